@@ -68,7 +68,7 @@ pub(crate) use engine::{EngineArgs, StepArgs};
 pub(crate) use export::ExportArgs;
 pub(crate) use goal::GoalArgs;
 pub(crate) use hints::explain;
-pub(crate) use lengths::{LengthArgs, PrefixArgs, RangeStyleArg};
+pub(crate) use lengths::{LengthArgs, PrefixArgs};
 pub(crate) use level::LevelArgs;
 pub(crate) use live::LiveArgs;
 pub(crate) use load::{ArrivalArgs, InFlightArgs, LoadArgs, ProbeArgs, ReplayArgs, SpacingArgs};
@@ -81,7 +81,7 @@ pub(crate) use pictures::PictureArgs;
 pub(crate) use plan::PlanArgs;
 pub(crate) use price::PriceArgs;
 #[cfg(feature = "probe")]
-pub(crate) use probe::{ComparedArgs, ComponentArg, FleetArgs, MachineProbeArgs, ProbeCommand};
+pub(crate) use probe::{ComparedArgs, FleetArgs, MachineProbeArgs, ProbeCommand};
 pub(crate) use protocol::ProtocolArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;

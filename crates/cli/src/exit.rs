@@ -2,6 +2,9 @@
 
 use std::fmt::Display;
 
+use fizeau::harness::Cancel;
+use fizeau::record::StoredError;
+
 /// How a command ends; the numbers are part of the command line's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -15,6 +18,17 @@ pub(crate) enum Exit {
     Endpoint = 3,
     /// Interrupted; what was measured is written and marked. Of another signal than Ctrl-C it is 128 and its number.
     Interrupted = 130,
+}
+
+impl Exit {
+    /// Of a run that was measured, and missed what was asked of it, or not.
+    pub(crate) fn of(cancel: &Cancel, is_missed: bool) -> Self {
+        match is_missed {
+            _ if cancel.is_cancelled() => Self::Interrupted,
+            true => Self::Missed,
+            false => Self::Good,
+        }
+    }
 }
 
 /// A command that could not be carried out.
@@ -51,6 +65,12 @@ impl Fail {
     /// Something broke in the midst of a run; what was written stays.
     pub(crate) fn broken(message: impl Display) -> Self {
         Self::new(Exit::Missed, message)
+    }
+}
+
+impl From<StoredError> for Fail {
+    fn from(error: StoredError) -> Self {
+        Self::usage(error)
     }
 }
 

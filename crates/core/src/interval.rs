@@ -41,6 +41,7 @@ impl Confidence {
 /// Why a number is not a [`Confidence`].
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[error("the confidence is {share}: it must be a share above 0 and below 1, such as 0.95")]
+#[non_exhaustive]
 pub struct ConfidenceError {
     /// What was given.
     pub share: f64,
@@ -181,6 +182,7 @@ impl<T: Copy + PartialOrd> Estimate<T> {
     "{value:?} with an interval from {low:?} to {high:?}; give numbers with low <= value <= high",
     low = .interval.low, high = .interval.high
 )]
+#[non_exhaustive]
 pub struct EstimateError<T: fmt::Debug> {
     /// The figure.
     pub value: T,

@@ -134,6 +134,7 @@ pub struct UpcomingTurn {
 
 /// One side's turn in a round, measured.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct AbTurn {
     /// In which round, from 1.
     pub round: u32,
@@ -149,6 +150,7 @@ pub struct AbTurn {
 
 /// Why an A/B run ended early. Turns measured before are the caller's already.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AbError<T: std::error::Error> {
     /// The workload is impossible.
     #[error(transparent)]

@@ -2,15 +2,18 @@
 
 mod connections;
 mod discovery;
+mod named;
 
 use std::fmt;
 use std::str::FromStr;
 
 use fizeau_record::{ConnectionRecord, EndpointRecord};
 use fizeau_transport::{Backend, ExtraBody, KeepText, Route, Secret, Target, Timeouts};
+use thiserror::Error;
 
 pub use connections::{ConnectionSpec, TrustSpec};
 pub use discovery::DetectedEndpoint;
+pub use named::{NamedUrl, NamedUrlError};
 
 use crate::client::ConnectionNeeds;
 use crate::input::{Blame, ExperimentError, InputError, InputField};
@@ -92,6 +95,20 @@ impl ExtraHeader {
     /// A header of that name and value.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { name: name.into(), value: value.into() }
+    }
+}
+
+/// Why a text is no header. It does not say the text, which may hold a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("write NAME=VALUE or \"NAME: VALUE\"")]
+pub struct HeaderTextError;
+
+impl FromStr for ExtraHeader {
+    type Err = HeaderTextError;
+
+    fn from_str(text: &str) -> Result<Self, HeaderTextError> {
+        let (name, value) = text.split_once(['=', ':']).ok_or(HeaderTextError)?;
+        Ok(Self::new(name.trim(), value.trim()))
     }
 }
 

@@ -70,6 +70,7 @@ impl LevelStarted {
 
 /// The place of a level in its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LevelPlace {
     /// Its number, from 1; of an A/B run that of the round.
     pub number: usize,

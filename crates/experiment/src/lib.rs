@@ -33,6 +33,7 @@ mod calibration;
 mod client;
 mod device;
 mod document;
+mod drafter;
 mod endpoint;
 mod evaluate;
 mod event;
@@ -44,6 +45,7 @@ mod measured_level;
 mod model;
 mod progress;
 mod reference;
+mod replica;
 mod runner;
 mod scheduler;
 mod search;
@@ -62,9 +64,10 @@ pub use basis::RunBasis;
 pub use calibration::{CalibrationSettings, PacedServer, ServerPace};
 pub use client::{ClientSpec, MeasuringClient};
 pub use device::LoadedDevice;
+pub use drafter::{DrafterError, DrafterSpec, DrafterTextError};
 pub use endpoint::{
     BackendChoice, ConnectionSpec, DetectedEndpoint, EndpointSource, EndpointSpec, ExtraHeader,
-    PreparedEndpoint, TrustSpec,
+    HeaderTextError, NamedUrl, NamedUrlError, PreparedEndpoint, TrustSpec,
 };
 pub use event::{
     AfterLevel, DetailWatcher, LevelPlace, LevelStarted, RequestEnded, RunEvent, RunNote, Watcher,
@@ -78,8 +81,11 @@ pub use input::{EndpointError, ExperimentError, InputError, InputField};
 pub use level::{LevelSettings, PreparedLevel, ProbeSpec};
 pub use measured_level::MeasuredLevel;
 pub use model::{LoadModelError, LoadedModel};
-pub use progress::{ProgressState, RunningLevel, TimeLeft};
+pub use progress::{
+    BatchFigures, FinishedLevel, HistoryPoint, ProgressState, RunHistory, RunningLevel, TimeLeft,
+};
 pub use reference::ReferenceSpec;
+pub use replica::replica_level;
 pub use runner::{LevelRunner, NextLevel, ResumedLevels};
 pub use scheduler::SweepScheduler;
 pub use search::{
@@ -87,8 +93,8 @@ pub use search::{
     SearchSettings, SearchStep, SearchTrial,
 };
 pub use sol::{
-    FitSources, LoadQuery, PreparedSystem, QueryLine, SampleError, SolQuery, SolQueryError,
-    SolSystems, SystemQuery,
+    AnsweredLine, FitSources, LoadQuery, PreparedSystem, QueryLine, SampleError, SolQuery,
+    SolQueryError, SolSystems, SystemQuery, UnansweredLines,
 };
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, LevelSpec, LevelYield, LoadSaturation,

@@ -1,5 +1,6 @@
 //! What is known of a run under way.
 
+mod history;
 mod left;
 mod level;
 mod lines;
@@ -7,6 +8,7 @@ mod plain;
 
 use std::time::Duration;
 
+pub use history::{BatchFigures, FinishedLevel, HistoryPoint, RunHistory};
 pub use left::TimeLeft;
 pub use level::RunningLevel;
 

@@ -75,6 +75,7 @@ impl ResumedLevels {
 
 /// What is known of the next level before it begins.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct NextLevel {
     /// How many levels there are in all; none where it is not known.
     pub of: Option<usize>,

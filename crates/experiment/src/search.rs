@@ -64,6 +64,7 @@ pub enum SearchStep {
 
 /// A level of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct SearchTrial {
     /// What was measured.
     pub ask: LevelSpec,

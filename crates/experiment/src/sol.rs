@@ -1,6 +1,7 @@
 //! Queries of the speed of light: which system, and what is asked of it; by values, by a line of JSON, by the folder of a run.
 
 mod line;
+mod lines;
 mod query;
 mod runs;
 mod samples;
@@ -9,6 +10,7 @@ mod systems;
 use thiserror::Error;
 
 pub use line::QueryLine;
+pub use lines::{AnsweredLine, UnansweredLines};
 pub use query::{LoadQuery, SolQuery, SystemQuery};
 pub use samples::{FitSources, SampleError};
 pub use systems::{PreparedSystem, SolSystems};

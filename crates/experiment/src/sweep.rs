@@ -125,6 +125,7 @@ fn arrivals(load: LevelLoad, spacing: Spacing) -> ArrivalLaw {
 
 /// One level of a sweep, measured.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct SweptLevel {
     /// What was to be measured.
     pub ask: LevelSpec,
@@ -138,6 +139,7 @@ pub struct SweptLevel {
 
 /// Why a sweep ended early. Levels measured before are the caller's already.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SweepError<T: std::error::Error> {
     /// The workload is impossible.
     #[error(transparent)]

@@ -35,6 +35,7 @@ pub struct DriveLimits {
 
 /// The outcome of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DriveOutcome {
     /// When it began: scheduled requests count their instants from here.
     pub start: Stamp,

@@ -123,6 +123,7 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
 
 /// The result of a level. Its tapes went to the sink and the observer as they ended.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct LevelRun {
     /// What the tapes amount to.
     pub summary: LevelSummary,

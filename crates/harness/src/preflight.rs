@@ -8,6 +8,7 @@ use fizeau_metrics::{ResourceNeed, SystemHeadroom};
 
 /// Why a run should not begin.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PreflightError<E: Error> {
     /// The request cannot be expressed for the endpoint.
     #[error(transparent)]

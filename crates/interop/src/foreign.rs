@@ -28,7 +28,7 @@ mod vllm_sweep;
 pub(crate) use csv::table as csv_of_lines;
 pub use error::ForeignError;
 pub use file::ForeignFile;
-pub use format::{ExportLevel, ExportedFile, ForeignFormat};
+pub use format::{ExportLevel, ExportWriteError, ExportedFile, ForeignFormat};
 pub use formats::ForeignFormats;
 pub use name::plain_name;
 

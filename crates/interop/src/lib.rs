@@ -42,7 +42,8 @@ mod vllm;
 pub use detail::DetailTally;
 pub use files::{ImportError, ImportedFiles};
 pub use foreign::{
-    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats, plain_name,
+    ExportLevel, ExportWriteError, ExportedFile, ForeignError, ForeignFile, ForeignFormat,
+    ForeignFormats, plain_name,
 };
 pub use level::{ExtraTallies, LevelTapes, RereadLevel};
 pub use peers::{

@@ -14,6 +14,7 @@ pub fn inter_chunk(tape: &Tape) -> impl Iterator<Item = Nanos> {
 
 /// A gap, shared over the tokens that it brought.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct ItlShare {
     /// The whole gap.
     pub gap: Nanos,

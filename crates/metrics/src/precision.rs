@@ -25,6 +25,7 @@ pub struct Precision {
 
 /// How well one figure is to be known.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct PrecisionGoal {
     /// Which statistic of the metric; [`Statistic::Value`] for a rate.
     pub statistic: Statistic,

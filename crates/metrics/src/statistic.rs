@@ -49,6 +49,7 @@ pub enum Quantile {
 
 /// A statistic of a sample, or what stands in for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct StatisticValue {
     /// The value.
     pub value: Millis,

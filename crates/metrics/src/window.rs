@@ -63,6 +63,7 @@ impl CutReason {}
 /// That there is no window, and why.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("no window: {why}")]
+#[non_exhaustive]
 pub struct NoWindow {
     /// Why.
     pub why: NoWindowReason,
@@ -72,6 +73,7 @@ pub struct NoWindow {
 
 /// Why there is no window.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NoWindowReason {
     /// Too few requests to tell a trend from chance.
     #[error("only {has} of the {needs} needed requests have a {signal}")]

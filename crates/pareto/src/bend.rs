@@ -36,6 +36,7 @@ impl KneeMethod {
 
 /// The knee of a frontier.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct FrontierKnee {
     /// The index of the point; of equal points the first.
     pub index: usize,

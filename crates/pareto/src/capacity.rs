@@ -27,6 +27,7 @@ pub struct Demand {
 
 /// A number of equal replicas, and how busy they are.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Fleet {
     /// How many carry the demand, each with its headroom free.
     pub needed: u64,
@@ -38,6 +39,7 @@ pub struct Fleet {
 
 /// The fleet at the figure itself, and at both ends of its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Fleets {
     /// By the figure.
     pub likely: Fleet,

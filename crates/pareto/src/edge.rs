@@ -76,6 +76,7 @@ pub enum LoadEdge {
 
 /// An edge between two tested loads.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct EdgeCrossing {
     /// The load, with its interval: from where the worse ends of the figures' intervals cross a limit to where the better ends
     /// do. All of it within the loads that were tested.

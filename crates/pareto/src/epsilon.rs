@@ -45,6 +45,28 @@ pub enum EpsilonError {
 }
 
 impl Epsilon {
+    /// As text: `0.5` in the figure's own unit, `5%` of the figure; several with commas between, of which a single one is for all of so many
+    /// `axes`. None if it is no such text.
+    ///
+    /// ```
+    /// use fizeau_pareto::Epsilon::{self, Additive, Relative};
+    /// assert_eq!(Epsilon::parse_list("0.5,5%", 2), Some(vec![Additive(0.5), Relative(0.05)]));
+    /// assert_eq!(Epsilon::parse_list("1", 2), Some(vec![Additive(1.0); 2]));
+    /// assert_eq!(Epsilon::parse_list("1,2", 3), None);
+    /// ```
+    #[must_use]
+    pub fn parse_list(text: &str, axes: usize) -> Option<Vec<Self>> {
+        let one = |part: &str| match part.trim().strip_suffix('%') {
+            Some(percent) => Some(Self::Relative(percent.trim().parse::<f64>().ok()? / 100.0)),
+            None => part.trim().parse().ok().map(Self::Additive),
+        };
+        let all: Vec<Self> = text.split(',').map(one).collect::<Option<_>>()?;
+        match all.len() {
+            1 => Some(all.repeat(axes)),
+            given => (given == axes).then_some(all),
+        }
+    }
+
     const fn size(self) -> f64 {
         match self {
             Self::Additive(size) | Self::Relative(size) => size,

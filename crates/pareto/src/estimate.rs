@@ -20,6 +20,7 @@ pub struct FigureEstimate {
 /// Why three numbers are no estimate.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("{value} with an interval from {low} to {high}; give numbers with low <= value <= high")]
+#[non_exhaustive]
 pub struct FigureEstimateError {
     /// The figure.
     pub value: f64,

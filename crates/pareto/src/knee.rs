@@ -66,6 +66,7 @@ impl fmt::Display for StepRule {
 
 /// Where more load stops paying.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Knee {
     /// The index of the last level that pays.
     pub at: usize,

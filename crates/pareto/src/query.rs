@@ -52,6 +52,17 @@ impl FrontierQuery {
         let (reference, knee, epsilons, by) = (None, None, None, None);
         Self { axes, reference, layers: false, knee, epsilons, significant: false, by }
     }
+
+    /// Why a frontier is empty of a table with so many `rows`, in plain words.
+    #[must_use]
+    pub fn why_empty(&self, rows: usize) -> String {
+        let axes: Vec<&str> = self.axes.iter().map(Axis::name).collect();
+        match rows {
+            0 => "there are no rows".to_owned(),
+            1 => format!("its one row has no number for {}", axes.join(" or ")),
+            many => format!("none of its {many} rows has a number for each of {}", axes.join(", ")),
+        }
+    }
 }
 
 /// Why a table has no answer.

@@ -76,6 +76,7 @@ impl Peak {
 /// Units that compute with operands of one type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ArithmeticUnits {
     /// The type.
     pub dtype: Dtype,

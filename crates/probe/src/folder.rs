@@ -52,6 +52,36 @@ pub enum ProbeFolderError {
     },
 }
 
+/// Measurements in memory, and in a folder where there is one.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct KeptMeasurements {
+    /// The folder.
+    pub folder: Option<ProbeFolder>,
+    /// All of them, in the order in which they were made.
+    pub rows: Vec<Measurement>,
+}
+
+impl KeptMeasurements {
+    /// None yet; each is kept in `folder` too, where there is one.
+    #[must_use]
+    pub const fn new(folder: Option<ProbeFolder>) -> Self {
+        Self { folder, rows: Vec::new() }
+    }
+}
+
+impl MeasurementSink for KeptMeasurements {
+    type Error = ProbeFolderError;
+
+    fn keep(&mut self, measured: &Measurement) -> Result<(), ProbeFolderError> {
+        if let Some(folder) = &mut self.folder {
+            folder.keep(measured)?;
+        }
+        self.rows.push(measured.clone());
+        Ok(())
+    }
+}
+
 /// The first line of the measurements.
 #[derive(Serialize, Deserialize)]
 struct Machine {

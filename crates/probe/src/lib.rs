@@ -73,7 +73,7 @@ pub use fit::CollectiveFit;
 /// How far a row is to be believed.
 pub use fizeau_core::Verdict;
 pub use fleet::{FleetCell, FleetMember, FleetRow, FleetTable};
-pub use folder::{ProbeFolder, ProbeFolderError};
+pub use folder::{KeptMeasurements, ProbeFolder, ProbeFolderError};
 pub use host::ProbeHost;
 pub use import::{FormatTried, ImportedMeasurements, MeasurementImportError, import_measurements};
 pub use judge::{Objection, ProbeRule};
@@ -87,7 +87,7 @@ pub use measurement::{
 };
 pub use plateau::Plateau;
 pub use row::ProbeRow;
-pub use shapes::{ModelOperator, ModelPass, model_operators};
+pub use shapes::{ModelOperator, ModelPass, model_operators, model_trials};
 pub use shares::PeakShares;
 pub use trial::{ProbeBackend, Trial, Unavailable, usual_trials};
 

@@ -6,12 +6,14 @@ use fizeau_roofline::{
 };
 
 use crate::measurement::{
-    AttentionPhase, AttentionShape, CollectiveOp, CollectiveShape, Dtype, GemmShape, Operation,
+    AttentionPhase, AttentionShape, CollectiveOp, CollectiveShape, Component, Dtype, GemmShape,
+    Operation,
 };
-use crate::trial::Trial;
+use crate::trial::{ProbeBackend, Trial, usual_trials};
 
 /// A pass of a model: which half of generation, and how much at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ModelPass {
     /// Decode or prefill.
     pub phase: AttentionPhase,
@@ -73,6 +75,26 @@ pub fn model_operators(
     let layers: u64 = model.layers.iter().map(|layers| layers.count).sum();
     all.extend(by.all_reduce(layers));
     merged(all)
+}
+
+/// What is usual of these `components`, but products of matrices and attention are those that a model runs in `passes` on one device of
+/// `deployment`, by as many threads as the machine has processors.
+pub fn model_trials(
+    backend: &impl ProbeBackend,
+    components: &[Component],
+    (model, deployment): (&Model, &Deployment),
+    passes: &[ModelPass],
+) -> Vec<Trial> {
+    let is_own = |of: &Component| matches!(of, Component::Gemm | Component::Attention);
+    let usual = components.iter().copied().filter(|component| !is_own(component));
+    let mut trials = usual_trials(backend, usual);
+    let threads = backend.host().processors.unwrap_or(1);
+    for pass in passes {
+        let operators = model_operators(model, deployment, *pass, (Dtype::F32, threads));
+        let asked = operators.into_iter().map(|operator| operator.trial);
+        trials.extend(asked.filter(|trial| components.contains(&trial.operation.component())));
+    }
+    trials
 }
 
 /// Operators that are alike, together.

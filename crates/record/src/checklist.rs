@@ -33,6 +33,7 @@ pub struct Checklist {
 /// One row: what was asked, how it came out, and what shows that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ChecklistRow {
     /// What was asked.
     #[serde(rename = "row")]

@@ -18,6 +18,7 @@ pub struct SpeedOfLightCurve {
 
 /// One place on the curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct SpeedOfLightPoint {
     /// Requests in flight.
     pub concurrency: NonZeroU64,
@@ -31,6 +32,7 @@ pub struct SpeedOfLightPoint {
 
 /// Figures of a place on a curve; latencies are means.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct SpeedOfLightFigures {
     /// Time to first token.
     pub ttft: Seconds,

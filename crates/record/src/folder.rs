@@ -13,6 +13,7 @@ use crate::stored::SET_ASIDE;
 
 /// Why a run's folder could not be written.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FolderError {
     /// The folder already holds a run.
     #[error("{} already holds a run; name another folder or remove it", .0.display())]
@@ -116,6 +117,17 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
+    /// A place in `parent` where nothing is: `name`, or `name-2` and so on where another run took that.
+    #[must_use]
+    pub fn unused(parent: &Path, name: &str) -> PathBuf {
+        let first = parent.join(name);
+        let mut further = (2..1_000).map(|count: u32| parent.join(format!("{name}-{count}")));
+        match first.exists() {
+            true => further.find(|path| !path.exists()).unwrap_or(first),
+            false => first,
+        }
+    }
+
     /// Makes the folder, parents included.
     ///
     /// # Errors

@@ -84,6 +84,7 @@ impl ImportUnknowns {
 /// Something that cannot be known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct UnknownFact {
     /// What.
     pub what: String,

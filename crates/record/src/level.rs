@@ -95,6 +95,7 @@ pub type IntervalEnds = (f64, Option<(f64, f64)>);
 
 /// The tail of a latency: its 99th percentile, or what stands in for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct TailLatency {
     /// It.
     pub value: Millis,

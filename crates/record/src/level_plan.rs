@@ -68,6 +68,7 @@ pub enum LevelRole {
 /// What to cut at both ends for the figures of the steady state, as given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct WindowPlan {
     /// At the beginning.
     pub warmup: String,

@@ -111,14 +111,15 @@ pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_fold
 pub use merge::{MergeError, MergedRun, ShardMerge};
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
-    BoundCost, BurstAccount, BurstsLevel, BurstsQuery, DevicePlan, DevicePlanSource, GoalPrice,
-    MeanLengths, MoneyRange, NoCapacityReason, NoPlanReason, NoPromptShare, PlanCost, PlanDocument,
-    PlanFigure, PlanLevel, PlanQuery, PlanReport, PlannedFleet, ReplicaCapacity, SimulatedBursts,
-    TestedLoads, TestedLoadsError, TestedReplica, scaled_limits,
+    BoundCost, BurstAccount, BurstSubject, BurstsLevel, BurstsQuery, DevicePlan, DevicePlanSource,
+    GoalPrice, MeanLengths, MoneyRange, NoBurstSubject, NoCapacityReason, NoCommonGoals,
+    NoPlanReason, NoPromptShare, PlanCost, PlanDocument, PlanFigure, PlanLevel, PlanQuery,
+    PlanReport, PlannedFleet, ReplicaCapacity, SimulatedBursts, TestedLoads, TestedLoadsError,
+    TestedReplica, scaled_limits,
 };
 pub use reading::{
-    LevelView, NamedRun, ReadLevel, ReadRun, RunReader, StoredLevelContext, SummariesError,
-    is_level_folder,
+    LevelView, NamedRun, NamedValueError, ReadLevel, ReadRun, RunInputError, RunReader,
+    StoredLevelContext, SummariesError, UnnamedValue, is_level_folder,
 };
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;

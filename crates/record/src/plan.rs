@@ -18,7 +18,9 @@ use fizeau_pareto::{CapacityError, Demand, FigureEstimate, Fleets};
 use fizeau_roofline::HourlyRate;
 
 pub use bound_cost::BoundCost;
-pub use bursts::{BurstAccount, BurstsLevel, BurstsQuery, SimulatedBursts};
+pub use bursts::{
+    BurstAccount, BurstSubject, BurstsLevel, BurstsQuery, NoBurstSubject, SimulatedBursts,
+};
 pub use document::PlanDocument;
 pub use goals::{GoalPrice, scaled_limits};
 pub use level::{PlanFigure, PlanLevel};
@@ -26,7 +28,7 @@ pub use money::{MeanLengths, MoneyRange, PlanCost};
 pub use replica_capacity::{NoCapacityReason, ReplicaCapacity};
 pub use share::NoPromptShare;
 pub use table::{TestedLoads, TestedLoadsError};
-pub use tested::TestedReplica;
+pub use tested::{NoCommonGoals, TestedReplica};
 
 use crate::SpeedOfLightCurve;
 

@@ -22,7 +22,7 @@ use crate::{
 
 pub use context::StoredLevelContext;
 pub use level::ReadLevel;
-pub use named::NamedRun;
+pub use named::{NamedRun, NamedValueError, RunInputError, UnnamedValue};
 pub(crate) use planned::LevelAhead;
 pub use planned::is_level_folder;
 pub(crate) use planned::is_sustained_folder;

@@ -24,6 +24,7 @@ use crate::{AbDocument, ReferenceError, RunDocument, SearchDocument};
 
 /// Why a stored run could not be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StoredError {
     /// There is no run there.
     #[error("{} is not a run: a run's folder holds run.json, and tapes.jsonl or a folder for each level", .0.display())]

@@ -157,6 +157,15 @@ impl WhatIfVariant {
         self.settings.iter().map(setting).collect::<Vec<_>>().join(", ")
     }
 
+    /// Why it cannot run, after its name; none where it ran, or was never tried.
+    #[must_use]
+    pub fn impossible(&self) -> Option<String> {
+        match self.outcome.as_ref().err()? {
+            NotRunReason::Impossible(why) => Some(format!("{}: {why}", self.name())),
+            _ => None,
+        }
+    }
+
     /// What came of it, if it ran.
     #[must_use]
     pub fn sweep(&self) -> Option<&SweepReport> {

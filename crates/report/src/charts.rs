@@ -37,6 +37,7 @@ pub struct ChartRun {
 
 /// A level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ChartLevel {
     /// In words: `concurrency 64`, `4 requests/s`.
     pub load: String,
@@ -91,6 +92,7 @@ pub type ChartCurve = Vec<ChartCurvePoint>;
 
 /// One place on it; latencies are means.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ChartCurvePoint {
     /// Requests in flight.
     pub concurrency: u64,

@@ -1,11 +1,13 @@
 //! Levels of runs as rows of one table.
 
+mod compared;
 mod figures;
 mod imported;
 mod list;
 #[cfg(feature = "parquet")]
 mod parquet;
 
+pub use compared::{ComparedContent, ComparedRun};
 pub use imported::ImportedTableRun;
 
 use crate::{ChartFigure, ChartFigures, TableCell};
@@ -115,6 +117,15 @@ impl LevelTable {
             }
         }
         Self::of(&rows, left_out)
+    }
+
+    /// Every level of a run called `name`, which was read again and came to `report`: of a load that was measured more than once each.
+    #[must_use]
+    pub fn of_run(run: &ReadRun, report: &SweepReport, name: &str) -> Self {
+        let of = TableRun::of_read(run, &run.levels, name);
+        let devices = report.devices().or(of.devices);
+        let price = report.price().map(|price| price.low);
+        Self::of_all(&[TableRun { setup: report.setup(), devices, price, ..of }])
     }
 
     /// Every level of `runs`, in order, whether it may be compared or not: the column `left_out` says so.

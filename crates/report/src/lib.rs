@@ -101,7 +101,9 @@ pub use charts::{
     ChartSpeedOfLight, ChartTimeSeries,
 };
 pub use checklist::ChecklistRows;
-pub use columns::{ExcludedLevel, ImportedTableRun, LevelTable, TableRun};
+pub use columns::{
+    ComparedContent, ComparedRun, ExcludedLevel, ImportedTableRun, LevelTable, TableRun,
+};
 pub use exposition::Exposition;
 pub use figures::{ChartFigure, ChartFigures};
 pub use frontier::FrontierLevels;
@@ -110,9 +112,10 @@ pub use markdown::Markdown;
 pub use page::ComparisonPage;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetWriteError;
+pub use peers::PeerTables;
 pub use percentiles::{PercentileTable, PercentileTally};
 #[cfg(feature = "pictures")]
-pub use pictures::{Picture, PictureError};
+pub use pictures::{DrawnPictures, Picture, PictureError, PictureFormat};
 pub use requests::RequestRow;
 #[cfg(feature = "parquet")]
 pub use requests::RequestsParquet;

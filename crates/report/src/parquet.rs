@@ -14,6 +14,7 @@ use crate::{TableCell, TableCellKind};
 /// Parquet could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("Parquet: {reason}")]
+#[non_exhaustive]
 pub struct ParquetWriteError {
     /// What was wrong, most likely with the file that is written to.
     pub reason: String,

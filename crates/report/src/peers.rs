@@ -7,6 +7,7 @@ use figure::SAME;
 use figure::{difference, shown};
 
 use fizeau_record::{PeerComparison, PeerRow};
+use serde::Serialize;
 
 use crate::Shown;
 use fizeau_record::text::wrap;
@@ -33,6 +34,29 @@ const WIDTHS: [usize; 5] = [40, 5, 11, 11, 10];
 
 /// How many names of absent figures are said for one reason.
 const NAMED: usize = 3;
+
+/// Some tools' figures of one level. It serializes as `tools`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PeerTables {
+    /// The figures of each, beside ours.
+    pub tools: Vec<PeerComparison>,
+    /// vLLM's own block, where its figures are among them.
+    #[serde(skip)]
+    pub block: Option<String>,
+}
+
+/// What vLLM's own block has otherwise.
+const PEAKS: &str = "Its peaks here are of every instant (requests) and of any second (tokens), not\nof fixed seconds as its own are (below).";
+
+impl PeerTables {
+    /// vLLM's block, and a table for each tool. Sentences are broken to fit `width`. Without a newline after the last line.
+    #[must_use]
+    pub fn text(&self, width: usize) -> String {
+        let block = self.block.iter().map(|block| format!("{block}\n{PEAKS}"));
+        let tables = self.tools.iter().map(|tool| Shown(tool).text(width));
+        block.chain(tables).collect::<Vec<_>>().join("\n\n")
+    }
+}
 
 impl Shown<'_, PeerComparison> {
     /// A table with a line a figure, and below it why some are absent. It needs 80 columns; sentences are broken to fit

@@ -118,8 +118,60 @@ fizeau_core::words! {
     }
 }
 
+/// A kind of file that pictures are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PictureFormat {
+    /// An SVG file: [`Picture::svg`].
+    Svg,
+    /// A PNG file: [`Picture::png`].
+    #[cfg(feature = "png")]
+    Png,
+}
+
+/// The pictures that have data, each with the name of its file, and why the others have not.
+pub type DrawnPictures = (Vec<(String, Vec<u8>)>, Vec<PictureError>);
+
+impl PictureFormat {
+    /// What the names of its files end in: `svg`.
+    #[must_use]
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            #[cfg(feature = "png")]
+            Self::Png => "png",
+        }
+    }
+
+    /// The bytes of a file that shows `picture` of `runs`.
+    ///
+    /// # Errors
+    /// [`PictureError::Empty`] if the runs have nothing that it shows.
+    pub fn draw(self, picture: Picture, runs: &[ChartRun]) -> Result<Vec<u8>, PictureError> {
+        match self {
+            Self::Svg => picture.svg(runs).map(String::into_bytes),
+            #[cfg(feature = "png")]
+            Self::Png => picture.png(runs),
+        }
+    }
+
+    /// Every picture of `runs` that has data, each with the name of its file, such as `frontier.svg`; and why the others have not.
+    #[must_use]
+    pub fn draw_all(self, runs: &[ChartRun]) -> DrawnPictures {
+        let (mut files, mut reasons) = (Vec::new(), Vec::new());
+        for picture in Picture::ALL {
+            match self.draw(picture, runs) {
+                Ok(file) => files.push((format!("{}.{}", picture.key(), self.ending()), file)),
+                Err(error) => reasons.push(error),
+            }
+        }
+        (files, reasons)
+    }
+}
+
 /// Why there is no picture.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum PictureError {
     /// There is nothing that it shows.
     #[error("{picture}: nothing to draw: {reason}")]

@@ -10,7 +10,9 @@ pub use parquet::RequestsParquet;
 use crate::{TableCell, TableCellKind};
 use fizeau_core::{LevelLoad, Tape};
 use fizeau_metrics::RequestMetrics;
-use fizeau_record::ImportUnknowns;
+use fizeau_record::{
+    ImportUnknowns, StoredError, StoredLevel, StoredLevelContext, StoredRun, TruncatedTail,
+};
 use list::{COLUMNS, Column, FieldSource};
 
 /// A request of a level, as a row. The columns and their order are the same for every run; what is not known is empty.
@@ -43,6 +45,33 @@ pub struct RequestRow<'a> {
 struct RequestValues<'a> {
     row: RequestRow<'a>,
     metrics: RequestMetrics,
+}
+
+impl RequestRow<'_> {
+    /// Hands every request of `run` to `each`, in the order of the levels and of their ends, until that fails; `cut` hears of each level whose
+    /// tapes a killed run left cut.
+    ///
+    /// # Errors
+    /// If a file of the run cannot be read or is not understood, or as `each` fails.
+    pub fn each_of<E: From<StoredError>>(
+        run: &StoredRun,
+        mut cut: impl FnMut(&StoredLevel, TruncatedTail),
+        mut each: impl FnMut(&RequestRow<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for stored in run.levels() {
+            let load = StoredLevelContext::read(run, stored)?.load;
+            let (level, unseen) = (stored.name(), stored.unseen(run.document())?);
+            let mut done = Ok(());
+            let tail = stored.each_tape(|tape| {
+                if done.is_ok() {
+                    done = each(&RequestRow { level, load, tape: &tape, unseen: unseen.as_ref() });
+                }
+            })?;
+            tail.into_iter().for_each(|tail| cut(stored, tail));
+            done?;
+        }
+        Ok(())
+    }
 }
 
 impl<'a> RequestRow<'a> {

@@ -1,6 +1,7 @@
 //! Several runs in one table, load by load.
 
 use fizeau_record::text::column_decimals;
+use fizeau_record::{ImportedRun, SweepReport};
 
 use crate::text::plain;
 use crate::{ChartLevel, ChartRun, Shown, grid};
@@ -17,6 +18,31 @@ const COLUMNS: [(&str, &str, &str); 6] = [
 
 /// The longest name of a run that has a column to itself.
 const LONGEST_NAME: usize = 20;
+
+impl Shown<'_, SweepReport> {
+    /// The run, called `name`, in a line: its verdict, its levels and where to run. It may hold what a file says, and so what a terminal
+    /// would obey.
+    #[must_use]
+    pub fn line(&self, name: &str) -> String {
+        let verdict = self.verdict().as_str();
+        let point = self.operating_point().level().and_then(|level| self.levels().get(level));
+        let point = point.map(|level| format!("; run at {}", level.load)).unwrap_or_default();
+        format!("{name}: {verdict}, {}{point}", counted(self.levels().len()))
+    }
+}
+
+impl Shown<'_, ImportedRun> {
+    /// The run, called `name`, in a line, in which nothing of it can be checked. It may hold what a file says, and so what a terminal would
+    /// obey.
+    #[must_use]
+    pub fn line(&self, name: &str) -> String {
+        format!("{name}: suspect, {}, imported without tapes", counted(self.levels().len()))
+    }
+}
+
+fn counted(levels: usize) -> String {
+    if levels == 1 { "1 level".to_owned() } else { format!("{levels} levels") }
+}
 
 impl Shown<'_, Vec<ChartRun>> {
     /// What was measured at each load by each run, those of one load below one another: imported runs too. Without a newline at the

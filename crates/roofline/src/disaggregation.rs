@@ -1,8 +1,10 @@
 //! Prefill and decode on separate devices, with the cache sent from one to the other.
 
+mod instances;
 mod split;
 mod transfer;
 
+pub use instances::{InstanceCounts, InstanceCountsError};
 pub use split::DeviceSplit;
 pub use transfer::CacheTransfer;
 
@@ -103,7 +105,22 @@ fizeau_core::words! {
     }
 }
 
-impl Disaggregation<'_> {
+impl<'a> Disaggregation<'a> {
+    /// So many instances of `system` on either side, with caches over the link between machines, or where none is known that between
+    /// devices; none where neither is.
+    #[must_use]
+    pub fn of(
+        system: &'a System,
+        instances: InstanceCounts,
+        transfer: CacheTransfer,
+    ) -> Option<Self> {
+        let device = system.device();
+        let link = *device.network().or_else(|| device.link())?;
+        let InstanceCounts { prefill: prefill_instances, decode: decode_instances } = instances;
+        let (prefill, decode) = (system, system);
+        Some(Self { prefill, prefill_instances, decode, decode_instances, link, transfer })
+    }
+
     /// All devices.
     #[must_use]
     pub fn devices(&self) -> u64 {

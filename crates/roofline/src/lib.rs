@@ -121,7 +121,8 @@ pub use device::{
     Device, DeviceError, Link, MathType, Price, PublishedFigure, Reduces, Topology, UnknownDevice,
 };
 pub use disaggregation::{
-    Bottleneck, CacheTransfer, DeviceSplit, DisaggregatedFigures, Disaggregation,
+    Bottleneck, CacheTransfer, DeviceSplit, DisaggregatedFigures, Disaggregation, InstanceCounts,
+    InstanceCountsError,
 };
 pub use energy::{Energy, PowerCap, PowerCapError, PowerDraw, PowerError};
 pub use estimate_kind::EstimateKind;

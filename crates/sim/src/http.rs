@@ -275,6 +275,7 @@ pub struct Server {
 #[error(
     "cannot listen on {address}: choose a free address of this machine; port 0 takes any free port"
 )]
+#[non_exhaustive]
 pub struct BindError {
     /// The address asked for.
     pub address: SocketAddr,

@@ -244,6 +244,17 @@ impl Scenario {
         &self.config
     }
 
+    /// The most tokens that a request may have, and where that is what the cache holds, and less than the model takes, its blocks and the
+    /// tokens of each; none where there is no limit.
+    #[must_use]
+    pub fn longest_request(&self) -> Option<(Tokens, Option<(u64, Tokens)>)> {
+        let tokens = self.serve().longest_job()?;
+        let made_for = self.model().max_context;
+        let is_cache =
+            tokens == self.config.kv_capacity() && made_for.is_none_or(|most| tokens < most);
+        Some((tokens, is_cache.then_some((self.config.blocks, self.config.block))))
+    }
+
     /// A fresh engine, one replica alone.
     #[must_use]
     pub fn engine(&self) -> Engine<StepModel> {

@@ -166,6 +166,7 @@ impl Overheads {
 #[error(
     "`{field}` is {value:?}: an efficiency must be from 0.001 to 1, for no engine beats the silicon or stays a thousandfold behind"
 )]
+#[non_exhaustive]
 pub struct StepError {
     /// Which efficiency.
     pub field: &'static str,

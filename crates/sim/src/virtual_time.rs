@@ -40,6 +40,7 @@ pub struct VirtualTime {
      a future waits for what no timer and no engine will bring",
     .at.saturating_since(Stamp::EPOCH)
 )]
+#[non_exhaustive]
 pub struct Deadlock {
     /// The virtual instant at which everything stood still.
     pub at: Stamp,

@@ -36,6 +36,7 @@ impl ReadMark {
 
 /// One event as it was framed, not yet understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RawEvent<'a> {
     /// Its bytes: the `data` lines of a server-sent event, joined by LF, or a line of NDJSON.
     pub data: &'a [u8],

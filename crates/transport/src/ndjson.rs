@@ -51,6 +51,7 @@ pub struct NdjsonEvents<'d, 'b> {
 
 /// Why a stream of lines cannot be read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NdjsonError {
     /// A line was longer than the decoder's limit. Nothing comes after this error.
     #[error("a line of the stream is longer than the limit of {limit} bytes")]

@@ -61,6 +61,7 @@ pub struct SseEvents<'d, 'b> {
 
 /// Why a stream of events cannot be read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SseError {
     /// An event was longer than the decoder's limit. Nothing comes after this error.
     #[error("an event of the stream is longer than the limit of {limit} bytes")]

@@ -98,6 +98,37 @@ pub enum ArrivalLaw {
     },
 }
 
+/// Whether a driver lets no more than so many requests be under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InFlightCap {
+    /// It does.
+    Some,
+    /// It does not.
+    None,
+}
+
+impl ArrivalLaw {
+    /// What vLLM makes of a rate and a burstiness: an infinite rate sends all at once, with a cap each as soon as a slot is free; an
+    /// infinite burstiness is equal distances.
+    ///
+    /// ```
+    /// use fizeau_core::PerSec;
+    /// use fizeau_workload::{ArrivalLaw, InFlightCap, Rescale};
+    /// let all = PerSec::new(f64::INFINITY);
+    /// assert_eq!(ArrivalLaw::as_vllm(all, 1.0, Rescale::None, InFlightCap::Some), ArrivalLaw::ClosedLoop);
+    /// assert_eq!(ArrivalLaw::as_vllm(all, 1.0, Rescale::None, InFlightCap::None), ArrivalLaw::AllAtOnce);
+    /// ```
+    #[must_use]
+    pub fn as_vllm(rate: PerSec, burstiness: f64, rescale: Rescale, cap: InFlightCap) -> Self {
+        match (rate.get().is_infinite(), cap) {
+            (true, InFlightCap::Some) => Self::ClosedLoop,
+            (true, InFlightCap::None) => Self::AllAtOnce,
+            (false, _) if burstiness.is_infinite() => Self::Constant { rate },
+            (false, _) => Self::Gamma { rate, burstiness, rescale },
+        }
+    }
+}
+
 /// How regular gaps are where the rate changes. Over time, the instants are those of a process of rate 1, put where the
 /// integral of the rate reaches them (Cinlar, "Introduction to Stochastic Processes", 1975, section 4.7), so that the rate is
 /// followed exactly. Over requests, each gap is that of its request's rate.
@@ -111,6 +142,17 @@ pub enum Spacing {
         /// 1 is a Poisson process. From 0.001 to 1e6.
         burstiness: f64,
     },
+}
+
+impl Spacing {
+    /// That of a burstiness, of which an infinite one is even; none where that is not above 0.
+    #[must_use]
+    pub fn of_burstiness(burstiness: f64) -> Option<Self> {
+        match burstiness {
+            f64::INFINITY => Some(Self::Even),
+            _ => (burstiness > 0.0).then_some(Self::Random { burstiness }),
+        }
+    }
 }
 
 /// The curve of a ramp.

@@ -1,11 +1,13 @@
 //! How many tokens a request takes or gives.
 
 mod law;
+mod range;
 mod text;
 
 use fizeau_core::Tokens;
 use serde::{Deserialize, Serialize};
 
+pub use range::{RangeRatios, RangeStyle};
 pub use text::{LengthTextError, PresetLengths};
 
 use crate::parts::{LengthPair, LengthSource};

@@ -71,8 +71,8 @@ mod words;
 mod workload;
 
 pub use arrivals::{
-    ArrivalLaw, ArrivalSchedule, ArrivalsError, RampShape, RampSpan, RateStage, RequestedArrivals,
-    Rescale, Spacing,
+    ArrivalLaw, ArrivalSchedule, ArrivalsError, InFlightCap, RampShape, RampSpan, RateStage,
+    RequestedArrivals, Rescale, Spacing,
 };
 pub use cache::{CacheShare, Popularity, SharedPrefix};
 pub use codec::{CodecError, TextCodec};
@@ -81,7 +81,8 @@ pub use content::{
 };
 pub use dataset::{Conversation, ConversationUse, Dataset, DatasetError, DatasetPlace, ShareGpt};
 pub use length::{
-    Length, LengthBin, LengthMistake, LengthTextError, Lengths, PresetLengths, WeightedPair,
+    Length, LengthBin, LengthMistake, LengthTextError, Lengths, PresetLengths, RangeRatios,
+    RangeStyle, WeightedPair,
 };
 pub use parts::{
     ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, PromptOutline, RequestPhase,
@@ -101,6 +102,6 @@ pub use trace::{
     TraceOpener, TracePacing, TraceReader, TraceRecord, TraceSpec,
 };
 pub use workload::{
-    Pacing, SessionNumbers, Sessions, Shard, ShardError, ThinkTime, Turns, Walk, WalkError,
-    Workload,
+    Pacing, SessionNumbers, Sessions, Shard, ShardError, ShardTextError, ThinkTime, Turns, Walk,
+    WalkError, Workload,
 };

@@ -60,6 +60,7 @@ pub trait ContentSource: Debug + Send + Sync {
 
 /// The length of a prompt, and the beginning that it shares with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PromptOutline {
     /// What it begins with that others may begin with too.
     pub shared: Option<SharedStart>,
@@ -72,6 +73,7 @@ pub struct PromptOutline {
 
 /// A beginning that several prompts share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SharedStart {
     /// Which: prompts of equal numbers begin with equal tokens.
     pub number: u64,

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Debug};
 use std::num::{NonZeroU32, NonZeroU64};
+use std::str::FromStr;
 
 use fizeau_core::{Nanos, PerSec, RequestSource, Seconds};
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,33 @@ pub enum Pacing {
 pub struct Shard {
     index: u64,
     count: NonZeroU64,
+}
+
+impl FromStr for Shard {
+    type Err = ShardTextError;
+
+    /// `INDEX/COUNT`, counted from 0.
+    fn from_str(text: &str) -> Result<Self, ShardTextError> {
+        let not_text = || ShardTextError::NotText { text: text.to_owned() };
+        let (index, count) = text.split_once('/').ok_or_else(not_text)?;
+        let number = |part: &str| part.trim().parse::<u64>().map_err(|_| not_text());
+        Ok(Self::new(number(index)?, number(count)?)?)
+    }
+}
+
+/// Why a text is no shard.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShardTextError {
+    /// It is not two numbers.
+    #[error("{text}: write I/N, counted from 0, such as 0/2 and 1/2")]
+    NotText {
+        /// The text.
+        text: String,
+    },
+    /// There is no such shard.
+    #[error(transparent)]
+    NoShard(#[from] ShardError),
 }
 
 impl Shard {

@@ -1,6 +1,9 @@
 //! How long requests are, and what their prompts have in common.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use fizeau::workload::RangeStyle;
+
+use super::choice::{Word, choice};
 
 /// Not one length for all: equal requests march in step, and their latencies are not those of real traffic.
 #[derive(Debug, Clone, Args)]
@@ -21,8 +24,8 @@ pub(crate) struct LengthArgs {
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["length_preset", "length_pairs"])]
     pub(crate) random_range_ratio: Option<String>,
     /// Whose definition of --random-range-ratio R holds for a length L: vllm's, from L(1-R) to L(1+R), or sglang's, from L R to L.
-    #[arg(long, value_enum, value_name = "STYLE", default_value_t = RangeStyleArg::Vllm)]
-    pub(crate) range_ratio_style: RangeStyleArg,
+    #[arg(long, value_parser = choice(&STYLES), value_name = "STYLE", default_value = "vllm")]
+    pub(crate) range_ratio_style: RangeStyle,
     /// Lengths that are typical of a use: chat, code-generation, long-context-qa or summarization.
     #[arg(long, value_name = "NAME")]
     pub(crate) length_preset: Option<String>,
@@ -31,13 +34,10 @@ pub(crate) struct LengthArgs {
     pub(crate) length_pairs: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RangeStyleArg {
-    /// From L(1-R) to L(1+R).
-    Vllm,
-    /// From L R to L.
-    Sglang,
-}
+const STYLES: [Word<RangeStyle>; 2] = [
+    ("vllm", RangeStyle::Vllm, "From L(1-R) to L(1+R)"),
+    ("sglang", RangeStyle::Sglang, "From L R to L"),
+];
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Shared prefixes")]

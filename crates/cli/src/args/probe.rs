@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+use fizeau::probe::Component;
 
 use super::VerbosityArgs;
+use super::choice::{Word, choice};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -12,8 +14,8 @@ pub(crate) struct MachineProbeArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ProbeCommand>,
     /// What to measure; by default all of it.
-    #[arg(value_name = "COMPONENT", value_enum)]
-    pub(crate) components: Vec<ComponentArg>,
+    #[arg(value_name = "COMPONENT", value_parser = choice(&COMPONENTS))]
+    pub(crate) components: Vec<Option<Component>>,
     /// The time for all of it, in seconds. Measurements share it by their weight; the first ones are the most important.
     #[arg(long, value_name = "SECONDS", default_value_t = 45)]
     pub(crate) seconds: u64,
@@ -110,20 +112,13 @@ pub(crate) struct FleetArgs {
 }
 
 /// A part of a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ComponentArg {
-    /// Bandwidth of memory and caches.
-    Memory,
-    /// How long a load takes, alone and beside traffic.
-    Latency,
-    /// Peak arithmetic by type and instruction set.
-    Compute,
-    /// Products of matrices.
-    Gemm,
-    /// Attention, decode and prefill.
-    Attention,
-    /// Collectives among devices.
-    Collective,
-    /// All of it.
-    All,
-}
+/// What may be named; `all` is none by itself.
+const COMPONENTS: [Word<Option<Component>>; 7] = [
+    ("memory", Some(Component::Memory), "Bandwidth of memory and caches"),
+    ("latency", Some(Component::Latency), "How long a load takes, alone and beside traffic"),
+    ("compute", Some(Component::Compute), "Peak arithmetic by type and instruction set"),
+    ("gemm", Some(Component::Gemm), "Products of matrices"),
+    ("attention", Some(Component::Attention), "Attention, decode and prefill"),
+    ("collective", Some(Component::Collective), "Collectives among devices"),
+    ("all", None, "All of it"),
+];

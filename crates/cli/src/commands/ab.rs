@@ -51,16 +51,10 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
         say(Shown(&report).text())?;
         folder.map_or(Ok(()), |run| say(format!("run folder: {}", run.path().display())))?;
     }
-    Ok(if cancel.is_cancelled() {
-        Exit::Interrupted
-    } else if report.verdict() == Verdict::Invalid
+    let is_missed = report.verdict() == Verdict::Invalid
         || report.misses_goals(ComparisonSide::Candidate)
-        || (args.answer.decision.fails_on_regression() && report.is_regression())
-    {
-        Exit::Missed
-    } else {
-        Exit::Good
-    })
+        || (args.answer.decision.fails_on_regression() && report.is_regression());
+    Ok(Exit::of(&cancel, is_missed))
 }
 
 /// What `args` ask for.

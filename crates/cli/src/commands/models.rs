@@ -6,7 +6,7 @@ use fizeau::roofline::{KnownModel, ModelSheet as Sheet};
 
 use crate::args::ModelsArgs;
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::say::say;
+use crate::terminal::say::{say, say_json};
 
 pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
     match &args.model {
@@ -15,14 +15,14 @@ pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
             let name = loaded.known.map_or(name.as_str(), |known| known.name);
             let sheet = Sheet::of(name, loaded.known, &loaded.model);
             match args.json {
-                true => say(json(&sheet)?)?,
+                true => say_json(&sheet)?,
                 false => say(Shown(&sheet).text(&loaded.model).trim_end())?,
             }
         }
         None => {
             let sheets = built_in()?;
             match args.json {
-                true => say(json(&sheets)?)?,
+                true => say_json(&sheets)?,
                 false => say(Shown(&sheets).text().trim_end())?,
             }
         }
@@ -36,8 +36,4 @@ fn built_in() -> Result<Vec<Sheet>, Fail> {
         Ok(Sheet::of(known.name, Some(known), &model))
     };
     KnownModel::all().iter().map(sheet).collect()
-}
-
-fn json(value: &impl serde::Serialize) -> Result<String, Fail> {
-    serde_json::to_string_pretty(value).map_err(Fail::broken)
 }

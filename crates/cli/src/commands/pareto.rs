@@ -6,7 +6,7 @@ mod query;
 use std::io::Read as _;
 
 use fizeau::interop::{InputTable, InputTableError};
-use fizeau::pareto::{Axis, FrontierAnswer, FrontierQuery, RowPoints};
+use fizeau::pareto::{FrontierAnswer, FrontierQuery, RowPoints};
 use fizeau::report::{AxesPreset, ExcludedLevel, FrontierLevels, LevelTable, Shown};
 
 use crate::args::ParetoArgs;
@@ -183,12 +183,7 @@ impl AnswerContext<'_> {
         if !self.answer.frontier.is_empty() {
             return Ok(Exit::Good);
         }
-        let axes: Vec<&str> = self.query.axes.iter().map(Axis::name).collect();
-        let why = match self.table.compared().len() {
-            0 => "there are no rows".to_owned(),
-            1 => format!("its one row has no number for {}", axes.join(" or ")),
-            many => format!("none of its {many} rows has a number for each of {}", axes.join(", ")),
-        };
+        let why = self.query.why_empty(self.table.compared().len());
         let has_numbers = |preset: &&AxesPreset| {
             let query = FrontierQuery::new(preset.axes().to_vec());
             rows(self.table, &query, true).is_ok_and(|(rows, _)| !rows.is_empty())

@@ -5,13 +5,11 @@ mod from;
 mod price;
 mod read;
 
-use std::num::NonZeroU64;
-
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
 use fizeau::record::{
-    BurstAccount, DevicePlanSource, MeanLengths, NoPromptShare, PlanLevel, PlanQuery, PlanReport,
-    SpeedOfLightCurve, SpeedOfLightReference,
+    BurstAccount, DevicePlanSource, MeanLengths, NoCommonGoals, NoPromptShare, PlanQuery,
+    PlanReport, TestedReplica,
 };
 use fizeau::report::Shown;
 
@@ -20,23 +18,6 @@ use crate::args::goal::goodput;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 use from::FromArg;
-
-/// What was read of one source, before it is known what it is for.
-struct ReadSource {
-    levels: Vec<PlanLevel>,
-    left_out: Vec<String>,
-    lengths: MeanLengths,
-    /// The goals of the run itself.
-    slo: Option<Slo>,
-    /// Model and devices, where they are known.
-    physics: Option<SpeedOfLightReference>,
-    /// The speed of light over the requests of all levels.
-    light: Option<SpeedOfLightCurve>,
-    /// The device's name, where the run says it.
-    hardware: Option<String>,
-    /// How irregular the arrivals were: the burstiness of an open loop, none of a closed one.
-    burstiness: Option<f64>,
-}
 
 pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     let demand = demand(args)?;
@@ -47,7 +28,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     let from: Vec<FromArg> = from.collect::<Result<_, _>>()?;
     from::distinct(&from)?;
     let found = from.iter().map(|from| Ok((from, read_source(from, args)?)));
-    let found: Vec<(&FromArg, ReadSource)> = found.collect::<Result<_, Fail>>()?;
+    let found: Vec<(&FromArg, TestedReplica)> = found.collect::<Result<_, Fail>>()?;
     let slo = match given {
         Some(slo) => slo,
         None => own_goals(&found)?,
@@ -63,19 +44,15 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     Ok(if report.is_met() { Exit::Good } else { Exit::Missed })
 }
 
-/// The goals of the runs themselves, which are to be the same for all that stand side by side.
-fn own_goals(found: &[(&FromArg, ReadSource)]) -> Result<Slo, Fail> {
-    let mut own = found.iter().filter_map(|(from, found)| Some((*from, found.slo.as_ref()?)));
-    let (first, slo) = own.next().ok_or_else(|| {
-        Fail::usage("--slo: name the goals that a replica keeps, such as --slo \"p99 ttft<500ms\"")
-    })?;
-    match own.find(|(_, other)| *other != slo) {
-        Some((from, other)) => Err(Fail::usage(format!(
-            "--slo: {} was run for \"{slo}\" and {} for \"{other}\"; say which goals are to be kept",
-            first.name, from.name
-        ))),
-        None => Ok(slo.clone()),
-    }
+/// The goals of the runs themselves.
+fn own_goals(found: &[(&FromArg, TestedReplica)]) -> Result<Slo, Fail> {
+    let runs = found.iter().map(|(from, found)| (&*from.name, found));
+    TestedReplica::common_goals(runs).map_err(|error| match error {
+        NoCommonGoals::None => Fail::usage(
+            "--slo: name the goals that a replica keeps, such as --slo \"p99 ttft<500ms\"",
+        ),
+        error => Fail::usage(format!("--slo: {error}")),
+    })
 }
 
 fn demand(args: &PlanArgs) -> Result<Demand, Fail> {
@@ -93,20 +70,20 @@ fn goals(text: &str, flag: &str) -> Result<Vec<Goal>, Fail> {
     Ok(slo.goals.to_vec())
 }
 
-fn read_source(from: &FromArg, args: &PlanArgs) -> Result<ReadSource, Fail> {
-    let found = match from.path.is_dir() {
+fn read_source(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
+    let mut found = match from.path.is_dir() {
         true => read::of_run(from, args)?,
         false => read::of_table(from, args)?,
     };
+    let given = MeanLengths { input: args.input_len, output: args.output_len };
+    found.lengths = given.or(found.lengths);
     let MeanLengths { input, output } = found.lengths;
-    let lengths =
-        MeanLengths { input: args.input_len.or(input), output: args.output_len.or(output) };
-    for (flag, length) in [("--input-len", lengths.input), ("--output-len", lengths.output)] {
+    for (flag, length) in [("--input-len", input), ("--output-len", output)] {
         if length.is_some_and(|length| !(length.is_finite() && length > 0.0)) {
             return Err(Fail::usage(format!("{flag}: it must be a number of tokens above 0")));
         }
     }
-    Ok(ReadSource { lengths, ..found })
+    Ok(found)
 }
 
 /// One kind of device, ready to be planned for.
@@ -114,12 +91,10 @@ fn source(
     args: &PlanArgs,
     ask: &PlanQuery,
     from: &FromArg,
-    found: &ReadSource,
+    found: &TestedReplica,
 ) -> Result<DevicePlanSource, Fail> {
     let hour = price::of(from, args, found)?;
-    let spread =
-        found.physics.as_ref().map(|physics| physics.reference().system.deployment().devices());
-    let devices = from.gpus.or(args.gpus_per_replica).or_else(|| spread.and_then(NonZeroU64::new));
+    let devices = from.gpus.or(args.gpus_per_replica).or_else(|| found.devices());
     let devices_per_replica = devices.ok_or_else(|| {
         Fail::usage(format!(
             "--gpus-per-replica: say how many devices a replica of {} takes",
@@ -157,9 +132,9 @@ const NO_LENGTHS: &str = "the lengths of requests are not known: --input-len, --
 fn prompt_share(
     source: &DevicePlanSource,
     ask: &PlanQuery,
-    found: &ReadSource,
+    found: &TestedReplica,
 ) -> Result<f64, String> {
-    let physics = found.physics.as_ref().ok_or(NO_MODEL)?;
+    let physics = found.reference.as_ref().ok_or(NO_MODEL)?;
     source.expected_prompt_share(&ask.goals, physics).map_err(|error| match error {
         NoPromptShare::NoLengths => NO_LENGTHS.to_owned(),
         error => error.to_string(),

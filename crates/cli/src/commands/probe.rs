@@ -6,18 +6,17 @@ use fizeau::core::Nanos;
 use fizeau::experiment::LoadedModel;
 use fizeau::harness::Cancel;
 use fizeau::probe::{
-    Component, CpuBackend, Dtype, FleetTable, KeepGoing, Measurement, MeasurementSink, ModelPass,
-    ProbeBackend, ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder, ProbeFolderError, Trial,
-    model_operators, run_trials, usual_trials,
+    Component, CpuBackend, FleetTable, KeepGoing, KeptMeasurements, ModelPass, ProbeBackend,
+    ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder, Trial, model_trials, run_trials,
+    usual_trials,
 };
 use fizeau::report::Shown;
 use fizeau::roofline::Deployment;
 use fizeau::transport::MonotonicClock;
-use serde::Serialize;
 
-use crate::args::{ComparedArgs, ComponentArg, FleetArgs, MachineProbeArgs, ProbeCommand};
+use crate::args::{ComparedArgs, FleetArgs, MachineProbeArgs, ProbeCommand};
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::say::say;
+use crate::terminal::say::{say, say_json};
 use crate::terminal::{interrupt, screen};
 
 /// How much longer a thorough probe takes.
@@ -44,7 +43,7 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let trials = trials(args, &backend)?;
     let (host, devices) = (backend.host(), backend.devices());
     let folder = args.out.as_ref().map(|out| ProbeFolder::create(out, &host, &devices));
-    let mut kept = Kept { folder: folder.transpose().map_err(Fail::usage)?, rows: Vec::new() };
+    let mut kept = KeptMeasurements::new(folder.transpose().map_err(Fail::usage)?);
     let (clock, cancel) = (MonotonicClock::new(), Cancel::new());
     interrupt::listen(cancel.clone())?;
     let seconds = args.seconds.saturating_mul(if args.thorough { THOROUGH } else { 1 });
@@ -78,60 +77,15 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 
 /// What is asked for: what is usual of the components, or what a model runs.
 fn trials(args: &MachineProbeArgs, backend: &CpuBackend) -> Result<Vec<Trial>, Fail> {
-    let is_wanted = |component: &Component| {
-        let named =
-            |of: &ComponentArg| *of == ComponentArg::All || component_of(*of) == Some(*component);
-        args.components.is_empty() || args.components.iter().any(named)
-    };
-    let wanted = Component::ALL.into_iter().filter(is_wanted);
+    let asked = &args.components;
+    let is_wanted =
+        |of: &Component| asked.is_empty() || asked.contains(&None) || asked.contains(&Some(*of));
+    let wanted: Vec<Component> = Component::ALL.into_iter().filter(is_wanted).collect();
     let Some(name) = &args.model_config else { return Ok(usual_trials(backend, wanted)) };
     let model = LoadedModel::named(name).named("--model-config")?.model;
     let deployment = Deployment::SINGLE.with_tensor(args.tp).named("--tp")?;
-    let threads = backend.host().processors.unwrap_or(1);
     let passes = [ModelPass::decode(args.concurrency, args.isl), ModelPass::prefill(args.isl)];
-    let mut trials = usual_trials(
-        backend,
-        wanted
-            .clone()
-            .filter(|component| !matches!(component, Component::Gemm | Component::Attention)),
-    );
-    let wanted: Vec<Component> = wanted.collect();
-    for pass in passes {
-        let operators = model_operators(&model, &deployment, pass, (Dtype::F32, threads));
-        let asked = operators.into_iter().map(|operator| operator.trial);
-        trials.extend(asked.filter(|trial| wanted.contains(&trial.operation.component())));
-    }
-    Ok(trials)
-}
-
-const fn component_of(arg: ComponentArg) -> Option<Component> {
-    match arg {
-        ComponentArg::Memory => Some(Component::Memory),
-        ComponentArg::Latency => Some(Component::Latency),
-        ComponentArg::Compute => Some(Component::Compute),
-        ComponentArg::Gemm => Some(Component::Gemm),
-        ComponentArg::Attention => Some(Component::Attention),
-        ComponentArg::Collective => Some(Component::Collective),
-        ComponentArg::All => None,
-    }
-}
-
-/// Measurements in memory, and in the folder where there is one.
-struct Kept {
-    folder: Option<ProbeFolder>,
-    rows: Vec<Measurement>,
-}
-
-impl MeasurementSink for Kept {
-    type Error = ProbeFolderError;
-
-    fn keep(&mut self, measured: &Measurement) -> Result<(), ProbeFolderError> {
-        if let Some(folder) = &mut self.folder {
-            folder.keep(measured)?;
-        }
-        self.rows.push(measured.clone());
-        Ok(())
-    }
+    Ok(model_trials(backend, &wanted, (&model, &deployment), &passes))
 }
 
 /// What is under way, on a terminal alone.
@@ -167,7 +121,7 @@ fn read(path: &Path) -> Result<ProbeDocument, Fail> {
 fn compare(args: &ComparedArgs) -> Result<Exit, Fail> {
     let compared = ProbeComparison::of(&read(&args.a)?, &read(&args.b)?);
     match args.json {
-        true => say(json(&compared)?)?,
+        true => say_json(&compared)?,
         false => say(Shown(&compared).text().trim_end())?,
     }
     Ok(Exit::Good)
@@ -177,7 +131,7 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     let machines = args.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
     let table = FleetTable::of(&machines);
     match args.json {
-        true => say(json(&table)?)?,
+        true => say_json(&table)?,
         false => say(Shown(&table).text().trim_end())?,
     }
     let Some(share) = args.fail_below else { return Ok(Exit::Good) };
@@ -187,8 +141,4 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     }
     say(format!("Below {:.0} % of the fleet's median: {}", 100.0 * share, below.join(", ")))?;
     Ok(Exit::Missed)
-}
-
-fn json(of: &impl Serialize) -> Result<String, Fail> {
-    serde_json::to_string_pretty(of).map_err(Fail::broken)
 }

@@ -24,8 +24,8 @@ use fizeau::core::Tape;
 use fizeau::interop::{ExtraTallies, PeerTerm, RereadLevel, TermExplanation};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
-    Checklist, ImportedRun, LevelReport, RunFolder, RunReader, StoredLevel, StoredRun,
-    SummaryDocument, SweepReport, TruncatedTail, is_level_folder,
+    Checklist, ImportedRun, LevelReport, RunFolder, RunReader, SearchDocument, StoredLevel,
+    StoredRun, SummaryDocument, SweepReport, TruncatedTail, is_level_folder,
 };
 use fizeau::report::Shown;
 
@@ -33,7 +33,7 @@ use crate::args::{ReportArgs, TrustArgs};
 use crate::commands::shared::checklist;
 use crate::commands::sweep;
 use crate::exit::{Exit, Fail};
-use crate::terminal::say::say;
+use crate::terminal::say::{say, say_json};
 use page::PageLocation;
 
 /// The width of what is not a table.
@@ -188,10 +188,10 @@ fn levels(run: &StoredRun, asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
         validity.verdict == Verdict::Invalid
             || until.as_ref().is_some_and(|until| !until.is_reached)
     };
-    let search = search::StoredSearch::of(run)?;
+    let search = search::of(run)?;
     let is_missed = match &search {
         // A load beyond the edge may fail as it likes.
-        Some(search) => search.is_invalid(),
+        Some((search, _)) => search.verdict == Verdict::Invalid,
         None => levels.iter().any(is_missed),
     };
     let exit = if is_missed { Exit::Missed } else { Exit::Good };
@@ -216,14 +216,16 @@ fn levels(run: &StoredRun, asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
 
 /// A search, as it was kept.
 fn searched(
-    search: &search::StoredSearch,
+    (search, text): &(SearchDocument, String),
     report: &SweepReport,
     asked: &ReportRequest<'_>,
 ) -> Result<Checklist, Fail> {
     let page = asked.write(report)?;
     let checklist = report.checklist();
-    say(if asked.json { search.json()? } else { search.text() })?;
-    if !asked.json {
+    if asked.json {
+        say_json(search)?;
+    } else {
+        say(text)?;
         checklist::show(&checklist, &asked.trust)?;
         say_page(page.as_deref())?;
     }

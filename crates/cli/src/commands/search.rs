@@ -77,13 +77,8 @@ impl Outcome {
             folder.write_text("search.txt", &Shown(&report).text()).map_err(Fail::broken)?;
             write_page(folder, &page)?;
         }
-        let exit = if cancel.is_cancelled() {
-            Exit::Interrupted
-        } else if !report.is_met() || report.verdict() == Verdict::Invalid {
-            Exit::Missed
-        } else {
-            Exit::Good
-        };
+        let is_missed = !report.is_met() || report.verdict() == Verdict::Invalid;
+        let exit = Exit::of(cancel, is_missed);
         Ok(Self { report, sweep, exit })
     }
 

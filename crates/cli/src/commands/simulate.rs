@@ -194,13 +194,8 @@ impl<'a> Simulation<'a> {
     }
 
     fn limit(&self) -> Option<ContextLimit> {
-        let tokens = self.scenario.serve().longest_job()?;
-        let config = self.scenario.config();
-        let made_for = self.scenario.model().max_context;
-        // Nobody asked for less than the model takes.
-        let is_cache = tokens == config.kv_capacity() && made_for.is_none_or(|most| tokens < most);
-        let (blocks, block) = (config.blocks, config.block);
-        let cache = is_cache.then_some(CacheBlocks { blocks, block });
+        let (tokens, cache) = self.scenario.longest_request()?;
+        let cache = cache.map(|(blocks, block)| CacheBlocks { blocks, block });
         Some(ContextLimit::new(tokens, LimitSource::SimulatedEngine).with_cache(cache))
     }
 

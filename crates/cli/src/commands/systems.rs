@@ -2,23 +2,17 @@
 
 use std::path::PathBuf;
 
-use fizeau::experiment::WallTime;
+use fizeau::experiment::{NamedUrl, WallTime};
 
 use crate::args::{ParetoArgs, SweepArgs};
 use crate::commands::pareto;
 use crate::commands::shared::folder;
-use crate::exit::{Exit, Fail};
+use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
-/// The name and URL of each system.
-///
-/// # Errors
-/// If a system has no name or no URL, two have one name, or an endpoint is named besides.
-fn named(args: &SweepArgs) -> Result<Vec<(String, String)>, Fail> {
-    let mut systems: Vec<(String, String)> = Vec::new();
-    for text in &args.system {
-        systems.push(system(text, &systems)?);
-    }
+/// Each system, where no endpoint is named besides.
+fn named(args: &SweepArgs) -> Result<Vec<NamedUrl>, Fail> {
+    let systems = NamedUrl::all(&args.system).given_as("--system")?;
     // A URL of the environment is nobody's wish for this line.
     let of_environment = std::env::var("FIZEAU_BASE_URL").unwrap_or_default();
     let url = args.measure.target.base_url.join(",");
@@ -27,26 +21,6 @@ fn named(args: &SweepArgs) -> Result<Vec<(String, String)>, Fail> {
             "--system: it names the endpoints; leave out --base-url, --host and --port",
         )),
         false => Ok(systems),
-    }
-}
-
-/// `NAME=URL`, where the name can be that of a folder.
-fn system(text: &str, before: &[(String, String)]) -> Result<(String, String), Fail> {
-    let wrong = |what: &str| {
-        let example = "give NAME=URL, such as h100=http://127.0.0.1:8000";
-        Err(Fail::usage(format!("--system {text}: {what}; {example}")))
-    };
-    let Some((name, url)) = text.split_once('=') else { return wrong("it has no name") };
-    let is_plain = |c: char| c.is_alphanumeric() || "-_.+ ".contains(c);
-    if name.is_empty() || name.starts_with('.') || !name.chars().all(is_plain) {
-        return wrong("its name must be fit for a folder");
-    }
-    if url.is_empty() {
-        return wrong("it has no URL");
-    }
-    match before.iter().any(|(other, _)| other == name) {
-        true => wrong("two systems have this name"),
-        false => Ok((name.to_owned(), url.to_owned())),
     }
 }
 
@@ -60,7 +34,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     }
     let mut worst = Exit::Good;
     let mut is_any = false;
-    for (name, url) in systems {
+    for NamedUrl { name, url, .. } in systems {
         let mut args = SweepArgs { system: Vec::new(), ..args.clone() };
         args.measure.target.base_url = url.split(',').map(str::to_owned).collect();
         args.measure.verdict.out = Some(out.join(&name));

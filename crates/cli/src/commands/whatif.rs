@@ -79,15 +79,8 @@ fn check(args: &SimulateArgs) -> Result<(), Fail> {
 
 fn exit(report: &WhatIf, is_asked: bool, cancel: &Cancel) -> Exit {
     let met = |variant: &WhatIfVariant| variant.sweep()?.operating_point().level();
-    if cancel.is_cancelled() {
-        Exit::Interrupted
-    } else if report.verdict() == Verdict::Invalid
-        || (is_asked && !report.variants().iter().any(|variant| met(variant).is_some()))
-    {
-        Exit::Missed
-    } else {
-        Exit::Good
-    }
+    let is_met = report.variants().iter().any(|variant| met(variant).is_some());
+    Exit::of(cancel, report.verdict() == Verdict::Invalid || (is_asked && !is_met))
 }
 
 fn measured(
@@ -129,12 +122,7 @@ fn measured(
             let message = "interrupted before any configuration ran".to_owned();
             return Err(Fail { exit: Exit::Interrupted, message });
         }
-        let reasons = variants.iter().filter_map(|variant| {
-            let NotRunReason::Impossible(reason) = variant.outcome.as_ref().err()? else {
-                return None;
-            };
-            Some(format!("{}: {reason}", variant.name()))
-        });
+        let reasons = variants.iter().filter_map(WhatIfVariant::impossible);
         return Err(Fail::usage(reasons.collect::<Vec<_>>().join("\n       ")));
     };
     Ok(WhatIf::new(common, variants, Some(slo.clone())))

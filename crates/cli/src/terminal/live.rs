@@ -6,7 +6,6 @@
 
 mod chart;
 mod draw;
-mod history;
 mod levels;
 mod plain;
 #[cfg(test)]
@@ -15,5 +14,4 @@ mod plain;
 mod pty;
 mod screen;
 
-pub(crate) use history::History;
 pub(crate) use screen::{Screen, is_on, leave};

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 
 use fizeau::record::text::wrap_hanging;
+use serde::Serialize;
 
 use crate::exit::Fail;
 use crate::terminal::{interrupt, progress, screen};
@@ -17,6 +18,11 @@ pub(crate) fn say(text: impl Display) -> Result<(), Fail> {
         }
         _ => Ok(()),
     }
+}
+
+/// Prints a document.
+pub(crate) fn say_json(document: &impl Serialize) -> Result<(), Fail> {
+    say(serde_json::to_string_pretty(document).map_err(Fail::broken)?)
 }
 
 /// Says something on standard error, as `eprintln!` does, but with nothing in it that a terminal would obey, since what is said often has

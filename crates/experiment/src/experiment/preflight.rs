@@ -99,6 +99,7 @@ fn is_broken(failure: &Failure) -> bool {
 }
 
 fn unusable(error: &PreflightError<RequestError>, url: &str, target: &Target) -> EndpointError {
+    let unusable = EndpointError::new(format!("{url}: {error}"));
     let hint = match error {
         PreflightError::Unsendable(_) => InputHint::AnotherRoute,
         PreflightError::Failed(failure) => InputHint::Failed {
@@ -107,6 +108,7 @@ fn unusable(error: &PreflightError<RequestError>, url: &str, target: &Target) ->
             model: target.model().to_owned(),
             backend: target.backend().as_str(),
         },
+        _ => return unusable,
     };
-    EndpointError::new(format!("{url}: {error}")).hint(hint)
+    unusable.hint(hint)
 }

@@ -44,6 +44,7 @@ impl LevelYield {
 
 /// When to stop raising the load.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct StopRule {
     /// A level pays if it completes more requests per second than every lower one by at least this share, or if its mean latency
     /// is no greater than that of the best lower one. An open loop pays as well if it completes as much of what was sent as the
@@ -65,6 +66,7 @@ impl Default for StopRule {
 
 /// That more load no longer pays.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct LoadSaturation {
     /// The level of most requests per second among those that paid; none if the lowest did not.
     pub best: Option<LevelYield>,

@@ -2,6 +2,7 @@
 
 /// Why a file could not be read, or not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ForeignError {
     /// It has the form of no tool that is known.
     #[error("{file}: its format is not known ({why}); the formats are {known}")]

@@ -1,5 +1,8 @@
 //! What a form of file has to offer.
 
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
 use crate::PeerSettings;
 use fizeau_core::{Nanos, Tape};
 use fizeau_metrics::GoodputGoals;
@@ -68,11 +71,60 @@ pub struct ExportLevel<'a> {
 
 /// A file in another tool's form.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExportedFile {
     /// Its name as the tool gives it, with `/` after each folder.
     pub name: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
+}
+
+/// Why files could not be written. The message names the place.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportWriteError {
+    /// Something is there.
+    #[error("{} already exists; name another place", .0.display())]
+    Taken(PathBuf),
+    /// A folder cannot be made.
+    #[error(transparent)]
+    Folder(io::Error),
+    /// A file cannot be written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+}
+
+impl ExportedFile {
+    /// Writes `files`, and gives back where they are: a single one at `out` itself unless that is a folder or ends in `/`, several into
+    /// it. Nothing that is there is written over.
+    ///
+    /// # Errors
+    /// If something is there, or the system refuses.
+    pub fn write_all(files: &[Self], out: &Path) -> Result<Vec<PathBuf>, ExportWriteError> {
+        let is_folder = out.is_dir() || out.to_string_lossy().ends_with('/');
+        let paths: Vec<PathBuf> = match files {
+            [_] if !is_folder => vec![out.to_owned()],
+            files => files.iter().map(|file| out.join(&file.name)).collect(),
+        };
+        if let Some(taken) = paths.iter().find(|path| path.exists()) {
+            return Err(ExportWriteError::Taken(taken.clone()));
+        }
+        for (path, file) in paths.iter().zip(files) {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder).map_err(ExportWriteError::Folder)?;
+            }
+            let path = path.clone();
+            let written = fs::write(&path, &file.bytes);
+            written.map_err(|error| ExportWriteError::File { path, error })?;
+        }
+        Ok(paths)
+    }
 }
 
 impl ExportLevel<'_> {

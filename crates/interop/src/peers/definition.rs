@@ -36,6 +36,7 @@ pub enum PeerTerm {
 
 /// What one tool means by a [`PeerTerm`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TermDefinition {
     /// Which tool.
     pub peer: Peer,

@@ -5,6 +5,7 @@ use super::{Peer, PeerTerm};
 
 /// What a tool would have reported.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PeerReport {
     /// Which tool.
     pub peer: Peer,
@@ -16,6 +17,7 @@ pub struct PeerReport {
 
 /// One figure of a tool.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PeerFigure {
     /// The tool's own name. Where its file nests objects the keys are joined by dots; a number of a whole table
     /// row has the column first.

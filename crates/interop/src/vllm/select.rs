@@ -32,6 +32,7 @@ pub enum VllmMetric {
 
 /// Why a selection cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum VllmSelectionError {
     /// There is no such metric.
     #[error(

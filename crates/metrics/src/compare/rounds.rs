@@ -58,6 +58,7 @@ impl FromIterator<(LevelFigure, f64)> for RoundFigures {
 
 /// Why rounds cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RoundsError {
     /// A side has more rounds than the other.
     #[error("rounds must be paired: the baseline has {baseline}, the candidate {candidate}")]

@@ -27,6 +27,7 @@ impl fmt::Display for ComparisonSide {
 
 /// Why values cannot be paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum PairedValuesError {
     /// Some values have no partner.
     #[error("values must be paired: the baseline has {baseline}, the candidate {candidate}")]
@@ -51,6 +52,7 @@ pub enum PairedValuesError {
 
 /// Why two samples cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum UnpairedValuesError {
     /// One value has no spread.
     #[error("the {side} has {n} values; a test needs at least 2")]

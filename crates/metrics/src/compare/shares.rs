@@ -7,6 +7,7 @@ use thiserror::Error;
 
 /// Why a number is not the probability that was wanted.
 #[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ShareError {
     /// A p-value is from 0 to 1.
     #[error("a p-value must be from 0 to 1, not {0}")]

@@ -13,6 +13,7 @@ pub struct ZeroVarianceError;
 
 /// What a t-test found; two-sided.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct TTest {
     /// The mean difference over its standard error; positive where the candidate's values are greater.
     pub t: f64,

@@ -202,6 +202,7 @@ fizeau_core::words! {
 
 /// The decision on a figure, among all that are judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct FigureDecision {
     /// The p-value of the test that decides, by Holm's correction.
     pub adjusted: PValue,
@@ -214,6 +215,7 @@ pub struct FigureDecision {
 
 /// Why a figure was not tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum UntestedReason {
     /// A side has no such figure.
     #[error("the {0} has none")]

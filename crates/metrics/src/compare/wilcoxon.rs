@@ -23,6 +23,7 @@ pub enum NullLaw {
 
 /// What a rank test found; two-sided.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct RankTest {
     /// Of Wilcoxon's test, the sum of the ranks of the pairs in which the candidate is greater; of Mann and
     /// Whitney's, the number of comparisons that the candidate wins, a tie counting half.

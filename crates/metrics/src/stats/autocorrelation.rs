@@ -10,6 +10,7 @@
 /// assert!(found.lag1 > 0.9 && found.effective_n() < 10.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Autocorrelation {
     /// How many values there are.
     pub n: u64,

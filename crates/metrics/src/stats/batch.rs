@@ -24,6 +24,7 @@ use super::{Autocorrelation, SampleSupport};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct BatchMeans {
     /// How many values there are.
     pub n: u64,
@@ -170,6 +171,7 @@ fn half_width(means: &[f64], mean: f64, confidence: Confidence) -> f64 {
 
 /// Why there is no interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum BatchMeansError {
     /// A value is NaN or infinite.
     #[error("value {index} (from 0) is NaN or infinite: leave out what is not a number")]

@@ -96,6 +96,7 @@ fn last_true(from: u64, to: u64, holds: impl Fn(u64) -> bool) -> u64 {
 
 /// Why there is no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum EarlyStoppingError {
     /// Percentile 0 or 100 was asked for.
     #[error("percentiles 0 and 100 have no such bound; give one in between")]

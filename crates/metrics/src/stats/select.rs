@@ -45,6 +45,7 @@ pub fn percentiles(
 
 /// Why there are no percentiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum PercentilesError {
     /// There are no values.
     #[error("no values: a percentile needs at least one")]

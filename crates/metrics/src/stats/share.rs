@@ -50,6 +50,7 @@ impl Percent {
 /// Why a number is not a [`Percent`].
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[error("percentile {percent}: it must be a number from 0 to 100")]
+#[non_exhaustive]
 pub struct PercentError {
     /// What was given.
     pub percent: f64,

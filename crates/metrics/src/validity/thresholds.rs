@@ -17,6 +17,7 @@ use fizeau_core::{Millis, Nanos};
 /// # Ok::<(), fizeau_metrics::ThresholdError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Thresholds {
     /// Lateness of the release, or delay from there to the sending (p99; the greatest where the sample supports no p99),
     /// that makes a level suspect. Default 10 ms.

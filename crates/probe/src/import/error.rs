@@ -26,6 +26,7 @@ pub enum MeasurementImportError {
 
 /// A format, and why a file is none of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FormatTried {
     /// The format's name.
     pub format: &'static str,

@@ -9,6 +9,7 @@ use super::work::Work;
 /// `C[m,n] = A[m,k] B[k,n]`, `batch` times over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct GemmShape {
     /// Rows of A: tokens.
     pub m: u64,
@@ -57,6 +58,7 @@ fizeau_core::words! {
 /// One layer's attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct AttentionShape {
     /// Which half of generation.
     pub phase: AttentionPhase,

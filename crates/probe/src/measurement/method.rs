@@ -100,6 +100,7 @@ pub enum FirstTouch {
 /// In what pages arrays lay.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Pages {
     /// What the system was asked for.
     pub asked: PageAdvice,

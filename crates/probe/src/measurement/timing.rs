@@ -36,6 +36,7 @@ impl Timing {
 /// A figure that a tool told of one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Told {
     /// Of its operations, which. The best has the least time and the highest rate.
     pub statistic: SampleStatistic,

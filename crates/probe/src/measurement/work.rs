@@ -53,6 +53,7 @@ fizeau_core::words! {
 /// The bytes of one operation by each convention that applies to it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ByteCounts {
     /// By [`ByteConvention::Stream`].
     #[serde(rename = "stream_bytes", default, skip_serializing_if = "Option::is_none")]

@@ -52,6 +52,7 @@ pub(crate) const AB: &str = "fizeau.ab/1";
 /// One round: both sides, one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AbRound"))]
+#[non_exhaustive]
 pub struct RoundDocument {
     /// Which, from 1.
     pub round: u32,
@@ -71,6 +72,7 @@ pub struct RoundDocument {
 /// The figures that a reader looks for first, left out where there is none; all are in the turn's own `summary.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AbTurn"))]
+#[non_exhaustive]
 pub struct TurnDocument {
     /// The turn's folder.
     #[serde(skip_serializing_if = "Option::is_none")]

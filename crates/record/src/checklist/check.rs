@@ -121,6 +121,7 @@ impl FromStr for RequiredChecks {
 /// A name that is no row's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` is no row of the checklist; these are: all, {}", ChecklistItem::ALL.map(ChecklistItem::key).join(", "))]
+#[non_exhaustive]
 pub struct UnknownCheck {
     /// What was given.
     pub name: String,

@@ -29,6 +29,7 @@ const SCHEMA: &str = "fizeau.comparison/1";
 /// One run against the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RunComparison"))]
+#[non_exhaustive]
 pub struct RunDifferences {
     /// The run.
     pub candidate: ComparedRun,
@@ -48,6 +49,7 @@ pub struct RunDifferences {
 /// A field of `run.json` that differs; its values are JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ChangedField"))]
+#[non_exhaustive]
 pub struct FieldDifference {
     /// Its path.
     pub field: String,
@@ -60,6 +62,7 @@ pub struct FieldDifference {
 /// One level of both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparedLevel"))]
+#[non_exhaustive]
 pub struct LevelDifferences {
     /// Its load in words; empty where runs have one level alone.
     pub name: String,
@@ -73,6 +76,7 @@ pub struct LevelDifferences {
 /// `intervals_alone`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparisonTable"))]
+#[non_exhaustive]
 pub struct ComparisonDocument {
     /// Rounds, each with its partner.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,6 +108,7 @@ pub struct ComparisonDocument {
 /// One figure of both sides. `answer` is null with the reason where it was not tested.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparedFigure"))]
+#[non_exhaustive]
 pub struct FigureDifference {
     /// Which: `p99 ttft`.
     pub figure: String,
@@ -133,6 +138,7 @@ pub struct FigureDifference {
 /// What the tests of a figure came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TestedFigure"))]
+#[non_exhaustive]
 pub struct TestedDifference {
     /// On how many rounds, pairs or requests it rests.
     pub n: u64,

@@ -13,6 +13,7 @@ use crate::text::{percent, supported};
 
 /// How one goal came out at a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct GoalResult {
     /// The goal and what was measured.
     pub outcome: GoalOutcome,
@@ -25,6 +26,7 @@ pub struct GoalResult {
 /// The runs that a figure is over. Of a mean or a rate it is their mean; of a percentile, whose mean is none, their median, and
 /// of an even number of runs the worse of the two in the middle: always what one of them had.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct FigureOverRuns {
     /// How many.
     pub runs: usize,
@@ -186,6 +188,7 @@ impl GoalResult {
     derive(schemars::JsonSchema),
     schemars(rename = "GoalResult", transform = listed::<Self>)
 )]
+#[non_exhaustive]
 pub struct GoalDocument {
     /// The goal, as it is typed.
     pub goal: String,

@@ -233,6 +233,18 @@ impl ImportedRun {
         once(self.levels.iter().flat_map(|level| &level.not_known))
     }
 
+    /// What it holds, in a line: `2 levels of llama, measured by vllm bench; with tapes`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let levels = match self.levels.as_slice() {
+            [_] => "1 level".to_owned(),
+            many => format!("{} levels", many.len()),
+        };
+        let tool = self.levels.first().map_or("", |level| level.source.tool.as_str());
+        let holds = if self.has_tapes() { "with tapes" } else { "figures alone" };
+        format!("{levels} of {}, measured by {tool}; {holds}", self.title())
+    }
+
     /// Model, devices and backend in one line, as far as they are known.
     #[must_use]
     pub fn title(&self) -> String {

@@ -21,6 +21,7 @@ use crate::LengthTally;
 
 /// What measurements are compared with: a model on its devices, and where there is a calibration what it predicts of them.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct LevelReference<'a> {
     /// The model on its devices.
     pub system: &'a System,
@@ -78,6 +79,7 @@ pub enum SpeedOfLight {
 /// What a level is compared with, and what was reached of it. Bound, expectation, prediction and measurement are four
 /// things.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SpeedOfLightComparison {
     /// The most requests that were in flight at once, for which all of it is.
     pub concurrency: NonZeroU64,
@@ -101,6 +103,7 @@ pub struct SpeedOfLightComparison {
 /// against, since the bound lets all tokens of a step agree on their experts. It is no bound: a router that favours some experts reads
 /// fewer of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct EvenRouting {
     /// The most output tokens per second then.
     pub output_tokens_per_s: PerSec,
@@ -110,6 +113,7 @@ pub struct EvenRouting {
 
 /// A decode step as it ran, beside the best.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct DecodeStepComparison {
     /// The sequences that were decoding at once, on average, as the client saw it.
     pub batch: f64,

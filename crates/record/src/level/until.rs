@@ -33,6 +33,7 @@ impl UntilPrecise {
 /// A level that went on until figures were known, as `summary.json` has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Until"))]
+#[non_exhaustive]
 pub struct UntilPreciseDocument {
     /// Whether they are.
     pub reached: bool,
@@ -43,6 +44,7 @@ pub struct UntilPreciseDocument {
 /// How well one figure is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct UntilPreciseGoal {
     /// What was to be known, as it is typed.
     pub goal: String,

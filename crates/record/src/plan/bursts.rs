@@ -1,8 +1,10 @@
 //! What burstier arrivals change of what a replica carries.
 
 mod simulated;
+mod subject;
 
 pub use simulated::{BurstsLevel, BurstsQuery};
+pub use subject::{BurstSubject, NoBurstSubject};
 
 use fizeau_core::PerSec;
 use fizeau_pareto::FigureEstimate;

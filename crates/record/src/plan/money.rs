@@ -10,6 +10,7 @@ pub(super) const MONTH: f64 = 365.25 * 24.0 / 12.0;
 /// An amount of money for the least and for the most that a device-hour costs; the same twice where it has one price.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct MoneyRange {
     /// At the lowest price, in US dollars.
     pub low: f64,

@@ -1,11 +1,16 @@
 //! What a stored run tells of one replica, for a plan.
 
-use fizeau_core::{Arrival, Channel, Stamp, Tape, Tokens};
+use std::num::NonZeroU64;
 
-use super::{MeanLengths, PlanLevel};
+use fizeau_core::{Arrival, Channel, Stamp, Tape, Tokens};
+use fizeau_metrics::Slo;
+use fizeau_roofline::Device;
+use thiserror::Error;
+
+use super::{MeanLengths, PlanLevel, TestedLoads};
 use crate::{LevelReport, ReadRun, SpeedOfLightCurve, SpeedOfLightReference};
 
-/// What a stored run tells of one replica.
+/// What a stored run, or a table of tested loads, tells of one replica.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct TestedReplica {
@@ -17,9 +22,89 @@ pub struct TestedReplica {
     pub lengths: MeanLengths,
     /// How regular the arrivals were, where all open levels had them alike: 1 is Poisson, below 1 burstier.
     pub burstiness: Option<f64>,
+    /// The goals of the run itself; none of a table.
+    pub slo: Option<Slo>,
+    /// Model and devices, where they are known.
+    pub reference: Option<SpeedOfLightReference>,
+    /// The speed of light over the requests of all levels, where model and devices are known.
+    pub light: Option<SpeedOfLightCurve>,
+    /// The device's name, where the run says it.
+    pub hardware: Option<String>,
+}
+
+/// Why there are no goals that several runs have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NoCommonGoals {
+    /// No run has goals of its own.
+    #[error("no run has goals of its own; name the goals that a replica keeps")]
+    None,
+    /// Two runs have different ones.
+    #[error("{a} was run for \"{goals}\" and {b} for \"{others}\"; say which goals are to be kept")]
+    Differ {
+        /// What one is called.
+        a: String,
+        /// Its goals.
+        goals: String,
+        /// What the other is called.
+        b: String,
+        /// Its goals.
+        others: String,
+    },
 }
 
 impl TestedReplica {
+    /// Of a table of tested loads, on the model and devices of `reference`. What is known of the requests' lengths outranks what the
+    /// table says of them.
+    #[must_use]
+    pub fn of_loads(
+        loads: &TestedLoads,
+        lengths: MeanLengths,
+        reference: Option<SpeedOfLightReference>,
+    ) -> Self {
+        let lengths = lengths.or(loads.lengths());
+        let light = reference.as_ref().and_then(|of| lengths.speed_of_light_curve(of));
+        let (levels, left_out) = (loads.levels().to_vec(), Vec::new());
+        let (burstiness, slo, hardware) = (None, None, None);
+        Self { levels, left_out, lengths, burstiness, slo, reference, light, hardware }
+    }
+
+    /// How many devices it takes, where its deployment is known.
+    #[must_use]
+    pub fn devices(&self) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.reference.as_ref()?.reference().system.deployment().devices())
+    }
+
+    /// The device that it ran on, where it is known; a run may name one in words that no table has.
+    #[must_use]
+    pub fn device(&self) -> Option<Device> {
+        match &self.reference {
+            Some(reference) => Some(reference.reference().system.device().clone()),
+            None => Device::named(self.hardware.as_deref()?).ok().cloned(),
+        }
+    }
+
+    /// The goals of `runs`, each with what it is called, which are to be the same for all that stand side by side.
+    ///
+    /// # Errors
+    /// If none has goals of its own, or two have different ones.
+    pub fn common_goals<'a>(
+        runs: impl IntoIterator<Item = (&'a str, &'a Self)>,
+    ) -> Result<Slo, NoCommonGoals> {
+        let own = |(name, run): (&'a str, &'a Self)| Some((name, run.slo.as_ref()?));
+        let mut own = runs.into_iter().filter_map(own);
+        let (a, goals) = own.next().ok_or(NoCommonGoals::None)?;
+        match own.find(|(_, others)| *others != goals) {
+            None => Ok(goals.clone()),
+            Some((b, others)) => Err(NoCommonGoals::Differ {
+                a: a.to_owned(),
+                goals: goals.to_string(),
+                b: b.to_owned(),
+                others: others.to_string(),
+            }),
+        }
+    }
+
     /// Of a run that was read again.
     #[must_use]
     pub fn of(run: &ReadRun) -> Self {
@@ -31,7 +116,9 @@ impl TestedReplica {
             }
         }
         let (lengths, burstiness) = (lengths(&run.levels), burstiness(&run.levels));
-        Self { levels, left_out, lengths, burstiness }
+        let (slo, reference) = (run.slo.clone(), run.reference.clone());
+        let (light, hardware) = (run.curve.clone(), run.setup.hardware.clone());
+        Self { levels, left_out, lengths, burstiness, slo, reference, light, hardware }
     }
 }
 
@@ -73,6 +160,12 @@ fn burstiness(levels: &[LevelReport]) -> Option<f64> {
 }
 
 impl MeanLengths {
+    /// These, and where one is not known that of `others`.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        Self { input: self.input.or(others.input), output: self.output.or(others.output) }
+    }
+
     /// The speed of light of requests that are all alike and so long; none where a length is not known, or they do not fit.
     #[must_use]
     pub fn speed_of_light_curve(

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use thiserror::Error;
 
 /// The folder of a run, and what the run is called beside others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +16,116 @@ pub struct NamedRun {
     pub path: PathBuf,
 }
 
+/// Why inputs name no runs.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunInputError {
+    /// There is nothing in that place.
+    #[error("{path}: there is no such folder or file")]
+    NotThere {
+        /// The place.
+        path: String,
+    },
+    /// A file stands among folders.
+    #[error("{path} is not a folder; name either one table or folders of runs")]
+    NotFolder {
+        /// The file.
+        path: String,
+    },
+    /// The system refused.
+    #[error("{path}: {error}")]
+    Io {
+        /// The folder.
+        path: String,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+}
+
+/// Whom a value without a name is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnnamedValue {
+    /// Nobody: it must have a name.
+    Refused,
+    /// All runs.
+    ForAll,
+}
+
+/// Why a value is for no run, in one line.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{text}: {why}")]
+pub struct NamedValueError {
+    text: String,
+    why: String,
+}
+
 impl NamedRun {
+    /// The runs that `inputs` name, each `[NAME=]DIR`, called apart; none where they are files. What is there as it stands has no name in
+    /// front.
+    ///
+    /// # Errors
+    /// If something is not there, a file stands among folders, or a folder cannot be read.
+    pub fn given(inputs: &[String]) -> Result<Option<Vec<Self>>, RunInputError> {
+        let taken: Vec<(Option<&str>, &str)> =
+            inputs.iter().map(|text| taken_apart(text)).collect();
+        let is_folder = |path: &str| Path::new(path).is_dir();
+        let is_missing = |path: &&str| *path != "-" && !Path::new(path).exists();
+        let folders = taken.iter().filter(|(_, path)| is_folder(path)).count();
+        let missing = taken.iter().map(|(_, path)| *path).find(is_missing);
+        if let Some(path) = missing.filter(|_| folders > 0 || taken.len() == 1) {
+            return Err(RunInputError::NotThere { path: path.to_owned() });
+        }
+        if folders == 0 {
+            return Ok(None);
+        }
+        if let Some((_, file)) = taken.iter().find(|(_, path)| !is_folder(path)) {
+            return Err(RunInputError::NotFolder { path: (*file).to_owned() });
+        }
+        let mut runs = Vec::new();
+        for (name, path) in taken {
+            let within = Self::within(Path::new(path), name);
+            runs.extend(
+                within.map_err(|error| RunInputError::Io { path: path.to_owned(), error })?,
+            );
+        }
+        Ok(Some(Self::distinct(runs)))
+    }
+
+    /// What is given for each of `runs`, as `NAME=VALUE`, whose values `parse` reads; of two the later one.
+    ///
+    /// # Errors
+    /// If `parse` refuses a value, or none of the runs is called so.
+    pub fn values<T: Copy>(
+        runs: &[Self],
+        given: &[String],
+        unnamed: UnnamedValue,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Vec<Option<T>>, NamedValueError> {
+        let mut values = vec![None; runs.len()];
+        for text in given {
+            let wrong = |why: String| NamedValueError { text: text.clone(), why };
+            // A name may have an equals sign of its own.
+            let (name, value) = match text.rsplit_once('=') {
+                Some((name, value)) => (Some(name), value),
+                None => (None, text.as_str()),
+            };
+            let value = parse(value.trim()).map_err(wrong)?;
+            let is_meant = |run: &&Self| match name {
+                Some(name) => name == run.name,
+                None => unnamed == UnnamedValue::ForAll,
+            };
+            if !runs.iter().any(|run| is_meant(&run)) {
+                let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+                let names = names.join(", ");
+                return Err(wrong(format!("give NAME=VALUE, where NAME is one of {names}")));
+            }
+            let meant = values.iter_mut().zip(runs).filter(|(_, run)| is_meant(run));
+            meant.for_each(|(place, _)| *place = Some(value));
+        }
+        Ok(values)
+    }
+
     /// The run in `path`, called as its folder is.
     #[must_use]
     pub fn at(path: &Path) -> Self {
@@ -69,6 +179,14 @@ impl NamedRun {
             }
         }
         runs
+    }
+}
+
+/// A name and a path; what is there as it stands has no name.
+fn taken_apart(input: &str) -> (Option<&str>, &str) {
+    match input.split_once('=') {
+        Some((name, path)) if !Path::new(input).exists() && !name.is_empty() => (Some(name), path),
+        _ => (None, input),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::ClientHost;
 /// A shard of a run that was merged of several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct MergedShard {
     /// Its folder, as it was given.
     pub folder: String,
@@ -29,6 +30,7 @@ pub struct MergedShard {
 /// Where a run was imported from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ImportedFrom {
     /// What it is called.
     pub name: String,

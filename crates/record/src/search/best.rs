@@ -11,6 +11,7 @@ use fizeau_pareto::SearchEnding;
 /// A load that was measured, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct TimedLoad {
     /// The load.
     pub load: LevelLoad,
@@ -23,6 +24,7 @@ pub struct TimedLoad {
 /// What more time would buy, as an estimate: an interval narrows with the root of the time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct MoreTime {
     /// How much more time.
     pub time_s: f64,

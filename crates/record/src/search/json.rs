@@ -68,6 +68,7 @@ pub(crate) const SEARCH: &str = "fizeau.search/1";
 /// What was asked of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SearchAsked"))]
+#[non_exhaustive]
 pub struct SearchTargetDocument {
     /// The most levels.
     pub max_runs: u32,
@@ -83,6 +84,7 @@ pub struct SearchTargetDocument {
 /// The load that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FoundLoadDocument {
     /// The highest that kept the goals.
     pub load: LevelLoad,
@@ -101,6 +103,7 @@ pub struct FoundLoadDocument {
 /// Loads of which the lower one missed what the higher one kept.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct NonMonotoneLoads {
     /// The lower one.
     pub missed_at: f64,
@@ -111,6 +114,7 @@ pub struct NonMonotoneLoads {
 /// The long level at the load that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ConfirmationDocument {
     /// Its load.
     pub load: LevelLoad,
@@ -125,6 +129,7 @@ pub struct ConfirmationDocument {
 /// A level of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SearchedLevel"))]
+#[non_exhaustive]
 pub struct SearchedLevelDocument {
     /// What it was for.
     pub purpose: SearchPurpose,

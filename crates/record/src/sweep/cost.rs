@@ -13,6 +13,7 @@ use crate::text::{price_origin, supported, usd};
 /// With N devices and a rate of TPS output tokens per second it is `N / (3600 TPS) 10^6` device-hours, and that many times the
 /// price of one.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TokenCost {
     /// The index of the level.
     pub level: usize,
@@ -26,6 +27,7 @@ pub struct TokenCost {
 
 /// An amount, in hours or dollars.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct CostFigure {
     /// The amount, above zero.
     pub value: f64,

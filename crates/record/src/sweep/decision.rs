@@ -25,6 +25,7 @@ pub struct OperatingDecision {
 
 /// What there is within some goals.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct GoalDecision {
     /// The goals, each a plain limit.
     pub slo: Slo,

@@ -14,6 +14,7 @@ use fizeau_core::LoadKind;
 ///
 /// A load that was measured more than once counts by all of its runs ([`LoadRepeats`]).
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct HighestLoad {
     /// Where it is, or why it cannot be known. Of slots only whole ones. What breaks beyond it is what was measured there;
     /// where its excess is not above 0, only the figures evened out over the loads beside it break.

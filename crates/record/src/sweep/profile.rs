@@ -41,6 +41,7 @@ impl From<Profile> for ProfileDocument {
 /// than `factor` of the figure `keep`, from the best there is; of these the one with the best figure `first` is chosen. Without
 /// the bound, a latency put first would always choose the lowest load.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Profile {
     /// Its name, as on the command line.
     pub name: &'static str,

@@ -33,6 +33,7 @@ pub struct MeanOverRuns {
 /// A percentile over several runs: the median, of an even number the greater of the two in the middle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RangeOverRuns"))]
+#[non_exhaustive]
 pub struct RangeOverRuns {
     /// The median, which one of the runs had.
     pub median: f64,

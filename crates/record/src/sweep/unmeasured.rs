@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A load that was planned and of which there is nothing: it was never measured, or what was is lost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Unmeasured {
     /// The load.
     #[serde(flatten)]

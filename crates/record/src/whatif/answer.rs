@@ -8,6 +8,7 @@ use crate::text::number;
 
 /// Where a configuration is to run: its level within the goals.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct ChosenLevel<'a> {
     /// Which configuration.
     pub variant: usize,

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// Distributions and the course of a level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ChartDetail {
     /// Pairs of share (0 to 1) and milliseconds, by metric.
     pub quantiles: BTreeMap<String, Vec<(f64, f64)>>,
@@ -20,6 +21,7 @@ pub struct ChartDetail {
 
 /// A level over time: lists of one value a bin.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ChartTimeSeries {
     /// The length of a bin in seconds.
     pub bin_s: f64,

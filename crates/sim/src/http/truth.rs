@@ -268,6 +268,7 @@ struct TruthAnswer<'a> {
 /// How a number of times are spread, exactly: percentiles are interpolated linearly between ranks, as numpy does by
 /// default.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TimeSummary {
     /// How many there are, at least 1.
     pub n: usize,

@@ -135,6 +135,7 @@ pub(crate) fn digits_of(number: u64, base: u64) -> impl Iterator<Item = usize> {
 
 /// A random text and how many tokens it really has.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExactText {
     /// The text.
     pub text: String,

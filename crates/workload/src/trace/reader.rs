@@ -60,6 +60,7 @@ impl TraceFormat {
 
 /// One request of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct TraceRecord {
     /// The line where it stands, from 1.
     pub line: u64,

@@ -3,7 +3,9 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::{PerSec, Seconds};
-use fizeau::workload::{ArrivalLaw, RampShape, RampSpan, Rescale, Shard, Spacing};
+use fizeau::workload::{
+    ArrivalLaw, InFlightCap, RampShape, RampSpan, Rescale, Shard, ShardTextError, Spacing,
+};
 
 use crate::args::{ArrivalArgs, InFlightArgs};
 use crate::exit::{Fail, Named};
@@ -23,16 +25,11 @@ pub(crate) fn cap(args: &InFlightArgs) -> Result<Option<NonZeroU32>, Fail> {
 
 /// Which share of the run is ours: `I/N`, counted from 0.
 pub(super) fn shard(text: Option<&str>) -> Result<Shard, Fail> {
-    let Some(text) = text else {
-        return Ok(Shard::WHOLE);
-    };
-    let numbers = text
-        .split_once('/')
-        .and_then(|(index, count)| Some((index.trim().parse().ok()?, count.trim().parse().ok()?)));
-    let (index, count) = numbers.ok_or_else(|| {
-        Fail::usage(format!("--shard {text}: write I/N, counted from 0, such as 0/2 and 1/2"))
+    let shard = text.map(str::parse).transpose().map_err(|error| match error {
+        ShardTextError::NotText { .. } => Fail::usage(format!("--shard {error}")),
+        error => Fail::usage(format!("--shard: {error}")),
     })?;
-    Shard::new(index, count).named("--shard")
+    Ok(shard.unwrap_or(Shard::WHOLE))
 }
 
 /// The law of arrivals that the flags ask for.
@@ -103,14 +100,10 @@ pub(crate) fn arrivals_flag(args: &ArrivalArgs) -> &'static str {
 /// How regular gaps are where the rate changes.
 fn spacing(args: &ArrivalArgs) -> Result<Spacing, Fail> {
     let burstiness = args.spacing.burstiness;
-    if burstiness.is_nan() || burstiness <= 0.0 {
-        return Err(Fail::usage(format!(
+    Spacing::of_burstiness(burstiness).ok_or_else(|| {
+        Fail::usage(format!(
             "--burstiness {burstiness}: give a number above 0; 1 is Poisson, inf is constant"
-        )));
-    }
-    Ok(match burstiness.is_infinite() {
-        true => Spacing::Even,
-        false => Spacing::Random { burstiness },
+        ))
     })
 }
 
@@ -122,16 +115,8 @@ fn rate_of(args: &ArrivalArgs, rate: f64, is_capped: bool) -> Result<ArrivalLaw,
         )));
     }
     let rescale = if args.arrival_rescale { Rescale::ToMean } else { Rescale::None };
-    Ok(if rate.is_infinite() && is_capped {
-        // With a cap, all at once means: each as soon as a slot is free.
-        ArrivalLaw::ClosedLoop
-    } else if rate.is_infinite() {
-        ArrivalLaw::AllAtOnce
-    } else if args.spacing.burstiness.is_infinite() {
-        ArrivalLaw::Constant { rate: PerSec::new(rate) }
-    } else {
-        ArrivalLaw::Gamma { rate: PerSec::new(rate), burstiness: args.spacing.burstiness, rescale }
-    })
+    let cap = if is_capped { InFlightCap::Some } else { InFlightCap::None };
+    Ok(ArrivalLaw::as_vllm(PerSec::new(rate), args.spacing.burstiness, rescale, cap))
 }
 
 fn ramp(args: &ArrivalArgs, shape: RampShape, spacing: Spacing) -> Result<ArrivalLaw, Fail> {

@@ -94,11 +94,7 @@ impl<'a> LevelOutputs<'a> {
         let files = self.keep(folder, &sweep, &result);
         let is_invalid = report.validity.verdict == Verdict::Invalid;
         let missed = is_invalid || !sweep.is_precise() || sweep.misses_goals();
-        let exit = match cancel.is_cancelled() {
-            true => Exit::Interrupted,
-            false if missed => Exit::Missed,
-            false => Exit::Good,
-        };
+        let exit = Exit::of(cancel, missed);
         Outcome { report, sweep, result, exit, files }
     }
 

@@ -44,27 +44,12 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
             false => String::new(),
         };
         write(&run, &folder)?;
-        say(format!("{}: {}{page}", folder.display(), words(&run)))?;
+        say(format!("{}: {}{page}", folder.display(), printable(&run.words())))?;
     }
     for error in &imported.refused {
         tell!("not imported: {error}");
     }
     Ok(if imported.refused.is_empty() { Exit::Good } else { Exit::Missed })
-}
-
-/// What was found, in a line.
-fn words(run: &ImportedRun) -> String {
-    let levels = match run.levels() {
-        [_] => "1 level".to_owned(),
-        many => format!("{} levels", many.len()),
-    };
-    let tool = run.levels().first().map_or("", |level| level.source.tool.as_str());
-    let holds = match run.has_tapes() {
-        true => "with tapes",
-        false => "figures alone",
-    };
-    let words = format!("{levels} of {}, measured by {tool}; {holds}", run.title());
-    printable(&words)
 }
 
 /// Writes the folder of a run: where its levels have tapes, one like any other.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use fizeau::core::UsdPerHour;
 use fizeau::record::text::wrap;
-use fizeau::record::{ImportedRun, LevelReport, NamedRun, ReadRun};
-use fizeau::report::{ImportedTableRun, LevelTable, TableRun};
+use fizeau::record::{ImportedRun, NamedRun, UnnamedValue};
+use fizeau::report::{ComparedContent, ComparedRun, LevelTable};
 use fizeau::roofline::{HourlyRate, PriceOrigin, System};
 
 use crate::args::price::hour;
@@ -21,37 +21,8 @@ pub(super) struct Folders {
 
 /// The folders that `inputs` name, each `[NAME=]DIR`; none where they are files.
 pub(super) fn named(inputs: &[String]) -> Result<Option<Folders>, Fail> {
-    let taken: Vec<(Option<&str>, &str)> = inputs.iter().map(|input| taken_apart(input)).collect();
-    let is_folder = |path: &str| Path::new(path).is_dir();
-    let is_missing = |path: &&str| *path != "-" && !Path::new(path).exists();
-    let folders = taken.iter().filter(|(_, path)| is_folder(path)).count();
-    let missing = taken.iter().map(|(_, path)| *path).find(is_missing);
-    if let Some(path) = missing.filter(|_| folders > 0 || taken.len() == 1) {
-        return Err(Fail::usage(format!("{path}: there is no such folder or file")));
-    }
-    match folders {
-        0 => return Ok(None),
-        all if all == inputs.len() => {}
-        _ => {
-            let file = taken.iter().find(|(_, path)| !is_folder(path)).map_or("", |(_, path)| path);
-            return Err(Fail::usage(format!(
-                "{file} is not a folder; name either one table or folders of runs"
-            )));
-        }
-    }
-    let mut runs = Vec::new();
-    for (name, path) in taken {
-        runs.extend(NamedRun::within(Path::new(path), name).named(path)?);
-    }
-    Ok(Some(Folders { runs: NamedRun::distinct(runs) }))
-}
-
-/// A name and a path; what is there as it stands has no name.
-fn taken_apart(input: &str) -> (Option<&str>, &str) {
-    match input.split_once('=') {
-        Some((name, path)) if !Path::new(input).exists() && !name.is_empty() => (Some(name), path),
-        _ => (None, input),
-    }
+    let runs = NamedRun::given(inputs).map_err(Fail::usage)?;
+    Ok(runs.map(|runs| Folders { runs }))
 }
 
 impl Folders {
@@ -61,91 +32,33 @@ impl Folders {
 
     /// The levels of all runs; says whose price is taken if that matters.
     pub(super) fn table(&self, args: &ParetoRunArgs, is_priced: bool) -> Result<LevelTable, Fail> {
-        let quality = self.values("--quality", &args.quality, ValueTarget::One, number)?;
-        let devices = self.values("--devices", &args.devices, ValueTarget::One, count)?;
-        let prices = self.values("--gpu-hour", &args.gpu_hour, ValueTarget::Any, |text| {
-            hour(text).map(|rate| rate.low)
-        })?;
-        let sources = self.runs.iter().map(|run| FolderContent::read(&run.path));
-        let sources: Vec<FolderContent> = sources.collect::<Result<_, _>>()?;
-        let (mut runs, mut imported) = (Vec::new(), Vec::new());
-        for (index, (NamedRun { name, .. }, source)) in self.runs.iter().zip(&sources).enumerate() {
-            let quality = quality.get(index).copied().flatten();
-            let devices = devices.get(index).copied().flatten();
-            let price = prices.get(index).copied().flatten();
-            match source {
-                FolderContent::Own { levels, stored } => {
-                    let run = TableRun::of_read(stored, levels, name);
-                    let published = || published(run.system?, name, is_priced);
-                    let price = price.or_else(published);
-                    let devices = devices.or(run.devices);
-                    runs.push(TableRun { price, devices, quality, ..run });
-                }
-                FolderContent::Imported(run) => {
-                    let name = name.clone();
-                    imported.push(ImportedTableRun { name, run, devices, price, quality });
-                }
-            }
+        let (runs, named) = (&self.runs, UnnamedValue::Refused);
+        let quality = NamedRun::values(runs, &args.quality, named, number).given_as("--quality")?;
+        let devices = NamedRun::values(runs, &args.devices, named, count).given_as("--devices")?;
+        let price = |text: &str| hour(text).map(|rate| rate.low);
+        let prices = NamedRun::values(runs, &args.gpu_hour, UnnamedValue::ForAll, price)
+            .given_as("--gpu-hour")?;
+        let content = runs.iter().map(|run| content(&run.path));
+        let content = content.collect::<Result<Vec<_>, Fail>>()?;
+        let given = prices.into_iter().zip(devices).zip(quality);
+        let mut compared = Vec::new();
+        for ((NamedRun { name, .. }, content), given) in runs.iter().zip(content).zip(given) {
+            let mut run = ComparedRun::new(name.clone(), content);
+            ((run.price, run.devices), run.quality) = given;
+            let published = || published(run.system()?, name, is_priced);
+            run.price = run.price.or_else(published);
+            compared.push(run);
         }
-        Ok(LevelTable::new(&runs).with_imported(&imported))
-    }
-
-    /// What is given for each run, as `NAME=VALUE`, whose values `parse` reads.
-    fn values<T: Copy>(
-        &self,
-        flag: &str,
-        given: &[String],
-        whom: ValueTarget,
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Vec<Option<T>>, Fail> {
-        let mut values = vec![None; self.runs.len()];
-        let wrong = |text: &str, why: &str| Fail::usage(format!("{flag} {text}: {why}"));
-        for text in given {
-            // A name may have an equals sign of its own.
-            let (name, value) = match text.rsplit_once('=') {
-                Some((name, value)) => (Some(name), value),
-                None => (None, text.as_str()),
-            };
-            let value = parse(value.trim()).map_err(|why| wrong(text, &why))?;
-            let is_meant = |run: &str| name.map_or(whom == ValueTarget::Any, |name| name == run);
-            let meant: Vec<bool> = self.names().iter().map(|run| is_meant(run)).collect();
-            if !meant.contains(&true) {
-                let names = self.names().join(", ");
-                return Err(wrong(text, &format!("give NAME=VALUE, where NAME is one of {names}")));
-            }
-            for (place, _) in values.iter_mut().zip(meant).filter(|(_, meant)| *meant) {
-                *place = Some(value);
-            }
-        }
-        Ok(values)
+        Ok(LevelTable::of_compared(&compared))
     }
 }
 
 /// What lies in a folder.
-enum FolderContent {
-    /// A run with tapes, and those of its levels that are compared.
-    Own { levels: Vec<LevelReport>, stored: Box<ReadRun> },
-    /// Figures of another tool.
-    Imported(ImportedRun),
-}
-
-impl FolderContent {
-    fn read(path: &Path) -> Result<Self, Fail> {
-        if let Some(run) = ImportedRun::read(path).map_err(Fail::usage)? {
-            return Ok(Self::Imported(run));
-        }
-        let stored = Box::new(report::read(path, &[], &PhysicsArgs::default())?);
-        Ok(Self::Own { levels: stored.one_a_load(), stored })
-    }
-}
-
-/// ValueTarget a value without a name is for.
-#[derive(Clone, Copy, PartialEq)]
-enum ValueTarget {
-    /// It must have a name.
-    One,
-    /// All of them.
-    Any,
+fn content(path: &Path) -> Result<ComparedContent, Fail> {
+    Ok(match ImportedRun::read(path).map_err(Fail::usage)? {
+        Some(run) => ComparedContent::Imported(run),
+        None => ComparedContent::Read(Box::new(report::read(path, &[], &PhysicsArgs::default())?)),
+    })
 }
 
 fn number(text: &str) -> Result<f64, String> {

@@ -53,10 +53,7 @@ pub(super) fn axes(args: &AxisArgs, of_folders: bool) -> Result<Vec<Axis>, Fail>
         }
         (axes, _) => axes.to_vec(),
     };
-    let is_repeated = |&i: &usize| {
-        axes.iter().take(i).any(|axis| Some(axis.name()) == axes.get(i).map(Axis::name))
-    };
-    match (1..axes.len()).find(is_repeated).and_then(|i| axes.get(i)) {
+    match Axis::repeated(&axes) {
         Some(axis) => Err(Fail::usage(format!(
             "--maximize and --minimize: `{}` is named twice; name each column once",
             axis.name()
@@ -79,18 +76,9 @@ fn numbers(text: &str, axes: &[Axis]) -> Result<Vec<f64>, Fail> {
 
 /// `0.5`, `5%`, or one of these for each axis.
 fn epsilons(text: &str, axes: usize) -> Result<Vec<Epsilon>, Fail> {
-    let one = |part: &str| match part.trim().strip_suffix('%') {
-        Some(percent) => {
-            percent.trim().parse().ok().map(|percent: f64| Epsilon::Relative(percent / 100.0))
-        }
-        None => part.trim().parse().ok().map(Epsilon::Additive),
-    };
-    let parsed: Option<Vec<Epsilon>> = text.split(',').map(one).collect();
-    match parsed {
-        Some(one) if one.len() == 1 => Ok(one.repeat(axes)),
-        Some(all) if all.len() == axes => Ok(all),
-        _ => Err(Fail::usage(format!(
+    Epsilon::parse_list(text, axes).ok_or_else(|| {
+        Fail::usage(format!(
             "--epsilon: `{text}`; give one for all axes or one for each of {axes}, such as 0.5 or 5%"
-        ))),
-    }
+        ))
+    })
 }

@@ -1,18 +1,16 @@
 //! What burstier arrivals cost a replica, by the simulated engine.
 
 use fizeau::core::{Nanos, Tokens};
-use fizeau::experiment::{LevelSize, LevelSpec, SweepRunner, SweepSpec};
+use fizeau::experiment::replica_level;
 use fizeau::harness::{Cancel, Rig, SelfWatch};
-use fizeau::metrics::{Goal, GoodputGoals, Metric};
+use fizeau::metrics::GoodputGoals;
 use fizeau::record::{
-    BurstAccount, BurstsLevel, BurstsQuery, DevicePlanSource, PlanLevel, PlanQuery,
+    BurstAccount, BurstSubject, BurstsLevel, BurstsQuery, DevicePlanSource, NoBurstSubject,
+    PlanLevel, PlanQuery, TestedReplica,
 };
-use fizeau::record::{ReplicaCapacity, SpeedOfLightReference};
 use fizeau::roofline::Calibration;
 use fizeau::sim::{EngineConfig, Overheads, ReplicaRouting, Scenario, SimTransport, VirtualTime};
-use fizeau::workload::{Lengths, PlanSpec, PromptContent};
 
-use super::ReadSource;
 use crate::exit::{Fail, Named};
 
 /// What the simulated engine is asked.
@@ -29,104 +27,70 @@ const DELAY: Nanos = Nanos::from_micros(50);
 /// What arrivals of this burstiness leave of what was measured.
 pub(super) fn of(
     source: &DevicePlanSource,
-    found: &ReadSource,
+    found: &TestedReplica,
     asked: &BurstsRequest<'_>,
 ) -> Result<BurstAccount, Fail> {
-    let (replica, carried) = match replica(source, found, asked)? {
-        Ok(ready) => ready,
-        Err(reason) => return Ok(BurstAccount::NotAccounted { reason: reason.to_owned() }),
+    let subject = match source.burst_subject(found, &asked.plan.goals, &asked.goodput) {
+        Ok(subject) => subject,
+        Err(why) => return Ok(BurstAccount::NotAccounted { reason: reason(why) }),
     };
-    let [input, output] = replica.tokens;
+    let (scenario, [input, output]) = (scenario(&subject)?, subject.tokens);
     let engine = format!(
         "{}; requests of {input} tokens in and {output} out, all alike",
-        replica.scenario.describe()
+        scenario.describe()
     );
     let ask = BurstsQuery {
         goals: &asked.plan.goals,
         demand: &asked.plan.demand,
-        carried: &carried,
+        carried: &subject.carried,
         measured: found.burstiness,
         burstiness: asked.burstiness,
         engine: &engine,
     };
-    BurstAccount::simulated(&ask, |level| replica.level(level))
+    BurstAccount::simulated(&ask, |of| level(&scenario, of, subject.tokens, &asked.goodput))
 }
 
-/// The simulated engine, and what was measured; or why there is none.
-fn replica<'a>(
-    source: &DevicePlanSource,
-    found: &ReadSource,
-    asked: &'a BurstsRequest<'_>,
-) -> Result<Result<(Replica<'a>, ReplicaCapacity), &'static str>, Fail> {
-    let Some(physics) = &found.physics else { return Ok(Err(super::NO_MODEL)) };
-    let Some(calibration) = &physics.files().calibration else {
-        return Ok(Err(
-            "there is no calibration of the engine: --calibration FILE, of `fizeau sol --fit`",
-        ));
-    };
-    let Some(tokens) = source.lengths.whole() else {
-        return Ok(Err(super::NO_LENGTHS));
-    };
-    let Ok(carried) = source.capacity(&asked.plan.goals) else {
-        return Ok(Err("the goals are not met"));
-    };
-    let is_goodput = |goal: &Goal| matches!(goal.metric, Metric::GoodShare | Metric::GoodputPerSec);
-    if asked.goodput.is_empty() && asked.plan.goals.iter().any(is_goodput) {
-        return Ok(Err("a goal on goodput can be simulated only with --goodput"));
+fn reason(why: NoBurstSubject) -> String {
+    match why {
+        NoBurstSubject::NoReference => super::NO_MODEL.to_owned(),
+        NoBurstSubject::NoCalibration => {
+            format!("{why}: --calibration FILE, of `fizeau sol --fit`")
+        }
+        NoBurstSubject::NoLengths => super::NO_LENGTHS.to_owned(),
+        NoBurstSubject::NoGoodput => {
+            "a goal on goodput can be simulated only with --goodput".to_owned()
+        }
+        why => why.to_string(),
     }
-    let scenario = scenario(physics, calibration)?;
-    Ok(Ok((Replica { scenario, tokens, goodput: &asked.goodput }, carried)))
 }
 
 /// The engine of a replica, as its calibration has it.
-fn scenario(physics: &SpeedOfLightReference, calibration: &str) -> Result<Scenario, Fail> {
-    let calibration = Calibration::from_json(calibration).named("--calibration")?;
-    let system = physics.reference().system.clone();
+fn scenario(of: &BurstSubject<'_>) -> Result<Scenario, Fail> {
+    let calibration = Calibration::from_json(of.calibration).named("--calibration")?;
+    let system = of.reference.reference().system.clone();
     let config = EngineConfig::new(1, Tokens::ZERO);
-    let most = physics.deployment().max_num_seqs;
+    let most = of.reference.deployment().max_num_seqs;
     let usual = || Scenario::usual_sequences(&system, &config);
     let config = EngineConfig { max_num_seqs: most.map_or_else(usual, Into::into), ..config };
-    let scenario = Scenario::of(physics.model_name(), system, config, Overheads::default());
+    let scenario = Scenario::of(of.reference.model_name(), system, config, Overheads::default());
     scenario.map_err(Fail::usage)?.with_calibration(calibration, None).named("--calibration")
 }
 
-/// A simulated engine, and the requests that it gets.
-struct Replica<'a> {
-    scenario: Scenario,
-    /// Of a prompt and of an output.
+/// A level in virtual time; none where nothing completed, or so many replicas cannot be.
+fn level(
+    scenario: &Scenario,
+    of: BurstsLevel,
     tokens: [Tokens; 2],
-    goodput: &'a GoodputGoals,
-}
-
-impl Replica<'_> {
-    /// A level in virtual time; none where nothing completed.
-    fn level(&self, of: BurstsLevel) -> Result<Option<PlanLevel>, Fail> {
-        let scenario = match of.replicas.get() {
-            1 => self.scenario.clone(),
-            _ => match self
-                .scenario
-                .clone()
-                .with_replicas(of.replicas, ReplicaRouting::LeastInFlight)
-            {
-                Ok(shared) => shared,
-                Err(_) => return Ok(None),
-            },
-        };
-        let [input, output] = self.tokens.map(Tokens::get);
-        let workload = PlanSpec::new(of.requests.get()).map_err(Fail::broken)?;
-        let lengths = Lengths::fixed(input, output);
-        let workload = PlanSpec { lengths, content: PromptContent::Unread, ..workload };
-        let goals = self.goodput.clone();
-        let spec = SweepSpec { spacing: of.spacing, goals, ..SweepSpec::new([], workload) };
-        let (time, cancel) = (VirtualTime::new(), Cancel::new());
-        let transport = SimTransport::new(&time, scenario.serve()).with_delay(DELAY);
-        let rig =
-            Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let mut sweep = SweepRunner::new(rig, &spec, None);
-        let size = LevelSize { requests: Some(of.requests), time: None, warmup: None };
-        let ask = LevelSpec { load: of.load, visit: 0, size };
-        let level = time.block_on(sweep.level(ask, &mut ())).map_err(Fail::broken)?;
-        let level = level.map_err(Fail::broken)?;
-        Ok(level.and_then(|at| PlanLevel::simulated(of.load, &at.run.summary)))
-    }
+    goals: &GoodputGoals,
+) -> Result<Option<PlanLevel>, Fail> {
+    let shared = match of.replicas.get() {
+        1 => Ok(scenario.clone()),
+        _ => scenario.clone().with_replicas(of.replicas, ReplicaRouting::LeastInFlight),
+    };
+    let Ok(scenario) = shared else { return Ok(None) };
+    let (time, cancel) = (VirtualTime::new(), Cancel::new());
+    let transport = SimTransport::new(&time, scenario.serve()).with_delay(DELAY);
+    let rig = Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+    let level = time.block_on(replica_level(rig, of, tokens, goals)).map_err(Fail::broken)?;
+    level.map_err(Fail::broken)
 }

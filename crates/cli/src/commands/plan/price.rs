@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use fizeau::record::TestedReplica;
 use fizeau::roofline::{Device, HourlyRate, Ownership};
 
-use super::ReadSource;
 use super::from::FromArg;
 use crate::args::PlanArgs;
 use crate::commands::shared::hardware;
@@ -14,20 +14,18 @@ use crate::exit::{Fail, Named};
 pub(super) fn of(
     from: &FromArg,
     args: &PlanArgs,
-    found: &ReadSource,
+    found: &TestedReplica,
 ) -> Result<Option<HourlyRate>, Fail> {
-    let name = &from.name;
-    match (&from.gpu_hour, &from.tco) {
-        (Some(price), _) => return Ok(Some(price.clone())),
-        (None, Some(path)) => {
-            return owned(path, &format!("--from {name}: tco {}", path.display())).map(Some);
+    let whose = format!("--from {}: tco", from.name);
+    let given = [(&from.gpu_hour, &from.tco, &*whose), (&args.gpu_hour, &args.tco, "--tco")];
+    for (price, tco, whose) in given {
+        match (price, tco) {
+            (Some(price), _) => return Ok(Some(price.clone())),
+            (None, Some(path)) => {
+                return owned(path, &format!("{whose} {}", path.display())).map(Some);
+            }
+            (None, None) => {}
         }
-        (None, None) => {}
-    }
-    match (&args.gpu_hour, &args.tco) {
-        (Some(price), _) => return Ok(Some(price.clone())),
-        (None, Some(path)) => return owned(path, &format!("--tco {}", path.display())).map(Some),
-        (None, None) => {}
     }
     // Of a device that is not in the table, or has no published price, nobody knows one: the plan is then without.
     let device = device(from, args, found)?;
@@ -40,14 +38,9 @@ fn owned(path: &Path, whose: &str) -> Result<HourlyRate, Fail> {
 }
 
 /// The device that the flags name, or that of the run.
-fn device(from: &FromArg, args: &PlanArgs, found: &ReadSource) -> Result<Option<Device>, Fail> {
+fn device(from: &FromArg, args: &PlanArgs, found: &TestedReplica) -> Result<Option<Device>, Fail> {
     if let Some(name) = from.hardware.as_ref().or(args.physics.hardware.as_ref()) {
         return Ok(Some(hardware::find(name, "--hardware")?.device));
     }
-    if let Some(physics) = &found.physics {
-        return Ok(Some(physics.reference().system.device().clone()));
-    }
-    // A run may name a device in words that no table has.
-    let named = found.hardware.as_deref().and_then(|name| Device::named(name).ok());
-    Ok(named.cloned())
+    Ok(found.device())
 }

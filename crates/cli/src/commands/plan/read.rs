@@ -2,7 +2,6 @@
 
 use fizeau::record::{MeanLengths, ReferenceFiles, RunFolder, TestedReplica};
 
-use super::ReadSource;
 use super::from::FromArg;
 use crate::args::{PhysicsArgs, PlanArgs};
 use crate::commands::shared::speed;
@@ -10,11 +9,8 @@ use crate::commands::{pareto, report};
 use crate::exit::{Fail, Named};
 
 /// A table of tested loads.
-pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<ReadSource, Fail> {
+pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
     let loads = pareto::read(&from.path.to_string_lossy())?.tested_loads()?;
-    let own = loads.lengths();
-    let lengths =
-        MeanLengths { input: args.input_len.or(own.input), output: args.output_len.or(own.output) };
     let mut asked = args.physics.clone();
     asked.hardware = from.hardware.clone().or(asked.hardware);
     // A device alone is for its price.
@@ -22,21 +18,12 @@ pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<ReadSource, Fa
         Some(_) => speed::from_args(&asked)?,
         None => None,
     };
-    let light = physics.as_ref().and_then(|physics| lengths.speed_of_light_curve(physics));
-    Ok(ReadSource {
-        left_out: Vec::new(),
-        slo: None,
-        hardware: None,
-        burstiness: None,
-        lengths,
-        physics,
-        light,
-        levels: loads.levels().to_vec(),
-    })
+    let lengths = MeanLengths { input: args.input_len, output: args.output_len };
+    Ok(TestedReplica::of_loads(&loads, lengths, physics))
 }
 
 /// A run's folder.
-pub(super) fn of_run(from: &FromArg, args: &PlanArgs) -> Result<ReadSource, Fail> {
+pub(super) fn of_run(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
     if RunFolder::holds_whatif(&from.path) {
         let path = from.path.display();
         return Err(Fail::usage(format!(
@@ -45,17 +32,7 @@ pub(super) fn of_run(from: &FromArg, args: &PlanArgs) -> Result<ReadSource, Fail
     }
     let stored = report::read(&from.path, &args.goodput, &system_args(from, args))
         .named(&format!("--from {}", from.path.display()))?;
-    let TestedReplica { levels, left_out, lengths, burstiness, .. } = TestedReplica::of(&stored);
-    Ok(ReadSource {
-        levels,
-        left_out,
-        lengths,
-        burstiness,
-        slo: stored.slo,
-        light: stored.curve,
-        hardware: stored.setup.hardware,
-        physics: stored.reference,
-    })
+    Ok(TestedReplica::of(&stored))
 }
 
 /// The device of one source alone is its run's too, where the run has a model.

@@ -7,8 +7,8 @@ mod sink;
 use fizeau::core::Nanos;
 use fizeau::experiment::WallTime;
 use fizeau::interop::ExtraTallies;
-use fizeau::record::{NamedRun, ReadRun, SweepReport};
-use fizeau::report::{Exposition, LevelTable, TableRun};
+use fizeau::record::NamedRun;
+use fizeau::report::{Exposition, LevelTable};
 use fizeau::transport::{MonotonicClock, PushProtocol, PushTarget};
 
 use super::{ReportRequest, level};
@@ -39,7 +39,7 @@ pub(super) fn run(asked: &ReportRequest<'_>, args: &ExportArgs) -> Result<Exit, 
     let read = asked.reader.together(levels).map_err(Fail::usage)?;
     let (name, report) = (NamedRun::at(run.path()).name, read.clone().report());
     if wants_levels {
-        let table = table(&read, &name, &report);
+        let table = LevelTable::of_run(&read, &report, &name);
         if let Some(file) = &args.csv {
             Sink::open(file)?.write_whole(&table.to_csv())?;
         }
@@ -84,12 +84,4 @@ fn one_to_the_screen(args: &ExportArgs) -> Result<(), Fail> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// Every level, with each run of a load that was measured more than once.
-fn table(read: &ReadRun, name: &str, report: &SweepReport) -> LevelTable {
-    let run = TableRun::of_read(read, &read.levels, name);
-    let devices = report.devices().or(run.devices);
-    let price = report.price().map(|price| price.low);
-    LevelTable::of_all(&[TableRun { setup: report.setup(), devices, price, ..run }])
 }

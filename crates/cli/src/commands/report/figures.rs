@@ -11,7 +11,7 @@ use super::{PAGE, say_page};
 use crate::args::{ReportArgs, TrustArgs};
 use crate::commands::shared::checklist;
 use crate::exit::{Exit, Fail};
-use crate::terminal::say::say;
+use crate::terminal::say::{say, say_json};
 use crate::terminal::screen::Screen;
 
 /// The width of what goes into a file or a pipe.
@@ -45,7 +45,7 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
         .then(|| PageLocation::of(args.html.as_deref(), path.join(PAGE)));
     let page = page.map_or(Ok(None), |place| place.write(&Shown(run).page()))?;
     if args.json {
-        say(serde_json::to_string_pretty(run).map_err(Fail::broken)?)?;
+        say_json(run)?;
     } else if args.markdown {
         say(Shown(run).markdown().trim_end())?;
     } else {

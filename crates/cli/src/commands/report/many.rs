@@ -41,8 +41,9 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     let tests = comparison.as_ref().map_err(String::as_str);
     let page = ComparisonPage { runs: &all, imported: &imported, comparison: tests }.page();
     let page = PageLocation::of(args.html.as_deref(), PAGE.into()).write(&page)?;
-    all.iter().try_for_each(|(name, report)| say(line(name, report)))?;
-    imported.iter().try_for_each(|(name, run)| say(figures_line(name, run)))?;
+    // What a file says may hold what a terminal would obey.
+    all.iter().try_for_each(|(name, report)| say(printable(&Shown(report).line(name))))?;
+    imported.iter().try_for_each(|(name, run)| say(printable(&Shown(run).line(name))))?;
     let charts: Vec<ChartRun> = all
         .iter()
         .map(|(name, report)| ChartRun::of(report, name))
@@ -120,23 +121,4 @@ pub(super) fn read(args: &ReportArgs, paths: &[PathBuf]) -> Result<SeveralRuns, 
 fn compared(paths: &[PathBuf]) -> Result<ComparisonReport, String> {
     let compared = ComparisonReport::of_runs(paths, &CompareOptions::default());
     compared.map_err(|error| compare::refused(error).message)
-}
-
-/// A run in a line.
-fn line(name: &str, report: &SweepReport) -> String {
-    let verdict = report.verdict().as_str();
-    let point = report.operating_point().level().and_then(|level| report.levels().get(level));
-    let point = point.map(|level| format!("; run at {}", level.load)).unwrap_or_default();
-    // What a file says may hold what a terminal would obey.
-    printable(&format!("{name}: {verdict}, {}{point}", counted(report.levels().len())))
-}
-
-/// A run without tapes in a line.
-fn figures_line(name: &str, run: &ImportedRun) -> String {
-    let levels = counted(run.levels().len());
-    printable(&format!("{name}: suspect, {levels}, imported without tapes"))
-}
-
-fn counted(levels: usize) -> String {
-    if levels == 1 { "1 level".to_owned() } else { format!("{levels} levels") }
 }

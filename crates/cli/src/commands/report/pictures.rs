@@ -3,33 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fizeau::report::{ChartRun, Picture, PictureError, Shown};
+use fizeau::report::{ChartRun, PictureFormat, Shown};
 
 use super::many::{self, OneRun};
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{printable, say};
 
-/// A kind of file.
-#[derive(Clone, Copy)]
-struct PictureFormat {
-    flag: &'static str,
-    ending: &'static str,
-    draw: fn(Picture, &[ChartRun]) -> Result<Vec<u8>, PictureError>,
-}
-
-const SVG: PictureFormat = PictureFormat {
-    flag: "--svg",
-    ending: "svg",
-    draw: |picture, runs| picture.svg(runs).map(String::into_bytes),
-};
-
-const PNG: PictureFormat =
-    PictureFormat { flag: "--png", ending: "png", draw: |picture, runs| picture.png(runs) };
-
 /// Writes what `args` ask for; those of several runs lie over each other.
 pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
-    let asked = [(SVG, &args.pictures.svg), (PNG, &args.pictures.png)];
+    let asked =
+        [(PictureFormat::Svg, &args.pictures.svg), (PictureFormat::Png, &args.pictures.png)];
     let asked: Vec<(PictureFormat, &Path)> =
         asked.into_iter().filter_map(|(kind, out)| Some((kind, out.as_deref()?))).collect();
     if args.export.is_wanted() {
@@ -45,7 +29,7 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     for (kind, out) in asked {
         match args.pictures.chart() {
             Some(picture) => {
-                let file = (kind.draw)(picture, &runs).map_err(Fail::usage)?;
+                let file = kind.draw(picture, &runs).map_err(Fail::usage)?;
                 write(kind, out, &file)?;
             }
             None => all(kind, out, &runs)?,
@@ -56,24 +40,15 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
 
 /// Each chart that has data, into a folder; what has none is said.
 fn all(kind: PictureFormat, out: &Path, runs: &[ChartRun]) -> Result<(), Fail> {
-    let mut files = Vec::new();
-    let mut reasons = Vec::new();
-    for picture in Picture::ALL {
-        match (kind.draw)(picture, runs) {
-            Ok(file) => files.push((picture, file)),
-            Err(error) => reasons.push(error.to_string()),
-        }
-    }
+    let (files, reasons) = kind.draw_all(runs);
+    let reasons: Vec<String> = reasons.iter().map(ToString::to_string).collect();
     if files.is_empty() {
-        return Err(Fail::usage(format!(
-            "{}: no chart has data: {}",
-            kind.flag,
-            reasons.join("; ")
-        )));
+        let (ending, reasons) = (kind.ending(), reasons.join("; "));
+        return Err(Fail::usage(format!("--{ending}: no chart has data: {reasons}")));
     }
     fs::create_dir_all(out).named(&named(kind, out))?;
-    for (picture, file) in files {
-        write(kind, &out.join(format!("{}.{}", picture.key(), kind.ending)), &file)?;
+    for (name, file) in files {
+        write(kind, &out.join(name), &file)?;
     }
     for reason in reasons {
         tell!("note: {}", printable(&reason));
@@ -83,11 +58,11 @@ fn all(kind: PictureFormat, out: &Path, runs: &[ChartRun]) -> Result<(), Fail> {
 
 fn write(kind: PictureFormat, path: &Path, file: &[u8]) -> Result<(), Fail> {
     fs::write(path, file).named(&named(kind, path))?;
-    say(format!("{}: {}", kind.ending, path.display()))
+    say(format!("{}: {}", kind.ending(), path.display()))
 }
 
 fn named(kind: PictureFormat, path: &Path) -> String {
-    format!("{} {}", kind.flag, path.display())
+    format!("--{} {}", kind.ending(), path.display())
 }
 
 /// What is drawn; what is alone needs no name.

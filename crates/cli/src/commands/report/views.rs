@@ -2,8 +2,8 @@
 
 use fizeau::interop::{LevelTapes, Peer, PeerTerm, TermExplanation};
 use fizeau::metrics::{Percent, PercentileRule};
-use fizeau::record::{LevelView, PeerComparison};
-use fizeau::report::{PercentileTable, PercentileTally, Shown};
+use fizeau::record::LevelView;
+use fizeau::report::{PeerTables, PercentileTable, PercentileTally};
 use serde::Serialize;
 
 use super::{ReportRequest, WIDTH, each_tape, note_cut};
@@ -42,33 +42,15 @@ fn each<T>(
     asked.reader.run().levels().iter().map(view).collect()
 }
 
-/// Some tools' figures.
-#[derive(Serialize)]
-struct Tools {
-    tools: Vec<PeerComparison>,
-    /// vLLM's own block, where its figures are among them.
-    #[serde(skip)]
-    block: Option<String>,
-}
-
-impl Tools {
-    fn text(&self) -> String {
-        let note = "Its peaks here are of every instant (requests) and of any second (tokens), not\nof fixed seconds as its own are (below).";
-        let block = self.block.iter().map(|block| format!("{block}\n{note}"));
-        let tables = self.tools.iter().map(|tool| Shown(tool).text(WIDTH));
-        block.chain(tables).collect::<Vec<_>>().join("\n\n")
-    }
-}
-
 /// `--as`
 pub(super) fn tools(asked: &ReportRequest<'_>, names: &[String]) -> Result<Exit, Fail> {
     let is_wanted = |peer: &Peer| names.iter().any(|name| name == "all" || name == peer.key());
     let wanted: Vec<Peer> = Peer::ALL.into_iter().filter(is_wanted).collect();
     let levels = each(asked, |all| {
         let block = wanted.contains(&Peer::VllmPython).then(|| all.vllm().block());
-        Tools { tools: all.peers(&wanted), block }
+        PeerTables { tools: all.peers(&wanted), block }
     })?;
-    show(asked, "fizeau.peers/1", &levels, Tools::text)
+    show(asked, "fizeau.peers/1", &levels, |tools| tools.text(WIDTH))
 }
 
 /// `--explain`

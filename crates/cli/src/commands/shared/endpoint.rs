@@ -1,7 +1,7 @@
 //! From arguments to an endpoint.
 
 use fizeau::core::Nanos;
-use fizeau::experiment::{ConnectionSpec, EndpointSpec, ExtraHeader, TrustSpec};
+use fizeau::experiment::{ConnectionSpec, EndpointSpec, TrustSpec};
 use fizeau::transport::{ConnectionUse, HttpVersion, Proxy, Secret, StampChoice, Timeouts};
 
 use crate::args::{ConnectionArgs, EndpointArgs, HttpVersionArg, SamplingArgs};
@@ -19,20 +19,17 @@ pub(crate) fn spec(
     spec.base_urls = base_urls;
     spec.backend = args.backend.parse().named("--backend")?;
     spec.route.clone_from(&args.endpoint);
-    spec.headers = args.headers.iter().map(|text| header(text)).collect::<Result<_, _>>()?;
+    spec.headers = args
+        .headers
+        .iter()
+        .map(|text| text.parse().named("--header"))
+        .collect::<Result<_, Fail>>()?;
     spec.api_key = api_key(args)?;
     spec.timeouts = timeouts(args)?;
     spec.connections = connections(&args.connections)?;
     spec.extra_body = sampling_body(sampling)?;
     spec.logprobs = sampling.logprobs;
     Ok(spec)
-}
-
-fn header(text: &str) -> Result<ExtraHeader, Fail> {
-    let (name, value) = text
-        .split_once(['=', ':'])
-        .ok_or_else(|| Fail::usage("--header: write NAME=VALUE or \"NAME: VALUE\""))?;
-    Ok(ExtraHeader::new(name.trim(), value.trim()))
 }
 
 /// From a file, or from the environment; never from the command line, which others can read.

@@ -4,7 +4,9 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Tokens;
 use fizeau::experiment::LoadedModel;
-use fizeau::roofline::{Admission, Calibration, Overlap, Prefix, Speculation, System};
+use fizeau::roofline::{
+    Admission, Calibration, InstanceCounts, Overlap, Prefix, Speculation, System,
+};
 use fizeau::sim::{Chunking, Drafts, EngineConfig, Overheads, PrefixCaching, Scenario};
 
 use crate::args::{EngineArgs, StepArgs, SystemArgs};
@@ -47,7 +49,7 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
     }
     scenario = timed(scenario, &engine.step)?;
     match sol::instances(&engine.apart)? {
-        Some([prefill, decode]) => {
+        Some(InstanceCounts { prefill, decode }) => {
             let transfer = engine.apart.transfer;
             scenario.disaggregated(prefill, decode, transfer).named("--disaggregate")
         }

@@ -1,13 +1,11 @@
 //! What is asked besides, in the words of the command line.
 
-use std::num::NonZeroU32;
-
 use fizeau::core::{Tokens, Watts};
-use fizeau::experiment::LoadedModel;
+use fizeau::experiment::DrafterSpec;
 use fizeau::report::{SolExtra, SolSubject};
 use fizeau::roofline::{
-    Acceptance, CacheTransfer, Disaggregation, Drafter, HourlyRate, PowerCap, PowerDraw,
-    ServingGoal, Speculation, System,
+    Acceptance, CacheTransfer, Disaggregation, Drafter, HourlyRate, InstanceCounts, PowerCap,
+    PowerDraw, ServingGoal, Speculation, System,
 };
 
 use crate::args::price::hour;
@@ -69,9 +67,6 @@ pub(crate) const MOST_DRAFTED: u32 = 1024;
 /// Beyond this a search takes long.
 const MOST_DEVICES: u64 = 1024;
 
-/// Likewise for the best split of them.
-const MOST_INSTANCES: u64 = 4096;
-
 /// How drafts are made and accepted, and how long they are: 0 where that is to be found.
 pub(crate) fn speculation(
     args: &DraftArgs,
@@ -88,66 +83,27 @@ pub(crate) fn speculation(
 }
 
 fn drafter(who: Option<&str>, system: &System) -> Result<Drafter, Fail> {
-    let own = || Drafter::own_module(system).named("--drafter mtp");
-    match who {
-        None => Ok(own()?.unwrap_or(Drafter::Lookup)),
-        Some("lookup") => Ok(Drafter::Lookup),
-        Some("mtp") => own()?.ok_or_else(|| {
-            Fail::usage("--drafter mtp: the model has no module that predicts further tokens")
-        }),
-        Some(who) => match who.parse::<f64>() {
-            Ok(share) if share.is_finite() && share >= 0.0 => Ok(Drafter::Share(share)),
-            Ok(share) => {
-                let wrong = format!("--drafter is {share}; a share of a step must not be negative");
-                Err(Fail::usage(wrong))
-            }
-            Err(_) => {
-                let model = LoadedModel::named(who).named(&format!("--drafter {who}"))?.model;
-                let device = system.device().clone();
-                let draft = System::new(model, device, *system.deployment());
-                let draft = draft.named(&format!("--drafter {who}"))?;
-                Ok(Drafter::Model(Box::new(draft)))
-            }
-        },
-    }
+    let spec = who.map(str::parse::<DrafterSpec>).transpose();
+    let spec = spec.map_err(|error| Fail::usage(format!("--drafter is {error}")))?;
+    let flag = format!("--drafter {}", who.unwrap_or("mtp"));
+    spec.unwrap_or_default().load(system).named(&flag)
 }
 
 /// So many that read prompts and so many that decode, where they are apart.
-pub(crate) fn instances(args: &ApartArgs) -> Result<Option<[NonZeroU32; 2]>, Fail> {
-    let Some(split) = &args.disaggregate else { return Ok(None) };
-    let wrong = || {
-        Fail::usage(format!(
-            "--disaggregate is {split}; it must be two numbers of instances, such as 2:1"
-        ))
-    };
-    let (prefill, decode) = split.split_once(':').ok_or_else(wrong)?;
-    let count = |text: &str| text.trim().parse::<NonZeroU32>().map_err(|_| wrong());
-    let (prefill, decode) = (count(prefill)?, count(decode)?);
-    if u64::from(prefill.get()) + u64::from(decode.get()) > MOST_INSTANCES {
-        return Err(Fail::usage(format!(
-            "--disaggregate is {split}; it must be {MOST_INSTANCES} instances at most, both together"
-        )));
-    }
-    Ok(Some([prefill, decode]))
+pub(crate) fn instances(args: &ApartArgs) -> Result<Option<InstanceCounts>, Fail> {
+    let split = args.disaggregate.as_deref().map(str::parse).transpose();
+    split.map_err(|error| Fail::usage(format!("--disaggregate is {error}")))
 }
 
 fn apart(
-    [prefill, decode]: [NonZeroU32; 2],
+    instances: InstanceCounts,
     transfer: CacheTransfer,
     of: &SolSubject<'_>,
 ) -> Result<SolExtra, Fail> {
-    let device = of.system.device();
-    let link = device.network().or_else(|| device.link()).copied().ok_or_else(|| {
-        Fail::usage(format!("--disaggregate: no link is known of {}", device.name))
+    let apart = Disaggregation::of(of.system, instances, transfer).ok_or_else(|| {
+        let name = &of.system.device().name;
+        Fail::usage(format!("--disaggregate: no link is known of {name}"))
     })?;
-    let apart = Disaggregation {
-        prefill: of.system,
-        prefill_instances: prefill,
-        decode: of.system,
-        decode_instances: decode,
-        link,
-        transfer,
-    };
     Ok(SolExtra::disaggregation(of, &apart))
 }
 

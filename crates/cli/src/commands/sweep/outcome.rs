@@ -33,11 +33,7 @@ impl Outcome {
         // A goal that somebody asked for, at its loose end too: the default one is a suggestion.
         let missed = goals.is_given() && !(is_met && holds);
         let is_invalid = report.verdict() == Verdict::Invalid;
-        let exit = match cancel.is_cancelled() {
-            true => Exit::Interrupted,
-            false if is_invalid || missed || !report.is_precise() => Exit::Missed,
-            false => Exit::Good,
-        };
+        let exit = Exit::of(cancel, is_invalid || missed || !report.is_precise());
         Ok(Self { report, exit })
     }
 }

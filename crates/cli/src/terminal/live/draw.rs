@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fizeau::experiment::RunningLevel;
+use fizeau::experiment::{BatchFigures, HistoryPoint, RunHistory, RunningLevel};
 use fizeau::metrics::Metric;
 use fizeau::record::text::clock;
 use fizeau::report::Charset;
@@ -14,7 +14,6 @@ use ratatui::text::Line;
 use ratatui::widgets::LineGauge;
 
 use super::chart::{self, Curves};
-use super::history::{BatchFigures, Point, followed};
 use super::{levels, plain};
 use crate::terminal::progress::LiveState;
 
@@ -84,15 +83,24 @@ fn gauge(
     frame.render_widget(bar(label, in_flight as f64 / most as f64, Color::Cyan), right);
 }
 
-fn curves(frame: &mut Frame<'_>, area: Rect, points: &[Point], now: Duration, charset: Charset) {
+fn curves(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    points: &[HistoryPoint],
+    now: Duration,
+    charset: Charset,
+) {
     // One dot a character where there are none of eight.
     let marker = if charset == Charset::Ascii { Marker::Dot } else { Marker::Braille };
-    let metrics = followed();
+    let metrics = RunHistory::followed();
     let areas = Layout::horizontal(vec![Constraint::Fill(1); metrics.len()]).spacing(1).split(area);
     for (index, (area, metric)) in areas.iter().zip(&metrics).enumerate() {
         let of = |part: fn(BatchFigures) -> Option<f64>| -> Vec<(f64, f64)> {
-            let figure = |point: &Point| part((*point.figures.get(index)?)?);
-            points.iter().filter_map(|point| Some((point.at, figure(point)?))).collect()
+            let figure = |point: &HistoryPoint| part((*point.figures.get(index)?)?);
+            points
+                .iter()
+                .filter_map(|point| Some((point.at.as_secs_f64(), figure(point)?)))
+                .collect()
         };
         let (main, above) = (of(|figure| Some(figure.main)), of(|figure| figure.above));
         let colour = COLOURS.get(index % COLOURS.len()).copied().unwrap_or(Color::White);
@@ -117,13 +125,13 @@ fn title_of(metric: Metric) -> String {
 
 /// The last note, or what keys do.
 fn foot(state: &LiveState) -> Line<'_> {
-    if state.history.is_interrupted {
+    if state.is_interrupted {
         return Line::from(
             "interrupted: ending the level and writing what was measured (Ctrl-C to quit)",
         )
         .fg(Color::Yellow);
     }
-    match state.history.notes.last() {
+    match state.notes.last() {
         Some(note) => Line::from(note.as_str()).fg(Color::Yellow),
         None => {
             Line::from("q or Ctrl-C ends the run; what was measured is kept and reported").dim()
@@ -210,8 +218,8 @@ mod tests {
     #[test]
     fn a_large_terminal_has_room_for_errors_and_a_note() {
         let drawn = screen(120, 40, |state| {
-            state.history.errors.extend([(FailureClass::Status, 12), (FailureClass::Connect, 3)]);
-            state.history.notes.push("note: the budget is short".to_owned());
+            state.history.failures.extend([(FailureClass::Status, 12), (FailureClass::Connect, 3)]);
+            state.notes.push("note: the budget is short".to_owned());
         });
         assert_eq!(drawn, include_str!("golden/120x40.txt"));
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use fizeau::core::FailureClass;
+use fizeau::experiment::{FinishedLevel, RunHistory};
 use fizeau::metrics::{Metric, Statistic, Verdict};
 use fizeau::record::text::duration_ms;
 use ratatui::Frame;
@@ -11,12 +12,9 @@ use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table};
 
-use super::History;
-use super::history::{Finished, tabled};
-
 /// Draws the last levels that there is room for, and the errors where there were any.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, history: &History) {
-    if history.errors.is_empty() {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, history: &RunHistory) {
+    if history.failures.is_empty() {
         return table(frame, area, &history.finished);
     }
     let [levels, _, errors] = Layout::horizontal([
@@ -26,7 +24,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, history: &History) {
     ])
     .areas(area);
     table(frame, levels, &history.finished);
-    failures(frame, errors, &history.errors);
+    failures(frame, errors, &history.failures);
 }
 
 /// How wide the errors are.
@@ -42,7 +40,7 @@ struct Column {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
     Name,
-    /// Of those that are [`tabled`] the one at that place.
+    /// Of those that are [`RunHistory::tabled`] the one at that place.
     Figure(usize),
     Failed,
     Verdict,
@@ -61,8 +59,11 @@ fn columns() -> Vec<Column> {
         };
         (statistic, Column { heading, width: 8, content: Content::Figure(place) })
     };
-    let (tails, figures): (Vec<_>, Vec<_>) =
-        tabled().into_iter().enumerate().map(figure).partition(|(of, _)| *of == Statistic::P99);
+    let (tails, figures): (Vec<_>, Vec<_>) = RunHistory::tabled()
+        .into_iter()
+        .enumerate()
+        .map(figure)
+        .partition(|(of, _)| *of == Statistic::P99);
     let mut all = vec![column("level", 18, Content::Name)];
     all.extend(figures.into_iter().map(|(_, figure)| figure));
     all.push(column("failed", 6, Content::Failed));
@@ -72,7 +73,7 @@ fn columns() -> Vec<Column> {
     all
 }
 
-fn table(frame: &mut Frame<'_>, area: Rect, finished: &[Finished]) {
+fn table(frame: &mut Frame<'_>, area: Rect, finished: &[FinishedLevel]) {
     let block = Block::new().borders(Borders::TOP).title("Finished levels ");
     if finished.is_empty() {
         return frame.render_widget(Paragraph::new("none yet").dim().block(block), area);
@@ -93,7 +94,7 @@ fn table(frame: &mut Frame<'_>, area: Rect, finished: &[Finished]) {
     frame.render_widget(Table::new(rows, widths).header(heading.bold()).block(block), area);
 }
 
-fn cell(column: &Column, level: &Finished) -> Cell<'static> {
+fn cell(column: &Column, level: &FinishedLevel) -> Cell<'static> {
     let text = match column.content {
         Content::Name => level.name.clone(),
         Content::Figure(place) => figure(place, level),
@@ -119,9 +120,9 @@ fn aligned(column: &Column, text: String) -> Cell<'static> {
     })
 }
 
-fn figure(place: usize, level: &Finished) -> String {
+fn figure(place: usize, level: &FinishedLevel) -> String {
     let known = level.figures.get(place).copied().flatten();
-    match (known, tabled().get(place)) {
+    match (known, RunHistory::tabled().get(place)) {
         (Some(ms), Some((metric, _))) if metric.is_latency() => duration_ms(ms),
         (Some(rate), _) => format!("{rate:.0}"),
         (None, _) => "-".to_owned(),

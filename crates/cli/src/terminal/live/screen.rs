@@ -74,7 +74,7 @@ impl Screen {
 
     /// Shows `text`, and says it again on standard error once the terminal is given back.
     pub(crate) fn note(&self, text: &str) {
-        self.watched.now().0.history.notes.push(text.to_owned());
+        self.watched.now().0.notes.push(text.to_owned());
     }
 
     /// Gives the terminal back.
@@ -84,7 +84,7 @@ impl Screen {
         // Its panic has been told by the hook.
         let _ = thread.join();
         leave();
-        let notes = std::mem::take(&mut self.watched.now().0.history.notes);
+        let notes = std::mem::take(&mut self.watched.now().0.notes);
         notes.iter().for_each(|note| tell!("{note}"));
         if self.cancel.is_cancelled() {
             tell!("interrupted: what was measured is written");
@@ -141,7 +141,7 @@ impl Painter {
         let painted = self.terminal.draw(|frame| {
             // Held while the buffer is filled, not while it is written.
             let (mut state, now) = watched.now();
-            state.history.is_interrupted = cancel.is_cancelled();
+            state.is_interrupted = cancel.is_cancelled();
             draw(frame, &state, now, charset);
         });
         painted.map(drop)

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+#[cfg(feature = "tui")]
+use fizeau::experiment::RunHistory;
 use fizeau::experiment::{ProgressState, RunEvent};
 use fizeau::record::RunSetup;
 
@@ -29,7 +31,13 @@ pub(crate) struct LiveState {
     pub(crate) title: Title,
     pub(crate) progress: ProgressState,
     #[cfg(feature = "tui")]
-    pub(crate) history: crate::terminal::live::History,
+    pub(crate) history: RunHistory,
+    /// What was to be said meanwhile.
+    #[cfg(feature = "tui")]
+    pub(crate) notes: Vec<String>,
+    /// Whether somebody ended the run.
+    #[cfg(feature = "tui")]
+    pub(crate) is_interrupted: bool,
 }
 
 impl LiveState {
@@ -38,7 +46,11 @@ impl LiveState {
             title,
             progress: ProgressState::default(),
             #[cfg(feature = "tui")]
-            history: crate::terminal::live::History::default(),
+            history: RunHistory::default(),
+            #[cfg(feature = "tui")]
+            notes: Vec::new(),
+            #[cfg(feature = "tui")]
+            is_interrupted: false,
         }
     }
 

@@ -10,6 +10,7 @@ use super::{GoodputGoals, RequestGoal};
 
 /// Why a text is not a set of goals for requests.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum GoodputError {
     /// A piece without a colon.
     #[error("goodput goal `{0}`: write `name:milliseconds`, for instance `ttft:500`")]

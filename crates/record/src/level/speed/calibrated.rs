@@ -30,6 +30,7 @@ pub enum CalibratedBlock {
 /// What a calibration predicts of requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct PredictedFigures {
     /// Time to first token with all under way.
     pub ttft_ms: PredictedRange,
@@ -46,6 +47,7 @@ pub struct PredictedFigures {
 /// A figure, and the interval that holds nine in ten measured ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct PredictedRange {
     /// The likely one.
     pub value: JsonNumber,

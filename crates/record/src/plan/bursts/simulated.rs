@@ -86,10 +86,7 @@ impl BurstAccount {
 }
 
 fn random(burstiness: f64) -> Spacing {
-    match burstiness.is_finite() {
-        true => Spacing::Random { burstiness },
-        false => Spacing::Even,
-    }
+    Spacing::of_burstiness(burstiness).unwrap_or(Spacing::Even)
 }
 
 /// How a load comes, and to how many.

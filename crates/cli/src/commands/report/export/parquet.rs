@@ -13,13 +13,7 @@ pub(super) fn requests(run: &StoredRun, folder: &Path) -> Result<(), Fail> {
     let (path, file) = super::sink::create(&folder.join("requests.parquet"))?;
     let broken = |error| Fail::broken(format!("{}: {error}", path.display()));
     let mut table = RequestsParquet::new(file).map_err(broken)?;
-    let mut added = Ok(());
-    super::requests::each_row(run, |row| {
-        if added.is_ok() {
-            added = table.add(row);
-        }
-    })?;
-    added.map_err(broken)?;
+    super::requests::each_row(run, |row| table.add(row).map_err(broken))?;
     table.finish().map(drop).map_err(broken)
 }
 

@@ -28,21 +28,25 @@ impl Sink {
         Ok(Self { name, to: Box::new(BufWriter::new(to)) })
     }
 
-    /// Writes what `table` writes. A reader who has seen enough (`| head`) is nothing to fail over.
-    pub(in crate::commands::report) fn write(
-        mut self,
-        table: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<(), Fail> {
-        match table(&mut self.to).and_then(|()| self.to.flush()) {
+    /// Writes a line, and what is before it when it suits. A reader who has seen enough (`| head`) is nothing to fail over.
+    pub(super) fn line(&mut self, line: &str) -> Result<(), Fail> {
+        let written = writeln!(self.to, "{line}");
+        self.written(written)
+    }
+
+    /// Writes `text` and all before it.
+    pub(in crate::commands::report) fn write_whole(mut self, text: &str) -> Result<(), Fail> {
+        let written = self.to.write_all(text.as_bytes()).and_then(|()| self.to.flush());
+        self.written(written)
+    }
+
+    fn written(&self, written: io::Result<()>) -> Result<(), Fail> {
+        match written {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
                 Err(Fail::broken(format!("{}: {error}", self.name)))
             }
             _ => Ok(()),
         }
-    }
-
-    pub(in crate::commands::report) fn write_whole(self, text: &str) -> Result<(), Fail> {
-        self.write(|to| to.write_all(text.as_bytes()))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Which flags go with which source of prompts.
 
 use fizeau::experiment::{PromptSource, RecordFormat};
+use fizeau::workload::RangeStyle;
 
-use crate::args::{RangeStyleArg, WorkloadArgs};
+use crate::args::WorkloadArgs;
 use crate::exit::Fail;
 
 /// Flags that this source has no use for are refused where they are ours; vLLM's of other data sets do nothing, as there.
@@ -33,7 +34,7 @@ pub(super) fn check_flags(args: &WorkloadArgs, source: &PromptSource) -> Result<
         (args.lengths.length_preset.is_some() && has_own_lengths, "--length-preset"),
         (args.lengths.length_pairs.is_some() && has_own_lengths, "--length-pairs"),
         (
-            args.lengths.range_ratio_style != RangeStyleArg::Vllm && is_vllm,
+            args.lengths.range_ratio_style != RangeStyle::Vllm && is_vllm,
             "--range-ratio-style sglang",
         ),
         (args.prefix.prefix_groups.is_some() && has_own_lengths, "--prefix-groups"),

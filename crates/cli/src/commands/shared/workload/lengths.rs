@@ -2,9 +2,9 @@
 
 use fizeau::core::Tokens;
 use fizeau::experiment::{PromptSource, WorkloadSpec};
-use fizeau::workload::{Length, Lengths, PresetLengths, VllmRandom};
+use fizeau::workload::{Length, Lengths, PresetLengths, RangeRatios, RangeStyle, VllmRandom};
 
-use crate::args::{LengthArgs, RangeStyleArg};
+use crate::args::LengthArgs;
 use crate::exit::{Fail, Named};
 
 const INPUT: &str = "--random-input-len";
@@ -22,18 +22,18 @@ pub(crate) fn lengths(args: &LengthArgs, source: &PromptSource) -> Result<Length
     }
     // Whoever asks for a range, or for vLLM's prompts, means vLLM's lengths.
     let is_vllm = ratios.is_some()
-        || args.range_ratio_style != RangeStyleArg::Vllm
+        || args.range_ratio_style != RangeStyle::Vllm
         || matches!(source, PromptSource::VllmRandom(_));
     let vllm = VllmRandom::default();
     let usual = |law, tokens| if is_vllm { Length::Fixed(tokens) } else { law };
-    let (input_ratio, output_ratio) = ratios.unwrap_or_default();
+    let ratios = ratios.unwrap_or_default();
     let input = given(INPUT, &args.random_input_len)?;
     let input = input.unwrap_or_else(|| usual(WorkloadSpec::USUAL_INPUT, vllm.input));
     let output = given(OUTPUT, &args.random_output_len)?;
     let output = output.unwrap_or_else(|| usual(WorkloadSpec::USUAL_OUTPUT, vllm.output));
     Ok(Lengths::Independent {
-        input: ranged(INPUT, input, input_ratio, args.range_ratio_style)?,
-        output: ranged(OUTPUT, output, output_ratio, args.range_ratio_style)?,
+        input: ranged(INPUT, input, ratios.input, args.range_ratio_style)?,
+        output: ranged(OUTPUT, output, ratios.output, args.range_ratio_style)?,
     })
 }
 
@@ -60,7 +60,8 @@ pub(crate) fn of_vllm(of: &mut VllmRandom, args: &LengthArgs) -> Result<(), Fail
             ))
         })?;
     }
-    (of.input_ratio, of.output_ratio) = ratios(args)?.unwrap_or_default();
+    let ratios = ratios(args)?.unwrap_or_default();
+    (of.input_ratio, of.output_ratio) = (ratios.input, ratios.output);
     Ok(())
 }
 
@@ -69,39 +70,21 @@ fn given(flag: &str, text: &Option<String>) -> Result<Option<Length>, Fail> {
 }
 
 /// A law, or a number that the range ratio widens.
-fn ranged(flag: &str, law: Length, ratio: f64, style: RangeStyleArg) -> Result<Length, Fail> {
-    let Length::Fixed(tokens) = law else {
-        return match ratio {
-            0.0 => Ok(law),
-            _ => Err(Fail::usage(format!(
-                "--random-range-ratio: it widens a single number, and {flag} {law} is a law of its own"
-            ))),
-        };
-    };
-    Ok(match style {
-        RangeStyleArg::Vllm if ratio == 0.0 => law,
-        RangeStyleArg::Vllm => Length::Uniform { nominal: tokens, ratio },
-        RangeStyleArg::Sglang if ratio == 1.0 => law,
-        RangeStyleArg::Sglang => Length::UniformUpTo { most: tokens, ratio },
-    })
+fn ranged(flag: &str, law: Length, ratio: f64, style: RangeStyle) -> Result<Length, Fail> {
+    let wrong = format!(
+        "--random-range-ratio: it widens a single number, and {flag} {law} is a law of its own"
+    );
+    law.ranged(ratio, style).ok_or_else(|| Fail::usage(wrong))
 }
 
-/// `0.2`, or `{"input": 0.2, "output": 0}`, as vLLM takes it.
-fn ratios(args: &LengthArgs) -> Result<Option<(f64, f64)>, Fail> {
-    #[derive(serde::Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct BothLengths {
-        input: f64,
-        output: f64,
-    }
-    let Some(text) = args.random_range_ratio.as_deref().map(str::trim) else { return Ok(None) };
-    if let Ok(ratio) = text.parse() {
-        return Ok(Some((ratio, ratio)));
-    }
-    let both: Result<BothLengths, _> = serde_json::from_str(text);
-    both.map(|both| Some((both.input, both.output))).map_err(|_| {
-        Fail::usage(format!(
-            "--random-range-ratio {text}: give a share such as 0.2, or {{\"input\": 0.2, \"output\": 0}}"
-        ))
-    })
+fn ratios(args: &LengthArgs) -> Result<Option<RangeRatios>, Fail> {
+    let text = args.random_range_ratio.as_deref().map(str::trim);
+    let ratios = text.map(|text| {
+        text.parse().map_err(|_| {
+            Fail::usage(format!(
+                "--random-range-ratio {text}: give a share such as 0.2, or {{\"input\": 0.2, \"output\": 0}}"
+            ))
+        })
+    });
+    ratios.transpose()
 }

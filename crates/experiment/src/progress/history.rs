@@ -3,72 +3,73 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use fizeau::core::FailureClass;
-use fizeau::experiment::{RequestEnded, RunEvent, RunningLevel};
-use fizeau::metrics::{Metric, Statistic, Verdict};
-use fizeau::record::LevelReport;
+use fizeau_core::FailureClass;
+use fizeau_metrics::{Metric, Statistic, Verdict};
+use fizeau_record::LevelReport;
 
-/// What a run has come to.
-#[derive(Default)]
-pub(crate) struct History {
+use super::RunningLevel;
+use crate::event::{RequestEnded, RunEvent};
+
+/// What a run has come to, for curves that grow and a table of finished levels. Pure, as [`ProgressState`](super::ProgressState) is, and of
+/// bounded size however long the run.
+///
+/// ```
+/// use fizeau_experiment::RunHistory;
+///
+/// let history = RunHistory::default();
+/// assert!(history.points.is_empty() && history.finished.is_empty());
+/// // Which curves there are: each point has a figure for each of these.
+/// assert!(!RunHistory::followed().is_empty());
+/// ```
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct RunHistory {
     /// The curves, in the order of time.
-    pub(super) points: Vec<Point>,
-    pub(super) finished: Vec<Finished>,
-    pub(super) errors: BTreeMap<FailureClass, u64>,
-    /// What was to be said meanwhile.
-    pub(super) notes: Vec<String>,
-    /// Whether somebody ended the run.
-    pub(super) is_interrupted: bool,
+    pub points: Vec<HistoryPoint>,
+    /// The levels that are over, in the order in which they ended.
+    pub finished: Vec<FinishedLevel>,
+    /// How many requests failed, by the kind of failure.
+    pub failures: BTreeMap<FailureClass, u64>,
     /// The most requests in flight that were seen at this level.
-    pub(super) most_in_flight: u64,
+    pub most_in_flight: u64,
     batch: Batch,
     has_point: bool,
 }
 
-/// The figures that the catalogue has followed, rates first.
-pub(super) fn followed() -> Vec<Metric> {
-    let (latencies, rates): (Vec<_>, Vec<_>) = Metric::live().partition(|one| one.is_latency());
-    [rates, latencies].concat()
-}
-
-/// The figures of a level that is over, as the table has them: rates, medians of latencies, and then their tails.
-pub(super) fn tabled() -> Vec<(Metric, Statistic)> {
-    let (latencies, rates): (Vec<_>, Vec<_>) = Metric::live().partition(|one| one.is_latency());
-    let all = [
-        (rates, Statistic::Value),
-        (latencies.clone(), Statistic::P50),
-        (latencies, Statistic::P99),
-    ];
-    let each =
-        all.into_iter().map(|(of, statistic)| of.into_iter().map(move |one| (one, statistic)));
-    each.flatten().collect()
-}
-
 /// What requests that ended one after another came to.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Point {
-    /// Seconds since the run began.
-    pub(super) at: f64,
-    /// Of each figure that is [`followed`].
-    pub(super) figures: Vec<Option<BatchFigures>>,
+#[non_exhaustive]
+pub struct HistoryPoint {
+    /// When, counted from where the run began.
+    pub at: Duration,
+    /// Of each figure that is [`RunHistory::followed`].
+    pub figures: Vec<Option<BatchFigures>>,
 }
 
-/// A figure of a few requests: a rate, or the median of their latencies and the slowest, in milliseconds.
+/// A figure of a few requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct BatchFigures {
-    pub(super) main: f64,
-    pub(super) above: Option<f64>,
+#[non_exhaustive]
+pub struct BatchFigures {
+    /// A rate, or the median of their latencies in milliseconds.
+    pub main: f64,
+    /// The slowest of their latencies in milliseconds; none of a rate.
+    pub above: Option<f64>,
 }
 
 /// A level that is over.
 #[derive(Debug, Clone)]
-pub(super) struct Finished {
-    pub(super) name: String,
-    pub(super) completed: u64,
-    pub(super) failed: u64,
-    /// Those that are [`tabled`].
-    pub(super) figures: Vec<Option<f64>>,
-    pub(super) verdict: Verdict,
+#[non_exhaustive]
+pub struct FinishedLevel {
+    /// Its place and its load.
+    pub name: String,
+    /// Its requests that completed.
+    pub completed: u64,
+    /// Its requests that failed.
+    pub failed: u64,
+    /// Those that are [`RunHistory::tabled`].
+    pub figures: Vec<Option<f64>>,
+    /// What is to be thought of it.
+    pub verdict: Verdict,
 }
 
 /// Requests that ended since the last point.
@@ -76,13 +77,13 @@ pub(super) struct Finished {
 struct Batch {
     since: Duration,
     requests: u64,
-    /// What each adds to each figure that is [`followed`].
+    /// What each adds to each figure that is followed.
     values: Vec<(Metric, Vec<f64>)>,
 }
 
 impl Batch {
     fn since(since: Duration) -> Self {
-        let values = followed().into_iter().map(|metric| (metric, Vec::new()));
+        let values = RunHistory::followed().into_iter().map(|metric| (metric, Vec::new()));
         Self { since, requests: 0, values: values.collect() }
     }
 }
@@ -102,12 +103,33 @@ const FEWEST: u64 = 8;
 const MOST_NEEDED: u64 = 128;
 /// Nor are points closer together.
 const LEAST_TIME: Duration = Duration::from_millis(500);
-/// More points than a terminal can show are thinned out.
+/// More points than anybody can see are thinned out.
 const MOST_POINTS: usize = 2_048;
 
-impl History {
-    /// Takes note of what happened at a `level`.
-    pub(crate) fn note(&mut self, event: &RunEvent, level: &RunningLevel, now: Duration) {
+impl RunHistory {
+    /// The figures that the catalogue has followed, rates first.
+    #[must_use]
+    pub fn followed() -> Vec<Metric> {
+        let (latencies, rates): (Vec<_>, Vec<_>) = Metric::live().partition(|one| one.is_latency());
+        [rates, latencies].concat()
+    }
+
+    /// The figures of a level that is over, as a table has them: rates, medians of latencies, and then their tails.
+    #[must_use]
+    pub fn tabled() -> Vec<(Metric, Statistic)> {
+        let (latencies, rates): (Vec<_>, Vec<_>) = Metric::live().partition(|one| one.is_latency());
+        let all = [
+            (rates, Statistic::Value),
+            (latencies.clone(), Statistic::P50),
+            (latencies, Statistic::P99),
+        ];
+        let each =
+            all.into_iter().map(|(of, statistic)| of.into_iter().map(move |one| (one, statistic)));
+        each.flatten().collect()
+    }
+
+    /// Takes note of what happened `now` at a `level`.
+    pub fn note(&mut self, event: &RunEvent, level: &RunningLevel, now: Duration) {
         match event {
             RunEvent::LevelStarted(_) => (self.most_in_flight, self.has_point) = (0, false),
             RunEvent::WarmedUp { .. } => self.batch = Batch::since(now),
@@ -120,7 +142,7 @@ impl History {
     /// A request of the load ended, and left so many in flight.
     fn ended(&mut self, request: &RequestEnded, in_flight: u64, now: Duration) {
         if let Some(class) = request.failure {
-            *self.errors.entry(class).or_default() += 1;
+            *self.failures.entry(class).or_default() += 1;
         }
         self.most_in_flight = self.most_in_flight.max(in_flight);
         let batch = &mut self.batch;
@@ -142,11 +164,11 @@ impl History {
         }
         let place = running.place().map_or_else(String::new, |place| format!("{} ", place.number));
         let summary = &report.summary;
-        self.finished.push(Finished {
+        self.finished.push(FinishedLevel {
             name: format!("{place}{}", running.name()),
             completed: summary.requests.completed,
             failed: summary.requests.failed,
-            figures: tabled()
+            figures: Self::tabled()
                 .iter()
                 .map(|(of, statistic)| of.measured(*statistic, summary))
                 .collect(),
@@ -163,7 +185,7 @@ impl History {
             false => Some(BatchFigures { main: values.iter().sum::<f64>() / seconds, above: None }),
         };
         let figures = batch.values.into_iter().map(figure).collect();
-        self.points.push(Point { at: now.as_secs_f64(), figures });
+        self.points.push(HistoryPoint { at: now, figures });
         self.has_point = true;
         if self.points.len() > MOST_POINTS {
             let mut number = 0;
