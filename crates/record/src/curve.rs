@@ -24,7 +24,7 @@ pub struct SpeedOfLightPoint {
     pub concurrency: NonZeroU64,
     /// The bound, which nothing can beat.
     pub bound: SpeedOfLightFigures,
-    /// What physics leads one to expect; none where the model does not fit as engines spread it.
+    /// What the roofline model expects; none where the model does not fit as engines spread it.
     pub expected: Option<SpeedOfLightFigures>,
     /// What the calibration predicts at its likeliest; none without one, or where it goes no further.
     pub calibrated: Option<SpeedOfLightFigures>,

@@ -66,7 +66,7 @@ impl<'a> Diagnosed<'a> {
         DiagnosisDocument::new(model, self, levels)
     }
 
-    /// The devices to reckon with: as measured where somebody did, else as printed.
+    /// The devices to compute with: as measured where somebody did, else as printed.
     pub(crate) fn silicon(&self) -> &System {
         self.probed.map_or(self.system, ProbedSilicon::system)
     }

@@ -159,8 +159,8 @@ impl LevelReport {
     /// Whether a reason of the verdict is that something was measured beyond the speed of light.
     #[must_use]
     pub fn is_of_light(&self, reason: &VerdictReason) -> bool {
-        let excess = self.speed_of_light.excess().map(ToString::to_string);
-        excess.is_some_and(|excess| reason.text.ends_with(&excess))
+        let violation = self.speed_of_light.violation().map(ToString::to_string);
+        violation.is_some_and(|violation| reason.text.ends_with(&violation))
     }
 
     /// The reason why this level may not be compared with others; none if it may.

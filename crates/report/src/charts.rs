@@ -81,7 +81,7 @@ pub enum ChartLevelPosition {
 pub struct ChartSpeedOfLight {
     /// What nothing can beat.
     pub bound: ChartCurve,
-    /// What physics leads one to expect.
+    /// What the roofline model expects.
     pub expected: ChartCurve,
     /// What the calibration predicts; empty without one.
     pub calibrated: ChartCurve,

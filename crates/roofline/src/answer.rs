@@ -9,7 +9,7 @@ use fizeau_core::{Bytes, Tokens};
 use crate::system::System;
 use crate::{Figures, LimitingResources, MemoryUse, Parameters, UniformLoad};
 
-/// What a system makes of a load: what it holds, what nothing can beat, what physics leads one to expect, and what
+/// What a system makes of a load: what it holds, what nothing can beat, what the roofline model expects, and what
 /// limits it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

@@ -74,9 +74,9 @@ impl System {
     /// // One request at a time, at 300 tokens a second: the weights alone allow 223.
     /// let measured =
     ///     MeasuredFigures { output_tokens_per_s: Some(PerSec::new(300.0)), ..MeasuredFigures::default() };
-    /// let excess = system.bound_violation(&lengths, NonZeroU64::MIN, &measured)?.ok_or("possible")?;
+    /// let violation = system.bound_violation(&lengths, NonZeroU64::MIN, &measured)?.ok_or("possible")?;
     /// let needed = |input| {
-    ///     let mut all = excess.remedies.iter();
+    ///     let mut all = violation.remedies.iter();
     ///     all.find(|remedy| remedy.input == input).map(|remedy| remedy.needed)
     /// };
     /// assert_eq!(needed(BoundInput::Devices), Some(2.0));

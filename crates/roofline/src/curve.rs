@@ -37,7 +37,7 @@ pub struct BatchPoint {
     pub batch: u64,
     /// What nothing can beat with that many.
     pub bound: Figures,
-    /// What physics leads one to expect with that many.
+    /// What the roofline model expects with that many.
     pub expected: Figures,
 }
 

@@ -13,7 +13,7 @@ use crate::{Figures, UniformLoad};
 pub enum EstimateKind {
     /// What nothing can beat: [`System::bound_pass`], prefill and decode overlapped perfectly.
     Bound,
-    /// What physics leads one to expect: [`System::expected_pass`], prefills and decode steps in turns.
+    /// What the roofline model expects: [`System::expected_pass`], prefills and decode steps in turns.
     Expected,
 }
 

@@ -26,7 +26,7 @@ pub struct Expected {
 }
 
 impl System {
-    /// What physics leads one to expect over requests of these lengths, at most `concurrency` of them under way at
+    /// What the roofline model expects over requests of these lengths, at most `concurrency` of them under way at
     /// once: [`System::expected_figures`] for lengths that differ. Never faster than
     /// [`Bound::over`](crate::Bound::over).
     ///

@@ -154,7 +154,7 @@ impl System {
         Figures::new(load, running, phases.alone.total, phases.step.total, requests)
     }
 
-    /// What physics leads one to expect under `load`: prefills and decode steps alternate
+    /// What the roofline model expects under `load`: prefills and decode steps alternate
     /// ([`PhaseSchedule::Serial`]), so that each step waits for the prompts that come in meanwhile.
     #[must_use]
     pub fn expected_figures(&self, load: &UniformLoad) -> Figures {

@@ -5,7 +5,7 @@
 //! the one is spread over several of the other: together they are a [`System`]. Asked about a [`UniformLoad`] it gives
 //!
 //! - the *bound* ([`System::bound_figures`]): times that no serving engine can undercut and rates that none can exceed;
-//! - the *expectation* ([`System::expected_figures`]): physics operator by operator, without a fitted constant;
+//! - the *expectation* ([`System::expected_figures`]): the roofline model, operator by operator, without a fitted constant;
 //! - with a [`Calibration`] a *prediction* with an interval ([`Predictor::predict`]);
 //!
 //! and never mixes them. [`System::answer`] has all that a load comes to, or why it cannot be. For what was *measured*,

@@ -240,7 +240,7 @@ impl System {
         self.ideal.time(sums)
     }
 
-    /// What physics alone leads one to expect: operator by operator, each the longer of its memory and its arithmetic,
+    /// What the roofline model expects: operator by operator, each the longer of its memory and its arithmetic,
     /// experts as independent tokens pick them, and communication not overlapped but where the deployment says so
     /// ([`Overlap`]).
     ///

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{
-    ClientArgs, EndpointArgs, LevelArgs, LiveArgs, PhysicsArgs, SamplingArgs, SubjectArgs,
+    ClientArgs, EndpointArgs, LevelArgs, LiveArgs, SamplingArgs, SpeedOfLightArgs, SubjectArgs,
     TargetArgs, TrustArgs,
 };
 
@@ -32,7 +32,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, help_heading = "Client")]
     pub(crate) calibrate: bool,
     #[command(flatten)]
-    pub(crate) physics: PhysicsArgs,
+    pub(crate) speed_of_light: SpeedOfLightArgs,
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! How an engine goes about it, where physics alone does not decide.
+//! How an engine goes about it, where the roofline model leaves it open.
 
 use clap::Args;
 use fizeau::record::EngineChoices;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{PhysicsArgs, VerbosityArgs};
+use super::{SpeedOfLightArgs, VerbosityArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct DiagnoseArgs {
@@ -27,5 +27,5 @@ pub(crate) struct DiagnoseArgs {
     pub(crate) output: VerbosityArgs,
     /// What is not given is as the run had it.
     #[command(flatten)]
-    pub(crate) physics: PhysicsArgs,
+    pub(crate) speed_of_light: SpeedOfLightArgs,
 }

@@ -1,4 +1,4 @@
-//! Who guesses tokens ahead, and who reads prompts apart: what `fizeau sol` reckons and a simulated engine does.
+//! Who guesses tokens ahead, and who reads prompts apart: what `fizeau sol` computes and a simulated engine does.
 
 use clap::Args;
 use fizeau::roofline::CacheTransfer;

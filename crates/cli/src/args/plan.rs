@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use fizeau::roofline::HourlyRate;
 
-use super::PhysicsArgs;
+use super::SpeedOfLightArgs;
 use super::price::hour;
 use super::system::count;
 
@@ -64,5 +64,5 @@ pub(crate) struct PlanArgs {
     pub(crate) json: bool,
     /// What is not given is as the run had it.
     #[command(flatten)]
-    pub(crate) physics: PhysicsArgs,
+    pub(crate) speed_of_light: SpeedOfLightArgs,
 }

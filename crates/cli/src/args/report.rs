@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use fizeau::interop::{Peer, PeerTerm};
 use fizeau::metrics::{PercentileRule, WindowEnd};
 
-use super::{ChoosingArgs, ExportArgs, PhysicsArgs, PictureArgs, PriceArgs, TrustArgs};
+use super::{ChoosingArgs, ExportArgs, PictureArgs, PriceArgs, SpeedOfLightArgs, TrustArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
@@ -45,7 +45,7 @@ pub(crate) struct ReportArgs {
     pub(crate) trust: TrustArgs,
     /// What is not given is as the run had it.
     #[command(flatten)]
-    pub(crate) physics: PhysicsArgs,
+    pub(crate) speed_of_light: SpeedOfLightArgs,
     #[command(flatten)]
     pub(crate) price: PriceArgs,
     #[command(flatten)]

@@ -6,8 +6,8 @@ use clap::Args;
 use fizeau::core::Nanos;
 
 use super::{
-    ChoosingArgs, ClientArgs, EndpointArgs, GoalArgs, LiveArgs, PhysicsArgs, PriceArgs,
-    ProtocolArgs, SamplingArgs, SpacingArgs, TargetArgs, TrustArgs, WindowArgs, WorkloadArgs,
+    ChoosingArgs, ClientArgs, EndpointArgs, GoalArgs, LiveArgs, PriceArgs, ProtocolArgs,
+    SamplingArgs, SpacingArgs, SpeedOfLightArgs, TargetArgs, TrustArgs, WindowArgs, WorkloadArgs,
 };
 
 #[derive(Debug, Clone, Args)]
@@ -50,7 +50,7 @@ pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
     #[command(flatten)]
-    pub(crate) physics: PhysicsArgs,
+    pub(crate) speed_of_light: SpeedOfLightArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use fizeau::report::Shown;
 use crate::args::{AbArgs, AnswerArgs, EndpointArgs};
 use crate::commands::bench;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::record::NO_PHYSICS;
+use crate::commands::shared::record::NO_REFERENCE;
 use crate::commands::shared::{client, endpoint, folder, live, record, workload};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::{Progress, Title};
@@ -66,7 +66,7 @@ fn experiment(args: &AbArgs, cancel: &Cancel) -> Result<Experiment<AbSettings>, 
     let a = side(args, &sides.a, &sides.a_model, &sides.a_backend)?;
     let b = side(args, &sides.b, &sides.b_model, &sides.b_backend)?;
     let mut system = SystemUnderTest::default();
-    system.light = Err(NO_PHYSICS.to_owned());
+    system.light = Err(NO_REFERENCE.to_owned());
     Ok(Experiment::new(a)
         .settings(settings(args, b)?)
         .system(system)

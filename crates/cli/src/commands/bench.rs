@@ -16,7 +16,7 @@ use fizeau::record::EngineRecord;
 
 use crate::args::BenchArgs;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::record::NO_PHYSICS;
+use crate::commands::shared::record::NO_REFERENCE;
 use crate::commands::shared::{calibrate, client, endpoint, live, record, speed, workload};
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
 fn experiment(args: &BenchArgs, cancel: &Cancel) -> Result<Experiment<LevelSettings>, Fail> {
     let mut system = SystemUnderTest::default();
     system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
-    system.light = speed::from_args(&args.physics)?.ok_or_else(|| NO_PHYSICS.to_owned());
+    system.light = speed::from_args(&args.speed_of_light)?.ok_or_else(|| NO_REFERENCE.to_owned());
     let mut origin = record::origin();
     origin.precision.clone_from(&args.subject.precision);
     let mut settings = settings(&args.level)?;

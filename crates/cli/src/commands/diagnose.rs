@@ -12,7 +12,7 @@ use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 
 pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
-    let read = report::read(&args.run, &[], &args.physics)?;
+    let read = report::read(&args.run, &[], &args.speed_of_light)?;
     let Some(reference) = &read.reference else {
         return Err(Fail::usage(format!(
             "{}: the run does not say which model ran on which device; name them with --model-config and --hardware",
@@ -66,7 +66,7 @@ fn what_to_probe(
     document: &DiagnosisDocument,
 ) -> String {
     let deployment = reference.deployment();
-    let model = args.physics.model_config.clone();
+    let model = args.speed_of_light.model_config.clone();
     let model = model.unwrap_or_else(|| PathBuf::from(own_config(&args.run, reference)));
     let most = document.fullest().map_or(1.0, |level| level.decoding).round();
     let tp = if deployment.tp > 1 { format!(" --tp {}", deployment.tp) } else { String::new() };

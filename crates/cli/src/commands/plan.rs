@@ -134,8 +134,8 @@ fn prompt_share(
     ask: &PlanQuery,
     found: &TestedReplica,
 ) -> Result<f64, String> {
-    let physics = found.reference.as_ref().ok_or(NO_MODEL)?;
-    source.expected_prompt_share(&ask.goals, physics).map_err(|error| match error {
+    let speed_of_light = found.reference.as_ref().ok_or(NO_MODEL)?;
+    source.expected_prompt_share(&ask.goals, speed_of_light).map_err(|error| match error {
         NoPromptShare::NoLengths => NO_LENGTHS.to_owned(),
         error => error.to_string(),
     })

@@ -18,7 +18,7 @@ use crate::commands::report::PAGE;
 use crate::commands::shared::embedded::Embedded;
 use crate::commands::shared::folder;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::record::NO_PHYSICS;
+use crate::commands::shared::record::NO_REFERENCE;
 use crate::commands::shared::{checklist, client, endpoint, live, record, speed, workload};
 use crate::exit::{Exit, Fail};
 use crate::terminal::progress::{Progress, Title};
@@ -59,13 +59,13 @@ pub(crate) fn measure<K: EndpointKind>(
     let mut endpoint = endpoint::spec(&args.endpoint, urls, &args.sampling)?;
     let mut system = SystemUnderTest::default();
     system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
-    let mut light = speed::from_args(&args.physics)?;
+    let mut light = speed::from_args(&args.speed_of_light)?;
     if let Some(embedded) = &embedded {
         embedded.stand_for(&mut endpoint);
         system.engine = EngineRecord::Simulated { description: embedded.describe() };
-        light = light.or_else(|| Some(embedded.physics()));
+        light = light.or_else(|| Some(embedded.speed_of_light()));
     }
-    system.light = light.ok_or_else(|| NO_PHYSICS.to_owned());
+    system.light = light.ok_or_else(|| NO_REFERENCE.to_owned());
     let (cancel, mut origin) = (Cancel::new(), record::origin());
     origin.precision.clone_from(&args.subject.precision);
     let by_default = || folder::by_default(origin.started, command);

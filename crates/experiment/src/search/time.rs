@@ -21,7 +21,7 @@ pub(super) struct SearchTime {
     planned: u32,
     planned_share: Duration,
     elapsed: Duration,
-    /// How much more than was reckoned with a level takes for its warm-up and for the replies that come after its end.
+    /// How much more than was intermediate with a level takes for its warm-up and for the replies that come after its end.
     around: Duration,
 }
 

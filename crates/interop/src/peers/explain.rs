@@ -105,7 +105,9 @@ impl TermExplanation {
         for ToolDefinition { definition, figures } in &self.tools {
             let name = match (definition.name, figures.iter().flatten().next()) {
                 ("", None) => definition.peer.key().to_owned(),
-                ("", Some(reckoned)) => format!("{}: ({})", definition.peer.key(), reckoned.name),
+                ("", Some(intermediate)) => {
+                    format!("{}: ({})", definition.peer.key(), intermediate.name)
+                }
                 (name, _) => format!("{}: {name}", definition.peer.key()),
             };
             lines.push(self.line(&name, figures.as_deref()));

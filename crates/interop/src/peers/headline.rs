@@ -8,7 +8,7 @@ const SHOWN: [PeerStatistic; 3] =
 
 impl PeerTerm {
     /// The figures of `report` that stand for this concept: mean, median and p99 of a latency, or the one number of a run. None
-    /// where the tool has no such figure; where it only reckons with one, that ([`PeerReport::reckoned`]).
+    /// where the tool has no such figure; where it only computes with one, that ([`PeerReport::intermediate`]).
     ///
     /// ```
     /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
@@ -28,8 +28,8 @@ impl PeerTerm {
             self.definitions().into_iter().find(|definition| definition.peer == report.peer);
         let name = known.map_or("", |definition| definition.name).to_lowercase();
         if name.is_empty() {
-            let reckoned = report.reckoned.iter().filter(|(concept, _)| *concept == self);
-            return reckoned.map(|(_, figure)| figure).collect();
+            let intermediate = report.intermediate.iter().filter(|(concept, _)| *concept == self);
+            return intermediate.map(|(_, figure)| figure).collect();
         }
         let named = |figure: &&PeerFigure| figure.name.to_lowercase().contains(&name);
         let all: Vec<&PeerFigure> = report.figures.iter().filter(named).collect();

@@ -12,7 +12,7 @@ pub struct PeerReport {
     /// Its figures, in its own order.
     pub figures: Vec<PeerFigure>,
     /// What its rates are made of and its report does not have, with what it is a figure of.
-    pub reckoned: Vec<(PeerTerm, PeerFigure)>,
+    pub intermediate: Vec<(PeerTerm, PeerFigure)>,
 }
 
 /// One figure of a tool.
@@ -147,28 +147,28 @@ impl PeerReport {
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
     figures: Vec<PeerFigure>,
-    reckoned: Vec<(PeerTerm, PeerFigure)>,
+    intermediate: Vec<(PeerTerm, PeerFigure)>,
 }
 
 impl Sheet {
     pub(super) fn into_report(self, peer: Peer) -> PeerReport {
-        PeerReport { peer, figures: self.figures, reckoned: self.reckoned }
+        PeerReport { peer, figures: self.figures, intermediate: self.intermediate }
     }
 
     /// The time that its rates are over, which it does not report.
     pub(super) fn duration(&mut self, seconds: impl Into<PeerValue>) {
-        self.reckon(PeerTerm::Duration, PeerUnit::Seconds, seconds.into());
+        self.intermediate(PeerTerm::Duration, PeerUnit::Seconds, seconds.into());
     }
 
     /// How many output tokens its rates count, which it does not report.
     pub(super) fn tokens(&mut self, count: u64) {
-        self.reckon(PeerTerm::Tokens, PeerUnit::Count, count.into());
+        self.intermediate(PeerTerm::Tokens, PeerUnit::Count, count.into());
     }
 
-    fn reckon(&mut self, concept: PeerTerm, unit: PeerUnit, value: PeerValue) {
+    fn intermediate(&mut self, concept: PeerTerm, unit: PeerUnit, value: PeerValue) {
         let name = "not reported, but in its rates".to_owned();
         let ours = Some(concept.own_name());
-        self.reckoned.push((concept, PeerFigure { name, value, unit, ours, statistic: None }));
+        self.intermediate.push((concept, PeerFigure { name, value, unit, ours, statistic: None }));
     }
 
     /// A figure of the whole run that is ours by another name.

@@ -189,8 +189,8 @@ fn a_concept_is_shown_by_the_figures_that_its_definitions_name() {
         for tool in concept.definitions() {
             let report = tool.peer.figures(&replies, &settings);
             let shown = concept.figures_of(&report);
-            let is_reckoned = report.reckoned.iter().any(|(of, _)| *of == concept);
-            let is_shown = !tool.name.is_empty() || is_reckoned;
+            let is_intermediate = report.intermediate.iter().any(|(of, _)| *of == concept);
+            let is_shown = !tool.name.is_empty() || is_intermediate;
             assert_eq!(!shown.is_empty(), is_shown, "{concept:?} {tool:?}");
             // A number of a run stands beside ours: it is of the same thing, if in another unit.
             let [own] = &concept.own_figures(&own)[..] else { continue };

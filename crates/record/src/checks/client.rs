@@ -109,9 +109,9 @@ impl CheckInputs<'_> {
 
     pub(super) fn speed_of_light(&self) -> CheckFinding {
         let beyond = self.levels.iter().copied();
-        let beyond = beyond.filter_map(|level| Some((level, level.speed_of_light.excess()?)));
-        if let Some((level, excess)) = beyond.max_by(|a, b| a.1.times.total_cmp(&b.1.times)) {
-            let (figure, times) = (excess.figure.as_str(), number(excess.times));
+        let beyond = beyond.filter_map(|level| Some((level, level.speed_of_light.violation()?)));
+        if let Some((level, violation)) = beyond.max_by(|a, b| a.1.times.total_cmp(&b.1.times)) {
+            let (figure, times) = (violation.figure.as_str(), number(violation.times));
             let at = self.at(&[level]);
             return CheckFinding::fail(format!(
                 "{figure} is {times} times better than the bound allows{at}"

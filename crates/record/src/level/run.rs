@@ -92,7 +92,7 @@ impl LevelReport {
             cache: context.asked.cache,
             abandoned: summary.requests.abandoned,
             repeated: context.repeated.clone(),
-            beyond_speed_of_light: speed_of_light.excess().map(ToString::to_string),
+            beyond_speed_of_light: speed_of_light.violation().map(ToString::to_string),
             ending: match status {
                 LevelStatus::Finished => LevelEnding::Finished,
                 LevelStatus::Partial { .. } => LevelEnding::Interrupted,

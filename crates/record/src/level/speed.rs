@@ -47,7 +47,7 @@ impl LevelReference<'_> {
         Some(self.predictor?.predict(&load))
     }
 
-    /// What physics leads one to expect of requests of these lengths; or, in plain words, why that cannot be said.
+    /// What the roofline model expects of requests of these lengths; or, in plain words, why that cannot be said.
     ///
     /// # Errors
     /// In plain words, if that cannot be said.
@@ -85,7 +85,7 @@ pub struct SpeedOfLightComparison {
     pub concurrency: NonZeroU64,
     /// What nothing can beat over these requests.
     pub bound: Bound,
-    /// What physics leads one to expect of them; or, in plain words, why that cannot be said.
+    /// What the roofline model expects of them; or, in plain words, why that cannot be said.
     pub expected: Result<Expected, String>,
     /// What the calibration predicts, and for which devices and engines it was fitted; none where there is no calibration.
     pub calibrated: Option<(Result<Prediction, OutsideRegime>, Scope)>,
@@ -96,7 +96,7 @@ pub struct SpeedOfLightComparison {
     /// The decode phase by itself; none where nothing was decoded.
     pub decode: Option<DecodeStepComparison>,
     /// What was measured beyond the bound, which cannot be; none if nothing was.
-    pub excess: Option<BoundViolation>,
+    pub violation: Option<BoundViolation>,
 }
 
 /// The output of a mixture of experts, were each token to choose its experts for itself and all equally often: what it can be held
@@ -171,8 +171,8 @@ impl SpeedOfLight {
 
     /// What was measured beyond the bound; none if nothing was.
     #[must_use]
-    pub fn excess(&self) -> Option<&BoundViolation> {
-        self.comparison()?.excess.as_ref()
+    pub fn violation(&self) -> Option<&BoundViolation> {
+        self.comparison()?.violation.as_ref()
     }
 
     /// Why there is no bound; none if there is one.
@@ -220,7 +220,7 @@ impl SpeedOfLightComparison {
             shares: measured.percent_of(&bound),
             expected,
             decode,
-            excess: system.bound_violation(lengths, concurrency, &measured)?,
+            violation: system.bound_violation(lengths, concurrency, &measured)?,
             bound,
         })
     }

@@ -46,7 +46,7 @@ pub(super) fn check(
     is_forced: bool,
     note: &mut dyn FnMut(&str),
 ) -> Result<CheckedShards, MergeError> {
-    let objections = differing(shards).into_iter().chain(other_physics(shards)?);
+    let objections = differing(shards).into_iter().chain(other_references(shards)?);
     let objections: Vec<String> = objections.chain(same(shards)).collect();
     if !objections.is_empty() && !is_forced {
         return Err(MergeError::NotOfOneRun(objections));
@@ -108,7 +108,7 @@ fn differing(shards: &[MeasuredShard]) -> Vec<String> {
 
 /// Each run whose model's config or device's file is another than the first's that has one: the speed of light of the merged
 /// run would be of one of them alone.
-fn other_physics(shards: &[MeasuredShard]) -> Result<Vec<String>, StoredError> {
+fn other_references(shards: &[MeasuredShard]) -> Result<Vec<String>, StoredError> {
     let mut objections = Vec::new();
     for name in ReferenceFiles::NAMES {
         let mut known: Option<(String, String)> = None;

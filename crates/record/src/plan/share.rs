@@ -28,7 +28,7 @@ pub enum NoPromptShare {
 }
 
 impl DevicePlanSource {
-    /// The share of the devices' time that prompts take, from 0 to 1, as physics leads one to expect at the nearest load that was
+    /// The share of the devices' time that prompts take, from 0 to 1, as the roofline model expects at the nearest load that was
     /// tested.
     ///
     /// # Errors

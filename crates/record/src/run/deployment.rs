@@ -39,12 +39,12 @@ pub struct DeploymentRecord {
     /// Bytes of each device that a simulated engine leaves free, where its blocks were counted.
     #[serde(skip_serializing_if = "is_zero")]
     pub reserve_bytes: u64,
-    /// How the engine goes about it, where physics alone does not decide. No run says so: it is as by default there.
+    /// How the engine goes about it, where the roofline model leaves it open. No run says so: it is as by default there.
     #[serde(skip)]
     pub choices: EngineChoices,
 }
 
-/// How an engine goes about it, where physics alone does not decide.
+/// How an engine goes about it, where the roofline model leaves it open.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EngineChoices {
     /// Whose the tokens of a shared prefix are.

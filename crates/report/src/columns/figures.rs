@@ -135,7 +135,7 @@ pub(super) fn context(row: &Row<'_>) -> Option<f64> {
     Some(prompt(row)? + reply(row)?)
 }
 
-/// What physics leads one to expect of requests of the mean lengths at as many in flight, by the estimate of what the device
+/// What the roofline model expects of requests of the mean lengths at as many in flight, by the estimate of what the device
 /// draws ([`PowerDraw`]); nothing of it is measured.
 pub(super) fn energy(row: &Row<'_>) -> Option<f64> {
     let system: &System = row.run.system?;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::grid::Grid;
 use super::quantity::row;
 
-/// What a matter is reckoned of.
+/// What a matter is intermediate of.
 #[derive(Debug, Clone, Copy)]
 pub struct SolSubject<'a> {
     /// The model on its devices.

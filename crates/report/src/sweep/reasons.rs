@@ -31,7 +31,8 @@ impl<'a> Shown<'a, SweepReport> {
 
     /// The reason against the level that is furthest beyond the speed of light; none if none is.
     fn beyond_light(&self) -> Option<&'a str> {
-        let times = |level: &LevelReport| level.speed_of_light.excess().map(|excess| excess.times);
+        let times =
+            |level: &LevelReport| level.speed_of_light.violation().map(|violation| violation.times);
         let beyond = self.0.levels().iter().filter_map(|level| Some((times(level)?, level)));
         let (_, furthest) = beyond.max_by(|a, b| a.0.total_cmp(&b.0))?;
         let mut reasons = furthest.validity.reasons.iter();

@@ -31,11 +31,11 @@ fn judged(load: u32, tapes: &[Tape]) -> LevelReport {
     let lengths = sample::lengths(&system, tapes);
     let level_load = LoadKind::Concurrency.at(load.into());
     let speed_of_light = SpeedOfLight::of((&system).into(), &lengths, level_load, &summary);
-    let excess = speed_of_light.excess();
-    let reasons = excess.map(|excess| VerdictReason {
+    let violation = speed_of_light.violation();
+    let reasons = violation.map(|violation| VerdictReason {
         verdict: Verdict::Invalid,
         about: VerdictConcern::SpeedOfLight,
-        text: format!("measured beyond the speed of light: {excess}"),
+        text: format!("measured beyond the speed of light: {violation}"),
     });
     let validity = Validity {
         verdict: reasons.as_ref().map_or(Verdict::Valid, |reason| reason.verdict),
@@ -80,8 +80,8 @@ fn a_sweep_beyond_light_says_so_once() {
     assert!(text.contains("(at 4 and 8)"), "{text}");
     assert!(text.contains("4 (invalid: beyond the speed of light)"), "{text}");
     // The furthest speaks: of four times as fast, not of three.
-    let furthest = report.levels()[2].speed_of_light.excess().unwrap();
-    assert!(furthest.times > report.levels()[1].speed_of_light.excess().unwrap().times);
+    let furthest = report.levels()[2].speed_of_light.violation().unwrap();
+    assert!(furthest.times > report.levels()[1].speed_of_light.violation().unwrap().times);
     assert!(text.contains(&furthest.to_string()), "{text}");
     // At the top, where it is the worst reason, among all reasons, and in the records of both levels.
     #[cfg(feature = "html")]

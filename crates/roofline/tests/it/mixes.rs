@@ -144,7 +144,7 @@ proptest! {
     }
 }
 
-/// Sums by brute force, one pass at a time, each as the system reckons it.
+/// Sums by brute force, one pass at a time, each as the system computes it.
 fn one_by_one(system: &System, requests: &[(u64, u64, u64)], concurrency: f64) -> f64 {
     let (mut cache, mut computing, mut passes) = (0.0, 0.0, 0.0);
     let stages = f64::from(system.deployment().pipeline());

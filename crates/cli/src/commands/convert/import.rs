@@ -6,7 +6,7 @@ use fizeau::interop::{ForeignFormats, ImportError};
 use fizeau::record::{ImportedRun, StoredRun};
 use fizeau::report::Shown;
 
-use crate::args::{ConvertArgs, PhysicsArgs};
+use crate::args::{ConvertArgs, SpeedOfLightArgs};
 use crate::commands::report;
 use crate::commands::shared::folder;
 use crate::exit::{Exit, Fail, Named};
@@ -60,7 +60,7 @@ fn write(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
     match run.has_tapes() {
         true => {
             let stored = StoredRun::open(folder.path()).map_err(Fail::usage)?;
-            let reader = report::reader(&stored, &[], &PhysicsArgs::default())?;
+            let reader = report::reader(&stored, &[], &SpeedOfLightArgs::default())?;
             reader.write_summaries().map_err(Fail::broken)
         }
         false => {

@@ -9,7 +9,7 @@ use fizeau::report::{ComparedContent, ComparedRun, LevelTable};
 use fizeau::roofline::{HourlyRate, PriceOrigin, System};
 
 use crate::args::price::hour;
-use crate::args::{ParetoRunArgs, PhysicsArgs};
+use crate::args::{ParetoRunArgs, SpeedOfLightArgs};
 use crate::commands::report;
 use crate::exit::{Fail, Named};
 use crate::terminal::say::printable;
@@ -57,7 +57,9 @@ impl Folders {
 fn content(path: &Path) -> Result<ComparedContent, Fail> {
     Ok(match ImportedRun::read(path).map_err(Fail::usage)? {
         Some(run) => ComparedContent::Imported(run),
-        None => ComparedContent::Read(Box::new(report::read(path, &[], &PhysicsArgs::default())?)),
+        None => {
+            ComparedContent::Read(Box::new(report::read(path, &[], &SpeedOfLightArgs::default())?))
+        }
     })
 }
 

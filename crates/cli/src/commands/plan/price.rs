@@ -39,7 +39,7 @@ fn owned(path: &Path, whose: &str) -> Result<HourlyRate, Fail> {
 
 /// The device that the flags name, or that of the run.
 fn device(from: &FromArg, args: &PlanArgs, found: &TestedReplica) -> Result<Option<Device>, Fail> {
-    if let Some(name) = from.hardware.as_ref().or(args.physics.hardware.as_ref()) {
+    if let Some(name) = from.hardware.as_ref().or(args.speed_of_light.hardware.as_ref()) {
         return Ok(Some(hardware::find(name, "--hardware")?.device));
     }
     Ok(found.device())

@@ -3,7 +3,7 @@
 use fizeau::record::{MeanLengths, ReferenceFiles, RunFolder, TestedReplica};
 
 use super::from::FromArg;
-use crate::args::{PhysicsArgs, PlanArgs};
+use crate::args::{PlanArgs, SpeedOfLightArgs};
 use crate::commands::shared::speed;
 use crate::commands::{pareto, report};
 use crate::exit::{Fail, Named};
@@ -11,15 +11,15 @@ use crate::exit::{Fail, Named};
 /// A table of tested loads.
 pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
     let loads = pareto::read(&from.path.to_string_lossy())?.tested_loads()?;
-    let mut asked = args.physics.clone();
+    let mut asked = args.speed_of_light.clone();
     asked.hardware = from.hardware.clone().or(asked.hardware);
     // A device alone is for its price.
-    let physics = match asked.model_config {
+    let speed_of_light = match asked.model_config {
         Some(_) => speed::from_args(&asked)?,
         None => None,
     };
     let lengths = MeanLengths { input: args.input_len, output: args.output_len };
-    Ok(TestedReplica::of_loads(&loads, lengths, physics))
+    Ok(TestedReplica::of_loads(&loads, lengths, speed_of_light))
 }
 
 /// A run's folder.
@@ -36,9 +36,9 @@ pub(super) fn of_run(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, F
 }
 
 /// The device of one source alone is its run's too, where the run has a model.
-fn system_args(from: &FromArg, args: &PlanArgs) -> PhysicsArgs {
+fn system_args(from: &FromArg, args: &PlanArgs) -> SpeedOfLightArgs {
     let [config, ..] = ReferenceFiles::NAMES;
-    let has_model = args.physics.model_config.is_some() || from.path.join(config).is_file();
-    let own = from.hardware.clone().or_else(|| args.physics.hardware.clone());
-    PhysicsArgs { hardware: own.filter(|_| has_model), ..args.physics.clone() }
+    let has_model = args.speed_of_light.model_config.is_some() || from.path.join(config).is_file();
+    let own = from.hardware.clone().or_else(|| args.speed_of_light.hardware.clone());
+    SpeedOfLightArgs { hardware: own.filter(|_| has_model), ..args.speed_of_light.clone() }
 }

@@ -93,9 +93,9 @@ pub(super) fn takes_no_tapes(path: &Path, args: &ReportArgs) -> Result<(), Fail>
         ("--prometheus", export.prometheus.is_some()),
         ("--push", !export.push.is_empty()),
     ];
-    let physics = args.physics.given().into_iter();
+    let speed_of_light = args.speed_of_light.given().into_iter();
     let given = given.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag);
-    let flags: Vec<&str> = given.chain(physics).collect();
+    let flags: Vec<&str> = given.chain(speed_of_light).collect();
     match flags.as_slice() {
         [] => Ok(()),
         flags => Err(Fail::usage(format!("{}: {}: {NO_TAPES}", flags.join(", "), path.display()))),

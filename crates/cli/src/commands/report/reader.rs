@@ -6,8 +6,8 @@ use fizeau::experiment::{InputError, LoadedModel};
 use fizeau::record::{ReadRun, RunReader, SpeedOfLightReference, StoredRun};
 
 use super::level::note_cut;
-use crate::args::{PhysicsArgs, ReportArgs, goal};
-use crate::commands::shared::record::NO_PHYSICS;
+use crate::args::{ReportArgs, SpeedOfLightArgs, goal};
+use crate::commands::shared::record::NO_REFERENCE;
 use crate::commands::shared::{hardware, imported, speed};
 use crate::exit::{Fail, Named};
 
@@ -15,10 +15,10 @@ use crate::exit::{Fail, Named};
 pub(crate) fn read(
     path: &Path,
     goodput: &[String],
-    physics: &PhysicsArgs,
+    speed_of_light: &SpeedOfLightArgs,
 ) -> Result<ReadRun, Fail> {
     let run = imported::open_with_tapes(path)?;
-    let reader = reader(&run, goodput, physics)?;
+    let reader = reader(&run, goodput, speed_of_light)?;
     let mut levels = Vec::new();
     for stored in run.levels() {
         let level = reader.level(stored, |_| ()).map_err(Fail::usage)?;
@@ -30,7 +30,7 @@ pub(crate) fn read(
 
 /// As `args` have it.
 pub(super) fn of_args<'a>(run: &'a StoredRun, args: &ReportArgs) -> Result<RunReader<'a>, Fail> {
-    let reader = reader(run, &args.goodput, &args.physics)?;
+    let reader = reader(run, &args.goodput, &args.speed_of_light)?;
     let mut reader = reader.with_choice(args.choosing.choice());
     if let Some(end) = args.warmup {
         reader = reader.with_warmup(end);
@@ -48,12 +48,15 @@ pub(super) fn of_args<'a>(run: &'a StoredRun, args: &ReportArgs) -> Result<RunRe
 pub(crate) fn reader<'a>(
     run: &'a StoredRun,
     goodput: &[String],
-    physics: &PhysicsArgs,
+    speed_of_light: &SpeedOfLightArgs,
 ) -> Result<RunReader<'a>, Fail> {
-    let reader = RunReader::new(run, reference(run, physics)?).map_err(Fail::usage)?;
-    let mut reader = reader.without_reference_since(NO_PHYSICS);
+    let reader = RunReader::new(run, reference(run, speed_of_light)?).map_err(Fail::usage)?;
+    let mut reader = reader.without_reference_since(NO_REFERENCE);
     // Formats that the run had are not those of another model.
-    if physics.model_config.is_some() || physics.weights.is_some() || physics.kv.is_some() {
+    if speed_of_light.model_config.is_some()
+        || speed_of_light.weights.is_some()
+        || speed_of_light.kv.is_some()
+    {
         reader = reader.with_precision_of_reference();
     }
     Ok(match goodput {
@@ -63,7 +66,10 @@ pub(crate) fn reader<'a>(
 }
 
 /// What was kept with the run, but for what flags say otherwise; none where neither says.
-fn reference(run: &StoredRun, said: &PhysicsArgs) -> Result<Option<SpeedOfLightReference>, Fail> {
+fn reference(
+    run: &StoredRun,
+    said: &SpeedOfLightArgs,
+) -> Result<Option<SpeedOfLightReference>, Fail> {
     if said.given().is_empty() {
         return run.reference().map_err(Fail::usage);
     }

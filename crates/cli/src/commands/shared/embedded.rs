@@ -42,7 +42,7 @@ impl Embedded {
     }
 
     /// Its speed of light.
-    pub(crate) fn physics(&self) -> SpeedOfLightReference {
+    pub(crate) fn speed_of_light(&self) -> SpeedOfLightReference {
         SpeedOfLightReference::new(self.scenario.model_name(), self.scenario.system().clone())
     }
 }

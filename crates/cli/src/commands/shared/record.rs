@@ -3,7 +3,7 @@
 use fizeau::experiment::RunOrigin;
 
 /// Why there is no speed of light where nobody gave a model and a device.
-pub(crate) const NO_PHYSICS: &str =
+pub(crate) const NO_REFERENCE: &str =
     "no model and device were given: --model-config FILE --hardware NAME";
 
 /// Who runs this, from now on.

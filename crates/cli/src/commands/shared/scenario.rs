@@ -60,7 +60,7 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
     }
 }
 
-/// Refuses what is for figures that are reckoned, and does nothing in a step that is simulated.
+/// Refuses what is for figures that are intermediate, and does nothing in a step that is simulated.
 fn check(args: &SystemArgs) -> Result<(), Fail> {
     if args.choices.prefix != Prefix::default() {
         return Err(Fail::usage(

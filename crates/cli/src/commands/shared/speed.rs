@@ -7,7 +7,7 @@ use fizeau::record::{DeploymentRecord, EngineChoices};
 use fizeau::record::{ReferenceFiles, SpeedOfLightReference};
 use fizeau::sim::Scenario;
 
-use crate::args::{PhysicsArgs, SystemArgs};
+use crate::args::{SpeedOfLightArgs, SystemArgs};
 use crate::commands::shared::hardware;
 use crate::commands::shared::scenario;
 use crate::exit::Fail;
@@ -17,7 +17,7 @@ use crate::exit::Fail;
 ///
 /// # Errors
 /// If one of both is missing or is not understood, or the model does not fit.
-pub(crate) fn from_args(args: &PhysicsArgs) -> Result<Option<SpeedOfLightReference>, Fail> {
+pub(crate) fn from_args(args: &SpeedOfLightArgs) -> Result<Option<SpeedOfLightReference>, Fail> {
     let deployment = deployment(args, DeploymentRecord::default());
     let (path, hardware) = match (&args.model_config, &args.hardware) {
         (Some(path), Some(hardware)) => (path, hardware),
@@ -55,7 +55,7 @@ pub(crate) fn doubted<T>(hardware: &str, loaded: Result<T, InputError>) -> Resul
 }
 
 /// `own`, but for what flags say otherwise.
-pub(crate) fn deployment(args: &PhysicsArgs, own: DeploymentRecord) -> DeploymentRecord {
+pub(crate) fn deployment(args: &SpeedOfLightArgs, own: DeploymentRecord) -> DeploymentRecord {
     let mut all = own;
     let degrees = [
         (&mut all.tp, args.tp),

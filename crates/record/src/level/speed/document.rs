@@ -29,7 +29,7 @@ pub(crate) struct LightDocument {
     even_routing: Option<EvenRoutingDocument>,
     phases: PhasesDocument,
     cache_fill: Option<f64>,
-    impossible: Option<ExcessDocument>,
+    impossible: Option<ViolationDocument>,
 }
 
 /// The bound, which nothing can beat.
@@ -125,7 +125,7 @@ reasons!(PhasesDocument, |of| { prefill => NOTHING, decode => NOTHING, whole => 
 /// What was measured beyond the bound.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Excess"))]
-struct ExcessDocument {
+struct ViolationDocument {
     figure: String,
     measured: f64,
     bound: f64,
@@ -165,7 +165,7 @@ impl From<&SpeedOfLightComparison> for LightDocument {
             }),
             phases: PhasesDocument::from(light),
             cache_fill: light.cache_fill(),
-            impossible: light.excess.as_ref().map(ExcessDocument::from),
+            impossible: light.violation.as_ref().map(ViolationDocument::from),
         }
     }
 }
@@ -228,20 +228,20 @@ impl From<&SpeedOfLightComparison> for PhasesDocument {
     }
 }
 
-impl From<&BoundViolation> for ExcessDocument {
-    fn from(excess: &BoundViolation) -> Self {
-        let remedies = excess.remedies.iter().map(|remedy| RemedyDocument {
+impl From<&BoundViolation> for ViolationDocument {
+    fn from(violation: &BoundViolation) -> Self {
+        let remedies = violation.remedies.iter().map(|remedy| RemedyDocument {
             input: remedy.input.as_str().to_owned(),
             given: remedy.given,
             needed: remedy.needed,
             text: remedy.to_string(),
         });
         Self {
-            figure: excess.figure.as_str().to_owned(),
-            measured: excess.measured,
-            bound: excess.bound,
-            times: excess.times,
-            text: excess.to_string(),
+            figure: violation.figure.as_str().to_owned(),
+            measured: violation.measured,
+            bound: violation.bound,
+            times: violation.times,
+            text: violation.to_string(),
             would_have_to_be: remedies.collect(),
         }
     }

@@ -53,8 +53,8 @@ fn rate(tokens: PerSec) -> MeasuredFigures {
     MeasuredFigures { output_tokens_per_s: Some(tokens), ..MeasuredFigures::default() }
 }
 
-fn needed(excess: &BoundViolation, input: BoundInput) -> Option<f64> {
-    excess.remedies.iter().find(|remedy| remedy.input == input).map(|remedy| remedy.needed)
+fn needed(violation: &BoundViolation, input: BoundInput) -> Option<f64> {
+    violation.remedies.iter().find(|remedy| remedy.input == input).map(|remedy| remedy.needed)
 }
 
 #[test]
@@ -76,19 +76,21 @@ fn the_inputs_that_would_have_to_change_are_named_with_what_they_would_have_to_b
     let lengths = lengths_of(system.model(), &[(64, 0, 400)]);
     let bound = Bound::over(&system, &lengths, some(1)).unwrap();
     let measured = rate(bound.output_tokens_per_s * 1.9);
-    let excess = system.bound_violation(&lengths, some(1), &measured).unwrap().unwrap();
-    assert_eq!(excess.figure, MeasuredFigure::OutputTokens);
-    assert!((excess.times - 1.9).abs() < 1e-9);
-    assert_eq!(needed(&excess, BoundInput::Devices), Some(2.0));
-    assert!((needed(&excess, BoundInput::Bandwidth).unwrap() / (1.9 * 4.8e12) - 1.0).abs() < 1e-6);
-    let bytes = needed(&excess, BoundInput::WeightBytes).unwrap();
+    let violation = system.bound_violation(&lengths, some(1), &measured).unwrap().unwrap();
+    assert_eq!(violation.figure, MeasuredFigure::OutputTokens);
+    assert!((violation.times - 1.9).abs() < 1e-9);
+    assert_eq!(needed(&violation, BoundInput::Devices), Some(2.0));
+    assert!(
+        (needed(&violation, BoundInput::Bandwidth).unwrap() / (1.9 * 4.8e12) - 1.0).abs() < 1e-6
+    );
+    let bytes = needed(&violation, BoundInput::WeightBytes).unwrap();
     assert!((1.04..1.06).contains(&bytes), "{bytes}");
-    assert!((1.89..1.91).contains(&needed(&excess, BoundInput::TokensPerStep).unwrap()));
+    assert!((1.89..1.91).contains(&needed(&violation, BoundInput::TokensPerStep).unwrap()));
     // Neither the arithmetic nor 26 MB of cache is what limits, nor are prompts.
     for input in [BoundInput::Arithmetic, BoundInput::CacheBytes, BoundInput::CachedShare] {
-        assert_eq!(needed(&excess, input), None, "{input:?}");
+        assert_eq!(needed(&violation, input), None, "{input:?}");
     }
-    let text = excess.to_string();
+    let text = violation.to_string();
     for part in [
         "1.90 times what one h200-sxm can do",
         "2 devices (not 1)",
@@ -107,14 +109,14 @@ fn a_prefill_beyond_light_may_have_been_cached() {
     let lengths = lengths_of(system.model(), &[(8192, 0, 16)]);
     let bound = Bound::over(&system, &lengths, some(4)).unwrap();
     let measured = MeasuredFigures { ttft: Some(bound.ttft * 0.25), ..MeasuredFigures::default() };
-    let excess = system.bound_violation(&lengths, some(4), &measured).unwrap().unwrap();
-    assert_eq!(excess.figure, MeasuredFigure::Ttft);
-    let share = needed(&excess, BoundInput::CachedShare).unwrap();
+    let violation = system.bound_violation(&lengths, some(4), &measured).unwrap().unwrap();
+    assert_eq!(violation.figure, MeasuredFigure::Ttft);
+    let share = needed(&violation, BoundInput::CachedShare).unwrap();
     let cached = lengths_of(system.model(), &[(8192, (share * 8192.0).ceil() as u64, 16)]);
     let then = Bound::over(&system, &cached, some(4)).unwrap().ttft;
     assert!((then.get() / measured.ttft.unwrap().get() - 1.0).abs() < 2e-3, "{share}: {then:?}");
-    assert_eq!(needed(&excess, BoundInput::TokensPerStep), None);
-    assert!(excess.to_string().contains("4.00 times as fast as one h100-sxm"), "{excess}");
+    assert_eq!(needed(&violation, BoundInput::TokensPerStep), None);
+    assert!(violation.to_string().contains("4.00 times as fast as one h100-sxm"), "{violation}");
 }
 
 /// Where arithmetic limits, fewer bytes do not help by themselves, but the arithmetic of 8 bits does.
@@ -127,10 +129,10 @@ fn a_format_with_faster_arithmetic_explains_what_bytes_cannot() {
         requests_per_s: Some(bound.requests_per_s * 1.5),
         ..MeasuredFigures::default()
     };
-    let excess = system.bound_violation(&lengths, some(64), &measured).unwrap().unwrap();
-    let bytes = needed(&excess, BoundInput::WeightBytes).unwrap();
+    let violation = system.bound_violation(&lengths, some(64), &measured).unwrap().unwrap();
+    let bytes = needed(&violation, BoundInput::WeightBytes).unwrap();
     assert!((1.0..1.3).contains(&bytes), "{bytes}");
-    assert_eq!(needed(&excess, BoundInput::Bandwidth), None);
+    assert_eq!(needed(&violation, BoundInput::Bandwidth), None);
 }
 
 /// Tokens that are held back and sent at once look faster than they were made.
@@ -140,9 +142,11 @@ fn a_pace_beyond_light_may_have_come_in_bursts() {
     let lengths = lengths_of(system.model(), &[(64, 0, 64)]);
     let measured =
         MeasuredFigures { tpot: Some(Seconds::new(0.002)), ..MeasuredFigures::default() };
-    let excess = system.bound_violation(&lengths, some(4), &measured).unwrap().unwrap();
-    assert_eq!(excess.figure, MeasuredFigure::Tpot);
-    assert!(excess.to_string().ends_with("or tokens were held back on the way and came in bursts"));
+    let violation = system.bound_violation(&lengths, some(4), &measured).unwrap().unwrap();
+    assert_eq!(violation.figure, MeasuredFigure::Tpot);
+    assert!(
+        violation.to_string().ends_with("or tokens were held back on the way and came in bursts")
+    );
 }
 
 #[test]
@@ -150,9 +154,9 @@ fn what_nothing_explains_is_said_plainly() {
     let system = single(llama_8b(), &card(3.35e12, 9.9e14));
     let lengths = lengths_of(system.model(), &[(512, 0, 64)]);
     let measured = rate(PerSec::new(1e9));
-    let excess = system.bound_violation(&lengths, some(4), &measured).unwrap().unwrap();
-    assert!(excess.remedies.is_empty(), "{excess:?}");
-    assert!(excess.to_string().ends_with("model and device are not those that were given"));
+    let violation = system.bound_violation(&lengths, some(4), &measured).unwrap().unwrap();
+    assert!(violation.remedies.is_empty(), "{violation:?}");
+    assert!(violation.to_string().ends_with("model and device are not those that were given"));
 }
 
 fn requests() -> impl Strategy<Value = Vec<(u64, u64, u64)>> {
@@ -178,8 +182,8 @@ proptest! {
             e2el: Some(bound.e2el * (1.0 / times)),
             ..MeasuredFigures::default()
         };
-        let excess = system.bound_violation(&lengths, some(concurrency), &measured).unwrap().unwrap();
-        for remedy in &excess.remedies {
+        let violation = system.bound_violation(&lengths, some(concurrency), &measured).unwrap().unwrap();
+        for remedy in &violation.remedies {
             let other = match remedy.input {
                 BoundInput::Bandwidth => card(remedy.needed, rate),
                 BoundInput::Arithmetic => card(2e12, remedy.needed),
@@ -191,7 +195,7 @@ proptest! {
             let most = most.iter().flatten().map(|share| share.get()).fold(0.0, f64::max);
             prop_assert!((most - 1.0).abs() < 1e-6, "{remedy:?}: {most}");
         }
-        prop_assert!(needed(&excess, BoundInput::Devices).is_some());
+        prop_assert!(needed(&violation, BoundInput::Devices).is_some());
     }
 
     /// The devices that a remedy names are enough, and one fewer is not, where they share the work perfectly.
@@ -205,8 +209,8 @@ proptest! {
         let lengths = lengths_of(system.model(), &requests);
         let bound = Bound::over(&system, &lengths, some(concurrency)).unwrap();
         let measured = rate(bound.output_tokens_per_s * times);
-        let excess = system.bound_violation(&lengths, some(concurrency), &measured).unwrap().unwrap();
-        let count = needed(&excess, BoundInput::Devices).unwrap() as u32;
+        let violation = system.bound_violation(&lengths, some(concurrency), &measured).unwrap().unwrap();
+        let count = needed(&violation, BoundInput::Devices).unwrap() as u32;
         let allows = |count: u32| {
             let deployment = Deployment::SINGLE.with_tensor(count).unwrap();
             let device = Device::named("h100-sxm").unwrap().clone();

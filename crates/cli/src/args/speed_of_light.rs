@@ -10,7 +10,7 @@ use clap::Args;
 #[command(
     next_help_heading = "Speed of light (by default of one device; of a stored run as it was)"
 )]
-pub(crate) struct PhysicsArgs {
+pub(crate) struct SpeedOfLightArgs {
     /// The model's config.json, for the speed of light. It needs --hardware.
     #[arg(long, value_name = "FILE")]
     pub(crate) model_config: Option<PathBuf>,
@@ -53,7 +53,7 @@ pub(crate) struct PhysicsArgs {
     pub(crate) calibration: Option<PathBuf>,
 }
 
-impl PhysicsArgs {
+impl SpeedOfLightArgs {
     /// The flags that are given.
     pub(crate) fn given(&self) -> Vec<&'static str> {
         let all = [
