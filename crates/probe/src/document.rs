@@ -30,6 +30,9 @@ pub struct ProbeDocument {
     pub host: ProbeHost,
     /// Its devices.
     pub devices: Vec<DeviceFacts>,
+    /// What must be known of files that were imported: rows that were left out and why, where one is torn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The worst verdict of any row; null where there is none.
     pub verdict: Option<Verdict>,
     /// The rows, in the order in which they were measured.
@@ -59,6 +62,7 @@ impl ProbeDocument {
             begun: None,
             host,
             devices,
+            notes: Vec::new(),
             plateaus,
             verdict: rows.iter().map(|row| row.verdict).max(),
             collectives: fit::collectives(&rows),
@@ -105,7 +109,7 @@ impl ProbeDocument {
             serde_json::from_value(value).map_err(|error| ProbeDocumentError(error.to_string()))?;
         let measured = read.rows.into_iter().map(|row| row.measured).collect();
         let judged = Self::new(read.host, read.devices, measured);
-        Ok(Self { version: read.version, begun: read.begun, ..judged })
+        Ok(Self { version: read.version, begun: read.begun, notes: read.notes, ..judged })
     }
 }
 

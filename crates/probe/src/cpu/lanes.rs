@@ -48,8 +48,6 @@ impl Element for Bf16 {
 
 /// Sums side by side of a dot product.
 pub(super) const LANES: usize = 32;
-/// The same of each of four dot products at once.
-const NARROW: usize = 16;
 
 /// A piece of work whose loops are worth the widest vectors. It is compiled once for each set of instructions.
 pub(super) trait Vectorised {
@@ -96,51 +94,108 @@ pub(super) fn sum(lanes: &[f32]) -> f32 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// The dot products of `a` with four others that are alike in length: `a` is loaded once, and no sum waits for another.
+/// Eight values that are computed with at once.
+#[derive(Clone, Copy)]
+struct Eight([f32; 8]);
+
+impl Eight {
+    #[inline(always)]
+    fn widened<E: Element>(from: &[E; 8]) -> Self {
+        let mut wide = [0.0; 8];
+        for lane in 0..8 {
+            wide[lane] = from[lane].widen();
+        }
+        Self(wide)
+    }
+
+    /// `self + a * b`, each by itself.
+    #[inline(always)]
+    fn plus<const FUSED: bool>(self, a: Self, b: Self) -> Self {
+        let mut sums = [0.0; 8];
+        for lane in 0..8 {
+            sums[lane] = multiply_add::<FUSED>(a.0[lane], b.0[lane], self.0[lane]);
+        }
+        Self(sums)
+    }
+}
+
+/// The dot products of each of `rows` with two others; all are alike in length. The sums of a tile stay in registers: each value
+/// that is loaded serves two or as many products as there are rows.
 #[inline(always)]
-pub(super) fn four_dots<const FUSED: bool, E: Element>(a: &[f32], others: [&[E]; 4]) -> [f32; 4] {
-    let (turns, rest) = a.as_chunks::<NARROW>();
-    let (b, b_rest) = others[0].as_chunks::<NARROW>();
-    let (c, c_rest) = others[1].as_chunks::<NARROW>();
-    let (d, d_rest) = others[2].as_chunks::<NARROW>();
-    let (e, e_rest) = others[3].as_chunks::<NARROW>();
-    // Named one by one, so that each stays in registers.
-    let (mut ab, mut ac) = ([0.0_f32; NARROW], [0.0_f32; NARROW]);
-    let (mut ad, mut ae) = ([0.0_f32; NARROW], [0.0_f32; NARROW]);
-    for ((((a, b), c), d), e) in turns.iter().zip(b).zip(c).zip(d).zip(e) {
-        for lane in 0..NARROW {
-            ab[lane] = multiply_add::<FUSED>(a[lane], b[lane].widen(), ab[lane]);
-            ac[lane] = multiply_add::<FUSED>(a[lane], c[lane].widen(), ac[lane]);
-            ad[lane] = multiply_add::<FUSED>(a[lane], d[lane].widen(), ad[lane]);
-            ae[lane] = multiply_add::<FUSED>(a[lane], e[lane].widen(), ae[lane]);
+pub(super) fn tile_dots<const FUSED: bool, E: Element, const ROWS: usize>(
+    rows: [&[f32]; ROWS],
+    others: [&[E]; 2],
+) -> [[f32; 2]; ROWS] {
+    let (first, first_rest) = others[0].as_chunks::<8>();
+    let (second, second_rest) = others[1].as_chunks::<8>();
+    let turns = first.len();
+    let (second, chunks) = (&second[..turns], rows.map(|row| &row.as_chunks::<8>().0[..turns]));
+    let mut sums = [[Eight([0.0; 8]); 2]; ROWS];
+    for turn in 0..turns {
+        let pair = [Eight::widened(&first[turn]), Eight::widened(&second[turn])];
+        for (sums, row) in sums.iter_mut().zip(&chunks) {
+            let own = Eight(row[turn]);
+            *sums = [sums[0].plus::<FUSED>(own, pair[0]), sums[1].plus::<FUSED>(own, pair[1])];
         }
     }
-    let mut dots = [sum(&ab), sum(&ac), sum(&ad), sum(&ae)];
-    for (dot, other) in dots.iter_mut().zip([b_rest, c_rest, d_rest, e_rest]) {
-        for (a, b) in rest.iter().zip(other) {
-            *dot += a * b.widen();
+    let mut dots = [[0.0; 2]; ROWS];
+    for ((dots, sums), row) in dots.iter_mut().zip(&sums).zip(rows) {
+        let rest = &row[8 * turns..];
+        for ((dot, sum), other) in dots.iter_mut().zip(sums).zip([first_rest, second_rest]) {
+            *dot = self::sum(&sum.0);
+            for (a, b) in rest.iter().zip(other) {
+                *dot += a * b.widen();
+            }
         }
     }
     dots
 }
 
-/// `to += by[0] * from[0] + ...` of four, element by element: `to` is loaded and stored once. All are alike in length.
+/// Adds to each row of `to`, which has `width` values a row, the rows of `from` by the row's weights: the first `width` values of
+/// each `stride`. The sums of sixteen columns of all rows stay in registers while the rows of `from` go by.
 #[inline(always)]
-pub(super) fn add_four<const FUSED: bool, E: Element>(
+pub(super) fn add_weighted<const FUSED: bool, E: Element, const ROWS: usize>(
     to: &mut [f32],
-    [b, c, d, e]: [f32; 4],
-    from: [&[E]; 4],
+    width: usize,
+    weights: &[&[f32]; ROWS],
+    (from, stride): (&[E], usize),
 ) {
-    let count = to.len();
-    let (bs, cs) = (&from[0][..count], &from[1][..count]);
-    let (ds, es) = (&from[2][..count], &from[3][..count]);
-    for at in 0..count {
-        let mut sum = to[at];
-        sum = multiply_add::<FUSED>(bs[at].widen(), b, sum);
-        sum = multiply_add::<FUSED>(cs[at].widen(), c, sum);
-        sum = multiply_add::<FUSED>(ds[at].widen(), d, sum);
-        to[at] = multiply_add::<FUSED>(es[at].widen(), e, sum);
+    const TWICE: usize = 16;
+    let mut at = 0;
+    while at + TWICE <= width {
+        let mut sums = [[Eight([0.0; 8]); 2]; ROWS];
+        for (row, sums) in sums.iter_mut().enumerate() {
+            *sums = pair(&to[row * width + at..]);
+        }
+        for (key, values) in from.chunks_exact(stride).enumerate() {
+            let values = pair(&values[at..]);
+            for (sums, weights) in sums.iter_mut().zip(weights) {
+                let by = Eight([weights[key]; 8]);
+                *sums =
+                    [sums[0].plus::<FUSED>(by, values[0]), sums[1].plus::<FUSED>(by, values[1])];
+            }
+        }
+        for (row, [low, high]) in sums.iter().enumerate() {
+            let place = &mut to[row * width + at..][..TWICE];
+            place[..8].copy_from_slice(&low.0);
+            place[8..].copy_from_slice(&high.0);
+        }
+        at += TWICE;
     }
+    for (to, weights) in to.chunks_exact_mut(width).zip(weights) {
+        for (values, weight) in from.chunks_exact(stride).zip(*weights) {
+            for (sum, value) in to[at..].iter_mut().zip(&values[at..width]) {
+                *sum = multiply_add::<FUSED>(*weight, value.widen(), *sum);
+            }
+        }
+    }
+}
+
+/// The first sixteen of `values`, of which there are as many.
+#[inline(always)]
+fn pair<E: Element>(values: &[E]) -> [Eight; 2] {
+    let (eights, _) = values[..16].as_chunks::<8>();
+    [Eight::widened(&eights[0]), Eight::widened(&eights[1])]
 }
 
 /// e to the power of `x`, which is not above zero, to single precision: 2 to a whole power, and a polynomial for the rest of the

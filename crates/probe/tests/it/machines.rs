@@ -99,3 +99,46 @@ fn the_slow_member_of_a_fleet_stands_out() {
     let others = &table.members[1..];
     assert!(others.iter().all(|member| member.slow.is_empty()), "{others:?}");
 }
+
+/// Of many kernels of one operation the fastest speaks, wherever it stands, and a member has one value in a fleet.
+#[test]
+fn variants_of_one_operation_are_one_row() {
+    let rows = |machine: ProbeDocument| machine.rows.into_iter().map(|row| row.measured);
+    let both = |node: &str, first: f64, second: f64| {
+        let all = rows(machine(node, first, 1.0)).chain(rows(machine(node, second, 1.0)));
+        ProbeDocument::new(ProbeHost::named(node), Vec::new(), all.collect())
+    };
+    let (a, b) = (both("a", 100.0, 50.0), both("b", 25.0, 400.0));
+    let compared = ProbeComparison::of(&a, &b);
+    assert_eq!(compared.rows.len(), 4);
+    assert!((compared.rows[0].ratio - 2.0).abs() < 1e-12, "{compared:?}");
+    assert!(compared.only_a.is_empty() && compared.only_b.is_empty(), "{compared:?}");
+    let fleet = FleetTable::of(&[a, b]);
+    assert!(fleet.rows.iter().all(|row| row.cells.len() == 2), "{fleet:?}");
+}
+
+/// A machine with several devices is compared device by device, and with a machine of another device all the same.
+#[test]
+fn devices_are_compared_with_those_of_their_name() {
+    let on = |device: &str, memory: f64| {
+        let rows = machine("a", memory, 1.0).rows.into_iter().map(|row| row.measured);
+        let rows = rows.map(|mut seen| {
+            seen.device = device.to_owned();
+            seen
+        });
+        rows.collect::<Vec<_>>()
+    };
+    let of = |rows: Vec<Measurement>| ProbeDocument::new(ProbeHost::named("a"), Vec::new(), rows);
+    let two = of([on("gpu0", 100.0), on("gpu1", 50.0)].concat());
+    let swapped = of([on("gpu0", 50.0), on("gpu1", 100.0)].concat());
+    let ratios = |compared: ProbeComparison| -> Vec<(String, f64)> {
+        let memory = compared.rows.into_iter().filter(|row| row.subject.contains("read"));
+        memory.map(|row| (row.subject, row.ratio)).collect()
+    };
+    let found = ratios(ProbeComparison::of(&two, &swapped));
+    assert_eq!(found.len(), 2);
+    assert!(found[0].0.starts_with("gpu0") && (found[0].1 - 2.0).abs() < 1e-12, "{found:?}");
+    assert!(found[1].0.starts_with("gpu1") && (found[1].1 - 0.5).abs() < 1e-12, "{found:?}");
+    let other = ratios(ProbeComparison::of(&of(on("cpu", 100.0)), &of(on("gpu0", 50.0))));
+    assert!(other.len() == 1 && (other[0].1 - 2.0).abs() < 1e-12, "{other:?}");
+}

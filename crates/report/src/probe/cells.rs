@@ -93,9 +93,14 @@ fn words(row: &ProbeRow) -> String {
     if let (Operation::Peak, Some(instructions)) = (operation, &measured.method.instructions) {
         words = format!("{words} {instructions}");
     }
-    match words.chars().count() > WORDS {
-        true => words.chars().take(WORDS - 3).chain("...".chars()).collect(),
-        false => words,
+    cut(&words, WORDS)
+}
+
+/// As much of `words` as there is room for, with three dots where they are cut.
+pub(super) fn cut(words: &str, room: usize) -> String {
+    match words.chars().count() > room {
+        true => words.chars().take(room.saturating_sub(3)).chain("...".chars()).collect(),
+        false => words.to_owned(),
     }
 }
 
