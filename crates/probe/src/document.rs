@@ -9,6 +9,7 @@ use crate::measurement::Measurement;
 use crate::plateau::{self, Plateau};
 use crate::row::ProbeRow;
 use fizeau_core::Verdict;
+use fizeau_roofline::Device;
 
 /// What the file says it is.
 pub(crate) const SCHEMA: &str = "fizeau.probe/1";
@@ -68,6 +69,22 @@ impl ProbeDocument {
             collectives: fit::collectives(&rows),
             rows,
         }
+    }
+
+    /// The same, with each of its devices held against what the vendor of `device` prints.
+    #[must_use]
+    pub fn specified_by(self, device: &Device) -> Self {
+        let mut devices = self.devices;
+        for row in &self.rows {
+            let name = &row.measured.device;
+            if devices.iter().all(|known| known.name != *name) {
+                devices.push(DeviceFacts::new(name, &device.title));
+            }
+        }
+        let devices = devices.into_iter().map(|facts| facts.specified_by(device)).collect();
+        let measured = self.rows.into_iter().map(|row| row.measured).collect();
+        let judged = Self::new(self.host, devices, measured);
+        Self { version: self.version, begun: self.begun, notes: self.notes, ..judged }
     }
 
     /// The version of this crate that wrote it.

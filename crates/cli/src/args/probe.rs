@@ -60,6 +60,10 @@ pub(crate) struct MachineProbeArgs {
         conflicts_with_all = ["components", "seconds", "thorough", "model_config"]
     )]
     pub(crate) import: Vec<PathBuf>,
+    /// Hold what is measured against this device's data sheet: a name that `fizeau devices` lists, or a TOML file. Shares of the
+    /// specification come from it, and device.toml names it.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) hardware: Option<String>,
     /// A folder for the results: each measurement as it is made, then probe.json, the page probe.html, and device.toml, a device that
     /// --hardware takes.
     #[arg(long, value_name = "DIR")]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fizeau::core::Nanos;
-use fizeau::experiment::LoadedModel;
+use fizeau::experiment::{LoadedDevice, LoadedModel};
 use fizeau::harness::Cancel;
 use fizeau::probe::{
     Component, CpuBackend, Dtype, FleetTable, KeepGoing, Measurement, MeasurementSink, ModelPass,
@@ -11,7 +11,7 @@ use fizeau::probe::{
     model_operators, run_trials, usual_trials,
 };
 use fizeau::report::Shown;
-use fizeau::roofline::Deployment;
+use fizeau::roofline::{Deployment, Device};
 use fizeau::transport::MonotonicClock;
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
             if let Some(folder) = &args.svg {
                 charts(&document, folder)?;
             }
-            show(&document, args.json, &args.output)?;
+            show(&document, args.json, args.output)?;
             Ok(Exit::Good)
         }
         Some(ProbeCommand::Compare(args)) => compare(args),
@@ -46,6 +46,7 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 }
 
 fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
+    let sheet = sheet(args)?;
     let mut backend = CpuBackend::new();
     let trials = trials(args, &backend)?;
     let (host, devices) = (backend.host(), backend.devices());
@@ -63,7 +64,8 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
         run_trials(&mut backend, &trials, budget, &mut kept, watch).map_err(Fail::broken)?;
     clear_progress();
     let document = ProbeDocument::new(host, backend.devices(), kept.rows);
-    show(&document, args.json, &args.output)?;
+    let document = specified(document, sheet.as_ref());
+    show(&document, args.json, args.output)?;
     if outcome.left_out > 0 {
         tell!(
             "note: {} of {} measurements had no time left; --seconds gives more",
@@ -79,11 +81,13 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 
 /// What other tools measured, shown and kept as what this one measures.
 fn import(args: &MachineProbeArgs) -> Result<Exit, Fail> {
+    let sheet = sheet(args)?;
     let document = ProbeFolder::import(&args.import).map_err(Fail::usage)?;
+    let document = specified(document, sheet.as_ref());
     let created =
         args.out.as_ref().map(|out| ProbeFolder::create(out, &document.host, &document.devices));
     let folder = created.transpose().map_err(Fail::usage)?;
-    show(&document, args.json, &args.output)?;
+    show(&document, args.json, args.output)?;
     if let Some(mut folder) = folder {
         for row in &document.rows {
             folder.keep(&row.measured).map_err(Fail::broken)?;
@@ -93,7 +97,20 @@ fn import(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     Ok(Exit::Good)
 }
 
-fn show(document: &ProbeDocument, json: bool, output: &VerbosityArgs) -> Result<(), Fail> {
+/// The device whose data sheet figures are to be held against.
+fn sheet(args: &MachineProbeArgs) -> Result<Option<Device>, Fail> {
+    let Some(name) = &args.hardware else { return Ok(None) };
+    Ok(Some(LoadedDevice::named(name).map_err(Fail::usage)?.device))
+}
+
+fn specified(document: ProbeDocument, sheet: Option<&Device>) -> ProbeDocument {
+    match sheet {
+        Some(sheet) => document.specified_by(sheet),
+        None => document,
+    }
+}
+
+fn show(document: &ProbeDocument, json: bool, output: VerbosityArgs) -> Result<(), Fail> {
     match json {
         true => say(document.to_json().trim_end()),
         false => say(Shown(document).text(output.verbosity()).trim_end()),

@@ -22,7 +22,7 @@ fn files() -> Vec<(String, String)> {
     files
 }
 
-fn file(name: &str) -> String {
+fn file_of(name: &str) -> String {
     format!("{FIXTURES}/{name}")
 }
 
@@ -66,7 +66,7 @@ fn what_each_tool_printed_is_shown_kept_and_compared() {
 
 #[test]
 fn several_files_of_a_machine_are_one_probe() {
-    let all = [file("stream.txt"), file("mlc.txt"), file("pmbw.txt")];
+    let all = [file_of("stream.txt"), file_of("mlc.txt"), file_of("pmbw.txt")];
     let [stream, mlc, pmbw] = &all;
     let ended = run(&["probe", "--import", stream, mlc, pmbw, "--json"]);
     let document: Value = serde_json::from_str(&ended.out).unwrap();
@@ -75,7 +75,7 @@ fn several_files_of_a_machine_are_one_probe() {
     assert_eq!(document["rows"].as_array().unwrap().len(), rows);
     let fleet = run(&["probe", "fleet", stream, stream]);
     assert!(fleet.out.contains("1 machine, 4 operations"), "{fleet:?}");
-    let wrong = run(&["probe", "--import", pmbw, &file("rccl-tests.txt")]);
+    let wrong = run(&["probe", "--import", pmbw, &file_of("rccl-tests.txt")]);
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
     assert!(wrong.err.contains("two machines, `alpha` and `delta`"), "{}", wrong.err);
 }
@@ -112,7 +112,7 @@ fn what_is_no_result_is_refused_with_what_was_tried() {
 fn torn_files_foreign_prefixes_and_cells_that_are_no_numbers_keep_the_other_rows() {
     let scratch = Scratch::new("torn");
     let path = scratch.path("printed.txt");
-    let text = read_to_string(file("nccl-tests.txt")).unwrap();
+    let text = read_to_string(file_of("nccl-tests.txt")).unwrap();
     let labelled: String = text.lines().map(|line| format!("[1,0]<stdout>:{line}\n")).collect();
     write(&path, labelled).unwrap();
     let rows = |path: &str| {
@@ -123,11 +123,42 @@ fn torn_files_foreign_prefixes_and_cells_that_are_no_numbers_keep_the_other_rows
         (keys, document["notes"].to_string())
     };
     let whole = rows(&path);
-    assert_eq!(whole, rows(&file("nccl-tests.txt")));
+    assert_eq!(whole, rows(&file_of("nccl-tests.txt")));
     assert!(whole.1.contains("its times are no numbers"), "{}", whole.1);
     let end = text.rfind("1073741824").unwrap() + 30;
     write(&path, &text[..end]).unwrap();
     let (torn, notes) = rows(&path);
     assert!(torn.len() < whole.0.len() && torn[..] == whole.0[..torn.len()], "{torn:?}");
     assert!(notes.contains("line 16"), "{notes}");
+}
+
+/// A device file that names its data sheet gives two limits: by measured silicon, and by what is printed, with the share of it.
+#[test]
+fn a_measured_device_stands_beside_its_data_sheet() {
+    let scratch = Scratch::new("sheet");
+    let path = scratch.path("device.toml");
+    let file = |sheet: &str| {
+        format!(
+            "name = \"h100-measured\"\ndata_sheet = \"{sheet}\"\n[memory]\ncapacity = \"80 GiB\"\nbandwidth = \"3.015 TB/s\"\n\
+             [rates]\nbf16 = \"800 TFLOP/s\"\n"
+        )
+    };
+    write(&path, file("h100-sxm")).unwrap();
+    let asked = ["sol", "--model-config", "llama-3.1-8b", "--hardware", &path];
+    let shown = run(&asked);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(shown.out.contains("By the data sheet of NVIDIA H100 SXM"), "{}", shown.out);
+    assert!(shown.out.contains("measured silicon allows, %"), "{}", shown.out);
+    let printed = run(&[&asked[..], &["--json"]].concat());
+    let printed: Value = serde_json::from_str(&printed.out).unwrap();
+    let share = &printed["data_sheet"]["tpot_share"]["bound"];
+    // A step of one sequence waits for memory: 3.015 of 3.35 TB/s.
+    let share = share.as_f64().unwrap_or_else(|| panic!("{printed}"));
+    assert!((share - 90.0).abs() < 0.5, "{share}");
+    write(&path, file("h100-smx")).unwrap();
+    let wrong = run(&asked);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(wrong.err.contains("data_sheet: ") && wrong.err.contains("h100-sxm"), "{}", wrong.err);
+    let with = run(&["probe", "--import", &file_of("stream.txt"), "--hardware", "h100-sxm"]);
+    assert!(with.out.contains("NVIDIA H100 SXM"), "{with:?}");
 }

@@ -101,89 +101,94 @@ struct Eight([f32; 8]);
 impl Eight {
     #[inline(always)]
     fn widened<E: Element>(from: &[E; 8]) -> Self {
-        let mut wide = [0.0; 8];
-        for lane in 0..8 {
-            wide[lane] = from[lane].widen();
-        }
-        Self(wide)
+        Self(from.map(E::widen))
     }
 
     /// `self + a * b`, each by itself.
     #[inline(always)]
     fn plus<const FUSED: bool>(self, a: Self, b: Self) -> Self {
-        let mut sums = [0.0; 8];
-        for lane in 0..8 {
-            sums[lane] = multiply_add::<FUSED>(a.0[lane], b.0[lane], self.0[lane]);
-        }
-        Self(sums)
+        Self(std::array::from_fn(|lane| multiply_add::<FUSED>(a.0[lane], b.0[lane], self.0[lane])))
     }
 }
 
 /// The dot products of each of `rows` with two others; all are alike in length. The sums of a tile stay in registers: each value
 /// that is loaded serves two or as many products as there are rows.
+#[expect(
+    clippy::needless_range_loop,
+    reason = "sums that are found by iterators are kept in memory by the compiler, which halves the speed"
+)]
 #[inline(always)]
 pub(super) fn tile_dots<const FUSED: bool, E: Element, const ROWS: usize>(
     rows: [&[f32]; ROWS],
     others: [&[E]; 2],
 ) -> [[f32; 2]; ROWS] {
-    let (first, first_rest) = others[0].as_chunks::<8>();
-    let (second, second_rest) = others[1].as_chunks::<8>();
-    let turns = first.len();
-    let (second, chunks) = (&second[..turns], rows.map(|row| &row.as_chunks::<8>().0[..turns]));
+    let chunks = rows.map(|row| row.as_chunks::<8>());
+    let other_chunks = others.map(|other| other.as_chunks::<8>());
+    let turns = other_chunks[0].0.len();
+    let own = chunks.map(|row| &row.0[..turns]);
+    let theirs = other_chunks.map(|other| &other.0[..turns]);
     let mut sums = [[Eight([0.0; 8]); 2]; ROWS];
     for turn in 0..turns {
-        let pair = [Eight::widened(&first[turn]), Eight::widened(&second[turn])];
-        for (sums, row) in sums.iter_mut().zip(&chunks) {
-            let own = Eight(row[turn]);
-            *sums = [sums[0].plus::<FUSED>(own, pair[0]), sums[1].plus::<FUSED>(own, pair[1])];
+        let pair = [Eight::widened(&theirs[0][turn]), Eight::widened(&theirs[1][turn])];
+        for row in 0..ROWS {
+            let value = Eight(own[row][turn]);
+            for other in 0..2 {
+                sums[row][other] = sums[row][other].plus::<FUSED>(value, pair[other]);
+            }
         }
     }
     let mut dots = [[0.0; 2]; ROWS];
-    for ((dots, sums), row) in dots.iter_mut().zip(&sums).zip(rows) {
-        let rest = &row[8 * turns..];
-        for ((dot, sum), other) in dots.iter_mut().zip(sums).zip([first_rest, second_rest]) {
-            *dot = self::sum(&sum.0);
-            for (a, b) in rest.iter().zip(other) {
-                *dot += a * b.widen();
+    for row in 0..ROWS {
+        for other in 0..2 {
+            let mut dot = sum(&sums[row][other].0);
+            for (a, b) in chunks[row].1.iter().zip(other_chunks[other].1) {
+                dot += a * b.widen();
             }
+            dots[row][other] = dot;
         }
     }
     dots
 }
 
-/// Adds to each row of `to`, which has `width` values a row, the rows of `from` by the row's weights: the first `width` values of
-/// each `stride`. The sums of sixteen columns of all rows stay in registers while the rows of `from` go by.
+/// Adds to each row of `to`, which has `width` values a row, the first `count` rows of `from` by the row's weights: of each `stride`
+/// the first `width` values. The sums of sixteen columns of all rows stay in registers while the rows of `from` go by.
+#[expect(
+    clippy::needless_range_loop,
+    reason = "sums that are found by iterators are kept in memory by the compiler, which halves the speed"
+)]
 #[inline(always)]
-pub(super) fn add_weighted<const FUSED: bool, E: Element, const ROWS: usize>(
+pub(super) fn add_weighted<const FUSED: bool, E: Element, const ROWS: usize, const MOST: usize>(
     to: &mut [f32],
     width: usize,
-    weights: &[&[f32]; ROWS],
+    (weights, count): (&[[f32; MOST]; ROWS], usize),
     (from, stride): (&[E], usize),
 ) {
     const TWICE: usize = 16;
+    let count = count.min(MOST);
     let mut at = 0;
     while at + TWICE <= width {
         let mut sums = [[Eight([0.0; 8]); 2]; ROWS];
-        for (row, sums) in sums.iter_mut().enumerate() {
-            *sums = pair(&to[row * width + at..]);
+        for row in 0..ROWS {
+            sums[row] = pair(&to[row * width + at..]);
         }
-        for (key, values) in from.chunks_exact(stride).enumerate() {
-            let values = pair(&values[at..]);
-            for (sums, weights) in sums.iter_mut().zip(weights) {
-                let by = Eight([weights[key]; 8]);
-                *sums =
-                    [sums[0].plus::<FUSED>(by, values[0]), sums[1].plus::<FUSED>(by, values[1])];
+        for key in 0..count {
+            let values = pair(&from[key * stride + at..]);
+            for row in 0..ROWS {
+                let by = Eight([weights[row][key]; 8]);
+                for half in 0..2 {
+                    sums[row][half] = sums[row][half].plus::<FUSED>(by, values[half]);
+                }
             }
         }
-        for (row, [low, high]) in sums.iter().enumerate() {
+        for row in 0..ROWS {
             let place = &mut to[row * width + at..][..TWICE];
-            place[..8].copy_from_slice(&low.0);
-            place[8..].copy_from_slice(&high.0);
+            place[..8].copy_from_slice(&sums[row][0].0);
+            place[8..].copy_from_slice(&sums[row][1].0);
         }
         at += TWICE;
     }
     for (to, weights) in to.chunks_exact_mut(width).zip(weights) {
-        for (values, weight) in from.chunks_exact(stride).zip(*weights) {
+        for (values, weight) in from.chunks_exact(stride).zip(&weights[..count]) {
             for (sum, value) in to[at..].iter_mut().zip(&values[at..width]) {
                 *sum = multiply_add::<FUSED>(*weight, value.widen(), *sum);
             }

@@ -5,7 +5,7 @@ use fizeau_probe::{
     CacheState, DeviceFacts, Dtype, FleetTable, MeasuredDevice, Measurement, MemoryKernel,
     Operation, ProbeComparison, ProbeDocument, ProbeHost, Provenance, StoreKind, Timing, Work,
 };
-use fizeau_roofline::{Deployment, KnownModel, MathType, System};
+use fizeau_roofline::{Deployment, Device, KnownModel, MathType, System};
 use proptest::prelude::*;
 
 /// A machine whose memory and arithmetic take so many milliseconds.
@@ -56,6 +56,30 @@ proptest! {
             prop_assert!((row.ratio - 1.0).abs() < 1e-12);
         }
     }
+}
+
+/// A machine that is held against a data sheet has shares of it, and its device file names it.
+#[test]
+fn a_device_file_names_its_data_sheet_and_how_its_figures_came() {
+    let sheet = Device::named("rtx-4090").unwrap();
+    let document = machine("a", 100.0, 1.0).specified_by(sheet);
+    let share = document.rows[0].shares.percent_of_specification.unwrap();
+    let rate = document.rows[0].figures.bandwidth().unwrap().peak().get();
+    assert!((share / (100.0 * rate / sheet.memory_bandwidth().get()) - 1.0).abs() < 1e-9);
+    let measured = MeasuredDevice::of(&document, "cpu").unwrap();
+    assert_eq!(measured.device.data_sheet.as_deref(), Some("rtx-4090"));
+    assert_eq!(measured.device.specification(), Some(sheet));
+    let note = "the best of 8 samples of: triad, 953.67 MiB, f64; median ";
+    assert!(measured.toml.contains(note), "{}", measured.toml);
+    assert!(measured.toml.contains("nineteen times in twenty"), "{}", measured.toml);
+    assert_eq!(ProbeDocument::from_json(&document.to_json()), Ok(document));
+    // What no data sheet is of gets a device by the name that rows call it.
+    let bare = ProbeDocument::new(
+        ProbeHost::named("b"),
+        Vec::new(),
+        machine("b", 100.0, 1.0).rows.into_iter().map(|row| row.measured).collect(),
+    );
+    assert_eq!(bare.specified_by(sheet).devices[0].model, sheet.title);
 }
 
 #[test]

@@ -64,6 +64,8 @@ pub(crate) enum CurveStyle {
     Joined,
     /// Dots alone.
     Apart,
+    /// Many small dots.
+    Scattered,
     /// Dots alone that stand out, as what is out of bounds.
     Marked,
     /// A broken line without dots: a bound.
@@ -201,14 +203,17 @@ impl CurveSeries {
         match self.style {
             CurveStyle::Marked => Ink::Goal,
             CurveStyle::Bound => Ink::Light,
-            CurveStyle::Joined | CurveStyle::Apart => Ink::Series(self.index),
+            CurveStyle::Joined | CurveStyle::Apart | CurveStyle::Scattered => {
+                Ink::Series(self.index)
+            }
         }
     }
 
     const fn shape(&self) -> Shape {
         match self.style {
-            CurveStyle::Joined => Shape::Small,
-            _ => Shape::Full,
+            CurveStyle::Joined | CurveStyle::Marked => Shape::Small,
+            CurveStyle::Scattered => Shape::Point,
+            CurveStyle::Apart | CurveStyle::Bound => Shape::Full,
         }
     }
 
@@ -217,7 +222,9 @@ impl CurveSeries {
         match self.style {
             CurveStyle::Joined => Sign::Line(Stroke::solid(ink)),
             CurveStyle::Bound => Sign::Line(Stroke::thin(ink, Dash::Dashed)),
-            CurveStyle::Apart | CurveStyle::Marked => Sign::Dot(ink, self.shape()),
+            CurveStyle::Apart | CurveStyle::Scattered | CurveStyle::Marked => {
+                Sign::Dot(ink, self.shape())
+            }
         }
     }
 
@@ -231,7 +238,7 @@ impl CurveSeries {
                 marks.push(Mark::line(places, Stroke::thin(ink, Dash::Dashed)));
                 return marks;
             }
-            CurveStyle::Apart | CurveStyle::Marked => {}
+            CurveStyle::Apart | CurveStyle::Scattered | CurveStyle::Marked => {}
         }
         for level in &self.levels {
             let ends = [level.from, level.to].map(|x| (x, level.at));

@@ -20,6 +20,9 @@ pub(super) struct NamedChart {
 /// What is drawn of a figure.
 const DRAWN: &str = "Dots are the best of the samples; a whisker goes to the median.";
 
+/// What is drawn where the best says nothing.
+const TYPICAL: &str = "Dots are medians, or what comes nearest of what a tool tells; a whisker is where the median lies.";
+
 impl Shown<'_, ProbeDocument> {
     /// The charts of which there is anything: a short name such as `memory-by-size`, and an SVG file with a title, a description and
     /// colours for light and dark. Rows that are invalid are in none.
@@ -109,6 +112,12 @@ fn point(across: f64, figure: Figure<f64>) -> CurvePoint {
     let differs = (best / typical - 1.0).abs() > 0.002;
     let ends = differs.then(|| [best.min(typical), best.max(typical)]);
     CurvePoint { at: (across, best), ends, label: None }
+}
+
+/// A point whose height is what is typical of a figure, with where that lies: of what may not be judged by its best, since others
+/// wait for the slowest.
+fn typical_point(across: f64, figure: Figure<f64>) -> CurvePoint {
+    CurvePoint { at: (across, figure.typical), ends: figure.typical_ci, label: None }
 }
 
 /// In GB/s.

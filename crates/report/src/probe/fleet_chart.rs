@@ -9,6 +9,9 @@ use crate::pictures::{
     CurveAxis, CurveChart, CurveLimit, CurvePanel, CurvePoint, CurveSeries, CurveStyle,
 };
 
+/// How wide a member's dots lie, in members.
+const WIDTH: f64 = 0.7;
+
 impl Shown<'_, FleetTable> {
     /// A dot for each operation of each machine, by its share of the fleet's median: an SVG file, light and dark. None where nothing
     /// was measured by two.
@@ -18,24 +21,23 @@ impl Shown<'_, FleetTable> {
     }
 
     pub(super) fn curves(&self) -> Option<CurveChart> {
-        let mut usual = Vec::new();
-        let mut slow = Vec::new();
+        let (mut usual, mut slow) = (Vec::new(), Vec::new());
         for (place, member) in self.members.iter().enumerate() {
-            let across = (place + 1) as f64;
-            for row in &self.rows {
+            let mut low: Vec<CurvePoint> = Vec::new();
+            for (turn, row) in self.rows.iter().enumerate() {
+                // Operations side by side within a member's column, so that none hides another.
+                let aside = WIDTH * ((turn as f64 + 0.5) / self.rows.len() as f64 - 0.5);
                 for cell in row.cells.iter().filter(|cell| cell.member == member.name) {
-                    let at = (across, 100.0 * cell.share_of_median);
-                    let to = if cell.is_slow() { &mut slow } else { &mut usual };
+                    let at = ((place + 1) as f64 + aside, 100.0 * cell.share_of_median);
+                    let to = if cell.is_slow() { &mut low } else { &mut usual };
                     to.push(CurvePoint { at, ends: None, label: None });
                 }
             }
-        }
-        // A slow member is named once, at its slowest operation.
-        slow.sort_by(|a, b| a.at.0.total_cmp(&b.at.0).then(a.at.1.total_cmp(&b.at.1)));
-        for place in 0..slow.len() {
-            let is_first = place == 0 || slow[place - 1].at.0 != slow[place].at.0;
-            let member = self.members.get(slow[place].at.0 as usize - 1);
-            slow[place].label = member.filter(|_| is_first).map(|member| member.name.clone());
+            // A slow member is named once, at its slowest operation.
+            if let Some(point) = low.iter_mut().min_by(|a, b| a.at.1.total_cmp(&b.at.1)) {
+                point.label = Some(member.name.clone());
+            }
+            slow.append(&mut low);
         }
         if usual.is_empty() && slow.is_empty() {
             return None;
@@ -47,7 +49,7 @@ impl Shown<'_, FleetTable> {
             points,
             levels: Vec::new(),
         };
-        let mut all = vec![series("an operation of a machine", CurveStyle::Apart, usual)];
+        let mut all = vec![series("an operation of a machine", CurveStyle::Scattered, usual)];
         if !slow.is_empty() {
             all.push(series("slow with confidence", CurveStyle::Marked, slow));
         }

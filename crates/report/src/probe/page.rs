@@ -13,6 +13,9 @@ use crate::page::document;
 /// What the page adds to the looks of every page.
 const STYLE: &str = include_str!("../whatif/page.css");
 
+/// Operations of a slow member that are named; the rest are counted.
+const MOST_NAMED: usize = 4;
+
 impl Shown<'_, ProbeDocument> {
     /// The content of `probe.html`: the machine and the verdict, the charts, the levels of memory, and every row. Foreign text is
     /// escaped everywhere, and nothing is loaded from anywhere.
@@ -77,7 +80,14 @@ impl Shown<'_, FleetTable> {
         let heads = ["", "machine", "of the median", "least", "in", "slow with confidence in"];
         let members = self.members.iter().enumerate().map(|(place, member)| {
             let (all, least) = (member.share_of_median, member.least_share);
-            let slow = if member.slow.is_empty() { "-".to_owned() } else { member.slow.join("; ") };
+            let slow = match member.slow.as_slice() {
+                [] => "-".to_owned(),
+                all if all.len() <= MOST_NAMED => all.join("; "),
+                all => {
+                    let more = all.len() - MOST_NAMED;
+                    format!("{}; and {more} more", all[..MOST_NAMED].join("; "))
+                }
+            };
             let cells = [
                 (place + 1).to_string(),
                 member.name.clone(),

@@ -75,10 +75,9 @@ impl<E: Element> Block<'_, E> {
             let state = (&mut most[place + at], &mut sums[place + at]);
             softened::<FUSED>(weights, ends[at].saturating_sub(block), scale, state, to);
         }
-        let weights = weights.each_ref().map(|weights| &weights[..count]);
         let to = &mut self.output[place * width..][..COUNT * width];
         let values = team.values_from(item, block, count);
-        add_weighted::<FUSED, E, COUNT>(to, width, &weights, values);
+        add_weighted::<FUSED, E, COUNT, KEYS>(to, width, (&weights, count), values);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use fizeau_probe::{CollectiveRegime, Figure, Operation, Peak, ProbeDocument, ProbeRow};
 
-use super::{DRAWN, Gathered, giga, point};
+use super::{Gathered, TYPICAL, giga, typical_point};
 use crate::Shown;
 use crate::pictures::{CurveAxis, CurveChart, CurveLimit, CurvePanel, CurveStyle};
 use crate::probe::cells;
@@ -28,7 +28,7 @@ pub(super) fn collectives(of: &Shown<'_, ProbeDocument>) -> Option<CurveChart> {
             let Some((name, bytes)) = name(row) else { continue };
             // A series without this figure keeps its colour in every panel by having a place in each.
             match height(row) {
-                Some(figure) => gathered.add(name, point(bytes, figure)),
+                Some(figure) => gathered.add(name, typical_point(bytes, figure)),
                 None => gathered.reserve(name),
             }
         }
@@ -49,7 +49,7 @@ pub(super) fn collectives(of: &Shown<'_, ProbeDocument>) -> Option<CurveChart> {
         description: super::memory::described("Collectives by size", &first.series),
         panels,
         notes: vec![
-            DRAWN.to_owned(),
+            TYPICAL.to_owned(),
             "Algorithm bandwidth is the message over the time; bus bandwidth is what the slowest link carries."
                 .to_owned(),
         ],

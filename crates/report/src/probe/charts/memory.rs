@@ -5,10 +5,10 @@ use fizeau_probe::{
     Component, Figure, Operation, PageAdvice, Peak, Plateau, ProbeDocument, ProbeRow, StoreKind,
 };
 
-use super::{DRAWN, Gathered, giga, point, prefix, threads};
+use super::{DRAWN, Gathered, TYPICAL, giga, point, prefix, threads, typical_point};
 use crate::Shown;
 use crate::pictures::{
-    CurveAxis, CurveChart, CurveLevel, CurveLimit, CurvePanel, CurvePoint, CurveSeries, CurveStyle,
+    CurveAxis, CurveChart, CurveLevel, CurveLimit, CurvePanel, CurveSeries, CurveStyle,
 };
 use crate::probe::cells;
 
@@ -42,27 +42,24 @@ pub(super) fn by_size(of: &Shown<'_, ProbeDocument>) -> Option<CurveChart> {
     })
 }
 
-/// Bandwidth of the largest arrays by threads.
+/// Bandwidth of the largest arrays by threads: of each kernel by the better of its kinds of stores.
 pub(super) fn by_threads(of: &Shown<'_, ProbeDocument>) -> Option<CurveChart> {
-    let sizes = |row: &ProbeRow| kernel(row).and_then(|(_, size)| size).map(Bytes::get);
+    let largest = |row: &ProbeRow| {
+        let alike = of.believed().filter(|other| other.measured.device == row.measured.device);
+        let alike = alike.filter(|other| name_of(other) == name_of(row));
+        alike.filter_map(size_of).fold(0.0, f64::max)
+    };
     let mut gathered = Gathered::default();
     for row in of.believed() {
-        let (Some((kernel, _)), Some(count)) = (kernel(row), row.measured.method.threads) else {
+        let (Some(name), Some(count)) = (name_of(row), row.measured.method.threads) else {
             continue;
         };
         // Sizes of kernels differ by their number of arrays: of each the largest.
-        let largest = of
-            .believed()
-            .filter(|other| other.measured.device == row.measured.device)
-            .filter(|other| super::memory::kernel(other).is_some_and(|(name, _)| name == kernel))
-            .filter_map(sizes)
-            .fold(0.0, f64::max);
-        let is_largest = sizes(row).is_none_or(|bytes| bytes >= largest);
-        if let Some(rate) = row.figures.stream.or_else(|| row.figures.bandwidth())
-            && is_largest
-        {
-            gathered
-                .add(format!("{}{kernel}", prefix(of, row)), point(f64::from(count), giga(rate)));
+        let is_largest = size_of(row).is_none_or(|bytes| bytes >= largest(row));
+        let rate = row.figures.stream.or_else(|| row.figures.bandwidth());
+        if let Some(rate) = rate.filter(|_| is_largest) {
+            let name = format!("{}{name}", prefix(of, row));
+            gathered.add(name, point(f64::from(count), giga(rate)));
         }
     }
     let series = gathered.series(2, CurveStyle::Joined);
@@ -117,8 +114,7 @@ pub(super) fn loaded_latency(of: &Shown<'_, ProbeDocument>) -> Option<CurveChart
         let beside = injectors.map(|count| format!(" beside {} that read", threads(count)));
         let name = format!("{}load{}", prefix(of, row), beside.unwrap_or_default());
         // What is typical of both: the best load is that during which the traffic paused.
-        let at = (traffic.get() / 1e9, time.typical);
-        gathered.add(name, CurvePoint { at, ends: time.typical_ci, label: None });
+        gathered.add(name, typical_point(traffic.get() / 1e9, time));
     }
     let series = gathered.series(2, CurveStyle::Joined);
     let limits = Vec::new();
@@ -128,7 +124,7 @@ pub(super) fn loaded_latency(of: &Shown<'_, ProbeDocument>) -> Option<CurveChart
         series,
         limits,
     })?;
-    drawn.notes = vec!["Dots are medians; a whisker is where the median lies.".to_owned()];
+    drawn.notes = vec![TYPICAL.to_owned()];
     Some(drawn)
 }
 
@@ -139,6 +135,18 @@ fn kernel(row: &ProbeRow) -> Option<(String, Option<Bytes>)> {
     };
     let past = if *stores == Some(StoreKind::NonTemporal) { ", past caches" } else { "" };
     Some((format!("{kernel}{past}"), *working_set))
+}
+
+/// The kernel alone.
+fn name_of(row: &ProbeRow) -> Option<&'static str> {
+    match &row.measured.operation {
+        Operation::Memory { kernel, .. } => Some(kernel.as_str()),
+        _ => None,
+    }
+}
+
+fn size_of(row: &ProbeRow) -> Option<f64> {
+    kernel(row)?.1.map(Bytes::get)
 }
 
 fn nanos(row: &ProbeRow) -> Option<Figure<f64>> {
