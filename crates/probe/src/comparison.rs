@@ -6,6 +6,7 @@ use crate::document::ProbeDocument;
 use crate::measurement::{Component, Operation, TransferEngine};
 use crate::row::ProbeRow;
 use crate::statistics::Sorted;
+use fizeau_core::Verdict;
 
 /// A row whose ratio is below this part of the median ratio of its component is far below its kin.
 const SLANDERED: f64 = 0.7;
@@ -54,27 +55,32 @@ pub struct Slander {
 }
 
 impl ProbeComparison {
-    /// What `b` does beside `a`.
+    /// What `b` does beside `a`. Of several rows of one operation, as of a tool that tries many kernels, the fastest speaks.
     #[must_use]
     pub fn of(a: &ProbeDocument, b: &ProbeDocument) -> Self {
+        let (own, others) = (fastest(a), fastest(b));
         let mut pairs = Vec::new();
         let mut only_a = Vec::new();
-        for row in &a.rows {
-            let subject = row.measured.subject();
-            match b.rows.iter().find(|other| other.measured.subject() == subject) {
-                Some(other) => pairs.extend(compared(row, other).map(|seen| (row, other, seen))),
-                None => only_a.push(subject),
+        let mut taken = Vec::new();
+        for row in &own {
+            match twin(row, &own, &others) {
+                Some(at) => {
+                    taken.push(at);
+                    pairs.extend(compared(row, others[at]).map(|seen| (*row, others[at], seen)));
+                }
+                None => only_a.push(row.measured.subject()),
             }
         }
-        let has = |row: &&ProbeRow| {
-            !a.rows.iter().any(|other| other.measured.subject() == row.measured.subject())
-        };
-        let only_b = b.rows.iter().filter(has).map(|row| row.measured.subject()).collect();
+        let is_left = |at: &usize| !taken.contains(at);
+        let only_b = (0..others.len()).filter(is_left).map(|at| others[at].measured.subject());
+        let only_b = only_b.collect();
         let kin = |component: Component| {
             let alike = pairs.iter().filter(|(.., seen)| seen.component == component);
             Sorted::of(alike.map(|(.., seen)| seen.ratio)).median().unwrap_or(1.0)
         };
         let medians: Vec<f64> = pairs.iter().map(|(.., seen)| kin(seen.component)).collect();
+        // Where a machine has several devices, a line says whose it is.
+        let is_of_many = own.iter().any(|row| row.measured.device != own[0].measured.device);
         let rows = pairs.into_iter().zip(medians).map(|((row, other, mut seen), median)| {
             let relative = seen.ratio / median;
             let side = match relative {
@@ -86,10 +92,42 @@ impl ProbeComparison {
                 side: side.to_owned(),
                 causes: causes(slow, fast, document),
             });
+            if is_of_many {
+                seen.subject = row.measured.key();
+            }
             seen
         });
         Self { rows: rows.collect(), only_a, only_b }
     }
+}
+
+/// Of each operation on each device the fastest row, in the document's order; an invalid one only where there is no other.
+pub(crate) fn fastest(document: &ProbeDocument) -> Vec<&ProbeRow> {
+    let rank = |row: &ProbeRow| {
+        let speed = row.speed().map_or(0.0, |speed| speed.typical);
+        (row.verdict != Verdict::Invalid, speed)
+    };
+    let mut found: Vec<&ProbeRow> = Vec::new();
+    for row in &document.rows {
+        let key = row.measured.key();
+        match found.iter_mut().find(|known| known.measured.key() == key) {
+            Some(known) if rank(row) > rank(known) => *known = row,
+            Some(_) => {}
+            None => found.push(row),
+        }
+    }
+    found
+}
+
+/// Which of `others` is of the same operation as `row`: on the device of the same name, else on one that `own` has not.
+fn twin(row: &ProbeRow, own: &[&ProbeRow], others: &[&ProbeRow]) -> Option<usize> {
+    let (subject, device) = (row.measured.subject(), &row.measured.device);
+    let is_alike = |other: &&&ProbeRow| other.measured.subject() == subject;
+    let alike = || others.iter().enumerate().filter(|(_, other)| is_alike(other));
+    let same = alike().find(|(_, other)| other.measured.device == *device);
+    let is_foreign =
+        |other: &ProbeRow| own.iter().all(|row| row.measured.device != other.measured.device);
+    Some(same.or_else(|| alike().find(|(_, other)| is_foreign(other)))?.0)
 }
 
 fn compared(a: &ProbeRow, b: &ProbeRow) -> Option<ComparedRow> {

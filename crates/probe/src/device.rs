@@ -18,6 +18,9 @@ pub struct DeviceFacts {
     /// What it holds.
     #[serde(rename = "memory_bytes", default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
+    /// The name, in the roofline's table, of the device whose data sheet is that of this part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_sheet: Option<String>,
     /// Its last cache before memory. In a virtual machine this may be the host's.
     #[serde(rename = "last_cache_bytes", default, skip_serializing_if = "Option::is_none")]
     pub last_cache: Option<Bytes>,
@@ -106,6 +109,8 @@ impl DeviceFacts {
             cell.map_or_else(|| device.name.clone(), |cell| cell.source.clone())
         };
         self.memory = self.memory.or_else(|| Some(device.memory()));
+        let known = Device::named(&device.name).ok();
+        self.data_sheet = known.map(|known| known.name.clone());
         self.specification.push(SpecifiedPeak {
             peak: Peak::Bandwidth(device.memory_bandwidth()),
             dtype: None,

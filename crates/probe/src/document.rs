@@ -9,6 +9,7 @@ use crate::measurement::Measurement;
 use crate::plateau::{self, Plateau};
 use crate::row::ProbeRow;
 use fizeau_core::Verdict;
+use fizeau_roofline::Device;
 
 /// What the file says it is.
 pub(crate) const SCHEMA: &str = "fizeau.probe/1";
@@ -30,6 +31,9 @@ pub struct ProbeDocument {
     pub host: ProbeHost,
     /// Its devices.
     pub devices: Vec<DeviceFacts>,
+    /// What must be known of files that were imported: rows that were left out and why, where one is torn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The worst verdict of any row; null where there is none.
     pub verdict: Option<Verdict>,
     /// The rows, in the order in which they were measured.
@@ -59,11 +63,28 @@ impl ProbeDocument {
             begun: None,
             host,
             devices,
+            notes: Vec::new(),
             plateaus,
             verdict: rows.iter().map(|row| row.verdict).max(),
             collectives: fit::collectives(&rows),
             rows,
         }
+    }
+
+    /// The same, with each of its devices held against what the vendor of `device` prints.
+    #[must_use]
+    pub fn specified_by(self, device: &Device) -> Self {
+        let mut devices = self.devices;
+        for row in &self.rows {
+            let name = &row.measured.device;
+            if devices.iter().all(|known| known.name != *name) {
+                devices.push(DeviceFacts::new(name, &device.title));
+            }
+        }
+        let devices = devices.into_iter().map(|facts| facts.specified_by(device)).collect();
+        let measured = self.rows.into_iter().map(|row| row.measured).collect();
+        let judged = Self::new(self.host, devices, measured);
+        Self { version: self.version, begun: self.begun, notes: self.notes, ..judged }
     }
 
     /// The version of this crate that wrote it.
@@ -105,7 +126,7 @@ impl ProbeDocument {
             serde_json::from_value(value).map_err(|error| ProbeDocumentError(error.to_string()))?;
         let measured = read.rows.into_iter().map(|row| row.measured).collect();
         let judged = Self::new(read.host, read.devices, measured);
-        Ok(Self { version: read.version, begun: read.begun, ..judged })
+        Ok(Self { version: read.version, begun: read.begun, notes: read.notes, ..judged })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::comparison::fastest;
 use crate::document::ProbeDocument;
 use crate::measurement::Component;
 use crate::statistics::Sorted;
@@ -82,12 +83,14 @@ impl FleetCell {
 }
 
 impl FleetTable {
-    /// `documents` side by side, a member for each device of each. Rows that are invalid are left out.
+    /// `documents` side by side, a member for each device of each. Of several rows of one operation, as of a tool that tries many
+    /// kernels, the fastest speaks; what is invalid is left out.
     #[must_use]
     pub fn of(documents: &[ProbeDocument]) -> Self {
         let mut rows: Vec<Gathered> = Vec::new();
         for document in documents {
-            for row in document.rows.iter().filter(|row| row.verdict != Verdict::Invalid) {
+            let fastest = fastest(document).into_iter();
+            for row in fastest.filter(|row| row.verdict != Verdict::Invalid) {
                 let Some(speed) = row.speed() else { continue };
                 let member = format!("{} {}", document.host.node, row.measured.device);
                 let subject = row.measured.subject();

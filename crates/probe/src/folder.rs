@@ -10,6 +10,7 @@ use crate::device::DeviceFacts;
 use crate::document::ProbeDocument;
 use crate::drive::MeasurementSink;
 use crate::host::ProbeHost;
+use crate::import::{ImportJoinError, MeasurementImportError, import_measurements};
 use crate::measured_device::MeasuredDevice;
 use crate::measurement::Measurement;
 
@@ -50,6 +51,12 @@ pub enum ProbeFolderError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A file is neither a probe's nor of a tool that is known.
+    #[error(transparent)]
+    Import(#[from] MeasurementImportError),
+    /// Files are not of one machine.
+    #[error(transparent)]
+    Join(#[from] ImportJoinError),
 }
 
 /// Measurements in memory, and in a folder where there is one.
@@ -111,6 +118,12 @@ impl ProbeFolder {
         Ok(folder)
     }
 
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     fn add(&mut self, line: &impl Serialize) -> Result<(), ProbeFolderError> {
         let written = serde_json::to_vec(line).map_err(io::Error::other).and_then(|mut line| {
             line.push(b'\n');
@@ -141,21 +154,61 @@ impl ProbeFolder {
         Ok(files.into_iter().map(|(path, _)| path).collect())
     }
 
-    /// The document of a folder, or of a file. Of a probe that was killed: of the measurements that it kept.
+    /// The document of a folder, or of a file: a `probe.json`, or what another tool printed. Of a probe that was killed: of the
+    /// measurements that it kept.
     ///
     /// # Errors
     /// If there is none.
     pub fn read(path: &Path) -> Result<ProbeDocument, ProbeFolderError> {
-        let is_folder = path.is_dir();
-        let document = if is_folder { path.join(DOCUMENT) } else { path.to_path_buf() };
-        if is_folder && !document.exists() {
-            return rows_of(&path.join(ROWS));
+        if path.is_dir() {
+            let document = path.join(DOCUMENT);
+            return match document.exists() {
+                true => document_of(&content(&document)?, &document),
+                false => rows_of(&path.join(ROWS)),
+            };
         }
-        let text = text(&document)?;
-        let problem = |error: crate::ProbeDocumentError| error.to_string();
-        ProbeDocument::from_json(&text)
-            .map_err(|error| ProbeFolderError::NoProbe { path: document, problem: problem(error) })
+        let content = content(path)?;
+        match is_own(&content) {
+            true => document_of(&content, path),
+            false => imported(&[(path, content)]),
+        }
     }
+
+    /// The document of what other tools printed or wrote of one machine. Where no file names the machine, it is called as the first
+    /// file is, without its ending.
+    ///
+    /// # Errors
+    /// If a file cannot be read, is of no known tool, or is of another machine than those before it.
+    pub fn import(paths: &[impl AsRef<Path>]) -> Result<ProbeDocument, ProbeFolderError> {
+        let files = paths.iter().map(AsRef::as_ref);
+        let files = files.map(|path| Ok((path, content(path)?)));
+        imported(&files.collect::<Result<Vec<_>, ProbeFolderError>>()?)
+    }
+}
+
+/// Whether a file says that it is one of ours, whichever.
+fn is_own(content: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Own {
+        schema: String,
+    }
+    serde_json::from_slice::<Own>(content).is_ok_and(|own| own.schema.starts_with("fizeau."))
+}
+
+fn document_of(content: &[u8], path: &Path) -> Result<ProbeDocument, ProbeFolderError> {
+    let problem = |problem| ProbeFolderError::NoProbe { path: path.to_path_buf(), problem };
+    let text = std::str::from_utf8(content).map_err(|error| problem(error.to_string()))?;
+    ProbeDocument::from_json(text).map_err(|error| problem(error.to_string()))
+}
+
+fn imported(files: &[(&Path, Vec<u8>)]) -> Result<ProbeDocument, ProbeFolderError> {
+    let import = |(path, content): &(&Path, Vec<u8>)| {
+        import_measurements(content, Some(&path.display().to_string()))
+    };
+    let imports = files.iter().map(import).collect::<Result<Vec<_>, _>>()?;
+    let stem = files.first().and_then(|(path, _)| path.file_stem());
+    let node = stem.map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    Ok(ProbeDocument::of_imports(imports, &node)?)
 }
 
 impl MeasurementSink for ProbeFolder {
@@ -166,14 +219,14 @@ impl MeasurementSink for ProbeFolder {
     }
 }
 
-fn text(path: &Path) -> Result<String, ProbeFolderError> {
-    fs::read_to_string(path)
-        .map_err(|error| ProbeFolderError::Io { path: path.to_path_buf(), error })
+fn content(path: &Path) -> Result<Vec<u8>, ProbeFolderError> {
+    fs::read(path).map_err(|error| ProbeFolderError::Io { path: path.to_path_buf(), error })
 }
 
 /// Whole lines; a last one that was cut is left out.
 fn rows_of(path: &Path) -> Result<ProbeDocument, ProbeFolderError> {
-    let text = text(path)?;
+    let content = content(path)?;
+    let text = String::from_utf8_lossy(&content);
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let mut lines = whole.lines().enumerate();
     let wrong = |(number, error): (usize, serde_json::Error)| ProbeFolderError::NoProbe {

@@ -15,6 +15,7 @@ mod flash_mla;
 mod flashinfer;
 mod gemm;
 mod hipblaslt_bench;
+mod join;
 mod json;
 mod likwid_bench;
 mod mixbench;
@@ -37,6 +38,7 @@ mod tells;
 mod tinymembench;
 
 pub use error::{FormatTried, MeasurementImportError};
+pub use join::ImportJoinError;
 
 use crate::device::DeviceFacts;
 use crate::measurement::Measurement;

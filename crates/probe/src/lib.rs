@@ -57,6 +57,8 @@ mod plateau;
 mod row;
 #[cfg(feature = "cpu")]
 mod sampling;
+#[cfg(feature = "schema")]
+mod schema;
 mod shapes;
 mod shares;
 mod statistics;
@@ -75,7 +77,9 @@ pub use fizeau_core::Verdict;
 pub use fleet::{FleetCell, FleetMember, FleetRow, FleetTable};
 pub use folder::{KeptMeasurements, ProbeFolder, ProbeFolderError};
 pub use host::ProbeHost;
-pub use import::{FormatTried, ImportedMeasurements, MeasurementImportError, import_measurements};
+pub use import::{
+    FormatTried, ImportJoinError, ImportedMeasurements, MeasurementImportError, import_measurements,
+};
 pub use judge::{Objection, ProbeRule};
 pub use measured_device::{MeasuredDevice, MeasuredDeviceError};
 pub use measurement::{

@@ -2,17 +2,20 @@
 
 use std::fmt::Write as _;
 
-use fizeau_core::Verdict;
+use fizeau_core::number::number;
+use fizeau_core::{BytesPerSec, FlopsPerSec, Verdict};
 use fizeau_roofline::Device;
 
 use crate::document::ProbeDocument;
+use crate::figures::Figure;
 use crate::measurement::{CacheState, Component, Dtype, Operation, TransferEngine};
 use crate::row::ProbeRow;
 
 /// A device file (`device.toml`) of what was measured.
 ///
 /// Its figures are the best that any row reached, so that a bound made of them is one that this silicon was seen to allow: more
-/// bandwidth or arithmetic than that no row saw. The range beside each is what the same row typically did. It is of one device, so that
+/// bandwidth or arithmetic than that no row saw. The range beside each begins where the median of the same row's samples may lie at the
+/// least, and its note has the median with its interval and how far the samples spread. It is of one device, so that
 /// links are left out; collectives are in the document as alpha and beta.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -32,6 +35,8 @@ pub struct MeasuredDeviceError(String);
 struct Cell<'a> {
     best: f64,
     typical: f64,
+    /// Where what is typical lies.
+    ends: Option<[f64; 2]>,
     row: &'a ProbeRow,
     note: Option<&'static str>,
 }
@@ -63,11 +68,15 @@ impl MeasuredDevice {
             ("int8", &[Dtype::Int8]),
         ];
         let mut toml = format!(
-            "# What was measured on {}, not what its vendor prints.\nname = {}\ntitle = {}\n",
+            "# What was measured on {}, not what its vendor prints. Each value is the best of all samples, since it serves as a bound; its\n\
+             # range goes from the lower end of where the median lies to the best.\nname = {}\ntitle = {}\n",
             document.host.node,
             quoted(&format!("{}-measured", slug(&facts.model))),
             quoted(&format!("{} as measured on {}", facts.model, document.host.node))
         );
+        if let Some(name) = &facts.data_sheet {
+            let _ = writeln!(toml, "data_sheet = {}", quoted(name));
+        }
         let date = document.begun.as_deref().and_then(|begun| begun.get(..10));
         let source = format!("fizeau probe {} on {}", document.version(), document.host.node);
         let date = date.map(|date| format!(", date = {}", quoted(date))).unwrap_or_default();
@@ -93,17 +102,41 @@ impl MeasuredDevice {
 
 impl Cell<'_> {
     fn toml(&self) -> String {
-        let mut note = format!("best of: {}", self.row.measured.subject());
+        let samples = self.row.measured.timing.samples.len();
+        let whose = match samples {
+            0 => "the best that is told".to_owned(),
+            1 => "the only sample".to_owned(),
+            count => format!("the best of {count} samples"),
+        };
+        let mut note = format!("{whose} of: {}; {}", self.row.measured.subject(), self.median());
         if let Some(more) = self.note {
             let _ = write!(note, "; {more}");
         }
         if self.row.verdict != Verdict::Valid {
             let _ = write!(note, "; {}", self.row.verdict.as_str());
         }
-        let (best, typical, note) =
-            (self.best.round(), self.typical.round().min(self.best.round()), quoted(&note));
+        let best = self.best.round();
+        let low = self.ends.map_or(self.typical, |[low, _]| low).round().min(best);
+        let note = quoted(&note);
         format!(
-            "{{ value = {best:.1}, range = [{typical:.1}, {best:.1}], source = \"probe\", note = {note} }}"
+            "{{ value = {best:.1}, range = [{low:.1}, {best:.1}], source = \"probe\", note = {note} }}"
+        )
+    }
+
+    /// `median 12.1 G/s, nineteen times in twenty from 11.9 to 12.3`.
+    fn median(&self) -> String {
+        let giga = |value: f64| number(value / 1e9);
+        let spread = self.row.figures.spread;
+        let spread =
+            spread.map(|spread| format!(", half of the samples within {:.1} %", 100.0 * spread));
+        let ends = self.ends.map(|[low, high]| {
+            format!(", which lies from {} to {} nineteen times in twenty", giga(low), giga(high))
+        });
+        format!(
+            "median {} G/s{}{}",
+            giga(self.typical),
+            ends.unwrap_or_default(),
+            spread.unwrap_or_default()
         )
     }
 }
@@ -111,23 +144,21 @@ impl Cell<'_> {
 /// The row with the highest best that is not invalid.
 fn best<'a>(
     rows: impl Iterator<Item = &'a ProbeRow>,
-    figure: impl Fn(&ProbeRow) -> Option<(f64, f64)>,
+    figure: impl Fn(&ProbeRow) -> Option<Figure<f64>>,
 ) -> Option<Cell<'a>> {
     let cells = rows.filter(|row| row.verdict != Verdict::Invalid).filter_map(|row| {
-        let (best, typical) = figure(row)?;
-        Some(Cell { best, typical, row, note: None })
+        let Figure { typical, typical_ci: ends, .. } = figure(row)?;
+        Some(Cell { best: figure(row)?.peak(), typical, ends, row, note: None })
     });
     cells.max_by(|a, b| a.best.total_cmp(&b.best))
 }
 
-fn bandwidth_of(row: &ProbeRow) -> Option<(f64, f64)> {
-    let rate = row.figures.bandwidth()?;
-    Some((rate.peak().get(), rate.typical.get()))
+fn bandwidth_of(row: &ProbeRow) -> Option<Figure<f64>> {
+    Some(row.figures.bandwidth()?.map(BytesPerSec::get))
 }
 
-fn arithmetic_of(row: &ProbeRow) -> Option<(f64, f64)> {
-    let rate = row.figures.arithmetic?;
-    Some((rate.peak().get(), rate.typical.get()))
+fn arithmetic_of(row: &ProbeRow) -> Option<Figure<f64>> {
+    Some(row.figures.arithmetic?.map(FlopsPerSec::get))
 }
 
 /// Rows of arithmetic on operands of those types.

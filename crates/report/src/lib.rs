@@ -33,6 +33,7 @@
 //! | why a run is slower than its speed of light | `Shown(&diagnosis).text(..)`, `.page()`, `.svg()` |
 //! | devices and models | `Shown(&device).text()`, `Shown(&sheet).text(&model)` |
 //! | metrics for Prometheus and OTLP | [`Exposition`] |
+//! | what a machine was measured to do, two machines, a fleet (feature `probe`) | `Shown(&probe).text(..)`, `.page()`, `.charts()` |
 //! | the speed of light of a model on devices | [`SolView`], [`SolLine`], [`BatchCsv`], [`ContextCsv`] |
 //!
 //! **Use this crate** to show results of Fizeau in a program of your own. **Use `fizeau-record`** for the documents, and `fizeau` to

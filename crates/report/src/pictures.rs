@@ -3,6 +3,8 @@
 //! A chart is first a `Sheet`: plain data, in the units of its axes. `render` lays it out and draws it.
 
 mod axis;
+#[cfg(feature = "probe")]
+mod curves;
 mod distributions;
 mod families;
 mod frontier;
@@ -24,6 +26,10 @@ mod tradeoff;
 use fizeau_metrics::Metric;
 use thiserror::Error;
 
+#[cfg(feature = "probe")]
+pub(crate) use curves::{
+    CurveAxis, CurveChart, CurveLevel, CurveLimit, CurvePanel, CurvePoint, CurveSeries, CurveStyle,
+};
 pub(crate) use families::{Families, Family, Member};
 
 use crate::ChartRun;

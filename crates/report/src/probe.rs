@@ -1,16 +1,25 @@
-//! What a machine really does, as a table.
+//! What a machine really does: a table, a page, pictures.
 
 mod cells;
+#[cfg(feature = "pictures")]
+mod charts;
 mod comparison;
 mod fleet;
+#[cfg(feature = "pictures")]
+mod fleet_chart;
+#[cfg(feature = "html")]
+mod page;
 
 use fizeau_core::Verdict;
-use fizeau_probe::{Component, Dtype, Operation, ProbeDocument, ProbeRow};
+use fizeau_probe::{Component, Dtype, Operation, ProbeDocument, ProbeRow, Provenance};
 
 use fizeau_record::text::wrap_hanging;
 
 use crate::{Shown, Verbosity, grid};
 use cells::{UNITS, cells, head};
+
+/// Columns of a line.
+const LINE: usize = 80;
 
 /// Reasons that the text has room for; the document has all.
 const MOST_REASONS: usize = 4;
@@ -28,7 +37,7 @@ impl Shown<'_, ProbeDocument> {
         let units = Some(UNITS.to_owned()).filter(|_| !table.is_empty());
         let words = self.levels().into_iter().chain(self.verdict_lines());
         let blank = || std::iter::once(String::new());
-        let wrapped = |line: String| wrap_hanging(&line, 80, "    ");
+        let wrapped = |line: String| wrap_hanging(&line, LINE, "    ");
         let machine = self.machine().into_iter().map(wrapped).chain(blank());
         let below = units.into_iter().chain(words).map(wrapped);
         let lines: Vec<String> = machine.chain(table).chain(blank()).chain(below).collect();
@@ -37,15 +46,37 @@ impl Shown<'_, ProbeDocument> {
 
     fn machine(&self) -> Vec<String> {
         let host = &self.host;
-        let mut words = vec![host.system.clone()];
+        let mut words: Vec<String> = Vec::new();
+        words.extend(Some(host.system.clone()).filter(|system| !system.is_empty()));
         words.extend(host.processors.map(|count| format!("{count} processors")));
-        words.extend(host.hypervisor.as_ref().map(|name| format!("a virtual machine of {name}")));
+        words.extend(host.hypervisor.as_ref().map(|name| match name.starts_with("a ") {
+            true => name.clone(),
+            false => format!("a virtual machine of {name}"),
+        }));
+        words.extend(self.whose());
         let mut lines = vec![format!("{}: {}", host.node, words.join(", "))];
         lines
             .extend(self.devices.iter().map(|device| format!("{}: {}", device.name, device.model)));
         let missing = self.devices.iter().flat_map(|device| &device.unavailable);
         lines.extend(missing.map(|why| format!("Not measured here: {why}")));
+        lines.extend(self.notes.iter().map(|note| format!("Note: {note}")));
         lines
+    }
+
+    /// Which other tools measured: `measured by nccl-tests 2.18.3`.
+    fn whose(&self) -> Option<String> {
+        let mut tools: Vec<String> = Vec::new();
+        for row in &self.rows {
+            let Provenance::Imported { tool, version, .. } = &row.measured.provenance else {
+                continue;
+            };
+            let version = version.as_ref().map(|version| format!(" {version}"));
+            let tool = format!("{tool}{}", version.unwrap_or_default());
+            if !tools.contains(&tool) {
+                tools.push(tool);
+            }
+        }
+        (!tools.is_empty()).then(|| format!("measured by {}", tools.join(", ")))
     }
 
     /// The best of each kind of operation, in the order of the components; of what is invalid only where there is nothing else.
@@ -163,7 +194,13 @@ fn table(rows: &[&ProbeRow]) -> Vec<String> {
             table.extend(of);
         }
     }
-    let widths = grid::widths(table.iter().map(Vec::as_slice));
+    let mut widths = grid::widths(table.iter().map(Vec::as_slice));
+    // Figures of many digits take their room from the words.
+    let whole = widths.iter().sum::<usize>() + grid::GAP.len() * widths.len().saturating_sub(1);
+    if let Some(words) = widths.first_mut().filter(|_| whole > LINE) {
+        *words = words.saturating_sub(whole - LINE);
+        table.iter_mut().for_each(|row| row[0] = cells::cut(&row[0], *words));
+    }
     let line = |row: &Vec<String>| grid::line(row, &widths, |_| true, |column| column == 0);
     table.iter().map(line).collect()
 }

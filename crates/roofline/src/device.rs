@@ -52,6 +52,8 @@ pub struct Device {
     pub aliases: Vec<String>,
     /// What must be known of it whatever is asked, such as that a card holds two of it.
     pub note: Option<String>,
+    /// Where its figures were measured: the name, in the table, of the device whose data sheet is that of the same part.
+    pub data_sheet: Option<String>,
     memory: Bytes,
     usable_memory: Bytes,
     memory_bandwidth: BytesPerSec,
@@ -129,6 +131,12 @@ impl Device {
 
 /// What is known of them.
 impl Device {
+    /// Of a device whose figures were measured, the one of the table whose data sheet is that of the same part.
+    #[must_use]
+    pub fn specification(&self) -> Option<&'static Self> {
+        Self::named(self.data_sheet.as_ref()?).ok()
+    }
+
     /// Where most of the figures are published: the source of the memory bandwidth.
     #[must_use]
     pub fn source(&self) -> &str {

@@ -53,7 +53,21 @@ pub(crate) struct MachineProbeArgs {
         help_heading = "Model"
     )]
     pub(crate) isl: u64,
-    /// A folder for the results: each measurement as it is made, then probe.json and device.toml, a device that --hardware takes.
+    /// Measure nothing: read what other tools printed or wrote of one machine. The form is found from the content; docs/probe.md
+    /// lists those that are known.
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 1..,
+        conflicts_with_all = ["components", "seconds", "thorough", "model_config"]
+    )]
+    pub(crate) import: Vec<PathBuf>,
+    /// Hold what is measured against this device's data sheet: a name that `fizeau devices` lists, or a TOML file. Shares of the
+    /// specification come from it, and device.toml names it.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) hardware: Option<String>,
+    /// A folder for the results: each measurement as it is made, then probe.json, the page probe.html, and device.toml, a device that
+    /// --hardware takes.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the document (schema fizeau.probe/1) instead of text.
@@ -75,9 +89,15 @@ pub(crate) enum ProbeCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShownArgs {
-    /// A folder that `fizeau probe --out` wrote, or a probe.json.
+    /// A folder that `fizeau probe --out` wrote, a probe.json, or what another tool printed.
     #[arg(value_name = "RESULTS")]
     pub(crate) results: PathBuf,
+    /// Write a page with all charts and rows into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write each chart that has data as SVG into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) svg: Option<PathBuf>,
     /// Print the document (schema fizeau.probe/1) instead of text.
     #[arg(long)]
     pub(crate) json: bool,
@@ -87,7 +107,7 @@ pub(crate) struct ShownArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ComparedArgs {
-    /// The first machine: a folder that `fizeau probe --out` wrote, or a probe.json.
+    /// The first machine: a folder that `fizeau probe --out` wrote, a probe.json, or what another tool printed.
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
     /// The second machine.
@@ -100,12 +120,15 @@ pub(crate) struct ComparedArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetArgs {
-    /// The machines: folders that `fizeau probe --out` wrote, or files probe.json.
+    /// The machines: folders that `fizeau probe --out` wrote, files probe.json, or what other tools printed.
     #[arg(value_name = "RESULTS", num_args = 2.., required = true)]
     pub(crate) results: Vec<PathBuf>,
     /// End with exit code 1 if an operation of any machine is below this share of the fleet's median.
     #[arg(long, value_name = "SHARE", value_parser = super::search::share)]
     pub(crate) fail_below: Option<f64>,
+    /// Write a page with the fleet's distribution into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Print JSON instead of text.
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fizeau::core::Nanos;
-use fizeau::experiment::LoadedModel;
+use fizeau::experiment::{LoadedDevice, LoadedModel};
 use fizeau::harness::Cancel;
 use fizeau::probe::{
     Component, CpuBackend, FleetTable, KeepGoing, KeptMeasurements, ModelPass, ProbeBackend,
@@ -11,10 +11,12 @@ use fizeau::probe::{
     usual_trials,
 };
 use fizeau::report::Shown;
-use fizeau::roofline::Deployment;
+use fizeau::roofline::{Deployment, Device};
 use fizeau::transport::MonotonicClock;
 
-use crate::args::{ComparedArgs, FleetArgs, MachineProbeArgs, ProbeCommand};
+use crate::args::{
+    ComparedArgs, FleetArgs, MachineProbeArgs, ProbeCommand, VerbosityArgs,
+};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{say, say_json};
 use crate::terminal::{interrupt, screen};
@@ -24,13 +26,17 @@ const THOROUGH: u64 = 5;
 
 pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     match &args.command {
-        None => measure(args),
+        None if args.import.is_empty() => measure(args),
+        None => import(args),
         Some(ProbeCommand::Show(args)) => {
             let document = read(&args.results)?;
-            match args.json {
-                true => say(document.to_json().trim_end())?,
-                false => say(Shown(&document).text(args.output.verbosity()).trim_end())?,
+            if let Some(path) = &args.html {
+                write(path, &Shown(&document).page())?;
             }
+            if let Some(folder) = &args.svg {
+                charts(&document, folder)?;
+            }
+            show(&document, args.json, args.output)?;
             Ok(Exit::Good)
         }
         Some(ProbeCommand::Compare(args)) => compare(args),
@@ -39,6 +45,7 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 }
 
 fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
+    let sheet = sheet(args)?;
     let mut backend = CpuBackend::new();
     let trials = trials(args, &backend)?;
     let (host, devices) = (backend.host(), backend.devices());
@@ -56,10 +63,8 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
         run_trials(&mut backend, &trials, budget, &mut kept, watch).map_err(Fail::broken)?;
     clear_progress();
     let document = ProbeDocument::new(host, backend.devices(), kept.rows);
-    match args.json {
-        true => say(document.to_json().trim_end())?,
-        false => say(Shown(&document).text(args.output.verbosity()).trim_end())?,
-    }
+    let document = specified(document, sheet.as_ref());
+    show(&document, args.json, args.output)?;
     if outcome.left_out > 0 {
         tell!(
             "note: {} of {} measurements had no time left; --seconds gives more",
@@ -68,11 +73,80 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
         );
     }
     if let Some(folder) = kept.folder {
-        for file in folder.finish(&document).map_err(Fail::broken)? {
-            tell!("written: {}", file.display());
-        }
+        finish(folder, &document)?;
     }
     Ok(if outcome.cancelled { Exit::Interrupted } else { Exit::Good })
+}
+
+/// What other tools measured, shown and kept as what this one measures.
+fn import(args: &MachineProbeArgs) -> Result<Exit, Fail> {
+    let sheet = sheet(args)?;
+    let document = ProbeFolder::import(&args.import).map_err(Fail::usage)?;
+    let document = specified(document, sheet.as_ref());
+    let created =
+        args.out.as_ref().map(|out| ProbeFolder::create(out, &document.host, &document.devices));
+    let folder = created.transpose().map_err(Fail::usage)?;
+    show(&document, args.json, args.output)?;
+    if let Some(mut folder) = folder {
+        for row in &document.rows {
+            folder.keep(&row.measured).map_err(Fail::broken)?;
+        }
+        finish(folder, &document)?;
+    }
+    Ok(Exit::Good)
+}
+
+/// The device whose data sheet figures are to be held against.
+fn sheet(args: &MachineProbeArgs) -> Result<Option<Device>, Fail> {
+    let Some(name) = &args.hardware else { return Ok(None) };
+    Ok(Some(LoadedDevice::named(name).map_err(Fail::usage)?.device))
+}
+
+fn specified(document: ProbeDocument, sheet: Option<&Device>) -> ProbeDocument {
+    match sheet {
+        Some(sheet) => document.specified_by(sheet),
+        None => document,
+    }
+}
+
+fn show(document: &ProbeDocument, json: bool, output: VerbosityArgs) -> Result<(), Fail> {
+    match json {
+        true => say(document.to_json().trim_end()),
+        false => say(Shown(document).text(output.verbosity()).trim_end()),
+    }
+}
+
+fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
+    let page = folder.path().join("probe.html");
+    for file in folder.finish(document).map_err(Fail::broken)? {
+        tell!("written: {}", file.display());
+    }
+    write(&page, &Shown(document).page())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Fail> {
+    let written = std::fs::write(path, text);
+    written.map_err(|error| Fail::broken(format!("{}: {error}", path.display())))?;
+    tell!("written: {}", path.display());
+    Ok(())
+}
+
+#[cfg(feature = "pictures")]
+fn charts(document: &ProbeDocument, folder: &Path) -> Result<(), Fail> {
+    let created = std::fs::create_dir_all(folder);
+    created.map_err(|error| Fail::broken(format!("{}: {error}", folder.display())))?;
+    let charts = Shown(document).charts();
+    if charts.is_empty() {
+        tell!("note: no row is of a curve that a chart shows");
+    }
+    charts.iter().try_for_each(|(name, svg)| write(&folder.join(format!("{name}.svg")), svg))
+}
+
+#[cfg(not(feature = "pictures"))]
+fn charts(_: &ProbeDocument, _: &Path) -> Result<(), Fail> {
+    Err(Fail::usage(
+        "--svg: this build has no pictures; it was made without the feature `pictures`",
+    ))
 }
 
 /// What is asked for: what is usual of the components, or what a model runs.
@@ -130,6 +204,9 @@ fn compare(args: &ComparedArgs) -> Result<Exit, Fail> {
 fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     let machines = args.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
     let table = FleetTable::of(&machines);
+    if let Some(path) = &args.html {
+        write(path, &Shown(&table).page())?;
+    }
     match args.json {
         true => say_json(&table)?,
         false => say(Shown(&table).text().trim_end())?,

@@ -82,7 +82,14 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         CalibratedPrediction { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
     let subject = SolSubject { system, load, batch: answer.running_batch };
-    let asides = mechanisms::asides(&args.mechanisms, &subject)?;
+    let mut asides = mechanisms::asides(&args.mechanisms, &subject)?;
+    if let Some(printed) = system.device().specification() {
+        let by_sheet = system.with_device(printed.clone());
+        match scope.answer(&by_sheet, load, batch) {
+            Ok(sheet) => asides.insert(0, SolExtra::data_sheet(&answer, &sheet, printed)),
+            Err(error) => notes.push(format!("by the data sheet of {}: {error}", printed.title)),
+        }
+    }
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,

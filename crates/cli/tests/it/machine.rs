@@ -16,6 +16,8 @@ fn a_machine_is_measured_kept_and_shown_again() {
     let rows = document["rows"].as_array().unwrap();
     assert!(!rows.is_empty());
     assert!(rows.iter().all(|row| row["measured"].to_string().contains("samples")), "{document}");
+    let page = std::fs::read_to_string(format!("{out}/probe.html")).unwrap();
+    assert!(page.contains("peak arithmetic, f32"), "{page}");
     let again = run(&["probe", "show", &out]);
     assert_eq!(again.out, ended.out);
     assert_eq!(run(&["probe", "--out", &out]).code, Some(2), "it has a probe already");

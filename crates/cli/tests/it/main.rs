@@ -25,6 +25,7 @@ mod imported;
 mod interrupt;
 mod live;
 mod machine;
+mod machine_imported;
 mod merge;
 mod models;
 mod page;

@@ -1,12 +1,13 @@
 //! Attention on the processor: a blocked kernel with a running softmax, of any number of heads and of latents.
 
+mod block;
+
 use super::array::Array;
 use super::isa::Isa;
-use super::lanes::{
-    Element, Vectorised, add_four, exp_of_negative, four_dots, operand_at, sum, vectorised,
-};
+use super::lanes::{Element, operand_at, vectorised};
 use super::team::TeamWork;
 use crate::measurement::{AttentionShape, PageAdvice};
+use block::Block;
 
 /// Keys of a block: with their values they stay in a first- or second-level cache while all queries see them.
 const KEYS: usize = 64;
@@ -112,6 +113,17 @@ impl<E: Element> AttentionTeam<E> {
         (key, if shared_kv { &key[..width] } else { &self.values[at * width..][..width] })
     }
 
+    /// The values of `count` keys from `position` on, each the beginning of as many elements as the second figure says.
+    #[inline(always)]
+    fn values_from(&self, item: Item, position: usize, count: usize) -> (&[E], usize) {
+        let AttentionShape { kv_heads, kv_len, key_dim, value_dim, shared_kv, .. } = self.shape;
+        let first = (item.sequence * kv_heads as usize + item.kv_head) * kv_len as usize + position;
+        let (all, stride) =
+            if shared_kv { (&self.keys, key_dim) } else { (&self.values, value_dim) };
+        let stride = stride as usize;
+        (&all[first * stride..][..count * stride], stride)
+    }
+
     /// How far `parts` are from attention by its definition, in double precision: the largest over a few rows, relative to the
     /// size of values, which is one.
     pub(super) fn error(&self, parts: &[AttentionPart]) -> f64 {
@@ -182,71 +194,6 @@ impl<E: Element> TeamWork for AttentionTeam<E> {
 
     fn finish(&self, own: AttentionPart) -> AttentionPart {
         own
-    }
-}
-
-/// One block of queries over all keys that they see.
-struct Block<'a, E: Element> {
-    team: &'a AttentionTeam<E>,
-    item: Item,
-    output: &'a mut [f32],
-}
-
-impl<E: Element> Vectorised for Block<'_, E> {
-    /// The running softmax of Milakov and Gimelshein (arXiv 1805.02867): what was summed is scaled down when a larger score comes.
-    #[inline(always)]
-    fn run<const FUSED: bool>(&mut self) {
-        let Self { team, item, output } = self;
-        let width = team.shape.value_dim as usize;
-        let scale = 1.0 / (team.shape.key_dim as f32).sqrt();
-        let rows = item.first..item.first + item.count;
-        let (mut most, mut sums) = ([f32::NEG_INFINITY; QUERIES], [0.0_f32; QUERIES]);
-        output.fill(0.0);
-        let longest = rows.clone().map(|row| team.row(*item, row).1).max().unwrap_or(0);
-        for block in (0..longest).step_by(KEYS) {
-            for (place, row) in rows.clone().enumerate() {
-                let (query, seen) = team.row(*item, row);
-                let end = seen.min(block + KEYS);
-                if end <= block {
-                    continue;
-                }
-                // In fours; of the last the final key stands in for those that are not there, with no weight.
-                let four =
-                    |at: usize| [at, at + 1, at + 2, at + 3].map(|at| (block + at).min(end - 1));
-                let count = end - block;
-                let mut scores = [f32::NEG_INFINITY; KEYS];
-                for at in (0..count).step_by(4) {
-                    let keys = four(at).map(|position| team.key_value(*item, position).0);
-                    scores[at..at + 4].copy_from_slice(&four_dots::<FUSED, E>(query, keys));
-                }
-                scores[count..].fill(f32::NEG_INFINITY);
-                let mut top = most[place];
-                for score in &mut scores {
-                    *score *= scale;
-                    top = top.max(*score);
-                }
-                let to = &mut output[place * width..][..width];
-                if top > most[place] {
-                    let shrunk = exp_of_negative::<FUSED>(most[place] - top);
-                    to.iter_mut().for_each(|value| *value *= shrunk);
-                    sums[place] *= shrunk;
-                    most[place] = top;
-                }
-                for score in &mut scores {
-                    *score = exp_of_negative::<FUSED>(*score - top);
-                }
-                scores[count..].fill(0.0);
-                sums[place] += sum(&scores);
-                for at in (0..count).step_by(4) {
-                    let values = four(at).map(|position| team.key_value(*item, position).1);
-                    let weights = [scores[at], scores[at + 1], scores[at + 2], scores[at + 3]];
-                    add_four::<FUSED, E>(to, weights, values);
-                }
-            }
-        }
-        for (to, total) in output.chunks_exact_mut(width).zip(sums) {
-            to.iter_mut().for_each(|value| *value /= total);
-        }
     }
 }
 

@@ -48,8 +48,6 @@ impl Element for Bf16 {
 
 /// Sums side by side of a dot product.
 pub(super) const LANES: usize = 32;
-/// The same of each of four dot products at once.
-const NARROW: usize = 16;
 
 /// A piece of work whose loops are worth the widest vectors. It is compiled once for each set of instructions.
 pub(super) trait Vectorised {
@@ -96,51 +94,113 @@ pub(super) fn sum(lanes: &[f32]) -> f32 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// The dot products of `a` with four others that are alike in length: `a` is loaded once, and no sum waits for another.
+/// Eight values that are computed with at once.
+#[derive(Clone, Copy)]
+struct Eight([f32; 8]);
+
+impl Eight {
+    #[inline(always)]
+    fn widened<E: Element>(from: &[E; 8]) -> Self {
+        Self(from.map(E::widen))
+    }
+
+    /// `self + a * b`, each by itself.
+    #[inline(always)]
+    fn plus<const FUSED: bool>(self, a: Self, b: Self) -> Self {
+        Self(std::array::from_fn(|lane| multiply_add::<FUSED>(a.0[lane], b.0[lane], self.0[lane])))
+    }
+}
+
+/// The dot products of each of `rows` with two others; all are alike in length. The sums of a tile stay in registers: each value
+/// that is loaded serves two or as many products as there are rows.
+#[expect(
+    clippy::needless_range_loop,
+    reason = "sums that are found by iterators are kept in memory by the compiler, which halves the speed"
+)]
 #[inline(always)]
-pub(super) fn four_dots<const FUSED: bool, E: Element>(a: &[f32], others: [&[E]; 4]) -> [f32; 4] {
-    let (turns, rest) = a.as_chunks::<NARROW>();
-    let (b, b_rest) = others[0].as_chunks::<NARROW>();
-    let (c, c_rest) = others[1].as_chunks::<NARROW>();
-    let (d, d_rest) = others[2].as_chunks::<NARROW>();
-    let (e, e_rest) = others[3].as_chunks::<NARROW>();
-    // Named one by one, so that each stays in registers.
-    let (mut ab, mut ac) = ([0.0_f32; NARROW], [0.0_f32; NARROW]);
-    let (mut ad, mut ae) = ([0.0_f32; NARROW], [0.0_f32; NARROW]);
-    for ((((a, b), c), d), e) in turns.iter().zip(b).zip(c).zip(d).zip(e) {
-        for lane in 0..NARROW {
-            ab[lane] = multiply_add::<FUSED>(a[lane], b[lane].widen(), ab[lane]);
-            ac[lane] = multiply_add::<FUSED>(a[lane], c[lane].widen(), ac[lane]);
-            ad[lane] = multiply_add::<FUSED>(a[lane], d[lane].widen(), ad[lane]);
-            ae[lane] = multiply_add::<FUSED>(a[lane], e[lane].widen(), ae[lane]);
+pub(super) fn tile_dots<const FUSED: bool, E: Element, const ROWS: usize>(
+    rows: [&[f32]; ROWS],
+    others: [&[E]; 2],
+) -> [[f32; 2]; ROWS] {
+    let chunks = rows.map(|row| row.as_chunks::<8>());
+    let other_chunks = others.map(|other| other.as_chunks::<8>());
+    let turns = other_chunks[0].0.len();
+    let own = chunks.map(|row| &row.0[..turns]);
+    let theirs = other_chunks.map(|other| &other.0[..turns]);
+    let mut sums = [[Eight([0.0; 8]); 2]; ROWS];
+    for turn in 0..turns {
+        let pair = [Eight::widened(&theirs[0][turn]), Eight::widened(&theirs[1][turn])];
+        for row in 0..ROWS {
+            let value = Eight(own[row][turn]);
+            for other in 0..2 {
+                sums[row][other] = sums[row][other].plus::<FUSED>(value, pair[other]);
+            }
         }
     }
-    let mut dots = [sum(&ab), sum(&ac), sum(&ad), sum(&ae)];
-    for (dot, other) in dots.iter_mut().zip([b_rest, c_rest, d_rest, e_rest]) {
-        for (a, b) in rest.iter().zip(other) {
-            *dot += a * b.widen();
+    let mut dots = [[0.0; 2]; ROWS];
+    for row in 0..ROWS {
+        for other in 0..2 {
+            let mut dot = sum(&sums[row][other].0);
+            for (a, b) in chunks[row].1.iter().zip(other_chunks[other].1) {
+                dot += a * b.widen();
+            }
+            dots[row][other] = dot;
         }
     }
     dots
 }
 
-/// `to += by[0] * from[0] + ...` of four, element by element: `to` is loaded and stored once. All are alike in length.
+/// Adds to each row of `to`, which has `width` values a row, the first `count` rows of `from` by the row's weights: of each `stride`
+/// the first `width` values. The sums of sixteen columns of all rows stay in registers while the rows of `from` go by.
+#[expect(
+    clippy::needless_range_loop,
+    reason = "sums that are found by iterators are kept in memory by the compiler, which halves the speed"
+)]
 #[inline(always)]
-pub(super) fn add_four<const FUSED: bool, E: Element>(
+pub(super) fn add_weighted<const FUSED: bool, E: Element, const ROWS: usize, const MOST: usize>(
     to: &mut [f32],
-    [b, c, d, e]: [f32; 4],
-    from: [&[E]; 4],
+    width: usize,
+    (weights, count): (&[[f32; MOST]; ROWS], usize),
+    (from, stride): (&[E], usize),
 ) {
-    let count = to.len();
-    let (bs, cs) = (&from[0][..count], &from[1][..count]);
-    let (ds, es) = (&from[2][..count], &from[3][..count]);
-    for at in 0..count {
-        let mut sum = to[at];
-        sum = multiply_add::<FUSED>(bs[at].widen(), b, sum);
-        sum = multiply_add::<FUSED>(cs[at].widen(), c, sum);
-        sum = multiply_add::<FUSED>(ds[at].widen(), d, sum);
-        to[at] = multiply_add::<FUSED>(es[at].widen(), e, sum);
+    const TWICE: usize = 16;
+    let count = count.min(MOST);
+    let mut at = 0;
+    while at + TWICE <= width {
+        let mut sums = [[Eight([0.0; 8]); 2]; ROWS];
+        for row in 0..ROWS {
+            sums[row] = pair(&to[row * width + at..]);
+        }
+        for key in 0..count {
+            let values = pair(&from[key * stride + at..]);
+            for row in 0..ROWS {
+                let by = Eight([weights[row][key]; 8]);
+                for half in 0..2 {
+                    sums[row][half] = sums[row][half].plus::<FUSED>(by, values[half]);
+                }
+            }
+        }
+        for row in 0..ROWS {
+            let place = &mut to[row * width + at..][..TWICE];
+            place[..8].copy_from_slice(&sums[row][0].0);
+            place[8..].copy_from_slice(&sums[row][1].0);
+        }
+        at += TWICE;
     }
+    for (to, weights) in to.chunks_exact_mut(width).zip(weights) {
+        for (values, weight) in from.chunks_exact(stride).zip(&weights[..count]) {
+            for (sum, value) in to[at..].iter_mut().zip(&values[at..width]) {
+                *sum = multiply_add::<FUSED>(*weight, value.widen(), *sum);
+            }
+        }
+    }
+}
+
+/// The first sixteen of `values`, of which there are as many.
+#[inline(always)]
+fn pair<E: Element>(values: &[E]) -> [Eight; 2] {
+    let (eights, _) = values[..16].as_chunks::<8>();
+    [Eight::widened(&eights[0]), Eight::widened(&eights[1])]
 }
 
 /// e to the power of `x`, which is not above zero, to single precision: 2 to a whole power, and a polynomial for the rest of the

@@ -14,7 +14,7 @@ fn folder() -> PathBuf {
 }
 
 /// Each fixture by its name, in order.
-fn fixtures() -> Vec<(String, Vec<u8>)> {
+pub(crate) fn fixtures() -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> = entries.collect();
     files.retain(|path| !path.ends_with("README.md") && !path.ends_with("rows.txt"));
@@ -109,6 +109,28 @@ fn measurements_say_where_they_come_from_and_make_a_document() {
         let document = ProbeDocument::new(host, imported.devices, imported.measurements);
         assert_eq!(ProbeDocument::from_json(&document.to_json()), Ok(document), "{name}");
     }
+}
+
+#[test]
+fn files_of_one_machine_make_one_document_and_of_two_none() {
+    let imported = |name: &str| import_measurements(fixture(name).as_bytes(), Some(name)).unwrap();
+    let document = ProbeDocument::of_imports(
+        ["stream.txt", "pmbw.txt", "mlc.txt"].map(imported),
+        "what no file says",
+    );
+    let document = document.unwrap();
+    assert_eq!(document.host.node, "alpha", "as pmbw says");
+    assert_eq!(document.rows.len(), 4 + 2 + 14);
+    assert!(document.notes[0].starts_with("pmbw: left out in line 4"), "{:?}", document.notes);
+    assert_eq!(ProbeDocument::from_json(&document.to_json()), Ok(document));
+    let unnamed = ProbeDocument::of_imports([imported("stream.txt")], "here").unwrap();
+    assert_eq!(unnamed.host.node, "here");
+    let nodes = ["pmbw.txt", "rccl-tests.txt"].map(imported);
+    let said = ProbeDocument::of_imports(nodes, "").unwrap_err().to_string();
+    assert!(said.contains("two machines, `alpha` and `delta`"), "{said}");
+    let devices = ["nvbandwidth.txt", "mixbench.txt"].map(imported);
+    let said = ProbeDocument::of_imports(devices, "").unwrap_err().to_string();
+    assert!(said.contains("disagree about gpu0"), "{said}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use fizeau_probe::{
     CacheState, DeviceFacts, Dtype, FleetTable, MeasuredDevice, Measurement, MemoryKernel,
     Operation, ProbeComparison, ProbeDocument, ProbeHost, Provenance, StoreKind, Timing, Work,
 };
-use fizeau_roofline::{Deployment, KnownModel, MathType, System};
+use fizeau_roofline::{Deployment, Device, KnownModel, MathType, System};
 use proptest::prelude::*;
 
 /// A machine whose memory and arithmetic take so many milliseconds.
@@ -58,6 +58,30 @@ proptest! {
     }
 }
 
+/// A machine that is held against a data sheet has shares of it, and its device file names it.
+#[test]
+fn a_device_file_names_its_data_sheet_and_how_its_figures_came() {
+    let sheet = Device::named("rtx-4090").unwrap();
+    let document = machine("a", 100.0, 1.0).specified_by(sheet);
+    let share = document.rows[0].shares.percent_of_specification.unwrap();
+    let rate = document.rows[0].figures.bandwidth().unwrap().peak().get();
+    assert!((share / (100.0 * rate / sheet.memory_bandwidth().get()) - 1.0).abs() < 1e-9);
+    let measured = MeasuredDevice::of(&document, "cpu").unwrap();
+    assert_eq!(measured.device.data_sheet.as_deref(), Some("rtx-4090"));
+    assert_eq!(measured.device.specification(), Some(sheet));
+    let note = "the best of 8 samples of: triad, 953.67 MiB, f64; median ";
+    assert!(measured.toml.contains(note), "{}", measured.toml);
+    assert!(measured.toml.contains("nineteen times in twenty"), "{}", measured.toml);
+    assert_eq!(ProbeDocument::from_json(&document.to_json()), Ok(document));
+    // What no data sheet is of gets a device by the name that rows call it.
+    let bare = ProbeDocument::new(
+        ProbeHost::named("b"),
+        Vec::new(),
+        machine("b", 100.0, 1.0).rows.into_iter().map(|row| row.measured).collect(),
+    );
+    assert_eq!(bare.specified_by(sheet).devices[0].model, sheet.title);
+}
+
 #[test]
 fn nothing_measured_makes_no_device() {
     let nothing = ProbeDocument::new(ProbeHost::named("a"), Vec::new(), Vec::new());
@@ -98,4 +122,47 @@ fn the_slow_member_of_a_fleet_stands_out() {
     assert_eq!(below, ["node8 cpu"]);
     let others = &table.members[1..];
     assert!(others.iter().all(|member| member.slow.is_empty()), "{others:?}");
+}
+
+/// Of many kernels of one operation the fastest speaks, wherever it stands, and a member has one value in a fleet.
+#[test]
+fn variants_of_one_operation_are_one_row() {
+    let rows = |machine: ProbeDocument| machine.rows.into_iter().map(|row| row.measured);
+    let both = |node: &str, first: f64, second: f64| {
+        let all = rows(machine(node, first, 1.0)).chain(rows(machine(node, second, 1.0)));
+        ProbeDocument::new(ProbeHost::named(node), Vec::new(), all.collect())
+    };
+    let (a, b) = (both("a", 100.0, 50.0), both("b", 25.0, 400.0));
+    let compared = ProbeComparison::of(&a, &b);
+    assert_eq!(compared.rows.len(), 4);
+    assert!((compared.rows[0].ratio - 2.0).abs() < 1e-12, "{compared:?}");
+    assert!(compared.only_a.is_empty() && compared.only_b.is_empty(), "{compared:?}");
+    let fleet = FleetTable::of(&[a, b]);
+    assert!(fleet.rows.iter().all(|row| row.cells.len() == 2), "{fleet:?}");
+}
+
+/// A machine with several devices is compared device by device, and with a machine of another device all the same.
+#[test]
+fn devices_are_compared_with_those_of_their_name() {
+    let on = |device: &str, memory: f64| {
+        let rows = machine("a", memory, 1.0).rows.into_iter().map(|row| row.measured);
+        let rows = rows.map(|mut seen| {
+            seen.device = device.to_owned();
+            seen
+        });
+        rows.collect::<Vec<_>>()
+    };
+    let of = |rows: Vec<Measurement>| ProbeDocument::new(ProbeHost::named("a"), Vec::new(), rows);
+    let two = of([on("gpu0", 100.0), on("gpu1", 50.0)].concat());
+    let swapped = of([on("gpu0", 50.0), on("gpu1", 100.0)].concat());
+    let ratios = |compared: ProbeComparison| -> Vec<(String, f64)> {
+        let memory = compared.rows.into_iter().filter(|row| row.subject.contains("read"));
+        memory.map(|row| (row.subject, row.ratio)).collect()
+    };
+    let found = ratios(ProbeComparison::of(&two, &swapped));
+    assert_eq!(found.len(), 2);
+    assert!(found[0].0.starts_with("gpu0") && (found[0].1 - 2.0).abs() < 1e-12, "{found:?}");
+    assert!(found[1].0.starts_with("gpu1") && (found[1].1 - 0.5).abs() < 1e-12, "{found:?}");
+    let other = ratios(ProbeComparison::of(&of(on("cpu", 100.0)), &of(on("gpu0", 50.0))));
+    assert!(other.len() == 1 && (other[0].1 - 2.0).abs() < 1e-12, "{other:?}");
 }

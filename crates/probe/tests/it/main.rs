@@ -4,3 +4,5 @@
 mod document;
 mod import;
 mod machines;
+#[cfg(feature = "schema")]
+mod schema;

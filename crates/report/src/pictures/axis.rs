@@ -83,6 +83,26 @@ impl Axis {
         Self::linear(ticks::rounded(AxisScale::Linear, (0.9 * low, 1.1 * high), steps), steps)
     }
 
+    /// Sizes in bytes, by ratio, from a power of two to another: `32 KiB`.
+    pub(super) fn sizes(values: &[f64], steps: usize) -> Self {
+        let known = || values.iter().copied().filter(|v| v.is_finite() && *v >= 1.0);
+        let least = known().fold(f64::INFINITY, f64::min).min(known().fold(1.0, f64::max));
+        let from = least.log2().floor() as i32;
+        let to = (known().fold(2.0, f64::max).log2().ceil() as i32).max(from + 1);
+        let every = ((to - from) as usize).div_ceil(steps.max(1)).max(1);
+        let ticks = (from..=to).step_by(every).map(|power| 2_f64.powi(power));
+        let ticks = ticks.map(|bytes| (bytes, ticks::size(bytes))).collect();
+        Self { spread: AxisScale::Log, low: 2_f64.powi(from), high: 2_f64.powi(to), ticks }
+    }
+
+    /// Whole numbers from zero, with half of one to spare.
+    pub(super) fn counts(values: &[f64], steps: usize) -> Self {
+        let known = values.iter().copied().filter(|v| v.is_finite());
+        let mut axis = Self::linear((0.0, known.fold(1.0, f64::max) + 0.5), steps);
+        axis.ticks.retain(|(value, _)| value.fract() == 0.0);
+        axis
+    }
+
     fn linear((low, high): (f64, f64), steps: usize) -> Self {
         let ticks = ticks::ticks(AxisScale::Linear, (low, high), steps);
         let ticks = ticks.into_iter().map(|value| (value, ticks::label(value))).collect();
@@ -189,6 +209,22 @@ mod tests {
                 for value in [f64::NAN, f64::INFINITY, -1.0, 0.0, 0.5, 1.0, 1e300] {
                     assert!((0.0..=1.0).contains(&axis.part(value)), "{axis:?} {value}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_are_powers_of_two_and_counts_are_whole() {
+        let sizes = Axis::sizes(&[3000.0, 2e6], 5);
+        assert_eq!(sizes.ends(), [2048.0, 2_097_152.0]);
+        let labels: Vec<&str> = sizes.ticks().iter().map(|tick| tick.1.as_str()).collect();
+        assert_eq!(labels, ["2 KiB", "8 KiB", "32 KiB", "128 KiB", "512 KiB", "2 MiB"]);
+        let counts = Axis::counts(&[1.0, 2.0], 8);
+        let labels: Vec<&str> = counts.ticks().iter().map(|tick| tick.1.as_str()).collect();
+        assert_eq!((counts.ends(), labels.as_slice()), ([0.0, 2.5], ["0", "1", "2"].as_slice()));
+        for values in [&[][..], &[f64::NAN], &[0.0], &[7.0]] {
+            for axis in [Axis::sizes(values, 5), Axis::counts(values, 5)] {
+                assert!(axis.part(1.0).is_finite() && axis.ends()[0] < axis.ends()[1], "{axis:?}");
             }
         }
     }

@@ -50,6 +50,18 @@ pub(super) fn label(value: f64) -> String {
     }
 }
 
+/// `32 KiB`: a size that is a power of two.
+pub(super) fn size(bytes: f64) -> String {
+    let (mut value, mut unit) = (bytes, "B");
+    for larger in ["KiB", "MiB", "GiB", "TiB"] {
+        if value < 1024.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, larger);
+    }
+    format!("{value} {unit}")
+}
+
 /// The round step that cuts `span` into about `steps` parts.
 fn step(span: f64, steps: usize) -> f64 {
     let raw = span / steps.max(1) as f64;

@@ -84,18 +84,31 @@ fn words(row: &ProbeRow) -> String {
         Operation::Attention { shape, .. } => {
             format!("{} of {} x {} on {}", shape.phase, shape.batch, shape.query_len, shape.kv_len)
         }
+        Operation::Collective { shape, .. } => {
+            let place = shape.in_place.map(|own| if own { " in place" } else { " out of place" });
+            let place = place.unwrap_or_default();
+            format!("{} {} x{}{place}", shape.op, size(shape.message), shape.ranks)
+        }
         other => other.to_string().replace("_temporal stores", "-temporal").replace(" stores", ""),
     };
-    let has_kinds = !matches!(operation.component(), Component::Memory | Component::Latency);
+    let has_kinds = !matches!(
+        operation.component(),
+        Component::Memory | Component::Latency | Component::Collective
+    );
     if let Some(dtype) = measured.dtype.filter(|_| has_kinds) {
         words = format!("{words} {dtype}");
     }
     if let (Operation::Peak, Some(instructions)) = (operation, &measured.method.instructions) {
         words = format!("{words} {instructions}");
     }
-    match words.chars().count() > WORDS {
-        true => words.chars().take(WORDS - 3).chain("...".chars()).collect(),
-        false => words,
+    cut(&words, WORDS)
+}
+
+/// As much of `words` as there is room for, with three dots where they are cut.
+pub(super) fn cut(words: &str, room: usize) -> String {
+    match words.chars().count() > room {
+        true => words.chars().take(room.saturating_sub(3)).chain("...".chars()).collect(),
+        false => words.to_owned(),
     }
 }
 
@@ -113,5 +126,8 @@ pub(super) fn size(bytes: Bytes) -> String {
         }
         (value, unit) = (value / 1024.0, larger);
     }
-    format!("{} {unit}", number(value))
+    match value.fract() == 0.0 {
+        true => format!("{value} {unit}"),
+        false => format!("{} {unit}", number(value)),
+    }
 }

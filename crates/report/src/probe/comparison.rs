@@ -2,6 +2,7 @@
 
 use fizeau_probe::ProbeComparison;
 
+use super::fleet::counted;
 use crate::{Shown, grid};
 
 impl Shown<'_, ProbeComparison> {
@@ -36,7 +37,8 @@ impl Shown<'_, ProbeComparison> {
         for (side, only) in [("A", &self.only_a), ("B", &self.only_b)] {
             let count = only.len();
             lines.extend(
-                (count > 0).then(|| format!("Measured of {side} alone: {count} operations")),
+                (count > 0)
+                    .then(|| format!("Measured of {side} alone: {}", counted(count, "operation"))),
             );
         }
         lines.join("\n") + "\n"

@@ -14,8 +14,7 @@ impl Shown<'_, FleetTable> {
         let row = |member: &fizeau_probe::FleetMember| {
             let slow = match member.slow.len() {
                 0 => "-".to_owned(),
-                1 => "1 operation".to_owned(),
-                count => format!("{count} operations"),
+                count => counted(count, "operation"),
             };
             let (all, least) = (percent(member.share_of_median), percent(member.least_share));
             vec![member.name.clone(), all, least, member.least_subject.clone(), slow]
@@ -27,10 +26,22 @@ impl Shown<'_, FleetTable> {
             grid::line(row, &widths, |_| true, |column| column != 1 && column != 2)
         };
         let mut lines: Vec<String> = table.iter().map(line).collect();
-        let (machines, operations) = (self.members.len(), self.rows.len());
-        lines.push(format!(
-            "{machines} machines, {operations} operations that two of them measured at least"
-        ));
+        lines.push(self.counted());
         lines.join("\n") + "\n"
     }
+
+    /// `8 machines, 20 operations that two of them measured at least`.
+    pub(super) fn counted(&self) -> String {
+        let (machines, operations) = (self.members.len(), self.rows.len());
+        format!(
+            "{}, {} that two of them measured at least",
+            counted(machines, "machine"),
+            counted(operations, "operation")
+        )
+    }
+}
+
+/// `1 machine`, `2 machines`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -3,6 +3,7 @@
 mod apart;
 mod chunks;
 mod cost;
+mod data_sheet;
 mod energy;
 mod goal;
 mod speculation;

@@ -13,6 +13,8 @@ mod exposition;
 mod foreign;
 mod level;
 mod light;
+#[cfg(all(feature = "html", feature = "pictures", feature = "probe"))]
+mod machine;
 mod markdown;
 #[cfg(feature = "html")]
 mod page;

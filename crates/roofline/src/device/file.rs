@@ -10,7 +10,7 @@ use toml::de::DeTable;
 use self::figure::Sources;
 use self::section::{Section, line_of};
 use super::quantity::FigureQuantity;
-use super::{Device, DeviceError, MathType, Price, PublishedFigure};
+use super::{Device, DeviceError, MathType, Price, PublishedFigure, names};
 
 /// The device that `text` describes.
 pub(super) fn device(text: &str) -> Result<Device, DeviceError> {
@@ -23,6 +23,7 @@ pub(super) fn device(text: &str) -> Result<Device, DeviceError> {
         "generation",
         "aliases",
         "note",
+        "data_sheet",
         "sources",
         "memory",
         "rates",
@@ -41,6 +42,10 @@ pub(super) fn device(text: &str) -> Result<Device, DeviceError> {
     device.generation = root.text("generation")?.map(str::to_owned);
     device.aliases = root.texts("aliases")?;
     device.note = root.text("note")?.map(str::to_owned);
+    device.data_sheet = root.text("data_sheet")?.map(str::to_owned);
+    if let Some(name) = &device.data_sheet {
+        names::find(name).map_err(|error| DeviceError(format!("data_sheet: {error}")))?;
+    }
     power(&root, &sources, &mut device)?;
     linked::read(&root, &sources, &mut device)?;
     device.prices =

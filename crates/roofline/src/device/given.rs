@@ -30,6 +30,7 @@ impl Device {
             generation: None,
             aliases: Vec::new(),
             note: None,
+            data_sheet: None,
             memory,
             usable_memory: memory,
             memory_bandwidth,

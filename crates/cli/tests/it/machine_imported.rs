@@ -1,0 +1,164 @@
+//! `fizeau probe --import`: what other tools measured, shown, kept, and set beside others.
+
+use std::fs::{read_dir, read_to_string, write};
+
+use serde_json::Value;
+
+use crate::stand::{Scratch, json, run};
+
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/probe");
+
+/// Each file of a tool, as one may give it, and its name.
+fn files() -> Vec<(String, String)> {
+    let paths = read_dir(FIXTURES).unwrap().map(|entry| entry.unwrap().path());
+    let paths = paths.filter(|path| !path.ends_with("README.md") && !path.ends_with("rows.txt"));
+    let mut files: Vec<(String, String)> = paths
+        .map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (path.to_str().unwrap().to_owned(), name)
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+fn file_of(name: &str) -> String {
+    format!("{FIXTURES}/{name}")
+}
+
+/// How many rows of each file are written down.
+fn rows_of(file: &str) -> usize {
+    let all = read_to_string(format!("{FIXTURES}/rows.txt")).unwrap();
+    let name = file.rsplit('/').next().unwrap();
+    let own = all.split("=== ").find(|part| part.starts_with(&format!("{name}:"))).unwrap();
+    let is_row = |line: &&str| {
+        ["    ", "note ", "device ", "node ", "setting "]
+            .iter()
+            .all(|other| !line.starts_with(other))
+    };
+    own.lines().skip(1).filter(is_row).count()
+}
+
+#[test]
+fn what_each_tool_printed_is_shown_kept_and_compared() {
+    let scratch = Scratch::new("imported");
+    for (file, name) in files() {
+        let out = scratch.path(&name);
+        let shown = run(&["probe", "--import", &file, "--out", &out, "-v"]);
+        assert_eq!(shown.code, Some(0), "{file}: {shown:?}");
+        assert!(shown.out.contains("measured by "), "{file}: {}", shown.out);
+        let wide = shown.out.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "{file}");
+        let document = json(format!("{out}/probe.json"));
+        assert_eq!(document["rows"].as_array().unwrap().len(), rows_of(&file), "{file}");
+        assert_eq!(run(&["probe", "show", &out, "-v"]).out, shown.out, "{file}");
+        // The file itself and the folder of it are the same thing.
+        let printed = run(&["probe", "show", &file, "--json"]);
+        let printed: Value = serde_json::from_str(&printed.out).unwrap();
+        assert_eq!(printed, document, "{file}");
+        let compared = run(&["probe", "compare", &file, &out, "--json"]);
+        let compared: Value = serde_json::from_str(&compared.out).unwrap();
+        let rows = compared["rows"].as_array().unwrap();
+        assert!(!rows.is_empty(), "{file}");
+        assert!(rows.iter().all(|row| row["ratio"] == 1.0), "{file}: {compared}");
+    }
+}
+
+#[test]
+fn several_files_of_a_machine_are_one_probe() {
+    let all = [file_of("stream.txt"), file_of("mlc.txt"), file_of("pmbw.txt")];
+    let [stream, mlc, pmbw] = &all;
+    let ended = run(&["probe", "--import", stream, mlc, pmbw, "--json"]);
+    let document: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(document["host"]["node"], "alpha", "{ended:?}");
+    let rows: usize = all.iter().map(|file| rows_of(file)).sum();
+    assert_eq!(document["rows"].as_array().unwrap().len(), rows);
+    let fleet = run(&["probe", "fleet", stream, stream]);
+    assert!(fleet.out.contains("1 machine, 4 operations"), "{fleet:?}");
+    let wrong = run(&["probe", "--import", pmbw, &file_of("rccl-tests.txt")]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(wrong.err.contains("two machines, `alpha` and `delta`"), "{}", wrong.err);
+}
+
+#[test]
+fn what_is_no_result_is_refused_with_what_was_tried() {
+    let scratch = Scratch::new("foreign");
+    let path = scratch.path("letter.txt");
+    write(&path, "Dear all,\nit was fast.\n").unwrap();
+    for words in [
+        ["probe", "--import", &path].as_slice(),
+        &["probe", "show", &path],
+        &["probe", "fleet", &path, &path],
+    ] {
+        let wrong = run(words);
+        assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""), "{wrong:?}");
+        assert!(wrong.err.contains("letter.txt is no result of a known tool"), "{}", wrong.err);
+        assert!(wrong.err.contains("likwid-bench (no "), "{}", wrong.err);
+    }
+    let missing = run(&["probe", "--import", "no-such-file"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.err.contains("no-such-file: "), "{}", missing.err);
+    // A run's own document is no probe, and is not taken for a tool's.
+    write(&path, r#"{"schema": "fizeau.sweep/1"}"#).unwrap();
+    let wrong = run(&["probe", "--import", &path]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    let wrong = run(&["probe", "show", &path]);
+    assert!(wrong.err.contains("its schema is `fizeau.sweep/1`"), "{}", wrong.err);
+    let both = run(&["probe", "memory", "--import", &path]);
+    assert_eq!(both.code, Some(2), "{both:?}");
+}
+
+#[test]
+fn torn_files_foreign_prefixes_and_cells_that_are_no_numbers_keep_the_other_rows() {
+    let scratch = Scratch::new("torn");
+    let path = scratch.path("printed.txt");
+    let text = read_to_string(file_of("nccl-tests.txt")).unwrap();
+    let labelled: String = text.lines().map(|line| format!("[1,0]<stdout>:{line}\n")).collect();
+    write(&path, labelled).unwrap();
+    let rows = |path: &str| {
+        let ended = run(&["probe", "--import", path, "--json"]);
+        let document: Value = serde_json::from_str(&ended.out).unwrap();
+        let keys = document["rows"].as_array().unwrap().iter();
+        let keys: Vec<String> = keys.map(|row| row["key"].to_string()).collect();
+        (keys, document["notes"].to_string())
+    };
+    let whole = rows(&path);
+    assert_eq!(whole, rows(&file_of("nccl-tests.txt")));
+    assert!(whole.1.contains("its times are no numbers"), "{}", whole.1);
+    let end = text.rfind("1073741824").unwrap() + 30;
+    write(&path, &text[..end]).unwrap();
+    let (torn, notes) = rows(&path);
+    assert!(torn.len() < whole.0.len() && torn[..] == whole.0[..torn.len()], "{torn:?}");
+    assert!(notes.contains("line 16"), "{notes}");
+}
+
+/// A device file that names its data sheet gives two limits: by measured silicon, and by what is printed, with the share of it.
+#[test]
+fn a_measured_device_stands_beside_its_data_sheet() {
+    let scratch = Scratch::new("sheet");
+    let path = scratch.path("device.toml");
+    let file = |sheet: &str| {
+        format!(
+            "name = \"h100-measured\"\ndata_sheet = \"{sheet}\"\n[memory]\ncapacity = \"80 GiB\"\nbandwidth = \"3.015 TB/s\"\n\
+             [rates]\nbf16 = \"800 TFLOP/s\"\n"
+        )
+    };
+    write(&path, file("h100-sxm")).unwrap();
+    let asked = ["sol", "--model-config", "llama-3.1-8b", "--hardware", &path];
+    let shown = run(&asked);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(shown.out.contains("By the data sheet of NVIDIA H100 SXM"), "{}", shown.out);
+    assert!(shown.out.contains("measured silicon allows, %"), "{}", shown.out);
+    let printed = run(&[&asked[..], &["--json"]].concat());
+    let printed: Value = serde_json::from_str(&printed.out).unwrap();
+    let share = &printed["data_sheet"]["tpot_share"]["bound"];
+    // A step of one sequence waits for memory: 3.015 of 3.35 TB/s.
+    let share = share.as_f64().unwrap_or_else(|| panic!("{printed}"));
+    assert!((share - 90.0).abs() < 0.5, "{share}");
+    write(&path, file("h100-smx")).unwrap();
+    let wrong = run(&asked);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(wrong.err.contains("data_sheet: ") && wrong.err.contains("h100-sxm"), "{}", wrong.err);
+    let with = run(&["probe", "--import", &file_of("stream.txt"), "--hardware", "h100-sxm"]);
+    assert!(with.out.contains("NVIDIA H100 SXM"), "{with:?}");
+}

@@ -1,0 +1,59 @@
+//! The limit by the data sheet beside that by measured silicon.
+
+use fizeau_roofline::{Device, Figures, LoadAnalysis};
+
+use super::SolExtra;
+
+impl SolExtra {
+    /// What the data sheet of `printed` allows of the same load, and which share of it `measured` leaves: the answer of a device
+    /// whose figures were measured on that part.
+    #[must_use]
+    pub fn data_sheet(measured: &LoadAnalysis, sheet: &LoadAnalysis, printed: &Device) -> Self {
+        let title = format!("By the data sheet of {}", printed.title);
+        let mut aside = Self::new("data_sheet", title);
+        let [own, theirs] = [measured, sheet].map(|answer| [&answer.bound, &answer.expected]);
+        let mut both = |key, name, share, of_sheet, of: fn(&Figures) -> f64, rises: Rises| {
+            aside.both(key, name, |way| of(theirs[way]));
+            aside.both(share, of_sheet, |way| match rises {
+                Rises::WithSpeed => 100.0 * of(own[way]) / of(theirs[way]),
+                Rises::WithTime => 100.0 * of(theirs[way]) / of(own[way]),
+            });
+        };
+        let measured = "  measured silicon allows, %";
+        both(
+            "ttft_ms",
+            "unloaded TTFT, ms",
+            "ttft_share",
+            measured,
+            |of| of.ttft.get() * 1e3,
+            Rises::WithTime,
+        );
+        both(
+            "tpot_ms",
+            "TPOT, ms",
+            "tpot_share",
+            measured,
+            |of| of.tpot.get() * 1e3,
+            Rises::WithTime,
+        );
+        both(
+            "output_tokens_per_s",
+            "output tokens/s",
+            "output_share",
+            measured,
+            |of| of.output_tokens_per_s.get(),
+            Rises::WithSpeed,
+        );
+        aside.note(
+            "The figures above are by measured silicon: a bound that this part was seen to allow.",
+        );
+        aside
+    }
+}
+
+/// Whether more of a figure is faster or slower.
+#[derive(Debug, Clone, Copy)]
+enum Rises {
+    WithSpeed,
+    WithTime,
+}

@@ -1,0 +1,112 @@
+//! The page and the pictures of what a machine really does.
+
+use fizeau_probe::{FleetTable, ProbeDocument, ProbeHost, import_measurements};
+use fizeau_report::Shown;
+use fizeau_roofline::Device;
+
+fn document(name: &str) -> ProbeDocument {
+    let path = format!("{}/../../fixtures/probe/{name}", env!("CARGO_MANIFEST_DIR"));
+    let imported = import_measurements(&std::fs::read(path).unwrap(), Some(name)).unwrap();
+    ProbeDocument::of_imports([imported], "node").unwrap()
+}
+
+/// Reads by size and by threads, and loads by size, as a probe of a processor has them.
+fn processor() -> ProbeDocument {
+    let mut lines = Vec::new();
+    for power in 13..28 {
+        let (bytes, threads) = (1_u64 << power, [1, 2][power % 2]);
+        let slow = if power > 20 { 4.0 } else { 1.0 };
+        for threads in [threads, 1] {
+            lines.push(format!(
+                "RESULT\thost=a<b>&c\tfuncname=ScanRead64PtrUnrollLoop\tnthreads={threads}\tareasize={bytes}\ttestsize={bytes}\t\
+                 repeats=10\ttestvol={}\ttime={}",
+                10 * bytes,
+                bytes as f64 * 1e-9 * slow
+            ));
+        }
+        lines.push(format!(
+            "RESULT\thost=a<b>&c\tfuncname=PermRead64SimpleLoop\tnthreads=1\tareasize={bytes}\ttestsize={bytes}\trepeats=1\t\
+             testaccess=1000\ttime={}",
+            1e-6 * slow
+        ));
+    }
+    let text = lines.join("\n") + "\n";
+    let imported = import_measurements(text.as_bytes(), Some("pmbw.txt")).unwrap();
+    ProbeDocument::of_imports([imported], "node").unwrap()
+}
+
+#[test]
+fn each_question_that_rows_answer_has_a_chart_with_units() {
+    let charts = |of: &ProbeDocument| Shown(of).charts();
+    let found = charts(&processor());
+    let names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["memory-by-size", "memory-by-threads", "latency-by-size"]);
+    assert!(found[0].1.contains("GB/s") && found[2].1.contains(", ns"));
+    assert!(found[0].1.contains("L1 ") && found[2].1.contains("L1 "), "levels are named");
+    for (_, svg) in &found {
+        assert!(svg.contains("<title>") && svg.contains("<desc>") && !svg.contains("NaN"), "{svg}");
+        assert!(svg.contains("a&lt;b&gt;&amp;c") && !svg.contains("a<b>"), "{svg}");
+    }
+    let found = charts(&document("nccl-tests.txt"));
+    assert_eq!(found[0].0, "collectives");
+    for axis in ["Algorithm bandwidth, GB/s", "Bus bandwidth, GB/s", "Time, us", "MiB"] {
+        assert!(found[0].1.contains(axis), "{axis}");
+    }
+    let found = charts(&document("flashinfer.csv"));
+    assert_eq!(found[0].0, "products");
+    assert!(found[0].1.contains("4096 x 4096 x 4096") && found[0].1.contains("TFLOP/s"));
+    let nothing = ProbeDocument::new(ProbeHost::named("a"), Vec::new(), Vec::new());
+    assert!(charts(&nothing).is_empty());
+}
+
+#[test]
+fn what_the_vendor_prints_is_drawn_as_a_limit() {
+    let sheet = Device::named("h100-sxm").unwrap();
+    let drawn = |document: ProbeDocument| {
+        let charts = Shown(&document.specified_by(sheet)).charts();
+        charts.into_iter().map(|(_, svg)| svg).collect::<String>()
+    };
+    assert!(drawn(processor()).contains("data sheet: 3350 GB/s"));
+    assert!(drawn(document("nccl-tests.txt")).contains("data sheet, link: 450 GB/s"));
+    assert!(drawn(document("flashinfer.csv")).contains("data sheet, bf16: 990 TFLOP/s"));
+}
+
+#[test]
+fn a_page_has_its_charts_and_every_row_and_loads_nothing() {
+    for of in [processor(), document("nccl-tests.txt"), document("mlc.txt")] {
+        let page = Shown(&of).page();
+        assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+        assert!(!page.contains("could not be drawn") && !page.contains("<script"), "{page}");
+        for loads in ["src=", "@import", "url(", "href=\"http"] {
+            assert!(!page.contains(loads), "{loads}");
+        }
+        assert_eq!(page.matches("<th scope=\"row\"").count(), of.rows.len());
+        assert_eq!(page.matches("<svg").count(), 2 * Shown(&of).charts().len());
+    }
+    assert!(!Shown(&processor()).page().contains("a<b>"));
+}
+
+#[test]
+fn a_fleet_is_drawn_with_its_slow_member() {
+    let slow = |node: usize| {
+        let mut document = processor();
+        document.host.node = format!("node{node}");
+        let mut value: serde_json::Value = serde_json::from_str(&document.to_json()).unwrap();
+        if node == 3 {
+            for row in value["rows"].as_array_mut().unwrap() {
+                for told in row["measured"]["timing"]["told"].as_array_mut().unwrap() {
+                    let time = told["figure"]["time_ms"].as_f64().unwrap();
+                    told["figure"]["time_ms"] = (1.5 * time).into();
+                }
+            }
+        }
+        ProbeDocument::from_json(&value.to_string()).unwrap()
+    };
+    let fleet: Vec<ProbeDocument> = (0..6).map(slow).collect();
+    let table = FleetTable::of(&fleet);
+    let svg = Shown(&table).chart().unwrap();
+    assert!(svg.contains("node3 cpu") && svg.contains("% of the fleet"), "{svg}");
+    let page = Shown(&table).page();
+    assert!(page.contains("6 machines, ") && page.matches("<svg").count() == 2, "{page}");
+    assert_eq!(Shown(&FleetTable::of(&[])).chart(), None);
+}
