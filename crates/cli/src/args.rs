@@ -81,7 +81,9 @@ pub(crate) use pictures::PictureArgs;
 pub(crate) use plan::PlanArgs;
 pub(crate) use price::PriceArgs;
 #[cfg(feature = "probe")]
-pub(crate) use probe::{ComparedArgs, ComponentArg, FleetArgs, MachineProbeArgs, ProbeCommand};
+pub(crate) use probe::{
+    ComparedArgs, ComponentArg, DeviceArg, FleetArgs, MachineProbeArgs, ProbeCommand,
+};
 pub(crate) use protocol::ProtocolArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;

@@ -14,6 +14,9 @@ pub(crate) struct MachineProbeArgs {
     /// What to measure; by default all of it.
     #[arg(value_name = "COMPONENT", value_enum)]
     pub(crate) components: Vec<ComponentArg>,
+    /// Which devices: the processor, the GPUs (NVIDIA's, through their driver), or all that there are.
+    #[arg(long, value_name = "DEVICE", value_enum, default_value_t = DeviceArg::All)]
+    pub(crate) device: DeviceArg,
     /// The time for all of it, in seconds. Measurements share it by their weight; the first ones are the most important.
     #[arg(long, value_name = "SECONDS", default_value_t = 45)]
     pub(crate) seconds: u64,
@@ -107,6 +110,17 @@ pub(crate) struct FleetArgs {
     /// Print JSON instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Devices of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeviceArg {
+    /// The processor.
+    Cpu,
+    /// GPUs; exit code 3 if there is none.
+    Gpu,
+    /// All that there are.
+    All,
 }
 
 /// A part of a machine.

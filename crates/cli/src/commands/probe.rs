@@ -6,9 +6,9 @@ use fizeau::core::Nanos;
 use fizeau::experiment::LoadedModel;
 use fizeau::harness::Cancel;
 use fizeau::probe::{
-    Component, CpuBackend, Dtype, FleetTable, KeepGoing, Measurement, MeasurementSink, ModelPass,
-    ProbeBackend, ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder, ProbeFolderError, Trial,
-    model_operators, run_trials, usual_trials,
+    Component, Dtype, FleetTable, KeepGoing, Measurement, MeasurementSink, ModelPass, ProbeBackend,
+    ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder, ProbeFolderError, SeveralDevices,
+    Trial, model_operators, run_trials, usual_trials,
 };
 use fizeau::report::Shown;
 use fizeau::roofline::Deployment;
@@ -19,6 +19,8 @@ use crate::args::{ComparedArgs, ComponentArg, FleetArgs, MachineProbeArgs, Probe
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, screen};
+
+mod devices;
 
 /// How much longer a thorough probe takes.
 const THOROUGH: u64 = 5;
@@ -40,7 +42,7 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 }
 
 fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
-    let mut backend = CpuBackend::new();
+    let mut backend = devices::opened(args.device)?;
     let trials = trials(args, &backend)?;
     let (host, devices) = (backend.host(), backend.devices());
     let folder = args.out.as_ref().map(|out| ProbeFolder::create(out, &host, &devices));
@@ -77,7 +79,7 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 }
 
 /// What is asked for: what is usual of the components, or what a model runs.
-fn trials(args: &MachineProbeArgs, backend: &CpuBackend) -> Result<Vec<Trial>, Fail> {
+fn trials(args: &MachineProbeArgs, backend: &SeveralDevices) -> Result<Vec<Trial>, Fail> {
     let is_wanted = |component: &Component| {
         let named =
             |of: &ComponentArg| *of == ComponentArg::All || component_of(*of) == Some(*component);
@@ -87,6 +89,7 @@ fn trials(args: &MachineProbeArgs, backend: &CpuBackend) -> Result<Vec<Trial>, F
     let Some(name) = &args.model_config else { return Ok(usual_trials(backend, wanted)) };
     let model = LoadedModel::named(name).named("--model-config")?.model;
     let deployment = Deployment::SINGLE.with_tensor(args.tp).named("--tp")?;
+    let dtype = devices::model_dtype(args.device);
     let threads = backend.host().processors.unwrap_or(1);
     let passes = [ModelPass::decode(args.concurrency, args.isl), ModelPass::prefill(args.isl)];
     let mut trials = usual_trials(
@@ -97,7 +100,7 @@ fn trials(args: &MachineProbeArgs, backend: &CpuBackend) -> Result<Vec<Trial>, F
     );
     let wanted: Vec<Component> = wanted.collect();
     for pass in passes {
-        let operators = model_operators(&model, &deployment, pass, (Dtype::F32, threads));
+        let operators = model_operators(&model, &deployment, pass, (dtype, threads));
         let asked = operators.into_iter().map(|operator| operator.trial);
         trials.extend(asked.filter(|trial| wanted.contains(&trial.operation.component())));
     }

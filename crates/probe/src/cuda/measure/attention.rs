@@ -9,7 +9,7 @@ use crate::cuda::ptx::{self, COMBINE_THREADS, Fill, HEAD_DIM, PAGE_TOKENS, Paged
 use crate::cuda::sweep::sweep;
 use crate::measurement::{
     AttentionPhase, AttentionShape, CacheState, DataPattern, Dtype, LaunchCost, Measurement,
-    Verification,
+    Verification, Work,
 };
 
 /// Into how many parts a sequence is split, the likely ones first.
@@ -203,7 +203,10 @@ impl Measuring<'_> {
             launches.iter().try_for_each(|launch| driver.launch(launch))?;
             let verification = verified(driver, cache, arrays[6], &table)?;
             let on = Measuring { driver, device, time, trial };
-            let mut seen = on.measurement(sampled, clocks, shape.work(trial.dtype));
+            // Decode waits for memory: its rate of arithmetic says nothing of what the device can do, and is left out lest it is taken for
+            // that.
+            let work = Work { flops: None, ..shape.work(trial.dtype) };
+            let mut seen = on.measurement(sampled, clocks, work);
             seen.verification = verification;
             seen.notes.push(format!(
                 "a straightforward kernel of this crate, each sequence in {} parts that a second launch combines: a tuned one may be faster",
