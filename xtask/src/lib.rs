@@ -7,7 +7,7 @@
 //!
 //! - It links none of the crates that it builds and checks, so it compiles in seconds and works while they do
 //!   not.
-//! - Whatever it downloads goes through `pip`, into `target/engine/`, through `npm`, into `target/vendor/`, or is Debian's
+//! - Whatever it downloads goes through `pip`, into `target/engine/` and `target/ptx/`, through `npm`, into `target/vendor/`, or is Debian's
 //!   `chromium` for the tests of the page.
 //! - It exits with the code of the program that it ran for you: 0 done, 1 failed, 2 a wrong command line.
 
@@ -17,6 +17,7 @@ mod cargo;
 mod counts;
 mod engine;
 mod process;
+mod ptx;
 mod sweep;
 mod test;
 mod tidy;
@@ -72,6 +73,8 @@ enum Task {
         #[arg(long)]
         accept: bool,
     },
+    /// Assemble the kernels for GPUs with NVIDIA's assembler, which needs no GPU
+    Ptx,
     /// A real engine on this machine's CPU: llama.cpp's server with a tiny random model
     #[command(subcommand)]
     Engine(engine::Action),
@@ -90,6 +93,7 @@ pub fn main() -> ExitCode {
             true => vendor::Changed::Accept,
             false => vendor::Changed::Refuse,
         }),
+        Task::Ptx => ptx::run(),
         Task::Engine(action) => engine::run(action),
     };
     done.unwrap_or_else(|error| {

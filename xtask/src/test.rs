@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode};
 use anyhow::Result;
 
 use crate::cargo::{self, Metadata};
-use crate::{engine, process, tidy};
+use crate::{engine, process, ptx, tidy};
 use gate::{Gate, Outcome};
 
 /// The tests and the documentation are built with every feature, so that nothing goes unchecked and
@@ -103,6 +103,20 @@ fn libraries_alone(metadata: &Metadata) -> Result<Outcome> {
         }
     }
     Ok(outcome)
+}
+
+/// The kernels for GPUs by NVIDIA's assembler.
+fn kernels() -> Result<Outcome> {
+    let assembler = match engine::find_python().and_then(|_| ptx::assembler()) {
+        Ok(assembler) => assembler,
+        Err(missing) => {
+            eprintln!("!!! THE KERNELS FOR GPUS ARE NOT ASSEMBLED: {missing:#}");
+            let in_ci = env::var("CI").is_ok_and(|value| value == "true");
+            return Ok(if in_ci { Outcome::Failed } else { Outcome::Skipped("no assembler") });
+        }
+    };
+    ptx::assemble(&assembler)?;
+    Ok(Outcome::Passed)
 }
 
 /// The tests of the command line that are ignored elsewhere, against llama.cpp's server.

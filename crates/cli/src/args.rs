@@ -80,7 +80,7 @@ pub(crate) use pictures::PictureArgs;
 pub(crate) use plan::PlanArgs;
 pub(crate) use price::PriceArgs;
 #[cfg(feature = "probe")]
-pub(crate) use probe::{ComparedArgs, FleetArgs, MachineProbeArgs, ProbeCommand};
+pub(crate) use probe::{ComparedArgs, DeviceArg, FleetArgs, MachineProbeArgs, ProbeCommand};
 pub(crate) use protocol::ProtocolArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;

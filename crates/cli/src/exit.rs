@@ -14,7 +14,7 @@ pub(crate) enum Exit {
     Missed = 1,
     /// The command line or a file was wrong; nothing was sent.
     Usage = 2,
-    /// The endpoint could not be used.
+    /// The endpoint, or the device that was asked for, could not be used.
     Endpoint = 3,
     /// Interrupted; what was measured is written and marked. Of another signal than Ctrl-C it is 128 and its number.
     Interrupted = 130,
@@ -59,6 +59,12 @@ impl Fail {
 
     /// The endpoint cannot be used.
     pub(crate) fn endpoint(message: impl Display) -> Self {
+        Self::new(Exit::Endpoint, message)
+    }
+
+    /// A device that was asked for cannot be used.
+    #[cfg(feature = "probe")]
+    pub(crate) fn device(message: impl Display) -> Self {
         Self::new(Exit::Endpoint, message)
     }
 

@@ -1,6 +1,6 @@
 //! What is known of a device before it is measured: what its vendor prints, and what units it has.
 
-use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec};
+use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, PerSec};
 use fizeau_roofline::{Device, MathType};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,12 @@ pub struct DeviceFacts {
     /// Its last cache before memory. In a virtual machine this may be the host's.
     #[serde(rename = "last_cache_bytes", default, skip_serializing_if = "Option::is_none")]
     pub last_cache: Option<Bytes>,
+    /// How many multiprocessors a GPU has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multiprocessors: Option<u32>,
+    /// The highest clock of what computes, in cycles per second.
+    #[serde(rename = "highest_clock_per_s", default, skip_serializing_if = "Option::is_none")]
+    pub highest_clock: Option<PerSec>,
     /// Figures that its vendor prints, or that follow from its parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub specification: Vec<SpecifiedPeak>,
@@ -177,7 +183,7 @@ impl DeviceFacts {
             return None;
         }
         let clocks = [seen.circumstances.clock_before, seen.circumstances.clock_after];
-        let clocks = clocks.into_iter().flatten().map(fizeau_core::PerSec::get);
+        let clocks = clocks.into_iter().flatten().map(PerSec::get);
         // The faster of both: a clock that rose meanwhile is no reason to say more than all of the peak.
         let clock = clocks.max_by(f64::total_cmp)?;
         let wanted = seen.method.instructions.as_deref();

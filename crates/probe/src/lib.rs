@@ -41,6 +41,8 @@
 mod comparison;
 #[cfg(feature = "cpu")]
 mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod device;
 mod document;
 mod drive;
@@ -55,10 +57,11 @@ mod measured_device;
 mod measurement;
 mod plateau;
 mod row;
-#[cfg(feature = "cpu")]
+#[cfg(any(feature = "cpu", feature = "cuda"))]
 mod sampling;
 #[cfg(feature = "schema")]
 mod schema;
+mod several;
 mod shapes;
 mod shares;
 mod statistics;
@@ -67,6 +70,8 @@ mod trial;
 pub use comparison::{ComparedRow, ProbeComparison, Slander};
 #[cfg(feature = "cpu")]
 pub use cpu::CpuBackend;
+#[cfg(feature = "cuda")]
+pub use cuda::{CudaBackend, CudaError};
 pub use device::{ArithmeticUnits, DeviceFacts, Peak, SpecifiedPeak};
 pub use document::{ProbeDocument, ProbeDocumentError};
 pub use drive::{KeepGoing, MeasurementSink, ProbeEvent, ProbeOutcome, run_trials};
@@ -91,6 +96,7 @@ pub use measurement::{
 };
 pub use plateau::Plateau;
 pub use row::ProbeRow;
+pub use several::SeveralDevices;
 pub use shapes::{ModelOperator, ModelPass, model_operators, model_trials};
 pub use shares::PeakShares;
 pub use trial::{ProbeBackend, Trial, Unavailable, usual_trials};

@@ -11,6 +11,9 @@ const LEVEL: f64 = 0.18;
 /// A plateau has as many sizes at least.
 const FEWEST: usize = 2;
 
+/// What the curve of reads on a GPU is called.
+const READ_ON_GPU: &str = "read past L1";
+
 /// Sizes over which a curve is level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -18,7 +21,7 @@ const FEWEST: usize = 2;
 pub struct Plateau {
     /// On what.
     pub device: String,
-    /// Of which curve: `latency`, or `read` with the number of threads.
+    /// Of which curve: `latency`, `read` with the number of threads, or `read past L1` on a GPU.
     pub curve: String,
     /// `L1`, `L2`, `L3`, by order; `DRAM` of the last, where sizes go beyond the last cache.
     pub level: String,
@@ -36,6 +39,8 @@ pub struct Plateau {
 struct Curve {
     device: String,
     name: String,
+    /// Which level the nearest is that it can show.
+    first_level: usize,
     points: Vec<(f64, f64)>,
 }
 
@@ -47,10 +52,16 @@ pub(crate) fn plateaus(
     let mut curves: Vec<Curve> = Vec::new();
     for row in rows.iter().filter(|row| row.verdict != Verdict::Invalid) {
         let Some((name, point)) = point(row) else { continue };
+        // Kernels on GPUs stream past the first cache.
+        let is_past_first = name == READ_ON_GPU;
+        let first_level = if is_past_first { 2 } else { 1 };
         let device = &row.measured.device;
         match curves.iter_mut().find(|curve| curve.device == *device && curve.name == name) {
             Some(curve) => curve.points.push(point),
-            None => curves.push(Curve { device: device.clone(), name, points: vec![point] }),
+            None => {
+                let (device, points) = (device.clone(), vec![point]);
+                curves.push(Curve { device, name, first_level, points });
+            }
         }
     }
     let named = |curve: Curve| {
@@ -62,7 +73,11 @@ pub(crate) fn plateaus(
             Plateau {
                 device: curve.device.clone(),
                 curve: curve.name.clone(),
-                level: if is_memory { "DRAM".to_owned() } else { format!("L{}", at + 1) },
+                level: if is_memory {
+                    "DRAM".to_owned()
+                } else {
+                    format!("L{}", at + curve.first_level)
+                },
                 from: Bytes::new(from),
                 to: Bytes::new(to),
                 value,
@@ -83,9 +98,12 @@ fn point(row: &ProbeRow) -> Option<(String, (f64, f64))> {
             Some(("latency".to_owned(), (bytes.get(), row.figures.time?.peak().get() * 1e6)))
         }
         Operation::Memory { kernel: MemoryKernel::Read, working_set: Some(bytes), .. } => {
-            let threads = row.measured.method.threads.unwrap_or(1);
-            let rate = row.figures.stream?.peak().get();
-            Some((format!("read by {threads}"), (bytes.get(), rate)))
+            let method = &row.measured.method;
+            let name = match (method.blocks_per_multiprocessor, method.threads) {
+                (Some(_), _) => READ_ON_GPU.to_owned(),
+                (None, threads) => format!("read by {}", threads.unwrap_or(1)),
+            };
+            Some((name, (bytes.get(), row.figures.stream?.peak().get())))
         }
         _ => None,
     }

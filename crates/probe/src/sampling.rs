@@ -1,6 +1,6 @@
 //! How often something is carried out: warm-up, how many operations make a sample, when there are enough. The clock comes in.
 
-use fizeau_core::{Clock, Nanos};
+use fizeau_core::Nanos;
 
 use crate::measurement::Timing;
 
@@ -35,22 +35,34 @@ pub(crate) struct Sampled {
 const MOST_OPERATIONS: u64 = 1 << 40;
 
 /// Times `operations`, which carries out as many operations as it is told. What finds out how many make a sample is the warm-up.
+#[cfg(feature = "cpu")]
 pub(crate) fn sample(
-    clock: &impl Clock,
+    clock: &impl fizeau_core::Clock,
     rule: SamplingRule,
     operations: &mut dyn FnMut(u64),
 ) -> Sampled {
     let mut timed = |count: u64| {
         let start = clock.now();
         operations(count);
-        clock.now().saturating_since(start)
+        Ok::<Nanos, std::convert::Infallible>(clock.now().saturating_since(start))
     };
+    match sample_timed(rule, &mut timed) {
+        Ok(sampled) => sampled,
+        Err(never) => match never {},
+    }
+}
+
+/// Takes samples of `timed`, which carries out as many operations as it is told and says how long they took by whatever clock is right.
+pub(crate) fn sample_timed<E>(
+    rule: SamplingRule,
+    timed: &mut dyn FnMut(u64) -> Result<Nanos, E>,
+) -> Result<Sampled, E> {
     // Once in any case: the first operation pays for page tables and clocks that rise.
     let mut warm_up = 1;
     let mut count = 1;
-    timed(1);
+    timed(1)?;
     loop {
-        let took = timed(count);
+        let took = timed(count)?;
         warm_up += count;
         if took >= rule.least_sample || count >= MOST_OPERATIONS {
             break;
@@ -58,20 +70,22 @@ pub(crate) fn sample(
         let wanted = rule.least_sample.as_nanos() as f64 / took.as_nanos().max(1) as f64;
         count = (count as f64 * wanted.clamp(1.3, 10.0)).ceil() as u64;
     }
-    let (mut samples, begun) = (Vec::new(), clock.now());
+    let (mut samples, mut sampled) = (Vec::new(), 0);
     while samples.len() < rule.fewest
-        || (samples.len() < rule.most && clock.now().saturating_since(begun) < rule.time)
+        || (samples.len() < rule.most && sampled < rule.time.as_nanos())
     {
-        samples.push(timed(count).to_millis());
+        let took = timed(count)?;
+        sampled += took.as_nanos();
+        samples.push(took.to_millis());
     }
-    Sampled { timing: Timing::of_samples(samples, count), warm_up_operations: warm_up }
+    Ok(Sampled { timing: Timing::of_samples(samples, count), warm_up_operations: warm_up })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cpu"))]
 mod tests {
     use std::cell::Cell;
 
-    use fizeau_core::Stamp;
+    use fizeau_core::{Clock, Stamp};
     use proptest::prelude::*;
 
     use super::*;

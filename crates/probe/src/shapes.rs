@@ -82,7 +82,7 @@ pub fn model_operators(
 pub fn model_trials(
     backend: &impl ProbeBackend,
     components: &[Component],
-    (model, deployment): (&Model, &Deployment),
+    (model, deployment, dtype): (&Model, &Deployment, Dtype),
     passes: &[ModelPass],
 ) -> Vec<Trial> {
     let is_own = |of: &Component| matches!(of, Component::Gemm | Component::Attention);
@@ -90,7 +90,7 @@ pub fn model_trials(
     let mut trials = usual_trials(backend, usual);
     let threads = backend.host().processors.unwrap_or(1);
     for pass in passes {
-        let operators = model_operators(model, deployment, *pass, (Dtype::F32, threads));
+        let operators = model_operators(model, deployment, *pass, (dtype, threads));
         let asked = operators.into_iter().map(|operator| operator.trial);
         trials.extend(asked.filter(|trial| components.contains(&trial.operation.component())));
     }

@@ -22,6 +22,8 @@ pub struct Trial {
     pub instructions: Option<String>,
     /// How much of the time it should have beside the others: 1 is usual.
     pub weight: f64,
+    /// On which device, by the name that facts call it; none: the first that can.
+    pub device: Option<String>,
 }
 
 impl Trial {
@@ -29,7 +31,7 @@ impl Trial {
     #[must_use]
     pub const fn new(operation: Operation, dtype: Dtype, threads: u32) -> Self {
         let (pages, instructions) = (PageAdvice::Huge, None);
-        Self { operation, dtype, threads, pages, instructions, weight: 1.0 }
+        Self { operation, dtype, threads, pages, instructions, weight: 1.0, device: None }
     }
 }
 

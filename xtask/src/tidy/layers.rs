@@ -97,7 +97,15 @@ const LAYERS: [Layer; 17] = [
         name: "fizeau-probe",
         rank: 2,
         ours: &["fizeau-roofline", "fizeau-core"],
-        external: &["libc", "matrixmultiply", "schemars", "serde", "serde_json", "thiserror"],
+        external: &[
+            "libc",
+            "libloading",
+            "matrixmultiply",
+            "schemars",
+            "serde",
+            "serde_json",
+            "thiserror",
+        ],
     },
     Layer {
         name: "fizeau-record",

@@ -23,7 +23,7 @@ const CLOCKS_IN_SIM: &str = "crates/sim/src/http";
 
 /// Where unsafe code may stand, each block with its reason: what the standard library does not offer, and instructions that are found
 /// at run time.
-const UNSAFE_IN: [&str; 12] = [
+const UNSAFE_IN: [&str; 14] = [
     "crates/transport/src/http/kernel.rs",
     "crates/probe/src/cpu/array.rs",
     "crates/probe/src/cpu/chase.rs",
@@ -36,6 +36,8 @@ const UNSAFE_IN: [&str; 12] = [
     "crates/probe/src/cpu/stream/aarch64.rs",
     "crates/probe/src/cpu/stream/x86.rs",
     "crates/probe/src/cpu/system.rs",
+    "crates/probe/src/cuda/library.rs",
+    "crates/probe/src/cuda/nvidia.rs",
 ];
 
 /// The beginnings of paths that exist on one machine only. Pieced together so that this file passes.

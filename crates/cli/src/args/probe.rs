@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use fizeau::probe::Component;
 
 use super::VerbosityArgs;
@@ -16,6 +16,9 @@ pub(crate) struct MachineProbeArgs {
     /// What to measure; by default all of it.
     #[arg(value_name = "COMPONENT", value_parser = choice(&COMPONENTS))]
     pub(crate) components: Vec<Option<Component>>,
+    /// Which devices: the processor, the GPUs (NVIDIA's, through their driver), or all that there are.
+    #[arg(long, value_name = "DEVICE", value_enum, default_value_t = DeviceArg::All)]
+    pub(crate) device: DeviceArg,
     /// The time for all of it, in seconds. Measurements share it by their weight; the first ones are the most important.
     #[arg(long, value_name = "SECONDS", default_value_t = 45)]
     pub(crate) seconds: u64,
@@ -134,7 +137,17 @@ pub(crate) struct FleetArgs {
     pub(crate) json: bool,
 }
 
-/// A part of a machine.
+/// Devices of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeviceArg {
+    /// The processor.
+    Cpu,
+    /// GPUs; exit code 3 if there is none.
+    Gpu,
+    /// All that there are.
+    All,
+}
+
 /// What may be named; `all` is none by itself.
 const COMPONENTS: [Word<Option<Component>>; 7] = [
     ("memory", Some(Component::Memory), "Bandwidth of memory and caches"),

@@ -6,20 +6,20 @@ use fizeau::core::Nanos;
 use fizeau::experiment::{LoadedDevice, LoadedModel};
 use fizeau::harness::Cancel;
 use fizeau::probe::{
-    Component, CpuBackend, FleetTable, KeepGoing, KeptMeasurements, ModelPass, ProbeBackend,
-    ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder, Trial, model_trials, run_trials,
-    usual_trials,
+    Component, FleetTable, KeepGoing, KeptMeasurements, MeasurementSink, ModelPass, ProbeBackend,
+    ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder, SeveralDevices, Trial, model_trials,
+    run_trials, usual_trials,
 };
 use fizeau::report::Shown;
 use fizeau::roofline::{Deployment, Device};
 use fizeau::transport::MonotonicClock;
 
-use crate::args::{
-    ComparedArgs, FleetArgs, MachineProbeArgs, ProbeCommand, VerbosityArgs,
-};
+use crate::args::{ComparedArgs, FleetArgs, MachineProbeArgs, ProbeCommand, VerbosityArgs};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{say, say_json};
 use crate::terminal::{interrupt, screen};
+
+mod devices;
 
 /// How much longer a thorough probe takes.
 const THOROUGH: u64 = 5;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 
 fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let sheet = sheet(args)?;
-    let mut backend = CpuBackend::new();
+    let mut backend = devices::opened(args.device)?;
     let trials = trials(args, &backend)?;
     let (host, devices) = (backend.host(), backend.devices());
     let folder = args.out.as_ref().map(|out| ProbeFolder::create(out, &host, &devices));
@@ -150,7 +150,7 @@ fn charts(_: &ProbeDocument, _: &Path) -> Result<(), Fail> {
 }
 
 /// What is asked for: what is usual of the components, or what a model runs.
-fn trials(args: &MachineProbeArgs, backend: &CpuBackend) -> Result<Vec<Trial>, Fail> {
+fn trials(args: &MachineProbeArgs, backend: &SeveralDevices) -> Result<Vec<Trial>, Fail> {
     let asked = &args.components;
     let is_wanted =
         |of: &Component| asked.is_empty() || asked.contains(&None) || asked.contains(&Some(*of));
@@ -159,7 +159,8 @@ fn trials(args: &MachineProbeArgs, backend: &CpuBackend) -> Result<Vec<Trial>, F
     let model = LoadedModel::named(name).named("--model-config")?.model;
     let deployment = Deployment::SINGLE.with_tensor(args.tp).named("--tp")?;
     let passes = [ModelPass::decode(args.concurrency, args.isl), ModelPass::prefill(args.isl)];
-    Ok(model_trials(backend, &wanted, (&model, &deployment), &passes))
+    let dtype = devices::model_dtype(args.device);
+    Ok(model_trials(backend, &wanted, (&model, &deployment, dtype), &passes))
 }
 
 /// What is under way, on a terminal alone.

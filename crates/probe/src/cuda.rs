@@ -1,0 +1,121 @@
+//! GPUs of NVIDIA's as what is measured, through their driver, which is opened when it is asked for.
+//!
+//! **This has not been run on a GPU by those who wrote it.** The kernels are carried out on the host in the tests and assembled with
+//! NVIDIA's assembler; what surrounds them runs against a device that is none.
+
+mod driver;
+mod error;
+mod facts;
+#[cfg(test)]
+mod fake;
+mod library;
+mod measure;
+mod nvidia;
+mod ptx;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod trials;
+
+use fizeau_core::Nanos;
+
+use crate::device::DeviceFacts;
+use crate::host::ProbeHost;
+use crate::measurement::{Component, Measurement, Operation};
+use crate::trial::{ProbeBackend, Trial, Unavailable};
+
+pub use error::CudaError;
+
+/// One GPU of NVIDIA's, by kernels that its driver compiles when they are loaded. No toolkit is needed, only the driver.
+///
+/// **It has not been run on a GPU by those who wrote it**: hold what it says against another tool before you rely on it.
+///
+/// ```
+/// use fizeau_probe::{CudaBackend, CudaError};
+///
+/// match CudaBackend::all() {
+///     Ok(devices) => println!("{} devices", devices.len()),
+///     Err(CudaError::NoDriver { .. }) => println!("a machine without a GPU of NVIDIA's"),
+///     Err(error) => println!("{error}"),
+/// }
+/// ```
+#[derive(Debug)]
+pub struct CudaBackend {
+    driver: Box<dyn driver::Driver>,
+    name: String,
+    /// Why the device takes no calls any more.
+    lost: Option<String>,
+}
+
+impl CudaBackend {
+    /// Opens every device that the driver has; measures nothing yet.
+    ///
+    /// # Errors
+    /// If there is no driver, no device, or a device that cannot be opened.
+    pub fn all() -> Result<Vec<Self>, CudaError> {
+        let nvidia = nvidia::Nvidia::load()?;
+        let opened = |index| Ok(Self::over(Box::new(nvidia.open(index)?)));
+        (0..nvidia.devices).map(opened).collect()
+    }
+
+    /// The text of every kernel that is ever loaded (PTX), each module beside a name for it: for an assembler to look at.
+    #[must_use]
+    pub fn kernels() -> Vec<(String, String)> {
+        ptx::all()
+    }
+
+    fn over(driver: Box<dyn driver::Driver>) -> Self {
+        let name = format!("gpu{}", driver.properties().index);
+        Self { driver, name, lost: None }
+    }
+}
+
+impl ProbeBackend for CudaBackend {
+    fn host(&self) -> ProbeHost {
+        let mut host = ProbeHost::named("this machine");
+        host.system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+        host
+    }
+
+    fn devices(&self) -> Vec<DeviceFacts> {
+        vec![facts::device(self.driver.properties(), &self.name)]
+    }
+
+    fn trials(&self, component: Component) -> Vec<Trial> {
+        let device = self.driver.properties();
+        let trials = match component {
+            Component::Memory => trials::memory(device),
+            Component::Latency => trials::latency(device),
+            Component::Attention => trials::attention(device),
+            Component::Launch => trials::launch(),
+            _ => Vec::new(),
+        };
+        let here = |trial| Trial { device: Some(self.name.clone()), ..trial };
+        trials.into_iter().map(here).collect()
+    }
+
+    fn measure(&mut self, trial: &Trial, time: Nanos) -> Result<Measurement, Unavailable> {
+        if let Some(lost) = &self.lost {
+            return Err(Unavailable::because(CudaError::Lost(lost.clone()).to_string()));
+        }
+        let mut on =
+            measure::Measuring { driver: &mut *self.driver, device: &self.name, time, trial };
+        let measured = match &trial.operation {
+            Operation::Memory { kernel, working_set: Some(bytes), .. } => {
+                on.memory(*kernel, *bytes)
+            }
+            Operation::Latency { working_set: Some(bytes), path: None } => on.latency(*bytes),
+            Operation::Launch { way } => on.launch(way),
+            Operation::Attention { shape, .. } => on.attention(*shape),
+            other => Err(measure::Failure::not_written(format!("{other} is not written for GPUs"))),
+        };
+        measured.map_err(|failure| {
+            if let measure::Failure::Cuda(error) = &failure
+                && error.is_lasting()
+            {
+                self.lost = Some(error.to_string());
+            }
+            Unavailable::because(failure.to_string())
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! Why CUDA does not do what is asked.
+
+/// Why a device of NVIDIA's cannot be used, or stopped being usable.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CudaError {
+    /// The driver is not installed.
+    #[error(
+        "no CUDA driver was found: {reason} (looked for {names}); NVIDIA's driver has it, no toolkit is needed"
+    )]
+    NoDriver {
+        /// The names of the library that were tried.
+        names: String,
+        /// What the system said of the last one.
+        reason: String,
+    },
+    /// It is, but lacks something.
+    #[error("{library} has no {symbol}: a newer version has it")]
+    TooOld {
+        /// Which library.
+        library: String,
+        /// The function that it lacks.
+        symbol: String,
+    },
+    /// There is a driver, and no device.
+    #[error("the CUDA driver is there, and finds no device")]
+    NoDevice,
+    /// The device cannot run the kernels.
+    #[error(
+        "{device} has compute capability {major}.{minor}, and the kernels are for 8.0 (A100) and later"
+    )]
+    DeviceTooOld {
+        /// Its name.
+        device: String,
+        /// The capability's first part.
+        major: u32,
+        /// The capability's second part.
+        minor: u32,
+    },
+    /// A call failed.
+    #[error("{call} failed: {name} ({code})")]
+    Failed {
+        /// Which.
+        call: &'static str,
+        /// The number of the error.
+        code: i32,
+        /// Its name in NVIDIA's documentation.
+        name: String,
+    },
+    /// The device failed before, and takes no calls since.
+    #[error("the device failed before: {0}")]
+    Lost(String),
+}
+
+impl CudaError {
+    /// Whether nothing can be asked of the device after it: its context is gone, not just a call wrong.
+    pub(super) const fn is_lasting(&self) -> bool {
+        // By number, as cuda.h has them: the driver shuts down or was never up; the device is not to be had; memory with errors that
+        // cannot be corrected; a link likewise; a kernel that went wrong; the system is not ready; unknown.
+        matches!(
+            self,
+            Self::Failed {
+                code: 3 | 4 | 46 | 101 | 201 | 214 | 220 | 700 | 702 | 709..=719 | 802 | 999,
+                ..
+            } | Self::Lost(_)
+        )
+    }
+}

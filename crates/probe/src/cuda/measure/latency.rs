@@ -1,0 +1,103 @@
+//! Following pointers through a random cycle of lines.
+
+use fizeau_core::{Bytes, split_mix};
+
+use super::{Failure, Measuring, clock, sampled, small};
+use crate::cuda::driver::{Address, Argument, Launch, with_arrays};
+use crate::cuda::ptx;
+use crate::measurement::{
+    CacheState, DataPattern, Dtype, LaunchCost, Measurement, Verification, Work,
+};
+
+/// Bytes from one pointer to the next place for one: a line of the cache.
+const LINE: u64 = 128;
+/// Turns that are followed on the host too.
+const CHECKED_TURNS: u64 = 64;
+/// Turns before anything is timed, at most: what is larger than that is in no cache anyway.
+const MOST_WARM_TURNS: u64 = 1 << 17;
+
+/// Which line follows each, in one cycle (Sattolo's shuffle, as on the host).
+fn cycle(lines: usize, seed: u64) -> Vec<u32> {
+    let mut next: Vec<u32> = (0..lines as u32).collect();
+    let mut state = seed;
+    for last in (1..lines).rev() {
+        let other = (split_mix::next(&mut state) % last as u64) as usize;
+        next.swap(last, other);
+    }
+    next
+}
+
+/// The lines as they lie in memory from `start`.
+fn lines(next: &[u32], start: Address) -> Vec<u8> {
+    let mut bytes = vec![0; next.len() * LINE as usize];
+    for (line, next) in bytes.chunks_exact_mut(LINE as usize).zip(next) {
+        line[..8].copy_from_slice(&(start + u64::from(*next) * LINE).to_le_bytes());
+    }
+    bytes
+}
+
+impl Measuring<'_> {
+    pub(in crate::cuda) fn latency(&mut self, working_set: Bytes) -> Result<Measurement, Failure> {
+        let count = (working_set.get() as u64 / LINE).clamp(2, u32::MAX.into());
+        self.fits(count * LINE)?;
+        let (time, trial, device) = (self.time, self.trial, self.device);
+        let l2 = self.driver.properties().l2_bytes;
+        let next = cycle(count as usize, count);
+        let mut seen = with_arrays(self.driver, [count * LINE, 8], |driver, [start, end]| {
+            driver.upload(start, &lines(&next, start))?;
+            let kernel = small(driver, "chase")?;
+            let launch = |turns: u64| {
+                let arguments = [start, turns, end].map(Argument::Long).into();
+                Launch { kernel, blocks: (1, 1), threads: 1, arguments }
+            };
+            driver.launch(&launch(count.div_ceil(ptx::CHASE_HOPS).min(MOST_WARM_TURNS)))?;
+            let before = clock(driver)?;
+            let mut sampled = sampled(driver, time, |driver, turns| driver.launch(&launch(turns)))?;
+            let clocks = [before, clock(driver)?];
+            sampled.timing.operations_per_sample *= ptx::CHASE_HOPS;
+            sampled.warm_up_operations *= ptx::CHASE_HOPS;
+            driver.launch(&launch(CHECKED_TURNS))?;
+            let mut arrived = [0; 8];
+            driver.download(end, &mut arrived)?;
+            let on = Measuring { driver, device, time, trial };
+            let mut seen = on.measurement(sampled, clocks, Work::default());
+            let hops = 0..CHECKED_TURNS * ptx::CHASE_HOPS;
+            let line = hops.fold(0_u32, |line, _| next[line as usize]);
+            let expected = start + u64::from(line) * LINE;
+            seen.verification = match u64::from_le_bytes(arrived) == expected {
+                true => Verification::within(0.0, 0.0),
+                false => Verification::Wrong {
+                    error: None,
+                    what: "following the pointers led elsewhere than on the host".to_owned(),
+                },
+            };
+            Ok(seen)
+        })?;
+        seen.dtype = Some(Dtype::Int64);
+        seen.method.data = Some(DataPattern::Pointers);
+        seen.method.load_width_bytes = Some(8);
+        seen.method.launch = Some(LaunchCost::Outside);
+        let is_cold = working_set.get() >= 4.0 * l2 as f64;
+        seen.method.cache = Some(if is_cold { CacheState::ColdBySize } else { CacheState::Warm });
+        Ok(seen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_in_the_cycle_once() {
+        for count in [2, 3, 64, 1000] {
+            let next = cycle(count, 7);
+            let (mut line, mut seen) = (0, vec![false; count]);
+            for _ in 0..count {
+                assert!(!seen[line]);
+                seen[line] = true;
+                line = next[line] as usize;
+            }
+            assert_eq!(line, 0);
+        }
+    }
+}

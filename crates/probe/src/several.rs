@@ -1,0 +1,126 @@
+//! Several devices of one machine, measured in one go.
+
+use fizeau_core::Nanos;
+
+use crate::device::DeviceFacts;
+use crate::host::ProbeHost;
+use crate::measurement::{Component, Measurement};
+use crate::trial::{ProbeBackend, Trial, Unavailable};
+
+/// Several devices of one machine as one: each has its own trials, which carry its name.
+#[derive(Default)]
+pub struct SeveralDevices {
+    host: ProbeHost,
+    backends: Vec<Box<dyn ProbeBackend>>,
+}
+
+impl std::fmt::Debug for SeveralDevices {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.devices().into_iter().map(|facts| facts.name);
+        f.debug_struct("SeveralDevices").field("devices", &names.collect::<Vec<_>>()).finish()
+    }
+}
+
+impl SeveralDevices {
+    /// The devices of `host`, none yet.
+    #[must_use]
+    pub fn of(host: ProbeHost) -> Self {
+        Self { host, backends: Vec::new() }
+    }
+
+    /// The same with one more.
+    #[must_use]
+    pub fn with(mut self, backend: impl ProbeBackend + 'static) -> Self {
+        self.backends.push(Box::new(backend));
+        self
+    }
+}
+
+impl ProbeBackend for SeveralDevices {
+    fn host(&self) -> ProbeHost {
+        self.host.clone()
+    }
+
+    fn devices(&self) -> Vec<DeviceFacts> {
+        self.backends.iter().flat_map(|backend| backend.devices()).collect()
+    }
+
+    /// Those of the first device, then those of the second.
+    fn trials(&self, component: Component) -> Vec<Trial> {
+        let of = |backend: &dyn ProbeBackend| {
+            let name = backend.devices().into_iter().next().map(|facts| facts.name);
+            let trials = backend.trials(component).into_iter();
+            trials.map(|trial| Trial { device: name.clone(), ..trial }).collect::<Vec<_>>()
+        };
+        self.backends.iter().flat_map(|backend| of(&**backend)).collect()
+    }
+
+    fn measure(&mut self, trial: &Trial, time: Nanos) -> Result<Measurement, Unavailable> {
+        let is_asked = |backend: &dyn ProbeBackend| match &trial.device {
+            Some(name) => backend.devices().iter().any(|facts| facts.name == *name),
+            None => true,
+        };
+        let asked = self.backends.iter_mut().find(|backend| is_asked(&***backend));
+        let none = || match &trial.device {
+            Some(name) => Unavailable::because(format!("there is no device {name} here")),
+            None => Unavailable::because("there is no device to measure"),
+        };
+        asked.ok_or_else(none)?.measure(trial, time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau_core::{Bytes, Millis};
+
+    use super::*;
+    use crate::measurement::{Dtype, Operation, Provenance, Timing};
+
+    /// A device that measures one thing.
+    struct One(&'static str);
+
+    impl ProbeBackend for One {
+        fn host(&self) -> ProbeHost {
+            ProbeHost::named("one")
+        }
+
+        fn devices(&self) -> Vec<DeviceFacts> {
+            vec![DeviceFacts::new(self.0, "a device")]
+        }
+
+        fn trials(&self, _: Component) -> Vec<Trial> {
+            vec![Trial::new(Operation::latency(Bytes::new(64.0)), Dtype::Int64, 1)]
+        }
+
+        fn measure(&mut self, trial: &Trial, _: Nanos) -> Result<Measurement, Unavailable> {
+            let timing = Timing::of_samples(vec![Millis::new(1.0)], 1);
+            Ok(Measurement::new(self.0, trial.operation.clone(), timing, Provenance::native()))
+        }
+    }
+
+    #[test]
+    fn each_trial_goes_to_the_device_that_it_names() {
+        let mut both =
+            SeveralDevices::of(ProbeHost::named("node")).with(One("cpu")).with(One("gpu0"));
+        let trials = both.trials(Component::Latency);
+        let measured: Vec<String> =
+            trials.iter().map(|trial| both.measure(trial, Nanos::ZERO).unwrap().device).collect();
+        assert_eq!(measured, ["cpu", "gpu0"]);
+        let elsewhere = Trial { device: Some("gpu9".to_owned()), ..trials[0].clone() };
+        let error = both.measure(&elsewhere, Nanos::ZERO).unwrap_err();
+        assert_eq!(error.to_string(), "there is no device gpu9 here");
+        let anywhere = Trial { device: None, ..trials[1].clone() };
+        assert_eq!(both.measure(&anywhere, Nanos::ZERO).unwrap().device, "cpu");
+    }
+
+    #[test]
+    fn no_device_measures_nothing() {
+        let mut none = SeveralDevices::default();
+        assert!(none.trials(Component::Memory).is_empty() && none.devices().is_empty());
+        let trial = Trial::new(Operation::Peak, Dtype::F32, 1);
+        assert_eq!(
+            none.measure(&trial, Nanos::ZERO).unwrap_err().to_string(),
+            "there is no device to measure"
+        );
+    }
+}
