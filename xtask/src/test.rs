@@ -37,6 +37,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         tests(&mut gate);
         gate.step("examples", || examples(&metadata));
         gate.step("same plans alone", || alone::same_plans(&EVERYTHING, &metadata));
+        gate.step("kernels", kernels);
         gate.step("docs", docs);
         gate.step("libraries alone", || libraries_alone(&metadata));
         real_engine(&mut gate, &xtask);
