@@ -26,16 +26,10 @@ pub(super) fn products(of: &Shown<'_, ProbeDocument>) -> Option<CurveChart> {
         if rates.fold(0.0, f64::max) >= LARGE { (1e12, "TFLOP/s") } else { (1e9, "GFLOP/s") };
     let mut gathered = Gathered::default();
     for row in of.believed().filter(|row| is_product(row)) {
-        let work = &row.measured.work;
-        let (Some(rate), Some(flops), Some(bytes)) =
-            (row.figures.arithmetic, work.flops, work.bytes.stream)
-        else {
-            continue;
-        };
+        let (Some(rate), Some(at)) = (row.figures.arithmetic, intensity(row)) else { continue };
         let what = row.measured.operation.component();
         let dtype = row.measured.dtype.map(|dtype| format!(" {dtype}")).unwrap_or_default();
         let name = format!("{}{what}{dtype}", prefix(of, row));
-        let at = flops.get() / bytes.get();
         let place = point(at, rate.map(|rate| rate.get() / per));
         gathered.add(name, CurvePoint { label: label(row), ..place });
     }
@@ -64,6 +58,15 @@ pub(super) fn products(of: &Shown<'_, ProbeDocument>) -> Option<CurveChart> {
         }],
         notes,
     })
+}
+
+/// What it computes with each byte of its operands; of a tool that tells no amounts, by what it tells of rates.
+fn intensity(row: &ProbeRow) -> Option<f64> {
+    let work = &row.measured.work;
+    match (work.flops, work.bytes.stream) {
+        (Some(flops), Some(bytes)) => Some(flops.get() / bytes.get()),
+        _ => Some(row.figures.arithmetic?.typical.get() / row.figures.stream?.typical.get()),
+    }
 }
 
 fn is_product(row: &ProbeRow) -> bool {
