@@ -45,7 +45,7 @@ fn averaged(same: &[LoadStep]) -> Option<LoadStep> {
 }
 
 /// The mean over runs of one load. Its interval is the mean of theirs, no narrower, since what the runs have in common errs in all
-/// alike; and wider where they scatter by more than their intervals explain, by that violation as a random effect (DerSimonian and
+/// alike; and wider where they scatter by more than their intervals explain, by that excess as a random effect (DerSimonian and
 /// Laird, "Meta-analysis in clinical trials", 1986, with equal weights), both as standard deviations add up. An interval is taken
 /// to be of 95 %, and normal.
 fn mean_of_runs(runs: &[FigureEstimate]) -> FigureEstimate {
@@ -54,8 +54,8 @@ fn mean_of_runs(runs: &[FigureEstimate]) -> FigureEstimate {
     let value = mean(&FigureEstimate::value);
     let squares = count * mean(&|run| (run.value() - value).powi(2));
     let own = mean(&|run| ((run.high() - run.low()) / 2.0 / NORMAL_975).powi(2));
-    let violation = if runs.len() < 2 { 0.0 } else { (squares / (count - 1.0) - own).max(0.0) };
-    let between = NORMAL_975 * (violation / count).sqrt();
+    let excess = if runs.len() < 2 { 0.0 } else { (squares / (count - 1.0) - own).max(0.0) };
+    let between = NORMAL_975 * (excess / count).sqrt();
     let low = value - (value - mean(&FigureEstimate::low)).hypot(between);
     let high = value + (mean(&FigureEstimate::high) - value).hypot(between);
     around(value, low, high)

@@ -32,17 +32,17 @@ pub(super) fn crossing(points: &[(f64, GoalMargin)]) -> Option<MarginCrossing> {
         weight * (value - mean - slope * (at - mean_at)).powi(2)
     };
     let squares: f64 = weighed.iter().map(off).sum();
-    let violation = if points.len() > 2 { (squares / (n - 2.0)).max(1.0) } else { 1.0 };
-    let falls = slope < -SURELY * (violation / spread).sqrt();
+    let excess = if points.len() > 2 { (squares / (n - 2.0)).max(1.0) } else { 1.0 };
+    let falls = slope < -SURELY * (excess / spread).sqrt();
     if !(spread > 0.0 && falls) {
         return None;
     }
     let at = mean_at - mean / slope;
     // Few points tell little of how far they scatter.
-    let violation = violation * (1.0 + 2.0 / n);
+    let excess = excess * (1.0 + 2.0 / n);
     // A slope that came out steep by chance would make it seem surer than it is: one standard error is taken off.
-    let gentle = -slope - (violation / spread).sqrt();
-    let variance = violation * (1.0 / all + (at - mean_at).powi(2) / spread) / gentle.powi(2);
+    let gentle = -slope - (excess / spread).sqrt();
+    let variance = excess * (1.0 / all + (at - mean_at).powi(2) / spread) / gentle.powi(2);
     Some(MarginCrossing { at, error: variance.sqrt() })
 }
 

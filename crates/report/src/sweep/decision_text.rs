@@ -135,15 +135,15 @@ impl Shown<'_, SweepReport> {
         let load = self.load_of(found.level);
         let Some(goal) = goal else { return format!("the queue grew to the end, at {load}") };
         let value = measured(goal, found.value, self.goal_interval(goal, found.level));
-        if found.violation <= 0.0 {
+        if found.excess <= 0.0 {
             let goal = goal.describe();
             return format!(
                 "{goal} breaks first: {value} at {load} is within it, but not once it is \
                  smoothed over the neighbouring loads"
             );
         }
-        let (goal, violation) = (goal.describe(), percent(found.violation));
-        format!("{goal} breaks first: {value} at {load}, {violation} beyond")
+        let (goal, excess) = (goal.describe(), percent(found.excess));
+        format!("{goal} breaks first: {value} at {load}, {excess} beyond")
     }
 
     fn uneven(&self, goal: Option<&Goal>, found: &MonotoneDeparture) -> String {

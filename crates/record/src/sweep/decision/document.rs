@@ -107,7 +107,7 @@ struct BreakDocument {
     goal: String,
     level: usize,
     value: f64,
-    violation: f64,
+    excess: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -258,8 +258,8 @@ fn no_highest(within: &GoalDecision) -> String {
 }
 
 fn broken(within: &GoalDecision, found: &LimitBreak) -> BreakDocument {
-    let LimitBreak { limit, level, value, violation } = *found;
-    BreakDocument { goal: goal_text(within, limit), level, value, violation }
+    let LimitBreak { limit, level, value, excess } = *found;
+    BreakDocument { goal: goal_text(within, limit), level, value, excess }
 }
 
 fn departure(within: &GoalDecision, goal: usize, found: &MonotoneDeparture) -> DepartureDocument {
