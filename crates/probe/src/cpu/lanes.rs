@@ -113,10 +113,6 @@ impl Eight {
 
 /// The dot products of each of `rows` with two others; all are alike in length. The sums of a tile stay in registers: each value
 /// that is loaded serves two or as many products as there are rows.
-#[expect(
-    clippy::needless_range_loop,
-    reason = "sums that are found by iterators are kept in memory by the compiler, which halves the speed"
-)]
 #[inline(always)]
 pub(super) fn tile_dots<const FUSED: bool, E: Element, const ROWS: usize>(
     rows: [&[f32]; ROWS],
@@ -152,10 +148,6 @@ pub(super) fn tile_dots<const FUSED: bool, E: Element, const ROWS: usize>(
 
 /// Adds to each row of `to`, which has `width` values a row, the first `count` rows of `from` by the row's weights: of each `stride`
 /// the first `width` values. The sums of sixteen columns of all rows stay in registers while the rows of `from` go by.
-#[expect(
-    clippy::needless_range_loop,
-    reason = "sums that are found by iterators are kept in memory by the compiler, which halves the speed"
-)]
 #[inline(always)]
 pub(super) fn add_weighted<const FUSED: bool, E: Element, const ROWS: usize, const MOST: usize>(
     to: &mut [f32],

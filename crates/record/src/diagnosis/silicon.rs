@@ -17,10 +17,10 @@ impl ProbedSilicon {
         let mut device = measured.clone();
         let printed = system.device();
         if let (None, Some(link)) = (device.link(), printed.link()) {
-            device = device.clone().with_link(link.clone()).unwrap_or(device);
+            device = device.clone().with_link(*link).unwrap_or(device);
         }
         if let (None, Some(network)) = (device.network(), printed.network()) {
-            device = device.clone().with_network(network.clone()).unwrap_or(device);
+            device = device.clone().with_network(*network).unwrap_or(device);
         }
         let share = |field: &str| {
             let cell = measured.cells().find(|cell| cell.field == field);

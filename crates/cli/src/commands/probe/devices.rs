@@ -11,25 +11,32 @@ pub(super) fn opened(asked: DeviceArg) -> Result<SeveralDevices, Fail> {
     let devices = SeveralDevices::of(cpu.host());
     match asked {
         DeviceArg::Cpu => Ok(devices.with(cpu)),
-        DeviceArg::Gpu => with_gpus(devices).map_err(|(_, absent)| Fail::device(absent)),
-        DeviceArg::All => Ok(with_gpus(devices.with(cpu)).unwrap_or_else(|(devices, absent)| {
-            tell!("note: no GPU is measured: {absent}");
-            devices
-        })),
+        DeviceArg::Gpu => match with_gpus(devices) {
+            (devices, None) => Ok(devices),
+            (_, Some(absent)) => Err(Fail::device(absent)),
+        },
+        DeviceArg::All => {
+            let (devices, absent) = with_gpus(devices.with(cpu));
+            if let Some(absent) = absent {
+                tell!("note: no GPU is measured: {absent}");
+            }
+            Ok(devices)
+        }
     }
 }
 
+/// With all GPUs, or as it was and why there are none.
 #[cfg(feature = "cuda")]
-fn with_gpus(devices: SeveralDevices) -> Result<SeveralDevices, (SeveralDevices, String)> {
+fn with_gpus(devices: SeveralDevices) -> (SeveralDevices, Option<String>) {
     match fizeau::probe::CudaBackend::all() {
-        Ok(gpus) => Ok(gpus.into_iter().fold(devices, SeveralDevices::with)),
-        Err(error) => Err((devices, error.to_string())),
+        Ok(gpus) => (gpus.into_iter().fold(devices, SeveralDevices::with), None),
+        Err(error) => (devices, Some(error.to_string())),
     }
 }
 
 #[cfg(not(feature = "cuda"))]
-fn with_gpus(devices: SeveralDevices) -> Result<SeveralDevices, (SeveralDevices, String)> {
-    Err((devices, "this program was built without the feature cuda".to_owned()))
+fn with_gpus(devices: SeveralDevices) -> (SeveralDevices, Option<String>) {
+    (devices, Some("this program was built without the feature cuda".to_owned()))
 }
 
 /// On what a model's operators are measured: processors widen to 32 bits, GPUs compute in 16.
