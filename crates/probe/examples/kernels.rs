@@ -1,4 +1,4 @@
-//! Writes every kernel for GPUs as a module in PTX into the folder that is named: what `cargo xtask ptx` assembles.
+//! The kernels for GPUs: listed, or written as modules in PTX into a folder that is named, for `cargo xtask ptx` to assemble.
 
 use std::error::Error;
 use std::fs;
@@ -7,10 +7,15 @@ use std::path::PathBuf;
 use fizeau_probe::CudaBackend;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = PathBuf::from(std::env::args().nth(1).ok_or("which folder is to be written to?")?);
-    fs::create_dir_all(&folder)?;
+    let folder = std::env::args().nth(1).map(PathBuf::from);
+    if let Some(folder) = &folder {
+        fs::create_dir_all(folder)?;
+    }
     for (name, text) in CudaBackend::kernels() {
-        fs::write(folder.join(name).with_extension("ptx"), text)?;
+        match &folder {
+            Some(folder) => fs::write(folder.join(name).with_extension("ptx"), text)?,
+            None => println!("{name}: {} lines of PTX", text.lines().count()),
+        }
     }
     Ok(())
 }
