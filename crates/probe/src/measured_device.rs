@@ -8,7 +8,7 @@ use fizeau_roofline::Device;
 
 use crate::document::ProbeDocument;
 use crate::figures::Figure;
-use crate::measurement::{CacheState, Component, Dtype, Operation, TransferEngine};
+use crate::measurement::{AttentionPhase, CacheState, Component, Dtype, Operation, TransferEngine};
 use crate::row::ProbeRow;
 
 /// A device file (`device.toml`) of what was measured.
@@ -161,15 +161,18 @@ fn arithmetic_of(row: &ProbeRow) -> Option<Figure<f64>> {
     Some(row.figures.arithmetic?.map(FlopsPerSec::get))
 }
 
-/// Rows of arithmetic on operands of those types.
+/// Rows of arithmetic on operands of those types. Attention of a decode step is none: its traffic limits it, so that its rate says
+/// nothing of what the device can compute.
 fn of_types<'a>(
     rows: impl Iterator<Item = &'a ProbeRow>,
     dtypes: &[Dtype],
 ) -> impl Iterator<Item = &'a ProbeRow> {
     rows.filter(|row| {
-        let component = row.measured.operation.component();
-        matches!(component, Component::Compute | Component::Gemm | Component::Attention)
-            && row.measured.dtype.is_some_and(|dtype| dtypes.contains(&dtype))
+        let is_arithmetic = match &row.measured.operation {
+            Operation::Attention { shape, .. } => shape.phase == AttentionPhase::Prefill,
+            other => matches!(other.component(), Component::Compute | Component::Gemm),
+        };
+        is_arithmetic && row.measured.dtype.is_some_and(|dtype| dtypes.contains(&dtype))
     })
 }
 

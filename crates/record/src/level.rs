@@ -22,8 +22,9 @@ pub(crate) use document::SUMMARY;
 pub use document::SummaryDocument;
 pub use run::{LevelContext, LevelOutcome};
 pub use speed::{
-    CalibratedBlock, CalibratedPrediction, DecodeStepComparison, EvenRouting, JsonNumber,
-    LevelReference, PredictedFigures, PredictedRange, SpeedOfLight, SpeedOfLightComparison,
+    CalibratedBlock, CalibratedPrediction, DataSheetBound, DecodeStepComparison, EvenRouting,
+    JsonNumber, LevelReference, PredictedFigures, PredictedRange, SpeedOfLight,
+    SpeedOfLightComparison,
 };
 pub use until::{UntilPrecise, UntilPreciseDocument, UntilPreciseGoal};
 

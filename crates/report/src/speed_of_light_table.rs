@@ -64,6 +64,26 @@ impl Shown<'_, SweepReport> {
         self.compared().filter_map(row).collect()
     }
 
+    /// What was reached of the data sheet's limit, in a sentence, where the bound is that of measured silicon; else none.
+    pub(crate) fn data_sheet_words(&self) -> Option<String> {
+        let mut device = None;
+        let mut words = Vec::new();
+        for level in self.compared() {
+            let Some(sheet) =
+                level.speed_of_light.comparison().and_then(|light| light.data_sheet.as_ref())
+            else {
+                continue;
+            };
+            device = Some(&sheet.device);
+            let share = sheet.share.map_or_else(|| "-".to_owned(), |share| percent(share.get()));
+            words.push(format!("{share} at {}", self.label(level.load)));
+        }
+        let (device, shares) = (device?, words.join(", "));
+        Some(format!(
+            "The bound is by what was measured of the silicon; of the limit by the data sheet of {device}: {shares}"
+        ))
+    }
+
     /// What a calibration predicts of the levels' output, in a sentence; none without one.
     pub(crate) fn calibrated_words(&self) -> Option<String> {
         let mut scopes = None;

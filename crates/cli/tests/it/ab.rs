@@ -53,8 +53,7 @@ fn a_server_with_longer_gaps_is_worse_and_everything_is_kept() {
         ended.out
     );
     let table = ended.out.lines().filter(|line| !line.contains("http") && !line.contains("folder"));
-    // Rates that are known to a tenth of a percent make their columns two wider.
-    assert!(table.clone().all(|line| line.chars().count() <= 82), "{}", ended.out);
+    assert!(table.clone().all(|line| line.chars().count() <= 80), "{}", ended.out);
     let ab = json(format!("{out}/ab.json"));
     assert_eq!(ab["schema"], "fizeau.ab/1");
     assert_eq!(answer_of(&ab, "p50 tpot"), "worse");

@@ -132,6 +132,46 @@ fn torn_files_foreign_prefixes_and_cells_that_are_no_numbers_keep_the_other_rows
     assert!(notes.contains("line 16"), "{notes}");
 }
 
+/// Levels measured against such a device are held against both limits.
+#[test]
+fn a_level_is_held_against_measured_silicon_and_against_its_data_sheet() {
+    let scratch = Scratch::new("two-limits");
+    let (device, out) = (scratch.path("device.toml"), scratch.path("run"));
+    let file = "name = \"h100-measured\"\ndata_sheet = \"h100-sxm\"\n[memory]\ncapacity = \"80 GiB\"\n\
+                bandwidth = \"2.68 TB/s\"\n[rates]\nbf16 = \"791.2 TFLOP/s\"\n";
+    write(&device, file).unwrap();
+    let asked = [
+        "simulate",
+        "--model-config",
+        "llama-3.1-8b",
+        "--hardware",
+        &device,
+        "--isl",
+        "64",
+        "--osl",
+        "64",
+        "--levels",
+        "1,4",
+        "--num-prompts",
+        "16",
+        "--out",
+        &out,
+    ];
+    let shown = run(&asked);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    let said = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("of the limit by the data sheet of NVIDIA H100 SXM"), "{}", shown.out);
+    for level in ["concurrency-0001", "concurrency-0004"] {
+        let text = std::fs::read_to_string(format!("{out}/{level}/summary.json")).unwrap();
+        let level: Value = serde_json::from_str(&text).unwrap();
+        let light = &level["speed_of_light"];
+        let by_silicon = light["share"]["output_tokens_per_s"].as_f64().unwrap();
+        // Few sequences wait for memory, of which this silicon gives 80 %.
+        let ratio = light["data_sheet"]["share"].as_f64().unwrap() / by_silicon;
+        assert!((0.79..0.83).contains(&ratio), "{light}");
+    }
+}
+
 /// A device file that names its data sheet gives two limits: by measured silicon, and by what is printed, with the share of it.
 #[test]
 fn a_measured_device_stands_beside_its_data_sheet() {

@@ -82,6 +82,36 @@ fn a_device_file_names_its_data_sheet_and_how_its_figures_came() {
     assert_eq!(bare.specified_by(sheet).devices[0].model, sheet.title);
 }
 
+/// Attention of a decode step is limited by its traffic: its rate of arithmetic would be a device that computes a hundredth of what it can.
+#[test]
+fn a_decode_step_s_attention_is_no_rate_of_arithmetic() {
+    let bf16_of = |phase: &str| {
+        let operation = serde_json::json!({
+            "kind": "attention",
+            "shape": {
+                "phase": phase, "batch": 1, "query_heads": 8, "kv_heads": 8, "key_dim": 128, "value_dim": 128,
+                "query_len": 64, "kv_len": 4096, "causal": false, "shared_kv": false
+            }
+        });
+        let timing = Timing::of_samples(vec![Millis::new(1.0); 8], 1);
+        let operation = serde_json::from_value(operation).unwrap();
+        let mut seen = Measurement::new("cpu", operation, timing, Provenance::native());
+        seen.dtype = Some(Dtype::Bf16);
+        seen.work = Work { flops: Some(Flops::new(1e12)), ..Work::default() };
+        let mut document = machine("a", 100.0, 1.0);
+        let rows = document.rows.drain(..).map(|row| row.measured).chain([seen]).collect();
+        let document = ProbeDocument::new(ProbeHost::named("a"), document.devices, rows);
+        MeasuredDevice::of(&document, "cpu")
+            .unwrap()
+            .device
+            .dense_rate(MathType::Bf16)
+            .unwrap()
+            .get()
+    };
+    assert!((bf16_of("decode") / 1e12 - 1.0).abs() < 1e-9, "the peak of f32, which is 1e12");
+    assert!((bf16_of("prefill") / 1e15 - 1.0).abs() < 1e-9);
+}
+
 #[test]
 fn nothing_measured_makes_no_device() {
     let nothing = ProbeDocument::new(ProbeHost::named("a"), Vec::new(), Vec::new());

@@ -91,12 +91,44 @@ pub struct SpeedOfLightComparison {
     pub calibrated: Option<(Result<Prediction, OutsideRegime>, Scope)>,
     /// What was reached of the bound.
     pub shares: fizeau_roofline::SpeedOfLightShares,
+    /// What the data sheet would allow, where the bound is made of measured figures of a device whose data sheet is known.
+    pub data_sheet: Option<DataSheetBound>,
     /// For a mixture of experts what even routing leaves of the bound; none of other models.
     pub even_routing: Option<EvenRouting>,
     /// The decode phase by itself; none where nothing was decoded.
     pub decode: Option<DecodeStepComparison>,
     /// What was measured beyond the bound, which cannot be; none if nothing was.
     pub violation: Option<BoundViolation>,
+}
+
+/// The output that a device's data sheet allows, beside a bound by what was measured of the same silicon.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DataSheetBound {
+    /// What the device is called: `NVIDIA H100 SXM 80 GB`.
+    pub device: String,
+    /// The most output tokens per second by the data sheet.
+    pub output_tokens_per_s: PerSec,
+    /// What was reached of it; none where nothing was measured.
+    pub share: Option<BoundShare>,
+}
+
+impl DataSheetBound {
+    /// None where the device's figures are those of its data sheet, or the data sheet has no room for the requests.
+    fn of(
+        system: &System,
+        lengths: &RequestLengths,
+        concurrency: NonZeroU64,
+        measured: &MeasuredFigures,
+    ) -> Option<Self> {
+        let sheet = system.device().specification()?;
+        let bound = Bound::over(&system.with_device(sheet.clone()), lengths, concurrency).ok()?;
+        Some(Self {
+            device: sheet.title.clone(),
+            output_tokens_per_s: bound.output_tokens_per_s,
+            share: measured.percent_of(&bound).output_tokens_per_s,
+        })
+    }
 }
 
 /// The output of a mixture of experts, were each token to choose its experts for itself and all equally often: what it can be held
@@ -214,6 +246,7 @@ impl SpeedOfLightComparison {
         Ok(Self {
             concurrency,
             even_routing,
+            data_sheet: DataSheetBound::of(system, lengths, concurrency, &measured),
             calibrated: reference
                 .predict(lengths, concurrency)
                 .zip(reference.predictor.map(|predictor| predictor.scope().clone())),

@@ -118,9 +118,9 @@ fn decimals(effect: Estimate<f64>, factor: f64) -> usize {
         effect.interval().map_or_else(|| effect.value(), |interval| interval.high - interval.low);
     let size = (effect.value() * factor).abs();
     let by_reach = match (reach * factor).abs() {
-        // Of hundreds of percent nobody reads a fraction, and it makes the table wider than a terminal.
+        // Of hundreds of percent nobody reads a fraction, of tens one digit of it, and more makes the table wider than a terminal.
         reach if reach >= 20.0 || size >= 100.0 => 0,
-        reach if reach >= 2.0 => 1,
+        reach if reach >= 2.0 || size >= 10.0 => 1,
         _ => 2,
     };
     if effect.interval().is_some_and(|interval| interval.low <= 0.0 && 0.0 <= interval.high) {

@@ -188,6 +188,9 @@ impl Shown<'_, LevelReport> {
         let (share, bound) = (light.shares.output_tokens_per_s, light.bound.output_tokens_per_s);
         let mut lines: Vec<String> = even.into_iter().collect();
         lines.extend(of("Percent of speed of light:", share, bound));
+        lines.extend(light.data_sheet.as_ref().and_then(|sheet| {
+            of("Percent of its data sheet's:", sheet.share, sheet.output_tokens_per_s)
+        }));
         let expected = light.expected.as_ref().ok();
         lines.extend(expected.map(|expected| {
             line("Expected (roofline model):", tokens(expected.figures.output_tokens_per_s))
@@ -216,6 +219,11 @@ impl Shown<'_, LevelReport> {
             lines
                 .push(line("Most at even routing (output tok/s):", rate(even.output_tokens_per_s)));
             lines.push(line("Share of that reached:", share(even.share)));
+        }
+        if let Some(sheet) = &light.data_sheet {
+            let most = rate(sheet.output_tokens_per_s);
+            lines.push(line("By the data sheet (output tok/s):", most));
+            lines.push(line("Share of that reached:", share(sheet.share)));
         }
         if light.shares.ttft.is_some() {
             lines.push(line("Share reached in prefill:", share(light.shares.ttft)));

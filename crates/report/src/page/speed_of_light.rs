@@ -20,9 +20,11 @@ pub(super) fn table(report: &SweepReport) -> Option<Table> {
             false => Cell::text(cell),
         }))
     };
-    let calibrated = Shown(report).calibrated_words().map(|words| format!("{words}."));
+    let said = |words: Option<String>| words.map(|words| format!("{words}."));
+    let sheet = said(Shown(report).data_sheet_words());
+    let calibrated = said(Shown(report).calibrated_words());
     let rows = Shown(report).light_rows().into_iter().map(row);
-    let notes = [format!("{}.", note(&[]))].into_iter().chain(calibrated);
+    let notes = [format!("{}.", note(&[]))].into_iter().chain(sheet).chain(calibrated);
     Table::new("Speed of light", COLUMNS.map(head), rows).noting(notes).unless_empty()
 }
 

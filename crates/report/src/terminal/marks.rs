@@ -65,6 +65,8 @@ impl Shown<'_, SweepReport> {
                 }
             };
             notes.push(note.to_owned());
+            let brief = terminal.verbosity == Verbosity::Brief;
+            notes.extend(self.data_sheet_words().filter(|_| brief));
         }
         if !self.repeats().is_empty() {
             notes.push(ONE_RUN_NOTE.to_owned());

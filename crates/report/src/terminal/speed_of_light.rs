@@ -36,6 +36,7 @@ impl Shown<'_, SweepReport> {
         out.extend(drawn.lines.into_iter().map(Line::Whole));
         out.push(Line::text(note(&drawn.left_out)));
         out.extend(terminal.not_shown(drawn.left_out, &COLUMNS.map(|column| column.head)));
+        out.extend(self.data_sheet_words().map(Line::text));
         out.extend(self.calibrated_words().map(Line::text));
         out.push(Line::Blank);
     }

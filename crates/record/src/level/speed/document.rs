@@ -24,6 +24,9 @@ pub(crate) struct LightDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     calibrated_reason: Option<String>,
     share: SharesDocument,
+    /// Where the bound is made of measured figures: the same by the device's data sheet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data_sheet: Option<DataSheetDocument>,
     /// Of a mixture of experts alone: what is left of the bound where each token chooses its experts for itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     even_routing: Option<EvenRoutingDocument>,
@@ -59,6 +62,15 @@ struct ExpectedDocument {
     /// Null where the requests keep nothing, so that any number fits.
     max_batch: Option<f64>,
     limited_by: LimitsDocument,
+}
+
+/// The output by the data sheet of the device, and the share of it that was reached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DataSheetBound"))]
+struct DataSheetDocument {
+    device: String,
+    output_tokens_per_s: f64,
+    share: Option<f64>,
 }
 
 /// The output where all experts are chosen equally often, and the share of it that was reached.
@@ -159,6 +171,11 @@ impl From<&SpeedOfLightComparison> for LightDocument {
             calibrated_reason: calibrated.is_none().then(no_calibration),
             calibrated,
             share: SharesDocument::from(&light.shares),
+            data_sheet: light.data_sheet.as_ref().map(|sheet| DataSheetDocument {
+                device: sheet.device.clone(),
+                output_tokens_per_s: sheet.output_tokens_per_s.get(),
+                share: sheet.share.map(BoundShare::get),
+            }),
             even_routing: light.even_routing.map(|even| EvenRoutingDocument {
                 output_tokens_per_s: even.output_tokens_per_s.get(),
                 share: even.share.map(BoundShare::get),
