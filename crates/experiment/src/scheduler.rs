@@ -56,13 +56,15 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         watcher: W,
     ) -> Self {
         let protocol = &prepared.settings.protocol;
-        let budget = protocol.budget.map(|total| Budget::new(total.into(), protocol.sustain));
+        let runner = LevelRunner::new(prepared, with, folder, watcher);
+        let of = |total: Nanos| Budget::new(runner.now(), total.into(), protocol.sustain);
+        let budget = protocol.budget.map(of);
         let by_default = if budget.is_some() { REFINED } else { 0 };
         let further = protocol.refine.unwrap_or(by_default);
         let levels = u32::try_from(prepared.spec.levels.len()).unwrap_or(u32::MAX);
         let all = levels.saturating_add(prepared.settings.loads.to_place()).saturating_add(further);
         Self {
-            runner: LevelRunner::new(prepared, with, folder, watcher),
+            runner,
             budget,
             runs: Vec::new(),
             left_out: Vec::new(),
@@ -201,7 +203,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         let protocol = &self.prepared.settings.protocol;
         let time = match (protocol.sustain, &self.budget) {
             (Some(time), _) => Some(time),
-            (None, Some(budget)) => budget.of_sustained(),
+            (None, Some(budget)) => budget.of_sustained(self.runner.now()),
             (None, None) => None,
         };
         let report = self.report();
@@ -224,7 +226,9 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         if let (Some(budget), Some(most)) = (&self.budget, ask.size.time)
             && !self.runner.has(ask)
         {
-            let Some(time) = budget.of_level(self.to_go, most, self.expected(load)) else {
+            let Some(time) =
+                budget.of_level(self.runner.now(), self.to_go, most, self.expected(load))
+            else {
                 return Ok(SchedulerState::NoTime);
             };
             ask.size.time = Some(time);
@@ -245,7 +249,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         let sustain = self.prepared.settings.protocol.sustain.unwrap_or_default();
         let others = u64::from(self.to_go.saturating_sub(1));
         match (&self.budget, time.filter(|_| self.prepared.is_by_time)) {
-            (Some(budget), _) => AfterLevel::Budget(budget.left().into()),
+            (Some(budget), _) => AfterLevel::Budget(budget.left(self.runner.now()).into()),
             (None, Some(time)) => AfterLevel::Takes(time * others + sustain),
             (None, None) if others == 0 => AfterLevel::Takes(sustain),
             (None, None) => AfterLevel::Unknown,

@@ -7,6 +7,7 @@ pub use parse::SloError;
 use std::fmt;
 
 use fizeau_core::Interval;
+use serde::{Deserialize, Serialize};
 
 use crate::{LevelSummary, Metric, Statistic};
 
@@ -24,7 +25,7 @@ use crate::{LevelSummary, Metric, Statistic};
 /// - number: one, or a range from the limit that is wanted to the one that would still do: `ttft<500ms..800ms`,
 ///   `goodput>0.99..0.95`.
 ///
-/// `Display` writes a form that parses to an equal value.
+/// `Display` writes a form that parses to an equal value, which is how it is stored too.
 ///
 /// ```
 /// let slo: fizeau_metrics::Slo = "p99 ttft<500ms, mean tpot<50ms".parse()?;
@@ -32,7 +33,8 @@ use crate::{LevelSummary, Metric, Statistic};
 /// assert_eq!(slo.to_string(), "p99 ttft<500ms, mean tpot<50ms");
 /// # Ok::<(), fizeau_metrics::SloError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub struct Slo {
     /// The goals, in the order in which they were given; at least one.

@@ -109,7 +109,7 @@ impl AbReport {
     /// # Errors
     /// Only if the JSON writer fails, which it does not for these types.
     pub fn to_json(&self) -> Result<String, JsonError> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+        JsonError::pretty(self)
     }
 
     /// The rounds that count.

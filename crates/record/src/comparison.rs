@@ -108,7 +108,7 @@ impl ComparisonReport {
     /// # Errors
     /// Only if the JSON writer fails, which it does not for these types.
     pub fn to_json(&self) -> Result<String, JsonError> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+        JsonError::pretty(self)
     }
 }
 

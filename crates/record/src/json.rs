@@ -26,15 +26,15 @@ pub struct Json(Node);
 pub struct JsonError(String);
 
 impl JsonError {
+    /// Because of `reason`, in plain words.
+    #[must_use]
+    pub fn new(reason: impl fmt::Display) -> Self {
+        Self(reason.to_string())
+    }
+
     /// `value` in JSON, indented, with a newline at its end.
     pub(crate) fn pretty(value: &impl Serialize) -> Result<String, Self> {
-        Ok(serde_json::to_string_pretty(value)? + "\n")
-    }
-}
-
-impl From<serde_json::Error> for JsonError {
-    fn from(error: serde_json::Error) -> Self {
-        Self(error.to_string())
+        Ok(serde_json::to_string_pretty(value).map_err(Self::new)? + "\n")
     }
 }
 
@@ -61,7 +61,8 @@ impl Json {
     /// # Errors
     /// If it cannot be put into JSON.
     pub fn of(value: &impl Serialize) -> Result<Self, JsonError> {
-        Ok(serde_json::from_value(serde_json::to_value(value)?)?)
+        let value = serde_json::to_value(value).map_err(JsonError::new)?;
+        serde_json::from_value(value).map_err(JsonError::new)
     }
 
     /// The value of a text of JSON.
@@ -69,7 +70,7 @@ impl Json {
     /// # Errors
     /// If it is none.
     pub fn parse(text: &str) -> Result<Self, JsonError> {
-        Ok(serde_json::from_str(text)?)
+        serde_json::from_str(text).map_err(JsonError::new)
     }
 
     /// The field of that name; none of what is no object, or has no such field.

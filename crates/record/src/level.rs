@@ -10,7 +10,7 @@ mod until;
 
 use std::borrow::Cow;
 
-use fizeau_core::{LevelLoad, Millis, PerSec, Tape, WarmUp};
+use fizeau_core::{Estimate, LevelLoad, Millis, PerSec, Tape, WarmUp};
 use fizeau_metrics::{
     ClientProof, Distribution, GoodputGoals, LevelShape, LevelSummary, Saturation, Statistic,
     Validity, Verdict, VerdictReason,
@@ -91,9 +91,6 @@ pub enum LevelStatus {
     },
 }
 
-/// A figure, and the ends of its interval where it has one.
-pub type IntervalEnds = (f64, Option<(f64, f64)>);
-
 /// The tail of a latency: its 99th percentile, or what stands in for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -133,13 +130,11 @@ impl TailLatency {
 }
 
 impl LevelReport {
-    /// The 99th percentile of the end-to-end latency in milliseconds, with the ends of its interval where it has one; none
-    /// where there are too few values.
+    /// The 99th percentile of the end-to-end latency, with its interval where it has one; none where there are too few values.
     #[must_use]
-    pub fn p99_e2el(&self) -> Option<IntervalEnds> {
+    pub fn p99_e2el(&self) -> Option<Estimate<Millis>> {
         let sample = &self.summary.metrics.e2el;
-        let ends = sample.interval(Statistic::P99).map(|ends| (ends.low.get(), ends.high.get()));
-        Some((sample.p99.value()?.get(), ends))
+        Some(Estimate::widened(sample.p99.value()?, sample.interval(Statistic::P99)))
     }
 
     /// Whether the queue of an open loop grew; a closed one has none.

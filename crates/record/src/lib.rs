@@ -102,10 +102,10 @@ pub use json::{Json, JsonError};
 pub use lengths::LengthTally;
 pub use level::{
     CalibratedBlock, CalibratedPrediction, DataSheetBound, DecodeStepComparison, EvenRouting,
-    IntervalEnds, JsonNumber, LatencyBasis, LevelContext, LevelDetail, LevelDetailTally,
-    LevelOutcome, LevelReference, LevelReport, LevelStatus, PredictedFigures, PredictedRange,
-    SpeedOfLight, SpeedOfLightComparison, SummaryDocument, TailLatency, UntilPrecise,
-    UntilPreciseDocument, UntilPreciseGoal,
+    JsonNumber, LatencyBasis, LevelContext, LevelDetail, LevelDetailTally, LevelOutcome,
+    LevelReference, LevelReport, LevelStatus, PredictedFigures, PredictedRange, SpeedOfLight,
+    SpeedOfLightComparison, SummaryDocument, TailLatency, UntilPrecise, UntilPreciseDocument,
+    UntilPreciseGoal,
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use merge::{MergeError, MergedRun, ShardMerge};

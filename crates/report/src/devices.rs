@@ -22,7 +22,8 @@ impl Shown<'_, Vec<&Device>> {
     /// Never, as long as memory lasts.
     pub fn to_json(&self) -> Result<String, JsonError> {
         let (schema, version) = ("fizeau.devices/1", env!("CARGO_PKG_VERSION"));
-        Ok(serde_json::to_string_pretty(&Document { schema, version, devices: self })?)
+        serde_json::to_string_pretty(&Document { schema, version, devices: self })
+            .map_err(JsonError::new)
     }
 }
 

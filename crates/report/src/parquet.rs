@@ -20,8 +20,9 @@ pub struct ParquetWriteError {
     pub reason: String,
 }
 
-impl From<ParquetError> for ParquetWriteError {
-    fn from(error: ParquetError) -> Self {
+impl ParquetWriteError {
+    /// Not `From`: what writes the files is nothing that callers of this crate should see.
+    pub(crate) fn of(error: &ParquetError) -> Self {
         Self { reason: error.to_string() }
     }
 }
@@ -53,7 +54,7 @@ impl<W: Write + Send> Table<W> {
     pub(crate) fn new<'a>(
         to: W,
         heads: impl IntoIterator<Item = (&'a str, TableCellKind)>,
-    ) -> Result<Self, ParquetWriteError> {
+    ) -> Result<Self, ParquetError> {
         let (mut schema, mut columns) = ("message fizeau {\n".to_owned(), Vec::new());
         for (name, kind) in heads {
             let (physical, values) = match kind {
@@ -74,19 +75,19 @@ impl<W: Write + Send> Table<W> {
     }
 
     /// One more row: as many cells as there are columns, each null or of its column's kind.
-    pub(crate) fn add(&mut self, cells: &[TableCell<'_>]) -> Result<(), ParquetWriteError> {
+    pub(crate) fn add(&mut self, cells: &[TableCell<'_>]) -> Result<(), ParquetError> {
         self.columns.iter_mut().zip(cells).for_each(|(column, cell)| column.add(cell));
         self.rows += 1;
         if self.rows == GROUP { self.write_group() } else { Ok(()) }
     }
 
     /// Writes what is left, and gives the file back.
-    pub(crate) fn finish(mut self) -> Result<W, ParquetWriteError> {
+    pub(crate) fn finish(mut self) -> Result<W, ParquetError> {
         self.write_group()?;
-        Ok(self.writer.into_inner()?)
+        self.writer.into_inner()
     }
 
-    fn write_group(&mut self) -> Result<(), ParquetWriteError> {
+    fn write_group(&mut self) -> Result<(), ParquetError> {
         if self.rows == 0 {
             return Ok(());
         }
@@ -117,7 +118,7 @@ impl Column {
     fn write<W: Write + Send>(
         &mut self,
         group: &mut SerializedRowGroupWriter<'_, W>,
-    ) -> Result<(), ParquetWriteError> {
+    ) -> Result<(), ParquetError> {
         match &mut self.values {
             Values::Text(all) => write::<ByteArrayType, W>(group, all, &self.is_known)?,
             Values::Whole(all) => write::<Int64Type, W>(group, all, &self.is_known)?,
@@ -138,7 +139,7 @@ fn write<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &mut Vec<T::T>,
     is_known: &[i16],
-) -> Result<(), ParquetWriteError> {
+) -> Result<(), ParquetError> {
     if let Some(mut column) = group.next_column()? {
         column.typed::<T>().write_batch(values, Some(is_known), None)?;
         column.close()?;

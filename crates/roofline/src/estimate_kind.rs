@@ -32,7 +32,8 @@ impl System {
     }
 
     /// What a decode step of `batch` sequences takes, all replicas together, each of which sees `context` tokens.
-    pub(crate) fn decode_step(&self, by: EstimateKind, batch: f64, context: Tokens) -> PassTime {
+    #[must_use]
+    pub fn decode_step(&self, by: EstimateKind, batch: f64, context: Tokens) -> PassTime {
         let contexts = ContextSpan::at(context.get() as f64);
         self.pass_time(by, &Pass::decode(self.micro_batch(batch), contexts))
     }

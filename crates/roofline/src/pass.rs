@@ -92,6 +92,15 @@ pub struct PassTime {
     pub binding: Binding,
 }
 
+impl PassTime {
+    /// The share of the whole pass that waits for one of its parts, from 0 to 1: `time.share_of(time.weights)`. Parts overlap in a
+    /// bound, so that their shares may add up to more than 1 there. Zero of a pass that takes no time.
+    #[must_use]
+    pub fn share_of(&self, part: Seconds) -> f64 {
+        if self.total.get() > 0.0 { part.get() / self.total.get() } else { 0.0 }
+    }
+}
+
 /// A pass's time by what binds it: of each operator the longer of memory and arithmetic, and communication. The fields
 /// add up to the pass's total, so that each is the total's derivative by the resource's own time.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -53,7 +53,8 @@ impl System {
     }
 
     /// How many sequences that see `context` tokens each fit at once, as [`System::max_batch`] counts them.
-    pub(crate) fn max_batch_at(&self, context: Tokens) -> f64 {
+    #[must_use]
+    pub fn max_batch_at(&self, context: Tokens) -> f64 {
         self.max_batch(&UniformLoad::new(context, Tokens::ZERO, NonZeroU64::MIN))
     }
 

@@ -133,6 +133,7 @@ fn ran(scenario: &Scenario) -> Document {
     let mut document = Document::new(scenario.is_full);
     for (words, ended) in printed {
         let line = words.join(" ");
+        read_again::gives_the_same(&line, ended.out.as_bytes());
         document.ended(&line, ended.code);
         document.add(&format!("stdout of {line}"), mask.text(&ended.out).as_bytes());
         document.add(&format!("stderr of {line}"), mask.text(&ended.err).as_bytes());

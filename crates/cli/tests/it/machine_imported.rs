@@ -162,7 +162,7 @@ fn a_level_is_held_against_measured_silicon_and_against_its_data_sheet() {
     let said = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("of the limit by the data sheet of NVIDIA H100 SXM"), "{}", shown.out);
     for level in ["concurrency-0001", "concurrency-0004"] {
-        let text = std::fs::read_to_string(format!("{out}/{level}/summary.json")).unwrap();
+        let text = read_to_string(format!("{out}/{level}/summary.json")).unwrap();
         let level: Value = serde_json::from_str(&text).unwrap();
         let light = &level["speed_of_light"];
         let by_silicon = light["share"]["output_tokens_per_s"].as_f64().unwrap();

@@ -1,13 +1,13 @@
 //! The time that a sweep may take, shared out.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use fizeau_core::Nanos;
+use fizeau_core::{Nanos, Stamp};
 
-/// The time that a sweep may take, counted from when it was made.
+/// The time that a sweep may take, by the clock of its run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
-    end: Instant,
+    end: Stamp,
     /// What is kept for the sustained run.
     sustain: Duration,
 }
@@ -28,30 +28,36 @@ const SHORTEST_LEVEL: Duration = Duration::from_secs(1);
 const MOST_SHARES: f64 = 1.5;
 
 impl Budget {
-    /// All of `total`, of which `sustain` is kept for the sustained run, where that was said.
-    pub(crate) fn new(total: Duration, sustain: Option<Nanos>) -> Self {
+    /// All of `total` from `now` on, of which `sustain` is kept for the sustained run, where that was said.
+    pub(crate) fn new(now: Stamp, total: Duration, sustain: Option<Nanos>) -> Self {
         let by_default = LONGEST_SUSTAINED.min(total / SUSTAINED_SHARE);
         let asked = sustain.map(|asked| Duration::from_nanos(asked.as_nanos()));
         let sustain = asked.unwrap_or(by_default).min(total);
         let sustain = if sustain < SHORTEST_SUSTAINED { Duration::ZERO } else { sustain };
-        Self { end: Instant::now() + total, sustain }
+        Self { end: now + Nanos::from(total), sustain }
     }
 
     /// What is left of it.
-    pub(crate) fn left(&self) -> Duration {
-        self.end.saturating_duration_since(Instant::now())
+    pub(crate) fn left(&self, now: Stamp) -> Duration {
+        self.end.saturating_since(now).into()
     }
 
     /// How long the next of `to_go` levels may take, at most as long as `most`; none if the time is used up. `rate` is how many
     /// requests per second it is expected to complete: where its share of the time is too short for a p99, it may have a little
     /// more, but the levels after it come first. A level of fewer requests is marked, and one that is missing tells nothing.
-    pub(crate) fn of_level(&self, to_go: u32, most: Nanos, rate: Option<f64>) -> Option<Nanos> {
-        share_of_budget(self.left().saturating_sub(self.sustain), to_go, most, rate)
+    pub(crate) fn of_level(
+        &self,
+        now: Stamp,
+        to_go: u32,
+        most: Nanos,
+        rate: Option<f64>,
+    ) -> Option<Nanos> {
+        share_of_budget(self.left(now).saturating_sub(self.sustain), to_go, most, rate)
     }
 
     /// How long the sustained run may take; none if the time is used up.
-    pub(crate) fn of_sustained(&self) -> Option<Nanos> {
-        let time = self.left().mul_f64(1.0 - AROUND).min(LONGEST_SUSTAINED.max(self.sustain));
+    pub(crate) fn of_sustained(&self, now: Stamp) -> Option<Nanos> {
+        let time = self.left(now).mul_f64(1.0 - AROUND).min(LONGEST_SUSTAINED.max(self.sustain));
         (time >= SHORTEST_SUSTAINED).then(|| Nanos::from(time))
     }
 }

@@ -60,7 +60,7 @@ impl TermExplanation {
         }
         let (schema, version) = ("fizeau.explanation/1", env!("CARGO_PKG_VERSION"));
         let document = Document { schema, version, explanation: self };
-        Ok(serde_json::to_string_pretty(&document)?)
+        serde_json::to_string_pretty(&document).map_err(JsonError::new)
     }
 
     /// The definitions alone.

@@ -8,6 +8,7 @@ pub use attainment::{GoalAttainment, GoodputAttainment, GroupAttainment};
 pub use parse::GoodputError;
 
 use fizeau_core::{Millis, Tape};
+use serde::{Deserialize, Serialize};
 
 use crate::{Metric, PooledSample, RequestMetrics, inter_token};
 
@@ -27,7 +28,8 @@ use crate::{Metric, PooledSample, RequestMetrics, inter_token};
 /// assert_eq!(goals.to_string(), "ttft:500 tpot:50 or e2el:2000");
 /// # Ok::<(), fizeau_metrics::GoodputError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct GoodputGoals {
     groups: Vec<Vec<RequestGoal>>,
 }

@@ -15,6 +15,20 @@ fn wrong(piece: &str, what: impl fmt::Display) -> SloError {
     SloError(format!("goal `{piece}`: {what}"))
 }
 
+impl TryFrom<String> for Slo {
+    type Error = SloError;
+
+    fn try_from(text: String) -> Result<Self, SloError> {
+        text.parse()
+    }
+}
+
+impl From<Slo> for String {
+    fn from(slo: Slo) -> Self {
+        slo.to_string()
+    }
+}
+
 impl FromStr for Slo {
     type Err = SloError;
 

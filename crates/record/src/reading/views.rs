@@ -66,6 +66,7 @@ impl StoredRun {
             levels: &'a [L],
         }
         let (version, run) = (env!("CARGO_PKG_VERSION"), self.path().display().to_string());
-        Ok(serde_json::to_string_pretty(&Document { schema, version, run, levels })?)
+        serde_json::to_string_pretty(&Document { schema, version, run, levels })
+            .map_err(JsonError::new)
     }
 }

@@ -1,12 +1,12 @@
 //! The run at the operating point, after all levels.
 
-use fizeau_core::LevelLoad;
+use fizeau_core::{Estimate, LevelLoad, Millis};
 use serde::{Deserialize, Serialize};
 
 use super::SweepReport;
 use super::repeats::{mean_of, p99_of, requests, tokens};
 use crate::goal::{GoalResult, results};
-use crate::{GoalDocument, IntervalEnds, LevelReport, SummaryDocument};
+use crate::{GoalDocument, LevelReport, SummaryDocument};
 
 /// A run at the load of the operating point, longer than a level: whether what the level promised can be kept up. It is no
 /// further point of the frontier.
@@ -89,10 +89,10 @@ impl SweepReport {
 
     /// The p99 E2EL of the load that a level stands for, over all of its runs.
     #[must_use]
-    pub fn tail_at(&self, level: &LevelReport) -> Option<IntervalEnds> {
+    pub fn tail_at(&self, level: &LevelReport) -> Option<Estimate<Millis>> {
         let repeats = self.repeats().iter().find(|all| all.load() == Some(level.load));
         match repeats.and_then(|all| all.range(|run| p99_of(&run.summary.metrics.e2el))) {
-            Some(range) => Some((range.median, None)),
+            Some(range) => Some(Estimate::widened(Millis::new(range.median), None)),
             None => level.p99_e2el(),
         }
     }
@@ -122,7 +122,8 @@ impl SharesOfLevel {
             share.is_finite().then_some(share)
         };
         let share = |figure: fn(&LevelReport) -> Option<f64>| of(figure(run), figure(level));
-        let tails = [run.p99_e2el(), report.tail_at(level)].map(|tail| tail.map(|tail| tail.0));
+        let tails =
+            [run.p99_e2el(), report.tail_at(level)].map(|tail| tail.map(|tail| tail.value().get()));
         Self {
             requests_per_s: share(|level| Some(requests(level))),
             output_tokens_per_s: share(|level| Some(tokens(level))),

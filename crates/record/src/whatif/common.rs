@@ -23,9 +23,9 @@ impl WhatIf {
 
     /// The setup as it stands in `whatif.json`: what differs from one configuration to another is null, with the reason beside it.
     pub(super) fn common_setup(&self) -> Result<Json, JsonError> {
-        let mut common = serde_json::to_value(&self.setup)?;
+        let mut common = serde_json::to_value(&self.setup).map_err(JsonError::new)?;
         for setup in self.setups() {
-            keep_common(&mut common, &serde_json::to_value(setup)?);
+            keep_common(&mut common, &serde_json::to_value(setup).map_err(JsonError::new)?);
         }
         Json::of(&common)
     }

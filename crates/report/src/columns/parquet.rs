@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use parquet::errors::ParquetError;
+
 use super::LevelTable;
 use crate::TableCellKind;
 use crate::parquet::{ParquetWriteError, Table};
@@ -13,6 +15,10 @@ impl LevelTable {
     /// # Errors
     /// If it cannot be written to.
     pub fn to_parquet<W: Write + Send>(&self, to: W) -> Result<W, ParquetWriteError> {
+        self.write_parquet(to).map_err(|error| ParquetWriteError::of(&error))
+    }
+
+    fn write_parquet<W: Write + Send>(&self, to: W) -> Result<W, ParquetError> {
         let kind =
             |is_text: &bool| if *is_text { TableCellKind::Text } else { TableCellKind::Number };
         let heads = self.heads.iter().zip(&self.is_text);

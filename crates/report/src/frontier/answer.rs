@@ -17,7 +17,7 @@ impl Shown<'_, FrontierAnswer> {
         if let Some(levels) = levels {
             document.insert("points".to_owned(), levels.json(self));
         }
-        Ok(serde_json::to_string(&document)?)
+        serde_json::to_string(&document).map_err(JsonError::new)
     }
 
     /// What is of no row by itself, a line each; `row` says which row is meant.

@@ -23,7 +23,8 @@ impl<W: Write + Send> RequestsParquet<W> {
     /// # Errors
     /// If it cannot be written to.
     pub fn new(to: W) -> Result<Self, ParquetWriteError> {
-        Table::new(to, RequestRow::legend().map(|(name, kind, _)| (name, kind))).map(Self)
+        let table = Table::new(to, RequestRow::legend().map(|(name, kind, _)| (name, kind)));
+        table.map(Self).map_err(|error| ParquetWriteError::of(&error))
     }
 
     /// One more request.
@@ -31,7 +32,8 @@ impl<W: Write + Send> RequestsParquet<W> {
     /// # Errors
     /// If the file cannot be written to.
     pub fn add(&mut self, row: &RequestRow<'_>) -> Result<(), ParquetWriteError> {
-        self.0.add(&row.cells().collect::<Vec<_>>())
+        let cells: Vec<_> = row.cells().collect();
+        self.0.add(&cells).map_err(|error| ParquetWriteError::of(&error))
     }
 
     /// Ends the file, and gives it back.
@@ -39,6 +41,6 @@ impl<W: Write + Send> RequestsParquet<W> {
     /// # Errors
     /// If it cannot be written to.
     pub fn finish(self) -> Result<W, ParquetWriteError> {
-        self.0.finish()
+        self.0.finish().map_err(|error| ParquetWriteError::of(&error))
     }
 }

@@ -23,7 +23,7 @@ impl SolView<'_> {
     /// # Errors
     /// Never, as long as memory lasts.
     pub fn to_json(&self) -> Result<String, JsonError> {
-        Ok(serde_json::to_string_pretty(&self.document())? + "\n")
+        Ok(serde_json::to_string_pretty(&self.document()).map_err(JsonError::new)? + "\n")
     }
 
     fn document(&self) -> Document<'_> {
@@ -86,7 +86,7 @@ impl SolExtra {
         fields.insert("version".to_owned(), env!("CARGO_PKG_VERSION").into());
         fields.extend([self.entry()]);
         fields.insert("warnings".to_owned(), vec![why].into());
-        Ok(serde_json::to_string_pretty(&fields)? + "\n")
+        Ok(serde_json::to_string_pretty(&fields).map_err(JsonError::new)? + "\n")
     }
 }
 

@@ -32,7 +32,7 @@ impl SolLine<'_> {
     /// Never, as long as memory lasts.
     pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), JsonError> {
         let line = Line::of(self.answer, self.notes).with(self.calibrated.as_ref());
-        Ok(serde_json::to_writer(out, &line)?)
+        serde_json::to_writer(out, &line).map_err(JsonError::new)
     }
 }
 
@@ -42,7 +42,7 @@ impl SolError<'_> {
     /// # Errors
     /// Never, as long as memory lasts.
     pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), JsonError> {
-        Ok(serde_json::to_writer(out, self)?)
+        serde_json::to_writer(out, self).map_err(JsonError::new)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Whether the operating point could be kept up, in words.
 
+use fizeau_core::{Estimate, Millis};
 use fizeau_record::text::{number, supported};
 use fizeau_record::{GoalResult, LevelReport, SweepReport, requests_interval};
 
@@ -20,7 +21,10 @@ impl Shown<'_, SweepReport> {
             supported(of.summary.throughput.requests_per_s.get(), requests_interval(&of.summary))
         };
         let rate = beside(Some(rate(run)), level.map(rate));
-        let ms = |(value, ends)| format!("{} ms", supported(value, ends));
+        let ms = |tail: Estimate<Millis>| {
+            let ends = tail.interval().map(|ends| (ends.low.get(), ends.high.get()));
+            format!("{} ms", supported(tail.value().get(), ends))
+        };
         let tail =
             beside(run.p99_e2el().map(ms), level.and_then(|level| self.tail_at(level)).map(ms));
         let holds = match (run.left_out(), sustained.holds()) {

@@ -1,13 +1,13 @@
 //! What was written, read and written again: the same bytes, whatever wrote it.
 
 use fizeau::record::{
-    AbDocument, CompareDocument, LevelDocument, PlanDocument, RunDocument, SearchDocument,
-    SummaryDocument, SweepDocument, WhatIfDocument,
+    AbDocument, CompareDocument, DiagnosisDocument, LevelDocument, PlanDocument, RunDocument,
+    SearchDocument, SummaryDocument, SweepDocument, WhatIfDocument,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Holds a document of a run against what its type writes of what it read there; nothing of any other file.
+/// Holds a document, as a file or printed, against what its type writes of what it read there; nothing of any other text.
 pub(super) fn gives_the_same(name: &str, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     // Other tools have a `summary.json` too.
@@ -22,13 +22,17 @@ pub(super) fn gives_the_same(name: &str, bytes: &[u8]) {
         "search.json" => again::<SearchDocument>(name, &text),
         "ab.json" => again::<AbDocument>(name, &text),
         "whatif.json" => again::<WhatIfDocument>(name, &text),
-        _ if text.contains(r#""schema": "fizeau.plan/1""#) => again::<PlanDocument>(name, &text),
-        _ if text.contains(r#""schema": "fizeau.compare/1""#) => {
-            again::<CompareDocument>(name, &text)
-        }
+        _ if is_of(&text, "plan") => again::<PlanDocument>(name, &text),
+        _ if is_of(&text, "comparison") => again::<CompareDocument>(name, &text),
+        _ if is_of(&text, "diagnosis") => again::<DiagnosisDocument>(name, &text),
         _ => return,
     };
     assert_eq!(again, text.trim_end(), "{name}");
+}
+
+/// Whether a document is of that schema itself, and does not only hold one that is.
+fn is_of(text: &str, kind: &str) -> bool {
+    text.starts_with(&format!("{{\n  \"schema\": \"fizeau.{kind}/1\""))
 }
 
 fn again<T: DeserializeOwned + Serialize>(name: &str, text: &str) -> String {

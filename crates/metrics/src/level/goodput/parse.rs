@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use fizeau_core::Millis;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{GoodputGoals, RequestGoal};
 
@@ -91,17 +90,17 @@ impl fmt::Display for GoodputGoals {
     }
 }
 
-impl Serialize for GoodputGoals {
-    /// The text of [`GoodputGoals`]'s `Display`, in which they are read.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl TryFrom<String> for GoodputGoals {
+    type Error = <Self as FromStr>::Err;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
     }
 }
 
-impl<'de> Deserialize<'de> for GoodputGoals {
-    /// Reads that text.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+impl From<GoodputGoals> for String {
+    fn from(goals: GoodputGoals) -> Self {
+        goals.to_string()
     }
 }
 
