@@ -35,20 +35,38 @@ pub(crate) struct Program {
 /// # Errors
 /// If it does not build; the compiler has then said why.
 pub(crate) fn build(args: &[&str]) -> Result<Vec<Program>> {
-    let output = command()
-        .args(["build", "--message-format", "json-render-diagnostics"])
+    let built = built(&["build"], args)?;
+    Ok(built.into_iter().map(|(_, program)| program).collect())
+}
+
+/// The examples, as `cargo test` with `args` builds them: with the dependencies of the tests, which need not be built twice then.
+///
+/// # Errors
+/// If something does not build; the compiler has then said why.
+pub(crate) fn examples(args: &[&str]) -> Result<Vec<Program>> {
+    let built = built(&["test", "--no-run"], args)?;
+    let examples =
+        built.into_iter().filter(|(kinds, _)| kinds.iter().any(|kind| kind == "example"));
+    Ok(examples.map(|(_, program)| program).collect())
+}
+
+/// The programs that a command of cargo makes, each with the kinds of target that it is.
+fn built(command: &[&str], args: &[&str]) -> Result<Vec<(Vec<String>, Program)>> {
+    let output = self::command()
+        .args(command)
+        .args(["--message-format", "json-render-diagnostics"])
         .args(args)
         .stderr(Stdio::inherit())
         .output()
         .context("cannot run cargo")?;
     if !output.status.success() {
-        bail!("cargo build {} failed", args.join(" "));
+        bail!("cargo {} {} failed", command.join(" "), args.join(" "));
     }
     Ok(programs(&String::from_utf8_lossy(&output.stdout)))
 }
 
 /// The programs named in cargo's messages, one JSON object a line.
-fn programs(messages: &str) -> Vec<Program> {
+fn programs(messages: &str) -> Vec<(Vec<String>, Program)> {
     #[derive(Deserialize)]
     struct Message {
         executable: Option<PathBuf>,
@@ -58,7 +76,8 @@ fn programs(messages: &str) -> Vec<Program> {
     messages
         .lines()
         .filter_map(message)
-        .filter_map(|m| Some(Program { name: m.target?.name, path: m.executable? }))
+        .filter_map(|message| Some((message.target?, message.executable?)))
+        .map(|(target, path)| (target.kind, Program { name: target.name, path }))
         .collect()
 }
 
@@ -165,7 +184,8 @@ mod tests {
         );
         let found = programs(messages);
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].name, "fizeau");
-        assert_eq!(found[0].path, Path::new("/t/fizeau"));
+        assert_eq!(found[0].0, ["bin"]);
+        assert_eq!(found[0].1.name, "fizeau");
+        assert_eq!(found[0].1.path, Path::new("/t/fizeau"));
     }
 }

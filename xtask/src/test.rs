@@ -76,9 +76,7 @@ fn examples(metadata: &Metadata) -> Result<Outcome> {
     if !metadata.ours().any(|package| package.has("example")) {
         return Ok(Outcome::Skipped("there are none"));
     }
-    let mut arguments = vec!["--examples"];
-    arguments.extend(EVERYTHING);
-    let Ok(programs) = cargo::build(&arguments) else {
+    let Ok(programs) = cargo::examples(&EVERYTHING) else {
         return Ok(Outcome::Failed);
     };
     let mut outcome = Outcome::Passed;

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::gate::Outcome;
-use crate::cargo::{self, Metadata};
+use crate::cargo::{self, Metadata, Program};
 use crate::process;
 
 const PROGRAM: &str = "fingerprint";
@@ -19,11 +19,12 @@ const PROGRAM: &str = "fingerprint";
 /// # Errors
 /// If it does not build or run.
 pub(super) fn same_plans(everything: &[&str], metadata: &Metadata) -> Result<Outcome> {
-    let together = printed(&[&["--example", PROGRAM], everything].concat())?;
+    let together = printed(cargo::examples(everything)?)?;
     let manifest = write_package(&metadata.target_directory)?;
     let (manifest, target) =
         (manifest.to_string_lossy(), metadata.target_directory.to_string_lossy());
-    let alone = printed(&["--offline", "--manifest-path", &manifest, "--target-dir", &target])?;
+    let alone = ["--offline", "--manifest-path", &manifest, "--target-dir", &target];
+    let alone = printed(cargo::build(&alone)?)?;
     let differing = differing(&together, &alone);
     for (together, alone) in &differing {
         eprintln!("within the workspace: {together}\nalone:                {alone}");
@@ -61,10 +62,9 @@ fn write_package(target: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// What the program prints when it is built with these arguments.
-fn printed(arguments: &[&str]) -> Result<String> {
-    let programs = cargo::build(arguments)?;
-    let program = programs.iter().find(|program| program.name == PROGRAM);
+/// What the program prints, which is one of those that were built.
+fn printed(programs: Vec<Program>) -> Result<String> {
+    let program = programs.into_iter().find(|program| program.name == PROGRAM);
     let program = program.context("cargo built no program of that name")?;
     process::output_of(&mut Command::new(&program.path)).context("the fingerprints failed")
 }
