@@ -85,7 +85,9 @@ fn late_release(level: &LevelSummary, expected: &LevelExpectations) -> Option<Ve
     // One request that was held back explains the greatest lateness, but a p99 only if it is one in a hundred.
     let explains = held_back > 0 && (name != "p99" || held_back.saturating_mul(100) >= sent);
     if !explains {
-        let text = format!("the client sent requests later than scheduled: {name} {late:.1} ms (limit {limit} ms)");
+        let text = format!(
+            "the client sent requests later than scheduled: {name} {late:.1} ms (limit {limit} ms)"
+        );
         return reason(verdict, VerdictConcern::Client, text);
     }
     let text = format!(
@@ -173,8 +175,7 @@ fn near_ceiling(
 }
 
 /// What becomes of the figures of a busy client whose arrivals the kernel stamped.
-const STAND: &str =
-    "the kernel recorded the arrival times, so the latencies above are still right";
+const STAND: &str = "the kernel recorded the arrival times, so the latencies above are still right";
 
 /// The measuring thread that a share is of.
 fn thread(client: &ClientProof, which: &str) -> String {

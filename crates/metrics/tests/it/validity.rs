@@ -151,7 +151,8 @@ fn a_client_without_time_of_its_own_is_noticed() {
     assert_one(&with_cpu(Some(0.95)), Verdict::Suspect, text);
     assert_eq!(with_cpu(Some(0.99)).verdict, Verdict::Invalid);
     let delayed = with_watch(|watch| watch.run_delay_share = Some(0.5));
-    let text = "another program took the CPU: the client thread waited 50.0 % of the time (limit 10.0 %)";
+    let text =
+        "another program took the CPU: the client thread waited 50.0 % of the time (limit 10.0 %)";
     let judged = verdict_with(delayed, &expected);
     assert_one(&judged, Verdict::Suspect, text);
     let note = "the kernel recorded the arrival times, so the latencies above are still right";
@@ -181,7 +182,8 @@ fn a_late_reader_is_busy_though_its_stamps_stand() {
         verdict_on(&[tape])
     };
     assert_eq!(lagged(10_000).verdict, Verdict::Valid);
-    let text = "the client was busy: it read replies late, max 12.0 ms after they came (limit 10 ms)";
+    let text =
+        "the client was busy: it read replies late, max 12.0 ms after they came (limit 10 ms)";
     assert_one(&lagged(12_000), Verdict::Suspect, text);
 }
 

@@ -20,9 +20,7 @@ impl<'a> Shown<'a, SweepReport> {
             let reasons =
                 level.validity.reasons.iter().filter(|reason| reason.verdict != Verdict::Valid);
             reasons.map(move |reason| match beyond {
-                Some(furthest) if level.is_of_light(reason) => {
-                    (load, reason.verdict, furthest)
-                }
+                Some(furthest) if level.is_of_light(reason) => (load, reason.verdict, furthest),
                 _ => placed(load, reason),
             })
         };

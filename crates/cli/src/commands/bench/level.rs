@@ -108,7 +108,7 @@ impl<'a> LevelOutputs<'a> {
         let mut lines = Vec::new();
         if let Some(folder) = folder {
             write_page(folder, sweep)?;
-            lines.push(format!("report: {}", folder.path().join(PAGE).display()));
+            lines.push(format!("Report: {}", folder.path().join(PAGE).display()));
         }
         if let Some(file) = &self.result {
             let path = file.path().display();
