@@ -127,7 +127,7 @@ note: one of a kind
 Compared although these differ:
   seed: 1 -> 2
 What changed:
-  hardware: unset -> h100
+  hardware: none -> h100
 
 concurrency 8:
 ";
