@@ -127,9 +127,8 @@ impl Shown<'_, ComparisonView<'_>> {
             Some(format!("{} instead of {}", row.figure.label(), row.stands_for?.label()))
         };
         let all: Vec<String> = self.table.rows.iter().filter_map(stand_in).collect();
-        (!all.is_empty()).then(|| {
-            format!("note: {} is used, which needs more requests than there are", all.join(", "))
-        })
+        (!all.is_empty())
+            .then(|| format!("note: {}, since there are too few requests for it", all.join(", ")))
     }
 
     /// Figures that some rounds lack.
