@@ -131,7 +131,7 @@ pub struct NanosError(f64);
 
 /// Why a text is not a length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it must be a number with ns, us, ms, s, m or h, such as 150us or 20m")]
+#[error("it must be a number with a unit (ns, us, ms, s, m or h), such as 150us, 5s or 20m")]
 pub struct ParseNanosError;
 
 /// The units in which people write a length of time, in seconds.

@@ -147,9 +147,10 @@ impl EndpointSpec {
                 self.called(Backend::Vllm, "model", keep_text)
             }
             BackendChoice::Detected => self.called(Backend::Vllm, &self.model, keep_text),
-            BackendChoice::Named(_) if self.model.is_empty() => {
-                Err(InputError::new(InputField::Model, "name the model as the server knows it"))
-            }
+            BackendChoice::Named(_) if self.model.is_empty() => Err(InputError::new(
+                InputField::Model,
+                "the model is missing: give the name that the server's /v1/models lists",
+            )),
             BackendChoice::Named(backend) => self.called(backend, &self.model, keep_text),
         }
     }

@@ -27,6 +27,8 @@ impl ChangedField {
         let path = self.field.strip_prefix("plan.").or_else(|| self.field.strip_prefix("setup."));
         let path =
             path.unwrap_or(&self.field).replace("arrivals.gamma.rescale", "arrival.rescaling");
+        // The first of a list is mostly the only one.
+        let path = path.strip_suffix("[0]").unwrap_or(&path);
         path.replace("arrivals.gamma.", "arrival.")
             .replace("_per_s", ", 1/s")
             .replace(['.', '_'], " ")
@@ -36,7 +38,8 @@ impl ChangedField {
     #[must_use]
     pub fn values(&self) -> [String; 2] {
         let words = |json: &Option<String>| match json.as_deref().map(serde_json::from_str) {
-            None | Some(Ok(Value::Null)) => "unset".to_owned(),
+            None | Some(Ok(Value::Null)) => "none".to_owned(),
+            Some(Ok(Value::Array(items))) if items.is_empty() => "none".to_owned(),
             Some(Ok(Value::String(text))) => text,
             Some(_) => json.clone().unwrap_or_default(),
         };

@@ -158,7 +158,7 @@ impl SearchReport {
 }
 
 impl SearchedLevel {
-    /// On which side of the edge it lies, as files and tables have it.
+    /// On which side of the edge it lies, as files have it.
     #[must_use]
     pub const fn side(&self) -> &'static str {
         match self.standing {

@@ -55,6 +55,16 @@ pub enum StoredError {
         /// The one that can be read.
         reads: &'static str,
     },
+    /// A document without its end.
+    #[error("{} ends too early (line {line}{}): the file was cut off", path.display(), at(field))]
+    CutOff {
+        /// The file.
+        path: PathBuf,
+        /// Its last line, from 1.
+        line: usize,
+        /// The path of the field in which it ends; empty at the top.
+        field: String,
+    },
     /// A document that is no JSON, or not of the right form.
     #[error("{}: {problem}{}", path.display(), at(field))]
     Document {

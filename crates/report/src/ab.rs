@@ -137,7 +137,7 @@ impl Shown<'_, AbReport> {
                 .filter_map(of_side);
             let places = places.collect::<Vec<_>>().join("; ");
             let figures = reason.figures_of.map_or_else(String::new, |(side, round)| {
-                format!("; the figures are those of {} in round {round}", letter(side))
+                format!("; worst: {} in round {round}", letter(side))
             });
             let verdict = reason.verdict.as_str();
             sentence(out, &format!("{verdict}: {} ({places}{figures})", reason.text));

@@ -124,11 +124,11 @@ impl Shown<'_, ComparisonView<'_>> {
     /// Percentiles that stand for higher ones.
     fn stand_ins(&self) -> Option<String> {
         let stand_in = |row: &ComparedFigure| {
-            Some(format!("{} stands for {}", row.figure.label(), row.stands_for?.label()))
+            Some(format!("{} instead of {}", row.figure.label(), row.stands_for?.label()))
         };
         let all: Vec<String> = self.table.rows.iter().filter_map(stand_in).collect();
         (!all.is_empty())
-            .then(|| format!("note: {}, which needs more requests than there are", all.join(", ")))
+            .then(|| format!("note: {}, since there are too few requests for it", all.join(", ")))
     }
 
     /// Figures that some rounds lack.

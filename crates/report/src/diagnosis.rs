@@ -76,7 +76,7 @@ fn of_figure(out: &mut String, name: &str, figure: &DiagnosedFigure) {
             return sentence(out, &format!("{name}: nothing to explain, since {reason}."));
         }
     };
-    line(out, &format!("{:<24}{:>10}{:>18}{:>7}", format!("Mean {name}"), "ms", "range", "share"));
+    line(out, &format!("{:<27}{:>9}{:>16}{:>7}", format!("Mean {name}"), "ms", "range", "share"));
     let mut from = 0.0;
     for step in &waterfall.steps {
         let bar = bar(waterfall, from, step.adds_ms);
@@ -86,11 +86,11 @@ fn of_figure(out: &mut String, name: &str, figure: &DiagnosedFigure) {
         let adds = if adds.starts_with('-') { adds } else { format!("{sign}{adds}") };
         let range = range(step.range_ms);
         let share = format!("{:.0} %", step.share * 100.0);
-        line(out, &format!("{:<24}{adds:>10}{range:>18}{share:>7}  {bar}", step.cause.title()));
+        line(out, &format!("{:<27}{adds:>9}{range:>16}{share:>7}  {bar}", step.cause.title()));
     }
     let measured = number(waterfall.measured_ms);
     let range = range(waterfall.measured_interval_ms);
-    line(out, &format!("{:<24}{measured:>10}{range:>18}{:>7}", "measured", "100 %"));
+    line(out, &format!("{:<27}{measured:>9}{range:>16}{:>7}", "measured", "100 %"));
     for step in &waterfall.steps {
         sentence(out, &format!("- {}: {}", step.cause.title(), step.evidence));
     }

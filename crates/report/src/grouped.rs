@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use fizeau_core::{LevelLoad, LoadKind};
 use fizeau_metrics::{Verdict, VerdictReason};
 use fizeau_record::text::listed;
 
@@ -16,18 +17,17 @@ pub(crate) struct GroupedReason<'a, P> {
     pub(crate) places: Vec<P>,
 }
 
-/// `reasons` with their places, those that differ in nothing but their figures said once. The gravest come first; reasons of one
-/// weight keep their order.
+/// `reasons` with their places, those of one kind said once. The gravest come first; reasons of one weight keep their order.
 pub(crate) fn grouped<'a, P: Clone + PartialEq>(
     reasons: impl IntoIterator<Item = (P, Verdict, &'a str)>,
 ) -> Vec<GroupedReason<'a, P>> {
     let mut all: Vec<(String, GroupedReason<'a, P>)> = Vec::new();
     for (place, verdict, text) in reasons {
-        let words = words(text);
-        let known = all.iter_mut().find(|(other, of)| *other == words && of.verdict == verdict);
+        let kind = kind(text);
+        let known = all.iter_mut().find(|(other, of)| *other == kind && of.verdict == verdict);
         let Some((_, known)) = known else {
             let places = vec![place];
-            all.push((words, GroupedReason { verdict, text, figures_of: None, places }));
+            all.push((kind, GroupedReason { verdict, text, figures_of: None, places }));
             continue;
         };
         if known.text != text {
@@ -47,12 +47,35 @@ pub(crate) fn grouped<'a, P: Clone + PartialEq>(
 }
 
 impl GroupedReason<'_, String> {
-    /// `4, 8 and 16; the figures are those of 16`
+    /// `4, 8 and 16; worst at 16`
     pub(crate) fn at(&self) -> String {
         let of = self.figures_of.as_ref();
         let of = of.filter(|_| self.places.len() > 1);
-        let of = of.map_or_else(String::new, |of| format!("; the figures are those of {of}"));
+        let of = of.map_or_else(String::new, |of| format!("; worst at {of}"));
         format!("{}{of}", listed(&self.places))
+    }
+}
+
+impl GroupedReason<'_, LevelLoad> {
+    /// `concurrency 4, 8 and 16; worst at 16`, or `10 and 20 requests/s`.
+    pub(crate) fn at(&self) -> String {
+        let of_kind = |kind: LoadKind| {
+            let of_kind = self.places.iter().filter(|load| load.kind() == kind);
+            let loads: Vec<String> = of_kind.map(|load| load.number()).collect();
+            let listed = listed(&loads);
+            (!loads.is_empty()).then(|| match kind {
+                LoadKind::Concurrency => format!("concurrency {listed}"),
+                LoadKind::Rate => format!("{listed} requests/s"),
+            })
+        };
+        let kinds = [LoadKind::Concurrency, LoadKind::Rate].into_iter().filter_map(of_kind);
+        let kinds: Vec<String> = kinds.collect();
+        let worst = self.figures_of.filter(|_| self.places.len() > 1);
+        let worst = worst.map_or_else(String::new, |load| match kinds.len() {
+            1 => format!("; worst at {}", load.number()),
+            _ => format!("; worst at {load}"),
+        });
+        format!("{}{worst}", kinds.join(" and "))
     }
 }
 
@@ -61,14 +84,30 @@ pub(crate) fn placed<P>(place: P, reason: &VerdictReason) -> (P, Verdict, &str) 
     (place, reason.verdict, &reason.text)
 }
 
-/// `text` without its figures.
-fn words(text: &str) -> String {
-    text.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect()
+/// What is said before the details: `text` up to its colon, without its figures and without saying whose they are.
+fn kind(text: &str) -> String {
+    let head = text.split_once(": ").map_or(text, |(head, _)| head);
+    let words = head.split_whitespace().filter(|word| !STATISTICS.contains(&bare(word)));
+    let words: Vec<&str> = words.collect();
+    words.join(" ").chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect()
 }
 
-/// The figures in `text`, in their order.
+/// Of which values a figure is: it differs from level to level with the number of requests.
+const STATISTICS: [&str; 2] = ["max", "p99"];
+
+/// A word without brackets and commas.
+fn bare(word: &str) -> &str {
+    word.trim_matches(['(', ')', ',', ';'])
+}
+
+/// The figures in `text`, in their order; the name of a percentile is none, and how many threads there are says nothing of how grave it is.
 fn figures(text: &str) -> Vec<f64> {
-    let numbers = text.split(|c: char| !c.is_ascii_digit() && c != '.');
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_counted = |(at, word): &(usize, &&str)| {
+        !STATISTICS.contains(&bare(word)) && words.get(at + 1) != Some(&"client")
+    };
+    let counted = words.iter().enumerate().filter(is_counted).map(|(_, word)| *word);
+    let numbers = counted.flat_map(|word| word.split(|c: char| !c.is_ascii_digit() && c != '.'));
     numbers.filter_map(|number| number.parse().ok()).collect()
 }
 
@@ -89,9 +128,29 @@ mod tests {
         };
         let all = of(&late);
         assert_eq!((all.len(), all[0].text), (1, late[1]));
-        assert_eq!(all[0].at(), "1, 4 and 16; the figures are those of 4");
+        assert_eq!(all[0].at(), "1, 4 and 16; worst at 4");
         assert_eq!(of(&[late[0]; 3])[0].at(), "1, 4 and 16");
         assert_eq!(of(&["late", "early"]).len(), 2);
+    }
+
+    #[test]
+    fn reasons_of_one_kind_are_one_whatever_their_figures_are_of() {
+        let texts = [
+            "another program took the CPU: the client thread waited 47.0 % of the time",
+            "another program took the CPU: of 2 client threads the most delayed waited 50.1 % of the time",
+            "another program took the CPU: of 8 client threads the most delayed waited 12.0 % of the time",
+        ];
+        let loads = [1, 4, 16].map(|load| LoadKind::Concurrency.at(f64::from(load)));
+        let reasons = loads.into_iter().zip(texts);
+        let all = grouped(reasons.map(|(load, text)| (load, Verdict::Suspect, text)));
+        assert_eq!((all.len(), all[0].text), (1, texts[1]));
+        assert_eq!(all[0].at(), "concurrency 1, 4 and 16; worst at 4");
+        let late = ["sent late: p99 12.0 ms", "sent late: max 28.0 ms"];
+        let rates = [10.0, 20.0].map(|rate| LoadKind::Rate.at(rate));
+        let reasons = rates.into_iter().zip(late);
+        let all = grouped(reasons.map(|(load, text)| (load, Verdict::Suspect, text)));
+        assert_eq!((all.len(), all[0].text), (1, late[1]));
+        assert_eq!(all[0].at(), "10 and 20 requests/s; worst at 20");
     }
 
     #[test]

@@ -45,8 +45,11 @@ pub struct PeerTables {
     pub block: Option<String>,
 }
 
+/// The figure that is otherwise counted than one would expect.
+const PEAK: &str = "max_concurrent_requests";
+
 /// What vLLM's own block has otherwise.
-const PEAKS: &str = "Its peaks here are of every instant (requests) and of any second (tokens), not\nof fixed seconds as its own are (below).";
+const PEAKS: &str = "The peaks in this block are exact. vLLM's own peaks, in the table below, count\nin fixed one-second bins.";
 
 impl PeerTables {
     /// vLLM's block, and a table for each tool. Sentences are broken to fit `width`. Without a newline after the last line.
@@ -64,10 +67,10 @@ impl Shown<'_, PeerComparison> {
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         let mut lines = vec![format!("{}, from the same tapes", self.version)];
-        let heads = ["figure", "", self.tool.as_str(), "Fizeau", "difference"];
+        let heads = ["figure", "", self.tool.as_str(), "Fizeau", "change"];
         // The longest name of a tool is longer than its column, and the one of units is empty.
         let heads = if self.tool.len() > WIDTHS[2] {
-            ["figure", "", "theirs", "Fizeau", "difference"]
+            ["figure", "", "theirs", "Fizeau", "change"]
         } else {
             heads
         };
@@ -84,7 +87,19 @@ impl Shown<'_, PeerComparison> {
             }
         }
         lines.extend(self.absences().into_iter().map(|text| wrap(&text, width)));
+        lines.extend(self.footnotes().map(|text| wrap(text, width)));
         lines.join("\n")
+    }
+
+    /// What a reader of the table would ask of it.
+    fn footnotes(&self) -> impl Iterator<Item = &'static str> {
+        let has_few = self.figures.iter().any(|figure| figure.ours_value == Some(None));
+        let has_peak = self.figures.iter().any(|figure| figure.name == PEAK);
+        let few = has_few.then_some("- in the column Fizeau: there are too few values");
+        let peak = has_peak.then_some(
+            "max_concurrent_requests counts every request that was in flight at any time within a second",
+        );
+        few.into_iter().chain(peak)
     }
 
     /// A row for each figure that differs from ours or that we have not: its name, its unit, theirs, ours, the difference. Then

@@ -59,8 +59,8 @@ impl Shown<'_, DevicePlan> {
 impl Shown<'_, PlannedFleet> {
     fn text(&self, plan: &DevicePlan, out: &mut String) {
         self.replica(out);
-        let heads = ["likely", "at the low end"];
-        row(out, "", heads.map(str::to_owned));
+        let heads = ["expected", "cautious"];
+        row(out, "cautious: the low end of the interval", heads.map(str::to_owned));
         let fleets = [Some(self.fleets.likely), self.fleets.cautious];
         let at_most = if self.carried.is_open_above { "at most " } else { "" };
         let fleet = |text: &dyn Fn(&Fleet) -> String| {
@@ -135,11 +135,9 @@ impl Shown<'_, PlannedFleet> {
         add("US dollars an hour", &|cost| Some(cost.usd_per_hour));
         add("a month of 730.5 hours", &|cost| Some(cost.usd_per_month));
         add("a request", &|cost| Some(cost.usd_per_request));
-        add("a million output tokens, at the whole cost", &|cost| {
-            cost.usd_per_million_output_alone
-        });
-        add("a million input tokens, prefill's share", &|cost| cost.usd_per_million_input);
-        add("a million output tokens, decode's share", &|cost| cost.usd_per_million_output);
+        add("1 M output tokens, if they bear all cost", &|cost| cost.usd_per_million_output_alone);
+        add("1 M input tokens (prefill)", &|cost| cost.usd_per_million_input);
+        add("1 M output tokens (decode)", &|cost| cost.usd_per_million_output);
     }
 }
 

@@ -38,13 +38,13 @@ impl Shown<'_, ProbeDocument> {
         let words = self.levels().into_iter().chain(self.verdict_lines());
         let blank = || std::iter::once(String::new());
         let wrapped = |line: String| wrap_hanging(&line, LINE, "    ");
-        let machine = self.machine().into_iter().map(wrapped).chain(blank());
+        let machine = self.machine(verbosity).into_iter().map(wrapped).chain(blank());
         let below = units.into_iter().chain(words).map(wrapped);
         let lines: Vec<String> = machine.chain(table).chain(blank()).chain(below).collect();
         lines.join("\n") + "\n"
     }
 
-    fn machine(&self) -> Vec<String> {
+    fn machine(&self, verbosity: Verbosity) -> Vec<String> {
         let host = &self.host;
         let mut words: Vec<String> = Vec::new();
         words.extend(Some(host.system.clone()).filter(|system| !system.is_empty()));
@@ -58,7 +58,17 @@ impl Shown<'_, ProbeDocument> {
         lines
             .extend(self.devices.iter().map(|device| format!("{}: {}", device.name, device.model)));
         let missing = self.devices.iter().flat_map(|device| &device.unavailable);
-        lines.extend(missing.map(|why| format!("Not measured here: {why}")));
+        match verbosity {
+            Verbosity::Full => {
+                lines.extend(missing.map(|why| format!("Not measured here: {why}")));
+            }
+            Verbosity::Brief => {
+                let count = missing.count();
+                lines.extend(
+                    (count > 0).then(|| format!("Not measured here: {count} kinds of rows")),
+                );
+            }
+        }
         lines.extend(self.notes.iter().map(|note| format!("Note: {note}")));
         lines
     }

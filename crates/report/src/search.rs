@@ -1,8 +1,11 @@
 //! A search as text.
 
 use crate::Shown;
-use crate::text::{line, sentence};
+use crate::grouped::{GroupedReason, grouped, placed};
+use crate::text::{VERDICT, line, sentence};
 use fizeau_core::{LevelLoad, LoadKind};
+use fizeau_metrics::Verdict;
+use fizeau_pareto::EdgeSide;
 use fizeau_record::text::{four_digits, number};
 use fizeau_record::{
     EngineRecord, GoalResult, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel,
@@ -25,7 +28,23 @@ impl Shown<'_, SearchReport> {
         out.push('\n');
         sentence(&mut out, &self.answer());
         self.remarks().iter().for_each(|text| sentence(&mut out, text));
+        self.verdict_words().iter().for_each(|text| sentence(&mut out, text));
         out
+    }
+
+    /// The verdict, and the reasons against the levels that count, each kind once with its loads.
+    fn verdict_words(&self) -> Vec<String> {
+        let levels = self.levels.iter().filter(|level| level.standing != EdgeSide::Bad);
+        let reasons = levels.flat_map(|SearchedLevel { level, .. }| {
+            let reasons = level.validity.reasons.iter();
+            let reasons = reasons.filter(|reason| reason.verdict != Verdict::Valid);
+            reasons.map(move |reason| placed(level.load, reason))
+        });
+        let words = |reason: GroupedReason<'_, LevelLoad>| {
+            format!("  {}: {} (at {})", reason.verdict.as_str(), reason.text, reason.at())
+        };
+        let verdict = format!("{VERDICT} {}", self.verdict().as_str());
+        std::iter::once(verdict).chain(grouped(reasons).into_iter().map(words)).collect()
     }
 
     /// The engine, or the server and its model.
@@ -50,13 +69,13 @@ impl Shown<'_, SearchReport> {
                 parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
             })
             .collect();
-        let mut head = format!("{:>3} {:12} {:>8}", "run", "for", self.asked.load.unit());
+        let mut head = format!("{:>5} {:7} {:>12}", "level", "purpose", self.asked.load.unit());
         heads.iter().for_each(|text| head.push_str(&format!(" {text:>11}")));
-        line(out, &format!("{head}  standing"));
+        line(out, &format!("{head}  goals"));
         let mut has_stand_in = false;
         for (index, level) in self.levels.iter().enumerate() {
             let load = self.load_cell(level);
-            let mut row = format!("{:>3} {:12} {load:>8}", index + 1, purpose(level));
+            let mut row = format!("{:>5} {:7} {load:>12}", index + 1, purpose(level));
             for (goal, head) in self.goals_at(level).iter().zip(&heads) {
                 has_stand_in |= goal.stand_in.is_some();
                 row.push_str(&format!(" {:>1$}", cell(goal), head.len().max(11)));
@@ -72,7 +91,7 @@ impl Shown<'_, SearchReport> {
     fn load_cell(&self, level: &SearchedLevel) -> String {
         let load = four_digits(level.level.load.value());
         match (self.asked.load, level.level.load) {
-            (LoadKind::Rate, LevelLoad::Concurrency(_)) => format!("{load} slots"),
+            (LoadKind::Rate, LevelLoad::Concurrency(_)) => format!("{load} in flight"),
             _ => load,
         }
     }
@@ -81,8 +100,8 @@ impl Shown<'_, SearchReport> {
 const fn purpose(level: &SearchedLevel) -> &'static str {
     match level.purpose {
         SearchPurpose::Start => "start",
-        SearchPurpose::Evaluation => "edge",
-        SearchPurpose::Confirmation => "confirmation",
+        SearchPurpose::Evaluation => "search",
+        SearchPurpose::Confirmation => "confirm",
     }
 }
 
@@ -96,8 +115,12 @@ const fn words(level: &SearchedLevel) -> &'static str {
     match (level.judgement, level.purpose) {
         (SearchJudgement::Saturated, _) => "saturated",
         (SearchJudgement::Failing, _) => "failing",
-        (SearchJudgement::Held, SearchPurpose::Confirmation) => "held",
+        (SearchJudgement::Held, SearchPurpose::Confirmation) => "met",
         (SearchJudgement::Missed, SearchPurpose::Confirmation) => "missed",
-        (SearchJudgement::Held | SearchJudgement::Missed, _) => level.side(),
+        (SearchJudgement::Held | SearchJudgement::Missed, _) => match level.standing {
+            EdgeSide::Good => "met",
+            EdgeSide::Bad => "missed",
+            EdgeSide::Undecided => "undecided",
+        },
     }
 }

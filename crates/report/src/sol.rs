@@ -27,7 +27,7 @@ use fizeau_roofline::{LoadAnalysis, System, UniformLoad};
 /// ```
 /// use std::num::NonZeroU64;
 /// use fizeau_core::Tokens;
-/// use fizeau_report::{SolScope, SolView};
+/// use fizeau_report::{SolScope, SolView, Verbosity};
 /// use fizeau_roofline::{Deployment, Device, KnownModel, UniformLoad, System};
 /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
 /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
@@ -43,7 +43,8 @@ use fizeau_roofline::{LoadAnalysis, System, UniformLoad};
 ///     asides: &[],
 ///     notes: &[],
 /// };
-/// assert!(view.text(80).contains("8.03 B parameters, 7.50 B read for a token"));
+/// let text = view.text(80, Verbosity::Brief);
+/// assert!(text.contains("8.03 B parameters, 7.50 B read for a token"));
 /// assert!(view.to_json()?.contains("fizeau.sol/1"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -66,7 +66,7 @@ impl Shown<'_, SweepReport> {
         out.extend(self.until_lines().into_iter().map(Line::text));
         out.extend(self.failure_lines().into_iter().map(Line::text));
         for reason in self.speed_of_light_reasons() {
-            out.push(Line::text(format!("Speed of light: absent, {reason}")));
+            out.push(Line::text(format!("Speed of light: not computed, {reason}")));
         }
         let client = self.client_lines().filter(|_| terminal.verbosity == Verbosity::Full);
         out.extend(client.into_iter().flatten().map(Line::text));
@@ -104,7 +104,10 @@ impl Shown<'_, SweepReport> {
         let setup = self.setup();
         let (endpoint, workload) = (&setup.endpoint, &setup.workload);
         let (url, path) = (&endpoint.base_url, &endpoint.path);
-        out.push(Line::text(format!("{} at {url}{path} ({})", endpoint.model, endpoint.backend)));
+        out.push(Line::text(format!(
+            "Model {} at {url}{path} (backend {})",
+            endpoint.model, endpoint.backend
+        )));
         out.push(Line::text(format!(
             "{}: {} tokens in, {} out, seed {}; {}",
             workload.dataset,

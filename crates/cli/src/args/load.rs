@@ -9,7 +9,7 @@ use super::choice::{Word, choice};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct LoadArgs {
-    /// The number of requests to send. The default is 1000, of a smaller data set as many as it has, of a trace all; with
+    /// The number of requests to send. By default 1000, or every record of a trace or of a smaller data set; with
     /// --level-seconds as many as its time has room for.
     #[arg(long, value_name = "N")]
     pub(crate) num_prompts: Option<u64>,

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{CalibrationArgs, MechanismArgs, SystemArgs};
+use super::{CalibrationArgs, MechanismArgs, SystemArgs, VerbosityArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct SolArgs {
@@ -14,6 +14,8 @@ pub(crate) struct SolArgs {
     pub(crate) mechanisms: MechanismArgs,
     #[command(flatten)]
     pub(crate) calibration: CalibrationArgs,
+    #[command(flatten)]
+    pub(crate) output: VerbosityArgs,
     /// Answer the queries of a file (`-` for standard input), one JSON object a line, each with one JSON line, in order. The flags
     /// are the defaults for what a line does not say. The exit code is 2 if any line could not be answered.
     #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["json", "curve", "batch", "context"],

@@ -11,8 +11,8 @@ use clap::Args;
     next_help_heading = "Speed of light (by default of one device; of a stored run as it was)"
 )]
 pub(crate) struct SpeedOfLightArgs {
-    /// The model's config.json, for the speed of light. It needs --hardware.
-    #[arg(long, value_name = "FILE")]
+    /// The model: a name that `fizeau models` lists, or its config.json. It needs --hardware.
+    #[arg(long, value_name = "NAME|FILE")]
     pub(crate) model_config: Option<PathBuf>,
     /// The device that the model runs on, for the speed of light: a name that `fizeau devices` lists, such as h100-sxm, or a
     /// TOML file with one of your own. It needs --model-config.

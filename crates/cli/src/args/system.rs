@@ -14,8 +14,8 @@ const DEFAULT_MEMORY_SHARE: f64 = DeploymentRecord::MEMORY_SHARE;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Model and devices")]
 pub(crate) struct SystemArgs {
-    /// The model: its Hugging Face config.json, or a name that `fizeau models` lists.
-    #[arg(long, value_name = "FILE|NAME")]
+    /// The model: a name that `fizeau models` lists, or its Hugging Face config.json.
+    #[arg(long, value_name = "NAME|FILE")]
     pub(crate) model_config: Option<String>,
     /// The device: a name that `fizeau devices` lists, such as h100-sxm, or a TOML file with one of your own.
     #[arg(long, value_name = "NAME|FILE")]

@@ -70,7 +70,7 @@ pub(crate) fn refused(error: CompareError) -> Fail {
         CompareError::FiguresAlone(path) => imported::no_requests(&path),
         CompareError::Unlike { .. } => Fail::usage(text.replacen(
             "these differ:",
-            "these differ (--force compares anyway):",
+            "these differ (`fizeau compare A B --force` compares them anyway):",
             1,
         )),
         CompareError::Invalid { .. } => Fail::usage(format!("{text}; --force compares it anyway")),

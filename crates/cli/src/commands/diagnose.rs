@@ -76,8 +76,9 @@ fn what_to_probe(
         "memory gemm attention"
     };
     format!(
-        "\nWithout a probe, what the silicon itself adds is not told apart. On a machine of the engine:\n  \
-         fizeau probe {parts} --model-config {} --concurrency {most}{tp} --out probed\n  \
+        "\nTo separate what this device itself adds, run these on the engine's machine:\n  \
+         fizeau probe {parts} --model-config {} \\\n    \
+         --concurrency {most}{tp} --out probed\n  \
          fizeau diagnose {} --probe probed",
         model.display(),
         args.run.display(),

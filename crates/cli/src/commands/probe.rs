@@ -45,6 +45,9 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 }
 
 fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
+    if args.seconds == 0 {
+        return Err(Fail::usage("--seconds 0: give at least 1 second"));
+    }
     let sheet = sheet(args)?;
     let mut backend = devices::opened(args.device)?;
     let trials = trials(args, &backend)?;
@@ -67,7 +70,7 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     show(&document, args.json, args.output)?;
     if outcome.left_out > 0 {
         tell!(
-            "note: {} of {} measurements had no time left; --seconds gives more",
+            "note: {} of {} measurements were not made, since the time was up; give more with --seconds",
             outcome.left_out,
             trials.len()
         );

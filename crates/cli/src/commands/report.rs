@@ -322,7 +322,7 @@ fn answers(run: &StoredRun) -> Result<(), Fail> {
 
 /// Where the page is.
 fn say_page(page: Option<&Path>) -> Result<(), Fail> {
-    page.map_or(Ok(()), |page| say(format!("report: {}", page.display())))
+    page.map_or(Ok(()), |page| say(format!("Report: {}", page.display())))
 }
 
 /// Every tape of a level goes to `each`; what a killed run left over is said.

@@ -87,7 +87,7 @@ impl Outcome {
         let report = &self.report;
         say(Shown(report).text().trim_end())?;
         checklist::show(&report.checklist, trust)?;
-        out.map_or(Ok(()), |out| say(format!("report: {}", out.join(PAGE).display())))?;
+        out.map_or(Ok(()), |out| say(format!("Report: {}", out.join(PAGE).display())))?;
         Ok(checklist::enforce(&report.checklist, trust, self.exit))
     }
 }

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
 use fizeau::core::{Nanos, Tokens};
+use fizeau::record::text::wrap;
 use fizeau::sim::FixedTiming;
 use fizeau::sim::http::{
     Faults, NaturalLength, Server, ServerConfig, ServerHandle, TimeScale, Tls,
@@ -89,7 +90,10 @@ fn simulated(args: &ServeArgs) -> Result<Served, Fail> {
         Some(tokens) => scenario.with_max_context(Tokens::new(tokens)).named("--max-model-len")?,
         None => scenario,
     };
-    let what = format!("simulated engine, no accelerator is used:\n  {}", scenario.describe());
+    let what = format!(
+        "simulated engine, no accelerator is used:\n  {}",
+        wrap(&scenario.describe(), 76).replace('\n', "\n  ")
+    );
     Ok(Served { config: ServerConfig::new(scenario.serve()), what, also: String::new() })
 }
 
@@ -155,7 +159,8 @@ fn announce(args: &ServeArgs, [what, also]: [&str; 2], handle: &ServerHandle) ->
 }
 
 const ROUTES: &str = "\
-routes: /v1/completions /v1/chat/completions /v1/responses /v1/messages /generate /v1/models
+routes: /v1/completions /v1/chat/completions /v1/responses
+        /v1/messages /generate /v1/models
         /tokenize /detokenize /health /metrics /truth[?summary]";
 
 /// Every fault, with a line about it.

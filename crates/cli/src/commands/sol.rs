@@ -104,7 +104,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     };
     match args.json {
         true => say(view.to_json().map_err(Fail::broken)?.trim_end())?,
-        false => say(view.text(width()))?,
+        false => say(view.text(width(), args.output.verbosity()))?,
     }
     Ok(Exit::Good)
 }

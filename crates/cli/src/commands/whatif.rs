@@ -47,7 +47,7 @@ pub(crate) fn run(asked: Vec<Configuration>) -> Result<Exit, Fail> {
     }
     let page = folder.write_text("report.html", &Shown(&report).page()).map_err(Fail::broken)?;
     say(Shown(&report).text().trim_end())?;
-    say(format!("report: {}", page.display()))?;
+    say(format!("Report: {}", page.display()))?;
     let exit = exit(&report, goals.is_given(), &cancel);
     let mut is_missed = false;
     for variant in report.variants() {

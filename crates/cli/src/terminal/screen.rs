@@ -26,9 +26,11 @@ impl Screen {
         let is_set = |name: &str| var_os(name).is_some_and(|value| !value.is_empty());
         let style =
             if is_set("NO_COLOR") || is_dumb() { TextStyle::Plain } else { TextStyle::Ansi };
-        let width = size.map_or(ASSUMED_WIDTH, |(width, _)| width.0.into());
+        let columns: Option<usize> =
+            std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         // A terminal that does not know its size says that it has none.
-        let width = if width == 0 { ASSUMED_WIDTH } else { width };
+        let width = columns.or(size.map(|(width, _)| width.0.into())).filter(|width| *width > 0);
+        let width = width.unwrap_or(ASSUMED_WIDTH);
         Self { width, style, charset: charset() }
     }
 }

@@ -79,7 +79,7 @@ fn a_bench_has_the_list_below_the_blocks_and_in_its_file() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let (_, list) = ended.out.split_once(" publish? Checklist: ").unwrap();
     assert!(
-        list.contains("\n  fail warm_up: no warm-up request was sent") && list.contains("report: "),
+        list.contains("\n  fail warm_up: no warm-up request was sent") && list.contains("Report: "),
         "{list}"
     );
     let summary = json(format!("{out}/summary.json"));

@@ -107,8 +107,8 @@ fn runs_of_other_workloads_models_or_goals_are_refused_with_the_fields() {
     let goals =
         bench(&scratch, "goals", 500, &format!("{few} --random-output-len 3 --goodput ttft:50"));
     let cases = [
-        (&longer, "lengths independent output fixed: 3 / 4"),
-        (&other, "endpoint model: m / n"),
+        (&longer, "lengths independent output fixed: 3 in A, 4 in B"),
+        (&other, "endpoint model: m in A, n in B"),
         (&goals, "goodput"),
     ];
     for (run, field) in cases {
@@ -141,8 +141,8 @@ fn what_was_asked_must_agree_or_is_shown() {
     let warm = bench("warm", "--num-prompts 8 --temperature 0.5");
     let more = bench("more", "--num-prompts 9");
     let cases = [
-        (&capped, "levels[0] max in flight: unset / 4"),
-        (&warm, "sampling temperature: unset / 0.5"),
+        (&capped, "levels[0] max in flight: none in A, 4 in B"),
+        (&warm, "sampling temperature: none in A, 0.5 in B"),
     ];
     for (other, field) in cases {
         let refused = compare(&[&a, other], "");

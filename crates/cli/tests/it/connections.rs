@@ -32,7 +32,7 @@ fn requests_are_shared_among_several_base_urls() {
         let out = scratch.path(name);
         let urls: Vec<&str> = urls.into_iter().flat_map(|url| ["--base-url", url]).collect();
         let ended = run(&bench(&out, &urls));
-        assert!(ended.out.contains("report: "), "{ended:?}");
+        assert!(ended.out.contains("Report: "), "{ended:?}");
         let tapes = std::fs::read_to_string(format!("{out}/tapes.jsonl")).unwrap();
         let at_second = tapes.lines().filter(|tape| tape.contains("\"endpoint\":1")).count();
         assert_eq!((tapes.lines().count(), at_second), (8, 4));
@@ -63,7 +63,7 @@ fn a_proxy_from_the_environment_is_used_and_said_and_recorded() {
     let arguments = bench(&out, &["--base-url", "http://llm.test:8000"]);
     let url = format!("http://me:s3cret@{address}");
     let ended = end(fizeau(&arguments).env("http_proxy", &url));
-    assert!(ended.out.contains("report: "), "{ended:?}");
+    assert!(ended.out.contains("Report: "), "{ended:?}");
     let shown = format!("http://***@{address}");
     assert!(
         ended.err.contains(&format!("note: requests go through the proxy {shown}")),
@@ -123,7 +123,7 @@ fn a_connection_for_each_request_and_stamps_of_this_process_go_on_record() {
     let (out, url) = (scratch.path("run"), server.base_url());
     let ended =
         run(&bench(&out, &["--base-url", &url, "--new-connection-per-request", "--user-stamps"]));
-    assert!(ended.out.contains("report: "), "{ended:?}");
+    assert!(ended.out.contains("Report: "), "{ended:?}");
     let tapes = std::fs::read_to_string(format!("{out}/tapes.jsonl")).unwrap();
     for tape in tapes.lines() {
         assert!(tape.contains("\"connection\":\"fresh\""), "{tape}");

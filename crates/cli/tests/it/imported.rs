@@ -150,7 +150,11 @@ fn old_results_lie_over_a_run_of_ones_own() {
         let ended = run(&[&["report"], &*words, &["--html", &page]].concat());
         assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
         assert!(ended.out.contains("imported without tapes"), "{}", ended.out);
-        assert!(ended.out.contains("no tests between them: a run that was imported"));
+        assert!(
+            ended
+                .out
+                .contains("These runs were not tested against each other: a run that was imported")
+        );
         let page = std::fs::read_to_string(page).unwrap();
         let flags = ["--svg", &picture, "--chart", "frontier"];
         let drawn = run(&[&["report"], &*words, &flags].concat());

@@ -205,7 +205,7 @@ fn wrong_flags_and_files_are_named() {
     with("nowhere.csv", "--from nowhere.csv: there is no such folder or file");
     with(
         &csv("latency\n3\n"),
-        "a table needs a column rate, requests_per_s, concurrency with the load",
+        "a table with one of the columns rate, requests_per_s or concurrency",
     );
     with(
         &csv("rate,p99_ttft_ms\n3,fast\n"),

@@ -105,7 +105,7 @@ fn who_may_not_write_has_a_report_all_the_same() {
     let ended = run(&["report", &out]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.err.starts_with("note: no page: ") && ended.err.contains("--html"), "{ended:?}");
-    assert!(ended.out.contains("Successful requests") && !ended.out.contains("report: "));
+    assert!(ended.out.contains("Successful requests") && !ended.out.contains("Report: "));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn several_runs_make_one_page() {
     let said: Vec<&str> = ended.out.lines().collect();
     assert!(said[0].starts_with("one: ") && said[1].starts_with("two: "), "{}", ended.out);
     assert!(said[0].contains("3 levels; run at concurrency 16"), "{}", ended.out);
-    assert_eq!(said.last(), Some(&&*format!("report: {there}")));
+    assert_eq!(said.last(), Some(&&*format!("Report: {there}")));
     assert!(fs::read_to_string(&there).unwrap().starts_with("<!doctype html>"));
     refused(&["report", &one, &two, "--json"], &["fizeau compare --json"]);
     refused(&["report", &one, &two, "--as", "vllm"], &["several runs"]);

@@ -74,7 +74,7 @@ fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
     assert!(sweep["sustained"]["run"].is_object());
     let again = run(&["report", &out]);
     assert_eq!(again.code, Some(0), "{again:?}");
-    let printed = |text: &str| text.replace(&format!("report: {out}/report.html\n"), "");
+    let printed = |text: &str| text.replace(&format!("Report: {out}/report.html\n"), "");
     assert_eq!(printed(&again.out), printed(&ended.out));
     let stored = run(&["report", &out, "--json"]);
     assert_eq!(serde_json::from_str::<Value>(&stored.out).unwrap(), document);

@@ -44,7 +44,7 @@ fn asked(question: &Question, out: &str) -> (String, String) {
     assert_eq!(ended.code, Some(0), "{line:?}: {ended:?}");
     assert!(ended.err.is_empty(), "{line:?}: {}", ended.err);
     let (printed, last) = ended.out.trim_end().rsplit_once('\n').unwrap();
-    assert_eq!(last, format!("report: {out}/report.html"));
+    assert_eq!(last, format!("Report: {out}/report.html"));
     let document = json(format!("{out}/whatif.json"));
     assert_eq!(document["schema"], "fizeau.whatif/1");
     assert!(document["variants"].as_array().unwrap().iter().all(|of| of["sweep"].is_object()));
@@ -207,7 +207,7 @@ fn a_trace_is_a_load() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.out.contains("the times of the trace"), "{}", ended.out);
     assert!(
-        ended.out.lines().all(|line| line.starts_with("report: ") || line.len() <= 80),
+        ended.out.lines().all(|line| line.starts_with("Report: ") || line.len() <= 80),
         "{}",
         ended.out
     );

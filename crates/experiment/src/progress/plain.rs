@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fizeau_core::{Millis, PerSec};
+use fizeau_core::{LoadKind, Millis, PerSec};
 use fizeau_metrics::Verdict;
 use fizeau_record::LevelReport;
 use fizeau_record::text::{clock, duration_ms, number};
@@ -34,9 +34,12 @@ impl ProgressState {
 fn ended(running: &RunningLevel, report: &LevelReport) -> String {
     let (all, requests) = (&report.summary.throughput, &report.summary.requests);
     let rate = |rate: PerSec| number(rate.get());
+    let name = match report.load.kind() {
+        LoadKind::Rate => format!("sent at {}: completed", running.name()),
+        LoadKind::Concurrency => format!("{}:", running.name()),
+    };
     let mut words = format!(
-        "{}: {} requests/s, {} output tokens/s",
-        running.name(),
+        "{name} {} requests/s, {} output tokens/s",
         rate(all.requests_per_s),
         rate(all.output_tokens_per_s)
     );

@@ -27,7 +27,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
         failures(level, limits),
         late_release(level, expected),
         late_send(level, client, limits),
-        late_read(level, client, limits),
+        late_read(level, limits),
         cpu(client, limits),
         run_delay(client, limits),
         near_ceiling(level, client, limits),
@@ -44,7 +44,9 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
     .flatten()
     .collect();
     let worst = reasons.iter().map(|reason| reason.verdict).max();
-    let notes = notes(level, expected);
+    let mut notes = notes(level, expected);
+    let is_busy = late_read(level, limits).is_some() || run_delay(client, limits).is_some();
+    notes.extend((is_busy && client.stamps == StampSource::Kernel).then(|| STAND.to_owned()));
     Validity { verdict: worst.unwrap_or(Verdict::Valid), reasons, notes }
 }
 
@@ -83,7 +85,9 @@ fn late_release(level: &LevelSummary, expected: &LevelExpectations) -> Option<Ve
     // One request that was held back explains the greatest lateness, but a p99 only if it is one in a hundred.
     let explains = held_back > 0 && (name != "p99" || held_back.saturating_mul(100) >= sent);
     if !explains {
-        let text = format!("requests were released late: {name} {late:.1} ms (limit {limit} ms)");
+        let text = format!(
+            "the client sent requests later than scheduled: {name} {late:.1} ms (limit {limit} ms)"
+        );
         return reason(verdict, VerdictConcern::Client, text);
     }
     let text = format!(
@@ -116,18 +120,12 @@ fn late_send(
 }
 
 /// The kernel's stamps stand however late they are read, but a client that reads late is a busy one.
-fn late_read(
-    level: &LevelSummary,
-    client: &ClientProof,
-    limits: &Thresholds,
-) -> Option<VerdictReason> {
+fn late_read(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason> {
     let (name, late) = tail(&level.metrics.read_lag)?;
     let (verdict, limit) = exceeded(late.get(), limits.read_lag_suspect.get(), None)?;
     let late = late.get();
-    // Of a level that is stamped by both, the lag is that of the kernel's part.
-    let so = if client.stamps == StampSource::Kernel { STAND } else { "" };
     let text = format!(
-        "the client was busy: it read replies late, {name} {late:.1} ms after they came (limit {limit} ms){so}"
+        "the client was busy: it read replies late, {name} {late:.1} ms after they came (limit {limit} ms)"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -137,11 +135,8 @@ fn cpu(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason> {
     let (verdict, limit) = exceeded(share, limits.cpu_suspect, Some(limits.cpu_invalid))?;
     let (share, limit) = (percent(share), percent(limit));
     let thread = thread(client, "busiest");
-    reason(
-        verdict,
-        VerdictConcern::Client,
-        format!("{thread} used {share} of a CPU (limit {limit})"),
-    )
+    let text = format!("the client needs most of a CPU: {thread} used {share} (limit {limit})");
+    reason(verdict, VerdictConcern::Client, text)
 }
 
 /// A thread that is ready and does not run has lost its CPU to another program.
@@ -149,15 +144,16 @@ fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason>
     let share = client.watch.run_delay_share?;
     let (verdict, limit) = exceeded(share, limits.run_delay_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
-    let thread = thread(client, "worst off");
+    let thread = thread(client, "most delayed");
     let so = match client.stamps {
-        StampSource::Kernel => STAND,
         StampSource::User => {
             "; the client stamps arrivals itself, so latencies include these waits"
         }
-        StampSource::Simulated => "",
+        StampSource::Kernel | StampSource::Simulated => "",
     };
-    let text = format!("{thread} waited for a CPU {share} of the time (limit {limit}){so}");
+    let text = format!(
+        "another program took the CPU: {thread} waited {share} of the time (limit {limit}){so}"
+    );
     reason(verdict, VerdictConcern::Client, text)
 }
 
@@ -179,13 +175,13 @@ fn near_ceiling(
 }
 
 /// What becomes of the figures of a busy client whose arrivals the kernel stamped.
-const STAND: &str = "; the kernel stamps arrivals, so latencies are still right";
+const STAND: &str = "the kernel recorded the arrival times, so the latencies above are still right";
 
 /// The measuring thread that a share is of.
 fn thread(client: &ClientProof, which: &str) -> String {
     match client.watch.threads {
-        0 | 1 => "the measuring thread".to_owned(),
-        threads => format!("the {which} of {threads} measuring threads"),
+        0 | 1 => "the client thread".to_owned(),
+        threads => format!("of {threads} client threads the {which}"),
     }
 }
 

@@ -126,9 +126,16 @@ fn is_at(field: &str, paths: &[&str]) -> bool {
     })
 }
 
-/// Each field and what both have there, a line each.
+/// Each setting and what both have there, a line each; A is the baseline.
 pub(super) fn words(fields: &[ChangedField]) -> String {
-    let line =
-        |field: &ChangedField| format!("\n  {}: {}", field.label(), field.values().join(" / "));
-    fields.iter().map(line).collect()
+    let line = |field: &ChangedField| {
+        let [a, b] = field.values();
+        format!("\n  {}: {a} in A, {b} in B", field.label())
+    };
+    // That a list is empty is said by what stands in the other.
+    let is_said = |field: &&ChangedField| {
+        let first = format!("{}[0]", field.field);
+        !fields.iter().any(|other| other.field == first)
+    };
+    fields.iter().filter(is_said).map(line).collect()
 }

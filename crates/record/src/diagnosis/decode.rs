@@ -96,7 +96,7 @@ fn overheads(
         return;
     }
     let evidence = format!(
-        "at {:.1} in flight, the lightest level, a token took {:.2} ms where {expected:.2} are expected",
+        "at {:.1} in flight, the lightest level, a token took {:.2} ms where the roofline model expects {expected:.2} ms",
         lightest.in_flight,
         mean.get()
     );

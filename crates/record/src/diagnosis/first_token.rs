@@ -78,7 +78,7 @@ fn overheads(
         false => "the lightest level shows it",
     };
     let evidence = format!(
-        "{what}: at {:.1} in flight a first token took {:.2} ms where {expected:.2} are expected; network and front end are in it",
+        "{what}: at {:.1} in flight a first token took {:.2} ms where the roofline model expects {expected:.2} ms; the rest includes network and HTTP front end",
         lightest.in_flight,
         seen.mean.get()
     );

@@ -31,8 +31,8 @@ pub enum SlowdownCause {
 fizeau_core::words! {
     /// For a reader, in a few words.
     pub SlowdownCause::title, all {
-        DataSheet = "data sheet", Silicon = "this silicon, as probed", Algorithm = "algorithm",
-        Collectives = "collectives", LaunchesAndSteps = "launches and steps",
+        DataSheet = "hardware bound (data sheet)", Silicon = "this silicon, as probed", Algorithm = "no overlap (roofline)",
+        Collectives = "collectives", LaunchesAndSteps = "engine overhead",
         BatchAndQueue = "batch and queue", Unexplained = "not explained",
     }
 }

@@ -164,15 +164,9 @@ impl GoalResult {
             (Some(value), Some(StandIn { values, needs })) => {
                 let (greatest, asked) = (shown(value), goal.statistic.as_str());
                 if is_met {
-                    format!(
-                        "met by all {values} values, the greatest {greatest}; a {asked} needs \
-                         {needs} values"
-                    )
+                    format!("met (maximum {greatest} of {values}; {asked} needs {needs})")
                 } else {
-                    format!(
-                        "missed by the greatest of {values} values, {greatest}; a {asked} needs \
-                         {needs} values"
-                    )
+                    format!("missed (maximum {greatest} of {values}; {asked} needs {needs})")
                 }
             }
         };

@@ -52,10 +52,19 @@ impl TestedLoads {
     /// If no column gives the load of a level, or two mean the same.
     pub fn of(heads: &[&str], greatest_goodput: f64) -> Result<Self, TestedLoadsError> {
         if !LOADS.iter().any(|name| heads.contains(name)) {
-            let (loads, has) = (LOADS.join(", "), heads.join(", "));
-            return Err(TestedLoadsError(format!(
-                "a table needs a column {loads} with the load; there are {has}"
-            )));
+            let is_json =
+                heads.first().is_some_and(|head| head.trim_start().starts_with(['[', '{']));
+            let what = match is_json {
+                true => "this looks like JSON; give JSON Lines, one object a line".to_owned(),
+                false => {
+                    let [loads @ .., last] = LOADS;
+                    let loads = loads.join(", ");
+                    format!(
+                        "this is neither a run's folder nor a table with one of the columns {loads} or {last}"
+                    )
+                }
+            };
+            return Err(TestedLoadsError(what));
         }
         let is_rate = heads.contains(&"good_share") || greatest_goodput > 1.0;
         let columns = GoalColumns::of(heads, is_rate).map_err(TestedLoadsError)?;

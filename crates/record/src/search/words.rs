@@ -1,7 +1,7 @@
 //! A search as text.
 
-use fizeau_metrics::{Distribution, Quantile, SampleSupport, Statistic, Verdict};
-use fizeau_pareto::{EdgeSide, SearchEnding};
+use fizeau_metrics::{Distribution, Quantile, SampleSupport, Statistic};
+use fizeau_pareto::SearchEnding;
 
 use super::{MoreTime, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel};
 use crate::GoalResult;
@@ -11,7 +11,7 @@ use fizeau_core::{LoadKind, Nanos};
 
 impl SearchReport {
     /// What is to be said beside the answer: what missed the goals, where they break and how surely that is known, what ended the
-    /// search, what more time would buy, the verdict.
+    /// search, what more time would buy.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let further = [
@@ -23,7 +23,7 @@ impl SearchReport {
             Some(self.ending_words()),
             self.more_words(),
         ];
-        further.into_iter().flatten().chain(self.verdict_words()).collect()
+        further.into_iter().flatten().collect()
     }
 
     /// The answer in a sentence: the best load that kept the goals, for how long, and whether a long level confirmed it.
@@ -95,11 +95,9 @@ impl SearchReport {
         let (low, high) =
             (self.slots_or(edge.low(), f64::floor), self.slots_or(edge.high(), f64::ceil));
         let unit = self.asked.load.words();
-        let width = self.precision().map_or_else(String::new, |of| format!("+-{}, ", percent(of)));
-        Some(format!(
-            "The goals break between {low} and {high} {unit} ({width}{})",
-            self.how_sure()
-        ))
+        let width = self.precision().map_or_else(String::new, |of| format!("+-{}; ", percent(of)));
+        let sure = self.how_sure();
+        Some(format!("The goals break between {low} and {high} {unit} ({width}{sure})"))
     }
 
     /// How many levels it took, and what ended it.
@@ -174,7 +172,7 @@ impl SearchReport {
         };
         match long.count() {
             0 => of(short.count(), "level"),
-            long => format!("{} and {}", of(short.count(), "level"), of(long, "long one")),
+            long => format!("{} and {}", of(short.count(), "level"), of(long, "confirmation")),
         }
     }
 
@@ -183,7 +181,7 @@ impl SearchReport {
         match (self.found.has_errors, self.refuted().next()) {
             (_, Some(_)) => "the long levels that kept and missed the goals".to_owned(),
             (true, None) => format!("{} confidence", percent(self.asked.confidence)),
-            (false, None) => "at an assumed confidence".to_owned(),
+            (false, None) => "the error of each level is assumed".to_owned(),
         }
     }
 
@@ -286,19 +284,6 @@ impl SearchReport {
             ),
             None => format!("the {name} of levels near the limit has no interval"),
         }
-    }
-
-    /// The verdict, and the reasons against the levels that count.
-    fn verdict_words(&self) -> Vec<String> {
-        let mut lines = vec![format!("Verdict: {}", self.verdict().as_str())];
-        let levels = self.levels.iter().filter(|level| level.standing != EdgeSide::Bad);
-        for reason in levels.flat_map(|level| &level.level.validity.reasons) {
-            let text = format!("  {}: {}", reason.verdict.as_str(), reason.text);
-            if reason.verdict != Verdict::Valid && !lines.contains(&text) {
-                lines.push(text);
-            }
-        }
-        lines
     }
 
     fn wrong_order(&self) -> Option<String> {

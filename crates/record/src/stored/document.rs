@@ -70,11 +70,13 @@ pub(crate) fn read_text(path: &Path) -> Result<String, StoredError> {
 }
 
 fn parsed<T: DeserializeOwned>(path: &Path, text: &[u8]) -> Result<T, StoredError> {
-    serde_json::from_slice(text).map_err(|error| StoredError::Document {
-        path: path.to_path_buf(),
-        line: error.line(),
-        field: field(text, error.line(), error.column()),
-        problem: error.to_string(),
+    serde_json::from_slice(text).map_err(|error| {
+        let (path, line) = (path.to_path_buf(), error.line());
+        let field = field(text, line, error.column());
+        if error.is_eof() {
+            return StoredError::CutOff { path, line, field };
+        }
+        StoredError::Document { path, line, field, problem: error.to_string() }
     })
 }
 

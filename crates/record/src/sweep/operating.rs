@@ -1,7 +1,7 @@
 //! The level to run at.
 
 use fizeau_core::LoadKind;
-use fizeau_metrics::Slo;
+use fizeau_metrics::{Comparison, Slo};
 use fizeau_pareto::{Knee, OperatingCandidate, OperatingChoice, back_off};
 
 use super::frontier_positions;
@@ -236,12 +236,17 @@ fn met(
     }
 }
 
-/// The goal that has least to spare: `, p99 TPOT 27 % within its limit`.
+/// The goal that has least to spare: `; the tightest goal is p99 TPOT, 27 % below its limit`.
 fn closest(goals: &[GoalResult]) -> String {
     let margins = goals.iter().filter_map(|goal| Some((goal, goal.margin()?)));
     let least = margins.reduce(|a, b| if b.1 < a.1 { b } else { a });
     let words = |(goal, margin): (&GoalResult, f64)| {
-        format!(", {} {} within its limit", name(&goal.outcome.goal), percent(margin))
+        let goal = &goal.outcome.goal;
+        let side = match goal.comparison {
+            Comparison::Less | Comparison::LessOrEqual => "below",
+            Comparison::Greater | Comparison::GreaterOrEqual => "above",
+        };
+        format!("; the tightest goal is {}, {} {side} its limit", name(goal), percent(margin))
     };
     least.filter(|(_, margin)| margin.is_finite()).map(words).unwrap_or_default()
 }

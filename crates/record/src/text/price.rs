@@ -65,7 +65,11 @@ pub fn usd(amount: f64) -> String {
         return "-".to_owned();
     }
     if amount == 0.0 || amount >= 1.0 {
-        return if amount < WHOLE_FROM { format!("{amount:.2}") } else { grouped(amount) };
+        let shown = format!("{amount:.2}");
+        return match shown.split_once('.') {
+            Some((whole, cents)) if amount < WHOLE_FROM => format!("{}.{cents}", grouped(whole)),
+            _ => dollars(amount),
+        };
     }
     // Three digits that count.
     let zeros = (-amount.log10()).ceil().clamp(1.0, 12.0) as usize - 1;
@@ -76,15 +80,19 @@ pub fn usd(amount: f64) -> String {
 pub fn usd_beside(amounts: [Option<f64>; 2]) -> [String; 2] {
     let is_whole = amounts.iter().flatten().any(|amount| *amount >= WHOLE_FROM);
     let shown = |amount: f64| match is_whole {
-        true if amount.is_finite() => grouped(amount),
+        true if amount.is_finite() => dollars(amount),
         _ => usd(amount),
     };
     amounts.map(|amount| amount.map_or_else(|| "-".to_owned(), shown))
 }
 
-/// Whole dollars, with a comma between thousands.
-fn grouped(amount: f64) -> String {
-    let digits = format!("{amount:.0}");
+/// Whole dollars.
+fn dollars(amount: f64) -> String {
+    grouped(&format!("{amount:.0}"))
+}
+
+/// The digits of a whole number, with a comma between thousands.
+fn grouped(digits: &str) -> String {
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
@@ -103,10 +111,10 @@ mod tests {
     fn dollars_have_the_digits_that_count() {
         let shown = [0.0, 2.5, 9999.0, 12_345.6, 1_234_567.0, 0.000_563_4, 0.1, 0.99].map(usd);
         let right =
-            ["0.00", "2.50", "9999.00", "12,346", "1,234,567", "0.000563", "0.100", "0.990"];
+            ["0.00", "2.50", "9,999.00", "12,346", "1,234,567", "0.000563", "0.100", "0.990"];
         assert_eq!(shown, right);
         assert_eq!(usd(f64::NAN), "-");
         assert_eq!(usd_beside([Some(7305.0), Some(10_957.5)]), ["7,305", "10,958"]);
-        assert_eq!(usd_beside([Some(7305.0), None]), ["7305.00", "-"]);
+        assert_eq!(usd_beside([Some(7305.0), None]), ["7,305.00", "-"]);
     }
 }

@@ -372,7 +372,11 @@ fn a_document_that_was_edited_by_hand_names_file_line_and_field() {
         put(&folder, &ended(1));
         let error = StoredRun::open(folder.path()).unwrap_err();
         let shown = error.to_string();
-        let StoredError::Document { path, line, field, .. } = error else { panic!("{shown}") };
+        let (StoredError::Document { path, line, field, .. }
+        | StoredError::CutOff { path, line, field, .. }) = error
+        else {
+            panic!("{shown}")
+        };
         assert_eq!(
             (path, line, &*field),
             (folder.path().join("run.json"), wanted, place),

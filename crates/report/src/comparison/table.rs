@@ -38,7 +38,7 @@ pub(super) fn lines(view: &ComparisonView<'_>) -> Vec<String> {
     let mut out = vec![draw(&heads, &widths)];
     out.extend(decided.iter().map(|line| drawn(line, &widths)));
     if !beside.is_empty() {
-        out.push("not judged (p not corrected):".to_owned());
+        out.push("For information only (p is not corrected for several tests):".to_owned());
         out.extend(beside.iter().map(|line| drawn(line, &widths)));
     }
     out

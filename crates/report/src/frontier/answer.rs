@@ -2,6 +2,7 @@
 
 use fizeau_pareto::FrontierAnswer;
 use fizeau_record::JsonError;
+use fizeau_record::text::number;
 use serde_json::{Map, Value, json};
 
 use super::FrontierLevels;
@@ -56,7 +57,7 @@ fn document(answer: &FrontierAnswer) -> Map<String, Value> {
 fn remarks(answer: &FrontierAnswer, point: impl Fn(usize) -> String) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(hypervolume) = answer.hypervolume {
-        lines.push(format!("hypervolume: {hypervolume}"));
+        lines.push(format!("hypervolume: {}", number(hypervolume)));
     }
     match &answer.knee {
         Some(Ok(knee)) => {

@@ -11,7 +11,7 @@ use fizeau_metrics::{
 use super::tail;
 use fizeau_record::{
     GoalResult, LevelReport, LevelStatus, OperatingDecision, OperatingPoint, SpeedOfLight,
-    SweepReport,
+    SpeedOfLightComparison, SweepReport,
 };
 use fizeau_roofline::BoundShare;
 
@@ -58,7 +58,7 @@ impl Shown<'_, LevelReport> {
         if !self.is_tokenless() {
             lines.extend(latency("TPOT (ms):", &metrics.tpot));
         }
-        lines.extend(self.rate_lines());
+        lines.extend(self.rate_lines(Verbosity::Brief));
         lines.extend(self.until_lines());
         lines.extend(self.goodput_rates());
         lines.extend(self.failure_lines());
@@ -85,7 +85,7 @@ impl Shown<'_, LevelReport> {
             lines.extend(self.seen("ICL, gap of chunks (ms):", &metrics.icl));
             lines.extend(self.seen("ITL, gap of tokens (ms):", &metrics.itl));
         }
-        lines.extend(self.rate_lines());
+        lines.extend(self.rate_lines(Verbosity::Full));
         lines.extend(self.token_lines());
         lines.extend(self.until_lines());
         lines.extend(self.phase_lines());
@@ -105,8 +105,8 @@ impl Shown<'_, LevelReport> {
         self.summary.tokens.source == Some(TokenSource::Tokenless)
     }
 
-    /// The headline rates. They are in vLLM's block, too, which says nothing of their intervals.
-    fn rate_lines(&self) -> Vec<String> {
+    /// The headline rates. They are in vLLM's block, too, which says nothing of their intervals: in brief only those that have one.
+    fn rate_lines(&self, verbosity: Verbosity) -> Vec<String> {
         let all = &self.summary.throughput;
         let rates = [
             ("Request throughput (req/s):", all.requests_per_s, all.intervals.requests_per_s),
@@ -116,7 +116,11 @@ impl Shown<'_, LevelReport> {
                 all.intervals.output_tokens_per_s,
             ),
         ];
-        let measured = rates.into_iter().filter(|(_, rate, _)| rate.get() > 0.0);
+        let adds = |interval: &Option<SampleSupport<_>>| {
+            verbosity == Verbosity::Full || matches!(interval, Some(SampleSupport::Known(_)))
+        };
+        let measured =
+            rates.into_iter().filter(|(_, rate, interval)| rate.get() > 0.0 && adds(interval));
         let two = |rate: PerSec| format!("{:.2}", rate.get());
         let shown = |(name, rate, interval): (_, _, Option<_>)| {
             line(name, two(rate) + &ends(interval, two))
@@ -183,25 +187,29 @@ impl Shown<'_, LevelReport> {
             Some(line(name, format_args!("{share} of {}", tokens(most))))
         };
         let even = light.even_routing.and_then(|even| {
-            of("Percent of even routing of experts:", even.share, even.output_tokens_per_s)
+            of("Share of even routing of experts:", even.share, even.output_tokens_per_s)
         });
         let (share, bound) = (light.shares.output_tokens_per_s, light.bound.output_tokens_per_s);
         let mut lines: Vec<String> = even.into_iter().collect();
-        lines.extend(of("Percent of speed of light:", share, bound));
+        let expected = light.expected.as_ref().ok().map(|of| of.figures.output_tokens_per_s);
+        let rate = |rate: PerSec| supported(rate.get(), None);
+        let beside = expected.map(|expected| format!(", expected: {}", rate(expected)));
+        let of_bound = format!("(bound: {}{})", rate(bound), beside.unwrap_or_default());
+        lines.extend(share.map(|share| {
+            let share = percent(share.get());
+            line("Share of speed of light (output tok/s):", format_args!("{share} {of_bound}"))
+        }));
         lines.extend(light.data_sheet.as_ref().and_then(|sheet| {
-            of("Percent of its data sheet's:", sheet.share, sheet.output_tokens_per_s)
+            of("Share of its data sheet's:", sheet.share, sheet.output_tokens_per_s)
         }));
-        let expected = light.expected.as_ref().ok();
-        lines.extend(expected.map(|expected| {
-            line("Expected (roofline model):", tokens(expected.figures.output_tokens_per_s))
-        }));
+        lines.extend(beats(light).then(|| sentence(IN_TURNS)));
         lines
     }
 
     /// Why there is no speed of light; nothing where there is one. The reason is longer than vLLM's lines.
     fn no_light(&self) -> Vec<String> {
         let reason = self.speed_of_light.reason();
-        let lines = |reason| [line("Speed of light:", "absent"), sentence(reason)];
+        let lines = |reason| [line("Speed of light:", "not computed"), sentence(reason)];
         reason.map(lines).into_iter().flatten().collect()
     }
 
@@ -235,11 +243,7 @@ impl Shown<'_, LevelReport> {
         if let Ok(expected) = &light.expected {
             let tokens = rate(expected.figures.output_tokens_per_s);
             lines.push(line("Expected, roofline model (output tok/s):", tokens));
-            let reached = light.shares.output_tokens_per_s.map_or(0.0, BoundShare::get)
-                * light.bound.output_tokens_per_s.get();
-            if reached > expected.figures.output_tokens_per_s.get() {
-                lines.push(sentence(IN_TURNS));
-            }
+            lines.extend(beats(light).then(|| sentence(IN_TURNS)));
         }
         lines
     }
@@ -269,6 +273,16 @@ impl Shown<'_, LevelReport> {
     }
 }
 
+/// Whether more was measured than is expected.
+fn beats(light: &SpeedOfLightComparison) -> bool {
+    let reached = light.shares.output_tokens_per_s.map_or(0.0, BoundShare::get)
+        * light.bound.output_tokens_per_s.get();
+    light
+        .expected
+        .as_ref()
+        .is_ok_and(|expected| reached > expected.figures.output_tokens_per_s.get())
+}
+
 /// How the goals of a run of one level came out, a line each; none where there are none.
 fn goal_lines(run: &SweepReport) -> Vec<String> {
     let point = run.operating_point();
@@ -277,7 +291,8 @@ fn goal_lines(run: &SweepReport) -> Vec<String> {
         .iter()
         .map(|words| {
             let (goal, came_out) = words.split_once(": ").unwrap_or((words, ""));
-            line(&format!("{goal}:"), came_out)
+            let padded = line(&format!("{goal}:"), came_out);
+            if padded.chars().count() <= WIDTH { padded } else { wrap(&plain(words), WIDTH) }
         })
         .collect();
     let is_loose_only = run.decisions().iter().any(OperatingDecision::is_loose_only);
@@ -328,7 +343,7 @@ pub(super) fn sentence(text: &str) -> String {
     wrap(&format!("  {}", plain(text)), WIDTH)
 }
 
-const TTFT_SCHEDULED: &str = "TTFT scheduled (ms):";
+const TTFT_SCHEDULED: &str = "TTFT from schedule (ms):";
 const E2EL_TO_EMBEDDING: &str = "E2EL to the embedding (ms):";
 
 /// The width of a terminal as it comes: vLLM's 50 columns are too few for a sentence.
@@ -349,7 +364,7 @@ pub(super) fn ends<T>(
             format!("  [{}, {}]", shown(low), shown(high))
         }
         Some(SampleSupport::NotSupported { needs, .. }) => {
-            format!("  [interval needs {needs} requests]")
+            format!("  [no interval: needs {needs} requests]")
         }
         None => String::new(),
     }

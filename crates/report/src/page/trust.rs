@@ -1,5 +1,6 @@
 //! Whether to believe it: what speaks against it, the checklist with its evidence, and the client's own proof.
 
+use fizeau_core::LevelLoad;
 use fizeau_metrics::Distribution;
 use serde::Serialize;
 
@@ -39,7 +40,7 @@ struct Reason {
 impl Trust {
     pub(super) fn of(report: &SweepReport) -> Self {
         let reasons = Shown(report).reasons();
-        let reason = |reason: &GroupedReason<'_, String>| Reason {
+        let reason = |reason: &GroupedReason<'_, LevelLoad>| Reason {
             verdict: reason.verdict.as_str(),
             text: reason.text.to_owned(),
             at: reason.at(),

@@ -26,7 +26,9 @@ impl Shown<'_, DevicePlan> {
                         ),
                     );
                 }
-                Err(reason) => sentence(out, &format!("  Speed of light: absent, since {reason}.")),
+                Err(reason) => {
+                    sentence(out, &format!("  Speed of light: not computed, since {reason}."))
+                }
             }
             if let (Err(reason), Some(_)) = (&self.source.prompt_share, &self.source.hour) {
                 sentence(

@@ -43,8 +43,9 @@ impl Shown<'_, DevicePlan> {
         }
         out.push('\n');
         let is_scaled = self.prices.iter().any(|price| price.label.starts_with("x "));
-        head(out, if is_scaled { "  limits of latency" } else { "  other goals" });
+        head(out, if is_scaled { "  latency goals times" } else { "  other goals" });
         for GoalPrice { label, outcome, .. } in &self.prices {
+            let label = label.strip_prefix("x ").unwrap_or(label);
             match outcome {
                 Ok(planned) => cells(out, &format!("  {label}"), planned, self),
                 Err(_) => {
@@ -113,6 +114,7 @@ fn cells(out: &mut String, label: &str, planned: &PlannedFleet, plan: &DevicePla
     let million = cost.and_then(|cost| cost.usd_per_million_output_alone);
     let [hour, million] = [hour, million]
         .map(|money| money.map_or_else(|| "-".to_owned(), |money| usd(money.middle())));
+    let devices = format!("{fewer}{devices}");
     let text = format!("{label}{each:>11}{replicas:>10}{devices:>9}{hour:>12}{million:>11}");
     line(out, &text);
 }

@@ -6,9 +6,9 @@ use fizeau_core::Verdict;
 use fizeau_probe::{Component, FleetTable, ProbeDocument, ProbeRow};
 
 use super::cells::{UNITS, cells, head};
-use crate::Shown;
 use crate::escape::escape;
 use crate::page::document;
+use crate::{Shown, Verbosity};
 
 /// What the page adds to the looks of every page.
 const STYLE: &str = include_str!("../whatif/page.css");
@@ -22,7 +22,7 @@ impl Shown<'_, ProbeDocument> {
     #[must_use]
     pub fn page(&self) -> String {
         let mut out = String::new();
-        let mut machine = self.machine().into_iter();
+        let mut machine = self.machine(Verbosity::Full).into_iter();
         let title = format!("What {} really does", self.host.node);
         put(&mut out, format_args!("<header>\n<p class=\"kind\">Fizeau probe</p>\n"));
         put(&mut out, format_args!("<h1>{}</h1>\n", escape(&title)));

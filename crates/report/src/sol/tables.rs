@@ -26,8 +26,8 @@ pub(super) fn memory(view: &SolView<'_>) -> Vec<String> {
         ("weights", of.weights, String::new()),
         ("cache", of.cache, sequences),
         ("free", of.free, room),
-        ("kept back", of.reserve, String::new()),
-        ("whole", of.total, String::new()),
+        ("reserved", of.reserve, String::new()),
+        ("total", of.total, String::new()),
     ] {
         let share = percent(part.get() / of.total.get());
         grid.row([name.to_owned(), format!("{:.2}", part.get() / 1e9), share, note]);
@@ -89,18 +89,24 @@ pub(super) fn schedules(view: &SolView<'_>) -> Vec<String> {
         add("TPOT, ms", |figures| figures.tpot.get() * 1e3);
         add("requests/s", |figures| figures.requests_per_s.get());
     }
-    grid.lines()
+    let mut lines = grid.lines();
+    lines.push(SCHEDULES.to_owned());
+    lines
 }
+
+/// Which of the schedules the other table has.
+const SCHEDULES: &str =
+    "The bound above is that of overlapped, the expectation that of alternating.";
 
 /// Where the time of a pass goes, operator by operator.
 pub(super) fn terms(view: &SolView<'_>, phase: PassPhase) -> Vec<String> {
     let (system, load, running) = (view.system, view.load, view.answer.running_batch);
     let (pass, name) = match phase {
-        PassPhase::Prefill => (system.prefill_pass(load), "a prompt's pass, ms".to_owned()),
+        PassPhase::Prefill => (system.prefill_pass(load), "prefill of one prompt, ms".to_owned()),
         _ => {
             let step = system.decode_pass(load, running);
-            let sequences = whole_or_not(step.decoding);
-            (step, format!("a step of {sequences}, ms"))
+            let of = sequences(step.decoding);
+            (step, format!("decode step of {of}, ms"))
         }
     };
     let whole = [system.bound_pass(&pass).total, system.expected_pass(&pass).total];
@@ -118,7 +124,7 @@ pub(super) fn terms(view: &SolView<'_>, phase: PassPhase) -> Vec<String> {
         }
     }
     let [bound, expected] = whole.map(ms);
-    grid.row(["  whole".to_owned(), bound, expected, String::new(), String::new()]);
+    grid.row(["  total".to_owned(), bound, expected, String::new(), String::new()]);
     grid.lines()
 }
 
@@ -142,7 +148,7 @@ fn whole_or_not(count: f64) -> String {
 /// What a better resource would buy, by the expectation.
 pub(super) fn gains(changes: &[Change], view: &SolView<'_>) -> Vec<String> {
     let is_whole = view.scope == SolScope::Requests;
-    let heads = ["expected gain of", "tokens/s of a user", "requests/s", "prompt's pace"];
+    let heads = ["expected gain from", "tokens/s of a user", "requests/s", "prefill speed"];
     let mut grid = Grid::new(if is_whole { &heads } else { &heads[..2] });
     for change in changes {
         let gain = &change.expected;

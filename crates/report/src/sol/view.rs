@@ -5,7 +5,7 @@ use fizeau_roofline::{Device, MathType, PassPhase, Tensors};
 use super::quantity::{bytes, count, per_second};
 use super::{SolExtra, SolScope, SolView, tables};
 use crate::Shown;
-use crate::text::plain;
+use crate::text::{Verbosity, plain};
 use fizeau_record::text::number;
 use fizeau_record::text::wrap;
 
@@ -13,30 +13,26 @@ use fizeau_record::text::wrap;
 const SENTENCE: usize = 80;
 
 impl SolView<'_> {
-    /// The whole answer. Tables are at most 80 columns wide; sentences are broken at `width` or 80 columns, whichever is less.
+    /// The answer; in full also the schedules, where the time of each pass goes, and what better resources would gain. Tables are at most 80 columns wide; sentences are broken at `width` or 80 columns, whichever is less.
     /// Without a newline at the end.
     #[must_use]
-    pub fn text(&self, width: usize) -> String {
+    pub fn text(&self, width: usize, verbosity: Verbosity) -> String {
+        let is_full = verbosity == Verbosity::Full;
         let mut text = Text { lines: Vec::new(), width: width.min(SENTENCE) };
         self.say_model(&mut text);
         self.say_device(&mut text);
         self.say_load(&mut text);
         text.table(tables::memory(self));
         text.table(tables::figures(self));
-        if self.scope == SolScope::Requests {
+        if is_full && self.scope == SolScope::Requests {
             text.table(tables::schedules(self));
         }
         if let Some(calibrated) = self.calibrated.and_then(|calibrated| Shown(&calibrated).table())
         {
             text.table(calibrated);
         }
-        if self.scope == SolScope::Requests {
-            text.table(tables::terms(self, PassPhase::Prefill));
-        }
-        text.table(tables::terms(self, PassPhase::Decode));
-        let changes = self.changes();
-        if !changes.is_empty() {
-            text.table(tables::gains(&changes, self));
+        if is_full {
+            self.say_passes(&mut text);
         }
         for aside in self.asides {
             text.aside(&aside.lines());
@@ -50,6 +46,18 @@ impl SolView<'_> {
             text.say("Warning", warning);
         }
         text.lines.join("\n")
+    }
+
+    /// Where the time of each pass goes, and what better resources would gain.
+    fn say_passes(&self, text: &mut Text) {
+        if self.scope == SolScope::Requests {
+            text.table(tables::terms(self, PassPhase::Prefill));
+        }
+        text.table(tables::terms(self, PassPhase::Decode));
+        let changes = self.changes();
+        if !changes.is_empty() {
+            text.table(tables::gains(&changes, self));
+        }
     }
 
     fn say_model(&self, text: &mut Text) {

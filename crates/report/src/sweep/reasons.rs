@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Shown;
 use crate::grouped::{GroupedReason, grouped, placed};
-use fizeau_core::FailureClass;
+use fizeau_core::{FailureClass, LevelLoad};
 use fizeau_metrics::Verdict;
 use fizeau_record::LevelReport;
 use fizeau_record::SweepReport;
@@ -13,17 +13,15 @@ use fizeau_record::text::listed;
 impl<'a> Shown<'a, SweepReport> {
     /// Every reason against a level, each said once, with the loads of the levels that it applies to. Of what was measured
     /// beyond the speed of light, that which is furthest beyond speaks for all.
-    pub(crate) fn reasons(&self) -> Vec<GroupedReason<'a, String>> {
+    pub(crate) fn reasons(&self) -> Vec<GroupedReason<'a, LevelLoad>> {
         let beyond = self.beyond_light();
         let of = |level: &'a LevelReport| {
-            let load = self.label(level.load);
+            let load = level.load;
             let reasons =
                 level.validity.reasons.iter().filter(|reason| reason.verdict != Verdict::Valid);
             reasons.map(move |reason| match beyond {
-                Some(furthest) if level.is_of_light(reason) => {
-                    (load.clone(), reason.verdict, furthest)
-                }
-                _ => placed(load.clone(), reason),
+                Some(furthest) if level.is_of_light(reason) => (load, reason.verdict, furthest),
+                _ => placed(load, reason),
             })
         };
         grouped(self.0.levels().iter().flat_map(of))

@@ -57,9 +57,7 @@ impl Shown<'_, SweepReport> {
                 (true, _) => {
                     "SoL: output tokens/s as a share of what the hardware could do where tokens choose their experts evenly"
                 }
-                (false, Verbosity::Brief) => {
-                    "SoL: output tokens/s as a share of the speed of light"
-                }
+                (false, Verbosity::Brief) => "SoL: share of the speed of light",
                 (false, Verbosity::Full) => {
                     "SoL: output tokens/s as a share of the speed of light, the bound that the hardware sets"
                 }

@@ -43,7 +43,7 @@ fn the_table_says_all_in_eighty_columns() {
 p50 TTFT, ms       50.2  48.2  -4.02 %  -4.38 to -3.66 %  <0.001  better
 p99 TTFT, ms          -     -  the baseline has none
 output TPS, tok/s   100   100  +0.00 %  -0.25 to +0.25 %    1.00  not detected
-not judged (p not corrected):
+For information only (p is not corrected for several tests):
 RPS, req/s         10.0  10.0  +0.00 %  -0.25 to +0.25 %    1.00  -
 ";
     assert!(text.starts_with(expected), "{text}");
@@ -127,7 +127,7 @@ note: one of a kind
 Compared although these differ:
   seed: 1 -> 2
 What changed:
-  hardware: unset -> h100
+  hardware: none -> h100
 
 concurrency 8:
 ";

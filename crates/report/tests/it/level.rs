@@ -252,20 +252,20 @@ fn what_is_longer_than_a_figure_is_broken_at_80_columns() {
 fn the_block_says_what_vllms_does_not() {
     let golden = "\
 ===================== Fizeau =====================
-Median TTFT from send (ms):              18.94  [interval needs 30 requests]
+Median TTFT from send (ms):              18.94  [no interval: needs 30 requests]
 P99 TTFT from send (ms):                 - (needs 100 values, has 8)
-Median TTFT scheduled (ms):              18.97  [interval needs 30 requests]
-P99 TTFT scheduled (ms):                 - (needs 100 values, has 8)
-Median TPOT, pace of a reply (ms):       5.06  [interval needs 30 requests]
+Median TTFT from schedule (ms):          18.97  [no interval: needs 30 requests]
+P99 TTFT from schedule (ms):             - (needs 100 values, has 8)
+Median TPOT, pace of a reply (ms):       5.06  [no interval: needs 30 requests]
 P99 TPOT, pace of a reply (ms):          - (needs 100 values, has 8)
-Median E2EL to last token (ms):          216.28  [interval needs 30 requests]
+Median E2EL to last token (ms):          216.28  [no interval: needs 30 requests]
 P99 E2EL to last token (ms):             - (needs 100 values, has 8)
 Median ICL, gap of chunks (ms):          5.06
 P99 ICL, gap of chunks (ms):             5.06
 Median ITL, gap of tokens (ms):          5.06
 P99 ITL, gap of tokens (ms):             5.06
-Request throughput (req/s):              4.64  [interval needs 30 requests]
-Output throughput (tok/s):               185.45  [interval needs 30 requests]
+Request throughput (req/s):              4.64  [no interval: needs 30 requests]
+Output throughput (tok/s):               185.45  [no interval: needs 30 requests]
 Tokens counted by:                       token ids (exact)
 Tokens per chunk:                        1.00
 Prefill p50/p10 (tok/s per request):     13203 / -
@@ -312,7 +312,7 @@ fn the_block_shows_intervals_and_how_well_a_figure_is_known() {
     let block = Shown(&level).block(fizeau_report::Verbosity::Full);
     let is_interval = |line: &str| line.contains("  [") && line.ends_with(']');
     let with = |name: &str| block.lines().find(|line| line.starts_with(name)).unwrap();
-    assert!(is_interval(with("Median TTFT scheduled (ms):")), "{block}");
+    assert!(is_interval(with("Median TTFT from schedule (ms):")), "{block}");
     assert!(!is_interval(with("Median ITL, gap of tokens (ms):")), "{block}");
     assert!(with("Until output_tps ci=50%:").ends_with("% after 400 requests"), "{block}");
     let missing = with("Until p999 ttft ci=1%:");
@@ -331,13 +331,15 @@ fn the_block_shows_intervals_and_how_well_a_figure_is_known() {
 
 #[test]
 fn in_brief_it_takes_no_more_than_fifteen_lines() {
-    for (concurrency, words) in
-        [(1, "Percent of speed of light: "), (64, "suspect: "), (128, "Failed by class: ")]
-    {
+    for (concurrency, words) in [
+        (1, "Share of speed of light (output tok/s): "),
+        (64, "suspect: "),
+        (128, "Failed by class: "),
+    ] {
         let block = Shown(&sample::level(concurrency)).block(fizeau_report::Verbosity::Brief);
         assert!(block.lines().count() <= 15, "{block}");
         assert!(
-            block.contains("P99 TTFT scheduled (ms): ") && block.contains("Verdict: "),
+            block.contains("P99 TTFT from schedule (ms): ") && block.contains("Verdict: "),
             "{block}"
         );
         assert!(!block.contains("Client threads"), "{block}");

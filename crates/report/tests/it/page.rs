@@ -178,7 +178,7 @@ fn its_top_answers_what_a_reader_came_for() {
         "weights bf16, KV cache bf16",
         "random: 250 tokens in, 40 out; closed loop, concurrency 1 to 128",
         "2026-08-01 12:00 UTC",
-        "suspect 1.6 % of requests failed, more than 1 % (at 64 and 128)",
+        "suspect 1.6 % of requests failed, more than 1 % (at concurrency 64 and 128)",
         " checks pass, 5 fail (open_loop, tail, ",
         "The operating point itself is valid.",
         "Operating point concurrency 32",

@@ -123,7 +123,7 @@ fn without_a_bound_the_column_is_absent_and_the_reason_stands_below_once() {
     let report = SweepReport::new(sample::setup(), levels, None);
     let text = text(&report, 100, TextStyle::Plain);
     assert!(!text.contains("SoL"), "{text}");
-    let reason = "Speed of light: absent, no model configuration was given";
+    let reason = "Speed of light: not computed, no model configuration was given";
     assert_eq!(text.matches(reason).count(), 1, "{text}");
 }
 

@@ -4,10 +4,10 @@ use super::{Device, table};
 
 /// No device in the table has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no device is named {name:?}; did you mean \"{nearest}\"? known are {}", known())]
+#[error("no device is named {name:?}{}", hint(nearest))]
 pub struct UnknownDevice {
     name: String,
-    /// The known name most like it.
+    /// The known name most like it; empty if none is like it.
     pub nearest: &'static str,
 }
 
@@ -18,7 +18,11 @@ impl UnknownDevice {
             let known = &device.name;
             (!known.contains(wanted), edits(wanted, known))
         };
-        let nearest = Device::all().iter().min_by_key(cost);
+        let is_near = |device: &&Device| {
+            let known = &device.name;
+            !wanted.is_empty() && known.contains(wanted) || edits(wanted, known) <= NEAR
+        };
+        let nearest = Device::all().iter().filter(is_near).min_by_key(cost);
         Self {
             name: name.chars().take(64).collect(),
             nearest: nearest.map_or("", |device| &device.name),
@@ -39,9 +43,14 @@ pub(super) fn file(name: &str) -> Result<&'static str, UnknownDevice> {
     found.map(|(_, text)| text).ok_or_else(|| UnknownDevice::new(name, &canonical(name)))
 }
 
-fn known() -> String {
-    let names: Vec<&str> = Device::all().iter().map(|device| device.name.as_str()).collect();
-    names.join(", ")
+/// More edits than these make another name.
+const NEAR: usize = 2;
+
+fn hint(nearest: &str) -> String {
+    match nearest {
+        "" => "; the table of devices lists all names".to_owned(),
+        nearest => format!("; did you mean \"{nearest}\"?"),
+    }
 }
 
 fn canonical(name: &str) -> String {

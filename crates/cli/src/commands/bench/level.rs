@@ -106,9 +106,12 @@ impl<'a> LevelOutputs<'a> {
         result: &VllmResult,
     ) -> Result<Vec<String>, Fail> {
         let mut lines = Vec::new();
+        if folder.is_none() && self.result.is_none() {
+            lines.push("Nothing was stored; --out DIR keeps the run and writes its page.".into());
+        }
         if let Some(folder) = folder {
             write_page(folder, sweep)?;
-            lines.push(format!("report: {}", folder.path().join(PAGE).display()));
+            lines.push(format!("Report: {}", folder.path().join(PAGE).display()));
         }
         if let Some(file) = &self.result {
             let path = file.path().display();

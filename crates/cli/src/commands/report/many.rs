@@ -51,7 +51,7 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
         .collect();
     say(format!("\n{}\n", Shown(&charts).side_by_side()))?;
     if let Err(reason) = comparison {
-        say(format!("no tests between them: {reason}"))?;
+        say(format!("These runs were not tested against each other: {reason}"))?;
     }
     say_page(page.as_deref())?;
     let mut is_missed = false;

@@ -4,7 +4,7 @@ use fizeau::experiment::RunOrigin;
 
 /// Why there is no speed of light where nobody gave a model and a device.
 pub(crate) const NO_REFERENCE: &str =
-    "no model and device were given: --model-config FILE --hardware NAME";
+    "give the model and the device: --model-config NAME|FILE --hardware NAME|FILE";
 
 /// Who runs this, from now on.
 pub(crate) fn origin() -> RunOrigin {

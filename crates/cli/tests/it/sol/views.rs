@@ -52,7 +52,7 @@ fn json_says_what_a_line_says_and_more() {
 
 #[test]
 fn the_breakdown_fits_a_terminal_and_names_what_it_shows() {
-    let ended = ran(&llama_flags(), &[]);
+    let ended = ran(&llama_flags(), &["-v"]);
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
     for line in ended.out.lines() {
         assert!(line.chars().count() <= 80, "{line}");
@@ -251,7 +251,7 @@ fn both_schedules_are_answered() {
     for schedule in ["serial", "overlapped"] {
         assert!(rate(schedule, "expected") <= rate(schedule, "bound"), "{schedule}");
     }
-    let text = ran(&llama_flags(), &[]).out;
+    let text = ran(&llama_flags(), &["-v"]).out;
     assert!(
         text.contains("alternating: TPOT") && text.contains("overlapped: requests/s"),
         "{text}"

@@ -47,7 +47,7 @@ impl SolExtra {
 /// Key and name at the low price, key and name at the high one.
 const MILLION_OUTPUT_ALONE: [&str; 4] = [
     "per_million_output_alone",
-    "a million output tokens, at the whole cost",
+    "1 M output tokens, if they bear all cost",
     "per_million_output_alone_high",
     "  at the high price",
 ];

@@ -40,7 +40,7 @@ impl SolExtra {
                 let figures = &best.figures;
                 aside.word(
                     "deployment",
-                    "spread, as expected",
+                    "parallelism, expected",
                     format!(
                         "{}, {:.0} at once, TPOT {:.2} ms, {:.2} requests/s",
                         best.deployment,
@@ -53,7 +53,7 @@ impl SolExtra {
                     aside.word("one_less_lacks", "with one device less", lacks.to_string());
                 }
                 if let Some(other) = &found.runner_up {
-                    aside.word("runner_up", "second best", other.deployment.to_string());
+                    aside.word("runner_up", "next best parallelism", other.deployment.to_string());
                 }
             }
             Err(error) => aside.word("unmet", "as expected", error.to_string()),

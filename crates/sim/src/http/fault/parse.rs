@@ -13,7 +13,7 @@ use super::{AssignedFaults, ChosenFault, FaultMix, Faults};
 #[non_exhaustive]
 pub enum ParseFaultsError {
     /// No fault has that name.
-    #[error("no fault is called `{name}`{hint}; the list of faults has all names")]
+    #[error("no fault is called `{name}`{hint}")]
     Unknown {
         /// What was written.
         name: String,
@@ -193,7 +193,9 @@ fn unknown(name: &str) -> ParseFaultsError {
         name.get(..3).is_some_and(|start| known.starts_with(start) || known.contains(name))
     };
     let near = Faults::all().iter().find(alike);
-    let hint = near.map(|kind| format!("; did you mean `{kind}`?")).unwrap_or_default();
+    let hint = near.map(|kind| format!("; did you mean `{kind}`?"));
+    let names = || Faults::all().iter().map(FaultKind::name).collect::<Vec<_>>().join(", ");
+    let hint = hint.unwrap_or_else(|| format!("; there are {}", names()));
     ParseFaultsError::Unknown { name: name.to_owned(), hint }
 }
 
