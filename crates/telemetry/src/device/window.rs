@@ -23,7 +23,8 @@ pub struct DeviceWindow {
     /// Power.
     #[serde(rename = "power_w", default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Told<GaugeOver>>,
-    /// Energy by the device's own counter, never by averaged power.
+    /// Energy by the device's own counter, never by averaged power. How far it may be off leaves out how old a value is on the page
+    /// that first shows it.
     #[serde(rename = "energy_j", default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<Told<CounterOver>>,
     /// The clock of the multiprocessors.
@@ -181,20 +182,14 @@ fn is_of_the_whole(name: &SeriesName) -> bool {
     name.labels.get("clock_type").is_none_or(|part| part == "GPU_CLOCK_TYPE_SYSTEM")
 }
 
-/// The first page with each value; how old the value of the very first page is cannot be known.
+/// The first page with each value, since how old a value is on later ones cannot be known. That of the very first page counts where
+/// the next one has another: the exporter looks as often as it is asked.
 fn taken(points: &[Point]) -> Vec<Point> {
-    let pairs = points.iter().zip(points.iter().skip(1));
     let is_new =
         |before: &Point, after: &Point| after.value.is_some() && before.value != after.value;
-    pairs
-        .filter(|(before, after)| is_new(before, after))
-        // It was taken at some time between the two pages.
-        .map(|(before, after)| Point {
-            fetch: crate::samples::Fetch {
-                asked: before.fetch.asked,
-                answered: after.fetch.answered,
-            },
-            value: after.value,
-        })
-        .collect()
+    let mut pairs = points.iter().zip(points.iter().skip(1)).peekable();
+    let first =
+        pairs.peek().filter(|(before, after)| is_new(before, after)).map(|(first, _)| **first);
+    let later = pairs.filter(|(before, after)| is_new(before, after)).map(|(_, after)| *after);
+    first.into_iter().chain(later).collect()
 }

@@ -177,7 +177,10 @@ mod tests {
         let refused = |bytes: &[u8]| {
             let mut frames = Frames::default();
             frames.feed(bytes);
-            frames.next()
+            match frames.next() {
+                Ok(Some(Frame::Greeting)) => frames.next(),
+                other => other,
+            }
         };
         assert_eq!(refused(b"HTTP/1.1 400"), Err(FrameError::NotZmtp));
         let mut old = GREETING;

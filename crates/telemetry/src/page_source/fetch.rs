@@ -14,10 +14,8 @@ use crate::source::Source;
 /// How pages are asked for.
 #[derive(Debug, Clone)]
 pub struct PageSettings {
-    /// How large a page may be.
-    pub limits: PageLimits,
-    /// How long a page may take, from the name's lookup to its last byte.
-    pub patience: Nanos,
+    limits: PageLimits,
+    patience: Nanos,
     headers: Vec<(String, Secret)>,
 }
 
@@ -29,6 +27,20 @@ impl Default for PageSettings {
 }
 
 impl PageSettings {
+    /// How large a page may be.
+    #[must_use]
+    pub const fn limits(mut self, limits: PageLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How long a page may take, from the name's lookup to its last byte.
+    #[must_use]
+    pub const fn patience(mut self, patience: Nanos) -> Self {
+        self.patience = patience;
+        self
+    }
+
     /// With a header, such as `Authorization`. Its value is a secret: nothing shows it.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {

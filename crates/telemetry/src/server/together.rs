@@ -26,7 +26,9 @@ impl ServerWindow {
             Some(told)
         };
         let gauge = |of: fn(&Self) -> &Option<ToldGauge>| added(all, of, sum_of_gauges);
-        let histogram = |of: fn(&Self) -> &Option<ToldHistogram>| added(all, of, sum_of_histograms);
+        let histogram = |of: fn(&Self) -> &Option<ToldHistogram>| {
+            added(all, of, |left, right| sum_of_histograms(&left, &right))
+        };
         let total = |of: fn(&Self) -> u32| all.iter().map(of).sum();
         let alike = all.iter().all(|one| one.exporter == first.exporter);
         Self {
@@ -114,7 +116,7 @@ fn sum_of_gauges(left: GaugeOver, right: GaugeOver) -> GaugeOver {
     }
 }
 
-fn sum_of_histograms(left: HistogramOver, right: HistogramOver) -> HistogramOver {
+fn sum_of_histograms(left: &HistogramOver, right: &HistogramOver) -> HistogramOver {
     let (count, sum) = (left.count + right.count, left.sum + right.sum);
     let same_edges = left.buckets.len() == right.buckets.len()
         && left.buckets.iter().zip(&right.buckets).all(|(one, other)| one.up_to == other.up_to);
