@@ -22,12 +22,12 @@ pub struct Fetch {
 pub struct FetchFailure {
     /// When it was asked for, and when that was given up.
     pub fetch: Fetch,
-    /// Why, in one line.
-    pub why: String,
+    /// Why, in one line. Failures that are alike share it.
+    pub why: Arc<str>,
 }
 
-/// Every failure is counted; of the first ones it is kept why.
-const FAILURES_KEPT: usize = 64;
+/// Every failure is counted; the first ones are kept: those of 18 hours, one a second.
+const FAILURES_KEPT: usize = 1 << 16;
 
 /// The pages of one source, as they came, on the run's own clock. A value that does not change takes no memory.
 ///
@@ -109,10 +109,12 @@ impl History {
     }
 
     /// Takes note of a page that did not come.
-    pub fn fail(&mut self, fetch: Fetch, why: impl Into<String>) {
+    pub fn fail(&mut self, fetch: Fetch, why: &str) {
         self.failed += 1;
         if self.failures.len() < FAILURES_KEPT {
-            self.failures.push(FetchFailure { fetch, why: why.into() });
+            let before = self.failures.last().filter(|before| *before.why == *why);
+            let why = before.map_or_else(|| why.into(), |before| Arc::clone(&before.why));
+            self.failures.push(FetchFailure { fetch, why });
         }
     }
 
@@ -159,7 +161,7 @@ impl History {
         track.into_iter().flat_map(|track| track.points(self.first_page, self.fetches.iter()))
     }
 
-    /// Why pages did not come, the first 64.
+    /// Pages that did not come: the first 65,536.
     #[must_use]
     pub fn failures(&self) -> &[FetchFailure] {
         &self.failures

@@ -156,7 +156,7 @@ impl<S: Source, C: Clock> Work<S, C> {
                 cost.add(fetch.length(), Some(page.notes.bytes));
             }
             Err(error) => {
-                history.fail(fetch, in_one_line(&error));
+                history.fail(fetch, &in_one_line(&error));
                 cost.add(fetch.length(), None);
             }
         }
