@@ -8,4 +8,4 @@ mod window;
 pub use energy::{joules_per_token, mean_power, tokens_per_joule, total_energy};
 pub use identity::DeviceIdentity;
 pub use throttle::ThrottleReason;
-pub use window::DeviceWindow;
+pub use window::{DeviceWindow, power_over_time};

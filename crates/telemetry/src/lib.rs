@@ -33,8 +33,8 @@
 //! - Counters are deltas over exactly the window, restarts added, with how far they may be off at the edges. Gauges are weighted by
 //!   time. Histograms are counts, sums and the bucket that holds a percentile, never a percentile that was made up.
 //! - What is not said is absent, never zero; every figure names the metric that it was read off.
-//! - No clock: whoever starts a thread gives it one. Sockets are in [`PageSource`] and in the forward passes' subscriber and publisher, `/proc` in
-//!   [`HostReading::now`], and nowhere else.
+//! - No clock: whoever starts a thread gives it one. Sockets are in `PageSource` and in the subscriber and publisher of forward
+//!   passes, `/proc` in [`HostReading::now`], and nowhere else.
 //!
 //! # Features
 //!
@@ -59,8 +59,8 @@ mod window;
 mod witness;
 
 pub use device::{
-    DeviceIdentity, DeviceWindow, ThrottleReason, joules_per_token, mean_power, tokens_per_joule,
-    total_energy,
+    DeviceIdentity, DeviceWindow, ThrottleReason, joules_per_token, mean_power, power_over_time,
+    tokens_per_joule, total_energy,
 };
 pub use exposition::{
     Labels, MetricKind, Page, PageEnd, PageError, PageForm, PageLimits, PageNotes, PageParser,
@@ -77,7 +77,9 @@ pub use host::{CpuTime, HostReading, HostWindow};
 pub use page_source::{FetchError, FetchErrorKind, PageSettings, PageSource};
 pub use samples::{Combine, Fetch, FetchFailure, History, Point};
 pub use scraper::{Pace, ScrapeCost, ScrapeReport, ScrapeSettings, Scraper, ScraperError};
-pub use server::{ServerWindow, ToldCounter, ToldGauge, ToldHistogram};
+pub use server::{
+    ServerTimeline, ServerWindow, TimelinePoint, ToldCounter, ToldGauge, ToldHistogram,
+};
 pub use source::Source;
 pub use vocabulary::{Entry, Exporter, Meaning, Shape, entries, meaning_of};
 pub use window::{Bucket, CounterOver, Edges, GaugeOver, HistogramOver, Holding, Window};

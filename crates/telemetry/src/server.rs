@@ -1,5 +1,6 @@
 //! What a server said over a window, in typed figures.
 
+mod timeline;
 mod together;
 mod view;
 
@@ -13,6 +14,8 @@ use crate::samples::History;
 use crate::vocabulary::{Exporter, Meaning};
 use crate::window::{CounterOver, GaugeOver, HistogramOver, Window};
 use view::View;
+
+pub use timeline::{ServerTimeline, TimelinePoint};
 
 /// A counter's growth and its metric.
 pub type ToldCounter = Told<CounterOver>;

@@ -9,7 +9,8 @@ use super::identity::DeviceIdentity;
 use super::throttle::ThrottleReason;
 use crate::exposition::SeriesName;
 use crate::figure::Told;
-use crate::samples::{History, Point};
+use crate::samples::{Combine, History, Point};
+use crate::server::TimelinePoint;
 use crate::vocabulary::{Entry, Meaning, meaning_of};
 use crate::window::{CounterOver, GaugeOver, Window};
 
@@ -111,6 +112,18 @@ impl DeviceWindow {
         let shares = reasons.filter(|(reason, _)| reason.is_throttling()).map(|(_, share)| *share);
         Some(shares.fold(0.0, f64::max))
     }
+}
+
+/// The power of all devices together over time, in watts, page by page: for pictures. Energy is told by counters.
+#[must_use]
+pub fn power_over_time(history: &History, window: Window) -> Vec<TimelinePoint> {
+    let known = |name: &SeriesName| {
+        meaning_of(&name.metric).filter(|entry| entry.meaning == Meaning::Power)
+    };
+    let series: Vec<_> =
+        history.series().filter(|name| known(name).is_some()).map(|name| (name, 1.0)).collect();
+    // All exporters tell watts.
+    TimelinePoint::within(&Combine::Sum.points(history, &series), window)
 }
 
 /// The series of one device.

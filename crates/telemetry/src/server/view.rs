@@ -8,7 +8,7 @@ use fizeau_core::{Nanos, Tokens};
 use super::{ToldCounter, ToldGauge, ToldHistogram};
 use crate::exposition::SeriesName;
 use crate::figure::Told;
-use crate::samples::{Combine, Fetch, History};
+use crate::samples::{Combine, Fetch, History, Point};
 use crate::vocabulary::{Entry, Exporter, Meaning, entries};
 use crate::window::{CounterOver, GaugeOver, HistogramOver, Window};
 
@@ -104,21 +104,21 @@ impl<'a> View<'a> {
         Some(Told::new(entry.name, over))
     }
 
-    fn gauge_of(
-        &self,
-        how: Combine,
-        series: &[(&SeriesName, f64)],
-        scale: f64,
-    ) -> Option<GaugeOver> {
-        let points = how.points(self.history, series);
-        Some(GaugeOver::of(&points, self.window, self.hold)?.scaled(scale))
+    fn over_points(&self, points: &[Point]) -> Option<GaugeOver> {
+        GaugeOver::of(points, self.window, self.hold)
+    }
+
+    /// All engines added, a point a page, in the meaning's unit.
+    pub(super) fn sum_points(&self, meaning: Meaning) -> Option<(String, Vec<Point>)> {
+        let (metric, scale, series) = self.series(meaning)?;
+        let series: Vec<_> = series.into_iter().map(|name| (name, 1.0)).collect();
+        Some((metric, scaled(Combine::Sum.points(self.history, &series), scale)))
     }
 
     /// All engines added.
     pub(super) fn gauge(&self, meaning: Meaning) -> Option<ToldGauge> {
-        let (metric, scale, series) = self.series(meaning)?;
-        let series: Vec<_> = series.into_iter().map(|name| (name, 1.0)).collect();
-        Some(Told::new(metric, self.gauge_of(Combine::Sum, &series, scale)?))
+        let (metric, points) = self.sum_points(meaning)?;
+        Some(Told::new(metric, self.over_points(&points)?))
     }
 
     pub(super) fn gauges_by(&self, meaning: Meaning, label: &str) -> BTreeMap<String, ToldGauge> {
@@ -130,20 +130,39 @@ impl<'a> View<'a> {
             }
         }
         let told = |(value, series): (&str, Vec<_>)| {
-            let figure = self.gauge_of(Combine::Sum, &series, scale)?;
+            let points = scaled(Combine::Sum.points(self.history, &series), scale);
+            let figure = self.over_points(&points)?;
             Some((value.to_owned(), Told::new(metric.clone(), figure)))
         };
         by.into_iter().filter_map(told).collect()
     }
 
-    /// The share of the cache in use over all engines, each weighted by what its cache holds, where all say that; else alike.
     pub(super) fn kv_use(&self) -> Option<ToldGauge> {
-        let (metric, scale, series) = self.series(Meaning::KvUse)?;
+        let (metric, points) = self.kv_points()?;
+        Some(Told::new(metric, self.over_points(&points)?))
+    }
+
+    /// The share of the cache in use over all engines, each weighted by what its cache holds, where all say that; else alike. Of an
+    /// engine that tells blocks, the used ones over all.
+    pub(super) fn kv_points(&self) -> Option<(String, Vec<Point>)> {
+        let Some((metric, scale, series)) = self.series(Meaning::KvUse) else {
+            return self.used_blocks();
+        };
         let capacity = |name: &SeriesName| self.capacity_of(engine_of(name)?);
         let capacities: Option<Vec<f64>> = series.iter().map(|name| capacity(name)).collect();
         let weights = capacities.unwrap_or_else(|| vec![1.0; series.len()]);
         let series: Vec<_> = series.into_iter().zip(weights).collect();
-        Some(Told::new(metric, self.gauge_of(Combine::WeightedMean, &series, scale)?))
+        Some((metric, scaled(Combine::WeightedMean.points(self.history, &series), scale)))
+    }
+
+    fn used_blocks(&self) -> Option<(String, Vec<Point>)> {
+        let (metric, used) = self.sum_points(Meaning::KvBlocksUsed)?;
+        let (_, all) = self.sum_points(Meaning::KvBlocks)?;
+        let share = |(used, all): (Point, Point)| {
+            let share = used.value.zip(all.value).map(|(used, all)| used / all);
+            Point { value: share.filter(|share| share.is_finite()), ..used }
+        };
+        Some((metric, used.into_iter().zip(all).map(share).collect()))
     }
 
     /// All caches together, in tokens.
@@ -191,6 +210,13 @@ impl<'a> View<'a> {
             failures.filter(|failure| from <= failure.fetch.answered && failure.fetch.asked <= to);
         u32::try_from(within.count()).unwrap_or(u32::MAX)
     }
+}
+
+fn scaled(mut points: Vec<Point>, scale: f64) -> Vec<Point> {
+    for point in &mut points {
+        point.value = point.value.map(|value| value * scale);
+    }
+    points
 }
 
 fn engine_of(name: &SeriesName) -> Option<&str> {

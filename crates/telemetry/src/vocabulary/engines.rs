@@ -97,6 +97,7 @@ pub(super) const ENGINES: &[Entry] = &[
     // Of its JSON array, by the way to the number.
     plain("trtllm.numActiveRequests", Running, TensorrtLlm),
     plain("trtllm.numQueuedRequests", Waiting, TensorrtLlm),
+    plain("trtllm.kvCacheStats.usedNumBlocks", KvBlocksUsed, TensorrtLlm),
     plain("trtllm.kvCacheStats.maxNumBlocks", KvBlocks, TensorrtLlm),
     plain("trtllm.kvCacheStats.tokensPerBlock", KvBlockSize, TensorrtLlm),
     plain("trtllm.kvCacheStats.cacheHitRate", PrefixHitRate, TensorrtLlm),

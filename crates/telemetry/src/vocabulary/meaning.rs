@@ -56,6 +56,8 @@ meanings! {
     KvUse Gauge "KV cache in use",
     /// Labels that say how large the KV cache is: `num_gpu_blocks`, `block_size`.
     CacheConfig Info "cache configuration",
+    /// Blocks of the KV cache in use.
+    KvBlocksUsed Gauge "KV blocks in use",
     /// Blocks of the KV cache.
     KvBlocks Gauge "KV blocks",
     /// Tokens in a block of the KV cache.

@@ -29,7 +29,9 @@ fn elsewhere_nothing_is_known() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_without_a_panic(stat in "(cpu )?[0-9 a-z\n]{0,60}", meminfo in "(MemTotal:)?.{0,30}", snmp in "(Tcp: [a-zA-Z0-9 ]{0,20}\n){0,3}") {
+    fn any_text_is_read_without_a_panic(
+        stat in "(cpu )?[0-9 a-z\n]{0,60}", meminfo in "(MemTotal:)?.{0,30}", snmp in "(Tcp: [a-zA-Z0-9 ]{0,20}\n){0,3}",
+    ) {
         let reading = HostReading::of_texts(&stat, &meminfo, &snmp);
         let _ = HostWindow::between(&HostReading::default(), &reading);
     }

@@ -1,7 +1,9 @@
 //! A server's window: vLLM's pages before, in and after a level, worked out by hand.
 
 use fizeau_core::{Nanos, Tokens};
-use fizeau_telemetry::{Exporter, History, Page, ServerWindow, Window};
+use fizeau_telemetry::{
+    Exporter, History, Page, ServerTimeline, ServerWindow, Window, power_over_time,
+};
 
 use super::pages::{at, fixture, history, instant};
 
@@ -82,6 +84,7 @@ fn other_programs_say_what_they_say() {
     assert_eq!((sglang.kv_use.unwrap().figure.mean, sglang.engines), (0.28, 1));
     let iterations = of("trtllm-iterations.json");
     assert_eq!(iterations.waiting.unwrap().figure.peak, Some(5.0));
+    assert_eq!(iterations.kv_use.unwrap().figure.mean, 3.0 / 101_256.0);
     assert_eq!(iterations.kv_capacity_tokens, Some(Tokens::new(101_256 * 32)));
     assert_eq!(of("llama-cpp.txt").waiting.unwrap().metric, "llamacpp:requests_deferred");
     assert_eq!(of("tgi.txt").queue_time.unwrap().figure.count.delta, 0.0);
@@ -122,4 +125,17 @@ fn a_restart_is_added_and_counted() {
     }
     let over = ServerWindow::of(&history, Window::alone(at(0), at(3_000)), Nanos::from_secs(1));
     assert_eq!((over.resets(), over.generation_tokens.unwrap().figure.delta), (1, 140.0));
+}
+
+#[test]
+fn a_timeline_has_a_point_a_page() {
+    let vllm = history(&["vllm-0.txt", "vllm-1.txt", "vllm-2.txt"], 5_000);
+    let timeline = ServerTimeline::of(&vllm, Window::alone(at(1_000), at(10_000)));
+    let running: Vec<_> =
+        timeline.running.iter().map(|point| (point.at_ms.get(), point.value)).collect();
+    assert_eq!(running, [(4_000.0, 8.0), (9_000.0, 0.0)]);
+    assert_eq!((timeline.waiting.len(), timeline.kv_use.len()), (2, 2));
+    let dcgm = history(&["dcgm-0.txt", "dcgm-1.txt"], 1_000);
+    let power = power_over_time(&dcgm, Window::within(at(500), at(1_500)));
+    assert_eq!(power.iter().map(|point| point.value).collect::<Vec<_>>(), [1_290.0]);
 }
