@@ -13,6 +13,7 @@
 //! | [`roofline`] | `fizeau-roofline` | model x hardware to the bound that nothing can beat |
 //! | [`pareto`] | `fizeau-pareto` | points to frontier, hypervolume, knee and operating point; which load to test next; how many carry a rate |
 //! | [`sim`] | `fizeau-sim` | a simulated serving engine, in virtual time or behind HTTP |
+//! | [`telemetry`] | `fizeau-telemetry` | what the server, the GPU and the host say, over exactly the window of a level |
 //! | [`record`] | `fizeau-record` | the run's folder as typed documents, both ways |
 //! | [`harness`] | `fizeau-harness` | warm-up, levels, the worker pool, and the client's own proof |
 //! | [`experiment`] | `fizeau-experiment` | whole experiments: prepare, run, evaluate, keep |
@@ -68,7 +69,7 @@
 //! - `tls`: endpoints behind `https://`.
 //! - `tiktoken`, `hf-tokenizer`: tokenizers of the client's own.
 //! - `html`: `report.html` and the page of several runs. `pictures`, `png`: charts as SVG and PNG files.
-//! - `probe`: micro-benchmarks of this machine.
+//! - `probe`: micro-benchmarks of this machine. `telemetry`: pages of metrics over HTTP, forward-pass records over ZeroMQ.
 //! - `parquet`: tables as Parquet. `schema`: the JSON Schemas of what is written.
 
 pub use fizeau_core as core;
@@ -83,5 +84,6 @@ pub use fizeau_record as record;
 pub use fizeau_report as report;
 pub use fizeau_roofline as roofline;
 pub use fizeau_sim as sim;
+pub use fizeau_telemetry as telemetry;
 pub use fizeau_transport as transport;
 pub use fizeau_workload as workload;

@@ -15,7 +15,7 @@ struct Layer {
     external: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 17] = [
+const LAYERS: [Layer; 18] = [
     Layer {
         name: "fizeau-core",
         rank: 0,
@@ -106,6 +106,13 @@ const LAYERS: [Layer; 17] = [
         ],
     },
     Layer {
+        name: "fizeau-telemetry",
+        rank: 2,
+        ours: &["fizeau-metrics", "fizeau-roofline", "fizeau-core"],
+        // Both that reach another machine are behind features.
+        external: &["rmp-serde", "schemars", "serde", "serde_json", "thiserror", "ureq"],
+    },
+    Layer {
         name: "fizeau-record",
         rank: 2,
         ours: &[
@@ -129,6 +136,7 @@ const LAYERS: [Layer; 17] = [
         ours: &[
             "fizeau-harness",
             "fizeau-record",
+            "fizeau-telemetry",
             "fizeau-workload",
             "fizeau-transport",
             "fizeau-metrics",
@@ -183,6 +191,7 @@ const LAYERS: [Layer; 17] = [
             "fizeau-report",
             "fizeau-roofline",
             "fizeau-sim",
+            "fizeau-telemetry",
             "fizeau-transport",
             "fizeau-workload",
         ],
@@ -215,7 +224,7 @@ const LAYERS: [Layer; 17] = [
 ];
 
 /// The crates that must stay free of sockets and runtimes, without their optional features.
-const PURE: [&str; 9] = [
+const PURE: [&str; 10] = [
     "fizeau-core",
     "fizeau-interop",
     "fizeau-metrics",
@@ -224,6 +233,7 @@ const PURE: [&str; 9] = [
     "fizeau-report",
     "fizeau-roofline",
     "fizeau-sim",
+    "fizeau-telemetry",
     "fizeau-workload",
 ];
 const RUNTIMES: [&str; 6] = ["async-std", "hyper", "mio", "smol", "socket2", "tokio"];

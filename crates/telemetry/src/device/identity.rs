@@ -1,0 +1,47 @@
+//! Which device a series is of.
+
+use serde::{Deserialize, Serialize};
+
+use crate::exposition::Labels;
+
+/// Which device of which host, as far as an exporter says.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct DeviceIdentity {
+    /// Its host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Its number there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<String>,
+    /// What no other device has: NVIDIA's UUID, AMD's serial number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// What it is sold as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Which slice of it, where it is divided (MIG).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slice: Option<String>,
+}
+
+impl DeviceIdentity {
+    /// By the labels that dcgm-exporter and AMD's exporter write; none if they name no device.
+    #[must_use]
+    pub fn of_labels(labels: &Labels) -> Option<Self> {
+        let first = |names: &[&str]| {
+            let value = names.iter().find_map(|name| labels.get(name));
+            value.filter(|value| !value.is_empty()).map(str::to_owned)
+        };
+        let identity = Self {
+            // A capital letter until May 2026, see NVIDIA/dcgm-exporter#655.
+            host: first(&["hostname", "Hostname"]),
+            index: first(&["gpu", "gpu_id"]),
+            uuid: first(&["UUID", "uuid", "gpu_uuid", "serial_number"]),
+            model: first(&["modelName", "card_model"]),
+            slice: first(&["GPU_I_ID", "gpu_partition_id"]),
+        };
+        (identity.index.is_some() || identity.uuid.is_some()).then_some(identity)
+    }
+}

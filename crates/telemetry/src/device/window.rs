@@ -1,0 +1,208 @@
+//! The figures of one device.
+
+use std::collections::BTreeMap;
+
+use fizeau_core::{BytesPerSec, FlopsPerSec, Joules, Nanos};
+use serde::{Deserialize, Serialize};
+
+use super::identity::DeviceIdentity;
+use super::throttle::ThrottleReason;
+use crate::exposition::SeriesName;
+use crate::figure::Told;
+use crate::samples::{Combine, History, Point};
+use crate::server::TimelinePoint;
+use crate::vocabulary::{Entry, Meaning, meaning_of};
+use crate::window::{CounterOver, GaugeOver, Window};
+
+/// What one device said over a window. What its exporter does not say is absent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct DeviceWindow {
+    /// Which device.
+    pub device: DeviceIdentity,
+    /// Power.
+    #[serde(rename = "power_w", default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Told<GaugeOver>>,
+    /// Energy by the device's own counter, never by averaged power. How far it may be off leaves out how old a value is on the page
+    /// that first shows it.
+    #[serde(rename = "energy_j", default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<Told<CounterOver>>,
+    /// The clock of the multiprocessors.
+    #[serde(rename = "compute_clock_per_s", default, skip_serializing_if = "Option::is_none")]
+    pub compute_clock: Option<Told<GaugeOver>>,
+    /// The clock of the memory.
+    #[serde(rename = "memory_clock_per_s", default, skip_serializing_if = "Option::is_none")]
+    pub memory_clock: Option<Told<GaugeOver>>,
+    /// The share of the window in which clocks were lowered, by reason, 0 to 1; absent where the exporter does not tell reasons.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lowered_clocks: Option<BTreeMap<ThrottleReason, f64>>,
+    /// Time held down by power, in a unit that differs by version: above zero means that it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_throttled: Option<Told<CounterOver>>,
+    /// Time held down by heat, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thermal_throttled: Option<Told<CounterOver>>,
+    /// The share of time with any kernel resident, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utilization: Option<Told<GaugeOver>>,
+    /// The share of cycles in which memory moved data, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dram_active: Option<Told<GaugeOver>>,
+    /// The share of cycles in which the tensor pipe worked, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tensor_active: Option<Told<GaugeOver>>,
+    /// The share of cycles in which a multiprocessor had work, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sm_active: Option<Told<GaugeOver>>,
+    /// Memory in use.
+    #[serde(rename = "memory_used_bytes", default, skip_serializing_if = "Option::is_none")]
+    pub memory_used: Option<Told<GaugeOver>>,
+    /// Temperature, in degrees Celsius.
+    #[serde(rename = "temperature_c", default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<Told<GaugeOver>>,
+}
+
+impl DeviceWindow {
+    /// Every device that the pages of one exporter tell of, over `window`, in order of host and number. A value stands for at most
+    /// `hold` on either side of its page.
+    ///
+    /// A device draws power before and after a level, so that the window counts as cut out of what goes on, whatever its edges.
+    #[must_use]
+    pub fn all(history: &History, window: Window, hold: Nanos) -> Vec<Self> {
+        let mut devices: BTreeMap<DeviceIdentity, Vec<(&SeriesName, &'static Entry)>> =
+            BTreeMap::new();
+        for name in history.series() {
+            let known = meaning_of(&name.metric).zip(DeviceIdentity::of_labels(&name.labels));
+            if let Some((entry, device)) = known {
+                devices.entry(device).or_default().push((name, entry));
+            }
+        }
+        let window = Window::within(window.from, window.to);
+        devices
+            .into_iter()
+            .map(|(device, series)| Device { history, window, hold, series }.figures(device))
+            .collect()
+    }
+
+    /// The energy that its counter counted.
+    #[must_use]
+    pub fn counted_energy(&self) -> Option<Joules> {
+        self.energy.as_ref().map(|told| Joules::new(told.figure.delta))
+    }
+
+    /// The rate at which its memory moved data, of a device whose peak that is.
+    #[must_use]
+    pub fn memory_rate(&self, peak: BytesPerSec) -> Option<BytesPerSec> {
+        self.dram_active.as_ref().map(|told| peak * told.figure.mean)
+    }
+
+    /// The rate of arithmetic of its tensor pipe, of a device whose peak that is: cycles in which the pipe worked, whatever
+    /// share of a cycle's arithmetic was wanted.
+    #[must_use]
+    pub fn tensor_rate(&self, peak: FlopsPerSec) -> Option<FlopsPerSec> {
+        self.tensor_active.as_ref().map(|told| peak * told.figure.mean)
+    }
+
+    /// The share of the window in which power or heat lowered its clocks, at least: that of the reason that held longest; none
+    /// where the exporter does not tell reasons.
+    #[must_use]
+    pub fn throttled_share(&self) -> Option<f64> {
+        let reasons = self.lowered_clocks.as_ref()?.iter();
+        let shares = reasons.filter(|(reason, _)| reason.is_throttling()).map(|(_, share)| *share);
+        Some(shares.fold(0.0, f64::max))
+    }
+}
+
+/// The power of all devices together over time, in watts, page by page: for pictures. Energy is told by counters.
+#[must_use]
+pub fn power_over_time(history: &History, window: Window) -> Vec<TimelinePoint> {
+    let known = |name: &SeriesName| {
+        meaning_of(&name.metric).filter(|entry| entry.meaning == Meaning::Power)
+    };
+    let series: Vec<_> =
+        history.series().filter(|name| known(name).is_some()).map(|name| (name, 1.0)).collect();
+    // All exporters tell watts.
+    TimelinePoint::within(&Combine::Sum.points(history, &series), window)
+}
+
+/// The series of one device.
+struct Device<'a> {
+    history: &'a History,
+    window: Window,
+    hold: Nanos,
+    series: Vec<(&'a SeriesName, &'static Entry)>,
+}
+
+impl Device<'_> {
+    fn figures(&self, device: DeviceIdentity) -> DeviceWindow {
+        DeviceWindow {
+            device,
+            power: self.gauge(Meaning::Power),
+            energy: self.counter(Meaning::Energy),
+            compute_clock: self.gauge(Meaning::ComputeClock),
+            memory_clock: self.gauge(Meaning::MemoryClock),
+            lowered_clocks: self.lowered_clocks(),
+            power_throttled: self.counter(Meaning::PowerThrottled),
+            thermal_throttled: self.counter(Meaning::ThermalThrottled),
+            utilization: self.gauge(Meaning::Utilization),
+            dram_active: self.gauge(Meaning::DramActive),
+            tensor_active: self.gauge(Meaning::TensorActive),
+            sm_active: self.gauge(Meaning::SmActive),
+            memory_used: self.gauge(Meaning::MemoryUsed),
+            temperature: self.gauge(Meaning::Temperature),
+        }
+    }
+
+    fn points(&self, meaning: Meaning) -> Option<(&SeriesName, f64, Vec<Point>)> {
+        let is_it = |(name, entry): &&(&SeriesName, &Entry)| {
+            entry.meaning == meaning && is_of_the_whole(name)
+        };
+        let (name, entry) = self.series.iter().find(is_it)?;
+        Some((*name, entry.scale, self.history.points(name).collect()))
+    }
+
+    fn gauge(&self, meaning: Meaning) -> Option<Told<GaugeOver>> {
+        let (name, scale, points) = self.points(meaning)?;
+        let over = GaugeOver::of(&points, self.window, self.hold)?;
+        Some(Told::new(&*name.metric, over.scaled(scale)))
+    }
+
+    /// From values as they were taken, not as they were shown: an exporter shows the same one until it looks again.
+    fn counter(&self, meaning: Meaning) -> Option<Told<CounterOver>> {
+        let (name, scale, points) = self.points(meaning)?;
+        let over = CounterOver::of(&taken(&points), self.window)?;
+        Some(Told::new(&*name.metric, over.scaled(scale)))
+    }
+
+    fn lowered_clocks(&self) -> Option<BTreeMap<ThrottleReason, f64>> {
+        let (_, _, points) = self.points(Meaning::ThrottleReasons)?;
+        let share = |reason: ThrottleReason| {
+            let has = |value: f64| if value as u64 & reason.bit() == 0 { 0.0 } else { 1.0 };
+            let points: Vec<Point> = points
+                .iter()
+                .map(|point| Point { value: point.value.map(has), ..*point })
+                .collect();
+            let mean = GaugeOver::of(&points, self.window, self.hold)?.mean;
+            Some((reason, mean)).filter(|(_, mean)| *mean > 0.0)
+        };
+        Some(ThrottleReason::ALL.into_iter().filter_map(share).collect())
+    }
+}
+
+/// AMD's exporter tells the clocks of a device's parts under one name.
+fn is_of_the_whole(name: &SeriesName) -> bool {
+    name.labels.get("clock_type").is_none_or(|part| part == "GPU_CLOCK_TYPE_SYSTEM")
+}
+
+/// The first page with each value, since how old a value is on later ones cannot be known. That of the very first page counts where
+/// the next one has another: the exporter looks as often as it is asked.
+fn taken(points: &[Point]) -> Vec<Point> {
+    let is_new =
+        |before: &Point, after: &Point| after.value.is_some() && before.value != after.value;
+    let mut pairs = points.iter().zip(points.iter().skip(1)).peekable();
+    let first =
+        pairs.peek().filter(|(before, after)| is_new(before, after)).map(|(first, _)| **first);
+    let later = pairs.filter(|(before, after)| is_new(before, after)).map(|(_, after)| *after);
+    first.into_iter().chain(later).collect()
+}

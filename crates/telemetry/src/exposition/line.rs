@@ -1,0 +1,191 @@
+//! One line of a page.
+
+use super::escape::quoted;
+use super::labels::{Labels, SeriesName};
+use super::page::{MetricKind, PageForm, Sample};
+
+/// What a line says.
+#[derive(Debug, PartialEq)]
+pub(super) enum Line<'a> {
+    /// Nothing that counts: a comment, a help text, nothing at all.
+    Nothing,
+    /// `# EOF`, with which OpenMetrics ends.
+    End,
+    /// `# TYPE`.
+    Kind(&'a str, MetricKind),
+    /// A value, and whether an exemplar stood behind it.
+    Value(SeriesName, Sample, Exemplar),
+}
+
+/// Whether a line has an exemplar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exemplar {
+    Given,
+    None,
+}
+
+/// What `line` says; none if it cannot be read, or has more labels than `most_labels`.
+pub(super) fn read(line: &str, form: PageForm, most_labels: usize) -> Option<Line<'_>> {
+    let line = line.trim_matches(BLANK);
+    match line.strip_prefix('#') {
+        Some(comment) => Some(comment_of(comment)),
+        None if line.is_empty() => Some(Line::Nothing),
+        None => value_of(line, form, most_labels),
+    }
+}
+
+const BLANK: [char; 3] = [' ', '\t', '\r'];
+
+fn comment_of(comment: &str) -> Line<'_> {
+    let mut words = comment.split(BLANK).filter(|word| !word.is_empty());
+    match (words.next(), words.next(), words.next()) {
+        (Some("EOF"), None, None) => Line::End,
+        (Some("TYPE"), Some(name), Some(kind)) => Line::Kind(name, MetricKind::of_word(kind)),
+        _ => Line::Nothing,
+    }
+}
+
+fn value_of(line: &str, form: PageForm, most_labels: usize) -> Option<Line<'_>> {
+    let name_end = line.find(|c: char| !is_of_name(c)).unwrap_or(line.len());
+    let (name, rest) = line.split_at(name_end);
+    let rest = rest.trim_start_matches(BLANK);
+    let (name, labels, rest) = match rest.strip_prefix('{') {
+        Some(inside) => labels_of(name, inside, most_labels)?,
+        None => (name.to_owned(), Labels::default(), rest),
+    };
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    // An exemplar begins with ` # {`; neither a value nor a time has a `#`.
+    let (rest, exemplar) = match rest.split_once('#') {
+        Some((rest, _)) => (rest, Exemplar::Given),
+        None => (rest, Exemplar::None),
+    };
+    let mut words = rest.split(BLANK).filter(|word| !word.is_empty());
+    let value = number(words.next()?)?;
+    let told_at = match words.next() {
+        Some(word) => Some(millis(word, form)?),
+        None => None,
+    };
+    if words.next().is_some() {
+        return None;
+    }
+    let sample = Sample { value, told_at_unix_ms: told_at };
+    Some(Line::Value(SeriesName::new(name, labels), sample, exemplar))
+}
+
+/// The name, the labels, and what follows the closing brace. A name outside of the old alphabet stands in quotes before them.
+fn labels_of<'a>(
+    name: &str,
+    inside: &'a str,
+    most_labels: usize,
+) -> Option<(String, Labels, &'a str)> {
+    let mut name = name.to_owned();
+    let mut pairs = Vec::new();
+    let mut rest = inside.trim_start_matches(BLANK);
+    loop {
+        if let Some(after) = rest.strip_prefix('}') {
+            return Some((name, Labels::new(pairs), after));
+        }
+        let (label, after) = label_name(rest)?;
+        rest = after.trim_start_matches(BLANK);
+        match rest.strip_prefix('=') {
+            Some(after) => {
+                let (value, after) = quoted(after.trim_start_matches(BLANK).strip_prefix('"')?)?;
+                if pairs.len() == most_labels {
+                    return None;
+                }
+                pairs.push((label, value.into_owned()));
+                rest = after;
+            }
+            None if name.is_empty() && pairs.is_empty() => name = label,
+            None => return None,
+        }
+        rest = rest.trim_start_matches(BLANK);
+        match rest.strip_prefix(',') {
+            Some(after) => rest = after.trim_start_matches(BLANK),
+            None if rest.starts_with('}') => {}
+            None => return None,
+        }
+    }
+}
+
+fn label_name(rest: &str) -> Option<(String, &str)> {
+    if let Some(rest) = rest.strip_prefix('"') {
+        return quoted(rest).map(|(text, rest)| (text.into_owned(), rest));
+    }
+    let end = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
+    let (label, rest) = rest.split_at(end);
+    (!label.is_empty()).then(|| (label.to_owned(), rest))
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == ':' || c == '.'
+}
+
+/// A value: what Go's parser takes but hexadecimal and underscores, which no exporter writes.
+fn number(word: &str) -> Option<f64> {
+    word.parse().ok()
+}
+
+/// A time: whole milliseconds in the text format, seconds in OpenMetrics.
+fn millis(word: &str, form: PageForm) -> Option<i64> {
+    match form {
+        PageForm::OpenMetrics => {
+            let millis = number(word)? * 1e3;
+            millis.is_finite().then(|| millis.round() as i64)
+        }
+        _ => word.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(line: &str) -> Option<(String, f64, Option<i64>, Exemplar)> {
+        match read(line, PageForm::Text, 4)? {
+            Line::Value(name, sample, exemplar) => {
+                Some((name.to_string(), sample.value, sample.told_at_unix_ms, exemplar))
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn lines_are_read_as_the_formats_have_them() {
+        let plain = |name: &str, value| Some((name.to_owned(), value, None, Exemplar::None));
+        assert_eq!(value("up 1"), plain("up{}", 1.0));
+        assert_eq!(value("  up\t1 \r"), plain("up{}", 1.0));
+        assert_eq!(value("up{} 1e3"), plain("up{}", 1e3));
+        assert_eq!(
+            value("a:b_total{ x = \"1\" , } +Inf"),
+            plain("a:b_total{x=\"1\"}", f64::INFINITY)
+        );
+        assert_eq!(value("a{b=\"}\",c=\"#\"} 2"), plain("a{b=\"}\",c=\"#\"}", 2.0));
+        assert_eq!(value("{\"a.b\",\"c d\"=\"e\"} 3"), plain("a.b{c d=\"e\"}", 3.0));
+        assert_eq!(value("up 1 1700000000000").map(|seen| seen.2), Some(Some(1_700_000_000_000)));
+        let exemplar = value("h_bucket{le=\"1\"} 4 # {trace_id=\"x\"} 0.5 17.1");
+        assert_eq!(exemplar.map(|seen| seen.3), Some(Exemplar::Given));
+        for refused in [
+            "up",
+            "1 2",
+            "up x",
+            "up 1 2 3",
+            "up{ 1",
+            "up{a} 1",
+            "up{a=1} 1",
+            "up{a=\"1\" b=\"2\"} 1",
+            "up 1 x",
+        ] {
+            assert_eq!(value(refused), None, "{refused}");
+        }
+    }
+
+    #[test]
+    fn more_labels_than_may_be_are_refused() {
+        let with = |count| (0..count).map(|n| format!("l{n}=\"\"")).collect::<Vec<_>>().join(",");
+        assert!(value(&format!("a{{{}}} 1", with(4))).is_some());
+        assert!(value(&format!("a{{{}}} 1", with(5))).is_none());
+    }
+}

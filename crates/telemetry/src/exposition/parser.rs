@@ -1,0 +1,218 @@
+//! A page in pieces, as they come.
+
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use super::json;
+use super::labels::SeriesName;
+use super::limits::PageLimits;
+use super::line::{self, Exemplar, Line};
+use super::page::{MetricKind, Page, PageEnd, PageError, PageForm, Sample};
+
+/// Reads a page in pieces of any size; how it is cut makes no difference.
+///
+/// ```
+/// use fizeau_telemetry::{PageForm, PageLimits, PageParser};
+/// let mut parser = PageParser::new(PageForm::Text, PageLimits::default());
+/// for piece in ["requests_to", "tal 12\nque", "ue 3"] {
+///     parser.feed(piece.as_bytes())?;
+/// }
+/// let page = parser.finish()?;
+/// // The last line has no end: whether it was 3 or 31 cannot be known.
+/// assert_eq!(page.samples.len(), 1);
+/// assert_eq!(page.notes.end, fizeau_telemetry::PageEnd::CutShort);
+/// # Ok::<(), fizeau_telemetry::PageError>(())
+/// ```
+#[derive(Debug)]
+pub struct PageParser {
+    limits: PageLimits,
+    page: Page,
+    /// The line under way, or the whole of a JSON array.
+    line: Vec<u8>,
+    line_is: Kept,
+    /// The first byte that is no blank.
+    first: Option<u8>,
+    ended: bool,
+    /// How it begins, for whoever is told that it is no page.
+    start: Option<String>,
+}
+
+/// What happens to the bytes of the line under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    AsLine,
+    TooLong,
+    AsArray,
+}
+
+impl PageParser {
+    /// A parser of a page of that form. An array of TensorRT-LLM is known by its first byte.
+    #[must_use]
+    pub fn new(form: PageForm, limits: PageLimits) -> Self {
+        Self {
+            limits,
+            page: Page { form, ..Page::default() },
+            line: Vec::new(),
+            line_is: Kept::AsLine,
+            first: None,
+            ended: false,
+            start: None,
+        }
+    }
+
+    /// Takes the next piece.
+    ///
+    /// # Errors
+    /// If the page has become longer than may be; nothing more of it is wanted then.
+    pub fn feed(&mut self, piece: &[u8]) -> Result<(), PageError> {
+        let limit = self.limits.bytes;
+        let bytes = &mut self.page.notes.bytes;
+        *bytes = bytes.saturating_add(piece.len() as u64);
+        if *bytes > limit {
+            return Err(PageError::TooLong { limit });
+        }
+        let mut rest = piece;
+        if self.first.is_none() {
+            let blank = |byte: &u8| byte.is_ascii_whitespace() || BYTE_ORDER_MARK.contains(byte);
+            rest =
+                rest.get(rest.iter().take_while(|byte| blank(byte)).count()..).unwrap_or_default();
+            self.first = rest.first().copied();
+            if self.first == Some(b'[') {
+                self.line_is = Kept::AsArray;
+                self.page.form = PageForm::Iterations;
+            }
+        }
+        if self.line_is == Kept::AsArray {
+            self.line.extend_from_slice(rest);
+            return Ok(());
+        }
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            self.keep(rest.get(..end).unwrap_or_default());
+            self.end_line();
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+        self.keep(rest);
+        Ok(())
+    }
+
+    /// The page, as far as it came.
+    ///
+    /// # Errors
+    /// If it is no page of metrics, or longer than may be.
+    pub fn finish(mut self) -> Result<Page, PageError> {
+        let limit = self.limits.bytes;
+        if self.page.notes.bytes > limit {
+            return Err(PageError::TooLong { limit });
+        }
+        if self.line_is == Kept::AsArray {
+            json::iterations(&self.line, &mut self.page, self.limits.series)?;
+            return Ok(self.page);
+        }
+        let Some(first) = self.first else { return Err(PageError::Empty) };
+        self.last_line();
+        if self.page.form == PageForm::OpenMetrics && !self.ended {
+            self.page.notes.end = PageEnd::CutShort;
+        }
+        if self.page.samples.is_empty() && self.page.notes.unreadable_lines > 0 {
+            let start = self.start.unwrap_or_default();
+            return Err(match first {
+                b'<' => PageError::Html,
+                b'{' => PageError::Json { start },
+                _ => PageError::NoMetrics { start },
+            });
+        }
+        Ok(self.page)
+    }
+
+    fn keep(&mut self, piece: &[u8]) {
+        if self.line_is == Kept::AsLine {
+            let room = self.limits.line.saturating_sub(self.line.len());
+            if piece.len() > room {
+                self.line_is = Kept::TooLong;
+            }
+            self.line.extend_from_slice(piece.get(..room.min(piece.len())).unwrap_or_default());
+        }
+    }
+
+    /// What follows the last end of a line: nothing, the mark of the end, or a line that was cut.
+    fn last_line(&mut self) {
+        let is_end = self.line.trim_ascii() == b"# EOF";
+        let is_blank = self.line.trim_ascii().is_empty() && self.line_is == Kept::AsLine;
+        if is_end || is_blank {
+            self.end_line();
+        } else {
+            self.page.notes.end = PageEnd::CutShort;
+            if self.page.samples.is_empty() && !self.line.starts_with(b"#") {
+                // Nothing else is there to say what it is.
+                self.unreadable();
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        let bytes = std::mem::take(&mut self.line);
+        let kept = std::mem::replace(&mut self.line_is, Kept::AsLine);
+        if !self.ended {
+            self.line = bytes;
+            let text = str::from_utf8(&self.line).ok().filter(|_| kept == Kept::AsLine);
+            let read = text.and_then(|text| line::read(text, self.page.form, self.limits.labels));
+            match read {
+                Some(Line::Nothing) => {}
+                Some(Line::End) => self.ended = true,
+                Some(Line::Kind(name, kind)) => {
+                    let name = name.into();
+                    self.declared(name, kind);
+                }
+                Some(Line::Value(name, sample, exemplar)) => self.value(name, sample, exemplar),
+                None => self.unreadable(),
+            }
+            self.line.clear();
+        } else if bytes.trim_ascii().is_empty() {
+            // Blank lines behind the end do no harm.
+        } else {
+            self.line = bytes;
+            self.unreadable();
+            self.line.clear();
+        }
+    }
+
+    fn declared(&mut self, name: Arc<str>, kind: MetricKind) {
+        if self.page.kinds.len() >= self.limits.series {
+            return;
+        }
+        match self.page.kinds.entry(name) {
+            Entry::Vacant(place) => {
+                place.insert(kind);
+            }
+            Entry::Occupied(before) if *before.get() != kind => self.page.notes.redeclared += 1,
+            Entry::Occupied(_) => {}
+        }
+    }
+
+    fn value(&mut self, name: SeriesName, sample: Sample, exemplar: Exemplar) {
+        let notes = &mut self.page.notes;
+        notes.exemplars += u64::from(exemplar == Exemplar::Given);
+        let is_full = self.page.samples.len() >= self.limits.series;
+        match self.page.samples.entry(name) {
+            Entry::Occupied(before) => {
+                notes.duplicates += 1;
+                notes.first_duplicate.get_or_insert_with(|| before.key().to_string());
+            }
+            Entry::Vacant(_) if is_full => notes.beyond_limit += 1,
+            Entry::Vacant(place) => {
+                place.insert(sample);
+            }
+        }
+    }
+
+    fn unreadable(&mut self) {
+        let notes = &mut self.page.notes;
+        notes.unreadable_lines += 1;
+        let line = || json::start_of(&self.line);
+        notes.first_unreadable.get_or_insert_with(line);
+        self.start.get_or_insert_with(line);
+    }
+}
+
+/// With which some programs begin a text.
+const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];

@@ -1,0 +1,125 @@
+//! One forward pass.
+
+use serde::{Deserialize, Serialize};
+
+/// What an engine says of one forward pass, or of a second without any.
+///
+/// Field names are those of the stream. What a version does not send is absent or zero, as its own readers take it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct ForwardPass {
+    /// The version of the map; SGLang's first form has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
+    /// Which worker.
+    pub worker_id: String,
+    /// Which data-parallel rank of it.
+    pub dp_rank: u32,
+    /// The engine's own count of passes.
+    pub counter_id: u64,
+    /// What `wall_time` is the time of: `execute_model_cuda` in vLLM, which leaves scheduling out; from scheduling to output in
+    /// engines that do not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timing_scope: Option<String>,
+    /// How long it took, in seconds.
+    pub wall_time: f64,
+    /// What it worked on.
+    pub scheduled_requests: ScheduledWork,
+    /// What waited meanwhile.
+    pub queued_requests: QueuedWork,
+}
+
+/// What a pass worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct ScheduledWork {
+    /// Requests in prefill.
+    pub num_prefill_requests: u64,
+    /// Their tokens of this pass.
+    pub sum_prefill_tokens: u64,
+    /// The variance of their prompts' lengths: of whole prompts, not of chunks.
+    pub var_prefill_length: f64,
+    /// Tokens of theirs that the KV cache had before.
+    pub sum_prefill_kv_tokens: u64,
+    /// Requests in decode.
+    pub num_decode_requests: u64,
+    /// The lengths of their contexts together.
+    pub sum_decode_kv_tokens: u64,
+    /// The variance of these.
+    pub var_decode_kv_tokens: f64,
+}
+
+/// What waited while a pass ran.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct QueuedWork {
+    /// Requests that wait for prefill.
+    pub num_prefill_requests: u64,
+    /// The tokens of their prompts.
+    pub sum_prefill_tokens: u64,
+    /// The variance of their lengths.
+    pub var_prefill_length: f64,
+    /// Requests that were put off during decode.
+    pub num_decode_requests: u64,
+    /// The lengths of their contexts together.
+    pub sum_decode_kv_tokens: u64,
+    /// The variance of these.
+    pub var_decode_kv_tokens: f64,
+}
+
+/// Why a message is no forward pass.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForwardPassError {
+    /// Another number of parts.
+    #[error("a message of {0} parts; a forward pass has three: topic, sequence, map")]
+    Parts(usize),
+    /// A sequence of another length.
+    #[error("a sequence of {0} bytes; it has eight")]
+    Sequence(usize),
+    /// No such map.
+    #[error("not a map of a forward pass: {0}")]
+    Map(String),
+    /// A time that is none.
+    #[error("a wall time that is no length of time")]
+    WallTime,
+}
+
+impl ForwardPass {
+    /// Reads the map.
+    ///
+    /// # Errors
+    /// If `bytes` is no such map, or its time is no length of time.
+    pub fn from_msgpack(bytes: &[u8]) -> Result<Self, ForwardPassError> {
+        let pass: Self = rmp_serde::from_slice(bytes).map_err(|error| {
+            ForwardPassError::Map(error.to_string().chars().take(120).collect())
+        })?;
+        let is_time = pass.wall_time.is_finite() && pass.wall_time >= 0.0;
+        is_time.then_some(pass).ok_or(ForwardPassError::WallTime)
+    }
+
+    /// As the map that [`ForwardPass::from_msgpack`] reads.
+    #[must_use]
+    pub fn to_msgpack(&self) -> Vec<u8> {
+        // Numbers and texts under names that are texts can always be written.
+        rmp_serde::to_vec_named(self).unwrap_or_default()
+    }
+
+    /// Whether it says no more than that the engine lives.
+    #[must_use]
+    pub fn is_heartbeat(&self) -> bool {
+        let work = &self.scheduled_requests;
+        work.num_prefill_requests == 0 && work.num_decode_requests == 0
+    }
+
+    /// The share of its tokens that are of prompts, 0 to 1; none of a heartbeat.
+    #[must_use]
+    pub fn prefill_share(&self) -> Option<f64> {
+        let work = &self.scheduled_requests;
+        let tokens = work.sum_prefill_tokens as f64;
+        Some(tokens / (tokens + work.num_decode_requests as f64)).filter(|share| share.is_finite())
+    }
+}

@@ -1,0 +1,211 @@
+//! The subscriber: a thread that reads a publisher's socket.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use fizeau_core::Clock;
+
+use super::frames::{Frame, Frames, GREETING, READY_SUB, SUBSCRIBE_ALL};
+use super::message;
+use super::received::ForwardPasses;
+
+/// Why there is no stream of forward passes.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SubscribeError {
+    /// The address is none.
+    #[error(
+        "{address} is no address of forward-pass records; it is a host and a port, such as 127.0.0.1:20380"
+    )]
+    Address {
+        /// What was given.
+        address: String,
+    },
+    /// Nobody answers there.
+    #[error("no connection to {address} for forward-pass records")]
+    Connect {
+        /// Where.
+        address: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The system has no thread to give.
+    #[error("no thread to read forward-pass records with: the system refused one")]
+    Thread(#[source] std::io::Error),
+}
+
+/// Passes that are kept: 17 minutes at 1,000 a second.
+const MOST_KEPT: usize = 1 << 20;
+/// How soon the thread sees that it is to end.
+const LOOK_UP: Duration = Duration::from_millis(50);
+const CONNECT: Duration = Duration::from_secs(3);
+
+/// A subscription to the forward passes of one engine, read by a thread of its own. If the connection ends, what came is kept and
+/// [`ForwardPassSubscriber::ended`] says why.
+#[derive(Debug)]
+pub struct ForwardPassSubscriber {
+    state: Arc<State>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    is_over: AtomicBool,
+    passes: Mutex<ForwardPasses>,
+    ended: Mutex<Option<String>>,
+    is_ready: AtomicBool,
+}
+
+impl ForwardPassSubscriber {
+    /// Subscribes to the publisher at `address` (`HOST:PORT`), with stamps from `clock`.
+    ///
+    /// # Errors
+    /// If the address is none, nobody answers there, or the system has no thread.
+    pub fn connect<C: Clock + Send + 'static>(
+        address: &str,
+        clock: C,
+    ) -> Result<Self, SubscribeError> {
+        let stream = connected(address)?;
+        let state = Arc::new(State::default());
+        let work = Work { stream, clock, state: Arc::clone(&state) };
+        let thread = std::thread::Builder::new().name("forward passes".to_owned());
+        let thread = thread.spawn(move || work.run()).map_err(SubscribeError::Thread)?;
+        Ok(Self { state, thread: Some(thread) })
+    }
+
+    /// Whether the publisher has greeted back, and knows what is subscribed to.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.state.is_ready.load(Ordering::Acquire)
+    }
+
+    /// Why it ended by itself, if it has.
+    #[must_use]
+    pub fn ended(&self) -> Option<String> {
+        locked(&self.state.ended).clone()
+    }
+
+    /// Looks at what came so far, while the thread waits.
+    pub fn look<T>(&self, look: impl FnOnce(&ForwardPasses) -> T) -> T {
+        look(&locked(&self.state.passes))
+    }
+
+    /// Ends it, and gives all that came.
+    #[must_use]
+    pub fn stop(mut self) -> ForwardPasses {
+        self.end();
+        std::mem::take(&mut *locked(&self.state.passes))
+    }
+
+    fn end(&mut self) {
+        self.state.is_over.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for ForwardPassSubscriber {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn locked<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn connected(address: &str) -> Result<TcpStream, SubscribeError> {
+    let given = address.strip_prefix("tcp://").unwrap_or(address);
+    let none = || SubscribeError::Address { address: address.to_owned() };
+    let places: Vec<SocketAddr> = given.to_socket_addrs().map_err(|_| none())?.collect();
+    let refused = |source| SubscribeError::Connect { address: address.to_owned(), source };
+    let mut last = None;
+    for place in &places {
+        match TcpStream::connect_timeout(place, CONNECT).and_then(prepared) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.map_or_else(none, refused))
+}
+
+fn prepared(stream: TcpStream) -> std::io::Result<TcpStream> {
+    stream.set_read_timeout(Some(LOOK_UP))?;
+    stream.set_write_timeout(Some(CONNECT))?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+struct Work<C> {
+    stream: TcpStream,
+    clock: C,
+    state: Arc<State>,
+}
+
+impl<C: Clock> Work<C> {
+    fn run(mut self) {
+        if let Err(why) = self.subscribe() {
+            *locked(&self.state.ended) = Some(why);
+        }
+    }
+
+    /// Until it is over, or for a reason.
+    fn subscribe(&mut self) -> Result<(), String> {
+        self.say(&GREETING)?;
+        let mut frames = Frames::default();
+        let mut piece = vec![0; 16 << 10];
+        while !self.state.is_over.load(Ordering::Acquire) {
+            let length = match self.stream.read(&mut piece) {
+                Ok(0) => return Err("the publisher closed the connection".to_owned()),
+                Ok(length) => length,
+                Err(error) if may_go_on(error.kind()) => continue,
+                Err(error) => return Err(format!("the connection broke: {error}")),
+            };
+            frames.feed(piece.get(..length).unwrap_or_default());
+            while let Some(frame) = frames.next().map_err(|error| error.to_string())? {
+                self.take(frame)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let sent = self.stream.write_all(bytes);
+        sent.map_err(|error| format!("the publisher could not be spoken to: {error}"))
+    }
+
+    fn take(&mut self, frame: Frame) -> Result<(), String> {
+        match frame {
+            Frame::Greeting => self.say(READY_SUB)?,
+            Frame::Command(name) if name == "READY" => {
+                self.say(SUBSCRIBE_ALL)?;
+                self.state.is_ready.store(true, Ordering::Release);
+            }
+            Frame::Command(name) if name == "ERROR" => {
+                return Err("the publisher refused the subscription".to_owned());
+            }
+            Frame::Command(_) => {}
+            Frame::Message(parts) => {
+                let at = self.clock.now();
+                let read = message::read(&parts);
+                let mut passes = locked(&self.state.passes);
+                match read {
+                    Ok((sequence, pass)) => passes.note(at, sequence, pass, MOST_KEPT),
+                    Err(why) => passes.unreadable(why),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Nothing came for a while, or a signal did.
+fn may_go_on(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}

@@ -1,0 +1,91 @@
+//! What the server, the GPU and the host say of themselves, over exactly the window of a level.
+//!
+//! Pages of metrics ([`Page`]) become samples on the run's own clock ([`History`]); over a [`Window`] these come to a
+//! [`ServerWindow`] and to [`DeviceWindow`]s; and what the client saw of the same window is held against them ([`findings`],
+//! [`ServerGaps`]).
+//!
+//! ```
+//! use fizeau_core::{Nanos, Stamp, Tokens};
+//! use fizeau_telemetry::{
+//!     ClientWindow, Fetch, History, Page, ServerWindow, TelemetryFinding, Window, findings,
+//! };
+//!
+//! let mut history = History::new();
+//! for (second, tokens) in [(0, 1_000), (10, 5_096)] {
+//!     let page = format!("vllm:generation_tokens_total{{engine=\"0\"}} {tokens}\n");
+//!     let at = Stamp::EPOCH + Nanos::from_secs(second);
+//!     history.record(Fetch { asked: at, answered: at }, &Page::read(page.as_bytes(), None)?);
+//! }
+//! let level = Window::alone(Stamp::EPOCH + Nanos::from_secs(1), Stamp::EPOCH + Nanos::from_secs(9));
+//! let server = ServerWindow::of(&history, level, Nanos::from_secs(2));
+//! let client = ClientWindow { output_tokens: Some(Tokens::new(4_096)), ..ClientWindow::default() };
+//! let found = findings(&client, &server, &[], Nanos::from_secs(1));
+//! assert_eq!(found.first().map(ToString::to_string).as_deref(), Some("client and server counted the same 4096 generated tokens"));
+//! # Ok::<(), fizeau_telemetry::PageError>(())
+//! ```
+//!
+//! **Use this crate** to read what servers and devices say, from any [`Source`], beside a run or without one.
+//! **Do not use it** for latencies: those are the client's to measure, in `fizeau-metrics`.
+//!
+//! # Invariants
+//!
+//! - Nothing that a server sends can panic or grow memory without bound.
+//! - Counters are deltas over exactly the window, restarts added, with how far they may be off at the edges. Gauges are weighted by
+//!   time. Histograms are counts, sums and the bucket that holds a percentile, never a percentile that was made up.
+//! - What is not said is absent, never zero; every figure names the metric that it was read off.
+//! - No clock: whoever starts a thread gives it one. Sockets are in `PageSource` and in the subscriber and publisher of forward
+//!   passes, `/proc` in [`HostReading::now`], and nowhere else.
+//!
+//! # Features
+//!
+//! `http`: pages over HTTP. `tls`: over HTTPS too. `forward-pass`: records of forward passes over ZeroMQ. `schema`: JSON Schemas.
+
+mod device;
+mod exposition;
+mod figure;
+#[cfg(feature = "forward-pass")]
+mod forward_pass;
+mod host;
+#[cfg(feature = "http")]
+mod page_source;
+mod samples;
+mod scraper;
+#[cfg(feature = "http")]
+mod secret;
+mod server;
+mod source;
+mod vocabulary;
+mod window;
+mod witness;
+
+pub use device::{
+    DeviceIdentity, DeviceWindow, ThrottleReason, joules_per_token, mean_power, power_over_time,
+    tokens_per_joule, total_energy,
+};
+pub use exposition::{
+    Labels, MetricKind, Page, PageEnd, PageError, PageForm, PageLimits, PageNotes, PageParser,
+    Sample, SeriesName,
+};
+pub use figure::Told;
+#[cfg(feature = "forward-pass")]
+pub use forward_pass::{
+    ForwardPass, ForwardPassError, ForwardPassPublisher, ForwardPassSubscriber, ForwardPasses,
+    QueuedWork, ScheduledWork, SubscribeError,
+};
+pub use host::{CpuTime, HostReading, HostWindow};
+#[cfg(feature = "http")]
+pub use page_source::{FetchError, FetchErrorKind, PageSettings, PageSource};
+pub use samples::{Combine, Fetch, FetchFailure, History, Point};
+pub use scraper::{Pace, ScrapeCost, ScrapeReport, ScrapeSettings, Scraper, ScraperError};
+pub use server::{
+    ServerTimeline, ServerWindow, TimelinePoint, ToldCounter, ToldGauge, ToldHistogram,
+};
+pub use source::Source;
+pub use vocabulary::{Entry, Exporter, Meaning, Shape, entries, meaning_of};
+pub use window::{Bucket, CounterOver, Edges, GaugeOver, HistogramOver, Holding, Window};
+pub use witness::{ClientWindow, LatencyGap, ServerGaps, TelemetryFinding, TokenKind, findings};
+
+/// The example of the README, compiled so that it cannot go stale.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,166 @@
+//! One GET.
+
+use std::io::Read;
+use std::time::Duration;
+
+use fizeau_core::Nanos;
+
+use super::address::{below, shown};
+use super::error::{FetchError, FetchErrorKind};
+use crate::exposition::{Page, PageForm, PageLimits, PageParser};
+use crate::secret::Secret;
+use crate::source::Source;
+
+/// How pages are asked for.
+#[derive(Debug, Clone)]
+pub struct PageSettings {
+    limits: PageLimits,
+    patience: Nanos,
+    headers: Vec<(String, Secret)>,
+}
+
+impl Default for PageSettings {
+    /// The usual limits, ten seconds, no headers.
+    fn default() -> Self {
+        Self { limits: PageLimits::default(), patience: Nanos::from_secs(10), headers: Vec::new() }
+    }
+}
+
+impl PageSettings {
+    /// How large a page may be.
+    #[must_use]
+    pub const fn limits(mut self, limits: PageLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How long a page may take, from the name's lookup to its last byte.
+    #[must_use]
+    pub const fn patience(mut self, patience: Nanos) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// With a header, such as `Authorization`. Its value is a secret: nothing shows it.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), Secret::new(value)));
+        self
+    }
+
+    fn scrubbed(&self, text: &str) -> String {
+        self.headers.iter().fold(text.to_owned(), |text, (_, secret)| secret.scrubbed(&text))
+    }
+}
+
+/// A page of metrics at an address. Connections are kept open between pages; redirects are not followed, since what is behind one
+/// may be no place for a key.
+#[derive(Debug)]
+pub struct PageSource {
+    agent: ureq::Agent,
+    url: Secret,
+    shown: String,
+    settings: PageSettings,
+}
+
+impl PageSource {
+    /// The page at `url`.
+    ///
+    /// ```
+    /// use fizeau_telemetry::{PageSettings, PageSource};
+    /// let settings = PageSettings::default().header("Authorization", "Bearer sk-12345");
+    /// let source = PageSource::new("http://me:pass@127.0.0.1:8000/metrics", settings);
+    /// assert_eq!(source.address(), "http://127.0.0.1:8000/metrics");
+    /// assert!(!format!("{source:?}").contains("12345"));
+    /// ```
+    #[must_use]
+    pub fn new(url: impl Into<String>, settings: PageSettings) -> Self {
+        let url = url.into();
+        let agent = ureq::Agent::config_builder()
+            .timeout_global(Some(settings.patience.into()))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_idle_connections_per_host(1)
+            .max_idle_age(Duration::from_secs(4))
+            .user_agent("fizeau")
+            .build()
+            .new_agent();
+        Self { agent, shown: shown(&url), url: Secret::new(url), settings }
+    }
+
+    /// The page that an endpoint has beside its API: `/metrics`, `/v1` at the end of its base left out.
+    #[must_use]
+    pub fn beside(base_url: &str, settings: PageSettings) -> Self {
+        Self::new(below(base_url, "/metrics"), settings)
+    }
+
+    /// The other place for it, of TensorRT-LLM: `/prometheus/metrics`.
+    #[must_use]
+    pub fn beside_tensorrt_llm(base_url: &str, settings: PageSettings) -> Self {
+        Self::new(below(base_url, "/prometheus/metrics"), settings)
+    }
+
+    /// The address, without user, password and query.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.shown
+    }
+
+    fn fetch(&self) -> Result<Page, FetchErrorKind> {
+        let mut request = self.agent.get(self.url.expose()).header("Accept", ACCEPT);
+        for (name, value) in &self.settings.headers {
+            request = request.header(name, value.expose());
+        }
+        let mut response = request.call().map_err(|error| self.broken(&error))?;
+        match response.status().as_u16() {
+            200 => {}
+            404 => return Err(FetchErrorKind::NotFound),
+            status @ (401 | 403) => return Err(FetchErrorKind::Refused { status }),
+            status => return Err(FetchErrorKind::Status { status }),
+        }
+        let header = response.headers().get("content-type").and_then(|value| value.to_str().ok());
+        let form = PageForm::of_content_type(header);
+        self.read(form, &mut response.body_mut().as_reader())
+    }
+
+    fn read(&self, form: PageForm, body: &mut impl Read) -> Result<Page, FetchErrorKind> {
+        let mut parser = PageParser::new(form, self.settings.limits);
+        let mut piece = vec![0; PIECE];
+        loop {
+            let length = match body.read(&mut piece) {
+                Ok(0) => return Ok(parser.finish()?),
+                Ok(length) => length,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.broken(&ureq::Error::from(error))),
+            };
+            parser.feed(piece.get(..length).unwrap_or_default())?;
+        }
+    }
+
+    fn broken(&self, error: &ureq::Error) -> FetchErrorKind {
+        let limit = self.settings.patience;
+        match error {
+            ureq::Error::Timeout(_) => FetchErrorKind::TooSlow { limit },
+            ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => {
+                FetchErrorKind::TooSlow { limit }
+            }
+            error => {
+                let text = self.url.scrubbed(&error.to_string());
+                FetchErrorKind::Connection(self.settings.scrubbed(&text))
+            }
+        }
+    }
+}
+
+impl Source for PageSource {
+    type Error = FetchError;
+
+    fn page(&mut self) -> Result<Page, FetchError> {
+        self.fetch().map_err(|kind| FetchError { address: self.shown.clone(), kind })
+    }
+}
+
+/// Text first: all give it, and OpenMetrics adds exemplars that nobody here wants.
+const ACCEPT: &str =
+    "text/plain;version=0.0.4, application/openmetrics-text;version=1.0.0;q=0.5, */*;q=0.1";
+const PIECE: usize = 16 << 10;

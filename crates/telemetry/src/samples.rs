@@ -1,0 +1,9 @@
+//! A series of pages on the run's own clock.
+
+mod combine;
+mod history;
+mod track;
+
+pub use combine::Combine;
+pub use history::{Fetch, FetchFailure, History};
+pub use track::Point;

@@ -1,0 +1,50 @@
+//! Several series as one.
+
+use std::collections::BTreeMap;
+
+use super::history::History;
+use super::track::Point;
+use crate::exposition::SeriesName;
+
+/// How the values of several series on one page become one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Combine {
+    /// Added: requests of several engines.
+    Sum,
+    /// The largest.
+    Largest,
+    /// The mean, each series weighted as the caller says: shares of caches of different size.
+    WeightedMean,
+}
+
+impl Combine {
+    /// `series` of `history`, each with its weight (which counts in a mean alone), as one point a page. A page that lacks one of
+    /// several says what the others do.
+    #[must_use]
+    pub fn points(self, history: &History, series: &[(&SeriesName, f64)]) -> Vec<Point> {
+        let mut pages: BTreeMap<usize, (Point, f64)> = BTreeMap::new();
+        for (name, weight) in series {
+            for (page, point) in history.points(name).enumerate() {
+                let (together, weights) =
+                    pages.entry(page).or_insert((Point { value: None, ..point }, 0.0));
+                let Some(value) = point.value else { continue };
+                let so_far = together.value;
+                *weights += weight;
+                together.value = Some(match self {
+                    Self::Sum => so_far.unwrap_or(0.0) + value,
+                    Self::Largest => so_far.map_or(value, |largest| largest.max(value)),
+                    Self::WeightedMean => so_far.unwrap_or(0.0) + value * weight,
+                });
+            }
+        }
+        let finish = |(point, weights): (Point, f64)| match self {
+            Self::WeightedMean => {
+                let mean = point.value.map(|value| value / weights);
+                Point { value: mean.filter(|mean| mean.is_finite()), ..point }
+            }
+            _ => point,
+        };
+        pages.into_values().map(finish).collect()
+    }
+}

@@ -1,0 +1,179 @@
+//! The thread.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use fizeau_core::{Clock, Nanos};
+
+use super::cost::{Pace, ScrapeCost};
+use crate::samples::{Fetch, History};
+use crate::source::Source;
+use crate::vocabulary::meaning_of;
+
+/// How a source is scraped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScrapeSettings {
+    /// From one page to the next; longer by itself where a page takes more than a fifth of that.
+    pub interval: Nanos,
+    /// How far back pages are kept; none for a run, whose end decides.
+    pub keep: Option<Nanos>,
+}
+
+impl Default for ScrapeSettings {
+    /// Once a second, and everything kept.
+    fn default() -> Self {
+        Self { interval: Nanos::from_secs(1), keep: None }
+    }
+}
+
+/// Why no thread could be started.
+#[derive(Debug, thiserror::Error)]
+#[error("no thread to ask for metrics with: the system refused one")]
+pub struct ScraperError(#[source] std::io::Error);
+
+/// What was scraped up to some moment.
+#[derive(Debug, Clone, Default)]
+pub struct ScrapeReport {
+    /// The pages.
+    pub history: History,
+    /// What they cost.
+    pub cost: ScrapeCost,
+}
+
+/// A source that a thread of its own asks again and again. Of its pages those metrics are kept whose meaning is known.
+///
+/// Pages before and behind a window make its figures exact: ask for both with [`Scraper::scrape_now`].
+#[derive(Debug)]
+pub struct Scraper {
+    orders: Option<SyncSender<Order>>,
+    report: Arc<Mutex<ScrapeReport>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// "Ask now": whoever sends it hears when that is done.
+struct Order(SyncSender<()>);
+
+impl Scraper {
+    /// Starts to scrape `source`, with stamps from `clock`. The first page is asked for at once.
+    ///
+    /// # Errors
+    /// If the system has no thread to give.
+    pub fn start<S, C>(source: S, clock: C, settings: ScrapeSettings) -> Result<Self, ScraperError>
+    where
+        S: Source + Send + 'static,
+        C: Clock + Send + 'static,
+    {
+        // No order waits behind another.
+        let (orders, heard) = sync_channel(1);
+        let report = Arc::new(Mutex::new(ScrapeReport::default()));
+        let work = Work { source, clock, settings, report: Arc::clone(&report) };
+        let thread = std::thread::Builder::new().name("telemetry".to_owned());
+        let thread = thread.spawn(move || work.run(&heard)).map_err(ScraperError)?;
+        Ok(Self { orders: Some(orders), report, thread: Some(thread) })
+    }
+
+    /// Asks for a page now, and waits until it has come or has been given up, for at most `patience`. Whether it came in that
+    /// time.
+    pub fn scrape_now(&self, patience: Duration) -> bool {
+        let (done, when_done) = sync_channel(1);
+        let asked = self.orders.as_ref().is_some_and(|orders| orders.send(Order(done)).is_ok());
+        asked && when_done.recv_timeout(patience).is_ok()
+    }
+
+    /// Looks at what was scraped so far, while the thread waits.
+    pub fn look<T>(&self, look: impl FnOnce(&ScrapeReport) -> T) -> T {
+        look(&locked(&self.report))
+    }
+
+    /// Ends it, after the page under way, and gives all that was scraped.
+    #[must_use]
+    pub fn stop(mut self) -> ScrapeReport {
+        self.end();
+        std::mem::take(&mut *locked(&self.report))
+    }
+
+    fn end(&mut self) {
+        drop(self.orders.take());
+        if let Some(thread) = self.thread.take() {
+            // A source that panics has ended the thread; its pages are there all the same.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Scraper {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// A panic elsewhere leaves whole pages behind.
+fn locked(report: &Mutex<ScrapeReport>) -> MutexGuard<'_, ScrapeReport> {
+    report.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Work<S, C> {
+    source: S,
+    clock: C,
+    settings: ScrapeSettings,
+    report: Arc<Mutex<ScrapeReport>>,
+}
+
+impl<S: Source, C: Clock> Work<S, C> {
+    fn run(mut self, orders: &Receiver<Order>) {
+        let mut pace = Pace::every(self.settings.interval);
+        loop {
+            let begun = self.clock.now();
+            self.scrape(&mut pace);
+            let next = begun + pace.interval();
+            loop {
+                let wait = next.saturating_since(self.clock.now());
+                match orders.recv_timeout(wait.into()) {
+                    Ok(Order(done)) => {
+                        self.scrape(&mut pace);
+                        // Nobody listens any more if their patience was over.
+                        done.try_send(()).ok();
+                    }
+                    Err(RecvTimeoutError::Timeout) => break,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
+            }
+        }
+    }
+
+    fn scrape(&mut self, pace: &mut Pace) {
+        let asked = self.clock.now();
+        let page = self.source.page();
+        let fetch = Fetch { asked, answered: self.clock.now() };
+        pace.took(fetch.length());
+        let mut report = locked(&self.report);
+        let ScrapeReport { history, cost } = &mut *report;
+        match page {
+            Ok(page) => {
+                history.record_those(fetch, &page, |metric| meaning_of(metric).is_some());
+                cost.add(fetch.length(), Some(page.notes.bytes));
+            }
+            Err(error) => {
+                history.fail(fetch, &in_one_line(&error));
+                cost.add(fetch.length(), None);
+            }
+        }
+        cost.interval = pace.interval().to_millis();
+        if let Some(keep) = self.settings.keep {
+            history.forget_before(fetch.answered - keep);
+        }
+    }
+}
+
+/// An error with what caused it.
+fn in_one_line(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        line = format!("{line}: {error}");
+        cause = error.source();
+    }
+    line
+}

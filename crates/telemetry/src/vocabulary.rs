@@ -1,0 +1,16 @@
+//! What the names on pages mean, as one table.
+//!
+//! Names and meanings are facts, read in the sources and documents of the programs (2026-11): vLLM's `vllm/v1/metrics/loggers.py` and
+//! `docs/design/metrics.md`, SGLang's `docs/references/production_metrics.md`, TensorRT-LLM's `tensorrt_llm/metrics`, Dynamo's
+//! `docs/observability/metrics.md`, llama.cpp's `tools/server/README.md`, TGI's `docs/source/reference/metrics.md`, NVIDIA's
+//! `dcgm-exporter/etc/default-counters.csv`, AMD's `device-metrics-exporter` documents, Prometheus' `node_exporter`.
+
+mod devices;
+mod engines;
+mod entry;
+mod exporter;
+mod meaning;
+
+pub use entry::{Entry, entries, meaning_of};
+pub use exporter::Exporter;
+pub use meaning::{Meaning, Shape};

@@ -1,0 +1,52 @@
+//! The table, and how a name is looked up in it.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::devices::DEVICES;
+use super::engines::ENGINES;
+use super::exporter::Exporter;
+use super::meaning::{Meaning, Shape};
+
+/// One name with its meaning.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Entry {
+    /// The name, without `_total` or the suffixes of a histogram.
+    pub name: &'static str,
+    /// What it means.
+    pub meaning: Meaning,
+    /// Who uses it.
+    pub exporter: Exporter,
+    /// What its values are multiplied with, to be in the unit of the meaning.
+    pub scale: f64,
+}
+
+/// All names, in order of preference within a meaning: today's names first.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    ENGINES.iter().chain(DEVICES)
+}
+
+static BY_NAME: LazyLock<HashMap<&'static str, &'static Entry>> =
+    LazyLock::new(|| entries().map(|entry| (entry.name, entry)).collect());
+
+/// What a metric means, by its name as it stands on a page: with or without `_total`, and with the suffixes of a histogram where
+/// the meaning is one.
+///
+/// ```
+/// use fizeau_telemetry::{Meaning, meaning_of};
+/// let meaning = |name| meaning_of(name).map(|entry| entry.meaning);
+/// assert_eq!(meaning("vllm:prompt_tokens_total"), Some(Meaning::PromptTokens));
+/// assert_eq!(meaning("vllm:prompt_tokens"), Some(Meaning::PromptTokens));
+/// assert_eq!(meaning("vllm:time_to_first_token_seconds_bucket"), Some(Meaning::Ttft));
+/// assert_eq!(meaning("process_cpu_seconds_total"), None);
+/// ```
+#[must_use]
+pub fn meaning_of(metric: &str) -> Option<&'static Entry> {
+    let found = |name: &str| BY_NAME.get(name).copied();
+    if let Some(entry) = found(metric).or_else(|| found(metric.strip_suffix("_total")?)) {
+        return Some(entry);
+    }
+    let suffix =
+        ["_bucket", "_count", "_sum"].into_iter().find_map(|end| metric.strip_suffix(end))?;
+    found(suffix).filter(|entry| entry.meaning.shape() == Shape::Histogram)
+}

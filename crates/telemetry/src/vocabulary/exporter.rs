@@ -1,0 +1,91 @@
+//! Which program a page is from.
+
+use crate::samples::History;
+
+/// A program that gives pages of metrics.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum Exporter {
+    /// vLLM.
+    Vllm,
+    /// SGLang.
+    Sglang,
+    /// TensorRT-LLM, either of its pages.
+    TensorrtLlm,
+    /// Text Generation Inference.
+    Tgi,
+    /// llama.cpp's server.
+    LlamaCpp,
+    /// Dynamo, frontend or worker.
+    Dynamo,
+    /// NVIDIA's dcgm-exporter.
+    Dcgm,
+    /// AMD's device metrics exporter.
+    Amd,
+    /// Prometheus' node_exporter.
+    Node,
+}
+
+impl Exporter {
+    /// All of them: engines first, as a page that Dynamo's worker passes on has the engine's metrics among its own.
+    pub const ALL: [Self; 9] = [
+        Self::Vllm,
+        Self::Sglang,
+        Self::TensorrtLlm,
+        Self::Tgi,
+        Self::LlamaCpp,
+        Self::Dynamo,
+        Self::Dcgm,
+        Self::Amd,
+        Self::Node,
+    ];
+
+    /// Its name as people write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vllm => "vLLM",
+            Self::Sglang => "SGLang",
+            Self::TensorrtLlm => "TensorRT-LLM",
+            Self::Tgi => "TGI",
+            Self::LlamaCpp => "llama.cpp",
+            Self::Dynamo => "Dynamo",
+            Self::Dcgm => "dcgm-exporter",
+            Self::Amd => "AMD's device metrics exporter",
+            Self::Node => "node_exporter",
+        }
+    }
+
+    /// With what its metrics begin.
+    const fn prefixes(self) -> &'static [&'static str] {
+        match self {
+            Self::Vllm => &["vllm:"],
+            Self::Sglang => &["sglang:", "sglang_"],
+            Self::TensorrtLlm => &["trtllm_", "trtllm:", "trtllm."],
+            Self::Tgi => &["tgi_"],
+            Self::LlamaCpp => &["llamacpp:"],
+            Self::Dynamo => &["dynamo_"],
+            Self::Dcgm => &["DCGM_FI_"],
+            Self::Amd => &["gpu_package_power", "gpu_gfx_activity", "gpu_energy_consumed"],
+            Self::Node => &["node_"],
+        }
+    }
+
+    /// Whose metric that is, by its name.
+    #[must_use]
+    pub fn of_metric(metric: &str) -> Option<Self> {
+        let begins =
+            |exporter: &Self| exporter.prefixes().iter().any(|start| metric.starts_with(start));
+        Self::ALL.into_iter().find(begins)
+    }
+
+    /// Whose pages those are: the first of [`Exporter::ALL`] that any metric belongs to.
+    #[must_use]
+    pub fn of_history(history: &History) -> Option<Self> {
+        history.metrics().into_iter().filter_map(Self::of_metric).min()
+    }
+}

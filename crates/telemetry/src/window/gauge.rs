@@ -1,0 +1,110 @@
+//! Gauges.
+
+use fizeau_core::{Nanos, Stamp};
+use serde::{Deserialize, Serialize};
+
+use super::{Edges, Window};
+use crate::samples::Point;
+
+/// What a gauge was over a window. Between pages nobody knows: each value stands for the time that is nearer to its page than to
+/// another, and not for longer than it may be held.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct GaugeOver {
+    /// The mean, each value weighted by the time that it stands for.
+    pub mean: f64,
+    /// The least value that was seen.
+    pub min: f64,
+    /// The largest that was seen; absent of several servers together, whose peaks need not be of one instant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak: Option<f64>,
+    /// On how many pages it was seen.
+    pub pages: u32,
+    /// How many times it changed from one page to the next: an exporter that looks every 30 s says the same for 30 pages.
+    pub changes: u32,
+    /// The mean time between two changes: its true resolution. Absent with fewer than two changes.
+    #[serde(rename = "resolution_ms", default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<fizeau_core::Millis>,
+    /// The share of the window that values stand for, 0 to 1: less than 1 where pages did not come.
+    pub covered: f64,
+}
+
+impl GaugeOver {
+    /// What the gauge of `points` (one a page, in order) was over `window`, where a value stands for at most `hold` on either side
+    /// of its page; none where no page says.
+    #[must_use]
+    pub fn of(points: &[Point], window: Window, hold: Nanos) -> Option<Self> {
+        let seen: Vec<(Stamp, f64)> =
+            points.iter().filter_map(|point| Some((point.at(), point.value?))).collect();
+        let is_within = |at: Stamp| window.from <= at && at <= window.to;
+        let within: Vec<(Stamp, f64)> =
+            seen.iter().copied().filter(|(at, _)| is_within(*at)).collect();
+        // Around a level that is alone the server is idle: what it says then is not of the level.
+        let standing = if window.edges == Edges::Quiet { &within } else { &seen };
+        let weights = weights(standing, window, hold);
+        let covered: f64 = weights.iter().sum();
+        let sum: f64 =
+            standing.iter().zip(&weights).map(|((_, value), weight)| value * weight).sum();
+        let stands = standing.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
+        let mut told: Vec<f64> = stands.map(|((_, value), _)| *value).collect();
+        if told.is_empty() {
+            told.extend(within.iter().map(|(_, value)| *value));
+        }
+        let first = *told.first()?;
+        let mean = if covered > 0.0 { sum / covered } else { first };
+        let length = window.length().as_secs_f64();
+        let (changes, resolution) = changes(&within);
+        Some(Self {
+            mean,
+            min: told.iter().copied().fold(first, f64::min),
+            peak: Some(told.iter().copied().fold(first, f64::max)),
+            pages: u32::try_from(within.len()).unwrap_or(u32::MAX),
+            changes,
+            resolution: resolution.map(Nanos::to_millis),
+            covered: if length > 0.0 { (covered / length).min(1.0) } else { 1.0 },
+        })
+    }
+
+    /// The same in another unit.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        let Self { mean, min, peak, .. } = self;
+        Self {
+            mean: mean * factor,
+            min: min * factor,
+            peak: peak.map(|peak| peak * factor),
+            ..self
+        }
+    }
+}
+
+/// For how many seconds of the window each value stands.
+fn weights(seen: &[(Stamp, f64)], window: Window, hold: Nanos) -> Vec<f64> {
+    let time = |at: usize| seen.get(at).map(|(at, _)| *at);
+    let halfway = |left: Stamp, right: Stamp| left + right.saturating_since(left) / 2;
+    (0..seen.len())
+        .filter_map(|place| {
+            let at = time(place)?;
+            let before = place.checked_sub(1).and_then(time);
+            let from = before.map_or(window.from, |before| halfway(before, at));
+            let to = time(place + 1).map_or(window.to, |behind| halfway(at, behind));
+            let from = from.max(at - hold).max(window.from);
+            let to = to.min(at + hold).min(window.to);
+            Some(to.saturating_since(from).as_secs_f64())
+        })
+        .collect()
+}
+
+/// How often the value changed, and the mean time between changes.
+fn changes(seen: &[(Stamp, f64)]) -> (u32, Option<Nanos>) {
+    let pairs = seen.iter().zip(seen.iter().skip(1));
+    let at: Vec<Stamp> = pairs
+        .filter(|((_, before), (_, after))| before.to_bits() != after.to_bits())
+        .map(|(_, (at, _))| *at)
+        .collect();
+    let length = at.last().zip(at.first()).map(|(last, first)| last.saturating_since(*first));
+    let between = at.len().saturating_sub(1) as u64;
+    let resolution = length.filter(|_| between > 0).map(|length| length / between);
+    (u32::try_from(at.len()).unwrap_or(u32::MAX), resolution)
+}

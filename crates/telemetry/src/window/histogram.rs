@@ -1,0 +1,154 @@
+//! Histograms.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CounterOver, Window};
+use crate::exposition::SeriesName;
+use crate::samples::History;
+
+/// What a histogram of the server's took in over a window: exact counts and sums, and buckets as the server cuts them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct HistogramOver {
+    /// How many observations.
+    pub count: CounterOver,
+    /// Their sum.
+    pub sum: CounterOver,
+    /// Their mean, which is exact where both edges are quiet; absent without observations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
+    /// How many fell into each bucket, from the lowest.
+    pub buckets: Vec<Bucket>,
+}
+
+/// A bucket of a histogram.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Bucket {
+    /// Its upper edge, which belongs to it; none of the last one, which has no end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up_to: Option<f64>,
+    /// How many fell into it (not into it or one below).
+    pub count: f64,
+}
+
+/// Between which edges a percentile lies. More a histogram cannot say.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Holding {
+    /// Above that; none in the lowest bucket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<f64>,
+    /// At most that; none in the last bucket, which has no end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up_to: Option<f64>,
+}
+
+impl HistogramOver {
+    /// What the histogram `metric` (its name without `_bucket`) of `history` took in over `window`, all its series together of which
+    /// `is_wanted`, with edges and sum times `scale`; none where no page came before the window or behind it.
+    #[must_use]
+    pub fn of(
+        history: &History,
+        metric: &str,
+        window: Window,
+        scale: f64,
+        is_wanted: impl Fn(&SeriesName) -> bool,
+    ) -> Option<Self> {
+        let total = |suffix: &str| {
+            let name = format!("{metric}{suffix}");
+            let wanted = history.series_of(&name).filter(|name| is_wanted(name));
+            wanted.filter_map(|name| over(history, name, window)).reduce(|sum, more| sum + more)
+        };
+        let (count, sum) = (total("_count")?, total("_sum")?.scaled(scale));
+        let buckets = buckets(history, &format!("{metric}_bucket"), window, scale, is_wanted);
+        let mean = sum.delta / count.delta;
+        let mean = Some(mean).filter(|mean| mean.is_finite());
+        Some(Self { count, sum, mean, buckets })
+    }
+
+    /// The bucket that the percentile lies in, 0 to 100; none without observations.
+    #[must_use]
+    pub fn holding(&self, percentile: f64) -> Option<Holding> {
+        let total: f64 = self.buckets.iter().map(|bucket| bucket.count).sum();
+        let wanted = total * (percentile.clamp(0.0, 100.0) / 100.0);
+        let (mut below, mut above) = (0.0, None);
+        for bucket in self.buckets.iter().filter(|_| total > 0.0) {
+            below += bucket.count;
+            if below >= wanted && bucket.count > 0.0 {
+                return Some(Holding { above, up_to: bucket.up_to });
+            }
+            above = bucket.up_to;
+        }
+        None
+    }
+
+    /// The greatest share of observations that one bucket holds, 0 to 1: at 1 the histogram tells no spread at all.
+    #[must_use]
+    pub fn share_of_fullest(&self) -> Option<f64> {
+        let total: f64 = self.buckets.iter().map(|bucket| bucket.count).sum();
+        let fullest = self.buckets.iter().map(|bucket| bucket.count).reduce(f64::max)?;
+        Some(fullest / total).filter(|share| share.is_finite())
+    }
+}
+
+fn over(history: &History, name: &SeriesName, window: Window) -> Option<CounterOver> {
+    let points: Vec<_> = history.points(name).collect();
+    CounterOver::of(&points, window)
+}
+
+/// Of cumulative buckets by edge those by themselves.
+fn buckets(
+    history: &History,
+    metric: &str,
+    window: Window,
+    scale: f64,
+    is_wanted: impl Fn(&SeriesName) -> bool,
+) -> Vec<Bucket> {
+    let mut up_to: BTreeMap<Edge, f64> = BTreeMap::new();
+    for name in history.series_of(metric).filter(|name| is_wanted(name)) {
+        let edge = name.labels.get("le").and_then(Edge::read);
+        if let Some((edge, grown)) = edge.zip(over(history, name, window)) {
+            *up_to.entry(edge).or_default() += grown.delta;
+        }
+    }
+    let mut below = 0.0;
+    let alone = |(edge, cumulative): (Edge, f64)| {
+        // The buckets of a page are not of one instant: a lower one may have more than the next.
+        let count = (cumulative - below).max(0.0);
+        below = cumulative.max(below);
+        Bucket { up_to: edge.finite().map(|edge| edge * scale), count }
+    };
+    up_to.into_iter().map(alone).collect()
+}
+
+/// The upper edge of a bucket, in order.
+#[derive(Clone, Copy, PartialEq)]
+struct Edge(f64);
+
+impl Edge {
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|edge: &f64| !edge.is_nan()).map(Self)
+    }
+
+    fn finite(self) -> Option<f64> {
+        Some(self.0).filter(|edge| edge.is_finite())
+    }
+}
+
+impl Eq for Edge {}
+
+impl PartialOrd for Edge {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Edge {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}

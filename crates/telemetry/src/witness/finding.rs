@@ -1,0 +1,239 @@
+//! Findings: what is worth a sentence.
+
+use std::fmt;
+
+use fizeau_core::{Millis, Nanos};
+use serde::{Deserialize, Serialize};
+
+use super::gap::ClientWindow;
+use crate::device::DeviceWindow;
+use crate::server::{ServerWindow, ToldCounter};
+use crate::window::GaugeOver;
+
+/// Which tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum TokenKind {
+    /// Of prompts.
+    Prompt,
+    /// Of replies.
+    Generated,
+}
+
+/// What is worth a sentence about what a server and its devices said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum TelemetryFinding {
+    /// Client and server counted the same tokens.
+    TokensEqual {
+        /// Which.
+        tokens: TokenKind,
+        /// How many.
+        count: u64,
+    },
+    /// They did not.
+    TokensDiffer {
+        /// Which.
+        tokens: TokenKind,
+        /// How many the client counted.
+        client: u64,
+        /// How many the server counted, in the least.
+        server_low: u64,
+        /// How many the server counted, at the most.
+        server_high: u64,
+        /// Requests that the client gave up or saw fail: the server's tokens of those may not have reached it.
+        failed_requests: u64,
+    },
+    /// A counter began anew: something was restarted.
+    Restarted {
+        /// How often.
+        times: u32,
+    },
+    /// Pages did not come while the window lasted.
+    PagesMissing {
+        /// How many.
+        missing: u32,
+        /// How many did.
+        came: u32,
+    },
+    /// A gauge says the same for many pages: its exporter looks more seldom than it is asked.
+    StaleGauge {
+        /// Its metric.
+        metric: String,
+        /// On how many pages it was seen.
+        pages: u32,
+        /// How often it changed.
+        changes: u32,
+        /// The mean time between two changes, where there are two.
+        #[serde(rename = "resolution_ms", default, skip_serializing_if = "Option::is_none")]
+        resolution: Option<Millis>,
+    },
+    /// Requests were put off and computed again.
+    Preempted {
+        /// How many times.
+        times: u64,
+        /// The most of the KV cache that was in use, 0 to 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kv_peak: Option<f64>,
+    },
+    /// Power or heat lowered a device's clocks.
+    Throttled {
+        /// Which device: its number or name.
+        device: String,
+        /// For what share of the window, 0 to 1, in the least; absent where only that it happened is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        share: Option<f64>,
+    },
+}
+
+impl TelemetryFinding {
+    /// Whether it is bad news.
+    #[must_use]
+    pub const fn is_objection(&self) -> bool {
+        !matches!(self, Self::TokensEqual { .. })
+    }
+}
+
+impl fmt::Display for TokenKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Prompt => "prompt tokens",
+            Self::Generated => "generated tokens",
+        })
+    }
+}
+
+impl fmt::Display for TelemetryFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TokensEqual { tokens, count } => {
+                write!(f, "client and server counted the same {count} {tokens}")
+            }
+            Self::TokensDiffer { tokens, client, server_low, server_high, failed_requests } => {
+                let server = Span(*server_low, *server_high);
+                write!(f, "the client counted {client} {tokens}, the server {server}")?;
+                match failed_requests {
+                    0 => f.write_str("; another client, or one of the two counts wrongly"),
+                    1 => f.write_str("; 1 request failed, whose tokens may be the difference"),
+                    many => write!(f, "; {many} requests failed, whose tokens may be the difference"),
+                }
+            }
+            Self::Restarted { times: 1 } => f.write_str(
+                "a counter began anew: the server was restarted, and what it counted just before is lost",
+            ),
+            Self::Restarted { times } => write!(
+                f,
+                "counters began anew {times} times: the server was restarted, and what it counted just before is lost"
+            ),
+            Self::PagesMissing { missing, came } => write!(
+                f,
+                "{missing} of {} pages of metrics did not come; gauges do not say what was then",
+                missing.saturating_add(*came)
+            ),
+            Self::StaleGauge { metric, pages, changes, resolution } => {
+                write!(f, "{metric} changed {changes} times on {pages} pages")?;
+                match resolution {
+                    Some(each) => write!(f, ", every {} ms: its exporter looks no oftener", each.get().round()),
+                    None => f.write_str(": its exporter looks more seldom than the level is long"),
+                }
+            }
+            Self::Preempted { times, kv_peak } => {
+                write!(f, "requests were preempted {times} times")?;
+                kv_peak.map_or(Ok(()), |peak| write!(f, ", with the KV cache {:.0} % full", peak * 100.0))
+            }
+            Self::Throttled { device, share } => {
+                write!(f, "power or heat lowered the clocks of device {device}")?;
+                share.map_or(Ok(()), |share| write!(f, " for {:.0} % of the time", share * 100.0))
+            }
+        }
+    }
+}
+
+/// From one count to another, which may be the same.
+struct Span(u64, u64);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(low, high) = self;
+        if low == high { write!(f, "{low}") } else { write!(f, "between {low} and {high}") }
+    }
+}
+
+/// What is worth saying of a window in which the pages were asked for every `interval`. The window is one that both sides have:
+/// the client's figures are of all that it sent in it.
+#[must_use]
+pub fn findings(
+    client: &ClientWindow,
+    server: &ServerWindow,
+    devices: &[DeviceWindow],
+    interval: Nanos,
+) -> Vec<TelemetryFinding> {
+    let mut found = Vec::new();
+    let told = |tokens, counted: Option<fizeau_core::Tokens>, told: Option<&ToldCounter>| {
+        Some(of_tokens(tokens, counted?.get(), told?, client.failed))
+    };
+    found.extend(told(TokenKind::Prompt, client.prompt_tokens, server.prompt_tokens.as_ref()));
+    found.extend(told(
+        TokenKind::Generated,
+        client.output_tokens,
+        server.generation_tokens.as_ref(),
+    ));
+    if server.resets() > 0 {
+        found.push(TelemetryFinding::Restarted { times: server.resets() });
+    }
+    if server.missing_pages > 0 {
+        let (missing, came) = (server.missing_pages, server.pages);
+        found.push(TelemetryFinding::PagesMissing { missing, came });
+    }
+    let times = server.preemptions.as_ref().map_or(0.0, |told| told.figure.delta.round());
+    if times >= 1.0 {
+        let kv_peak = server.kv_use.as_ref().and_then(|told| told.figure.peak);
+        found.push(TelemetryFinding::Preempted { times: times as u64, kv_peak });
+    }
+    for device in devices {
+        found.extend(throttled(device));
+        let power = device.power.as_ref().map(|told| (&told.metric, told.figure));
+        found.extend(power.and_then(|(metric, figure)| stale(metric, figure, interval)));
+    }
+    found
+}
+
+fn of_tokens(tokens: TokenKind, client: u64, told: &ToldCounter, failed: u64) -> TelemetryFinding {
+    // Counters of a page are floating, and whole.
+    let [low, high] =
+        [told.figure.low, told.figure.high].map(|count| count.round().max(0.0) as u64);
+    if low <= client && client <= high {
+        return TelemetryFinding::TokensEqual { tokens, count: client };
+    }
+    TelemetryFinding::TokensDiffer {
+        tokens,
+        client,
+        server_low: low,
+        server_high: high,
+        failed_requests: failed,
+    }
+}
+
+fn throttled(device: &DeviceWindow) -> Option<TelemetryFinding> {
+    let share = device.throttled_share();
+    let grew = [&device.power_throttled, &device.thermal_throttled];
+    let grew = grew.into_iter().flatten().any(|told| told.figure.delta > 0.0);
+    let is = share.map_or(grew, |share| share > 0.01);
+    let named = device.device.index.as_deref().or(device.device.uuid.as_deref());
+    is.then(|| TelemetryFinding::Throttled { device: named.unwrap_or("?").to_owned(), share })
+}
+
+/// A gauge of something that never stands still, such as power, which yet does for three pages on the average.
+fn stale(metric: &str, gauge: GaugeOver, interval: Nanos) -> Option<TelemetryFinding> {
+    let slow = gauge.resolution.is_some_and(|each| each.get() > 3.0 * interval.as_millis_f64());
+    let is_stale = gauge.pages >= 6 && (gauge.changes < 2 || slow);
+    is_stale.then(|| TelemetryFinding::StaleGauge {
+        metric: metric.to_owned(),
+        pages: gauge.pages,
+        changes: gauge.changes,
+        resolution: gauge.resolution,
+    })
+}

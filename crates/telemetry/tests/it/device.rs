@@ -1,0 +1,67 @@
+//! Devices: two GPUs by dcgm-exporter, worked out by hand, and one of AMD's.
+
+use fizeau_core::{BytesPerSec, Joules, Nanos};
+use fizeau_telemetry::{DeviceWindow, ThrottleReason, Window, total_energy};
+
+use super::pages::{at, history};
+
+fn devices() -> Vec<DeviceWindow> {
+    let history = history(&["dcgm-0.txt", "dcgm-1.txt", "dcgm-2.txt", "dcgm-3.txt"], 10_000);
+    DeviceWindow::all(&history, Window::alone(at(5_000), at(25_000)), Nanos::from_secs(10))
+}
+
+#[test]
+fn energy_is_by_the_counter_with_its_bounds() {
+    let devices = devices();
+    let uuids: Vec<_> = devices.iter().filter_map(|device| device.device.uuid.as_deref()).collect();
+    assert_eq!(uuids, ["GPU-00000000", "GPU-00000001"]);
+    let energy = devices[0].energy.as_ref().unwrap().figure;
+    assert_eq!((energy.delta, energy.low, energy.high), (1_100.0, 700.0, 1_500.0));
+    assert!((total_energy(&devices).unwrap().get() - 2_200.0).abs() < 1e-9);
+    assert_eq!(total_energy(&[]), None);
+    assert_eq!(total_energy(&[devices[0].clone(), DeviceWindow::default()]), None);
+    assert_eq!(devices[0].counted_energy(), Some(Joules::new(1_100.0)));
+}
+
+#[test]
+fn reasons_of_lowered_clocks_are_shares_of_time() {
+    let devices = devices();
+    let reasons = devices[1].lowered_clocks.as_ref().unwrap();
+    let found: Vec<_> = reasons.iter().map(|(reason, share)| (*reason, *share)).collect();
+    assert_eq!(found, [(ThrottleReason::PowerCap, 0.5), (ThrottleReason::HardwareThermal, 0.5)]);
+    assert_eq!(devices[1].throttled_share(), Some(0.5));
+    assert_eq!(devices[0].device.host.as_deref(), Some("node1"));
+}
+
+#[test]
+fn activity_is_a_rate_of_the_peak() {
+    let device = &devices()[0];
+    let rate = device.memory_rate(BytesPerSec::new(1e12)).unwrap();
+    assert!((rate.get() - 0.63e12).abs() < 1.0);
+    assert_eq!(device.compute_clock.as_ref().map(|told| told.figure.mean), Some(1.98e9));
+}
+
+#[test]
+fn an_exporter_that_looks_seldom_gives_no_energy_of_a_short_level() {
+    let history = history(&["dcgm-0.txt", "dcgm-0.txt", "dcgm-1.txt", "dcgm-1.txt"], 1_000);
+    let devices =
+        DeviceWindow::all(&history, Window::alone(at(500), at(1_500)), Nanos::from_secs(1));
+    assert_eq!(devices[0].energy, None);
+}
+
+#[test]
+fn amd_tells_the_clock_of_the_whole() {
+    let history = history(&["amd.txt", "amd.txt"], 1_000);
+    let devices = DeviceWindow::all(&history, Window::alone(at(0), at(1_000)), Nanos::from_secs(1));
+    assert_eq!(devices.len(), 1);
+    assert_eq!(devices[0].compute_clock.as_ref().map(|told| told.figure.mean), Some(1.533e9));
+    assert_eq!(devices[0].power.as_ref().map(|told| told.figure.mean), Some(748.0));
+    assert_eq!(devices[0].lowered_clocks, None);
+}
+
+#[test]
+fn devices_are_written_and_read() {
+    let devices = devices();
+    let text = serde_json::to_string(&devices).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<DeviceWindow>>(&text).unwrap(), devices);
+}

@@ -1,0 +1,124 @@
+//! Forward passes: published and subscribed to over loopback.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use fizeau_telemetry::{
+    ForwardPass, ForwardPassError, ForwardPassPublisher, ForwardPassSubscriber, ForwardPasses,
+    ScheduledWork, SubscribeError,
+};
+use proptest::prelude::*;
+
+use super::pages::{Ticking, at};
+
+fn pass(counter_id: u64) -> ForwardPass {
+    let scheduled_requests = ScheduledWork {
+        num_prefill_requests: 1,
+        sum_prefill_tokens: 512,
+        num_decode_requests: 8,
+        sum_decode_kv_tokens: 4_096,
+        ..ScheduledWork::default()
+    };
+    ForwardPass {
+        version: Some(1),
+        counter_id,
+        timing_scope: Some("execute_model_cuda".to_owned()),
+        wall_time: 0.0125,
+        scheduled_requests,
+        ..ForwardPass::default()
+    }
+}
+
+/// Until it is so; a minute is for ever.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what} never was");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn what_is_published_comes_and_what_is_dropped_is_counted() {
+    let mut publisher = ForwardPassPublisher::bind("127.0.0.1:0").unwrap();
+    // Before anybody listens.
+    publisher.publish(&pass(0));
+    let address = publisher.address().to_string();
+    let subscriber = ForwardPassSubscriber::connect(&address, Ticking::default()).unwrap();
+    until("a subscriber", || publisher.subscribers() == 1);
+    assert!(subscriber.is_ready() && subscriber.ended().is_none());
+    for counter in 1..=3_000 {
+        publisher.publish(&pass(counter));
+        if counter % 1_000 == 0 {
+            publisher.drop_one();
+        }
+        if counter % 500 == 0 {
+            until("the half", || subscriber.look(|passes| passes.passes.len() as u64 >= counter));
+        }
+    }
+    publisher.publish(&ForwardPass::default());
+    until("the end", || subscriber.look(|passes| passes.heartbeats == 1));
+    let passes = subscriber.stop();
+    assert_eq!((passes.passes.len(), passes.lost, passes.unreadable), (3_000, 3, 0));
+    assert_eq!(passes.passes[1].1, pass(2));
+    assert!(passes.passes[0].0 < passes.passes[2_999].0);
+}
+
+#[test]
+fn a_publisher_that_goes_is_said_to_have_gone() {
+    let publisher = ForwardPassPublisher::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", publisher.address());
+    let subscriber = ForwardPassSubscriber::connect(&address, Ticking::default()).unwrap();
+    until("a subscriber", || publisher.subscribers() == 1);
+    drop(publisher);
+    until("an end", || subscriber.ended().is_some());
+}
+
+#[test]
+fn what_is_no_publisher_is_refused() {
+    let connect = |address: &str| ForwardPassSubscriber::connect(address, Ticking::default());
+    assert!(matches!(connect("nowhere"), Err(SubscribeError::Address { .. })));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let subscriber = connect(&address).unwrap();
+    let (mut stream, _) = listener.accept().unwrap();
+    std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+    until("an end", || subscriber.ended().is_some());
+    assert!(subscriber.ended().unwrap().contains("ZMTP"));
+    drop((stream, listener));
+    assert!(matches!(connect(&address), Err(SubscribeError::Connect { .. })));
+}
+
+#[test]
+fn a_map_of_another_form_is_read_as_far_as_it_goes() {
+    // {"wall_time": 2, "new": [1], "scheduled_requests": {"num_decode_requests": 3}}
+    let bytes = b"\x83\xa9wall_time\x02\xa3new\x91\x01\xb2scheduled_requests\x81\xb3num_decode_requests\x03";
+    let pass = ForwardPass::from_msgpack(bytes).unwrap();
+    assert_eq!((pass.version, pass.timing_scope.as_deref(), pass.wall_time), (None, None, 2.0));
+    assert_eq!((pass.scheduled_requests.num_decode_requests, pass.prefill_share()), (3, Some(0.0)));
+    let bad = ForwardPass { wall_time: -1.0, ..ForwardPass::default() };
+    assert_eq!(ForwardPass::from_msgpack(&bad.to_msgpack()), Err(ForwardPassError::WallTime));
+}
+
+#[test]
+fn losses_restarts_and_what_is_forgotten_are_counted() {
+    let mut passes = ForwardPasses::default();
+    for sequence in [5, 6, 9, 2, 3] {
+        passes.note(at(sequence), sequence, pass(sequence), 3);
+    }
+    assert_eq!((passes.lost, passes.restarts, passes.forgotten), (2, 1, 2));
+    assert_eq!(passes.passes.len(), 3);
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(wall_time in 0.0..1e6_f64, counter in any::<u64>(), worker in ".{0,20}") {
+        let pass = ForwardPass { wall_time, worker_id: worker, ..pass(counter) };
+        prop_assert_eq!(ForwardPass::from_msgpack(&pass.to_msgpack()).unwrap(), pass);
+    }
+
+    #[test]
+    fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        let _ = ForwardPass::from_msgpack(&bytes);
+    }
+}

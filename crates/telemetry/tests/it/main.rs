@@ -1,0 +1,16 @@
+//! What the crate promises, from outside.
+#![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
+
+mod device;
+mod exposition;
+#[cfg(feature = "forward-pass")]
+mod forward_pass;
+mod history;
+mod host;
+#[cfg(feature = "http")]
+mod page_source;
+mod pages;
+mod scraper;
+mod server;
+mod window;
+mod witness;

@@ -1,0 +1,103 @@
+//! Pages over HTTP, from a server of one test's own.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::thread::JoinHandle;
+
+use fizeau_core::Nanos;
+use fizeau_telemetry::{
+    FetchError, FetchErrorKind, Labels, Page, PageEnd, PageError, PageLimits, PageSettings,
+    PageSource, Source,
+};
+
+/// Answers one request with `answer` and gives back what was asked.
+fn serve(answer: Vec<u8>) -> (SocketAddr, JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let thread = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut asked = Vec::new();
+        let mut piece = [0; 1024];
+        while !asked.ends_with(b"\r\n\r\n") {
+            let length = stream.read(&mut piece).unwrap();
+            asked.extend_from_slice(&piece[..length]);
+        }
+        // The client may have had enough before the end.
+        let _ = stream.write_all(&answer);
+        String::from_utf8(asked).unwrap()
+    });
+    (address, thread)
+}
+
+fn reply(status: &str, headers: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{headers}\r\n{body}").into_bytes()
+}
+
+fn fetched(answer: Vec<u8>, settings: PageSettings) -> (Result<Page, FetchError>, String) {
+    let (address, thread) = serve(answer);
+    let page = PageSource::beside(&format!("http://{address}/v1/"), settings).page();
+    (page, thread.join().unwrap())
+}
+
+fn refused(answer: Vec<u8>) -> FetchErrorKind {
+    fetched(answer, PageSettings::default()).0.unwrap_err().kind
+}
+
+#[test]
+fn a_page_comes_with_the_header_that_was_given() {
+    let settings = PageSettings::default().header("X-Key", "opensesame");
+    let (page, asked) = fetched(reply("200 OK", "", "vllm:prompt_tokens_total 7\n"), settings);
+    let page = page.unwrap();
+    assert_eq!(page.value("vllm:prompt_tokens_total", &Labels::default()), Some(7.0));
+    assert!(asked.starts_with("GET /metrics HTTP/1.1\r\n"), "{asked}");
+    assert!(asked.to_lowercase().contains("x-key: opensesame"), "{asked}");
+}
+
+#[test]
+fn each_thing_that_goes_wrong_has_its_sentence() {
+    assert_eq!(refused(reply("404 Not Found", "", "{}")), FetchErrorKind::NotFound);
+    assert_eq!(refused(reply("401 Unauthorized", "", "")), FetchErrorKind::Refused { status: 401 });
+    assert_eq!(refused(reply("500 Oops", "", "")), FetchErrorKind::Status { status: 500 });
+    let elsewhere = reply("302 Found", "Location: http://127.0.0.1:1/\r\n", "");
+    assert_eq!(refused(elsewhere), FetchErrorKind::Status { status: 302 });
+    assert_eq!(
+        refused(reply("200 OK", "", "<html></html>")),
+        FetchErrorKind::Page(PageError::Html)
+    );
+    assert_eq!(refused(reply("200 OK", "", "")), FetchErrorKind::Page(PageError::Empty));
+}
+
+#[test]
+fn a_page_longer_than_may_be_is_not_read_to_its_end() {
+    let limits = PageLimits { bytes: 1 << 16, ..PageLimits::default() };
+    let settings = PageSettings::default().limits(limits);
+    let (page, _) = fetched(reply("200 OK", "", &"a 1\n".repeat(1 << 16)), settings);
+    assert_eq!(page.unwrap_err().kind, FetchErrorKind::Page(PageError::TooLong { limit: 1 << 16 }));
+}
+
+#[test]
+fn a_body_that_stops_half_way_is_said_to() {
+    let chunked = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\na 1\nb 2";
+    let (page, _) = fetched(chunked.to_vec(), PageSettings::default());
+    assert_eq!(page.unwrap().notes.end, PageEnd::CutShort);
+    let broken = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\na 1\n";
+    assert!(matches!(refused(broken.to_vec()), FetchErrorKind::Connection(_)));
+}
+
+#[test]
+fn nobody_there_and_nobody_who_answers() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let settings = PageSettings::default().patience(Nanos::from_millis(50));
+    let slow =
+        PageSource::new(format!("http://me:hunter22@{address}/m?key=hunter22"), settings).page();
+    let error = slow.unwrap_err();
+    assert!(matches!(error.kind, FetchErrorKind::TooSlow { .. }), "{error:?}");
+    drop(listener);
+    let gone =
+        PageSource::new(format!("http://{address}/m?key=hunter22"), PageSettings::default()).page();
+    let gone = gone.unwrap_err();
+    assert!(matches!(gone.kind, FetchErrorKind::Connection(_)), "{gone:?}");
+    assert!(!format!("{error} {error:?} {gone} {gone:?}").contains("hunter22"));
+}

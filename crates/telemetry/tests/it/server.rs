@@ -1,0 +1,141 @@
+//! A server's window: vLLM's pages before, in and after a level, worked out by hand.
+
+use fizeau_core::{Nanos, Tokens};
+use fizeau_telemetry::{
+    Exporter, History, Page, ServerTimeline, ServerWindow, Window, power_over_time,
+};
+
+use super::pages::{at, fixture, history, instant};
+
+fn level() -> ServerWindow {
+    let history = history(&["vllm-0.txt", "vllm-1.txt", "vllm-2.txt"], 5_000);
+    ServerWindow::of(&history, Window::alone(at(1_000), at(9_000)), Nanos::from_secs(2))
+}
+
+#[test]
+fn counters_are_exact_over_a_level() {
+    let level = level();
+    let delta =
+        |told: &Option<fizeau_telemetry::ToldCounter>| told.as_ref().map(|told| told.figure.delta);
+    assert_eq!((level.exporter, level.engines, level.pages), (Some(Exporter::Vllm), 2, 1));
+    assert_eq!(delta(&level.prompt_tokens), Some(5_000.0));
+    assert_eq!(delta(&level.generation_tokens), Some(2_600.0));
+    assert_eq!(delta(&level.preemptions), Some(7.0));
+    assert_eq!(delta(&level.requests), Some(21.0));
+    assert_eq!(level.prefix_hit_share(), Some(0.28));
+    assert_eq!((level.accepted_share(), level.tokens_per_draft()), (Some(0.5), Some(2.5)));
+    assert_eq!(delta(&level.estimated_flops_per_gpu), Some(3e12));
+    let by: Vec<f64> = level.accepted_by_position.values().map(|told| told.figure.delta).collect();
+    assert_eq!(by, [180.0, 80.0, 40.0]);
+    let by: Vec<(&str, f64)> = level
+        .prompt_tokens_by_source
+        .iter()
+        .map(|(key, told)| (&**key, told.figure.delta))
+        .collect();
+    assert_eq!(by, [("local_cache_hit", 1_200.0), ("local_compute", 2_800.0)]);
+    let metric = level.prompt_tokens.map(|told| told.metric);
+    assert_eq!(metric.as_deref(), Some("vllm:prompt_tokens_total"));
+}
+
+#[test]
+fn engines_are_added_and_caches_weighted_by_what_they_hold() {
+    let level = level();
+    let mean =
+        |told: &Option<fizeau_telemetry::ToldGauge>| told.as_ref().map(|told| told.figure.mean);
+    assert_eq!((mean(&level.running), mean(&level.waiting)), (Some(8.0), Some(3.0)));
+    assert!((mean(&level.kv_use).unwrap() - 0.7).abs() < 1e-12);
+    assert_eq!(level.kv_capacity_tokens, Some(Tokens::new(64_000)));
+    assert_eq!(level.waiting_by_reason["deferred"].figure.mean, 1.0);
+    // One page, held for two seconds on either side, of eight.
+    assert_eq!(level.running.unwrap().figure.covered, 0.5);
+}
+
+#[test]
+fn histograms_are_exact_means_and_buckets() {
+    let ttft = level().ttft.unwrap();
+    assert_eq!(
+        (ttft.metric.as_str(), ttft.figure.count.delta),
+        ("vllm:time_to_first_token_seconds", 21.0)
+    );
+    assert!((ttft.figure.mean.unwrap() - 2_600.0 / 21.0).abs() < 1e-9);
+    let held = ttft.figure.holding(50.0).unwrap();
+    assert_eq!((held.above, held.up_to), (Some(10.0), Some(100.0)));
+    let tokens = level().iteration_tokens.unwrap();
+    assert_eq!(
+        (tokens.figure.count.delta, tokens.metric.as_str()),
+        (209.0, "vllm:iteration_tokens_total")
+    );
+}
+
+#[test]
+fn other_programs_say_what_they_say() {
+    let of = |name: &str| {
+        let mut history = History::new();
+        for ms in [0, 1_000, 2_000] {
+            history.record(instant(ms), &fixture(name));
+        }
+        ServerWindow::of(&history, Window::alone(at(0), at(2_000)), Nanos::from_secs(2))
+    };
+    let sglang = of("sglang.txt");
+    assert_eq!(
+        (sglang.exporter, sglang.running.unwrap().figure.mean),
+        (Some(Exporter::Sglang), 16.0)
+    );
+    assert_eq!((sglang.kv_use.unwrap().figure.mean, sglang.engines), (0.28, 1));
+    let iterations = of("trtllm-iterations.json");
+    assert_eq!(iterations.waiting.unwrap().figure.peak, Some(5.0));
+    assert_eq!(iterations.kv_use.unwrap().figure.mean, 3.0 / 101_256.0);
+    assert_eq!(iterations.kv_capacity_tokens, Some(Tokens::new(101_256 * 32)));
+    assert_eq!(of("llama-cpp.txt").waiting.unwrap().metric, "llamacpp:requests_deferred");
+    assert_eq!(of("tgi.txt").queue_time.unwrap().figure.count.delta, 0.0);
+    assert_eq!(of("vllm-old.txt").kv_use.unwrap().metric, "vllm:gpu_cache_usage_perc");
+    assert_eq!(of("dynamo.txt").kv_capacity_tokens, Some(Tokens::new(32_000)));
+    assert!(ServerWindow::of(&History::new(), Window::alone(at(0), at(1)), Nanos::ZERO).is_empty());
+}
+
+#[test]
+fn several_servers_are_one_where_all_of_them_say() {
+    let one = level();
+    let both = ServerWindow::together(&[one.clone(), one.clone()]);
+    assert_eq!(both.generation_tokens.unwrap().figure.delta, 5_200.0);
+    assert_eq!((both.running.as_ref().unwrap().figure.mean, both.engines), (16.0, 4));
+    assert_eq!(both.running.unwrap().figure.peak, None);
+    assert!((both.kv_use.unwrap().figure.mean - 0.7).abs() < 1e-12);
+    assert_eq!(both.ttft.unwrap().figure.mean, one.ttft.as_ref().unwrap().figure.mean);
+    assert_eq!(both.estimated_flops_per_gpu.unwrap().figure.delta, 3e12);
+    let silent = ServerWindow::default();
+    assert_eq!(ServerWindow::together(&[one.clone(), silent]).generation_tokens, None);
+    assert_eq!(ServerWindow::together(std::slice::from_ref(&one)), one);
+}
+
+#[test]
+fn a_window_is_written_and_read() {
+    let level = level();
+    let text = serde_json::to_string(&level).unwrap();
+    assert_eq!(serde_json::from_str::<ServerWindow>(&text).unwrap(), level);
+    assert!(!text.contains("null"), "{text}");
+}
+
+#[test]
+fn a_restart_is_added_and_counted() {
+    let mut history = History::new();
+    for (ms, tokens) in [(0, 900), (1_000, 950), (2_000, 40), (3_000, 90)] {
+        let page = format!("vllm:generation_tokens_total {tokens}\n");
+        history.record(instant(ms), &Page::read(page.as_bytes(), None).unwrap());
+    }
+    let over = ServerWindow::of(&history, Window::alone(at(0), at(3_000)), Nanos::from_secs(1));
+    assert_eq!((over.resets(), over.generation_tokens.unwrap().figure.delta), (1, 140.0));
+}
+
+#[test]
+fn a_timeline_has_a_point_a_page() {
+    let vllm = history(&["vllm-0.txt", "vllm-1.txt", "vllm-2.txt"], 5_000);
+    let timeline = ServerTimeline::of(&vllm, Window::alone(at(1_000), at(10_000)));
+    let running: Vec<_> =
+        timeline.running.iter().map(|point| (point.at_ms.get(), point.value)).collect();
+    assert_eq!(running, [(4_000.0, 8.0), (9_000.0, 0.0)]);
+    assert_eq!((timeline.waiting.len(), timeline.kv_use.len()), (2, 2));
+    let dcgm = history(&["dcgm-0.txt", "dcgm-1.txt"], 1_000);
+    let power = power_over_time(&dcgm, Window::within(at(500), at(1_500)));
+    assert_eq!(power.iter().map(|point| point.value).collect::<Vec<_>>(), [1_290.0]);
+}

@@ -1,0 +1,74 @@
+//! What is said of the client's figures beside the server's.
+
+use fizeau_core::{Millis, Nanos, Tokens};
+use fizeau_telemetry::{
+    ClientWindow, DeviceWindow, ServerGaps, ServerWindow, TelemetryFinding, Window, findings,
+};
+
+use super::pages::{at, history};
+
+fn server() -> ServerWindow {
+    let mut history = history(&["vllm-0.txt", "vllm-1.txt", "vllm-2.txt"], 5_000);
+    history.fail(super::pages::instant(6_000), "refused");
+    ServerWindow::of(&history, Window::alone(at(1_000), at(9_000)), Nanos::from_secs(2))
+}
+
+fn said(client: &ClientWindow, devices: &[DeviceWindow]) -> Vec<String> {
+    let found = findings(client, &server(), devices, Nanos::from_secs(1));
+    let text = serde_json::to_string(&found).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<TelemetryFinding>>(&text).unwrap(), found);
+    found.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn tokens_that_agree_and_tokens_that_do_not() {
+    let client = ClientWindow {
+        prompt_tokens: Some(Tokens::new(5_000)),
+        output_tokens: Some(Tokens::new(2_590)),
+        failed: 2,
+        ..ClientWindow::default()
+    };
+    let expected = [
+        "client and server counted the same 5000 prompt tokens",
+        "the client counted 2590 generated tokens, the server 2600; 2 requests failed, whose tokens may be the difference",
+        "1 of 2 pages of metrics did not come; gauges do not say what was then",
+        "requests were preempted 7 times, with the KV cache 70 % full",
+    ];
+    assert_eq!(said(&client, &[]), expected);
+    // What the client does not know is no finding.
+    assert_eq!(said(&ClientWindow::default(), &[]), expected[2..]);
+}
+
+#[test]
+fn throttled_devices_are_named() {
+    let history = history(&["dcgm-0.txt", "dcgm-1.txt", "dcgm-2.txt", "dcgm-3.txt"], 10_000);
+    let window = Window::alone(at(5_000), at(25_000));
+    let devices = DeviceWindow::all(&history, window, Nanos::from_secs(10));
+    let said = said(&ClientWindow::default(), &devices);
+    assert!(
+        said.contains(
+            &"power or heat lowered the clocks of device 1 for 50 % of the time".to_owned()
+        )
+    );
+}
+
+#[test]
+fn a_gauge_that_stands_still_is_stale() {
+    let names = ["dcgm-0.txt"; 10];
+    let history = history(&names, 1_000);
+    let devices = DeviceWindow::all(&history, Window::alone(at(0), at(9_000)), Nanos::from_secs(2));
+    let said = said(&ClientWindow::default(), &devices);
+    assert!(
+        said.iter()
+            .any(|line| line.starts_with("DCGM_FI_DEV_POWER_USAGE changed 0 times on 10 pages"))
+    );
+}
+
+#[test]
+fn gaps_have_names() {
+    let client = ClientWindow { mean_ttft: Some(Millis::new(150.0)), ..ClientWindow::default() };
+    let gaps = ServerGaps::of(&client, &server());
+    let ttft = gaps.ttft.unwrap();
+    assert!((ttft.gap.get() - (150.0 - 2_600.0 / 21.0)).abs() < 1e-9);
+    assert_eq!((gaps.tpot, gaps.e2el), (None, None));
+}
