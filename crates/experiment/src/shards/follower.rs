@@ -134,7 +134,7 @@ impl Follower {
     }
 
     fn send_tapes(&mut self, tapes: &Path) -> Result<(), ShardError> {
-        self.link.send_file(tapes).map_err(|error| error.of(FIRST))
+        self.link.send_file(tapes).map_err(lost)
     }
 
     /// Reads the first shard's clock when it is asked to, and says what it found.
@@ -186,7 +186,7 @@ impl Follower {
     }
 
     fn send(&mut self, message: &Message) -> Result<(), ShardError> {
-        self.link.send(message).map_err(|error| error.of(FIRST))
+        self.link.send(message).map_err(lost)
     }
 
     /// What comes next, unless it is the reason why nothing more does.
@@ -194,11 +194,7 @@ impl Follower {
         match self.link.receive(&Wait::of(longest, &self.cancel)) {
             Ok(Message::Refused(error)) => Err(error),
             Ok(message) => Ok(message),
-            Err(LinkError::Gone) => {
-                let text = "shard 0 is gone; what was measured here is in this shard's folder";
-                Err(ShardError::PeerMissing(text.to_owned()))
-            }
-            Err(error) => Err(error.of(FIRST)),
+            Err(error) => Err(lost(error)),
         }
     }
 
@@ -206,5 +202,16 @@ impl Follower {
     pub(super) fn give_up(&mut self, error: &ShardError) {
         // Whoever is gone need not be told.
         let _ = self.link.send(&Message::Refused(error.clone()));
+    }
+}
+
+/// Why nothing more is heard of shard 0.
+fn lost(error: LinkError) -> ShardError {
+    match error {
+        LinkError::Gone => {
+            let text = "shard 0 is gone; what was measured here is in this shard's folder";
+            ShardError::PeerMissing(text.to_owned())
+        }
+        error => error.of(FIRST),
     }
 }
