@@ -18,6 +18,7 @@ mod counts;
 mod engine;
 mod process;
 mod ptx;
+mod shards;
 mod sweep;
 mod test;
 mod tidy;
@@ -49,6 +50,15 @@ enum Task {
     #[command(disable_help_flag = true)]
     Sweep {
         /// Arguments of `fizeau sweep`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+    /// Run one command line as N processes of this machine, which measure together: `cargo xtask shards 2 -- fizeau sweep ...`
+    #[command(disable_help_flag = true)]
+    Shards {
+        /// How many
+        count: usize,
+        /// What to run; `fizeau` is built first
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
@@ -85,6 +95,7 @@ enum Task {
 pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Task::Sweep { args } => sweep::run(&args),
+        Task::Shards { count, args } => shards::run(count, &args),
         Task::Test => test::run(),
         Task::Bench { args } => bench::run(&args),
         Task::CalibrateReport { args } => calibrate_report::run(&args),

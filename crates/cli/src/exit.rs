@@ -16,6 +16,12 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The endpoint, or the device that was asked for, could not be used.
     Endpoint = 3,
+    /// Another shard of the run did not come, or is gone.
+    PeerMissing = 4,
+    /// The shards are not of one run; nothing was sent.
+    Mismatch = 5,
+    /// A shard could not begin when it was agreed.
+    LateStart = 6,
     /// Interrupted; what was measured is written and marked. Of another signal than Ctrl-C it is 128 and its number.
     Interrupted = 130,
 }

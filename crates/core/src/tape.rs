@@ -162,8 +162,27 @@ impl Tape {
     /// assert_eq!(tape, Tape::sent_at(Stamp::EPOCH + Nanos::from_millis(5)));
     /// ```
     pub fn put_later(&mut self, later: Nanos) {
-        self.marks.put_later(later);
-        self.arrivals.iter_mut().for_each(|arrival| arrival.at += later);
+        self.move_stamps(|stamp| *stamp += later);
+    }
+
+    /// Puts everything that was seen `earlier`, as [`put_later`](Self::put_later) puts it later. What would be before the epoch
+    /// is put at it.
+    ///
+    /// ```
+    /// use fizeau_core::{Nanos, Stamp, Tape};
+    /// let mut tape = Tape::sent_at(Stamp::EPOCH + Nanos::from_millis(7));
+    /// tape.put_earlier(Nanos::from_millis(5));
+    /// assert_eq!(tape, Tape::sent_at(Stamp::EPOCH + Nanos::from_millis(2)));
+    /// ```
+    pub fn put_earlier(&mut self, earlier: Nanos) {
+        self.move_stamps(|stamp| {
+            *stamp = Stamp::EPOCH + stamp.saturating_since(Stamp::EPOCH).saturating_sub(earlier);
+        });
+    }
+
+    fn move_stamps(&mut self, mut each: impl FnMut(&mut Stamp)) {
+        self.marks.move_stamps(&mut each);
+        self.arrivals.iter_mut().for_each(|arrival| each(&mut arrival.at));
     }
 
     /// Whether the request succeeded by the strict rule: a status of 200, no error object at any time, at least one
@@ -246,18 +265,18 @@ impl Marks {
 }
 
 impl Marks {
-    fn put_later(&mut self, later: Nanos) {
+    fn move_stamps(&mut self, each: &mut impl FnMut(&mut Stamp)) {
         // Each by its name, so that none that is added is forgotten.
         let Self { intended, released, connect, send_start, send_end, first_byte, headers, end } =
             self;
-        *intended += later;
-        *released += later;
+        each(intended);
+        each(released);
         let connect = connect.as_mut().map(|ConnectMarks { start, dns, tcp, tls }| {
             [Some(start), dns.as_mut(), Some(tcp), tls.as_mut()]
         });
         let reply = [send_start, send_end, first_byte, headers, end].map(Option::as_mut);
         for stamp in connect.into_iter().flatten().chain(reply).flatten() {
-            *stamp += later;
+            each(stamp);
         }
     }
 }

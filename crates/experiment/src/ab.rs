@@ -224,7 +224,9 @@ impl<'a, M: Measure, C: Timer> AbRunner<'a, M, C> {
         }
         let folder = self.folder.map(|folder| folder.level(&turn_name(side, round))).transpose()?;
         let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
+        let name = turn_name(side, round);
         let level = PlannedLevel {
+            name: &name,
             warmup: self.spec.warmup,
             goals: &self.spec.goals,
             text: self.spec.text,

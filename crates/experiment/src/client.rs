@@ -11,6 +11,7 @@ use fizeau_transport::{HttpTransport, MonotonicClock, RequestError, Target};
 use fizeau_workload::{Pacing, TextCodec};
 
 use crate::input::{Blame, ExperimentError, InputError, InputField};
+use crate::shards::ShardGroup;
 
 /// The client that is asked for.
 #[derive(Debug, Clone, Default)]
@@ -47,6 +48,8 @@ pub struct MeasuringClient {
     threads: NonZeroUsize,
     threshold_words: Vec<String>,
     calibration: Option<ClientCalibration>,
+    /// The clients that measure with it; none where it does alone.
+    pub(crate) shards: Option<ShardGroup>,
     /// Where the verdict begins to doubt.
     pub thresholds: Thresholds,
     /// What the run needs of the system beside what there is; none where it needs nothing.
@@ -71,7 +74,8 @@ impl MeasuringClient {
     ) -> Self {
         let threads = NonZeroUsize::MIN;
         let threshold_words = Vec::new();
-        Self { threads, threshold_words, calibration: None, thresholds, headroom, ceiling }
+        let (calibration, shards) = (None, None);
+        Self { threads, threshold_words, calibration, shards, thresholds, headroom, ceiling }
     }
 
     /// The same, of which is known what it can do at most.
@@ -79,6 +83,11 @@ impl MeasuringClient {
     pub fn calibrated(self, calibration: ClientCalibration) -> Self {
         let ceiling = Some(client_ceiling(&calibration));
         Self { calibration: Some(calibration), ceiling, ..self }
+    }
+
+    /// The same, measuring by itself.
+    pub(crate) fn alone(self) -> Self {
+        Self { shards: None, ..self }
     }
 
     /// For the record.

@@ -86,13 +86,10 @@ impl PreparedSweep {
 }
 
 impl PreparedAb {
-    /// What goes on record of it, but for [who measures](PreparedEndpoint::measured).
-    ///
-    /// # Errors
-    /// If what is asked cannot be written as JSON.
-    pub fn document(&self) -> Result<RunDocument, ExperimentError> {
-        let (spec, [a, b]) = (&self.spec, &self.sides);
-        let level = |round: u32| LevelPlan {
+    /// What a turn of a round is to be.
+    pub(crate) fn turn_plan(&self, round: u32) -> LevelPlan {
+        let spec = &self.spec;
+        LevelPlan {
             load: None,
             visit: None,
             role: None,
@@ -104,9 +101,18 @@ impl PreparedAb {
             seed: Some(spec.seed_of(round).0),
             until: None,
             window: Some(WindowChoice::default().into()),
-        };
+        }
+    }
+
+    /// What goes on record of it, but for [who measures](PreparedEndpoint::measured).
+    ///
+    /// # Errors
+    /// If what is asked cannot be written as JSON.
+    pub fn document(&self) -> Result<RunDocument, ExperimentError> {
+        let (spec, [a, b]) = (&self.spec, &self.sides);
+        let rounds = 1..=spec.rounds.get();
         // Both turns of a round are alike.
-        let levels = (1..=spec.rounds.get()).flat_map(|round| [level(round), level(round)]);
+        let levels = rounds.flat_map(|round| [self.turn_plan(round), self.turn_plan(round)]);
         let mut document = requested_document(&self.basis, levels.collect(), &spec.goals, None)?;
         document.ab = Some(AbPlan {
             rounds: spec.rounds.get(),

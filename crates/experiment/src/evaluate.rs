@@ -9,6 +9,7 @@ use fizeau_record::{
 };
 
 use crate::client::MeasuringClient;
+use crate::shards::ShardGroup;
 
 /// What a level is compared with.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +33,8 @@ impl EvaluationContext<'_> {
         tallies: &LevelTallies,
         load: LevelLoad,
     ) -> LevelReport {
-        let MeasuringClient { thresholds, headroom, ceiling, .. } = *self.client;
+        let MeasuringClient { thresholds, headroom, ceiling, .. } = self.client;
+        let (thresholds, headroom, ceiling) = (*thresholds, *headroom, *ceiling);
         let watch = ClientWatch { headroom, ceiling, ..run.client.watch };
         let client = ClientProof { watch, ..run.client };
         let mut outcome = LevelOutcome::new(run.summary.clone(), client);
@@ -45,6 +47,7 @@ impl EvaluationContext<'_> {
             is_reached: run.is_precise(),
             outcomes: run.precision.clone(),
         });
+        outcome.shards = self.client.shards.as_ref().and_then(ShardGroup::report);
         let mut context = LevelContext::new(self.asked);
         context.light = self.light.map(SpeedOfLightReference::reference).map_err(str::to_owned);
         context.thresholds = thresholds;

@@ -4,6 +4,7 @@ mod handle;
 mod kind;
 mod preflight;
 mod prepared;
+mod sharded;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use fizeau_record::{EngineRecord, SpeedOfLightReference};
 pub use handle::{EventStream, ExperimentHandle};
 pub use kind::{EndpointKind, ExperimentKind, PreparedRun};
 pub use prepared::PreparedExperiment;
+pub use sharded::{OrderedLevel, ShardOutcome, ShardPart};
 
 use crate::client::ClientSpec;
 use crate::endpoint::EndpointSource;

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::hint::InputHint;
 use crate::measured_level::MeasuredLevel;
+use crate::shards::ShardError;
 
 /// Makes [`InputField`]: each input with its plain name.
 macro_rules! fields {
@@ -242,6 +243,9 @@ pub enum ExperimentError {
         /// What the system said.
         why: String,
     },
+    /// The shards of the run cannot measure together; what each had measured lies in its own folder.
+    #[error(transparent)]
+    Shards(#[from] ShardError),
     /// Something broke in the midst of it; what was written stays.
     #[error("{0}")]
     Broken(String),

@@ -6,12 +6,12 @@ mod settings;
 use std::num::NonZeroU32;
 
 use fizeau_core::{LevelLoad, Nanos};
-use fizeau_harness::{DriveLimits, LevelRun, Measure, PlannedLevel, Probe};
+use fizeau_harness::{DriveLimits, LevelRun, Measure, PlannedLevel, Probe, StartGate};
 use fizeau_metrics::Precision;
 use fizeau_record::{
     Checklist, LevelPlan, LevelReport, RunFolder, SpeedOfLightReference, SweepReport,
 };
-use fizeau_workload::Plan;
+use fizeau_workload::{Plan, Shard};
 
 pub use probe::ProbeSpec;
 pub use settings::LevelSettings;
@@ -22,6 +22,7 @@ use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level
 use crate::event::{AfterLevel, LevelStarted, RunEvent, Telling, Watcher};
 use crate::input::{ExperimentError, InputError};
 use crate::measured_level::MeasuredLevel;
+use crate::shards::WallGate;
 use crate::workload::ContextLimit;
 
 /// One level, decided. Nothing has been sent.
@@ -38,6 +39,14 @@ pub struct PreparedLevel {
     pub load: DriveLimits,
     /// Its load, as reports have it.
     pub level_load: LevelLoad,
+}
+
+/// What the level of a run of one level is called: its files are the run's own.
+pub(crate) const OF_RUN: &str = ".";
+
+/// How many of all requests in flight fall to `shard`; none where there are fewer than shards.
+pub(crate) fn cap_of(shard: Shard, cap: NonZeroU32) -> u32 {
+    u32::try_from(shard.share_of(cap.get().into())).unwrap_or(u32::MAX)
 }
 
 impl PreparedLevel {
@@ -60,16 +69,18 @@ impl PreparedLevel {
     #[must_use]
     pub fn level(&self) -> PlannedLevel<'_> {
         let settings = &self.settings;
-        PlannedLevel {
-            shard: settings.shard,
+        let load = DriveLimits { max_in_flight: settings.max_in_flight, ..self.load };
+        let level = PlannedLevel {
+            name: OF_RUN,
             warmup: self.warmups(),
             goals: &settings.goals,
             until: settings.until.as_ref(),
             window: settings.window,
             text: settings.text,
             probe: self.probe.as_ref().map(|plan| Probe { plan }),
-            ..PlannedLevel::new(self.basis.work.plan(), self.load)
-        }
+            ..PlannedLevel::new(self.basis.work.plan(), load)
+        };
+        level.share(settings.shard)
     }
 
     /// What it is to be, for the record.
@@ -82,7 +93,7 @@ impl PreparedLevel {
             arrivals: None,
             requests: self.basis.work.requests().get(),
             warmup_requests: Some(self.warmups()),
-            max_in_flight: self.load.max_in_flight.map(NonZeroU32::get),
+            max_in_flight: self.settings.max_in_flight.map(|cap| cap_of(self.settings.shard, cap)),
             release_for_ms: self.settings.time.map(Nanos::to_millis),
             seed: None,
             window: Some(self.settings.window.into()),
@@ -113,7 +124,13 @@ impl PreparedLevel {
             tallies = tallies.with_histograms();
         }
         let mut observer = (TallyObserver(&mut tallies), Telling(&mut *watcher));
-        let run = with.measure(self.level(), &mut sink, &mut observer).await;
+        let gate = self.settings.start_at.map(WallGate::new);
+        let start = gate.as_ref().map(|gate| gate as &dyn StartGate);
+        let level = PlannedLevel { start, ..self.level() };
+        let run = with.measure(level, &mut sink, &mut observer).await;
+        if let Some(error) = gate.as_ref().and_then(WallGate::error) {
+            return Err(error.into());
+        }
         let mut report = self.report(&run.map_err(ExperimentError::broken)?, &tallies);
         let kept = folder.map(|folder| keep_level(folder, &report, &tallies)).transpose();
         watcher.event(RunEvent::LevelEnded(Box::new(report.clone())));

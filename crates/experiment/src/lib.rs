@@ -49,6 +49,7 @@ mod replica;
 mod runner;
 mod scheduler;
 mod search;
+mod shards;
 mod sol;
 mod sweep;
 mod system;
@@ -73,8 +74,8 @@ pub use event::{
     AfterLevel, DetailWatcher, LevelPlace, LevelStarted, RequestEnded, RunEvent, RunNote, Watcher,
 };
 pub use experiment::{
-    EndpointKind, EventStream, Experiment, ExperimentHandle, ExperimentKind, PreparedExperiment,
-    PreparedRun,
+    EndpointKind, EventStream, Experiment, ExperimentHandle, ExperimentKind, OrderedLevel,
+    PreparedExperiment, PreparedRun, ShardOutcome, ShardPart,
 };
 pub use hint::{InputHint, LimitSource, TokenizerKind};
 pub use input::{EndpointError, ExperimentError, InputError, InputField};
@@ -91,6 +92,11 @@ pub use scheduler::SweepScheduler;
 pub use search::{
     Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, PreparedSearch, SearchOutcome,
     SearchSettings, SearchStep, SearchTrial,
+};
+pub use shards::{
+    MEETING_VARIABLES, MeetingPoint, MissingShards, SHARD_VARIABLES, ShardError, ShardGroup,
+    ShardIdentity, ShardIdentityError, ShardOffer, ShardSource, ShardSpec, StartTime,
+    StartTimeError, Variables,
 };
 pub use sol::{
     AnsweredLine, FitSources, LoadQuery, PreparedSystem, QueryLine, SampleError, SolQuery,

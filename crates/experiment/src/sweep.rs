@@ -2,6 +2,7 @@
 
 mod budget;
 mod loads;
+mod order;
 mod prepared;
 mod protocol;
 mod refine;
@@ -24,6 +25,7 @@ use fizeau_workload::{
 
 pub(crate) use budget::{Budget, share_of_budget};
 pub use loads::{SweepLoads, SweepRates};
+pub(crate) use order::LevelOrder;
 pub use prepared::PreparedSweep;
 pub use protocol::{LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, SweepProtocol, level_size};
 pub use refine::{TriedLoad, load_between, rates_up_to};
@@ -223,7 +225,7 @@ impl<M: Measure> SweepRunner<M> {
         if self.with.cancel().is_cancelled() {
             return Ok(None);
         }
-        let plan = self.plan(ask)?;
+        let plan = self.spec.plan(ask)?;
         let LevelSpec { load, visit, size } = ask;
         let folder =
             self.folder.as_ref().map(|folder| folder.level(&level_folder(load, visit, role)));
@@ -233,29 +235,39 @@ impl<M: Measure> SweepRunner<M> {
             folder.write_json("level.json", &LevelDocument::new(plan))?;
         }
         let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
+        let order = LevelOrder::new(ask, role).to_string();
         let level = PlannedLevel {
             warmup: size.warmup_at(load),
             goals: &self.spec.goals,
             window: self.spec.window,
             until: self.spec.until.as_ref(),
-            ..PlannedLevel::new(
-                &plan,
-                DriveLimits { max_in_flight: load.concurrency(), stop_after: size.time },
-            )
+            name: &order,
+            ..PlannedLevel::new(&plan, limits(ask))
         };
         let run = self.with.measure(level, &mut kept, observer).await;
         let run = run.map_err(|error| SweepError::Level { load, error })?;
         Ok(Some(SweptLevel { ask, plan, run, folder }))
     }
+}
 
-    fn plan(&self, LevelSpec { load, visit, size }: LevelSpec) -> Result<Plan, SpecError> {
+/// How hard a level presses, and for how long.
+pub(crate) const fn limits(LevelSpec { load, size, .. }: LevelSpec) -> DriveLimits {
+    DriveLimits { max_in_flight: load.concurrency(), stop_after: size.time }
+}
+
+impl SweepSpec {
+    /// The plan of the level that is asked for.
+    pub(crate) fn plan(
+        &self,
+        LevelSpec { load, visit, size }: LevelSpec,
+    ) -> Result<Plan, SpecError> {
         let spec = PlanSpec {
             requests: size.requests_at(load),
-            arrivals: arrivals(load, self.spec.spacing),
-            seed: self.spec.workload.seed.of_level(load, visit),
-            ..self.spec.workload.clone()
+            arrivals: arrivals(load, self.spacing),
+            seed: self.workload.seed.of_level(load, visit),
+            ..self.workload.clone()
         };
-        plan_of(spec, self.spec.tokenizer.as_ref(), self.spec.dataset.as_ref())
+        plan_of(spec, self.tokenizer.as_ref(), self.dataset.as_ref())
     }
 }
 

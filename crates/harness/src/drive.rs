@@ -16,6 +16,7 @@ pub(crate) use outlet::{Outlet, SinkOutlet};
 pub(crate) use probed::{LoadHold, ProbeStream, drive_with_probe};
 pub(crate) use slots::{CapSeat, SharedCap, Slots};
 
+use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 use fizeau_core::{Nanos, RequestId, RequestSource, Stamp, TapeSink, Timer, Transport};
@@ -95,6 +96,17 @@ pub enum DriveError<S, T, K> {
     /// A tape could not be kept.
     #[error("a finished request could not be recorded: {0}")]
     Sink(K),
+}
+
+impl<S, T> DriveError<S, T, Infallible> {
+    /// The same, as an error of a drive whose sink could have failed.
+    pub fn widen<K>(self) -> DriveError<S, T, K> {
+        match self {
+            Self::Source(error) => DriveError::Source(error),
+            Self::Sink(never) => match never {},
+            Self::Unsendable { request, error } => DriveError::Unsendable { request, error },
+        }
+    }
 }
 
 /// Sends the requests of `source` through `transport` under `load` and hands each tape to `sink` as it ends.

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::error::Error;
+use std::fmt::Debug;
 use std::future::Future;
 use std::num::NonZeroU32;
 
@@ -10,7 +11,7 @@ use fizeau_metrics::{
     ClientProof, ClientWatch, GoodputGoals, LevelEnding, LevelExpectations, LevelSummary,
     LevelTally, Precision, PrecisionOutcome, Validity, WindowChoice, judge,
 };
-use fizeau_workload::{Pacing, Shard, Walk, WalkError, Workload};
+use fizeau_workload::{Pacing, SessionNumbers, Shard, Walk, WalkError, Workload};
 
 use crate::drive::{
     DriveEnding, DriveError, DriveLimits, DriveLoop, DriveOutcome, LoadHold, LocalSlots,
@@ -87,24 +88,29 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
         sink: &mut K,
         observer: &mut O,
     ) -> Result<LevelRun, DriveError<WalkError, T::Error, K::Error>> {
-        let warmup = warm_up(self, level.plan.warmup(Box::new(0..level.warmup)), level.load)
+        let numbers = level.warmup_numbers();
+        let warmup = warm_up(self, level.plan.warmup(numbers), level.load)
             .await
-            .map_err(widen)?;
+            .map_err(DriveError::widen)?;
         let in_flight = InFlight::default();
         observer.notice(Notice::WarmedUp { requests: warmup.sent, in_flight: &in_flight });
         let watch = CpuWatch::start(self.watch, self.timer);
         let enough = Cancel::new();
         let mut tee = Tee::of(&level, enough.clone(), sink, observer);
         let mut requests = level.plan.walk(level.shard.sessions());
-        let start = self.timer.now();
-        let drive_loop = DriveLoop::new(self.transport, self.timer, self.cancel, start);
+        let off = self.cancel.part();
+        let start = level.begin(self.timer.now(), &off);
+        if level.start.is_some() {
+            self.timer.sleep_until(start).await;
+        }
+        let drive_loop = DriveLoop::new(self.transport, self.timer, &off, start);
         let drive_loop =
             drive_loop.with(level.load.stop_after, level.text).until(level.until.map(|_| &enough));
         let drive_loop = drive_loop.counted(in_flight);
         let slots =
             LocalSlots::new(self.timer, level.load.max_in_flight, SlotOpening::at_once(start));
         let (load_hold, over) = LoadHold::new();
-        let probe = level.probe.map(|probe| probe.until(&over));
+        let probe = level.probe.map(|probe| probe.until(&over, level.shard));
         let mut outlet = SinkOutlet::new(&mut tee);
         let driven =
             drive_with_probe(&drive_loop, &mut requests, load_hold, slots, probe, &mut outlet)
@@ -138,6 +144,16 @@ pub struct LevelRun {
 }
 
 impl LevelRun {
+    /// That of a level that was called off at `at`, before anything of it was measured.
+    #[must_use]
+    pub fn nothing(level: &PlannedLevel<'_>, at: Stamp) -> Self {
+        let mut tally = LevelTally::new(level.goals);
+        tally.settle();
+        let client = tally.proof(ClientWatch::default());
+        let (driven, warmup) = (DriveOutcome::none(at), WarmUp::default());
+        Self { summary: tally.summary(), client, driven, warmup, precision: Vec::new() }
+    }
+
     /// Whether the level was called off before it was done.
     #[must_use]
     pub const fn is_partial(&self) -> bool {
@@ -235,17 +251,6 @@ async fn warm_up<S: RequestSource, T: Transport, C: Timer>(
     Ok(count)
 }
 
-/// An error of a drive whose sink cannot fail, as that of one whose can.
-pub(crate) fn widen<S: Error, T: Error, K: Error>(
-    error: DriveError<S, T, Infallible>,
-) -> DriveError<S, T, K> {
-    match error {
-        DriveError::Source(error) => DriveError::Source(error),
-        DriveError::Sink(never) => match never {},
-        DriveError::Unsendable { request, error } => DriveError::Unsendable { request, error },
-    }
-}
-
 // One level of a plan, as it is asked for.
 
 /// One level of a plan, to be measured.
@@ -274,6 +279,17 @@ pub struct PlannedLevel<'a> {
     /// interval needs). Ending a level because an interval is narrow favours those that happen to come out narrow: the interval
     /// then encloses the truth a little less often than it says.
     pub until: Option<&'a Precision>,
+    /// What says when it begins, where other clients measure it too; none to begin as soon as this one is ready.
+    pub start: Option<&'a dyn StartGate>,
+    /// What it is called among the clients that measure it; empty where there is one alone.
+    pub name: &'a str,
+}
+
+/// What says when a level begins that several clients measure together.
+pub trait StartGate: Debug + Sync {
+    /// The client has warmed up and was `ready` then, on the clock that stamps what is measured. Gives the instant at which the level
+    /// begins, on the same clock, which may be a while ahead; none to call the level off. It may block: nothing is measured meanwhile.
+    fn begin(&self, ready: Stamp) -> Option<Stamp>;
 }
 
 /// A thin stream of small requests beside the load, which shows what somebody else's request meets there.
@@ -291,8 +307,8 @@ pub struct Probe<'a> {
 
 impl Probe<'_> {
     /// The stream, to be ended by `over`.
-    pub(crate) fn until(self, over: &Cancel) -> ProbeStream<Walk> {
-        ProbeStream { requests: self.plan.walk(Shard::WHOLE.sessions()), until: over.clone() }
+    pub(crate) fn until(self, over: &Cancel, shard: Shard) -> ProbeStream<Walk> {
+        ProbeStream { requests: self.plan.walk(shard.sessions()), until: over.clone() }
     }
 }
 
@@ -321,7 +337,52 @@ impl<'a> PlannedLevel<'a> {
             probe: None,
             text: TextAfter::Drop,
             until: None,
+            start: None,
+            name: "",
         }
+    }
+
+    /// The part of it that falls to `shard`: its sessions, warm-up requests and probes, under its part of the cap. All shards together
+    /// send what one would.
+    ///
+    /// ```
+    /// use std::num::NonZeroU32;
+    ///
+    /// use fizeau_harness::{DriveLimits, PlannedLevel};
+    /// use fizeau_workload::{Plan, PlanSpec, Shard};
+    ///
+    /// let plan = Plan::new(PlanSpec::new(100)?)?;
+    /// let load = DriveLimits { max_in_flight: NonZeroU32::new(7), ..DriveLimits::default() };
+    /// let share = PlannedLevel::new(&plan, load).share(Shard::new(1, 3)?);
+    /// assert_eq!(share.load.max_in_flight, NonZeroU32::new(2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn share(self, shard: Shard) -> Self {
+        let Some(cap) = self.load.max_in_flight else { return Self { shard, ..self } };
+        // A shard without a slot has no session either.
+        let slots = u32::try_from(shard.share_of(cap.get().into())).unwrap_or(u32::MAX);
+        let max_in_flight = Some(NonZeroU32::new(slots).unwrap_or(NonZeroU32::MIN));
+        Self {
+            shard: shard.under_cap(cap),
+            load: DriveLimits { max_in_flight, ..self.load },
+            ..self
+        }
+    }
+
+    /// The numbers of the warm-up requests that are ours.
+    fn warmup_numbers(&self) -> SessionNumbers {
+        let shard = self.shard;
+        Box::new((0..shard.share_of(self.warmup)).map(move |n| shard.session(n)))
+    }
+
+    /// The instant at which it begins, for a client that is ready `now`; `off` is thrown where it is called off.
+    pub(crate) fn begin(&self, now: Stamp, off: &Cancel) -> Stamp {
+        let Some(gate) = self.start else { return now };
+        gate.begin(now).unwrap_or_else(|| {
+            off.cancel();
+            now
+        })
     }
 
     /// How many connections it wants before it begins: see [`connections_ahead`]; and one for its probes.

@@ -67,7 +67,7 @@ mod worker_pool;
 pub use apart::on_own_thread;
 pub use cancel::Cancel;
 pub use drive::{DriveEnding, DriveError, DriveLimits, DriveOutcome, InFlight, TextAfter, drive};
-pub use level::{LevelRun, Measure, PlannedLevel, Probe, Rig, connections_ahead};
+pub use level::{LevelRun, Measure, PlannedLevel, Probe, Rig, StartGate, connections_ahead};
 pub use observe::{Notice, Observer};
 pub use pacer::Pacer;
 pub use preflight::{HeadroomError, PreflightError, SystemNeeds, headroom, preflight};

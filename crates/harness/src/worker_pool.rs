@@ -211,7 +211,7 @@ where
         let enough = Cancel::new();
         let (mut collector, switches) = self.begin(&level, &enough);
         let tee = Tee::of(&level, enough, sink, observer);
-        let collected = collector.collect(&self.clock, switches, tee).await;
+        let collected = collector.collect(&self.clock, &level, switches, tee).await;
         match collector.lost() {
             Some(index) => self.mourn(index),
             None => collected,

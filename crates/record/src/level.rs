@@ -16,7 +16,7 @@ use fizeau_metrics::{
     Validity, Verdict, VerdictReason,
 };
 
-use crate::{Checklist, ImportUnknowns, PeerComparison, RequestedLoad};
+use crate::{Checklist, ImportUnknowns, PeerComparison, RequestedLoad, ShardsReport};
 
 pub(crate) use document::SUMMARY;
 pub use document::SummaryDocument;
@@ -57,6 +57,8 @@ pub struct LevelReport {
     pub unseen: Option<Box<ImportUnknowns>>,
     /// The level's folder, relative to the report; absent if none was written.
     pub folder: Option<String>,
+    /// The clients that measured it together; absent where one did alone.
+    pub shards: Option<Box<ShardsReport>>,
     /// What pages and pictures show of its tapes; absent where those were not read for it. It is no part of `summary.json`.
     pub detail: Option<Box<LevelDetail>>,
 }

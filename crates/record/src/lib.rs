@@ -70,6 +70,7 @@ mod run;
 mod schema;
 mod search;
 mod setup;
+mod shards;
 mod stored;
 mod sweep;
 pub mod text;
@@ -140,6 +141,7 @@ pub use setup::{
     ClientHost, ConnectionRecord, EndpointRecord, EngineRecord, NOT_RECORDED, RunSetup,
     ToolVersion, WorkloadRecord,
 };
+pub use shards::{ClockAxis, ClockReading, ClockSource, ShardHealth, ShardsReport, TailShares};
 pub use stored::{
     MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes, TruncatedTail,
 };

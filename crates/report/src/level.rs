@@ -3,6 +3,7 @@
 mod block;
 mod goodput;
 mod proof;
+mod shards;
 mod until;
 mod window;
 mod workload;

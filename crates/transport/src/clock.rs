@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use fizeau_core::{Clock, Stamp};
+use fizeau_core::{Clock, Nanos, Stamp};
 
 /// The machine's monotonic clock, counted from an epoch of its own: the instant at which it was made.
 ///
@@ -27,6 +27,13 @@ impl MonotonicClock {
     pub fn new() -> Self {
         Self { epoch: Instant::now() }
     }
+}
+
+/// By how much this machine's wall clock may be off the true time at the most, as its kernel estimates (`maxerror` of adjtimex(2),
+/// which NTP and PTP daemons keep); none where the system does not tell, or nobody sets the clock by another.
+#[must_use]
+pub fn wall_clock_error() -> Option<Nanos> {
+    crate::http::wall_clock_error()
 }
 
 impl Default for MonotonicClock {

@@ -16,6 +16,8 @@ mod tls;
 mod watchdog;
 mod wire;
 
+pub(crate) use kernel::wall_clock_error;
+
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;

@@ -106,6 +106,9 @@ impl Shard {
     /// The whole plan.
     pub const WHOLE: Self = Self { index: 0, count: NonZeroU64::MIN };
 
+    /// A share without a session: one of so many that no plan has a session for it.
+    pub const EMPTY: Self = Self { index: u64::MAX - 1, count: NonZeroU64::MAX };
+
     /// The `index`-th of `count` shares, from 0.
     ///
     /// # Errors
@@ -140,6 +143,41 @@ impl Shard {
     #[must_use]
     pub const fn session(self, n: u64) -> u64 {
         n.saturating_mul(self.count.get()).saturating_add(self.index)
+    }
+
+    /// How many of `total` things fall to this share, when they are dealt out one by one to each in turn.
+    ///
+    /// ```
+    /// use fizeau_workload::Shard;
+    /// let shares = [0, 1, 2].map(|index| Shard::new(index, 3).map(|shard| shard.share_of(7)));
+    /// assert_eq!(shares, [Ok(3), Ok(2), Ok(2)]);
+    /// ```
+    #[must_use]
+    pub const fn share_of(self, total: u64) -> u64 {
+        let more = if self.index < total % self.count.get() { 1 } else { 0 };
+        total / self.count.get() + more
+    }
+
+    /// The same share of a plan of which all shares together may have `cap` requests in flight. Where there are more shares than
+    /// that, each of the first `cap` has one at a time, the plan is divided among those, and the others are [`EMPTY`](Self::EMPTY):
+    /// a session that fell to a share without a slot would never be sent.
+    ///
+    /// ```
+    /// use std::num::NonZeroU32;
+    ///
+    /// use fizeau_workload::Shard;
+    /// let two = NonZeroU32::MIN.saturating_add(1);
+    /// let shares = [0, 1, 2].map(|index| Shard::new(index, 3).map(|shard| shard.under_cap(two)));
+    /// assert_eq!(shares, [Shard::new(0, 2), Shard::new(1, 2), Ok(Shard::EMPTY)]);
+    /// ```
+    #[must_use]
+    pub fn under_cap(self, cap: NonZeroU32) -> Self {
+        let slots = NonZeroU64::from(cap);
+        match (self.count <= slots, self.index < slots.get()) {
+            (true, _) => self,
+            (false, true) => Self { index: self.index, count: slots },
+            (false, false) => Self::EMPTY,
+        }
     }
 
     /// The numbers of this shard's sessions, without end.

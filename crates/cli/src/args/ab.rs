@@ -7,7 +7,7 @@ use fizeau::core::{Nanos, ParseNanosError};
 
 use super::{
     ArrivalArgs, ClientArgs, DecisionArgs, EndpointArgs, GoalArgs, InFlightArgs, LiveArgs,
-    SamplingArgs, VerbosityArgs, WorkloadArgs,
+    SamplingArgs, ShardArgs, VerbosityArgs, WorkloadArgs,
 };
 
 #[derive(Debug, Args)]
@@ -26,6 +26,8 @@ pub(crate) struct AbArgs {
     pub(crate) sampling: SamplingArgs,
     #[command(flatten)]
     pub(crate) client: ClientArgs,
+    #[command(flatten)]
+    pub(crate) shards: ShardArgs,
     #[command(flatten)]
     pub(crate) goals: GoalArgs,
     #[command(flatten)]

@@ -1,10 +1,11 @@
 //! `fizeau bench`.
 
 use clap::Args;
+use fizeau::experiment::StartTime;
 
 use super::{
-    ClientArgs, EndpointArgs, LevelArgs, LiveArgs, SamplingArgs, SpeedOfLightArgs, SubjectArgs,
-    TargetArgs, TrustArgs,
+    ClientArgs, EndpointArgs, LevelArgs, LiveArgs, SamplingArgs, ShardArgs, SpeedOfLightArgs,
+    SubjectArgs, TargetArgs, TrustArgs,
 };
 
 #[derive(Debug, Args)]
@@ -18,10 +19,17 @@ pub(crate) struct BenchArgs {
     pub(crate) endpoint: EndpointArgs,
     #[command(flatten)]
     pub(crate) level: LevelArgs,
-    /// Send the I-th of N shares of the run, counted from 0. Run the same line with the same --seed and --salt on N machines, and
-    /// put their folders together with `fizeau merge`.
-    #[arg(long, value_name = "I/N", help_heading = "Load")]
-    pub(crate) shard: Option<String>,
+    #[command(flatten)]
+    pub(crate) shards: ShardArgs,
+    /// Begin at this instant of the wall clock, after the warm-up: for shards that cannot reach one another and whose clocks agree, such as
+    /// 2026-11-23T20:00:00Z.
+    #[arg(
+        long,
+        value_name = "UTC",
+        help_heading = "Several machines",
+        conflicts_with = "rendezvous"
+    )]
+    pub(crate) start_at: Option<StartTime>,
     #[command(flatten)]
     pub(crate) sampling: SamplingArgs,
     #[command(flatten)]

@@ -5,6 +5,7 @@ use fizeau::experiment::{
     EndpointError, ExperimentError, InputError, InputField, InputHint, LimitSource, TokenizerKind,
 };
 
+use crate::commands::shared::shards;
 use crate::exit::Fail;
 
 impl From<InputError> for Fail {
@@ -38,6 +39,7 @@ pub(crate) fn of_experiment(
         ExperimentError::Input(error) => refused(&error, flag),
         ExperimentError::Endpoint(error) => error.into(),
         error @ ExperimentError::Stored(_) => Fail::usage(error),
+        ExperimentError::Shards(error) => shards::refused(error),
         error => Fail::broken(error),
     }
 }

@@ -7,7 +7,8 @@ use fizeau::core::Nanos;
 
 use super::{
     ChoosingArgs, ClientArgs, EndpointArgs, GoalArgs, LiveArgs, PriceArgs, ProtocolArgs,
-    SamplingArgs, SpacingArgs, SpeedOfLightArgs, TargetArgs, TrustArgs, WindowArgs, WorkloadArgs,
+    SamplingArgs, ShardArgs, SpacingArgs, SpeedOfLightArgs, TargetArgs, TrustArgs, WindowArgs,
+    WorkloadArgs,
 };
 
 #[derive(Debug, Clone, Args)]
@@ -47,6 +48,8 @@ pub(crate) struct MeasureArgs {
     pub(crate) sampling: SamplingArgs,
     #[command(flatten)]
     pub(crate) client: ClientArgs,
+    #[command(flatten)]
+    pub(crate) shards: ShardArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
     #[command(flatten)]

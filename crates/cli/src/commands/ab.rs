@@ -3,7 +3,8 @@
 use std::num::NonZeroU32;
 
 use fizeau::experiment::{
-    AbSettings, BackendChoice, EndpointSpec, Experiment, RoundCount, SystemUnderTest, WorkloadSpec,
+    AbSettings, BackendChoice, EndpointSpec, Experiment, RoundCount, ShardOutcome, SystemUnderTest,
+    WorkloadSpec,
 };
 use fizeau::harness::Cancel;
 use fizeau::metrics::{ComparisonSettings, ComparisonSide, SignificanceLevel, Verdict};
@@ -14,6 +15,7 @@ use crate::args::{AbArgs, AnswerArgs, EndpointArgs};
 use crate::commands::bench;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::record::NO_REFERENCE;
+use crate::commands::shared::shards::{self, Shards};
 use crate::commands::shared::{client, endpoint, folder, live, record, workload};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::{Progress, Title};
@@ -25,7 +27,17 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     refuse(args)?;
     let cancel = Cancel::new();
     let refused = workload::refused(bench::arrivals_flag(&args.arrivals));
-    let prepared = experiment(args, &cancel)?.prepare().map_err(refused)?;
+    let origin = record::origin();
+    let out = args.answer.out.clone();
+    let out = out.unwrap_or_else(|| folder::by_default(origin.started, "ab"));
+    let shards = shards::of(&args.shards, Some(out.clone()), &cancel)?;
+    shards.have_to_meet()?;
+    let asked = experiment(args, &shards, &cancel)?.origin(origin);
+    if !shards.has_report() {
+        let prepared = asked.prepare().map_err(refused)?;
+        return shards::part(prepared, &shards, &cancel, refused);
+    }
+    let prepared = asked.folder(out).prepare().map_err(refused)?;
     let runtime = runtime::single()?;
     let mut opening = Opening::default();
     opening.prints_document = args.answer.json;
@@ -43,7 +55,16 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let folder = prepared.folder().cloned();
     let mut progress = Progress::new(view, title, &cancel);
     interrupt::listen(cancel.clone())?;
-    let report = runtime.block_on(prepared.run(&mut progress)).map_err(refused)?;
+    let run = async {
+        match shards.group() {
+            None => prepared.run(&mut progress).await.map(ShardOutcome::Whole),
+            Some(group) => prepared.run_in(group, &mut progress).await,
+        }
+    };
+    let report = match runtime.block_on(run).map_err(refused)? {
+        ShardOutcome::Whole(report) => report,
+        ShardOutcome::Part(part) => return shards::show(&part),
+    };
     drop(progress);
     if args.answer.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
@@ -58,21 +79,22 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
 }
 
 /// What `args` ask for.
-fn experiment(args: &AbArgs, cancel: &Cancel) -> Result<Experiment<AbSettings>, Fail> {
-    let origin = record::origin();
-    let out = args.answer.out.clone();
-    let out = out.unwrap_or_else(|| folder::by_default(origin.started, "ab"));
+fn experiment(
+    args: &AbArgs,
+    shards: &Shards,
+    cancel: &Cancel,
+) -> Result<Experiment<AbSettings>, Fail> {
     let sides = &args.sides;
     let a = side(args, &sides.a, &sides.a_model, &sides.a_backend)?;
     let b = side(args, &sides.b, &sides.b_model, &sides.b_backend)?;
     let mut system = SystemUnderTest::default();
     system.light = Err(NO_REFERENCE.to_owned());
+    let mut settings = settings(args, b)?;
+    shards.salt(&mut settings.workload);
     Ok(Experiment::new(a)
-        .settings(settings(args, b)?)
+        .settings(settings)
         .system(system)
         .client(client::spec(&args.client)?)
-        .origin(origin)
-        .folder(out)
         .cancel(cancel.clone()))
 }
 

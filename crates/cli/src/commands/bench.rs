@@ -9,7 +9,8 @@ pub(crate) use level::{LevelOutputs, Outcome, settings, text_after};
 pub(crate) use vllm::settled;
 
 use fizeau::experiment::{
-    EndpointSpec, Experiment, ExperimentError, LevelSettings, PreparedExperiment, SystemUnderTest,
+    EndpointSpec, Experiment, ExperimentError, LevelSettings, PreparedExperiment, ShardOutcome,
+    SystemUnderTest,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::EngineRecord;
@@ -17,6 +18,7 @@ use fizeau::record::EngineRecord;
 use crate::args::BenchArgs;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::record::NO_REFERENCE;
+use crate::commands::shared::shards::{self, Shards};
 use crate::commands::shared::{calibrate, client, endpoint, live, record, speed, workload};
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
@@ -33,7 +35,13 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     }
     let cancel = Cancel::new();
     let refused = workload::refused(arrivals_flag(&args.level.arrivals));
-    let prepared = experiment(args, &cancel)?.prepare().map_err(refused)?;
+    let shards = shards::of(&args.shards, args.level.result.out.clone(), &cancel)?;
+    shards.refuse("--until", args.level.load.until.is_some())?;
+    shards.refuse("--start-at", args.start_at.is_some())?;
+    let prepared = experiment(args, &shards, &cancel)?.prepare().map_err(refused)?;
+    if !shards.has_report() {
+        return part(args, prepared, &shards, &cancel);
+    }
     level_outputs(args, &prepared)?;
     let runtime = runtime::single()?;
     let prepared = runtime.block_on(prepared.open(&mut Opening::default())).map_err(refused)?;
@@ -43,23 +51,49 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let folder = prepared.folder().cloned();
     let mut watcher = kept.watcher(prepared.prepared(), folder.as_ref(), view, &cancel);
     interrupt::listen(cancel.clone())?;
-    let (measured, written) = match runtime.block_on(prepared.run(&mut watcher)) {
-        Ok(measured) => (measured, Ok(())),
+    let run = async {
+        match shards.group() {
+            None => prepared.run(&mut watcher).await.map(ShardOutcome::Whole),
+            Some(group) => prepared.run_in(group, &mut watcher).await,
+        }
+    };
+    let (measured, written) = match runtime.block_on(run) {
+        Ok(ShardOutcome::Part(part)) => return shards::show(&part),
+        Ok(ShardOutcome::Whole(measured)) => (measured, Ok(())),
         Err(ExperimentError::NotKept { measured, why }) => (*measured, Err(Fail::broken(why))),
         Err(error) => return Err(refused(error)),
     };
     kept.finish(folder.as_ref(), measured, watcher, &cancel).written(written).show(&args.trust)
 }
 
+/// Measures this shard's part of a run whose report another one has.
+fn part(
+    args: &BenchArgs,
+    prepared: Prepared,
+    shards: &Shards,
+    cancel: &Cancel,
+) -> Result<Exit, Fail> {
+    let refused = workload::refused(arrivals_flag(&args.level.arrivals));
+    shards::part(prepared, shards, cancel, refused)
+}
+
 /// What is asked for. Files are read; nothing is sent.
-fn experiment(args: &BenchArgs, cancel: &Cancel) -> Result<Experiment<LevelSettings>, Fail> {
+fn experiment(
+    args: &BenchArgs,
+    shards: &Shards,
+    cancel: &Cancel,
+) -> Result<Experiment<LevelSettings>, Fail> {
     let mut system = SystemUnderTest::default();
     system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
     system.light = speed::from_args(&args.speed_of_light)?.ok_or_else(|| NO_REFERENCE.to_owned());
     let mut origin = record::origin();
     origin.precision.clone_from(&args.subject.precision);
     let mut settings = settings(&args.level)?;
-    settings.shard = arrivals::shard(args.shard.as_deref())?;
+    shards.salt(&mut settings.workload);
+    settings.start_at = args.start_at;
+    if let Shards::Apart(shard) = shards {
+        settings.shard = *shard;
+    }
     let experiment = Experiment::new(endpoint(args)?)
         .settings(settings)
         .system(system)
@@ -67,8 +101,8 @@ fn experiment(args: &BenchArgs, cancel: &Cancel) -> Result<Experiment<LevelSetti
         .origin(origin)
         .cancel(cancel.clone());
     Ok(match &args.level.result.out {
-        Some(out) => experiment.folder(out),
-        None => experiment,
+        Some(out) if shards.has_report() => experiment.folder(out),
+        _ => experiment,
     })
 }
 

@@ -14,7 +14,7 @@ use fizeau::report::Shown;
 use crate::args::{LevelsArgs, SearchArgs, SearchFlags, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::checklist;
-use crate::commands::sweep::{self, Measured};
+use crate::commands::sweep::{self, Levels, Measured, Meeting};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
@@ -37,7 +37,13 @@ pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
     }
     let mut settings = settings(*over, search, slo, levels)?;
     settings.search.budget = measure.budget;
-    let Measured { outcome, folder, cancel } = sweep::measure(measure, settings, "search")?;
+    let meeting = Meeting::of(measure, "search")?;
+    meeting.shards.salt(&mut settings.levels.workload);
+    let Measured { outcome, folder, cancel } =
+        match sweep::measure(measure, settings, "search", &meeting)? {
+            Levels::Whole(measured) => measured,
+            Levels::Part(exit) => return Ok(exit),
+        };
     Outcome::of(outcome, Some(&folder), &cancel)?.show(Some(folder.path()), &measure.trust)
 }
 

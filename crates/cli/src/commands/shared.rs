@@ -13,5 +13,6 @@ pub(crate) mod opening;
 pub(crate) mod probe;
 pub(crate) mod record;
 pub(crate) mod scenario;
+pub(crate) mod shards;
 pub(crate) mod speed;
 pub(crate) mod workload;

@@ -6,8 +6,11 @@ mod settings;
 pub(crate) use outcome::{Outcome, show};
 pub(crate) use settings::simulated_protocol_of;
 
+use std::path::PathBuf;
+
 use fizeau::experiment::{
-    DetailWatcher, EndpointKind, Experiment, PreparedRun, PromptReader, SystemUnderTest,
+    DetailWatcher, EndpointKind, Experiment, PreparedRun, PromptReader, RunOrigin, ShardOutcome,
+    SystemUnderTest,
 };
 use fizeau::harness::Cancel;
 use fizeau::interop::DetailTally;
@@ -19,6 +22,7 @@ use crate::commands::shared::embedded::Embedded;
 use crate::commands::shared::folder;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::record::NO_REFERENCE;
+use crate::commands::shared::shards::{self, Shards};
 use crate::commands::shared::{checklist, client, endpoint, live, record, speed, workload};
 use crate::exit::{Exit, Fail};
 use crate::terminal::progress::{Progress, Title};
@@ -39,10 +43,49 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     series.check()?;
     let mut settings = series.settings(protocol_of(args)?, PromptReader::Server)?;
     settings.resume.clone_from(&args.resume);
-    let Measured { outcome, folder, cancel } = measure(&args.measure, settings, "sweep")?;
+    let meeting = Meeting::of(&args.measure, "sweep")?;
+    meeting.shards.refuse("--resume", args.resume.is_some())?;
+    meeting.shards.refuse("--until", args.levels.until.is_some())?;
+    meeting.shards.salt(&mut settings.workload);
+    let measured = measure(&args.measure, settings, "sweep", &meeting)?;
+    let Measured { outcome, folder, cancel } = match measured {
+        Levels::Whole(measured) => measured,
+        Levels::Part(exit) => return Ok(exit),
+    };
     let Outcome { report, exit } = Outcome::of(outcome, Some(&folder), &verdict.goals, &cancel)?;
     show(&report, Some(&folder.path().join(PAGE)), trust)?;
     Ok(checklist::enforce(&report.checklist(), trust, exit))
+}
+
+/// Levels that were measured: by this client and all others there are, or this one's part of them.
+pub(crate) enum Levels<O> {
+    Whole(Measured<O>),
+    Part(Exit),
+}
+
+/// Who measures the levels of a command, and where they are kept.
+pub(crate) struct Meeting {
+    pub(crate) shards: Shards,
+    origin: RunOrigin,
+    out: PathBuf,
+    cancel: Cancel,
+}
+
+impl Meeting {
+    /// Of `command`: whoever is one of several waits here until all have come.
+    pub(crate) fn of(args: &MeasureArgs, command: &'static str) -> Result<Self, Fail> {
+        let (cancel, mut origin) = (Cancel::new(), record::origin());
+        origin.precision.clone_from(&args.subject.precision);
+        let by_default = || folder::by_default(origin.started, command);
+        let out = args.verdict.out.clone().unwrap_or_else(by_default);
+        let shards = shards::of(&args.shards, Some(out.clone()), &cancel)?;
+        shards.have_to_meet()?;
+        // Each would start an engine of its own.
+        if shards.group().is_some() && args.target.urls().is_empty() {
+            return Err(Fail::usage("--base-url: name the server that all shards measure"));
+        }
+        Ok(Self { shards, origin, out, cancel })
+    }
 }
 
 /// Measures what `settings` say, for `command`: a sweep, or a search.
@@ -50,7 +93,8 @@ pub(crate) fn measure<K: EndpointKind>(
     args: &MeasureArgs,
     settings: K,
     command: &'static str,
-) -> Result<Measured<<K::Prepared as PreparedRun>::Outcome>, Fail> {
+    meeting: &Meeting,
+) -> Result<Levels<<K::Prepared as PreparedRun>::Outcome>, Fail> {
     let view = live::view(args.live)?;
     let refused = workload::refused("--levels");
     // It ends with this.
@@ -66,16 +110,18 @@ pub(crate) fn measure<K: EndpointKind>(
         light = light.or_else(|| Some(embedded.speed_of_light()));
     }
     system.light = light.ok_or_else(|| NO_REFERENCE.to_owned());
-    let (cancel, mut origin) = (Cancel::new(), record::origin());
-    origin.precision.clone_from(&args.subject.precision);
-    let by_default = || folder::by_default(origin.started, command);
+    let Meeting { shards, origin, out, cancel } = meeting;
     let experiment = Experiment::new(endpoint)
         .settings(settings)
         .system(system)
         .client(client::spec(&args.client)?)
-        .folder(args.verdict.out.clone().unwrap_or_else(by_default))
-        .origin(origin)
+        .origin(origin.clone())
         .cancel(cancel.clone());
+    if !shards.has_report() {
+        let prepared = experiment.prepare().map_err(refused)?;
+        return shards::part(prepared, shards, cancel, refused).map(Levels::Part);
+    }
+    let experiment = experiment.folder(out);
     let prepared = experiment.prepare().map_err(refused)?;
     let runtime = runtime::single()?;
     let prepared = runtime.block_on(prepared.open(&mut Opening::default())).map_err(refused)?;
@@ -88,10 +134,20 @@ pub(crate) fn measure<K: EndpointKind>(
     workload::notes(work, asked).iter().for_each(|note| tell!("note: {note}"));
     let folder = prepared.folder().cloned();
     let folder = folder.ok_or_else(|| Fail::broken("the run has no folder"))?;
-    let progress = Progress::new(view, Title::of(command, &basis.setup), &cancel);
+    let progress = Progress::new(view, Title::of(command, &basis.setup), cancel);
     let goals = args.verdict.goals.goodput()?;
     let mut watcher = (progress, DetailWatcher::<DetailTally>::new(&goals));
     interrupt::listen(cancel.clone())?;
-    let outcome = runtime.block_on(prepared.run(&mut watcher)).map_err(refused)?;
-    Ok(Measured { outcome, folder, cancel })
+    let run = async {
+        match shards.group() {
+            None => prepared.run(&mut watcher).await.map(ShardOutcome::Whole),
+            Some(group) => prepared.run_in(group, &mut watcher).await,
+        }
+    };
+    Ok(match runtime.block_on(run).map_err(refused)? {
+        ShardOutcome::Whole(outcome) => {
+            Levels::Whole(Measured { outcome, folder, cancel: cancel.clone() })
+        }
+        ShardOutcome::Part(part) => Levels::Part(shards::show(&part)?),
+    })
 }

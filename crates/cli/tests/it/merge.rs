@@ -115,7 +115,7 @@ fn what_is_no_shards_of_one_run_is_refused_by_its_fields() {
         forced.err
     );
     let summary = document(&out, "summary.json");
-    assert_eq!(summary["load"]["concurrency"], 8);
+    assert_eq!(summary["load"]["concurrency"], 4);
     assert!(summary["asked"]["arrivals"].is_null());
     assert_eq!(summary["validity"]["verdict"], "suspect");
     let kept = [&summary["validity"]["reasons"], &document(&out, "run.json")["merged_though"]];
@@ -177,11 +177,11 @@ fn it_is_one_run_in_whatever_order_shards_are_merged() {
     assert_eq!(later, all);
     assert!(all["shard"].is_null());
     let cap = |run: &Value| run["levels"][0]["max_in_flight"].clone();
-    assert_eq!(cap(&all), 12);
+    assert_eq!(cap(&all), 4);
     let threads = |run: &Value| run["client"]["threads"].as_u64().unwrap();
     assert_eq!(threads(&all), 3 * threads(&document(a, "run.json")));
     let again = run(&["report", &scratch.path("all")]);
-    assert!(again.out.contains("Maximum request concurrency:             12\n"), "{}", again.out);
+    assert!(again.out.contains("Maximum request concurrency:             4\n"), "{}", again.out);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn shards_that_did_not_run_together_are_suspect_and_an_hour_apart_refused() {
 #[test]
 fn the_same_level_of_two_sweeps_is_one_level_with_its_own_cap() {
     let scratch = Scratch::new("merge-level");
-    let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "8"]);
     // As a sweep that was killed in its second level leaves it.
     let level = |run: &String| {
         change(run, "run.json", |record| {

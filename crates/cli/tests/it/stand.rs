@@ -19,6 +19,10 @@ pub(crate) fn fizeau(arguments: &[&str]) -> Command {
         command.env_remove(format!("FIZEAU_{name}"));
     }
     command.env_remove("OPENAI_API_KEY");
+    let launchers = fizeau::experiment::SHARD_VARIABLES.iter();
+    for (name, _) in launchers.chain(fizeau::experiment::MEETING_VARIABLES) {
+        command.env_remove(name);
+    }
     for name in ["http_proxy", "https_proxy", "all_proxy", "no_proxy"] {
         command.env_remove(name).env_remove(name.to_ascii_uppercase());
     }

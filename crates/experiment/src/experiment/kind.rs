@@ -10,6 +10,7 @@ use fizeau_record::{RunDocument, RunFolder};
 use fizeau_transport::KeepText;
 
 use super::Experiment;
+use super::sharded::OrderedLevel;
 use crate::basis::RunBasis;
 use crate::document::keep_run;
 use crate::endpoint::{EndpointSource, PreparedEndpoint};
@@ -113,6 +114,12 @@ pub trait PreparedRun {
         keep_run(folder, document, self.basis().speed_of_light().ok())
             .map_err(ExperimentError::broken)
     }
+
+    /// The level that the first of several clients names, as all of them measure it.
+    ///
+    /// # Errors
+    /// If there is no such level, or it cannot be measured by several clients.
+    fn ordered(&self, name: &str) -> Result<OrderedLevel, ExperimentError>;
 
     /// Measures all of it with one of `with` for each endpoint; `timer` waits for the pauses between.
     ///

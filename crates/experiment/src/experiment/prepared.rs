@@ -1,18 +1,21 @@
 //! An experiment that is decided: made ready, and run.
 
 use fizeau_core::{FailureClass, Prompt, Timer};
-use fizeau_harness::{Measure, Pacer};
+use fizeau_harness::{Measure, Pacer, WorkerPool};
 use fizeau_record::{ClaimedFolder, ClientCalibration, RunDocument, RunFolder};
-use fizeau_transport::{ConnectionUse, MonotonicClock, context_limit, listed_model};
+use fizeau_transport::{ConnectionUse, MonotonicClock, RequestError, context_limit, listed_model};
+use fizeau_workload::Shard;
 
 use super::kind::{EndpointKind, PreparedRun};
 use super::preflight::{first_request, preflight};
+use super::sharded::{ShardOutcome, follow, lead};
 use super::{Experiment, PreflightChecks, RunConduct};
 use crate::client::MeasuringClient;
 use crate::endpoint::{EndpointSource, PreparedEndpoint, needs_of};
 use crate::event::{RunEvent, RunNote, Watcher};
 use crate::hint::{InputHint, LimitSource};
 use crate::input::{Blame, EndpointError, ExperimentError, InputField};
+use crate::shards::ShardGroup;
 use crate::workload::ContextLimit;
 
 /// An experiment that is decided, and whose folder is taken. Nothing has been sent.
@@ -215,20 +218,60 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         self,
         watcher: &mut impl Watcher,
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
-        let (clock, basis) = (MonotonicClock::new(), self.run.basis());
-        let mut pools = Vec::new();
+        let clock = MonotonicClock::new();
+        let pools = self.pools(clock, Shard::WHOLE).await?;
+        let document = self.document(&clock)?;
+        self.measure(pools, Pacer::new(clock), &document, watcher).await
+    }
+
+    /// Runs it over HTTP together with the other shards of `group`: shard 0 has what comes of all of them, the others their parts.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); and if the shards are not of one run, or one of them is gone.
+    pub async fn run_in(
+        mut self,
+        group: &ShardGroup,
+        watcher: &mut impl Watcher,
+    ) -> Result<ShardOutcome<<K::Prepared as PreparedRun>::Outcome>, ExperimentError> {
+        let clock = group.clock();
+        let document = self.document(&clock)?;
+        group.agree(&document)?;
+        let pools = self.pools(clock, group.shard()).await?;
+        if !group.is_first() {
+            return Ok(ShardOutcome::Part(follow(&self.run, pools, group, &document).await?));
+        }
+        self.run.basis_mut().client.shards = Some(group.clone());
+        let folder = self.folder();
+        self.keep(&document, watcher)?;
+        let timer = Pacer::new(clock);
+        let led = lead(&self.run, pools, timer, group, &document, folder, watcher).await;
+        led.map(ShardOutcome::Whole)
+    }
+
+    /// The threads that measure each endpoint, with the connections that `shard` needs before the first request.
+    async fn pools(
+        &self,
+        clock: MonotonicClock,
+        shard: Shard,
+    ) -> Result<Vec<WorkerPool<RequestError>>, ExperimentError> {
+        let (basis, mut pools) = (self.run.basis(), Vec::new());
         for PreparedEndpoint { target, .. } in &self.endpoints {
             let (tokenizer, cancel) = (basis.work.tokenizer(), &self.experiment.conduct.cancel);
             let pool = basis.client.start(target, clock, tokenizer, cancel)?;
-            let ready = pool.preconnect(self.run.connections_ahead()).await;
+            let ready = pool.preconnect(shard.share_of(self.run.connections_ahead())).await;
             ready.map_err(EndpointError::new)?;
             pools.push(pool);
         }
-        let mut document = self.run.document()?;
-        if let Some(endpoint) = self.endpoints.first() {
-            document = endpoint.measured(document, &basis.client, &clock)?;
+        Ok(pools)
+    }
+
+    /// What goes on record of it, measured by `clock`.
+    fn document(&self, clock: &MonotonicClock) -> Result<RunDocument, ExperimentError> {
+        let document = self.run.document()?;
+        match self.endpoints.first() {
+            Some(endpoint) => endpoint.measured(document, &self.run.basis().client, clock),
+            None => Ok(document),
         }
-        self.measure(pools, Pacer::new(clock), &document, watcher).await
     }
 
     /// Runs it with whatever can measure: a worker pool or a rig over any transport, in virtual time too. What calls it off is that one's.
@@ -265,10 +308,19 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         document: &RunDocument,
         watcher: &mut impl Watcher,
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
-        let folder = self.folder();
-        folder.map_or(Ok(()), |folder| self.run.keep(folder, document))?;
+        self.keep(document, watcher)?;
+        self.run.measure(with, timer, self.folder(), watcher).await
+    }
+
+    /// Puts it on record, and says that it begins.
+    fn keep(
+        &self,
+        document: &RunDocument,
+        watcher: &mut impl Watcher,
+    ) -> Result<(), ExperimentError> {
+        self.folder().map_or(Ok(()), |folder| self.run.keep(folder, document))?;
         watcher.event(RunEvent::Prepared(Box::new(self.run.basis().setup.clone())));
-        self.run.measure(with, timer, folder, watcher).await
+        Ok(())
     }
 }
 

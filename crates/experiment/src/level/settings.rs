@@ -10,10 +10,11 @@ use fizeau_roofline::HourlyRate;
 use fizeau_transport::Target;
 use fizeau_workload::{Pacing, Shard};
 
-use super::{PreparedLevel, ProbeSpec};
+use super::{PreparedLevel, ProbeSpec, cap_of};
 use crate::basis::RunBasis;
 use crate::hint::InputHint;
 use crate::input::{InputError, InputField};
+use crate::shards::StartTime;
 use crate::sweep::check_goals;
 use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
 use crate::workload::{PreparedWorkload, PromptSalt, PromptSource, WorkloadSpec};
@@ -24,12 +25,14 @@ use crate::workload::{PreparedWorkload, PromptSalt, PromptSource, WorkloadSpec};
 pub struct LevelSettings {
     /// What is asked, how often and when.
     pub workload: WorkloadSpec,
-    /// The most requests in flight; none for no limit.
+    /// The most requests in flight, of all shards together; none for no limit.
     pub max_in_flight: Option<NonZeroU32>,
     /// How many requests are sent first that do not count; none for a tenth of the level, at most fifty.
     pub warmups: Option<u64>,
     /// Which share of it is sent from here.
     pub shard: Shard,
+    /// The instant of the wall clock at which it begins, after its warm-up; none for as soon as it can.
+    pub start_at: Option<StartTime>,
     /// A thin stream of small requests beside it.
     pub probe: Option<ProbeSpec>,
     /// Release nothing more after this time. Where nobody says how many requests there are, a workload without end then has as many
@@ -56,6 +59,7 @@ impl Default for LevelSettings {
             max_in_flight: None,
             warmups: None,
             shard: Shard::WHOLE,
+            start_at: None,
             probe: None,
             time: None,
             slo: None,
@@ -104,12 +108,14 @@ impl LevelSettings {
         }
         let probe = self.probe.map(|probe| probe.plan(target, &workload, work.salt()));
         let one_in = self.shard.count();
-        let level_load = level_load(&work, one_in, self.max_in_flight);
+        let cap = self.max_in_flight.map(|cap| cap_of(self.shard, cap));
+        let cap = cap.map(|cap| NonZeroU32::new(cap).unwrap_or(NonZeroU32::MIN));
+        let level_load = level_load(&work, one_in, cap);
         let described = work.described(one_in);
         let level = PreparedLevel {
             basis: RunBasis::new(&workload, work, described, system, origin)?,
             settings: Self { workload, ..self.clone() },
-            load: DriveLimits { max_in_flight: self.max_in_flight, stop_after: self.time },
+            load: DriveLimits { max_in_flight: cap, stop_after: self.time },
             level_load,
             probe: probe.transpose()?,
         };

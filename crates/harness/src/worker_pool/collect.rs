@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::worker::{Unsendable, WorkerMessage};
 use crate::drive::{DriveEnding, DriveOutcome, Outlet, SinkOutlet};
-use crate::level::{LevelRun, Tee, widen};
+use crate::level::{LevelRun, PlannedLevel, Tee};
 use crate::observe::{Notice, Observer};
 use crate::{Cancel, DriveError, InFlight};
 
@@ -68,6 +68,7 @@ impl<E: Error> Collector<E> {
     pub(super) async fn collect<K: TapeSink, O: Observer>(
         &mut self,
         clock: &impl Clock,
+        level: &PlannedLevel<'_>,
         switches: Vec<oneshot::Sender<Stamp>>,
         mut tee: Tee<'_, K, O>,
     ) -> Result<LevelRun, DriveError<WalkError, E, K::Error>> {
@@ -78,14 +79,14 @@ impl<E: Error> Collector<E> {
         }
         let (requests, in_flight) = (self.warmup.sent, &self.in_flight);
         tee.observer.notice(Notice::WarmedUp { requests, in_flight });
-        let start = clock.now() + LEAD;
+        let start = level.begin(clock.now(), &self.cancel).max(clock.now() + LEAD);
         for switch in switches {
             // Who is over already does not wait.
             let _ = switch.send(start);
         }
         self.keep(&mut SinkOutlet::new(&mut tee)).await.map_err(DriveError::Sink)?;
         if let Some(error) = self.unsendable.take() {
-            return Err(widen(error));
+            return Err(error.widen());
         }
         let driven = self.driven.unwrap_or_else(|| DriveOutcome::none(start));
         Ok(LevelRun::of(tee, self.watch, driven, self.warmup))

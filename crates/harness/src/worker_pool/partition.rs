@@ -83,13 +83,15 @@ pub(super) fn assignments(level: &PlannedLevel<'_>, workers: usize) -> Vec<Assig
         let place = WorkerIndex { index: index as u64, of };
         let assigned = slots.map_or(0, NonZeroU32::get);
         let drawn = is_closed.then(|| Arc::clone(&drawn));
-        let warmup = (place.index..level.warmup).step_by(of.get());
+        let shard = level.shard;
+        let warmup = (place.index..shard.share_of(level.warmup)).step_by(of.get());
+        let warmup = warmup.map(move |n| shard.session(n));
         Assignment {
             warmup: level.plan.warmup(Box::new(warmup)),
             requests: level.plan.walk(place.sessions(level.shard, assigned, drawn)),
             cap: CapShare { place, is_closed, slots, gate: gate.clone() },
             load_hold: load_hold.clone(),
-            probe: level.probe.filter(|_| index == 0).map(|probe| probe.until(&over)),
+            probe: level.probe.filter(|_| index == 0).map(|probe| probe.until(&over, shard)),
         }
     };
     (0..of.get()).map(assignment).collect()

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::client::ClientDocument;
 use super::speed::LightDocument;
 use super::{LevelReport, LevelStatus, UntilPreciseDocument};
-use crate::{Checklist, JsonError, RequestedLoad, UnknownFact};
+use crate::{Checklist, JsonError, RequestedLoad, ShardsReport, UnknownFact};
 
 /// `summary.json` (schema `fizeau.summary/1`): what was measured at one level, and whether to believe it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,9 @@ pub struct SummaryDocument {
     pub summary: LevelSummary,
     /// What the client saw of itself.
     pub(crate) client: ClientDocument,
+    /// The clients that measured it together; left out where one did alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shards: Option<Box<ShardsReport>>,
     /// What is not known of it since another tool measured it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_known: Option<Vec<UnknownFact>>,
@@ -76,6 +79,7 @@ impl From<&LevelReport> for SummaryDocument {
             warm_up_reason: level.warm_up.is_none().then(|| "it is not recorded".to_owned()),
             summary: level.known_summary(),
             client: ClientDocument::of(level),
+            shards: level.shards.clone(),
             not_known: level.unseen.as_ref().map(|unseen| unseen.not_known().to_vec()),
             speed_of_light: level.speed_of_light.comparison().map(LightDocument::from),
             speed_of_light_reason: level.speed_of_light.reason().map(str::to_owned),

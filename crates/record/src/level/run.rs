@@ -5,7 +5,7 @@ use fizeau_metrics::{
 };
 
 use super::{LevelReference, LevelReport, LevelStatus, SpeedOfLight, UntilPrecise};
-use crate::{LengthTally, RequestedLoad};
+use crate::{LengthTally, RequestedLoad, ShardsReport};
 use fizeau_core::{LevelLoad, WarmUp};
 
 /// The outcome of a level, whoever drove it.
@@ -24,6 +24,8 @@ pub struct LevelOutcome<'a> {
     pub warm_up: Option<WarmUp>,
     /// How well is known what it was to find out.
     pub until: Option<UntilPrecise>,
+    /// The clients that measured it together; none where one did alone.
+    pub shards: Option<ShardsReport>,
 }
 
 impl LevelOutcome<'_> {
@@ -31,7 +33,7 @@ impl LevelOutcome<'_> {
     #[must_use]
     pub const fn new(summary: LevelSummary, client: ClientProof) -> Self {
         let status = LevelStatus::Finished;
-        Self { summary, client, lengths: None, status, warm_up: None, until: None }
+        Self { summary, client, lengths: None, status, warm_up: None, until: None, shards: None }
     }
 }
 
@@ -78,7 +80,7 @@ impl LevelReport {
     /// ```
     #[must_use]
     pub fn from_run(load: LevelLoad, run: LevelOutcome<'_>, context: &LevelContext<'_>) -> Self {
-        let LevelOutcome { summary, client, lengths, status, warm_up, until } = run;
+        let LevelOutcome { summary, client, lengths, status, warm_up, until, shards } = run;
         let speed_of_light = match (&context.light, lengths) {
             (Ok(light), Some(lengths)) => SpeedOfLight::of(*light, lengths, load, &summary),
             (Ok(_), None) => {
@@ -98,10 +100,19 @@ impl LevelReport {
                 LevelStatus::Partial { .. } => LevelEnding::Interrupted,
             },
         };
+        let mut validity = judge(&summary, &client, &expected);
+        if let Some(shards) = &shards {
+            let reasons = shards.reasons(summary.throughput.duration.get() * 1e3);
+            for reason in reasons {
+                validity.verdict = validity.verdict.max(reason.verdict);
+                validity.reasons.push(reason);
+            }
+            validity.notes.extend(shards.lines());
+        }
         Self {
             load,
             asked: context.asked,
-            validity: judge(&summary, &client, &expected),
+            validity,
             summary,
             client,
             speed_of_light,
@@ -111,6 +122,7 @@ impl LevelReport {
             checklist: None,
             unseen: None,
             folder: None,
+            shards: shards.map(Box::new),
             detail: None,
         }
     }

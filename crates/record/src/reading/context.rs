@@ -5,8 +5,8 @@ use fizeau_metrics::{ClientWatch, Precision, Thresholds, Verdict, VerdictConcern
 
 use super::LevelAhead;
 use crate::{
-    ImportedLevel, LevelStatus, RequestedLoad, RunDocument, RunSetup, StoredError, StoredLevel,
-    StoredRun, SummaryDocument, TruncatedTail,
+    ImportedLevel, LevelStatus, RequestedLoad, RunDocument, RunSetup, ShardsReport, StoredError,
+    StoredLevel, StoredRun, SummaryDocument, TruncatedTail,
 };
 
 /// What is known of a level beside its tapes.
@@ -36,6 +36,8 @@ pub struct StoredLevelContext {
     pub(super) until: Option<UntilAsked>,
     /// That another tool measured, whose client left no proof of itself.
     pub(super) unproven: Option<VerdictReason>,
+    /// The clients that measured it together.
+    pub(super) shards: Option<ShardsReport>,
 }
 
 /// How well figures were to be known.
@@ -103,6 +105,7 @@ impl StoredLevelContext {
             no_bound: summary.and_then(|summary| summary.speed_of_light_reason.clone()),
             until: until.map(|asked| UntilAsked { asked, was_reached }),
             unproven: unproven(document),
+            shards: summary.and_then(|summary| summary.shards.as_deref().cloned()),
         })
     }
 

@@ -89,6 +89,7 @@ impl RunReader<'_> {
             let is_reached = until.was_reached || outcomes.iter().all(PrecisionOutcome::is_reached);
             UntilPrecise { is_reached, outcomes }
         });
+        outcome.shards.clone_from(&stored.shards);
         let mut context = LevelContext::new(stored.asked);
         context.thresholds = stored.thresholds;
         context.light = match &self.reference {

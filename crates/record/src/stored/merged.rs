@@ -5,6 +5,7 @@ use std::io::BufRead;
 use fizeau_core::{Nanos, Stamp, Tape};
 
 use super::{StoredError, StoredTapes};
+use crate::ClockAxis;
 
 /// The tapes of several files on one axis of time, in the order in which the requests ended: each file's own order is kept,
 /// and one tape of each is in memory.
@@ -26,8 +27,7 @@ pub struct MergedTapes<R>(Vec<Source<R>>);
 #[derive(Debug)]
 struct Source<R> {
     tapes: StoredTapes<R>,
-    /// By how much its stamps are put later.
-    later: Nanos,
+    onto: OntoAxis,
     /// What comes next of it; none before it was asked for, and at its end.
     next: Option<Tape>,
     /// From its first release to its last end, on the common axis.
@@ -35,12 +35,42 @@ struct Source<R> {
     is_over: bool,
 }
 
+/// How a file's tapes come onto the common axis.
+#[derive(Debug, Clone, Copy)]
+enum OntoAxis {
+    /// Their stamps are put later by this much.
+    Later(Nanos),
+    /// By readings of its clock.
+    Read(ClockAxis),
+}
+
 impl<R: BufRead> MergedTapes<R> {
     /// Of files, each with the length of time by which its epoch is after the common one.
     pub fn new(files: impl IntoIterator<Item = (StoredTapes<R>, Nanos)>) -> Self {
-        let source =
-            |(tapes, later)| Source { tapes, later, next: None, span: None, is_over: false };
-        Self(files.into_iter().map(source).collect())
+        Self::onto(files.into_iter().map(|(tapes, later)| (tapes, OntoAxis::Later(later))))
+    }
+
+    /// Of files, each with what was read of its clock; none for the one whose clock is the common one.
+    pub fn by_clocks(files: impl IntoIterator<Item = (StoredTapes<R>, Option<ClockAxis>)>) -> Self {
+        let onto =
+            |axis: Option<ClockAxis>| axis.map_or(OntoAxis::Later(Nanos::ZERO), OntoAxis::Read);
+        Self::onto(files.into_iter().map(|(tapes, axis)| (tapes, onto(axis))))
+    }
+
+    fn onto(files: impl Iterator<Item = (StoredTapes<R>, OntoAxis)>) -> Self {
+        let source = |(tapes, onto)| Source { tapes, onto, next: None, span: None, is_over: false };
+        Self(files.map(source).collect())
+    }
+
+    /// The next tape, with the number of its file.
+    pub fn next_of(&mut self) -> Option<Result<(usize, Tape), StoredError>> {
+        if let Err(error) = self.0.iter_mut().try_for_each(Source::fill) {
+            self.0.iter_mut().for_each(|source| (source.next, source.is_over) = (None, true));
+            return Some(Err(error));
+        }
+        let first = self.0.iter_mut().enumerate().filter(|(_, source)| source.next.is_some());
+        let (number, source) = first.min_by_key(|(_, source)| source.next.as_ref().map(ended))?;
+        source.next.take().map(|tape| Ok((number, tape)))
     }
 
     /// The files, in the order in which they were given: each says what was cut of it, once all was read.
@@ -62,7 +92,10 @@ impl<R: BufRead> Source<R> {
         self.next = self.tapes.next().transpose()?;
         self.is_over = self.next.is_none();
         if let Some(tape) = &mut self.next {
-            tape.put_later(self.later);
+            match self.onto {
+                OntoAxis::Later(later) => tape.put_later(later),
+                OntoAxis::Read(axis) => axis.correct(tape),
+            }
             let (start, end) = (tape.marks.released, ended(tape));
             let (first, last) = self.span.unwrap_or((start, end));
             self.span = Some((first.min(start), last.max(end)));
@@ -75,12 +108,7 @@ impl<R: BufRead> Iterator for MergedTapes<R> {
     type Item = Result<Tape, StoredError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Err(error) = self.0.iter_mut().try_for_each(Source::fill) {
-            self.0.iter_mut().for_each(|source| (source.next, source.is_over) = (None, true));
-            return Some(Err(error));
-        }
-        let first = self.0.iter_mut().filter(|source| source.next.is_some());
-        first.min_by_key(|source| source.next.as_ref().map(ended))?.next.take().map(Ok)
+        self.next_of().map(|next| next.map(|(_, tape)| tape))
     }
 }
 

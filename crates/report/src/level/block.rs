@@ -95,6 +95,7 @@ impl Shown<'_, LevelReport> {
         lines.extend(self.workload_lines());
         lines.extend(self.failure_lines());
         lines.extend(self.proof_lines());
+        lines.extend(self.shard_lines());
         lines.extend(self.speed_lines());
         lines.extend(self.verdict_lines());
         lines.extend(self.unseen_lines());

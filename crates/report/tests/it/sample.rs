@@ -137,6 +137,7 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
         checklist: None,
         unseen: None,
         folder: Some(format!("concurrency-{concurrency}")),
+        shards: None,
         detail: None,
     }
 }

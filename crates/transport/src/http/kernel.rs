@@ -10,6 +10,7 @@
 #![allow(unsafe_code, reason = "the standard library reads no ancillary data")]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+pub(crate) use system::wall_clock_error;
 pub(super) use system::{enable, peek, receive};
 
 #[cfg(target_os = "linux")]
@@ -42,6 +43,21 @@ mod system {
             )
         };
         if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    /// By how much the wall clock may be wrong at the most, as the kernel keeps account of it: `maxerror` of adjtimex(2). None where
+    /// nobody sets the clock by another, so that nobody knows.
+    pub(crate) fn wall_clock_error() -> Option<Nanos> {
+        let mut state = MaybeUninit::<libc::timex>::zeroed();
+        // SAFETY: all bytes zero are a `timex`, whose `modes` of 0 ask for nothing to be changed; it outlives the call.
+        let (status, state) = unsafe {
+            let status = libc::adjtimex(state.as_mut_ptr());
+            (status, state.assume_init())
+        };
+        let is_set =
+            status >= 0 && status != libc::TIME_ERROR && state.status & libc::STA_UNSYNC == 0;
+        let micros = u64::try_from(state.maxerror).ok().filter(|_| is_set)?;
+        Some(Nanos::from_micros(micros))
     }
 
     /// Room for ancillary data: one header and three `timespec`s, and as much again to be sure.
@@ -173,6 +189,11 @@ mod system {
 
     use fizeau_core::Nanos;
     use tokio::net::TcpStream;
+
+    /// Never known: only Linux is asked.
+    pub(crate) fn wall_clock_error() -> Option<Nanos> {
+        None
+    }
 
     /// Always fails: only Linux is known to stamp.
     pub(in crate::http) fn enable(_: &TcpStream) -> io::Result<()> {

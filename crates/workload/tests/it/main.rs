@@ -19,6 +19,7 @@ mod mix;
 mod plan;
 mod prefix;
 mod sessions;
+mod shards;
 mod sonnet;
 mod statistics;
 #[cfg(feature = "tiktoken")]

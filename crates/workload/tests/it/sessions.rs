@@ -119,7 +119,7 @@ proptest! {
     #[test]
     fn any_number_of_shards_and_walks_makes_up_the_plan(
         requests in 1_u64..60, seed: u64, sessions in any_sessions(),
-        shards in 1_u64..5, workers in 1_usize..5, dealt: bool,
+        shards in 1_u64..65, workers in 1_usize..5, dealt: bool,
     ) {
         let plan = plan(requests, seed, sessions, PromptContent::Chat(TextSource::Words));
         let whole = by_id([walk(plan.source(), 1)]);

@@ -3,9 +3,7 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::{PerSec, Seconds};
-use fizeau::workload::{
-    ArrivalLaw, InFlightCap, RampShape, RampSpan, Rescale, Shard, ShardTextError, Spacing,
-};
+use fizeau::workload::{ArrivalLaw, InFlightCap, RampShape, RampSpan, Rescale, Spacing};
 
 use crate::args::{ArrivalArgs, InFlightArgs};
 use crate::exit::{Fail, Named};
@@ -21,15 +19,6 @@ pub(crate) fn cap(args: &InFlightArgs) -> Result<Option<NonZeroU32>, Fail> {
             "--max-concurrency {cap}: give a number of requests in flight, at least 1"
         ))
     })
-}
-
-/// Which share of the run is ours: `I/N`, counted from 0.
-pub(super) fn shard(text: Option<&str>) -> Result<Shard, Fail> {
-    let shard = text.map(str::parse).transpose().map_err(|error| match error {
-        ShardTextError::NotText { .. } => Fail::usage(format!("--shard {error}")),
-        error => Fail::usage(format!("--shard: {error}")),
-    })?;
-    Ok(shard.unwrap_or(Shard::WHOLE))
 }
 
 /// The law of arrivals that the flags ask for.

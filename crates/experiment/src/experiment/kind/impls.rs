@@ -15,7 +15,7 @@ use crate::client::in_flight;
 use crate::document::keep_run;
 use crate::endpoint::{EndpointSource, PreparedEndpoint};
 use crate::event::Watcher;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, OrderedLevel};
 use crate::input::{Blame, ExperimentError, InputError, InputField};
 use crate::level::{LevelSettings, PreparedLevel};
 use crate::measured_level::MeasuredLevel;
@@ -113,6 +113,10 @@ impl PreparedRun for PreparedLevel {
         Self::document(self)
     }
 
+    fn ordered(&self, _: &str) -> Result<OrderedLevel, ExperimentError> {
+        Self::ordered(self)
+    }
+
     async fn measure<M: Measure, C: Timer>(
         &self,
         with: Vec<M>,
@@ -189,6 +193,10 @@ impl PreparedRun for PreparedSweep {
         }
     }
 
+    fn ordered(&self, name: &str) -> Result<OrderedLevel, ExperimentError> {
+        Self::ordered(self, name)
+    }
+
     async fn measure<M: Measure, C: Timer>(
         &self,
         with: Vec<M>,
@@ -238,6 +246,10 @@ impl PreparedRun for PreparedSearch {
 
     fn document(&self) -> Result<RunDocument, ExperimentError> {
         self.levels.document()
+    }
+
+    fn ordered(&self, name: &str) -> Result<OrderedLevel, ExperimentError> {
+        self.levels.ordered(name)
     }
 
     async fn measure<M: Measure, C: Timer>(
@@ -302,6 +314,10 @@ impl PreparedRun for PreparedAb {
 
     fn document(&self) -> Result<RunDocument, ExperimentError> {
         Self::document(self)
+    }
+
+    fn ordered(&self, name: &str) -> Result<OrderedLevel, ExperimentError> {
+        Self::ordered(self, name)
     }
 
     async fn measure<M: Measure, C: Timer>(

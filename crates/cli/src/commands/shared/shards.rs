@@ -1,0 +1,147 @@
+//! From arguments and the environment to the shards of a run.
+
+use std::path::PathBuf;
+
+use fizeau::experiment::{
+    EndpointKind, ExperimentError, MeetingPoint, MissingShards, PreparedExperiment, PromptSalt,
+    ShardError, ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSpec,
+    Variables, WorkloadSpec,
+};
+use fizeau::harness::Cancel;
+use fizeau::workload::{Shard, ShardTextError};
+
+use super::opening::Opening;
+use crate::args::ShardArgs;
+use crate::exit::{Exit, Fail};
+use crate::terminal::say::say;
+use crate::terminal::{interrupt, runtime};
+
+/// Who measures the run.
+pub(crate) enum Shards {
+    /// This client alone.
+    Alone,
+    /// This one measures a share, and others theirs whenever they do; their folders are merged by hand.
+    Apart(Shard),
+    /// Several, together.
+    Together(ShardGroup),
+}
+
+/// Where a run is to be kept, where somebody says.
+pub(crate) type Out = Option<PathBuf>;
+
+/// Who measures the run that `args` and the environment ask for, which is kept in `out`. Whoever is one of several waits here until
+/// all have come.
+pub(crate) fn of(args: &ShardArgs, out: Out, cancel: &Cancel) -> Result<Shards, Fail> {
+    let variables: Variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let given = args.shard.as_deref().map(str::parse).transpose().map_err(|error| match error {
+        ShardTextError::NotText { .. } => Fail::usage(format!("--shard {error}")),
+        error => Fail::usage(format!("--shard: {error}")),
+    })?;
+    let found = ShardIdentity::find(given, &variables).map_err(Fail::usage)?;
+    if !found.is_part() {
+        return Ok(Shards::Alone);
+    }
+    let named = args.rendezvous.as_deref().map(|text| match text.parse::<MeetingPoint>() {
+        Ok(point) => point,
+        Err(never) => match never {},
+    });
+    // A shard that was given by hand meets nobody unless that is asked for too.
+    let by_launcher = || MeetingPoint::find(None, &variables);
+    let Some(meeting) = named.or_else(by_launcher) else { return Ok(Shards::Apart(found.shard)) };
+    let mut spec = ShardSpec::new(found.shard, meeting);
+    spec.patience = args.shard_timeout;
+    if args.allow_missing_shards {
+        spec.missing = MissingShards::Allowed;
+    }
+    let mut offer = ShardOffer::default();
+    offer.out = out;
+    tell!("shard {}, by {}", found.shard, found.source);
+    ShardGroup::meet(&spec, offer, cancel).map(Shards::Together).map_err(refused)
+}
+
+impl Shards {
+    /// The shards that measure together.
+    pub(crate) const fn group(&self) -> Option<&ShardGroup> {
+        match self {
+            Self::Together(group) => Some(group),
+            Self::Alone | Self::Apart(_) => None,
+        }
+    }
+
+    /// Whether this client has the run's report and folder.
+    pub(crate) fn has_report(&self) -> bool {
+        self.group().is_none_or(ShardGroup::is_first)
+    }
+
+    /// Gives all shards the same prompts.
+    pub(crate) fn salt(&self, workload: &mut WorkloadSpec) {
+        if let (Some(group), PromptSalt::Fresh) = (self.group(), workload.salt) {
+            workload.salt = PromptSalt::Given(group.salt());
+        }
+    }
+
+    /// Refuses shards that do not meet, where they have to before each level.
+    pub(crate) fn have_to_meet(&self) -> Result<(), Fail> {
+        match self {
+            Self::Apart(shard) => Err(Fail::usage(format!(
+                "shard {shard} has nowhere to meet the others, which it has to before each level: give --rendezvous HOST:PORT of \
+                 shard 0, or a folder that all of them see"
+            ))),
+            Self::Alone | Self::Together(_) => Ok(()),
+        }
+    }
+
+    /// Refuses `flag` where there are several.
+    pub(crate) fn refuse(&self, flag: &str, is_given: bool) -> Result<(), Fail> {
+        match self {
+            Self::Together(group) if is_given => Err(Fail::usage(format!(
+                "{flag}: not with several shards (this is {}); leave it out",
+                group.shard()
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why shards cannot measure together, with an exit code of its own for each kind.
+pub(crate) fn refused(error: ShardError) -> Fail {
+    let exit = match &error {
+        ShardError::PeerMissing(_) => Exit::PeerMissing,
+        ShardError::Mismatch(_) => Exit::Mismatch,
+        ShardError::LateStart(_) => Exit::LateStart,
+        ShardError::Unusable(_) => Exit::Usage,
+        _ => Exit::Interrupted,
+    };
+    let hint = match (&error, exit) {
+        (_, Exit::PeerMissing) => {
+            "\n--allow-missing-shards goes on without; `fizeau merge` puts together the folders that there are"
+        }
+        _ => "",
+    };
+    Fail { exit, message: format!("{error}{hint}") }
+}
+
+/// Measures this shard's part of a run whose report shard 0 has.
+pub(crate) fn part<K: EndpointKind>(
+    prepared: PreparedExperiment<K>,
+    shards: &Shards,
+    cancel: &Cancel,
+    refused: impl Fn(ExperimentError) -> Fail + Copy,
+) -> Result<Exit, Fail> {
+    let Some(group) = shards.group() else { return Err(Fail::broken("it is no shard")) };
+    let runtime = runtime::single()?;
+    let opened = runtime.block_on(prepared.open(&mut Opening::default())).map_err(refused)?;
+    interrupt::listen(cancel.clone())?;
+    match runtime.block_on(opened.run_in(group, &mut ())).map_err(refused)? {
+        ShardOutcome::Part(part) => show(&part),
+        ShardOutcome::Whole(_) => Err(Fail::broken("it is shard 0")),
+    }
+}
+
+/// Says what this shard sent.
+pub(crate) fn show(part: &ShardPart) -> Result<Exit, Fail> {
+    say(part)?;
+    Ok(if part.is_cut { Exit::Interrupted } else { Exit::Good })
+}

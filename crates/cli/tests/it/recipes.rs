@@ -1,0 +1,104 @@
+//! The launch recipes, held against the variables that the code reads and the flags that it takes.
+
+use std::fs;
+use std::path::Path;
+
+use fizeau::experiment::{
+    MEETING_VARIABLES, SHARD_VARIABLES, ShardIdentity, ShardSource, Variables,
+};
+
+use crate::stand::run;
+
+fn recipe(name: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
+    fs::read_to_string(root.join(name)).unwrap()
+}
+
+/// The value behind `key:` in a manifest, wherever it first stands.
+fn value<'a>(manifest: &'a str, key: &str) -> &'a str {
+    let lines = manifest.lines().map(str::trim);
+    let found = lines.filter_map(|line| line.strip_prefix(key)?.strip_prefix(": ")).next();
+    found.unwrap_or_else(|| panic!("no {key}")).trim_matches('"')
+}
+
+/// The value of an entry of `env`.
+fn env<'a>(manifest: &'a str, name: &str) -> &'a str {
+    let after = manifest.split_once(&format!("- name: {name}\n")).map(|(_, after)| after);
+    value(after.unwrap_or_else(|| panic!("no {name}")), "value")
+}
+
+#[test]
+fn the_indexed_job_runs_each_shard_once_and_all_at_once() {
+    let (job, service) = (recipe("kubernetes/job.yaml"), recipe("kubernetes/service.yaml"));
+    assert_eq!(value(&job, "completionMode"), "Indexed");
+    let count = value(&job, "completions");
+    assert_eq!(count, value(&job, "parallelism"));
+    assert_eq!(count, env(&job, "FIZEAU_SHARD_COUNT"));
+    assert_eq!((value(&job, "backoffLimit"), value(&job, "restartPolicy")), ("0", "Never"));
+    let name = value(&service, "name");
+    assert_eq!(value(&job, "subdomain"), name);
+    assert_eq!(
+        (value(&service, "clusterIP"), value(&service, "job-name")),
+        ("None", value(&job, "name"))
+    );
+    assert_eq!(value(&service, "publishNotReadyAddresses"), "true");
+    let meeting = format!("{}-0.{name}:{}", value(&job, "name"), value(&service, "port"));
+    assert_eq!(env(&job, "FIZEAU_RENDEZVOUS"), meeting);
+    // What a kubelet sets for the pod of index 5, and what the manifest does.
+    let set = [
+        ("JOB_COMPLETION_INDEX", "5"),
+        ("FIZEAU_SHARD_COUNT", count),
+        ("FIZEAU_RENDEZVOUS", &meeting),
+    ];
+    let set: Variables =
+        set.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let found = ShardIdentity::find(None, &set).unwrap();
+    assert_eq!(
+        (found.shard.to_string(), found.source),
+        (format!("5/{count}"), ShardSource::IndexedJob)
+    );
+    let kustomization = recipe("kubernetes/kustomization.yaml");
+    for file in ["service.yaml", "job.yaml"] {
+        assert!(kustomization.contains(&format!("- {file}\n")), "{file}");
+    }
+}
+
+#[test]
+fn scripts_name_variables_that_are_read_and_start_nothing_twice() {
+    let known: Vec<&str> =
+        SHARD_VARIABLES.iter().chain(MEETING_VARIABLES).map(|(name, _)| *name).collect();
+    let others = ["FIZEAU_SHARD_TIMEOUT", "FIZEAU_BASE_URL", "FIZEAU_MODEL"];
+    for name in ["slurm.sbatch", "slurm-array.sbatch", "mpirun.sh", "kubernetes/job.yaml"] {
+        let text = recipe(name);
+        let words =
+            text.split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
+        for word in words.filter(|word| word.starts_with("FIZEAU_")) {
+            assert!(known.contains(&word) || others.contains(&word), "{name}: {word}");
+        }
+        if let Some(requeue) = text.find("#SBATCH") {
+            assert!(text[requeue..].contains("--no-requeue"), "{name}");
+        }
+    }
+    assert!(recipe("slurm.sbatch").contains("srun -K1"));
+    assert!(recipe("Containerfile").contains("ENTRYPOINT [\"fizeau\"]"));
+}
+
+/// The command line of each is one that the program takes, but for the server, which nobody is told here.
+#[test]
+fn the_flags_of_the_recipes_are_flags() {
+    let job = recipe("kubernetes/job.yaml");
+    let args = value(&job, "args").trim_matches(['[', ']']).replace('"', "");
+    let args = args.replace("64,256,1024", "64;256;1024").replace(", ", " ").replace(';', ",");
+    let scripts = ["slurm.sbatch", "slurm-array.sbatch", "mpirun.sh"].map(recipe);
+    let line = |text: &str| {
+        let found =
+            text.lines().find_map(|line| line.split_once("fizeau sweep").map(|(_, rest)| rest));
+        format!("sweep{}", found.unwrap())
+    };
+    for line in scripts.iter().map(|text| line(text)).chain([args]) {
+        let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches('"')).collect();
+        let words: Vec<&str> = words.into_iter().take_while(|word| *word != "--out").collect();
+        let ended = run(&[&words[..], &["--help"]].concat());
+        assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
+    }
+}

@@ -1,0 +1,343 @@
+//! Runs of several processes: the same answer as of one, and what becomes of those that do not fit together.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use fizeau::core::{Nanos, Tape};
+use serde_json::Value;
+
+use crate::stand::{Ended, HOWEVER_BUSY, Scratch, fixed, fizeau, json};
+
+/// A port that nobody has.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// The command of the `index`-th of `count` processes, as a launcher starts it.
+fn process(line: &[&str], index: usize, count: usize, meeting: &str) -> Command {
+    let mut command = fizeau(line);
+    command.args(HOWEVER_BUSY).args(["--threads", "1"]);
+    command.env("FIZEAU_SHARD_INDEX", index.to_string());
+    command.env("FIZEAU_SHARD_COUNT", count.to_string());
+    command.env("FIZEAU_RENDEZVOUS", meeting);
+    command
+}
+
+fn start(mut command: Command) -> Child {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn ends(children: Vec<Child>) -> Vec<Ended> {
+    children.into_iter().map(|child| child.wait_with_output().unwrap().into()).collect()
+}
+
+/// Runs `line` as so many processes.
+fn together(line: &[&str], count: usize, meeting: &str) -> Vec<Ended> {
+    ends((0..count).map(|index| start(process(line, index, count, meeting))).collect())
+}
+
+fn tapes(folder: &str) -> Vec<Tape> {
+    let text = fs::read_to_string(Path::new(folder).join("tapes.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What has to be the same, however many processes sent it.
+fn counts(summary: &Value) -> Vec<Value> {
+    let paths = [
+        "/load",
+        "/asked",
+        "/requests/sent",
+        "/requests/completed",
+        "/requests/failed",
+        "/tokens/output",
+        "/warm_up",
+        "/metrics/ttft_ms/n",
+        "/metrics/e2el_ms/n",
+        "/metrics/itl_ms/n",
+        "/status",
+    ];
+    paths.iter().map(|path| summary.pointer(path).cloned().unwrap_or_default()).collect()
+}
+
+fn bench<'a>(url: &'a str, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let line = "bench --model m --num-prompts 48 --num-warmups 6 --random-input-len 8 --random-output-len 6 --salt 7 --seed 3";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.extend(["--base-url", url, "--out", out]);
+    words.extend(more);
+    words
+}
+
+/// 1, 2, 3 and 8 processes send the same requests at the same instants, each once, and report the same counts.
+fn is_one_run(name: &str, load: &[&str]) {
+    let scratch = Scratch::new(name);
+    let mut one: Option<(Vec<Value>, Vec<(u64, u64)>)> = None;
+    for count in [1, 2, 3, 8] {
+        let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+        let (url, out) = (format!("http://{}", server.addr()), scratch.path(&count.to_string()));
+        let meeting = format!("127.0.0.1:{}", free_port());
+        let ended = together(&bench(&url, &out, load), count, &meeting);
+        for (index, ended) in ended.iter().enumerate() {
+            assert_eq!(ended.code, Some(0), "{index} of {count}: {}\n{}", ended.err, ended.out);
+        }
+        let (summary, tapes) = (json(Path::new(&out).join("summary.json")), tapes(&out));
+        let ids: BTreeSet<u64> = tapes.iter().map(|tape| tape.request.0).collect();
+        assert_eq!((tapes.len(), ids.len()), (48, 48), "of {count}");
+        // Of an open loop the instants are the plan's, whoever sends.
+        let first = tapes.iter().map(|tape| tape.marks.intended).min().unwrap();
+        let mut instants: Vec<(u64, u64)> = tapes
+            .iter()
+            .map(|tape| {
+                let after = tape.marks.intended.saturating_since(first);
+                (tape.request.0, after.as_nanos() / 2_000_000)
+            })
+            .collect();
+        instants.sort_unstable();
+        let counts = counts(&summary);
+        let (as_one, schedule) = one.get_or_insert_with(|| (counts.clone(), instants.clone()));
+        assert_eq!(&counts, as_one, "of {count}");
+        // What follows from a reply leaves when that has come.
+        if load.contains(&"--request-rate") && !load.contains(&"--turns") {
+            let off = |(a, b): (&(u64, u64), &(u64, u64))| a.0 != b.0 || a.1.abs_diff(b.1) > 5;
+            let off = instants.iter().zip(schedule.iter()).find(|pair| off(*pair));
+            assert_eq!(off, None, "of {count}");
+        }
+        if count > 1 {
+            let shards = &summary["shards"];
+            let health = shards["health"].as_array().unwrap();
+            assert_eq!((shards["count"].as_u64(), health.len()), (Some(count as u64), count));
+            let sent: u64 = health.iter().map(|one| one["sent"].as_u64().unwrap()).sum();
+            assert_eq!(sent, 48);
+            let off = |one: &Value| one["clock_uncertainty_ms"].as_f64();
+            assert!(health[1..].iter().all(|one| off(one).is_some()), "{shards}");
+            assert!(shards["start_skew_uncertainty_ms"].as_f64().is_some(), "{shards}");
+            assert!(ended[1].out.contains("the report is at shard 0"), "{}", ended[1].out);
+            // Each shard's own part is a run by itself.
+            let part = json(Path::new(&out).join(format!("shards/1-of-{count}/run.json")));
+            assert_eq!(part["shard"], format!("1/{count}"));
+        }
+    }
+}
+
+#[test]
+fn an_open_loop_is_the_same_of_any_number_of_processes() {
+    is_one_run("shards-open", &["--request-rate", "200"]);
+}
+
+#[test]
+fn a_closed_loop_is_the_same_of_any_number_of_processes() {
+    // Fewer slots than processes: two of the eight stand by.
+    is_one_run("shards-closed", &["--max-concurrency", "6"]);
+}
+
+#[test]
+fn conversations_stay_on_one_process() {
+    is_one_run("shards-turns", &["--request-rate", "100", "--turns", "3"]);
+}
+
+#[test]
+fn a_folder_that_all_see_is_a_place_to_meet() {
+    let scratch = Scratch::new("shards-folder");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out, meet) =
+        (format!("http://{}", server.addr()), scratch.path("out"), scratch.path("meet"));
+    fs::create_dir(&meet).unwrap();
+    // What an earlier meeting left open is none of this one.
+    fs::write(Path::new(&meet).join("open"), "stale").unwrap();
+    fs::create_dir(Path::new(&meet).join("meeting-stale")).unwrap();
+    let ended = together(&bench(&url, &out, &["--max-concurrency", "4"]), 2, &meet);
+    assert!(ended.iter().all(|ended| ended.code == Some(0)), "{ended:?}");
+    assert_eq!(json(Path::new(&out).join("summary.json"))["requests"]["sent"], 48);
+}
+
+#[test]
+fn a_sweep_goes_from_level_to_level_as_shard_0_decides() {
+    let scratch = Scratch::new("shards-sweep");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, meeting) =
+        (format!("http://{}", server.addr()), format!("127.0.0.1:{}", free_port()));
+    let mut found = Vec::new();
+    for count in [1, 3] {
+        let out = scratch.path(&count.to_string());
+        let line = "sweep --model m --levels 1,4 --rates 50 --num-prompts 30 --num-warmups 2 --isl 8 --osl 6 --refine 1 --level-seconds 20";
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        words.extend(["--base-url", &url, "--out", &out]);
+        let ended = together(&words, count, &meeting);
+        assert!(ended.iter().all(|ended| ended.code == Some(0)), "{ended:#?}");
+        let sweep = json(Path::new(&out).join("sweep.json"));
+        let levels = sweep["levels"].as_array().unwrap();
+        let sent = |level: &Value| level["requests"]["sent"].clone();
+        found.push(levels.iter().map(sent).collect::<Vec<Value>>());
+    }
+    assert_eq!(found[0], found[1], "{found:?}");
+    assert!(found[0].len() >= 3, "{found:?}");
+}
+
+#[test]
+fn both_sides_of_an_ab_run_are_measured_by_all() {
+    let scratch = Scratch::new("shards-ab");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let meeting = format!("127.0.0.1:{}", free_port());
+    let line = "ab --model m --num-prompts 12 --num-warmups 0 --max-concurrency 4 --isl 8 --osl 6 --rounds 5 --settle 0s";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.extend(["--a", &url, "--b", &url, "--out", &out]);
+    let children = (0..2).map(|index| {
+        let mut command = fizeau(&words);
+        command.args(HOWEVER_BUSY).args(["--shard", &format!("{index}/2"), "--rendezvous", &meeting]);
+        start(command)
+    });
+    let ended = ends(children.collect());
+    assert!(ended.iter().all(|ended| ended.code == Some(0)), "{ended:#?}");
+    assert_eq!(tapes(&format!("{out}/b-05")).len(), 12);
+}
+
+#[test]
+fn shards_that_do_not_fit_together_send_nothing_and_say_why() {
+    let scratch = Scratch::new("shards-unlike");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let url = format!("http://{}", server.addr());
+    // Which process is started with which further words, as the how-many-eth of how many; what both are told, and by which code.
+    type Second<'a> = (&'a [&'a str], usize, usize, &'a str);
+    let cases: [Second<'_>; 4] = [
+        (&["--seed", "9"], 1, 2, "seed: 3 at shard 0 and 9 at shard 1/2"),
+        (&["--num-prompts", "49"], 1, 2, "requests: 48 at shard 0 and 49 at shard 1/2"),
+        (&[], 1, 3, "is one of 3, and shard 0 one of 2"),
+        (&["--random-output-len", "7"], 1, 2, "at shard 0 and"),
+    ];
+    for (number, (more, index, count, text)) in cases.into_iter().enumerate() {
+        let out = scratch.path(&number.to_string());
+        let meeting = format!("127.0.0.1:{}", free_port());
+        let line = bench(&url, &out, &["--max-concurrency", "4"]);
+        let mut other = line.clone();
+        other.extend(more);
+        let children = vec![
+            start(process(&line, 0, 2, &meeting)),
+            start(process(&other, index, count, &meeting)),
+        ];
+        for ended in ends(children) {
+            assert_eq!(ended.code, Some(5), "{ended:?}");
+            assert!(ended.err.contains(text), "{text}: {}", ended.err);
+        }
+        assert!(!Path::new(&out).join("tapes.jsonl").exists());
+    }
+}
+
+#[test]
+fn an_index_that_comes_twice_is_refused() {
+    let scratch = Scratch::new("shards-twice");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let meeting = format!("127.0.0.1:{}", free_port());
+    let line = bench(&url, &out, &["--max-concurrency", "4"]);
+    let children = [0, 1, 1].map(|index| start(process(&line, index, 3, &meeting)));
+    for ended in ends(children.into()) {
+        assert_eq!(ended.code, Some(5), "{ended:?}");
+        assert!(ended.err.contains("shard 1/3 is there twice"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_shard_that_does_not_come_is_named_or_done_without() {
+    let scratch = Scratch::new("shards-missing");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let meeting = format!("127.0.0.1:{}", free_port());
+    let line = bench(&url, &out, &["--request-rate", "200", "--shard-timeout", "2s"]);
+    let alone = ends(vec![start(process(&line, 0, 2, &meeting))]).remove(0);
+    assert_eq!(alone.code, Some(4), "{alone:?}");
+    assert!(alone.err.contains("shard 1/2 did not come to 127.0.0.1:"), "{}", alone.err);
+    let lost = ends(vec![start(process(&line, 1, 2, &meeting))]).remove(0);
+    assert_eq!(lost.code, Some(4), "{lost:?}");
+    assert!(lost.err.contains("shard 0, looked for at 127.0.0.1:"), "{}", lost.err);
+
+    let mut line = line;
+    line.push("--allow-missing-shards");
+    let fewer = ends(vec![start(process(&line, 0, 2, &meeting))]).remove(0);
+    assert_eq!(fewer.code, Some(0), "{fewer:?}");
+    let summary = json(Path::new(&out).join("summary.json"));
+    assert_eq!(summary["requests"]["sent"], 24);
+    assert_eq!(summary["validity"]["verdict"], "suspect");
+    let reasons = summary["validity"]["reasons"].to_string();
+    assert!(
+        reasons.contains("1 of 2 shards are missing") && reasons.contains("1/2: it did not come"),
+        "{reasons}"
+    );
+}
+
+/// Starts two processes of a level that takes long, and waits until both have sent something.
+fn under_way(scratch: &Scratch, url: &str, out: &str, more: &[&str]) -> Vec<Child> {
+    let meeting = format!("127.0.0.1:{}", free_port());
+    let line = "bench --model m --num-prompts 4000 --num-warmups 0 --random-input-len 8 --random-output-len 6 --salt 7 --request-rate 400";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.extend(["--base-url", url, "--out", out, "--shard-timeout", "20s"]);
+    words.extend(more);
+    let children: Vec<Child> =
+        (0..2).map(|index| start(process(&words, index, 2, &meeting))).collect();
+    let has_sent = |index: u64| {
+        let tapes = Path::new(out).join(format!("shards/{index}-of-2/tapes.jsonl"));
+        fs::metadata(tapes).is_ok_and(|file| file.len() > 0)
+    };
+    while !(has_sent(0) && has_sent(1)) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let _ = scratch;
+    children
+}
+
+#[test]
+fn a_shard_that_is_killed_is_named_and_what_was_measured_is_kept() {
+    let scratch = Scratch::new("shards-killed");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let mut children = under_way(&scratch, &url, &out, &[]);
+    children[1].kill().unwrap();
+    let ended = ends(children);
+    assert_eq!(ended[0].code, Some(4), "{:?}", ended[0]);
+    assert!(
+        ended[0].err.contains("shard 1/2 on ") && ended[0].err.contains("it is gone"),
+        "{}",
+        ended[0].err
+    );
+    assert!(tapes(&format!("{out}/shards/0-of-2")).len() > 1000);
+    // The folders of both can still be put together by hand.
+    let merged = scratch.path("merged");
+    let (one, other) = (format!("{out}/shards/0-of-2"), format!("{out}/shards/1-of-2"));
+    let by_hand = crate::stand::run(&["merge", &one, &other, "--out", &merged]);
+    assert!(matches!(by_hand.code, Some(0 | 1)), "{by_hand:?}");
+    assert_eq!(json(Path::new(&merged).join("summary.json"))["status"], "partial");
+}
+
+#[test]
+fn shard_0_that_is_gone_leaves_the_others_with_their_parts() {
+    let scratch = Scratch::new("shards-headless");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let mut children = under_way(&scratch, &url, &out, &[]);
+    children[0].kill().unwrap();
+    let ended = ends(children);
+    assert_eq!(ended[1].code, Some(4), "{:?}", ended[1]);
+    assert!(ended[1].err.contains("shard 0 is gone"), "{}", ended[1].err);
+    assert!(tapes(&format!("{out}/shards/1-of-2")).len() > 1000);
+}
+
+#[test]
+fn a_shard_that_is_killed_is_done_without_where_that_is_allowed() {
+    let scratch = Scratch::new("shards-fewer");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let mut children = under_way(&scratch, &url, &out, &["--allow-missing-shards"]);
+    children[1].kill().unwrap();
+    let ended = ends(children);
+    assert_eq!(ended[0].code, Some(0), "{:?}", ended[0]);
+    let summary = json(Path::new(&out).join("summary.json"));
+    assert_eq!(summary["requests"]["sent"], 2000);
+    assert_eq!(summary["shards"]["missing"][0], "1/2: it is gone");
+    assert_eq!(summary["validity"]["verdict"], "suspect");
+}

@@ -1,0 +1,10 @@
+//! An experiment of several shards: shard 0 leads, the others follow.
+
+mod follow;
+mod measure;
+mod ordered;
+mod share;
+
+pub use follow::{ShardOutcome, ShardPart};
+pub(super) use follow::{follow, lead};
+pub use ordered::OrderedLevel;

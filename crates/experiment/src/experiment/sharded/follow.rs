@@ -1,0 +1,125 @@
+//! A whole run of several shards: shard 0 leads, the others follow.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use fizeau_core::Timer;
+use fizeau_harness::Measure;
+use fizeau_record::{RunDocument, RunFolder};
+use fizeau_workload::Shard;
+
+use super::measure::ShardedMeasure;
+use super::share::{self, MeasuredShare, ShareFolder};
+use crate::event::Watcher;
+use crate::experiment::PreparedRun;
+use crate::input::ExperimentError;
+use crate::shards::{ShardError, ShardGroup};
+
+/// What comes of a run of several shards: at shard 0 all of it, at the others their parts.
+#[derive(Debug)]
+pub enum ShardOutcome<O> {
+    /// Of all shards together.
+    Whole(O),
+    /// Of this shard; the rest is at shard 0.
+    Part(ShardPart),
+}
+
+/// What one shard sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShardPart {
+    /// Which it is.
+    pub shard: Shard,
+    /// How many requests it sent.
+    pub sent: u64,
+    /// In how many levels.
+    pub levels: u64,
+    /// Where its part is kept; none where nothing is.
+    pub folder: Option<PathBuf>,
+    /// Whether it was called off.
+    pub is_cut: bool,
+}
+
+impl fmt::Display for ShardPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { shard, sent, levels, .. } = self;
+        let of = if *levels == 1 { "level" } else { "levels" };
+        write!(
+            f,
+            "shard {shard}: {sent} requests sent in {levels} {of}; the report is at shard 0"
+        )?;
+        let Some(folder) = &self.folder else { return Ok(()) };
+        write!(f, " (its own part: {})", folder.display())
+    }
+}
+
+/// Measures all of `run` with all shards, as shard 0.
+pub(in crate::experiment) async fn lead<R: PreparedRun, M: Measure, C: Timer>(
+    run: &R,
+    with: Vec<M>,
+    timer: C,
+    group: &ShardGroup,
+    document: &RunDocument,
+    kept: Option<&RunFolder>,
+    watcher: &mut impl Watcher,
+) -> Result<R::Outcome, ExperimentError> {
+    let folder = ShareFolder::create(group, document, run.basis()).map_err(unusable)?;
+    let sharded = |with: M| ShardedMeasure { with, run, group: group.clone(), folder: &folder };
+    let with = with.into_iter().map(sharded).collect();
+    let outcome = run.measure(with, timer, kept, watcher).await;
+    group.finish();
+    match group.error() {
+        Some(error) => Err(ExperimentError::Shards(error)),
+        None => outcome,
+    }
+}
+
+fn unusable(error: impl fmt::Display) -> ShardError {
+    ShardError::Unusable(error.to_string())
+}
+
+/// Measures this shard's parts of the levels that shard 0 names.
+pub(in crate::experiment) async fn follow<R: PreparedRun, M: Measure>(
+    run: &R,
+    with: Vec<M>,
+    group: &ShardGroup,
+    document: &RunDocument,
+) -> Result<ShardPart, ExperimentError> {
+    let followed = levels(run, with, group, document).await;
+    if let Err(error) = &followed {
+        group.give_up(&unusable(error));
+    }
+    group.finish();
+    followed
+}
+
+async fn levels<R: PreparedRun, M: Measure>(
+    run: &R,
+    mut with: Vec<M>,
+    group: &ShardGroup,
+    document: &RunDocument,
+) -> Result<ShardPart, ExperimentError> {
+    let folder = ShareFolder::create(group, document, run.basis()).map_err(unusable)?;
+    let kept = (!group.is_temporary()).then(|| group.folder());
+    let mut part =
+        ShardPart { shard: group.shard(), sent: 0, levels: 0, folder: kept, is_cut: false };
+    while let Some(name) = group.next()? {
+        let level = run.ordered(&name)?;
+        let none = || ExperimentError::broken("there is nothing to measure with");
+        let with = with.get_mut(level.endpoint).ok_or_else(none)?;
+        let measured = share::measure(with, &level, &folder, run.basis(), group, &mut ()).await;
+        let Some(measured) = measured.map_err(ExperimentError::broken)? else {
+            return Err(group.error().unwrap_or(ShardError::CalledOff).into());
+        };
+        let MeasuredShare { run: came, report, took } = measured;
+        part.sent += came.summary.requests.sent;
+        part.levels += 1;
+        part.is_cut |= came.is_partial();
+        let failed = report.failed.clone();
+        group.end(report, took)?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+    }
+    Ok(part)
+}

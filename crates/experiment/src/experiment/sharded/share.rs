@@ -1,0 +1,190 @@
+//! One shard's part of the levels: measured, and kept in a folder of its own, which is a run as `--shard` leaves it.
+
+use std::convert::Infallible;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use fizeau_core::{Nanos, Stamp, Tape, TapeSink};
+use fizeau_harness::{Cancel, DriveEnding, DriveError, LevelRun, Measure, Observer, PlannedLevel};
+use fizeau_record::{
+    FolderError, LevelDocument, LevelPlan, LevelReport, RunDocument, RunFolder, ShardHealth,
+    SummaryDocument, TapeFile,
+};
+use fizeau_workload::{Shard, WalkError};
+
+use super::ordered::OrderedLevel;
+use crate::basis::RunBasis;
+use crate::evaluate::{EvaluationContext, LevelTallies, released};
+use crate::level::{cap_of, level_load};
+use crate::shards::{CpuTimes, FirstRelease, Gate, PartReport, ShardError, ShardGroup, of_part};
+
+/// The folder of a shard's own part.
+#[derive(Debug)]
+pub(super) struct ShareFolder {
+    root: RunFolder,
+    shard: Shard,
+    mark: String,
+}
+
+impl ShareFolder {
+    /// Makes it, with the run's `document` as this shard has it.
+    pub(super) fn create(
+        group: &ShardGroup,
+        document: &RunDocument,
+        basis: &RunBasis,
+    ) -> Result<Self, FolderError> {
+        let (shard, root) = (group.shard(), RunFolder::create(group.folder())?);
+        let mut document = document.clone();
+        document.shard = Some(shard.to_string());
+        document.setup.workload = basis.work.described(shard.count());
+        for level in &mut document.levels {
+            *level = of_share(level.clone(), shard);
+        }
+        root.write_run(&document)?;
+        Ok(Self { root, shard, mark: group.mark(shard) })
+    }
+
+    /// The folder of a level, whose tapes come into it.
+    fn level(&self, level: &OrderedLevel) -> Result<RunFolder, FolderError> {
+        let folder = match level.is_of_run() {
+            true => self.root.clone(),
+            false => {
+                let folder = self.root.level(&level.folder)?;
+                let plan = of_share(level.plan.clone(), self.shard);
+                folder.write_json("level.json", &LevelDocument::new(plan))?;
+                folder
+            }
+        };
+        folder.write_text("shard", &self.mark)?;
+        Ok(folder)
+    }
+}
+
+/// What of a level falls to `shard`.
+fn of_share(plan: LevelPlan, shard: Shard) -> LevelPlan {
+    let cap = plan.max_in_flight.and_then(NonZeroU32::new);
+    LevelPlan { max_in_flight: cap.map(|cap| cap_of(shard, cap)), ..plan }
+}
+
+/// Tapes on their way to a file that may give way: measuring ends then, and why is said by the group.
+struct Spool<'a> {
+    file: TapeFile,
+    first: FirstRelease,
+    group: &'a ShardGroup,
+    cancel: &'a Cancel,
+}
+
+impl Spool<'_> {
+    fn check(&self, kept: Result<(), FolderError>) {
+        if let Err(error) = kept {
+            self.group.fail(ShardError::Unusable(error.to_string()), self.cancel);
+        }
+    }
+}
+
+impl TapeSink for Spool<'_> {
+    type Error = Infallible;
+
+    fn record(&mut self, tape: &Tape) -> Result<(), Infallible> {
+        self.first.add(tape);
+        let kept = self.file.record(tape);
+        self.check(kept);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Infallible> {
+        let kept = self.file.flush();
+        self.check(kept);
+        Ok(())
+    }
+}
+
+/// A shard's part of a level, measured and kept.
+pub(super) struct MeasuredShare {
+    pub(super) run: LevelRun,
+    pub(super) report: PartReport,
+    /// How long it took.
+    pub(super) took: Nanos,
+}
+
+/// Why a part could not be measured.
+pub(super) type ShareError<E> = DriveError<WalkError, E, Infallible>;
+
+/// Measures this shard's part of `level`, from the instant on that all have agreed on, and keeps it in `folder`.
+pub(super) async fn measure<M: Measure>(
+    with: &mut M,
+    level: &OrderedLevel,
+    folder: &ShareFolder,
+    basis: &RunBasis,
+    group: &ShardGroup,
+    observer: &mut impl Observer,
+) -> Result<Option<MeasuredShare>, ShareError<M::Error>> {
+    let cancel = with.cancel().clone();
+    let opened = folder.level(level).and_then(|kept| Ok((kept.tapes()?, kept)));
+    let (file, kept) = match opened {
+        Ok(opened) => opened,
+        Err(error) => {
+            let error = ShardError::Unusable(error.to_string());
+            group.give_up(&error);
+            group.fail(error, &cancel);
+            return Ok(None);
+        }
+    };
+    let gate = Gate { group, cancel: &cancel, start: Mutex::new(None) };
+    let first = FirstRelease::default();
+    let mut spool = Spool { file, first, group, cancel: &cancel };
+    let (before, begun) = (CpuTimes::now(), with.now());
+    let planned = PlannedLevel { start: Some(&gate), ..level.planned().share(group.shard()) };
+    let run = with.measure(planned, &mut spool, observer).await?;
+    let took = with.now().saturating_since(begun);
+    let start = *gate.start.lock().unwrap_or_else(PoisonError::into_inner);
+    let share = judged(level, &run, basis, group.shard());
+    let written = kept.write_json("summary.json", &SummaryDocument::from(&share));
+    spool.check(written.map(|_| ()));
+    let Some(start) = start else {
+        group.give_up(&group.error().unwrap_or(ShardError::CalledOff));
+        return Ok(None);
+    };
+    let health = of_part(group.shard(), &run, &share, before);
+    let report = part_report(&run, start, &spool, health, kept.path().join("tapes.jsonl"));
+    Ok(Some(MeasuredShare { run, report, took }))
+}
+
+fn part_report(
+    run: &LevelRun,
+    start: Stamp,
+    spool: &Spool<'_>,
+    health: ShardHealth,
+    tapes: PathBuf,
+) -> PartReport {
+    PartReport {
+        failed: spool.group.error(),
+        is_cancelled: run.is_partial(),
+        is_time_up: run.driven.ended == DriveEnding::TimeUp,
+        start,
+        first: spool.first.0,
+        warm_up: run.warmup,
+        held_back: run.driven.held_back,
+        abandoned: run.driven.abandoned,
+        threads: run.client.watch.threads,
+        health,
+        tapes,
+    }
+}
+
+/// The part by itself, as a run of one shard has it.
+fn judged(level: &OrderedLevel, run: &LevelRun, basis: &RunBasis, shard: Shard) -> LevelReport {
+    let one_in: NonZeroU64 = shard.count();
+    let client = basis.client.clone().alone();
+    let context = EvaluationContext {
+        light: Err("not computed of one shard"),
+        client: &client,
+        asked: level.work.asked_of(one_in, released(run)),
+        repeated: None,
+    };
+    let cap = level.load.max_in_flight.map(|cap| cap_of(shard, cap));
+    let cap = cap.map(|cap| NonZeroU32::new(cap).unwrap_or(NonZeroU32::MIN));
+    let load = level_load(&level.work, one_in, cap);
+    context.report(run, &LevelTallies::new(None), load)
+}

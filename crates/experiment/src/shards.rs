@@ -1,0 +1,27 @@
+//! Several clients that measure one run: which of them this is, where they meet, by whose clock they begin, and what they tell one
+//! another. What is measured is another's matter (`experiment/sharded.rs`).
+
+mod error;
+mod follower;
+mod group;
+mod health;
+mod identity;
+mod leader;
+mod link;
+mod meeting;
+mod message;
+mod offset;
+mod spec;
+mod start_at;
+
+pub use error::ShardError;
+pub(crate) use group::Gate;
+pub use group::ShardGroup;
+pub(crate) use health::{CpuTimes, FirstRelease, of_part};
+pub use identity::{SHARD_VARIABLES, ShardIdentity, ShardIdentityError, ShardSource, Variables};
+pub(crate) use leader::PartOf;
+pub use meeting::{MEETING_VARIABLES, MeetingPoint};
+pub(crate) use message::PartReport;
+pub use spec::{MissingShards, ShardOffer, ShardSpec};
+pub(crate) use start_at::WallGate;
+pub use start_at::{StartTime, StartTimeError};

@@ -1,0 +1,26 @@
+//! Why the shards of a run cannot measure together.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Why the shards of a run cannot measure together, or no longer. What each had measured until then lies in its own folder.
+#[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[serde(tag = "why", content = "text", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ShardError {
+    /// A shard did not come, or is gone.
+    #[error("{0}")]
+    PeerMissing(String),
+    /// The shards are not of one run: another plan, another version, another count, or one of them twice.
+    #[error("{0}")]
+    Mismatch(String),
+    /// A shard could not begin at the instant that was agreed.
+    #[error("{0}")]
+    LateStart(String),
+    /// The place where they are to meet cannot be used, or something there is not understood.
+    #[error("{0}")]
+    Unusable(String),
+    /// The run was interrupted while the shards met.
+    #[error("interrupted while the shards of the run met")]
+    CalledOff,
+}

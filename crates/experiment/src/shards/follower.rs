@@ -1,0 +1,217 @@
+//! Every shard but the first: it comes, does as it is told, and says what came of it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use fizeau_core::{Clock as _, Stamp};
+use fizeau_harness::Cancel;
+use fizeau_record::{ClockAxis, ClockReading, ClockSource};
+use fizeau_transport::{MonotonicClock, wall_clock_error};
+
+use super::error::ShardError;
+use super::health::host;
+use super::leader::{unexpected, version};
+use super::link::{Link, LinkError, Wait, join_folder, join_tcp};
+use super::meeting::MeetingPoint;
+use super::message::{Hello, Message, PartReport, Welcome};
+use super::offset::{OffsetEstimate, PINGS, Ping};
+use super::spec::ShardSpec;
+use crate::wall_time::WallTime;
+
+/// A shard that follows the first.
+#[derive(Debug)]
+pub(super) struct Follower {
+    link: Box<dyn Link>,
+    pub(super) welcome: Welcome,
+    patience: Duration,
+    cancel: Cancel,
+}
+
+/// How long shard 0 may take between two levels: to merge them, and to decide.
+const BETWEEN: Duration = Duration::from_secs(3_600);
+
+/// How long the slowest of all may warm up.
+const LONGEST_WARM_UP: Duration = Duration::from_secs(600);
+
+const FIRST: &str = "shard 0";
+
+impl Follower {
+    /// Comes to shard 0.
+    pub(super) fn meet(spec: &ShardSpec, cancel: &Cancel) -> Result<Self, ShardError> {
+        let patience: Duration = spec.patience.into();
+        let hello = Message::Hello(Hello {
+            version: version(),
+            index: spec.shard.index(),
+            count: spec.shard.count().get(),
+            host: host(),
+        });
+        let wait = Wait::of(patience, cancel);
+        let came = match &spec.meeting {
+            MeetingPoint::Address(address) => join_tcp(address, &wait).and_then(|mut link| {
+                link.send(&hello)?;
+                // It answers once all are there.
+                let answer = link.receive(&Wait::of(2 * patience, cancel))?;
+                Ok((link, answer))
+            }),
+            MeetingPoint::Folder(folder) => {
+                let name = format!("{}-{}-{}", spec.shard.index(), host(), std::process::id());
+                join_folder(folder, &name, &hello, &wait)
+            }
+        };
+        let (link, answer) = came.map_err(|error| {
+            let place = match &spec.meeting {
+                MeetingPoint::Address(address) => address.clone(),
+                MeetingPoint::Folder(folder) => folder.display().to_string(),
+            };
+            error.of(&format!("{FIRST}, looked for at {place} for {:.0} s", patience.as_secs_f64()))
+        })?;
+        match answer {
+            Message::Welcome(welcome) => {
+                Ok(Self { link, welcome, patience, cancel: cancel.clone() })
+            }
+            Message::Refused(error) => Err(error),
+            other => Err(unexpected(&other).of(FIRST)),
+        }
+    }
+
+    /// Says what it is about to measure: a `run.json`.
+    pub(super) fn agree(&mut self, document: &str) -> Result<(), ShardError> {
+        self.send(&Message::Terms { document: document.to_owned() })?;
+        match self.receive(2 * self.patience)? {
+            Message::Agreed => Ok(()),
+            other => Err(unexpected(&other).of(FIRST)),
+        }
+    }
+
+    /// The name of the level that is next; none when there are no more.
+    pub(super) fn next(&mut self) -> Result<Option<String>, ShardError> {
+        match self.receive(BETWEEN)? {
+            Message::Order { name } => Ok(Some(name)),
+            Message::Done => Ok(None),
+            other => Err(unexpected(&other).of(FIRST)),
+        }
+    }
+
+    /// Says that it has warmed up. Gives the instant at which the level begins, on its own clock.
+    pub(super) fn start(&mut self, clock: &MonotonicClock) -> Result<Stamp, ShardError> {
+        self.send(&Message::Ready)?;
+        let reading = self.tell_clock(clock, self.patience + LONGEST_WARM_UP)?;
+        let at = match self.receive(self.patience + LONGEST_WARM_UP)? {
+            Message::Start { at } => ClockAxis::at(reading).own(at),
+            other => return Err(unexpected(&other).of(FIRST)),
+        };
+        let late = clock.now().saturating_since(at);
+        match late.as_nanos() {
+            0 => Ok(at),
+            _ => Err(ShardError::LateStart(format!(
+                "the level was to begin {:.0} ms before a shard on {} heard of it",
+                late.to_millis().get(),
+                host()
+            ))),
+        }
+    }
+
+    /// Says what came of its part, and sends its tapes where they are asked for.
+    pub(super) fn end(
+        &mut self,
+        report: PartReport,
+        clock: &MonotonicClock,
+        longest: Duration,
+    ) -> Result<(), ShardError> {
+        let (tapes, is_over) = (report.tapes.clone(), report.failed.is_some());
+        self.send(&Message::Ended(Box::new(report)))?;
+        if is_over {
+            return Ok(());
+        }
+        // Whoever is called off still hands over what there is.
+        self.cancel = Cancel::new();
+        self.tell_clock(clock, longest)?;
+        match self.receive(longest)? {
+            Message::Tapes { wanted: true } => self.send_tapes(&tapes),
+            Message::Tapes { wanted: false } => Ok(()),
+            other => Err(unexpected(&other).of(FIRST)),
+        }
+    }
+
+    fn send_tapes(&mut self, tapes: &Path) -> Result<(), ShardError> {
+        self.link.send_file(tapes).map_err(lost)
+    }
+
+    /// Reads the first shard's clock when it is asked to, and says what it found.
+    fn tell_clock(
+        &mut self,
+        clock: &MonotonicClock,
+        longest: Duration,
+    ) -> Result<ClockReading, ShardError> {
+        match self.receive(longest)? {
+            Message::Sync => {}
+            other => return Err(unexpected(&other).of(FIRST)),
+        }
+        let reading = match self.link.has_round_trips() {
+            true => self.ping(clock)?,
+            false => self.by_wall_clock(clock),
+        };
+        self.send(&Message::Reading(reading))?;
+        Ok(reading)
+    }
+
+    fn ping(&mut self, clock: &MonotonicClock) -> Result<ClockReading, ShardError> {
+        let mut estimate = OffsetEstimate::default();
+        for _ in 0..PINGS {
+            let asked = clock.now();
+            self.send(&Message::Ping)?;
+            match self.receive(self.patience)? {
+                Message::Pong { heard, answered } => {
+                    estimate.add(Ping { asked, heard, answered, back: clock.now() });
+                }
+                other => return Err(unexpected(&other).of(FIRST)),
+            }
+        }
+        let none = || ShardError::Unusable("shard 0's clock could not be read".to_owned());
+        estimate.reading().ok_or_else(none)
+    }
+
+    /// Its clock counts from an instant that its wall clock knows, and so does the first one's.
+    fn by_wall_clock(&self, clock: &MonotonicClock) -> ClockReading {
+        let own = i128::from(WallTime::epoch_unix_ns(clock));
+        let theirs = i128::from(self.welcome.epoch_unix_ns);
+        let both = wall_clock_error().zip(self.welcome.wall_clock_error_ns);
+        ClockReading {
+            at: clock.now(),
+            // What began later shows less.
+            ahead_ns: i64::try_from(theirs - own).unwrap_or_default(),
+            uncertainty_ns: both.map(|(own, theirs)| own.as_nanos() + theirs),
+            source: ClockSource::WallClocks,
+        }
+    }
+
+    fn send(&mut self, message: &Message) -> Result<(), ShardError> {
+        self.link.send(message).map_err(lost)
+    }
+
+    /// What comes next, unless it is the reason why nothing more does.
+    fn receive(&mut self, longest: Duration) -> Result<Message, ShardError> {
+        match self.link.receive(&Wait::of(longest, &self.cancel)) {
+            Ok(Message::Refused(error)) => Err(error),
+            Ok(message) => Ok(message),
+            Err(error) => Err(lost(error)),
+        }
+    }
+
+    /// Says that it cannot go on.
+    pub(super) fn give_up(&mut self, error: &ShardError) {
+        // Whoever is gone need not be told.
+        let _ = self.link.send(&Message::Refused(error.clone()));
+    }
+}
+
+/// Why nothing more is heard of shard 0.
+fn lost(error: LinkError) -> ShardError {
+    match error {
+        LinkError::Gone => {
+            let text = "shard 0 is gone; what was measured here is in this shard's folder";
+            ShardError::PeerMissing(text.to_owned())
+        }
+        error => error.of(FIRST),
+    }
+}

@@ -1,0 +1,278 @@
+//! The shards of a run, as one of them sees them.
+
+use std::fs;
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use fizeau_core::{Nanos, Stamp};
+use fizeau_harness::{Cancel, StartGate};
+use fizeau_record::{RunDocument, ShardsReport};
+use fizeau_transport::{MonotonicClock, wall_clock_error};
+use fizeau_workload::Shard;
+
+use super::error::ShardError;
+use super::follower::Follower;
+use super::leader::{Leader, PartOf};
+use super::message::{PartReport, Welcome};
+use super::spec::{ShardOffer, ShardSpec};
+use crate::wall_time::WallTime;
+
+/// The shards of a run, once they have met. Clones are of the same meeting.
+///
+/// They speak to one another before a level and after it, and never within it. Calls block until the others have answered, which
+/// they do when nothing is measured.
+#[derive(Debug, Clone)]
+pub struct ShardGroup {
+    shard: Shard,
+    welcome: Welcome,
+    clock: MonotonicClock,
+    is_temporary: bool,
+    state: Arc<Mutex<GroupState>>,
+}
+
+#[derive(Debug)]
+struct GroupState {
+    role: Role,
+    /// Why they can no longer measure together.
+    error: Option<ShardError>,
+    /// How the last level went.
+    report: Option<ShardsReport>,
+}
+
+#[derive(Debug)]
+enum Role {
+    First(Leader),
+    Other(Follower),
+}
+
+impl ShardGroup {
+    /// Waits for the others, as shard 0 with what it brings, or goes to shard 0.
+    ///
+    /// # Errors
+    /// If one of them does not come, or they are not of one run.
+    pub fn meet(spec: &ShardSpec, offer: ShardOffer, cancel: &Cancel) -> Result<Self, ShardError> {
+        let clock = MonotonicClock::new();
+        let (role, welcome, is_temporary) = if spec.shard.index() == 0 {
+            let token = token();
+            let is_temporary = offer.out.is_none();
+            let out = offer
+                .out
+                .unwrap_or_else(|| std::env::temp_dir().join(format!("fizeau-shards-{token}")));
+            let out = std::path::absolute(&out).unwrap_or(out);
+            let welcome = Welcome {
+                token,
+                salt: offer.salt.unwrap_or_else(fresh_number),
+                out,
+                is_temporary,
+                epoch_unix_ns: WallTime::epoch_unix_ns(&clock),
+                wall_clock_error_ns: wall_clock_error().map(Nanos::as_nanos),
+            };
+            let leader = Leader::meet(spec, welcome.clone(), cancel)?;
+            (Role::First(leader), welcome, is_temporary)
+        } else {
+            let follower = Follower::meet(spec, cancel)?;
+            let welcome = follower.welcome.clone();
+            let is_temporary = welcome.is_temporary;
+            (Role::Other(follower), welcome, is_temporary)
+        };
+        let state = GroupState { role, error: None, report: None };
+        let state = Arc::new(Mutex::new(state));
+        Ok(Self { shard: spec.shard, welcome, clock, is_temporary, state })
+    }
+
+    /// Which of them this is.
+    #[must_use]
+    pub const fn shard(&self) -> Shard {
+        self.shard
+    }
+
+    /// Whether this is the one that has the report.
+    #[must_use]
+    pub const fn is_first(&self) -> bool {
+        self.shard.index() == 0
+    }
+
+    /// What sets the prompts of all of them apart from those of other runs.
+    #[must_use]
+    pub const fn salt(&self) -> u64 {
+        self.welcome.salt
+    }
+
+    /// The clock that stamps what is measured.
+    pub(crate) const fn clock(&self) -> MonotonicClock {
+        self.clock
+    }
+
+    /// The folder of this shard's own part.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        self.folder_of(self.shard)
+    }
+
+    /// Whether nothing is to be kept of the run.
+    pub(crate) const fn is_temporary(&self) -> bool {
+        self.is_temporary
+    }
+
+    fn folder_of(&self, shard: Shard) -> PathBuf {
+        let name = format!("{}-of-{}", shard.index(), shard.count());
+        self.welcome.out.join("shards").join(name)
+    }
+
+    /// By what shard 0 knows this shard's folder.
+    pub(crate) fn mark(&self, shard: Shard) -> String {
+        mark(&self.welcome.token, shard)
+    }
+
+    /// That all are about to measure what `document` has.
+    pub(crate) fn agree(&self, document: &RunDocument) -> Result<(), ShardError> {
+        let text = serde_json::to_string(document);
+        let text = text.map_err(|error| ShardError::Unusable(error.to_string()))?;
+        match &mut self.state().role {
+            Role::First(leader) => leader.agree(&text),
+            Role::Other(follower) => follower.agree(&text),
+        }
+    }
+
+    /// Has all measure the level of this name.
+    pub(crate) fn order(&self, name: &str) -> Result<(), ShardError> {
+        match &mut self.state().role {
+            Role::First(leader) => leader.order(name),
+            Role::Other(_) => Ok(()),
+        }
+    }
+
+    /// The name of the level that is next; none when there are no more.
+    pub(crate) fn next(&self) -> Result<Option<String>, ShardError> {
+        match &mut self.state().role {
+            Role::First(_) => Ok(None),
+            Role::Other(follower) => follower.next(),
+        }
+    }
+
+    /// Says what came of this shard's part, which took so long.
+    pub(crate) fn end(&self, report: PartReport, took: Nanos) -> Result<(), ShardError> {
+        match &mut self.state().role {
+            Role::First(_) => Ok(()),
+            Role::Other(follower) => {
+                // The slowest of them may take as long again.
+                let longest = Duration::from(took) + PATIENCE;
+                follower.end(report, &self.clock, longest)
+            }
+        }
+    }
+
+    /// What came of the others' parts of a level whose folder has this name, of which this shard's took so long.
+    pub(crate) fn parts(
+        &self,
+        level: &Path,
+        took: Nanos,
+    ) -> Result<(Vec<PartOf>, Vec<String>), ShardError> {
+        let into = |shard| self.folder_of(shard).join(level).join("tapes.jsonl");
+        match &mut self.state().role {
+            Role::First(leader) => {
+                let parts = leader.parts(&self.clock, took, into)?;
+                Ok((parts, leader.gone.clone()))
+            }
+            Role::Other(_) => Ok((Vec::new(), Vec::new())),
+        }
+    }
+
+    /// Lets the others go.
+    pub(crate) fn finish(&self) {
+        if let Role::First(leader) = &mut self.state().role {
+            leader.finish();
+        }
+        if self.is_temporary {
+            // What cannot be removed stays among the system's temporary files.
+            let _ = match self.is_first() {
+                true => fs::remove_dir_all(&self.welcome.out),
+                // On another machine than shard 0's nobody else removes it.
+                false => fs::remove_dir_all(self.folder()),
+            };
+        }
+    }
+
+    /// Tells the others that this one cannot go on.
+    pub(crate) fn give_up(&self, error: &ShardError) {
+        if let Role::Other(follower) = &mut self.state().role {
+            follower.give_up(error);
+        }
+    }
+
+    /// Keeps why they can no longer measure together, and calls the run off by `cancel`.
+    pub(crate) fn fail(&self, error: ShardError, cancel: &Cancel) {
+        self.state().error.get_or_insert(error);
+        cancel.cancel();
+    }
+
+    /// Why they can no longer measure together; none if they can.
+    pub(crate) fn error(&self) -> Option<ShardError> {
+        self.state().error.clone()
+    }
+
+    pub(crate) fn keep_report(&self, report: ShardsReport) {
+        self.state().report = Some(report);
+    }
+
+    /// How the last level went; none before the first.
+    #[must_use]
+    pub fn report(&self) -> Option<ShardsReport> {
+        self.state().report.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, GroupState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long shards wait for one another within a level, beyond what it takes.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// By what shard 0 knows a shard's folder.
+pub(crate) fn mark(token: &str, shard: Shard) -> String {
+    format!("{token} {shard}")
+}
+
+/// A number that no earlier run had, but for one chance in four thousand million. It is short enough to be typed.
+fn fresh_number() -> u64 {
+    (RandomState::new().hash_one(SystemTime::now()) >> 32).max(1)
+}
+
+/// A name that no other run has.
+fn token() -> String {
+    format!("{:08x}{:x}", fresh_number(), std::process::id())
+}
+
+/// The gate of a level: it opens at the instant that all have agreed on.
+#[derive(Debug)]
+pub(crate) struct Gate<'a> {
+    pub(crate) group: &'a ShardGroup,
+    pub(crate) cancel: &'a Cancel,
+    /// When the level begins, once that is agreed.
+    pub(crate) start: Mutex<Option<Stamp>>,
+}
+
+impl StartGate for Gate<'_> {
+    fn begin(&self, _: Stamp) -> Option<Stamp> {
+        if self.cancel.is_cancelled() {
+            return None;
+        }
+        let agreed = match &mut self.group.state().role {
+            Role::First(leader) => leader.start(&self.group.clock),
+            Role::Other(follower) => follower.start(&self.group.clock),
+        };
+        match agreed {
+            Ok(start) => {
+                *self.start.lock().unwrap_or_else(PoisonError::into_inner) = Some(start);
+                Some(start)
+            }
+            Err(error) => {
+                self.group.fail(error, self.cancel);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! Shard 0: who the others are, when each level begins, and what came of their parts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fizeau_core::{Clock as _, Nanos, Stamp};
+use fizeau_harness::Cancel;
+use fizeau_record::{ClockAxis, ClockReading, DocumentFields};
+use fizeau_transport::MonotonicClock;
+use fizeau_workload::Shard;
+
+use super::error::ShardError;
+use super::group::mark;
+use super::link::{FolderHost, Link, LinkError, TcpHost, Wait};
+use super::meeting::MeetingPoint;
+use super::message::{Hello, Message, PartReport, Welcome};
+use super::spec::{MissingShards, ShardSpec};
+
+/// How far ahead a level's beginning is named: longer than any message takes to reach everybody.
+const LEAD: Nanos = Nanos::from_secs(1);
+
+/// How long one that has come may take to say who it is.
+const GREETING: Duration = Duration::from_secs(5);
+
+/// Shard 0.
+#[derive(Debug)]
+pub(crate) struct Leader {
+    shard: Shard,
+    peers: Vec<Peer>,
+    pub(crate) welcome: Welcome,
+    patience: Duration,
+    missing: MissingShards,
+    cancel: Cancel,
+    /// Those that never came, or are gone, in words.
+    pub(crate) gone: Vec<String>,
+    /// Keeps the folder of the meeting open.
+    _host: Host,
+}
+
+/// Another shard.
+#[derive(Debug)]
+struct Peer {
+    shard: Shard,
+    host: String,
+    link: Box<dyn Link>,
+    /// What its clock showed before the level.
+    reading: Option<ClockReading>,
+}
+
+/// What came of another shard's part of a level.
+#[derive(Debug)]
+pub(crate) struct PartOf {
+    pub(crate) report: PartReport,
+    pub(crate) axis: ClockAxis,
+    /// Where its tapes can be read here.
+    pub(crate) tapes: PathBuf,
+}
+
+#[derive(Debug)]
+enum Host {
+    Tcp(TcpHost),
+    Folder(FolderHost),
+}
+
+impl Host {
+    fn open(meeting: &MeetingPoint, token: &str) -> Result<Self, ShardError> {
+        let refused = |at: &str, error: std::io::Error| {
+            ShardError::Unusable(format!("shard 0 cannot wait for the others at {at}: {error}"))
+        };
+        match meeting {
+            MeetingPoint::Address(address) => {
+                TcpHost::open(address).map(Self::Tcp).map_err(|error| refused(address, error))
+            }
+            MeetingPoint::Folder(folder) => {
+                let host = FolderHost::open(folder, token).map(Self::Folder);
+                host.map_err(|error| refused(&folder.display().to_string(), error))
+            }
+        }
+    }
+
+    fn next(&mut self, wait: &Wait) -> Result<Box<dyn Link>, LinkError> {
+        match self {
+            Self::Tcp(host) => host.next(wait),
+            Self::Folder(host) => host.next(wait),
+        }
+    }
+}
+
+impl Peer {
+    fn name(&self) -> String {
+        format!("shard {} on {}", self.shard, self.host)
+    }
+
+    /// Answers its questions until it says what it found out.
+    fn read_clock(
+        &mut self,
+        clock: &MonotonicClock,
+        wait: &Wait,
+    ) -> Result<ClockReading, LinkError> {
+        self.link.send(&Message::Sync)?;
+        loop {
+            match self.link.receive(wait)? {
+                Message::Ping => {
+                    let heard = clock.now();
+                    self.link.send(&Message::Pong { heard, answered: clock.now() })?;
+                }
+                Message::Reading(reading) => return Ok(reading),
+                other => return Err(unexpected(&other)),
+            }
+        }
+    }
+}
+
+pub(crate) fn unexpected(message: &Message) -> LinkError {
+    let text = format!("{message:?}");
+    LinkError::NotUnderstood(text.chars().take(80).collect())
+}
+
+impl Leader {
+    /// Waits for all the others. `welcome` is what they are told.
+    pub(crate) fn meet(
+        spec: &ShardSpec,
+        welcome: Welcome,
+        cancel: &Cancel,
+    ) -> Result<Self, ShardError> {
+        let patience: Duration = spec.patience.into();
+        let mut host = Host::open(&spec.meeting, &welcome.token)?;
+        let mut peers: Vec<Peer> = Vec::new();
+        let wait = Wait::of(patience, cancel);
+        let others = spec.shard.count().get() - 1;
+        while (peers.len() as u64) < others {
+            let link = match host.next(&wait) {
+                Ok(link) => link,
+                Err(LinkError::CalledOff) => return Err(ShardError::CalledOff),
+                Err(LinkError::Silent) => break,
+                Err(error) => return Err(error.of("the place where shards meet")),
+            };
+            match greet(link, &peers, spec.shard, cancel) {
+                Ok(Some(peer)) => peers.push(peer),
+                // Whoever says nothing that is understood is no shard of ours.
+                Ok(None) => {}
+                Err(error) => {
+                    refuse(&mut peers, &error);
+                    return Err(error);
+                }
+            }
+        }
+        peers.sort_by_key(|peer| peer.shard.index());
+        let mut leader = Self {
+            shard: spec.shard,
+            peers,
+            welcome,
+            patience,
+            missing: spec.missing,
+            cancel: cancel.clone(),
+            gone: Vec::new(),
+            _host: host,
+        };
+        leader.name_missing(&spec.meeting)?;
+        let welcome = Message::Welcome(leader.welcome.clone());
+        leader.tell(&welcome)?;
+        Ok(leader)
+    }
+
+    fn name_missing(&mut self, meeting: &MeetingPoint) -> Result<(), ShardError> {
+        let count = self.shard.count().get();
+        let came = |index: u64| self.peers.iter().any(|peer| peer.shard.index() == index);
+        let missing: Vec<String> = (1..count)
+            .filter(|index| !came(*index))
+            .map(|index| format!("{index}/{count}"))
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let place = match meeting {
+            MeetingPoint::Address(address) => address.clone(),
+            MeetingPoint::Folder(folder) => folder.display().to_string(),
+        };
+        let seconds = self.patience.as_secs_f64();
+        if self.missing == MissingShards::Allowed {
+            self.gone = missing.iter().map(|one| format!("{one}: it did not come")).collect();
+            return Ok(());
+        }
+        let (some, more) = missing.split_at(missing.len().min(8));
+        let more =
+            if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        let error = ShardError::PeerMissing(format!(
+            "shard {}{more} did not come to {place} within {seconds:.0} s; {} of {count} are here",
+            some.join(", "),
+            self.peers.len() + 1
+        ));
+        refuse(&mut self.peers, &error);
+        Err(error)
+    }
+
+    /// Refuses shards that are about to measure something else than `document`, a `run.json`.
+    pub(crate) fn agree(&mut self, document: &str) -> Result<(), ShardError> {
+        let wait = Wait::of(self.patience, &self.cancel);
+        let own = fields(document);
+        let mut objections: Vec<String> = Vec::new();
+        self.each(|peer| match peer.link.receive(&wait)? {
+            Message::Terms { document } => {
+                for field in own.differing(&fields(&document), &ALIKE) {
+                    let [is, that] = field.values();
+                    let (label, name) = (field.label(), peer.name());
+                    objections.push(format!("{label}: {is} at shard 0 and {that} at {name}"));
+                }
+                Ok(None)
+            }
+            Message::Refused(error) => Ok(Some(error)),
+            other => Err(unexpected(&other)),
+        })?;
+        if !objections.is_empty() {
+            let text = format!(
+                "the shards are not of one run, and nothing was sent:\n  {}",
+                objections.join("\n  ")
+            );
+            let error = ShardError::Mismatch(text);
+            refuse(&mut self.peers, &error);
+            return Err(error);
+        }
+        self.tell(&Message::Agreed)
+    }
+
+    /// Has all measure the level of this name.
+    pub(crate) fn order(&mut self, name: &str) -> Result<(), ShardError> {
+        self.tell(&Message::Order { name: name.to_owned() })
+    }
+
+    /// Waits until all have warmed up, and names the instant at which they begin.
+    pub(crate) fn start(&mut self, clock: &MonotonicClock) -> Result<Stamp, ShardError> {
+        // A warm-up takes what its requests take.
+        let wait = Wait::of(self.patience + LONGEST_WARM_UP, &self.cancel);
+        self.each(|peer| match peer.link.receive(&wait)? {
+            Message::Ready => Ok(None),
+            Message::Refused(error) => Ok(Some(error)),
+            other => Err(unexpected(&other)),
+        })?;
+        self.read_clocks(clock, |peer, reading| peer.reading = Some(reading))?;
+        let at = clock.now() + LEAD;
+        self.tell(&Message::Start { at })?;
+        Ok(at)
+    }
+
+    fn read_clocks(
+        &mut self,
+        clock: &MonotonicClock,
+        mut keep: impl FnMut(&mut Peer, ClockReading),
+    ) -> Result<(), ShardError> {
+        let wait = Wait::of(self.patience, &self.cancel);
+        self.each(|peer| {
+            let reading = peer.read_clock(clock, &wait)?;
+            keep(peer, reading);
+            Ok(None)
+        })
+    }
+
+    /// What came of the parts of all, once each is over; this shard's own took `own`. Tapes that are not to be had here are kept in
+    /// `into` under the number of the shard.
+    pub(crate) fn parts(
+        &mut self,
+        clock: &MonotonicClock,
+        own: Nanos,
+        into: impl Fn(Shard) -> PathBuf,
+    ) -> Result<Vec<PartOf>, ShardError> {
+        // Whoever is called off says what came of it until then.
+        let wait = Wait::of(self.patience + own.into(), &Cancel::new());
+        let token = self.welcome.token.clone();
+        let mut parts: Vec<PartOf> = Vec::new();
+        self.each(|peer| {
+            let report = match peer.link.receive(&wait)? {
+                Message::Ended(report) => *report,
+                Message::Refused(error) => return Ok(Some(error)),
+                other => return Err(unexpected(&other)),
+            };
+            if let Some(error) = report.failed.clone() {
+                return Ok(Some(error));
+            }
+            let last = peer.read_clock(clock, &wait)?;
+            let axis = ClockAxis::between(peer.reading.unwrap_or(last), last);
+            let mark = mark(&token, peer.shard);
+            let tapes = peer.take_tapes(&report.tapes, &mark, &into(peer.shard), &wait)?;
+            parts.push(PartOf { report, axis, tapes });
+            Ok(None)
+        })?;
+        Ok(parts)
+    }
+
+    /// Lets all go.
+    pub(crate) fn finish(&mut self) {
+        // Whoever is gone need not be told.
+        let _ = self.peers.iter_mut().try_for_each(|peer| peer.link.send(&Message::Done));
+        self.peers.clear();
+    }
+
+    fn tell(&mut self, message: &Message) -> Result<(), ShardError> {
+        self.each(|peer| peer.link.send(message).map(|()| None))
+    }
+
+    /// Does `what` with each. One that is gone is left out from then on where shards may be missing; otherwise, and at any other
+    /// error, all others are told and the run is over.
+    fn each(
+        &mut self,
+        mut what: impl FnMut(&mut Peer) -> Result<Option<ShardError>, LinkError>,
+    ) -> Result<(), ShardError> {
+        let (mut gone, mut fatal) = (Vec::new(), None);
+        for (number, peer) in self.peers.iter_mut().enumerate() {
+            let error = match what(peer) {
+                Ok(None) => continue,
+                Ok(Some(error)) => error,
+                Err(error) => error.of(&peer.name()),
+            };
+            match (&error, self.missing) {
+                (ShardError::PeerMissing(_), MissingShards::Allowed) => {
+                    let text = error.to_string();
+                    let why = text.rsplit_once(": ").map_or(&*text, |(_, why)| why);
+                    self.gone.push(format!("{}: {why}", peer.shard));
+                    gone.push(number);
+                }
+                _ => {
+                    fatal = Some((number, error));
+                    break;
+                }
+            }
+        }
+        if let Some((number, error)) = fatal {
+            self.peers.remove(number);
+            refuse(&mut self.peers, &error);
+            self.peers.clear();
+            return Err(error);
+        }
+        for number in gone.into_iter().rev() {
+            self.peers.remove(number);
+        }
+        Ok(())
+    }
+}
+
+/// How long a warm-up may take at the most.
+const LONGEST_WARM_UP: Duration = Duration::from_secs(600);
+
+impl Peer {
+    /// Where its tapes can be read here, asked for where its folder is not to be seen.
+    fn take_tapes(
+        &mut self,
+        theirs: &Path,
+        mark: &str,
+        into: &Path,
+        wait: &Wait,
+    ) -> Result<PathBuf, LinkError> {
+        // The same path on another machine may be another file.
+        let is_shared = fs::read_to_string(mark_of(theirs)).is_ok_and(|found| found == mark);
+        self.link.send(&Message::Tapes { wanted: !is_shared })?;
+        if is_shared {
+            return Ok(theirs.to_path_buf());
+        }
+        if let Some(folder) = into.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        self.link.receive_file(into, wait)?;
+        Ok(into.to_path_buf())
+    }
+}
+
+/// The file beside a shard's tapes by which shard 0 knows whether it sees them too.
+pub(crate) fn mark_of(tapes: &Path) -> PathBuf {
+    tapes.with_file_name("shard")
+}
+
+/// What all shards must be about to measure alike.
+const ALIKE: [&str; 11] = [
+    "plan",
+    "probe",
+    "sampling",
+    "setup.endpoint.model",
+    "goodput",
+    "timeouts",
+    "levels",
+    "ab.rounds",
+    "ab.settle_ms",
+    "ab.prompts",
+    "setup.workload.dataset",
+];
+
+fn fields(document: &str) -> DocumentFields {
+    let value: Option<serde_json::Value> = serde_json::from_str(document).ok();
+    value.as_ref().and_then(DocumentFields::of).unwrap_or_default()
+}
+
+/// The version that all shards must have.
+pub(crate) fn version() -> String {
+    format!("fizeau {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Who it is that has come; none for nobody of ours.
+fn greet(
+    mut link: Box<dyn Link>,
+    peers: &[Peer],
+    own: Shard,
+    cancel: &Cancel,
+) -> Result<Option<Peer>, ShardError> {
+    let hello = match link.receive(&Wait::of(GREETING, cancel)) {
+        Ok(Message::Hello(hello)) => hello,
+        Err(LinkError::CalledOff) => return Err(ShardError::CalledOff),
+        Ok(_) | Err(_) => return Ok(None),
+    };
+    let Hello { version: theirs, index, count, host } = hello;
+    let refused = |text: String| Err(ShardError::Mismatch(text));
+    let name = format!("shard {index}/{count} on {host}");
+    let objection = if theirs != version() {
+        Some(format!("{name} is {theirs}, and shard 0 is {}", version()))
+    } else if count != own.count().get() {
+        Some(format!("{name} is one of {count}, and shard 0 one of {}", own.count()))
+    } else if index == 0 || peers.iter().any(|peer| peer.shard.index() == index) {
+        Some(format!("shard {index}/{count} is there twice: {host} is the second"))
+    } else {
+        None
+    };
+    if let Some(text) = objection {
+        let error = ShardError::Mismatch(text.clone());
+        // All are told below; this one is none of them yet.
+        let _ = link.send(&Message::Refused(error));
+        return refused(text);
+    }
+    let shard = Shard::new(index, count);
+    let shard = shard.map_err(|error| ShardError::Mismatch(format!("{name}: {error}")))?;
+    Ok(Some(Peer { shard, host, link, reading: None }))
+}
+
+/// Tells all why they cannot go on.
+fn refuse(peers: &mut [Peer], error: &ShardError) {
+    for peer in peers {
+        // Whoever is gone need not be told.
+        let _ = peer.link.send(&Message::Refused(error.clone()));
+    }
+}

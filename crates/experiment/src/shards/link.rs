@@ -1,0 +1,105 @@
+//! The way between two shards: a connection, or files in a folder that both see.
+
+mod folder;
+mod tcp;
+
+use std::fmt::Debug;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fizeau_harness::Cancel;
+
+use super::error::ShardError;
+use super::message::Message;
+
+pub(super) use folder::{FolderHost, join as join_folder};
+pub(super) use tcp::{TcpHost, join as join_tcp};
+
+/// How often somebody who waits looks whether to go on waiting.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How long somebody waits.
+#[derive(Debug, Clone)]
+pub(super) struct Wait {
+    until: Instant,
+    cancel: Cancel,
+}
+
+impl Wait {
+    /// For so long from now, unless the run is called off.
+    pub(super) fn of(time: Duration, cancel: &Cancel) -> Self {
+        // What no clock can show is as good as a year.
+        let year = Duration::from_secs(31_536_000);
+        Self { until: Instant::now() + time.min(year), cancel: cancel.clone() }
+    }
+
+    /// # Errors
+    /// If the time is up, or the run was called off.
+    fn check(&self) -> Result<(), LinkError> {
+        match (self.cancel.is_cancelled(), Instant::now() > self.until) {
+            (true, _) => Err(LinkError::CalledOff),
+            (false, true) => Err(LinkError::Silent),
+            (false, false) => Ok(()),
+        }
+    }
+}
+
+/// Why nothing came, or nothing can be sent.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LinkError {
+    /// Nothing came in time.
+    #[error("it says nothing")]
+    Silent,
+    /// The other end is closed.
+    #[error("it is gone")]
+    Gone,
+    /// The run was called off.
+    #[error("interrupted")]
+    CalledOff,
+    /// What came is not understood.
+    #[error("it says something that is not understood: {0}")]
+    NotUnderstood(String),
+    /// The system refuses.
+    #[error("{0}")]
+    System(#[from] std::io::Error),
+}
+
+impl LinkError {
+    /// As what befell `who`.
+    pub(super) fn of(self, who: &str) -> ShardError {
+        match self {
+            Self::CalledOff => ShardError::CalledOff,
+            Self::NotUnderstood(_) => ShardError::Unusable(format!("{who}: {self}")),
+            Self::Silent | Self::Gone | Self::System(_) => {
+                ShardError::PeerMissing(format!("{who}: {self}"))
+            }
+        }
+    }
+}
+
+/// A way to one other shard.
+pub(super) trait Link: Debug + Send {
+    fn send(&mut self, message: &Message) -> Result<(), LinkError>;
+
+    fn receive(&mut self, wait: &Wait) -> Result<Message, LinkError>;
+
+    /// Sends the content of a file, which the other end was told to expect.
+    fn send_file(&mut self, path: &Path) -> Result<(), LinkError>;
+
+    /// Writes into `path` the content of a file that the other end sends.
+    fn receive_file(&mut self, path: &Path, wait: &Wait) -> Result<(), LinkError>;
+
+    /// Whether questions and answers say what the other's clock shows: not where files are looked for now and then.
+    fn has_round_trips(&self) -> bool;
+}
+
+fn encode(message: &Message) -> Result<Vec<u8>, LinkError> {
+    let text = serde_json::to_vec(message);
+    let mut text = text.map_err(|error| LinkError::NotUnderstood(error.to_string()))?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+fn decode(line: &[u8]) -> Result<Message, LinkError> {
+    serde_json::from_slice(line).map_err(|error| LinkError::NotUnderstood(error.to_string()))
+}

@@ -1,0 +1,183 @@
+//! A folder that all shards see: a message is a file, written aside and renamed.
+//!
+//! `open` says which meeting is on; each meeting has a folder of its own, so that what an earlier one left is none of it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use super::{Link, LinkError, Message, Wait, decode, encode};
+
+/// How often a folder is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Which way a message goes, as its file is named.
+const UP: &str = "up";
+const DOWN: &str = "down";
+
+/// The file that says that a meeting is over. Its folder stays: somebody may still read what was said last.
+const CLOSED: &str = "closed";
+
+#[derive(Debug)]
+struct FolderLink {
+    folder: PathBuf,
+    /// Names the shard at the other end, or this one, in the names of files.
+    name: String,
+    sends: &'static str,
+    receives: &'static str,
+    sent: u64,
+    received: u64,
+}
+
+impl FolderLink {
+    fn path(&self, way: &str, number: u64) -> PathBuf {
+        self.folder.join(format!("{}-{way}-{number:06}.json", self.name))
+    }
+}
+
+/// Writes a file that appears whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let aside = path.with_extension("part");
+    fs::write(&aside, bytes)?;
+    fs::rename(&aside, path)
+}
+
+impl Link for FolderLink {
+    fn send(&mut self, message: &Message) -> Result<(), LinkError> {
+        write(&self.path(self.sends, self.sent), &encode(message)?)?;
+        self.sent += 1;
+        Ok(())
+    }
+
+    fn receive(&mut self, wait: &Wait) -> Result<Message, LinkError> {
+        let path = self.path(self.receives, self.received);
+        loop {
+            match fs::read(&path) {
+                Ok(bytes) => {
+                    self.received += 1;
+                    return decode(&bytes);
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    // What was said last comes before the end.
+                    if self.folder.join(CLOSED).exists() && !path.exists() {
+                        return Err(LinkError::Gone);
+                    }
+                    wait.check()?;
+                    thread::sleep(LOOK);
+                }
+                Err(error) => return Err(LinkError::System(error)),
+            }
+        }
+    }
+
+    fn send_file(&mut self, path: &Path) -> Result<(), LinkError> {
+        fs::copy(path, self.folder.join(format!("{}.tapes", self.name)))?;
+        self.send(&Message::Bytes { bytes: fs::metadata(path)?.len() })
+    }
+
+    fn receive_file(&mut self, path: &Path, wait: &Wait) -> Result<(), LinkError> {
+        self.receive(wait)?;
+        fs::rename(self.folder.join(format!("{}.tapes", self.name)), path)?;
+        Ok(())
+    }
+
+    fn has_round_trips(&self) -> bool {
+        false
+    }
+}
+
+/// Where shard 0 waits for the others.
+#[derive(Debug)]
+pub(in crate::shards) struct FolderHost {
+    folder: PathBuf,
+    meeting: PathBuf,
+    seen: Vec<String>,
+}
+
+impl FolderHost {
+    /// Opens a meeting of this name.
+    pub(in crate::shards) fn open(folder: &Path, token: &str) -> io::Result<Self> {
+        let meeting = folder.join(format!("meeting-{token}"));
+        fs::create_dir_all(&meeting)?;
+        write(&folder.join("open"), token.as_bytes())?;
+        Ok(Self { folder: folder.to_path_buf(), meeting, seen: Vec::new() })
+    }
+
+    /// The next that comes.
+    pub(in crate::shards) fn next(&mut self, wait: &Wait) -> Result<Box<dyn Link>, LinkError> {
+        loop {
+            for file in fs::read_dir(&self.meeting)? {
+                let name = file?.file_name().to_string_lossy().into_owned();
+                let first = format!("-{UP}-000000.json");
+                let Some(name) = name.strip_suffix(&first) else { continue };
+                if !self.seen.iter().any(|seen| seen == name) {
+                    self.seen.push(name.to_owned());
+                    return Ok(Box::new(FolderLink {
+                        folder: self.meeting.clone(),
+                        name: name.to_owned(),
+                        sends: DOWN,
+                        receives: UP,
+                        sent: 0,
+                        received: 0,
+                    }));
+                }
+            }
+            wait.check()?;
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for FolderHost {
+    fn drop(&mut self) {
+        // What cannot be removed is passed over by the next meeting.
+        let _ = fs::remove_file(self.folder.join("open"));
+        let _ = write(&self.meeting.join(CLOSED), b"");
+    }
+}
+
+/// The way to shard 0 through `folder`, for the shard of this name; `hello` is said, and the answer to it came. What an earlier
+/// meeting left open is known by nobody answering there.
+pub(in crate::shards) fn join(
+    folder: &Path,
+    name: &str,
+    hello: &Message,
+    wait: &Wait,
+) -> Result<(Box<dyn Link>, Message), LinkError> {
+    loop {
+        let Ok(token) = fs::read_to_string(folder.join("open")) else {
+            wait.check()?;
+            thread::sleep(LOOK);
+            continue;
+        };
+        let mut link = FolderLink {
+            folder: folder.join(format!("meeting-{token}")),
+            name: name.to_owned(),
+            sends: UP,
+            receives: DOWN,
+            sent: 0,
+            received: 0,
+        };
+        if link.send(hello).is_err() {
+            wait.check()?;
+            thread::sleep(LOOK);
+            continue;
+        }
+        let is_same = || fs::read_to_string(folder.join("open")).is_ok_and(|now| now == token);
+        while is_same() {
+            if link.path(DOWN, 0).exists() {
+                let answer = link.receive(wait)?;
+                return Ok((Box::new(link), answer));
+            }
+            wait.check()?;
+            thread::sleep(LOOK);
+        }
+        // It was answered in the moment in which the meeting was closed.
+        if link.path(DOWN, 0).exists() {
+            let answer = link.receive(wait)?;
+            return Ok((Box::new(link), answer));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Where the shards of a run meet.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::identity::Variables;
+
+/// Where the shards of a run meet: shard 0 listens there, or all see the same folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MeetingPoint {
+    /// Shard 0 listens at this port of its host, `HOST:PORT`.
+    Address(String),
+    /// A folder that all of them see.
+    Folder(PathBuf),
+}
+
+impl FromStr for MeetingPoint {
+    type Err = Infallible;
+
+    /// `HOST:PORT` is an address; all else is the path of a folder.
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        let is_address = text.rsplit_once(':').is_some_and(|(host, port)| {
+            !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok()
+        });
+        Ok(match is_address {
+            true => Self::Address(text.to_owned()),
+            false => Self::Folder(PathBuf::from(text)),
+        })
+    }
+}
+
+/// The first and the number of the ports of which a job of Slurm has one: those that Linux does not hand out by itself.
+const PORTS: (u64, u64) = (20_000, 10_000);
+
+/// The variables that say where shards meet, each with what it is.
+pub const MEETING_VARIABLES: &[(&str, &str)] = &[
+    (MEETING, "HOST:PORT of shard 0, or a folder that all shards see"),
+    (STEP_NODES, "the nodes of a Slurm step, of which the first has shard 0"),
+    (JOB_ID, "the number of a Slurm job, of which the port follows"),
+];
+
+const MEETING: &str = "FIZEAU_RENDEZVOUS";
+const STEP_NODES: &str = "SLURM_STEP_NODELIST";
+const JOB_ID: &str = "SLURM_JOB_ID";
+const STEP_ID: &str = "SLURM_STEP_ID";
+
+impl MeetingPoint {
+    /// What was `given`, or else what the `variables` say: `FIZEAU_RENDEZVOUS`, or the first node of a Slurm step with a port that
+    /// follows from the numbers of job and step. None where nobody knows.
+    ///
+    /// ```
+    /// use fizeau_experiment::{MeetingPoint, Variables};
+    ///
+    /// let step = [("SLURM_STEP_NODELIST", "gpu[07-09,12]"), ("SLURM_JOB_ID", "31"), ("SLURM_STEP_ID", "0")];
+    /// let step: Variables = step.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    /// let found = MeetingPoint::find(None, &step);
+    /// assert_eq!(found, Some(MeetingPoint::Address("gpu07:20496".into())));
+    /// ```
+    #[must_use]
+    pub fn find(given: Option<Self>, variables: &Variables) -> Option<Self> {
+        let set = |name: &str| variables.get(name).filter(|value| !value.is_empty());
+        let named = || set(MEETING)?.parse().ok();
+        let slurm = || {
+            // A step of one task meets nobody; in an array each is a step of its own.
+            if variables.contains_key("SLURM_ARRAY_TASK_ID") {
+                return None;
+            }
+            let host = first_node(set(STEP_NODES)?)?;
+            let job: u64 = set(JOB_ID)?.parse().ok()?;
+            let step: u64 = set(STEP_ID).and_then(|step| step.parse().ok()).unwrap_or(0);
+            let (first, count) = PORTS;
+            let port = first + job.wrapping_mul(16).wrapping_add(step) % count;
+            Some(Self::Address(format!("{host}:{port}")))
+        };
+        given.or_else(named).or_else(slurm)
+    }
+}
+
+/// The first host of a list as Slurm writes it: `gpu[07-09,12],login1`.
+fn first_node(list: &str) -> Option<String> {
+    let end = list.find([',', '[']).unwrap_or(list.len());
+    let (name, rest) = list.split_at(end);
+    let Some(ranges) = rest.strip_prefix('[') else {
+        return (!name.is_empty()).then(|| name.to_owned());
+    };
+    let (ranges, after) = ranges.split_once(']')?;
+    let first = ranges.split([',', '-']).next().filter(|first| !first.is_empty())?;
+    // What follows the bracket, up to the next host.
+    let after = after.split([',', '[']).next().unwrap_or_default();
+    Some(format!("{name}{first}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_nodes_begins_with_its_first() {
+        // As `scontrol show hostnames` expands them.
+        let table = [
+            ("n1", Some("n1")),
+            ("n1,n2", Some("n1")),
+            ("n[1-2]", Some("n1")),
+            ("gpu[007,010-012],login1", Some("gpu007")),
+            ("rack[1-2]-node", Some("rack1-node")),
+            ("", None),
+            ("n[", None),
+        ];
+        for (list, first) in table {
+            assert_eq!(first_node(list).as_deref(), first, "{list}");
+        }
+    }
+
+    #[test]
+    fn an_address_has_a_port_and_a_folder_has_none() {
+        let read = |text: &str| text.parse::<MeetingPoint>().unwrap();
+        let address = |text: &str| MeetingPoint::Address(text.to_owned());
+        assert_eq!(read("run-0.run:5317"), address("run-0.run:5317"));
+        assert_eq!(read("[::1]:5317"), address("[::1]:5317"));
+        for folder in ["/shared/meet", "meet", "./a:b", "C/x:9"] {
+            assert_eq!(read(folder), MeetingPoint::Folder(folder.into()), "{folder}");
+        }
+    }
+
+    #[test]
+    fn tasks_of_an_array_have_no_address_by_themselves() {
+        let slurm =
+            [("SLURM_STEP_NODELIST", "n1"), ("SLURM_JOB_ID", "7"), ("SLURM_ARRAY_TASK_ID", "1")];
+        let mut slurm: Variables =
+            slurm.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        assert_eq!(MeetingPoint::find(None, &slurm), None);
+        slurm.insert("FIZEAU_RENDEZVOUS".to_owned(), "/shared/meet".to_owned());
+        assert_eq!(MeetingPoint::find(None, &slurm), "/shared/meet".parse().ok());
+    }
+}

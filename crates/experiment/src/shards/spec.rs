@@ -1,0 +1,51 @@
+//! How a shard takes part.
+
+use std::path::PathBuf;
+
+use fizeau_core::Nanos;
+use fizeau_workload::Shard;
+
+use super::meeting::MeetingPoint;
+
+/// How a shard takes part in a run of several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShardSpec {
+    /// Which it is.
+    pub shard: Shard,
+    /// Where they meet.
+    pub meeting: MeetingPoint,
+    /// How long they wait for one another: by default a minute.
+    pub patience: Nanos,
+    /// Whether some may be missing: by default not.
+    pub missing: MissingShards,
+}
+
+/// Whether shards may be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingShards {
+    /// All have to come, and to stay to the end.
+    #[default]
+    Refused,
+    /// Those that come measure their parts, and the report says that there were fewer.
+    Allowed,
+}
+
+/// What shard 0 brings to a meeting.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ShardOffer {
+    /// What sets the prompts of the run apart; none for a number that no earlier run had. Those who draw none pay no heed to it.
+    pub salt: Option<u64>,
+    /// Where the run is kept; none for nowhere.
+    pub out: Option<PathBuf>,
+}
+
+impl ShardSpec {
+    /// That `shard` takes part in what meets there.
+    #[must_use]
+    pub const fn new(shard: Shard, meeting: MeetingPoint) -> Self {
+        let patience = Nanos::from_secs(60);
+        Self { shard, meeting, patience, missing: MissingShards::Refused }
+    }
+}

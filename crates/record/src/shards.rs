@@ -1,0 +1,211 @@
+//! Clients that measured one level together: when each began, by whose clock, how each fared, and who has the tail.
+
+mod clock;
+mod tail;
+
+use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
+use serde::{Deserialize, Serialize};
+
+pub use clock::{ClockAxis, ClockReading, ClockSource};
+pub use tail::TailShares;
+
+/// Clients that measured one level together, and that there were all of them, or not.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ShardsReport {
+    /// How many there were to be.
+    pub count: u64,
+    /// How far apart the first and the last began, on the first one's clock; absent where fewer than two sent anything.
+    pub start_skew_ms: Option<f64>,
+    /// By how much that may be wrong, since no two clocks are compared exactly; absent where it is not known.
+    pub start_skew_uncertainty_ms: Option<f64>,
+    /// How many of the slowest requests the shares of the tail are of; absent where none completed.
+    pub tail_requests: Option<u64>,
+    /// Those that took part.
+    pub health: Vec<ShardHealth>,
+    /// Those that did not, and why: `2/8: it is gone`. The load was then less than the plan's.
+    pub missing: Vec<String>,
+}
+
+/// How one client fared.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShardHealth {
+    /// Which share of the plan it sent: `1/8`.
+    pub shard: String,
+    /// The machine it ran on.
+    pub host: String,
+    /// How many requests it sent.
+    pub sent: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// How much later than the instant that was agreed it began: by the release of its first request, and by what its clock was
+    /// found to be off at the end. Absent where it sent nothing.
+    pub start_late_ms: Option<f64>,
+    /// How late it released requests, 99th percentile or the most seen; absent where it sent nothing.
+    pub send_lateness_p99_ms: Option<f64>,
+    /// How late it read what had come, 99th percentile or the most seen; absent where the kernel did not stamp.
+    pub read_lag_p99_ms: Option<f64>,
+    /// CPU time over wall time of its busiest thread, from 0 to 1; absent where the system does not tell.
+    pub cpu_share: Option<f64>,
+    /// Time ready to run without a CPU over wall time, from 0 to 1, which a hypervisor's other guests count in; absent where the
+    /// system does not tell.
+    pub run_delay_share: Option<f64>,
+    /// The part of the machine's CPU time that its hypervisor gave to others, from 0 to 1; absent where the system does not tell.
+    pub steal_share: Option<f64>,
+    /// By how much its clock was ahead of the first shard's, as the level ended.
+    pub clock_ahead_ms: Option<f64>,
+    /// By how much that may be wrong.
+    pub clock_uncertainty_ms: Option<f64>,
+    /// By how much it went fast against the first shard's clock, in millionths; absent where the level was too short to say.
+    pub clock_drift_ppm: Option<f64>,
+    /// By how much its wall clock may be off the true time, as its kernel estimates; absent where the kernel does not know.
+    pub wall_clock_error_ms: Option<f64>,
+    /// Its share of the slowest requests of all; absent where none completed.
+    pub tail_share: Option<f64>,
+    /// What its own verdict says worst of it; absent where nothing weighs against it.
+    pub worst: Option<VerdictReason>,
+}
+
+/// Starts that are further apart than this part of the level are not one load.
+const LATE: f64 = 0.1;
+
+/// Who has so many times its part of the tail, and so much of it, is named.
+const BLURS: f64 = 2.0;
+const BLURS_AT_LEAST: f64 = 0.25;
+
+impl ShardsReport {
+    /// Of so many clients, of which nothing is known yet.
+    #[must_use]
+    pub fn of(count: u64) -> Self {
+        Self { count, ..Self::default() }
+    }
+
+    /// What weighs against a level that took so many milliseconds: starts far apart, shards that are missing, and what weighs
+    /// against a shard by itself.
+    #[must_use]
+    pub fn reasons(&self, duration_ms: f64) -> Vec<VerdictReason> {
+        let reason =
+            |verdict, text: String| VerdictReason { verdict, about: VerdictConcern::Shards, text };
+        let mut reasons = Vec::new();
+        if let Some(skew) = self.start_skew_ms.filter(|skew| *skew > LATE * duration_ms) {
+            let text = format!(
+                "the shards began {skew:.1} ms apart in a level of {duration_ms:.0} ms: shards must run at the same time to be one load"
+            );
+            reasons.push(reason(Verdict::Suspect, text));
+        }
+        if !self.missing.is_empty() {
+            let text = format!(
+                "{} of {} shards are missing, and less was sent than the plan says: {}",
+                self.missing.len(),
+                self.count,
+                self.missing.join("; ")
+            );
+            reasons.push(reason(Verdict::Suspect, text));
+        }
+        let worst = self.health.iter().filter_map(|one| Some((one, one.worst.as_ref()?)));
+        // A shard to which no request fell is invalid by itself, and takes nothing from the others.
+        let worst = worst.filter(|(one, _)| one.sent > 0);
+        let worst = worst.max_by_key(|(_, found)| found.verdict);
+        reasons.extend(worst.map(|(one, found)| {
+            reason(found.verdict, format!("shard {}: {}", one.shard, found.text))
+        }));
+        reasons
+    }
+
+    /// Who has much more of the tail than of the requests: a client that is in trouble itself, or the path from it.
+    #[must_use]
+    pub fn blurring(&self) -> Option<&ShardHealth> {
+        let sent: u64 = self.health.iter().map(|one| one.sent).sum();
+        let share = |one: &ShardHealth| one.sent as f64 / sent.max(1) as f64;
+        let blurs = self.health.iter().filter(|one| {
+            one.tail_share.is_some_and(|tail| tail > BLURS * share(one) && tail > BLURS_AT_LEAST)
+        });
+        let tail = |one: &&ShardHealth| one.tail_share.unwrap_or_default();
+        // Of a handful of requests chance alone gives one shard most.
+        let is_known = self.tail_requests.is_some_and(|requests| requests >= 10);
+        blurs
+            .max_by(|a, b| tail(a).total_cmp(&tail(b)))
+            .filter(|_| is_known && self.health.len() > 1)
+    }
+
+    /// What one ought to know of it, in one line each.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.skew_line()];
+        if let Some(one) = self.blurring() {
+            lines.push(format!(
+                "shard {} on {} has {:.0} % of the slowest {} requests: look at that client before the server",
+                one.shard,
+                one.host,
+                100.0 * one.tail_share.unwrap_or_default(),
+                self.tail_requests.unwrap_or_default(),
+            ));
+        }
+        lines
+    }
+
+    fn skew_line(&self) -> String {
+        let took_part = format!("{} of {} shards", self.health.len(), self.count);
+        match (self.start_skew_ms, self.start_skew_uncertainty_ms) {
+            (Some(skew), Some(off)) => {
+                format!("{took_part} began within {skew:.2} ms of each other (+-{off:.2} ms)")
+            }
+            (Some(skew), None) => format!(
+                "{took_part} began within {skew:.2} ms of each other, if their clocks agree, which nobody knows"
+            ),
+            (None, _) => took_part,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn health(shard: &str, sent: u64, tail_share: f64) -> ShardHealth {
+        let tail_share = Some(tail_share);
+        ShardHealth { shard: shard.to_owned(), sent, tail_share, ..ShardHealth::default() }
+    }
+
+    #[test]
+    fn starts_far_apart_and_missing_shards_weigh_against_a_level() {
+        let mut report = ShardsReport::of(2);
+        assert_eq!(report.reasons(1000.0), []);
+        report.start_skew_ms = Some(99.0);
+        assert_eq!(report.reasons(1000.0), []);
+        report.start_skew_ms = Some(101.0);
+        assert!(report.reasons(1000.0)[0].text.contains("began 101.0 ms apart"));
+        report.start_skew_ms = None;
+        report.missing.push("1/2: it is gone".to_owned());
+        assert!(report.reasons(1000.0)[0].text.starts_with("1 of 2 shards are missing"));
+    }
+
+    #[test]
+    fn a_shard_with_most_of_the_tail_is_named_and_one_with_its_part_is_not() {
+        let mut report = ShardsReport::of(3);
+        report.tail_requests = Some(100);
+        report.health =
+            vec![health("0/3", 10, 0.3), health("1/3", 10, 0.36), health("2/3", 10, 0.34)];
+        assert_eq!(report.blurring(), None);
+        report.health =
+            vec![health("0/3", 10, 0.1), health("1/3", 10, 0.8), health("2/3", 10, 0.1)];
+        assert_eq!(report.blurring().map(|one| &*one.shard), Some("1/3"));
+        report.tail_requests = Some(3);
+        assert_eq!(report.blurring(), None, "three requests are chance");
+    }
+
+    #[test]
+    fn what_weighs_against_a_shard_weighs_against_all_but_not_where_it_sent_nothing() {
+        let mut report = ShardsReport::of(2);
+        let text = "late".to_owned();
+        let worst =
+            VerdictReason { verdict: Verdict::Invalid, about: VerdictConcern::Client, text };
+        report.health = vec![ShardHealth { worst: Some(worst), ..health("1/2", 0, 0.0) }];
+        assert_eq!(report.reasons(1000.0), []);
+        report.health[0].sent = 5;
+        let reasons = report.reasons(1000.0);
+        assert_eq!((reasons[0].verdict, &*reasons[0].text), (Verdict::Invalid, "shard 1/2: late"));
+    }
+}
