@@ -73,7 +73,9 @@ pub(crate) fn refused(error: CompareError) -> Fail {
             "these differ (`fizeau compare A B --force` compares them anyway):",
             1,
         )),
-        CompareError::Invalid { .. } => Fail::usage(format!("{text}; --force compares it anyway")),
+        CompareError::Invalid { .. } => {
+            Fail::usage(format!("{text}; `fizeau compare A B --force` compares it anyway"))
+        }
         _ => Fail::usage(text),
     }
 }

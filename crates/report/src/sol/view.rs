@@ -13,8 +13,9 @@ use fizeau_record::text::wrap;
 const SENTENCE: usize = 80;
 
 impl SolView<'_> {
-    /// The answer; in full also the schedules, where the time of each pass goes, and what better resources would gain. Tables are at most 80 columns wide; sentences are broken at `width` or 80 columns, whichever is less.
-    /// Without a newline at the end.
+    /// The answer; in full also the schedules, where the time of each pass goes, and what better resources would gain.
+    /// Tables are at most 80 columns wide; sentences are broken at `width` or 80 columns, whichever is less. Without a newline
+    /// at the end.
     #[must_use]
     pub fn text(&self, width: usize, verbosity: Verbosity) -> String {
         let is_full = verbosity == Verbosity::Full;
