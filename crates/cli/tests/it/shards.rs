@@ -190,7 +190,12 @@ fn both_sides_of_an_ab_run_are_measured_by_all() {
     words.extend(["--a", &url, "--b", &url, "--out", &out]);
     let children = (0..2).map(|index| {
         let mut command = fizeau(&words);
-        command.args(HOWEVER_BUSY).args(["--shard", &format!("{index}/2"), "--rendezvous", &meeting]);
+        command.args(HOWEVER_BUSY).args([
+            "--shard",
+            &format!("{index}/2"),
+            "--rendezvous",
+            &meeting,
+        ]);
         start(command)
     });
     let ended = ends(children.collect());

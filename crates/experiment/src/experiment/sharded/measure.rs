@@ -70,14 +70,8 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
         }
         let basis = self.run.basis();
         let mut begun = Begun(observer);
-        let own = share::measure(
-            &mut self.with,
-            &ordered,
-            self.folder,
-            basis,
-            &self.group,
-            &mut begun,
-        );
+        let own =
+            share::measure(&mut self.with, &ordered, self.folder, basis, &self.group, &mut begun);
         let Some(MeasuredShare { mut run, report, took }) = own.await.map_err(DriveError::widen)?
         else {
             let error = self.group.error().unwrap_or(ShardError::CalledOff);
