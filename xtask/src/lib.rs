@@ -26,6 +26,7 @@ mod tidy;
 mod vendor;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -64,7 +65,10 @@ enum Task {
         args: Vec<OsString>,
     },
     /// Run shards under a real Slurm of this machine, unpacked into target/slurm
-    Slurm,
+    Slurm {
+        /// A program that is built already; by default it is built first
+        fizeau: Option<PathBuf>,
+    },
     /// Every check there is; what CI runs
     Test,
     /// Run the benches; `transport` runs the client side by side with wrk alone, `transport --help` lists its options
@@ -99,7 +103,7 @@ pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Task::Sweep { args } => sweep::run(&args),
         Task::Shards { count, args } => shards::run(count, &args),
-        Task::Slurm => slurm::run(),
+        Task::Slurm { fizeau } => slurm::run(fizeau),
         Task::Test => test::run(),
         Task::Bench { args } => bench::run(&args),
         Task::CalibrateReport { args } => calibrate_report::run(&args),

@@ -15,8 +15,8 @@ use crate::cargo;
 use crate::shards::free_port;
 use cluster::{Cluster, packages};
 
-/// Brings a cluster up, runs a step, an array and a task that dies, and takes the cluster down.
-pub(crate) fn run() -> Result<ExitCode> {
+/// Brings a cluster up, runs a step, an array and a task that dies, and takes the cluster down. `fizeau` is the program, where one is built.
+pub(crate) fn run(fizeau: Option<PathBuf>) -> Result<ExitCode> {
     let home = std::path::absolute("target/slurm")?;
     if let Err(error) = packages(&home) {
         eprintln!(
@@ -25,8 +25,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         let is_ci = std::env::var_os("CI").is_some();
         return Ok(if is_ci { ExitCode::FAILURE } else { ExitCode::SUCCESS });
     }
-    let built = cargo::build(&["--package", "fizeau-cli", "--bin", "fizeau", "--all-features"])?;
-    let fizeau = &built.first().context("cargo built no program named fizeau in fizeau-cli")?.path;
+    let fizeau = &fizeau.map_or_else(built, |path| Ok(std::path::absolute(path)?))?;
     let server = Server::start(fizeau)?;
     let cluster = Cluster::start(&home)?;
     let trial = Trial {
@@ -40,6 +39,13 @@ pub(crate) fn run() -> Result<ExitCode> {
     trial.death()?;
     println!("slurm: all of it holds");
     Ok(ExitCode::SUCCESS)
+}
+
+/// The command line, built.
+fn built() -> Result<PathBuf> {
+    let built = cargo::build(&["--package", "fizeau-cli", "--bin", "fizeau", "--all-features"])?;
+    let fizeau = built.first().context("cargo built no program named fizeau in fizeau-cli")?;
+    Ok(fizeau.path.clone())
 }
 
 /// A simulated server, ended with this.
