@@ -7,7 +7,7 @@
 //!
 //! - It links none of the crates that it builds and checks, so it compiles in seconds and works while they do
 //!   not.
-//! - Whatever it downloads goes through `pip`, into `target/engine/` and `target/ptx/`, through `npm`, into `target/vendor/`, or is Debian's
+//! - Whatever it downloads goes through `apt-get download`, into `target/slurm/`, through `pip`, into `target/engine/` and `target/ptx/`, through `npm`, into `target/vendor/`, or is Debian's
 //!   `chromium` for the tests of the page.
 //! - It exits with the code of the program that it ran for you: 0 done, 1 failed, 2 a wrong command line.
 
@@ -19,12 +19,14 @@ mod engine;
 mod process;
 mod ptx;
 mod shards;
+mod slurm;
 mod sweep;
 mod test;
 mod tidy;
 mod vendor;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -62,6 +64,11 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
+    /// Run shards under a real Slurm of this machine, unpacked into target/slurm
+    Slurm {
+        /// A program that is built already; by default it is built first
+        fizeau: Option<PathBuf>,
+    },
     /// Every check there is; what CI runs
     Test,
     /// Run the benches; `transport` runs the client side by side with wrk alone, `transport --help` lists its options
@@ -96,6 +103,7 @@ pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Task::Sweep { args } => sweep::run(&args),
         Task::Shards { count, args } => shards::run(count, &args),
+        Task::Slurm { fizeau } => slurm::run(fizeau),
         Task::Test => test::run(),
         Task::Bench { args } => bench::run(&args),
         Task::CalibrateReport { args } => calibrate_report::run(&args),

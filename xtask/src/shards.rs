@@ -76,7 +76,7 @@ fn built() -> Result<OsString> {
 }
 
 /// A port that nobody has at present.
-fn free_port() -> Result<u16> {
+pub(crate) fn free_port() -> Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no port is free")?;
     Ok(listener.local_addr()?.port())
 }

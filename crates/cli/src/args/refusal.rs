@@ -2,11 +2,11 @@
 
 use fizeau::core::FailureClass;
 use fizeau::experiment::{
-    EndpointError, ExperimentError, InputError, InputField, InputHint, LimitSource, TokenizerKind,
+    EndpointError, ExperimentError, InputError, InputField, InputHint, LimitSource, ShardError,
+    TokenizerKind,
 };
 
-use crate::commands::shared::shards;
-use crate::exit::Fail;
+use crate::exit::{Exit, Fail};
 
 impl From<InputError> for Fail {
     fn from(error: InputError) -> Self {
@@ -30,6 +30,26 @@ impl From<EndpointError> for Fail {
     }
 }
 
+impl From<ShardError> for Fail {
+    /// Why shards cannot measure together, with an exit code of its own for each kind.
+    fn from(error: ShardError) -> Self {
+        let exit = match &error {
+            ShardError::PeerMissing(_) => Exit::PeerMissing,
+            ShardError::Mismatch(_) => Exit::Mismatch,
+            ShardError::LateStart(_) => Exit::LateStart,
+            ShardError::Unusable(_) => Exit::Usage,
+            _ => Exit::Interrupted,
+        };
+        let hint = match exit {
+            Exit::PeerMissing => {
+                "\n--allow-missing-shards goes on without; `fizeau merge` puts together the folders that there are"
+            }
+            _ => "",
+        };
+        Self { exit, message: format!("{error}{hint}") }
+    }
+}
+
 /// `error`, where commands differ in what they call some of their flags.
 pub(crate) fn of_experiment(
     error: ExperimentError,
@@ -39,7 +59,7 @@ pub(crate) fn of_experiment(
         ExperimentError::Input(error) => refused(&error, flag),
         ExperimentError::Endpoint(error) => error.into(),
         error @ ExperimentError::Stored(_) => Fail::usage(error),
-        ExperimentError::Shards(error) => shards::refused(error),
+        ExperimentError::Shards(error) => error.into(),
         error => Fail::broken(error),
     }
 }

@@ -80,7 +80,7 @@ pub enum ShardIdentityError {
     },
     /// A Slurm array whose indices leave gaps.
     #[error(
-        "SLURM_ARRAY_TASK_STEP={step}: shards are counted one by one; give --array=0-7 without a step"
+        "SLURM_ARRAY_TASK_STEP={step}: shards are counted one by one; ask for an array without a step"
     )]
     Step {
         /// How far apart they are.

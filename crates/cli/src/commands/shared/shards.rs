@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use fizeau::experiment::{
     EndpointKind, ExperimentError, MeetingPoint, MissingShards, PreparedExperiment, PromptSalt,
-    ShardError, ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSpec,
-    Variables, WorkloadSpec,
+    ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSpec, Variables,
+    WorkloadSpec,
 };
 use fizeau::harness::Cancel;
 use fizeau::workload::{Shard, ShardTextError};
@@ -58,7 +58,7 @@ pub(crate) fn of(args: &ShardArgs, out: Out, cancel: &Cancel) -> Result<Shards, 
     let mut offer = ShardOffer::default();
     offer.out = out;
     tell!("shard {}, by {}", found.shard, found.source);
-    ShardGroup::meet(&spec, offer, cancel).map(Shards::Together).map_err(refused)
+    Ok(Shards::Together(ShardGroup::meet(&spec, offer, cancel)?))
 }
 
 impl Shards {
@@ -103,24 +103,6 @@ impl Shards {
             _ => Ok(()),
         }
     }
-}
-
-/// Why shards cannot measure together, with an exit code of its own for each kind.
-pub(crate) fn refused(error: ShardError) -> Fail {
-    let exit = match &error {
-        ShardError::PeerMissing(_) => Exit::PeerMissing,
-        ShardError::Mismatch(_) => Exit::Mismatch,
-        ShardError::LateStart(_) => Exit::LateStart,
-        ShardError::Unusable(_) => Exit::Usage,
-        _ => Exit::Interrupted,
-    };
-    let hint = match (&error, exit) {
-        (_, Exit::PeerMissing) => {
-            "\n--allow-missing-shards goes on without; `fizeau merge` puts together the folders that there are"
-        }
-        _ => "",
-    };
-    Fail { exit, message: format!("{error}{hint}") }
 }
 
 /// Measures this shard's part of a run whose report shard 0 has.
