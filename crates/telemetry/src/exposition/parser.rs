@@ -33,6 +33,8 @@ pub struct PageParser {
     /// The first byte that is no blank.
     first: Option<u8>,
     ended: bool,
+    /// The metric of the line before.
+    before: Arc<str>,
     /// How it begins, for whoever is told that it is no page.
     start: Option<String>,
 }
@@ -56,6 +58,7 @@ impl PageParser {
             line_is: Kept::AsLine,
             first: None,
             ended: false,
+            before: "".into(),
             start: None,
         }
     }
@@ -155,7 +158,9 @@ impl PageParser {
         if !self.ended {
             self.line = bytes;
             let text = str::from_utf8(&self.line).ok().filter(|_| kept == Kept::AsLine);
-            let read = text.and_then(|text| line::read(text, self.page.form, self.limits.labels));
+            let read = text.and_then(|text| {
+                line::read(text, self.page.form, self.limits.labels, &self.before)
+            });
             match read {
                 Some(Line::Nothing) => {}
                 Some(Line::End) => self.ended = true,
@@ -163,7 +168,10 @@ impl PageParser {
                     let name = name.into();
                     self.declared(name, kind);
                 }
-                Some(Line::Value(name, sample, exemplar)) => self.value(name, sample, exemplar),
+                Some(Line::Value(name, sample, exemplar)) => {
+                    self.before = Arc::clone(&name.metric);
+                    self.value(name, sample, exemplar);
+                }
                 None => self.unreadable(),
             }
             self.line.clear();
