@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds = arguments.next().map_or(Ok(10), |seconds| seconds.parse())?;
 
     let clock = Since(Instant::now());
-    let source = PageSource::new(url, PageSettings::default());
+    let source = PageSource::new(url, PageSettings::default().known_only());
     let scraper = Scraper::start(source, clock, ScrapeSettings::default())?;
     let patience = Duration::from_secs(10);
     if !scraper.scrape_now(patience) {

@@ -29,19 +29,29 @@ pub(super) enum Exemplar {
 
 /// What `line` says; none if it cannot be read, or has more labels than `most_labels`.
 ///
-/// Lines of one metric stand together, so that most share the name `before`.
+/// Lines of one metric stand together, so that most share the name `before`. Of a metric that is not wanted nothing is read.
 pub(super) fn read<'a>(
     line: &'a str,
     form: PageForm,
     most_labels: usize,
     before: &Arc<str>,
+    wanted: fn(&str) -> bool,
 ) -> Option<Line<'a>> {
     let line = line.trim_matches(BLANK);
     match line.strip_prefix('#') {
         Some(comment) => Some(comment_of(comment)),
         None if line.is_empty() => Some(Line::Nothing),
+        None if is_foreign(line, before, wanted) => Some(Line::Nothing),
         None => value_of(line, form, most_labels, before),
     }
+}
+
+/// Whether a line begins with the name of a metric that is not wanted.
+fn is_foreign(line: &str, before: &str, wanted: fn(&str) -> bool) -> bool {
+    let end = line.find(|c: char| !is_of_name(c)).unwrap_or(line.len());
+    let (name, rest) = line.split_at(end);
+    let is_name = !name.is_empty() && rest.starts_with(['{', ' ', '\t']);
+    is_name && name != before && !wanted(name)
 }
 
 const BLANK: [char; 3] = [' ', '\t', '\r'];
@@ -160,7 +170,7 @@ mod tests {
     use super::*;
 
     fn value(line: &str) -> Option<(String, f64, Option<i64>, Exemplar)> {
-        match read(line, PageForm::Text, 4, &"up".into())? {
+        match read(line, PageForm::Text, 4, &"up".into(), |_| true)? {
             Line::Value(name, sample, exemplar) => {
                 Some((name.to_string(), sample.value, sample.told_at_unix_ms, exemplar))
             }
