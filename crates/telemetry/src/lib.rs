@@ -76,7 +76,7 @@ pub use host::{CpuTime, HostReading, HostWindow};
 #[cfg(feature = "http")]
 pub use page_source::{FetchError, FetchErrorKind, PageSettings, PageSource};
 pub use samples::{Combine, Fetch, FetchFailure, History, Point};
-pub use scraper::{Pace, ScrapeCost, ScrapeReport, ScrapeSettings, Scraper, ScraperError};
+pub use scraper::{Metrics, Pace, ScrapeCost, ScrapeReport, ScrapeSettings, Scraper, ScraperError};
 pub use server::{
     ServerTimeline, ServerWindow, TimelinePoint, ToldCounter, ToldGauge, ToldHistogram,
 };

@@ -23,7 +23,6 @@ bench ab sweep search simulate | --use-beam-search | a beam sends no tokens as t
 ab | --base-url --host --port | an A/B run has two servers; use --a URL and --b URL
 ab | --trace-speedup --ignore-trace-times | an A/B run replays no trace; use `fizeau bench` on each server and `fizeau compare`
 ab sweep search | --probe-request-rate --probe-input-len --probe-output-len | only `fizeau bench` and `fizeau simulate` have a probe stream; leave the flag out
-sweep search ab | --shard | only `fizeau bench` runs in shares; leave the flag out
 simulate | --shard | a simulation runs whole; leave the flag out
 simulate | --base-url --host --port --model --a --b | a simulation has no server; use --model-config and --hardware for what is simulated, or `fizeau serve` for a server
 bench sweep search simulate sol plan report serve | --gpu --device --gpu-type --gpu-name | use --hardware NAME for the device, such as --hardware h100-sxm

@@ -43,7 +43,7 @@ fn a_table_gives_replicas_devices_and_money() {
     let ended = plan(&words);
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{ended:?}");
     assert!(ended.out.lines().all(|line| line.chars().count() <= 80), "{}", ended.out);
-    for text in ["A replica carries 14.0 requests/s", "9 + 1", "200.00", "x 0.75", "as given"] {
+    for text in ["A replica carries 14.0 requests/s", "9 + 1", "200.00", "\n  0.75 ", "as given"] {
         assert!(ended.out.contains(text), "{text}: {}", ended.out);
     }
     let plan = &json(&words)["plans"][0];

@@ -51,7 +51,7 @@ fn all_of_a_summary_comes_back_from_the_tapes() {
         assert_eq!(ended.out, summary, "{line}");
         let text = shown(&[&out]);
         assert!(text.starts_with("m at http://") && text.contains("Successful requests"), "{text}");
-        assert!(text.contains("= Fizeau =") && text.contains("TTFT scheduled"), "{text}");
+        assert!(text.contains("= Fizeau =") && text.contains("TTFT from schedule"), "{text}");
     }
     // Other goals and another window than the run's.
     let out = measured(&server, &scratch, "--max-concurrency 4 --goodput ttft:500");

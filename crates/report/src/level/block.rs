@@ -365,7 +365,7 @@ pub(super) fn ends<T>(
             format!("  [{}, {}]", shown(low), shown(high))
         }
         Some(SampleSupport::NotSupported { needs, .. }) => {
-            format!("  [no interval: needs {needs} requests]")
+            format!("  [no interval: needs {needs}]")
         }
         None => String::new(),
     }

@@ -27,7 +27,7 @@ fn spelling_is_forgiven_where_nothing_else_could_be_meant() {
 }
 
 #[test]
-fn an_unknown_name_gets_a_suggestion_and_the_list() {
+fn an_unknown_name_gets_a_suggestion() {
     for (wrong, nearest) in [
         ("h100-smx", "h100-sxm"),
         ("h20-sxm", "h200-sxm"),
@@ -39,9 +39,7 @@ fn an_unknown_name_gets_a_suggestion_and_the_list() {
         assert_eq!(error.nearest, nearest, "for {wrong}");
         let message = error.to_string();
         assert!(message.contains(wrong), "{message}");
-        for device in Device::all() {
-            assert!(message.contains(&device.name), "{message}");
-        }
+        assert!(message.contains(&format!("did you mean \"{nearest}\"?")), "{message}");
     }
     assert!(Device::named("").is_err());
     assert!(Device::named(&"x".repeat(100_000)).unwrap_err().to_string().len() < 800);

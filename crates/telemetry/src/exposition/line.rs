@@ -1,5 +1,8 @@
 //! One line of a page.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use super::escape::quoted;
 use super::labels::{Labels, SeriesName};
 use super::page::{MetricKind, PageForm, Sample};
@@ -25,13 +28,30 @@ pub(super) enum Exemplar {
 }
 
 /// What `line` says; none if it cannot be read, or has more labels than `most_labels`.
-pub(super) fn read(line: &str, form: PageForm, most_labels: usize) -> Option<Line<'_>> {
+///
+/// Lines of one metric stand together, so that most share the name `before`. Of a metric that is not wanted nothing is read.
+pub(super) fn read<'a>(
+    line: &'a str,
+    form: PageForm,
+    most_labels: usize,
+    before: &Arc<str>,
+    wanted: fn(&str) -> bool,
+) -> Option<Line<'a>> {
     let line = line.trim_matches(BLANK);
     match line.strip_prefix('#') {
         Some(comment) => Some(comment_of(comment)),
         None if line.is_empty() => Some(Line::Nothing),
-        None => value_of(line, form, most_labels),
+        None if is_foreign(line, before, wanted) => Some(Line::Nothing),
+        None => value_of(line, form, most_labels, before),
     }
+}
+
+/// Whether a line begins with the name of a metric that is not wanted.
+fn is_foreign(line: &str, before: &str, wanted: fn(&str) -> bool) -> bool {
+    let end = line.find(|c: char| !is_of_name(c)).unwrap_or(line.len());
+    let (name, rest) = line.split_at(end);
+    let is_name = !name.is_empty() && rest.starts_with(['{', ' ', '\t']);
+    is_name && name != before && !wanted(name)
 }
 
 const BLANK: [char; 3] = [' ', '\t', '\r'];
@@ -45,13 +65,18 @@ fn comment_of(comment: &str) -> Line<'_> {
     }
 }
 
-fn value_of(line: &str, form: PageForm, most_labels: usize) -> Option<Line<'_>> {
+fn value_of<'a>(
+    line: &'a str,
+    form: PageForm,
+    most_labels: usize,
+    before: &Arc<str>,
+) -> Option<Line<'a>> {
     let name_end = line.find(|c: char| !is_of_name(c)).unwrap_or(line.len());
     let (name, rest) = line.split_at(name_end);
     let rest = rest.trim_start_matches(BLANK);
     let (name, labels, rest) = match rest.strip_prefix('{') {
         Some(inside) => labels_of(name, inside, most_labels)?,
-        None => (name.to_owned(), Labels::default(), rest),
+        None => (Cow::Borrowed(name), Labels::default(), rest),
     };
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
@@ -71,17 +96,18 @@ fn value_of(line: &str, form: PageForm, most_labels: usize) -> Option<Line<'_>> 
         return None;
     }
     let sample = Sample { value, told_at_unix_ms: told_at };
+    let name = if *name == **before { Arc::clone(before) } else { name.into() };
     Some(Line::Value(SeriesName::new(name, labels), sample, exemplar))
 }
 
 /// The name, the labels, and what follows the closing brace. A name outside of the old alphabet stands in quotes before them.
 fn labels_of<'a>(
-    name: &str,
+    name: &'a str,
     inside: &'a str,
     most_labels: usize,
-) -> Option<(String, Labels, &'a str)> {
-    let mut name = name.to_owned();
-    let mut pairs = Vec::new();
+) -> Option<(Cow<'a, str>, Labels, &'a str)> {
+    let mut name = Cow::Borrowed(name);
+    let mut pairs: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::with_capacity(4);
     let mut rest = inside.trim_start_matches(BLANK);
     loop {
         if let Some(after) = rest.strip_prefix('}') {
@@ -95,7 +121,7 @@ fn labels_of<'a>(
                 if pairs.len() == most_labels {
                     return None;
                 }
-                pairs.push((label, value.into_owned()));
+                pairs.push((label, value));
                 rest = after;
             }
             None if name.is_empty() && pairs.is_empty() => name = label,
@@ -110,13 +136,13 @@ fn labels_of<'a>(
     }
 }
 
-fn label_name(rest: &str) -> Option<(String, &str)> {
+fn label_name(rest: &str) -> Option<(Cow<'_, str>, &str)> {
     if let Some(rest) = rest.strip_prefix('"') {
-        return quoted(rest).map(|(text, rest)| (text.into_owned(), rest));
+        return quoted(rest);
     }
     let end = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
     let (label, rest) = rest.split_at(end);
-    (!label.is_empty()).then(|| (label.to_owned(), rest))
+    (!label.is_empty()).then_some((Cow::Borrowed(label), rest))
 }
 
 fn is_of_name(c: char) -> bool {
@@ -144,7 +170,7 @@ mod tests {
     use super::*;
 
     fn value(line: &str) -> Option<(String, f64, Option<i64>, Exemplar)> {
-        match read(line, PageForm::Text, 4)? {
+        match read(line, PageForm::Text, 4, &"up".into(), |_| true)? {
             Line::Value(name, sample, exemplar) => {
                 Some((name.to_string(), sample.value, sample.told_at_unix_ms, exemplar))
             }

@@ -33,6 +33,9 @@ pub struct PageParser {
     /// The first byte that is no blank.
     first: Option<u8>,
     ended: bool,
+    /// The metric of the line before.
+    before: Arc<str>,
+    wanted: fn(&str) -> bool,
     /// How it begins, for whoever is told that it is no page.
     start: Option<String>,
 }
@@ -56,8 +59,18 @@ impl PageParser {
             line_is: Kept::AsLine,
             first: None,
             ended: false,
+            before: "".into(),
+            wanted: |_| true,
             start: None,
         }
+    }
+
+    /// Reads only the metrics whose name (as it stands on the page) is `wanted`: others cost no more than a look at their name. What else
+    /// is odd is noted of those alone.
+    #[must_use]
+    pub const fn wanting(mut self, wanted: fn(&str) -> bool) -> Self {
+        self.wanted = wanted;
+        self
     }
 
     /// Takes the next piece.
@@ -155,7 +168,9 @@ impl PageParser {
         if !self.ended {
             self.line = bytes;
             let text = str::from_utf8(&self.line).ok().filter(|_| kept == Kept::AsLine);
-            let read = text.and_then(|text| line::read(text, self.page.form, self.limits.labels));
+            let (form, labels) = (self.page.form, self.limits.labels);
+            let read =
+                text.and_then(|text| line::read(text, form, labels, &self.before, self.wanted));
             match read {
                 Some(Line::Nothing) => {}
                 Some(Line::End) => self.ended = true,
@@ -163,7 +178,10 @@ impl PageParser {
                     let name = name.into();
                     self.declared(name, kind);
                 }
-                Some(Line::Value(name, sample, exemplar)) => self.value(name, sample, exemplar),
+                Some(Line::Value(name, sample, exemplar)) => {
+                    self.before = Arc::clone(&name.metric);
+                    self.value(name, sample, exemplar);
+                }
                 None => self.unreadable(),
             }
             self.line.clear();

@@ -10,6 +10,7 @@ use super::error::{FetchError, FetchErrorKind};
 use crate::exposition::{Page, PageForm, PageLimits, PageParser};
 use crate::secret::Secret;
 use crate::source::Source;
+use crate::vocabulary::meaning_of;
 
 /// How pages are asked for.
 #[derive(Debug, Clone)]
@@ -17,12 +18,18 @@ pub struct PageSettings {
     limits: PageLimits,
     patience: Nanos,
     headers: Vec<(String, Secret)>,
+    wanted: fn(&str) -> bool,
 }
 
 impl Default for PageSettings {
     /// The usual limits, ten seconds, no headers.
     fn default() -> Self {
-        Self { limits: PageLimits::default(), patience: Nanos::from_secs(10), headers: Vec::new() }
+        Self {
+            limits: PageLimits::default(),
+            patience: Nanos::from_secs(10),
+            headers: Vec::new(),
+            wanted: |_| true,
+        }
     }
 }
 
@@ -45,6 +52,13 @@ impl PageSettings {
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), Secret::new(value)));
+        self
+    }
+
+    /// Only metrics whose meaning is known: those of a scraper that keeps no others.
+    #[must_use]
+    pub fn known_only(mut self) -> Self {
+        self.wanted = is_known;
         self
     }
 
@@ -124,7 +138,7 @@ impl PageSource {
     }
 
     fn read(&self, form: PageForm, body: &mut impl Read) -> Result<Page, FetchErrorKind> {
-        let mut parser = PageParser::new(form, self.settings.limits);
+        let mut parser = PageParser::new(form, self.settings.limits).wanting(self.settings.wanted);
         let mut piece = vec![0; PIECE];
         loop {
             let length = match body.read(&mut piece) {
@@ -158,6 +172,10 @@ impl Source for PageSource {
     fn page(&mut self) -> Result<Page, FetchError> {
         self.fetch().map_err(|kind| FetchError { address: self.shown.clone(), kind })
     }
+}
+
+fn is_known(metric: &str) -> bool {
+    meaning_of(metric).is_some()
 }
 
 /// Text first: all give it, and OpenMetrics adds exemplars that nobody here wants.

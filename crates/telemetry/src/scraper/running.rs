@@ -19,12 +19,24 @@ pub struct ScrapeSettings {
     pub interval: Nanos,
     /// How far back pages are kept; none for a run, whose end decides.
     pub keep: Option<Nanos>,
+    /// Of which metrics.
+    pub metrics: Metrics,
+}
+
+/// Which metrics of a page are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Metrics {
+    /// Those whose meaning is known.
+    #[default]
+    Known,
+    /// All: for whoever looks for a name of their own.
+    All,
 }
 
 impl Default for ScrapeSettings {
-    /// Once a second, and everything kept.
+    /// Once a second, all pages kept, of metrics whose meaning is known.
     fn default() -> Self {
-        Self { interval: Nanos::from_secs(1), keep: None }
+        Self { interval: Nanos::from_secs(1), keep: None, metrics: Metrics::Known }
     }
 }
 
@@ -42,7 +54,7 @@ pub struct ScrapeReport {
     pub cost: ScrapeCost,
 }
 
-/// A source that a thread of its own asks again and again. Of its pages those metrics are kept whose meaning is known.
+/// A source that a thread of its own asks again and again.
 ///
 /// Pages before and behind a window make its figures exact: ask for both with [`Scraper::scrape_now`].
 #[derive(Debug)]
@@ -152,7 +164,8 @@ impl<S: Source, C: Clock> Work<S, C> {
         let ScrapeReport { history, cost } = &mut *report;
         match page {
             Ok(page) => {
-                history.record_those(fetch, &page, |metric| meaning_of(metric).is_some());
+                let all = self.settings.metrics == Metrics::All;
+                history.record_those(fetch, &page, |metric| all || meaning_of(metric).is_some());
                 cost.add(fetch.length(), Some(page.notes.bytes));
             }
             Err(error) => {

@@ -91,6 +91,15 @@ fn duplicates_and_declarations_that_differ_are_counted() {
 }
 
 #[test]
+fn what_is_not_wanted_is_not_read() {
+    let mut parser =
+        PageParser::new(PageForm::Text, PageLimits::default()).wanting(|name| name == "a");
+    parser.feed(b"b{c=oops} 1\na{c=\"1\"} 1\na 2\nb\n").unwrap();
+    let page = parser.finish().unwrap();
+    assert_eq!((page.samples.len(), page.notes.unreadable_lines), (2, 1));
+}
+
+#[test]
 fn limits_hold() {
     let limits = PageLimits { bytes: 100, line: 10, labels: 1, series: 2 };
     let read = |text: &str| {

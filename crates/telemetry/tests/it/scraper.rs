@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fizeau_core::Nanos;
 use fizeau_telemetry::{
-    Labels, Pace, Page, PageError, ScrapeSettings, Scraper, SeriesName, Source,
+    Labels, Metrics, Pace, Page, PageError, ScrapeSettings, Scraper, SeriesName, Source,
 };
 
 use super::pages::Ticking;
@@ -29,7 +29,8 @@ impl Source for Counting {
 
 #[test]
 fn pages_on_demand_are_there_when_it_says_so() {
-    let settings = ScrapeSettings { interval: Nanos::from_secs(3_600), keep: None };
+    let settings =
+        ScrapeSettings { interval: Nanos::from_secs(3_600), ..ScrapeSettings::default() };
     let scraper = Scraper::start(Counting(0), Ticking::default(), settings).unwrap();
     for _ in 0..3 {
         assert!(scraper.scrape_now(PATIENCE));
@@ -50,12 +51,15 @@ fn pages_on_demand_are_there_when_it_says_so() {
 #[test]
 fn a_watch_without_end_forgets() {
     let keep = Some(Nanos::from_millis(20));
-    let settings = ScrapeSettings { interval: Nanos::from_secs(3_600), keep };
+    let settings =
+        ScrapeSettings { interval: Nanos::from_secs(3_600), keep, metrics: Metrics::All };
     let scraper = Scraper::start(Counting(0), Ticking::default(), settings).unwrap();
     for _ in 0..50 {
         assert!(scraper.scrape_now(PATIENCE));
     }
-    assert!(scraper.stop().history.fetches().len() < 20);
+    let history = scraper.stop().history;
+    assert!(history.fetches().len() < 20);
+    assert!(history.metrics().contains(&"unknown_total"));
 }
 
 #[test]
