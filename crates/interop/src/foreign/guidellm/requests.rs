@@ -40,7 +40,9 @@ struct Info {
 
 #[derive(Debug, Deserialize)]
 struct Timings {
-    targeted_start: Option<f64>,
+    /// Its scheduler may start before the zero of its clock: a time below zero is no time at which a request was due.
+    #[serde(default)]
+    targeted_start: Lenient<f64>,
     request_start: Option<f64>,
     first_token_iteration: Option<f64>,
     last_token_iteration: Option<f64>,
@@ -108,7 +110,8 @@ impl Requests {
 
     /// The tapes of the requests, in the order in which they ended.
     pub(super) fn tapes(&self, record: &Record<'_>) -> Result<Vec<Tape>, ForeignError> {
-        let due = |own: &Sent| own.timings.targeted_start.map_or(own.start, |at| at.min(own.start));
+        let due =
+            |own: &Sent| own.timings.targeted_start.0.map_or(own.start, |at| at.min(own.start));
         let epoch = self.all.iter().map(due).fold(f64::INFINITY, f64::min);
         let seen = self.all.iter().map(|own| own.seen(epoch));
         Seen::tapes(seen, record, |_| "requests".to_owned())
@@ -120,7 +123,8 @@ const MOST: u64 = 1 << 20;
 
 impl Sent {
     fn seen(&self, epoch: f64) -> Seen {
-        let Timings { targeted_start, first_token_iteration: first, .. } = self.timings;
+        let (targeted_start, first) =
+            (self.timings.targeted_start.0, self.timings.first_token_iteration);
         let decoding = first.zip(self.timings.last_token_iteration);
         let decoding = decoding.map(|(first, last)| (last - first).max(0.0));
         let chunks = self.timings.token_iterations.unwrap_or_default();

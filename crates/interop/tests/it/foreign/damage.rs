@@ -103,6 +103,17 @@ fn lists_of_other_lengths_are_refused() {
     );
 }
 
+/// A file of GuideLLM 0.8.1 has such a time: its scheduler starts before the zero of its clock.
+#[test]
+fn a_request_of_guidellm_may_be_due_before_zero() {
+    let mut file = record("guidellm.json");
+    let first = "/benchmarks/0/requests/successful/0/info/timings/targeted_start";
+    *file.pointer_mut(first).expect("the fixture has it") = json!(-0.0003);
+    let whole = import("guidellm.json", &fixture("guidellm.json")).unwrap();
+    let taken = import("guidellm.json", file.to_string().as_bytes()).unwrap();
+    assert_eq!(taken.len(), whole.len());
+}
+
 #[test]
 fn a_file_of_no_form_lists_those_that_there_are() {
     for (text, looks) in [
