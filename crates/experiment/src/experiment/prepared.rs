@@ -8,7 +8,7 @@ use fizeau_workload::Shard;
 
 use super::kind::{EndpointKind, PreparedRun};
 use super::preflight::{first_request, preflight};
-use super::sharded::{ShardOutcome, follow, lead};
+use super::sharded::{ShardOutcome, SharedRun, follow, lead};
 use super::{Experiment, PreflightChecks, RunConduct};
 use crate::client::MeasuringClient;
 use crate::endpoint::{EndpointSource, PreparedEndpoint, needs_of};
@@ -244,7 +244,8 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         let folder = self.folder();
         self.keep(&document, watcher)?;
         let timer = Pacer::new(clock);
-        let led = lead(&self.run, pools, timer, group, &document, folder, watcher).await;
+        let shared = SharedRun { group, document: &document, folder };
+        let led = lead(&self.run, pools, timer, shared, watcher).await;
         led.map(ShardOutcome::Whole)
     }
 

@@ -6,5 +6,5 @@ mod ordered;
 mod share;
 
 pub use follow::{ShardOutcome, ShardPart};
-pub(super) use follow::{follow, lead};
+pub(super) use follow::{SharedRun, follow, lead};
 pub use ordered::OrderedLevel;

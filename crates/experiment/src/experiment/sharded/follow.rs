@@ -53,14 +53,20 @@ impl fmt::Display for ShardPart {
     }
 }
 
+/// What all shards take part in, as shard 0 has it.
+pub(in crate::experiment) struct SharedRun<'a> {
+    pub(in crate::experiment) group: &'a ShardGroup,
+    pub(in crate::experiment) document: &'a RunDocument,
+    /// Where what comes of all of them is kept; none for nowhere.
+    pub(in crate::experiment) folder: Option<&'a RunFolder>,
+}
+
 /// Measures all of `run` with all shards, as shard 0.
 pub(in crate::experiment) async fn lead<R: PreparedRun, M: Measure, C: Timer>(
     run: &R,
     with: Vec<M>,
     timer: C,
-    group: &ShardGroup,
-    document: &RunDocument,
-    kept: Option<&RunFolder>,
+    SharedRun { group, document, folder: kept }: SharedRun<'_>,
     watcher: &mut impl Watcher,
 ) -> Result<R::Outcome, ExperimentError> {
     let folder = ShareFolder::create(group, document, run.basis()).map_err(unusable)?;
