@@ -29,7 +29,8 @@ impl Screen {
         let columns: Option<usize> =
             std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         // A terminal that does not know its size says that it has none.
-        let width = columns.or(size.map(|(width, _)| width.0.into())).filter(|width| *width > 0);
+        let width =
+            columns.or_else(|| size.map(|(width, _)| width.0.into())).filter(|width| *width > 0);
         let width = width.unwrap_or(ASSUMED_WIDTH);
         Self { width, style, charset: charset() }
     }

@@ -41,7 +41,7 @@ fn without_its_own(text: &str) -> String {
     let mut kept = Vec::new();
     while let Some(line) = lines.next() {
         match line.trim_start() {
-            list if list == "\"command_line\": [" => {
+            "\"command_line\": [" => {
                 lines.by_ref().find(|line| line.trim_start().starts_with(']'));
             }
             own if ["\"started\":", "\"command_line\":"]

@@ -74,10 +74,13 @@ fn bench<'a>(url: &'a str, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     words
 }
 
+/// What a run counted, and when each of its requests was due.
+type CountsAndInstants = (Vec<Value>, Vec<(u64, u64)>);
+
 /// 1, 2, 3 and 8 processes send the same requests at the same instants, each once, and report the same counts.
 fn is_one_run(name: &str, load: &[&str]) {
     let scratch = Scratch::new(name);
-    let mut one: Option<(Vec<Value>, Vec<(u64, u64)>)> = None;
+    let mut one: Option<CountsAndInstants> = None;
     for count in [1, 2, 3, 8] {
         let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
         let (url, out) = (format!("http://{}", server.addr()), scratch.path(&count.to_string()));
