@@ -17,7 +17,12 @@ impl Clock for Since {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let url = arguments.next().unwrap_or_else(|| "http://127.0.0.1:8000/metrics".to_owned());
+    let Some(url) = arguments.next() else {
+        println!(
+            "give the address of a page, such as http://127.0.0.1:8000/metrics, and for how many seconds"
+        );
+        return Ok(());
+    };
     let seconds = arguments.next().map_or(Ok(10), |seconds| seconds.parse())?;
 
     let clock = Since(Instant::now());
