@@ -13,6 +13,7 @@
 //! | [`roofline`] | `fizeau-roofline` | model x hardware to the bound that nothing can beat |
 //! | [`pareto`] | `fizeau-pareto` | points to frontier, hypervolume, knee and operating point; which load to test next; how many carry a rate |
 //! | [`sim`] | `fizeau-sim` | a simulated serving engine, in virtual time or behind HTTP |
+//! | `probe` | `fizeau-probe` | what a machine really does, measured part by part (feature `probe`) |
 //! | [`telemetry`] | `fizeau-telemetry` | what the server, the GPU and the host say, over exactly the window of a level |
 //! | [`record`] | `fizeau-record` | the run's folder as typed documents, both ways |
 //! | [`harness`] | `fizeau-harness` | warm-up, levels, the worker pool, and the client's own proof |

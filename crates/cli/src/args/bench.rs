@@ -21,8 +21,8 @@ pub(crate) struct BenchArgs {
     pub(crate) level: LevelArgs,
     #[command(flatten)]
     pub(crate) shards: ShardArgs,
-    /// Begin at this instant of the wall clock, after the warm-up: for shards that cannot reach one another and whose clocks agree, such as
-    /// 2026-11-23T20:00:00Z.
+    /// Begin at this instant of the wall clock, such as 2026-11-23T20:00:00Z, after the warm-up: for shards that cannot reach one
+    /// another and whose clocks agree.
     #[arg(
         long,
         value_name = "UTC",

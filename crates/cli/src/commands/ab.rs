@@ -55,13 +55,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let folder = prepared.folder().cloned();
     let mut progress = Progress::new(view, title, &cancel);
     interrupt::listen(cancel.clone())?;
-    let run = async {
-        match shards.group() {
-            None => prepared.run(&mut progress).await.map(ShardOutcome::Whole),
-            Some(group) => prepared.run_in(group, &mut progress).await,
-        }
-    };
-    let report = match runtime.block_on(run).map_err(refused)? {
+    let report = match runtime.block_on(shards.run(prepared, &mut progress)).map_err(refused)? {
         ShardOutcome::Whole(report) => report,
         ShardOutcome::Part(part) => return shards::show(&part),
     };

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     shards.refuse("--start-at", args.start_at.is_some())?;
     let prepared = experiment(args, &shards, &cancel)?.prepare().map_err(refused)?;
     if !shards.has_report() {
-        return part(args, prepared, &shards, &cancel);
+        return shards::part(prepared, &shards, &cancel, refused);
     }
     level_outputs(args, &prepared)?;
     let runtime = runtime::single()?;
@@ -51,30 +51,13 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let folder = prepared.folder().cloned();
     let mut watcher = kept.watcher(prepared.prepared(), folder.as_ref(), view, &cancel);
     interrupt::listen(cancel.clone())?;
-    let run = async {
-        match shards.group() {
-            None => prepared.run(&mut watcher).await.map(ShardOutcome::Whole),
-            Some(group) => prepared.run_in(group, &mut watcher).await,
-        }
-    };
-    let (measured, written) = match runtime.block_on(run) {
+    let (measured, written) = match runtime.block_on(shards.run(prepared, &mut watcher)) {
         Ok(ShardOutcome::Part(part)) => return shards::show(&part),
         Ok(ShardOutcome::Whole(measured)) => (measured, Ok(())),
         Err(ExperimentError::NotKept { measured, why }) => (*measured, Err(Fail::broken(why))),
         Err(error) => return Err(refused(error)),
     };
     kept.finish(folder.as_ref(), measured, watcher, &cancel).written(written).show(&args.trust)
-}
-
-/// Measures this shard's part of a run whose report another one has.
-fn part(
-    args: &BenchArgs,
-    prepared: Prepared,
-    shards: &Shards,
-    cancel: &Cancel,
-) -> Result<Exit, Fail> {
-    let refused = workload::refused(arrivals_flag(&args.level.arrivals));
-    shards::part(prepared, shards, cancel, refused)
 }
 
 /// What is asked for. Files are read; nothing is sent.

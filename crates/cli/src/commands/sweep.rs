@@ -138,13 +138,7 @@ pub(crate) fn measure<K: EndpointKind>(
     let goals = args.verdict.goals.goodput()?;
     let mut watcher = (progress, DetailWatcher::<DetailTally>::new(&goals));
     interrupt::listen(cancel.clone())?;
-    let run = async {
-        match shards.group() {
-            None => prepared.run(&mut watcher).await.map(ShardOutcome::Whole),
-            Some(group) => prepared.run_in(group, &mut watcher).await,
-        }
-    };
-    Ok(match runtime.block_on(run).map_err(refused)? {
+    Ok(match runtime.block_on(shards.run(prepared, &mut watcher)).map_err(refused)? {
         ShardOutcome::Whole(outcome) => {
             Levels::Whole(Measured { outcome, folder, cancel: cancel.clone() })
         }

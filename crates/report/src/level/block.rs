@@ -201,7 +201,7 @@ impl Shown<'_, LevelReport> {
             line("Share of speed of light (output tok/s):", format_args!("{share} {of_bound}"))
         }));
         lines.extend(light.data_sheet.as_ref().and_then(|sheet| {
-            of("Share of its data sheet's:", sheet.share, sheet.output_tokens_per_s)
+            of("Share of its data sheet's limit:", sheet.share, sheet.output_tokens_per_s)
         }));
         lines.extend(beats(light).then(|| sentence(IN_TURNS)));
         lines

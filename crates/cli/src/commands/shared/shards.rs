@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use fizeau::experiment::{
-    EndpointKind, ExperimentError, MeetingPoint, MissingShards, PreparedExperiment, PromptSalt,
-    ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSpec, Variables,
-    WorkloadSpec,
+    EndpointKind, ExperimentError, MeetingPoint, MissingShards, PreparedExperiment, PreparedRun,
+    PromptSalt, ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSpec,
+    Variables, Watcher, WorkloadSpec,
 };
 use fizeau::harness::Cancel;
 use fizeau::workload::{Shard, ShardTextError};
@@ -73,6 +73,18 @@ impl Shards {
     /// Whether this client has the run's report and folder.
     pub(crate) fn has_report(&self) -> bool {
         self.group().is_none_or(ShardGroup::is_first)
+    }
+
+    /// Runs `prepared`, by this client alone or by all shards together.
+    pub(crate) async fn run<K: EndpointKind>(
+        &self,
+        prepared: PreparedExperiment<K>,
+        watcher: &mut impl Watcher,
+    ) -> Result<ShardOutcome<<K::Prepared as PreparedRun>::Outcome>, ExperimentError> {
+        match self.group() {
+            None => prepared.run(watcher).await.map(ShardOutcome::Whole),
+            Some(group) => prepared.run_in(group, watcher).await,
+        }
     }
 
     /// Gives all shards the same prompts.
