@@ -8,9 +8,12 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 
+use crate::cargo::Program;
 use crate::{cargo, engine, process};
 
 const LOCK: &str = include_str!("../ptx/requirements.lock");
+/// The example that writes the kernels.
+const WRITER: &str = "kernels";
 /// The generations that are assembled for: A100, H100 and H200, B200.
 const TARGETS: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
 
@@ -19,7 +22,9 @@ const TARGETS: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
 /// # Errors
 /// If there is no Python, no network the first time, or a kernel is not well-formed.
 pub(crate) fn run() -> Result<ExitCode> {
-    assemble(&assembler()?)?;
+    let programs =
+        cargo::build(&["--package", "fizeau-probe", "--features", "cuda", "--example", WRITER])?;
+    assemble(&assembler()?, &programs)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -56,18 +61,15 @@ pub(crate) fn assembler() -> Result<PathBuf> {
     Ok(found)
 }
 
-/// Writes all kernels and assembles each module for each target.
+/// Writes all kernels by the one of the `programs` that does, and assembles each module for each target.
 ///
 /// # Errors
 /// If one is not well-formed; the assembler has then said why.
-pub(crate) fn assemble(ptxas: &Path) -> Result<()> {
+pub(crate) fn assemble(ptxas: &Path, programs: &[Program]) -> Result<()> {
     let kernels = folder()?.join("kernels");
-    let mut write = cargo::command();
-    write
-        .args(["run", "--quiet", "--package", "fizeau-probe", "--features", "cuda"])
-        .args(["--example", "kernels", "--"])
-        .arg(&kernels);
-    if !process::succeeds(&mut write)? {
+    let writer = programs.iter().find(|program| program.name == WRITER);
+    let writer = writer.context("cargo built no program that writes the kernels")?;
+    if !process::succeeds(Command::new(&writer.path).arg(&kernels))? {
         bail!("the kernels could not be written");
     }
     let entries = fs::read_dir(&kernels).context("cannot read the kernels")?;

@@ -114,7 +114,7 @@ fn kernels() -> Result<Outcome> {
             return Ok(if in_ci { Outcome::Failed } else { Outcome::Skipped("no assembler") });
         }
     };
-    ptx::assemble(&assembler)?;
+    ptx::assemble(&assembler, &cargo::examples(&EVERYTHING)?)?;
     Ok(Outcome::Passed)
 }
 

@@ -29,6 +29,16 @@ pub(crate) fn ascending<T: Copy>(values: &mut Vec<T>, key: impl Fn(&T) -> u64) {
     }
 }
 
+/// Puts finite or other numbers into the order of [`f64::total_cmp`], many of them in a few passes over their digits.
+pub fn sort_numbers(values: &mut Vec<f64>) {
+    ascending(values, |value| key(*value));
+}
+
+/// Puts numbers that each have a weight into the order of [`f64::total_cmp`]; the weights of equal numbers keep theirs.
+pub fn sort_weighted_numbers(values: &mut Vec<(f64, u64)>) {
+    ascending(values, |(value, _)| key(*value));
+}
+
 /// Puts `values` into `sorted`, which has as many places, by the lowest digit of `digits`.
 fn by_digit<T: Copy>(values: &[T], sorted: &mut [T], digits: impl Fn(&T) -> usize) {
     const DIGITS: usize = 1 << DIGIT_BITS;

@@ -2,7 +2,7 @@
 
 use crate::{PeerFigure, PeerReport, PeerUnit};
 use fizeau_core::Tape;
-use fizeau_metrics::{Percent, PercentileRule};
+use fizeau_metrics::{Percent, PercentileRule, sort_numbers};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -83,7 +83,7 @@ const PERCENTILES: [u8; 9] = [1, 5, 10, 25, 50, 75, 90, 95, 99];
 /// What AIPerf and GenAI-Perf write of values: numpy's percentiles, and a deviation that divides by n. Null of none.
 pub(super) fn of_values(unit: &str, values: impl Iterator<Item = f64>) -> Value {
     let mut values: Vec<f64> = values.collect();
-    values.sort_unstable_by(f64::total_cmp);
+    sort_numbers(&mut values);
     let (Some(min), Some(max)) = (values.first(), values.last()) else { return Value::Null };
     let count = values.len() as f64;
     let sum: f64 = values.iter().sum();

@@ -33,8 +33,8 @@ pub(super) fn peaks(flights: &[RequestSpan]) -> Peaks {
     // What enters with a second and what has left with the next.
     let mut changes: BTreeMap<u64, i64> = BTreeMap::new();
     for flight in flights {
-        for at in &flight.events {
-            *tokens.entry(second(*at)).or_default() += 1;
+        for within in flight.events.chunk_by(|one, next| second(*one) == second(*next)) {
+            *tokens.entry(second(within[0])).or_default() += within.len() as u64;
         }
         *changes.entry(second(flight.sent)).or_default() += 1;
         *changes.entry(second(flight.over.max(flight.sent)) + 1).or_default() -= 1;

@@ -5,7 +5,9 @@ mod repeated;
 pub(super) use repeated::Repeated;
 
 use super::{PeerStatistic, PeerUnit};
-use fizeau_metrics::{Percent, PercentileRule, weighted_percentile_of_sorted};
+use fizeau_metrics::{
+    Percent, PercentileRule, sort_numbers, sort_weighted_numbers, weighted_percentile_of_sorted,
+};
 
 /// Finite values in ascending order.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +62,7 @@ impl<'a> Column<'a> {
 impl FromIterator<f64> for Sample {
     fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
         let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
-        values.sort_unstable_by(f64::total_cmp);
+        sort_numbers(&mut values);
         Self(values)
     }
 }
@@ -129,7 +131,7 @@ pub(super) struct Weighted(Vec<(f64, u64)>);
 impl FromIterator<(f64, u64)> for Weighted {
     fn from_iter<I: IntoIterator<Item = (f64, u64)>>(values: I) -> Self {
         let mut values: Vec<_> = values.into_iter().collect();
-        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        sort_weighted_numbers(&mut values);
         Self(values)
     }
 }

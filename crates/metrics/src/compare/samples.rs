@@ -4,6 +4,8 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::sort::sort_numbers;
+
 /// The greatest magnitude that is taken: squares of such values, and sums of those, stay finite.
 const GREATEST: f64 = 1e100;
 
@@ -173,7 +175,7 @@ impl UnpairedValues {
 pub(super) fn sorted(values: &[f64]) -> Vec<f64> {
     // Adding zero makes a negative zero positive: the two are equal, and must rank alike.
     let mut sorted: Vec<f64> = values.iter().map(|value| value + 0.0).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
+    sort_numbers(&mut sorted);
     sorted
 }
 

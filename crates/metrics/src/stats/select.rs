@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::rank::RankPair;
 use super::{Percent, PercentileRule};
-use crate::sort::key;
+use crate::sort::{key, sort_numbers};
 
 /// Up to here sorting a copy is as fast.
 const SMALL: usize = 1 << 14;
@@ -74,7 +74,7 @@ pub(super) fn at_ranks(values: &[f64], ranks: &[usize]) -> Vec<f64> {
 
 fn by_sorting(values: &[f64], ranks: &[usize]) -> Vec<f64> {
     let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    sort_numbers(&mut sorted);
     ranks.iter().filter_map(|&rank| sorted.get(rank).copied()).collect()
 }
 

@@ -1,7 +1,7 @@
 //! GuideLLM's statistics of tapes, each of the requests that succeeded, of those that failed, and of all.
 
 use fizeau_core::{Nanos, Stamp, Tape, Tokens};
-use fizeau_metrics::{Percent, weighted_percentile_of_sorted};
+use fizeau_metrics::{Percent, sort_weighted_numbers, weighted_percentile_of_sorted};
 use serde_json::{Map, Value, json};
 
 use crate::peers::run as by_vllm;
@@ -163,7 +163,7 @@ const PERCENTILES: [(&str, f64); 11] = [
 
 /// `DistributionSummary`: moments and percentiles by weight; zeros of nothing, as there.
 fn summary(mut values: Values) -> Value {
-    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    sort_weighted_numbers(&mut values);
     let weight = values.iter().fold(0, |sum: u64, (_, own)| sum.saturating_add(*own)) as f64;
     let sum: f64 = values.iter().map(|(value, own)| value * *own as f64).sum();
     let share = |part: f64| if weight > 0.0 { part / weight } else { 0.0 };

@@ -2,7 +2,7 @@
 
 use super::super::PeerStatistic;
 use super::whole;
-use fizeau_metrics::PercentileRule;
+use fizeau_metrics::{PercentileRule, sort_weighted_numbers};
 
 /// Finite values in ascending order, each with how often it is there.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +15,7 @@ impl FromIterator<(f64, u64)> for Repeated {
     fn from_iter<I: IntoIterator<Item = (f64, u64)>>(values: I) -> Self {
         let is_one = |(value, times): &(f64, u64)| value.is_finite() && *times > 0;
         let mut values: Vec<_> = values.into_iter().filter(is_one).collect();
-        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        sort_weighted_numbers(&mut values);
         let count = values.iter().fold(0, |sum: u64, (_, times)| sum.saturating_add(*times));
         Self { values, count }
     }
