@@ -10,7 +10,7 @@ json_object!(
     |sample or empty| {
         "n": is(n),
         "mean": or(mean, empty),
-        "mean": ci(mean_interval),
+        "mean": ci_of(mean_interval, mean),
         "effective_n": maybe(effective_n),
         "std": or(std, empty),
         "min": or(min, empty),
