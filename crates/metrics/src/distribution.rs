@@ -45,6 +45,7 @@ use sample::WeightedSample;
 /// assert_eq!(latencies.p99, Quantile::Withheld { needs: 100 });
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Distribution {
     /// How many values (for ITL: how many tokens they are spread over).
     pub n: u64,

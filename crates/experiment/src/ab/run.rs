@@ -122,8 +122,8 @@ impl PreparedAb {
                 .asked_of(NonZeroU64::MIN, released(&turn.run)),
             repeated: repeated.as_deref(),
         };
-        let report = context.report(&turn.run, tallies, self.load);
-        let report = LevelReport { folder: Some(turn_name(turn.side, turn.round)), ..report };
+        let mut report = context.report(&turn.run, tallies, self.load);
+        report.folder = Some(turn_name(turn.side, turn.round));
         if let Some(folder) = &turn.folder {
             keep_level(folder, &report, tallies).map_err(ExperimentError::broken)?;
         }

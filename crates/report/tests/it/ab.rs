@@ -17,9 +17,9 @@ fn round(number: u32, a: LevelReport, b: LevelReport) -> AbRound {
 
 /// A level that says of itself what is wrong with it.
 fn doubtful(verdict: Verdict, text: &str) -> LevelReport {
-    let reasons =
-        vec![VerdictReason { verdict, about: VerdictConcern::Client, text: text.to_owned() }];
-    LevelReport { validity: Validity { verdict, reasons, notes: Vec::new() }, ..level(4) }
+    let mut level = level(4);
+    level.validity = Validity::of(vec![VerdictReason::new(verdict, VerdictConcern::Client, text)]);
+    level
 }
 
 /// Seven rounds: four that are alike, a suspect one, an invalid one, and one that broke off.
@@ -27,8 +27,8 @@ pub(crate) fn report() -> AbReport {
     let mut rounds: Vec<AbRound> = (1..=4).map(|n| round(n, level(4), level(8))).collect();
     rounds.push(round(5, doubtful(Verdict::Suspect, "the client was busy"), level(8)));
     rounds.push(round(6, level(4), doubtful(Verdict::Invalid, "half of the requests failed")));
-    let reason = "interrupted".to_owned();
-    let partial = LevelReport { status: LevelStatus::Partial { reason }, ..level(4) };
+    let mut partial = level(4);
+    partial.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
     rounds.push(AbRound { b: None, ..round(7, partial, level(8)) });
     let ttft = |ms: [f64; 5]| ms.map(|ms| RoundFigures::from_iter([(LevelFigure::P50_TTFT, ms)]));
     let comparison = ComparisonTable::of_rounds(
