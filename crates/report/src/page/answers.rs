@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::table::{ends, rounded};
 use crate::Shown;
+use crate::table::{TablePlace, places};
 use crate::{ChartFigure, ChartLevel, ChartRun};
 use fizeau_record::text::{percent, supported};
 use fizeau_record::{
@@ -128,10 +129,13 @@ fn point(report: &SweepReport, run: &ChartRun) -> Answer {
 
 /// `7.1 requests/s, 283 output tokens/s`.
 pub(super) fn rates(level: &ChartLevel) -> String {
-    let rate =
-        |name: &str, unit: &str| Some(format!("{} {unit}", rounded(level.figures.get(name)?)));
-    let rates = [rate("requests_per_s", "requests/s"), rate("output_tps", "output tokens/s")];
-    rates.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let rate = |TablePlace { metric, statistic, .. }: &TablePlace| {
+        let figure = level.figures.get(metric.column(*statistic)?.as_str())?;
+        Some(format!("{} {}", rounded(figure), metric.entry().name.concat()))
+    };
+    let places = places().0;
+    let rates = places.iter().filter(|place| !place.metric.is_latency());
+    rates.filter_map(rate).collect::<Vec<_>>().join(", ")
 }
 
 /// `p99 TTFT 441 ms, p99 TPOT 12.1 ms, p99 E2EL 2140 ms`; none where no latency is known.

@@ -38,17 +38,11 @@ pub(crate) fn report() -> AbReport {
     );
     let party =
         |name: Option<&str>| AbParty { name: name.map(str::to_owned), endpoint: setup().endpoint };
-    AbReport {
-        setup: setup(),
-        a: party(Some("old\u{1b}[31m")),
-        b: party(None),
-        planned: 8,
-        settle: Millis::new(2_000.0),
-        slo: None,
-        rounds,
-        comparison: comparison.map_err(|error| error.to_string()),
-        requests: None,
-    }
+    let sides = [party(Some("old\u{1b}[31m")), party(None)];
+    let comparison = comparison.map_err(|error| error.to_string());
+    let mut report = AbReport::new(setup(), sides, 8, rounds, comparison);
+    report.settle = Millis::new(2_000.0);
+    report
 }
 
 #[test]
@@ -88,7 +82,8 @@ fn the_text_fits_eighty_columns_and_says_what_was_left_out() {
 #[test]
 fn without_an_answer_the_reason_stands_in_its_place() {
     let reason = "2 of 5 rounds count, and at least 5 are needed";
-    let report = AbReport { comparison: Err(reason.to_owned()), ..report() };
+    let mut report = report();
+    report.comparison = Err(reason.to_owned());
     assert!(
         Shown(&report).text().contains(&format!("No answer: {reason}")),
         "{}",
