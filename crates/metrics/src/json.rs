@@ -36,42 +36,24 @@ pub(crate) fn known_or_reason<M: SerializeMap, T: Serialize + Copy>(
     Ok(())
 }
 
-/// Why a figure that is known has no interval: of lateness no order is kept, and gaps and read lags are pooled over requests.
-const NO_INTERVAL: &str = "it is not known how far these values are correlated";
+/// Why there is no interval of values whose order is not kept, such as lateness, or that are pooled, such as gaps.
+pub(crate) const CORRELATION_UNKNOWN: &str = "it is not known how far these values are correlated";
 
-/// Whose interval it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum IntervalOf {
-    /// A figure of a sample that is known: it has an interval, or a reason why there is none.
-    KnownFigure,
-    /// One that is not known, which says why itself; or a rate, of which there is one wherever it is known.
-    Other,
-}
-
-impl IntervalOf {
-    /// That of `figure`, one of a sample.
-    pub(crate) const fn figure<T>(figure: Option<&T>) -> Self {
-        if figure.is_some() { Self::KnownFigure } else { Self::Other }
-    }
-}
-
-/// Writes `KEY_ci`: the ends of an interval, or null and a reason; nothing where there is none to be had.
+/// Writes `KEY_ci`: the ends of an interval, or null and a reason; nothing where its figure is not known.
 pub(crate) fn interval_or_reason<M: SerializeMap, T: Serialize + Copy>(
     map: &mut M,
     key: &str,
     interval: Option<SampleSupport<Interval<T>>>,
-    of: IntervalOf,
 ) -> Result<(), M::Error> {
+    let Some(interval) = interval else { return Ok(()) };
     let reason = match interval {
-        None if of == IntervalOf::Other => return Ok(()),
-        None => NO_INTERVAL.to_owned(),
-        Some(SampleSupport::Known(_)) => String::new(),
-        Some(SampleSupport::NotSupported { needs, has }) => {
+        SampleSupport::Known(_) => String::new(),
+        SampleSupport::NotSupported { needs, has } => {
             format!("needs about {needs} values, has {has}")
         }
+        SampleSupport::CorrelationUnknown => CORRELATION_UNKNOWN.to_owned(),
     };
-    let ends = interval.and_then(SampleSupport::known).map(Interval::ends);
-    known_or_reason(map, &format!("{key}_ci"), ends, &reason)
+    known_or_reason(map, &format!("{key}_ci"), interval.known().map(Interval::ends), &reason)
 }
 
 /// Writes a percentile of `n` values with its interval.
@@ -88,9 +70,7 @@ pub(crate) fn percentile_or_reason<M: SerializeMap>(
     };
     known_or_reason(map, key, quantile.value(), &reason)?;
     match quantile {
-        Quantile::Known { interval, .. } => {
-            interval_or_reason(map, key, interval, IntervalOf::KnownFigure)
-        }
+        Quantile::Known { interval, .. } => interval_or_reason(map, key, interval),
         Quantile::Absent | Quantile::Withheld { .. } => Ok(()),
     }
 }
@@ -231,8 +211,8 @@ impl<'de, T: Deserialize<'de>> Slot<'de> for IntervalField<T> {
             return Ok(None);
         }
         let reason = reason.unwrap_or_default();
-        if reason == NO_INTERVAL {
-            return Ok(None);
+        if reason == CORRELATION_UNKNOWN {
+            return Ok(Some(SampleSupport::CorrelationUnknown));
         }
         let numbers = scan(&reason, "needs about {} values, has {}");
         let parsed =
@@ -274,8 +254,7 @@ pub(crate) fn strange(what: impl fmt::Display) -> String {
 ///
 /// - `is(field)`: always there. `maybe(field)`: left out where there is none.
 /// - `or(field, reason)`: null with the reason where there is none; the reason follows from other figures and is not read.
-/// - `ci(field)`, `ci(name = value)`: the interval of the rate `key`, as `key_ci`; `ci_of(field, figure)`: that of `figure`, with a
-///   reason where there is none. `p(field)`: a percentile with its interval.
+/// - `ci(field)`, `ci(name = value)`: the interval of the figure `key`, as `key_ci`. `p(field)`: a percentile with its interval.
 /// - `each(field, reason)`: figures that give that reason where they have no values.
 /// - `via(name: Type = value)`, `via_if(name: Type = value)`, `via_or(name: Type = value, reason)`: written in another form; read
 ///   as `name`, the last one with its reason.
@@ -369,14 +348,10 @@ macro_rules! json_object {
         $crate::json::known_or_reason(&mut $map, $key, $this.$field.as_ref(), $reason)?
     };
     (@write $map:ident, $this:ident, $empty:expr, $key:literal, ci($field:ident)) => {
-        $crate::json::interval_or_reason(&mut $map, $key, $this.$field, $crate::json::IntervalOf::Other)?
+        $crate::json::interval_or_reason(&mut $map, $key, $this.$field)?
     };
-    (@write $map:ident, $this:ident, $empty:expr, $key:literal, ci_of($field:ident, $figure:ident)) => {{
-        let of = $crate::json::IntervalOf::figure($this.$figure.as_ref());
-        $crate::json::interval_or_reason(&mut $map, $key, $this.$field, of)?
-    }};
     (@write $map:ident, $this:ident, $empty:expr, $key:literal, ci($name:ident = $value:expr)) => {
-        $crate::json::interval_or_reason(&mut $map, $key, $value, $crate::json::IntervalOf::Other)?
+        $crate::json::interval_or_reason(&mut $map, $key, $value)?
     };
     (@write $map:ident, $this:ident, $empty:expr, $key:literal, p($field:ident)) => {
         $crate::json::percentile_or_reason(&mut $map, $key, $this.$field, $this.n, $empty)?
@@ -409,7 +384,6 @@ macro_rules! json_object {
     (@slot or($field:ident, $reason:expr)) => { let mut $field = $crate::json::NullableField::default(); };
     (@slot ci($field:ident)) => { let mut $field = $crate::json::IntervalField::default(); };
     (@slot ci($name:ident = $value:expr)) => { let mut $name = $crate::json::IntervalField::default(); };
-    (@slot ci_of($field:ident, $figure:ident)) => { let mut $field = $crate::json::IntervalField::default(); };
     (@slot p($field:ident)) => { let mut $field = $crate::json::PercentileField::default(); };
     (@slot via($name:ident : $type:ty = $value:expr)) => { let mut $name = $crate::json::RequiredField::<$type>::default(); };
     (@slot via_if($name:ident : $type:ty = $value:expr)) => { let mut $name = $crate::json::NullableField::<$type>::default(); };
@@ -444,7 +418,6 @@ macro_rules! json_object {
         $crate::schema::or_reason($object, $key, |it: &$type| &it.$field)
     };
     (@schema $object:ident, $type:ident, $key:literal, ci($($args:tt)*)) => { $object.interval::<f64>($key) };
-    (@schema $object:ident, $type:ident, $key:literal, ci_of($($args:tt)*)) => { $object.interval::<f64>($key) };
     (@schema $object:ident, $type:ident, $key:literal, p($field:ident)) => {
         $object.or_reason::<f64>($key).interval::<f64>($key)
     };

@@ -2,7 +2,7 @@
 
 use super::{Distribution, EarlyStopping, RateDistribution, TokenDistribution};
 use crate::SampleSupport;
-use crate::json::scan;
+use crate::json::{CORRELATION_UNKNOWN, scan};
 
 json_object!(
     Distribution,
@@ -10,7 +10,7 @@ json_object!(
     |sample or empty| {
         "n": is(n),
         "mean": or(mean, empty),
-        "mean": ci_of(mean_interval, mean),
+        "mean": ci(mean_interval),
         "effective_n": maybe(effective_n),
         "std": or(std, empty),
         "min": or(min, empty),
@@ -39,6 +39,7 @@ fn too_few<T>(bound: &SampleSupport<T>) -> String {
     match bound {
         SampleSupport::Known(_) => String::new(),
         SampleSupport::NotSupported { needs, has } => format!("needs {needs} requests, has {has}"),
+        SampleSupport::CorrelationUnknown => CORRELATION_UNKNOWN.to_owned(),
     }
 }
 
