@@ -29,7 +29,7 @@ impl System {
     ///
     /// # Errors
     /// If none does; the error names what comes closest.
-    pub fn fewest_devices(
+    pub fn fewest_devices_for(
         &self,
         by: EstimateKind,
         load: &UniformLoad,

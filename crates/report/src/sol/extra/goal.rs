@@ -20,7 +20,7 @@ impl SolExtra {
         let found = by_each(|by| system.largest_context(by, batch, goal, longest));
         let contexts = found.map(|found| found.map(|found| found.context.get() as f64));
         aside.maybe("largest_context", "largest context with the batch", contexts);
-        let found = by_each(|by| system.fewest_devices(by, load, goal, most));
+        let found = by_each(|by| system.fewest_devices_for(by, load, goal, most));
         let devices = found
             .each_ref()
             .map(|found| found.as_ref().ok().map(|found| found.best.deployment.devices() as f64));
