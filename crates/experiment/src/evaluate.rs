@@ -2,7 +2,7 @@
 
 use fizeau_core::{LevelLoad, Tape};
 use fizeau_harness::{DriveEnding, LevelRun, Notice, Observer};
-use fizeau_metrics::{ClientProof, ClientWatch, LevelHistograms};
+use fizeau_metrics::{ClientWatch, LevelHistograms};
 use fizeau_record::{
     FolderError, LengthTally, LevelContext, LevelOutcome, LevelReport, LevelStatus, RequestedLoad,
     RunFolder, SpeedOfLightReference, SummaryDocument, UntilPrecise,
@@ -35,8 +35,8 @@ impl EvaluationContext<'_> {
     ) -> LevelReport {
         let MeasuringClient { thresholds, headroom, ceiling, .. } = self.client;
         let (thresholds, headroom, ceiling) = (*thresholds, *headroom, *ceiling);
-        let watch = ClientWatch { headroom, ceiling, ..run.client.watch };
-        let client = ClientProof { watch, ..run.client };
+        let mut client = run.client;
+        client.watch = ClientWatch { headroom, ceiling, ..client.watch };
         let mut outcome = LevelOutcome::new(run.summary.clone(), client);
         outcome.lengths = tallies.lengths.as_ref();
         if run.is_partial() {

@@ -146,9 +146,10 @@ impl PreparedLevel {
     }
 
     /// What was measured, as a sweep of a single level has it, whose `report` is this.
-    fn as_sweep(&self, tallies: &LevelTallies, report: LevelReport) -> SweepReport {
+    fn as_sweep(&self, tallies: &LevelTallies, mut report: LevelReport) -> SweepReport {
         let light = self.basis.light.as_ref().ok();
-        let levels = vec![LevelReport { checklist: None, ..report }];
+        report.checklist = None;
+        let levels = vec![report];
         let curve = light.and_then(|light| {
             let mut all = light.lengths();
             tallies.add_lengths_to(Some(&mut all));

@@ -257,9 +257,8 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
             asked: prepared.asked_of(&level.plan, released(&level.run)),
             repeated: repeated.as_deref(),
         };
-        let report = context.report(&level.run, tallies, level.ask.load);
-        let folder = level.folder.is_some().then_some(name);
-        let report = LevelReport { folder, ..report };
+        let mut report = context.report(&level.run, tallies, level.ask.load);
+        report.folder = level.folder.is_some().then_some(name);
         if let Some(folder) = &level.folder {
             keep_level(folder, &report, tallies).map_err(ExperimentError::broken)?;
         }

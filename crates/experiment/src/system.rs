@@ -103,17 +103,15 @@ impl RunOrigin {
 
     /// What is run, and on what: `system`, which is asked `workload`.
     pub(crate) fn setup(&self, system: &SystemUnderTest, workload: WorkloadRecord) -> RunSetup {
-        let mut setup = RunSetup {
-            tool: self.tool.clone(),
-            started: self.started.rfc3339(),
-            command_line: self.command_line.clone(),
-            endpoint: system.endpoint.clone().unwrap_or_default(),
-            engine: system.engine.clone(),
-            workload,
-            host: host(),
-            precision: self.precision.clone(),
-            ..RunSetup::default()
-        };
+        let mut setup = RunSetup::default();
+        setup.tool = self.tool.clone();
+        setup.started = self.started.rfc3339();
+        setup.command_line.clone_from(&self.command_line);
+        setup.endpoint = system.endpoint.clone().unwrap_or_default();
+        setup.engine = system.engine.clone();
+        setup.workload = workload;
+        setup.host = host();
+        setup.precision.clone_from(&self.precision);
         system.light.iter().for_each(|light| light.describe_in(&mut setup));
         setup
     }

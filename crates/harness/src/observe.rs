@@ -91,7 +91,7 @@ impl<'a> PrecisionWatch<'a> {
         }
         let needs = outcomes.iter().filter_map(|outcome| match outcome.half_width {
             Some(SampleSupport::NotSupported { needs, .. }) => Some(needs),
-            Some(SampleSupport::Known(_)) | None => None,
+            Some(SampleSupport::Known(_) | SampleSupport::CorrelationUnknown) | None => None,
         });
         self.next = needs.max().unwrap_or(0).clamp(n + n.div_ceil(5), 2 * n);
     }

@@ -45,13 +45,14 @@ use sample::WeightedSample;
 /// assert_eq!(latencies.p99, Quantile::Withheld { needs: 100 });
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Distribution {
     /// How many values (for ITL: how many tokens they are spread over).
     pub n: u64,
     /// The mean.
     pub mean: Option<Millis>,
-    /// Where the true mean lies; absent but for values in the order of sending ([`Distribution::of_series`]) and for the
-    /// gaps of a level.
+    /// Where the true mean lies, for values in the order of sending ([`Distribution::of_series`]) and for the gaps of a level; that their
+    /// correlation is not known, for other pooled values. Absent for independent ones.
     pub mean_interval: Option<SampleSupport<Interval<Millis>>>,
     /// How many independent values would know the mean as well, at most `n`; absent where `mean_interval` is not known.
     pub effective_n: Option<f64>,

@@ -36,7 +36,10 @@ pub(crate) fn known_or_reason<M: SerializeMap, T: Serialize + Copy>(
     Ok(())
 }
 
-/// Writes `KEY_ci`: the ends of an interval, or null and a reason; nothing where there is none to be had.
+/// Why there is no interval of values whose order is not kept, such as lateness, or that are pooled, such as gaps.
+pub(crate) const CORRELATION_UNKNOWN: &str = "it is not known how far these values are correlated";
+
+/// Writes `KEY_ci`: the ends of an interval, or null and a reason; nothing where its figure is not known.
 pub(crate) fn interval_or_reason<M: SerializeMap, T: Serialize + Copy>(
     map: &mut M,
     key: &str,
@@ -48,6 +51,7 @@ pub(crate) fn interval_or_reason<M: SerializeMap, T: Serialize + Copy>(
         SampleSupport::NotSupported { needs, has } => {
             format!("needs about {needs} values, has {has}")
         }
+        SampleSupport::CorrelationUnknown => CORRELATION_UNKNOWN.to_owned(),
     };
     known_or_reason(map, &format!("{key}_ci"), interval.known().map(Interval::ends), &reason)
 }
@@ -207,6 +211,9 @@ impl<'de, T: Deserialize<'de>> Slot<'de> for IntervalField<T> {
             return Ok(None);
         }
         let reason = reason.unwrap_or_default();
+        if reason == CORRELATION_UNKNOWN {
+            return Ok(Some(SampleSupport::CorrelationUnknown));
+        }
         let numbers = scan(&reason, "needs about {} values, has {}");
         let parsed =
             numbers.and_then(|[needs, has]| Some((needs.parse().ok()?, has.parse().ok()?)));
@@ -247,7 +254,7 @@ pub(crate) fn strange(what: impl fmt::Display) -> String {
 ///
 /// - `is(field)`: always there. `maybe(field)`: left out where there is none.
 /// - `or(field, reason)`: null with the reason where there is none; the reason follows from other figures and is not read.
-/// - `ci(field)`, `ci(name = value)`: the interval of the figure `key`, as `key_ci`. `p(field, n)`: a percentile of `n` values with its interval.
+/// - `ci(field)`, `ci(name = value)`: the interval of the figure `key`, as `key_ci`. `p(field)`: a percentile with its interval.
 /// - `each(field, reason)`: figures that give that reason where they have no values.
 /// - `via(name: Type = value)`, `via_if(name: Type = value)`, `via_or(name: Type = value, reason)`: written in another form; read
 ///   as `name`, the last one with its reason.

@@ -163,6 +163,7 @@ impl RequestCounts {
 
 /// How many tokens went in and came out, of completed requests.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct TokenCounts {
     /// Prompt tokens; absent if neither server nor plan knew them, even if only for a single request.
     pub input: Option<Tokens>,
@@ -238,11 +239,20 @@ pub struct Throughput {
 
 /// Goodput: what met every goal of at least one group; [`LevelSummary::goodput`] has it goal by goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Goodput {
     /// Good requests per second.
     pub rate: PerSec,
     /// Their share of all *sent*; a failed request is a bad one. From 0 to 1.
     pub share: f64,
+}
+
+impl Goodput {
+    /// `rate` good requests per second, and their share of all that were sent.
+    #[must_use]
+    pub const fn new(rate: PerSec, share: f64) -> Self {
+        Self { rate, share }
+    }
 }
 
 /// Which part of a level rates are over.

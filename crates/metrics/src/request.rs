@@ -23,6 +23,7 @@ use fizeau_core::{Channel, ConnectMarks, Marks, Millis, Nanos, PerSec, Stamp, Ta
 /// assert_eq!(metrics.tpot.map(|tpot| tpot.get()), Some(5.0)); // two tokens in 10 ms
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct RequestMetrics {
     /// Time to first token, f - s: the first on any channel. Making a connection is no part of it.
     pub ttft: Option<Nanos>,

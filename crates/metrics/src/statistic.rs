@@ -36,8 +36,8 @@ pub enum Quantile {
     Known {
         /// The value.
         value: Millis,
-        /// The 95 % interval, or how many values it takes for both its ends to lie within the sample; absent for pooled
-        /// values and for those of which it is not known how they are correlated.
+        /// The 95 % interval, or how many values it takes for both its ends to lie within the sample; of pooled values, and of those
+        /// whose order is not kept, that it is not known how far they are correlated. Absent where a document left it out.
         interval: Option<SampleSupport<Interval<Millis>>>,
     },
     /// The sample has fewer values than the percentile needs.

@@ -60,6 +60,7 @@ pub enum LevelEnding {
 /// The verdict on a level, with its reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Validity {
     /// The worst of the reasons, or valid if there is none.
     pub verdict: Verdict,
@@ -72,6 +73,7 @@ pub struct Validity {
 /// One thing that speaks against a level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct VerdictReason {
     /// How much it weighs.
     pub verdict: Verdict,
@@ -79,6 +81,29 @@ pub struct VerdictReason {
     pub about: VerdictConcern,
     /// What was seen and what was expected, in one line.
     pub text: String,
+}
+
+impl Validity {
+    /// The verdict of `reasons`: that of the worst, or valid if there is none.
+    #[must_use]
+    pub fn of(reasons: Vec<VerdictReason>) -> Self {
+        let worst = reasons.iter().map(|reason| reason.verdict).max();
+        Self { verdict: worst.unwrap_or(Verdict::Valid), reasons, notes: Vec::new() }
+    }
+
+    /// Takes in one more thing that speaks against the level.
+    pub fn add(&mut self, reason: VerdictReason) {
+        self.verdict = self.verdict.max(reason.verdict);
+        self.reasons.push(reason);
+    }
+}
+
+impl VerdictReason {
+    /// What `text` says, in one line, of what it is about.
+    #[must_use]
+    pub fn new(verdict: Verdict, about: VerdictConcern, text: impl Into<String>) -> Self {
+        Self { verdict, about, text: text.into() }
+    }
 }
 
 /// What a reason of a verdict speaks against.

@@ -20,6 +20,7 @@ use crate::{EndpointRecord, GoalResult, JsonError, LevelReport, LevelStatus, Run
 /// It serializes as an [`AbDocument`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(into = "AbDocument")]
+#[non_exhaustive]
 pub struct AbReport {
     /// What was run, and on what; its endpoint is that of A.
     pub setup: RunSetup,
@@ -39,6 +40,22 @@ pub struct AbReport {
     pub comparison: Result<ComparisonTable, String>,
     /// The requests of those rounds in pairs, to stand beside; its figures have no answer. Absent where there is none.
     pub requests: Option<ComparisonTable>,
+}
+
+impl AbReport {
+    /// What `rounds` of the `planned` came to, of `sides` A and B, one right after the other and with nothing that they must keep.
+    #[must_use]
+    pub fn new(
+        setup: RunSetup,
+        sides: [AbParty; 2],
+        planned: u32,
+        rounds: Vec<AbRound>,
+        comparison: Result<ComparisonTable, String>,
+    ) -> Self {
+        let [a, b] = sides;
+        let (settle, slo, requests) = (Millis::new(0.0), None, None);
+        Self { setup, a, b, planned, settle, slo, rounds, comparison, requests }
+    }
 }
 
 /// One side of an A/B run.

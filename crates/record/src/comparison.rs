@@ -40,6 +40,7 @@ pub struct ComparisonView<'a> {
 /// Runs, each compared with the first. It serializes as a [`CompareDocument`].
 #[derive(Debug, Clone, Serialize)]
 #[serde(into = "CompareDocument")]
+#[non_exhaustive]
 pub struct ComparisonReport {
     /// What the others are compared with.
     pub baseline: ComparedRun,
@@ -47,6 +48,18 @@ pub struct ComparisonReport {
     pub comparisons: Vec<RunComparison>,
     /// What is to be known of all comparisons.
     pub notes: Vec<String>,
+}
+
+impl ComparisonReport {
+    /// Each of `comparisons` is with `baseline`; `notes` are on all of them.
+    #[must_use]
+    pub const fn new(
+        baseline: ComparedRun,
+        comparisons: Vec<RunComparison>,
+        notes: Vec<String>,
+    ) -> Self {
+        Self { baseline, comparisons, notes }
+    }
 }
 
 /// A run that is compared.

@@ -3,6 +3,8 @@
 mod folder;
 mod run;
 
+#[cfg(feature = "schema")]
+pub(crate) use folder::ImportedDocument;
 pub use run::ImportedRun;
 
 use std::collections::BTreeMap;
@@ -17,6 +19,7 @@ use crate::{ImportUnknowns, ImportedSource, UnknownFact};
 /// Figures are there only where the tool's definition is ours, or is ours but for what [`ImportedLevel::caveats`] says.
 /// Everything else is among [`ImportedLevel::not_known`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedLevel {
     /// Where it comes from.
     pub source: ImportedSource,
@@ -39,6 +42,7 @@ pub struct ImportedLevel {
     pub not_known: Vec<UnknownFact>,
     /// The tool's own record, as JSON; without the lists of single requests where those became tapes.
     #[serde(with = "as_json")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::Json"))]
     pub record: String,
     /// What was seen of each request; empty where the file does not tell.
     #[serde(skip)]
@@ -47,6 +51,7 @@ pub struct ImportedLevel {
 
 /// The load of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedLoad {
     /// Requests per second that were to be sent; none where each left as soon as it might.
     pub requests_per_s: Option<PerSec>,
@@ -70,6 +75,7 @@ impl ImportedLoad {
 
 /// What was run. Texts are the file's own.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedAbout {
     /// The model.
     pub model: Option<String>,
@@ -89,6 +95,7 @@ pub struct ImportedAbout {
 
 /// Requests, tokens and time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedCounts {
     /// Requests that succeeded.
     pub completed: u64,

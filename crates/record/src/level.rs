@@ -32,6 +32,7 @@ pub use until::{UntilPrecise, UntilPreciseDocument, UntilPreciseGoal};
 ///
 /// A [`SummaryDocument`] is made of it, which is `summary.json`.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct LevelReport {
     /// The operating condition.
     pub load: LevelLoad,

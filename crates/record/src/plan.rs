@@ -127,7 +127,7 @@ pub enum NoPlanReason {
 ///
 /// let level = |rate: f64, ttft: f64| -> Result<PlanLevel, Box<dyn std::error::Error>> {
 ///     let value = FigureEstimate::exact(ttft)?;
-///     let figure = PlanFigure { metric: Metric::Ttft, statistic: Statistic::P99, value };
+///     let figure = PlanFigure::new(Metric::Ttft, Statistic::P99, value);
 ///     Ok(PlanLevel::given(LevelLoad::Rate(PerSec::new(rate)), FigureEstimate::exact(rate)?, vec![figure]))
 /// };
 /// let slo: Slo = "p99 ttft<500ms".parse()?;

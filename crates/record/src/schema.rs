@@ -6,6 +6,7 @@ use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
+use crate::imported::ImportedDocument;
 use crate::{
     AbDocument, CompareDocument, DiagnosisDocument, JsonError, LevelDocument, PlanDocument,
     RunDocument, SearchDocument, SummaryDocument, SweepDocument, WhatIfDocument,
@@ -41,6 +42,8 @@ pub enum DocumentSchema {
     Plan,
     /// What `fizeau diagnose --json` prints: why levels are slower than their bounds.
     Diagnosis,
+    /// `imported.json`: a level of another tool.
+    Imported,
     /// A line of `tapes.jsonl`: one request.
     Tape,
 }
@@ -62,6 +65,7 @@ impl DocumentSchema {
             Self::WhatIf => schema_of::<WhatIfDocument>(),
             Self::Plan => schema_of::<PlanDocument>(),
             Self::Diagnosis => schema_of::<DiagnosisDocument>(),
+            Self::Imported => schema_of::<ImportedDocument<'_>>(),
             Self::Tape => schema_of::<Tape>(),
         };
         schema.insert("title".to_owned(), format!("fizeau {}", self.name()).into());
@@ -73,7 +77,8 @@ fizeau_core::words! {
     /// What its file is called: `summary` of `summary.schema.json`.
     pub DocumentSchema::name, all {
         Run = "run", Level = "level", Summary = "summary", Sweep = "sweep", Compare = "compare",
-        Ab = "ab", Search = "search", WhatIf = "whatif", Plan = "plan", Diagnosis = "diagnosis", Tape = "tape",
+        Ab = "ab", Search = "search", WhatIf = "whatif", Plan = "plan", Diagnosis = "diagnosis",
+        Imported = "imported", Tape = "tape",
     }
 }
 

@@ -21,6 +21,7 @@ use crate::{Checklist, EngineRecord, GoalResult, LevelReport, RunSetup};
 /// The outcome of a search. It serializes as a [`SearchDocument`].
 #[derive(Debug, Clone, Serialize)]
 #[serde(into = "SearchDocument")]
+#[non_exhaustive]
 pub struct SearchReport {
     /// What was run.
     pub setup: RunSetup,
@@ -38,6 +39,21 @@ pub struct SearchReport {
     pub elapsed: Option<Nanos>,
     /// The checklist of what the search must show before it is believed.
     pub checklist: Checklist,
+}
+
+impl SearchReport {
+    /// What was `found` within `slo` over `levels`; no goal breaks beyond it, and nobody took the time.
+    #[must_use]
+    pub const fn new(
+        setup: RunSetup,
+        slo: Slo,
+        asked: SearchTarget,
+        found: SearchResult,
+        levels: Vec<SearchedLevel>,
+        checklist: Checklist,
+    ) -> Self {
+        Self { setup, slo, asked, found, first_broken: None, levels, elapsed: None, checklist }
+    }
 }
 
 /// What was asked of the answer.

@@ -14,6 +14,7 @@ use crate::reasons::reasons;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, remote = "Self")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
+#[non_exhaustive]
 pub struct RunSetup {
     /// The program that measured.
     pub tool: ToolVersion,

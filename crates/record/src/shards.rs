@@ -87,7 +87,7 @@ impl ShardsReport {
     #[must_use]
     pub fn reasons(&self, duration_ms: f64) -> Vec<VerdictReason> {
         let reason =
-            |verdict, text: String| VerdictReason { verdict, about: VerdictConcern::Shards, text };
+            |verdict, text: String| VerdictReason::new(verdict, VerdictConcern::Shards, text);
         let mut reasons = Vec::new();
         if let Some(skew) = self.start_skew_ms.filter(|skew| *skew > LATE * duration_ms) {
             let text = format!(
@@ -199,9 +199,7 @@ mod tests {
     #[test]
     fn what_weighs_against_a_shard_weighs_against_all_but_not_where_it_sent_nothing() {
         let mut report = ShardsReport::of(2);
-        let text = "late".to_owned();
-        let worst =
-            VerdictReason { verdict: Verdict::Invalid, about: VerdictConcern::Client, text };
+        let worst = VerdictReason::new(Verdict::Invalid, VerdictConcern::Client, "late");
         report.health = vec![ShardHealth { worst: Some(worst), ..health("1/2", 0, 0.0) }];
         assert_eq!(report.reasons(1000.0), []);
         report.health[0].sent = 5;

@@ -16,6 +16,7 @@ use crate::ChartFigures;
 ///
 /// Everything that is not known is `None` and stays away from a chart. It serializes as the data that the page carries.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ChartRun {
     /// What tells it from the others on a page: the name that the caller gave; empty where it stands alone.
     pub name: String,

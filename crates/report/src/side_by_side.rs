@@ -1,20 +1,32 @@
 //! Several runs in one table, load by load.
 
+use fizeau_metrics::Statistic;
 use fizeau_record::text::column_decimals;
 use fizeau_record::{ImportedRun, SweepReport};
 
+use crate::table::{TablePlace, places};
 use crate::text::plain;
 use crate::{ChartLevel, ChartRun, Shown, grid};
 
 /// Head, its unit or statistic, and the figure's name.
-const COLUMNS: [(&str, &str, &str); 6] = [
-    ("req", "/s", "requests_per_s"),
-    ("out tok", "/s", "output_tps"),
-    ("TTFT", "p50", "p50_ttft_ms"),
-    ("ms", "p99", "p99_ttft_ms"),
-    ("TPOT", "p50", "p50_tpot_ms"),
-    ("ms", "p99", "p99_tpot_ms"),
-];
+type SideColumn = ([&'static str; 2], String);
+
+/// The columns of every table of levels, of latencies those that are followed while a run goes on. Above the median stands the
+/// latency's name, above the tail its unit.
+fn known_columns() -> Vec<SideColumn> {
+    let column = |TablePlace { metric, statistic, table, .. }: &TablePlace| {
+        let [name, unit] =
+            <[&str; 2]>::from(table.group.split_once(' ').unwrap_or((table.group, "")));
+        let heads = match (metric.is_latency(), statistic) {
+            (false, _) => [table.group, table.head],
+            (true, Statistic::P50) => [name, statistic.as_str()],
+            (true, _) => [unit, statistic.as_str()],
+        };
+        Some((heads, metric.column(*statistic)?))
+    };
+    let shown = |place: &&TablePlace| !place.metric.is_latency() || place.metric.is_live();
+    places().0.iter().filter(shown).filter_map(column).collect()
+}
 
 /// The longest name of a run that has a column to itself.
 const LONGEST_NAME: usize = 20;
@@ -55,15 +67,14 @@ impl Shown<'_, Vec<ChartRun>> {
             a.load_kind.cmp(b.load_kind).then(a.load_value.total_cmp(&b.load_value))
         });
         let is_known = |name: &str| levels.iter().any(|(_, of)| of.figures.get(name).is_some());
-        let columns: Vec<_> = COLUMNS.into_iter().filter(|column| is_known(column.2)).collect();
-        let head = |of: fn(&(&str, &str, &str)) -> String, first: [&str; 2]| -> Vec<String> {
-            first.map(str::to_owned).into_iter().chain(columns.iter().map(of)).collect()
+        let mut columns = known_columns();
+        columns.retain(|(_, figure)| is_known(figure));
+        let head = |line: usize, first: [&str; 2]| -> Vec<String> {
+            let heads = columns.iter().map(|(heads, _)| heads[line]);
+            first.into_iter().chain(heads).map(str::to_owned).collect()
         };
-        let mut rows = vec![
-            head(|column| column.0.to_owned(), ["load", "run"]),
-            head(|column| column.1.to_owned(), ["", ""]),
-        ];
-        let cells = columns.iter().map(|column| cells(&levels, column.2)).collect::<Vec<_>>();
+        let mut rows = vec![head(0, ["load", "run"]), head(1, ["", ""])];
+        let cells = columns.iter().map(|(_, figure)| cells(&levels, figure)).collect::<Vec<_>>();
         let mut last = "";
         for (place, (run, level)) in levels.iter().enumerate() {
             let load = if level.load == last { "" } else { &level.load };
@@ -75,8 +86,9 @@ impl Shown<'_, Vec<ChartRun>> {
         let widths = grid::widths(rows.iter().map(Vec::as_slice));
         let line = |row: &Vec<String>| grid::line(row, &widths, |_| true, |column| column < 2);
         let mut lines: Vec<String> = rows.iter().map(line).collect();
-        let has_stand_in =
-            levels.iter().any(|(_, level)| columns.iter().any(|c| is_stand_in(level, c.2)));
+        let has_stand_in = levels
+            .iter()
+            .any(|(_, level)| columns.iter().any(|(_, figure)| is_stand_in(level, figure)));
         lines.extend(has_stand_in.then(|| "* the greatest of fewer than 100 values".to_owned()));
         lines.join("\n")
     }

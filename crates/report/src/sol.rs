@@ -1,13 +1,11 @@
 //! The speed of light of a query: as text, as JSON, as a line among many and as a curve.
 
-mod asked;
 mod calibrated;
 mod curve;
 mod document;
 mod extra;
 mod figures;
 mod fit;
-mod gains;
 mod grid;
 mod line;
 mod quantity;
@@ -20,7 +18,8 @@ pub use fit::CalibrationFitView;
 pub use line::{SolError, SolLine};
 
 use fizeau_record::CalibratedPrediction;
-use fizeau_roofline::{LoadAnalysis, System, UniformLoad};
+pub use fizeau_roofline::SolScope;
+use fizeau_roofline::{Figures, ImprovementGain, LoadAnalysis, PhaseSchedule, System, UniformLoad};
 
 /// An answer, and what it is of.
 ///
@@ -70,11 +69,15 @@ pub struct SolView<'a> {
     pub notes: &'a [String],
 }
 
-/// What of an answer is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SolScope {
-    /// Whole requests.
-    Requests,
-    /// A decode step of the running sequences at the context that follows the prompt. What is of requests is left out.
-    Step,
+impl SolView<'_> {
+    /// Bound and expectation of the sequences that run, by a schedule that either may have.
+    fn scheduled(&self, schedule: PhaseSchedule) -> [Figures; 2] {
+        let (system, load, running) = (self.system, self.load, self.answer.running_batch);
+        [system.bound_at(load, running, schedule), system.expected_at(load, running, schedule)]
+    }
+
+    /// What better resources would buy; the same question is asked of each.
+    fn gains(&self) -> Vec<ImprovementGain> {
+        self.scope.gains(self.system, self.load, self.batch, self.answer)
+    }
 }

@@ -78,7 +78,7 @@ pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
 pub(crate) struct TablePlace {
     pub(crate) metric: Metric,
     pub(crate) statistic: Statistic,
-    table: TableColumns,
+    pub(crate) table: TableColumns,
     ranks: [Option<u8>; 2],
 }
 

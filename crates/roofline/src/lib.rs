@@ -59,6 +59,7 @@ mod calibration;
 mod chunking;
 mod collective;
 mod compare;
+mod context_curve;
 mod cost;
 mod curve;
 mod deployment;
@@ -71,6 +72,7 @@ mod expected;
 mod explain;
 mod figures;
 mod format;
+mod improvement;
 mod inverse;
 mod lengths;
 mod limits;
@@ -84,6 +86,7 @@ mod rates;
 mod reach;
 mod room;
 mod routing;
+mod scope;
 mod sensitivity;
 mod serving;
 mod share;
@@ -112,6 +115,7 @@ pub use calibration::{
 pub use chunking::ChunkedLoad;
 pub use collective::{Algorithm, Collective, CollectiveTime, DeviceGroup, DeviceGroupError};
 pub use compare::{MeasuredFigures, SpeedOfLightShares};
+pub use context_curve::ContextPoint;
 pub use cost::{
     Cost, CostError, HourlyRate, OwnedHour, Ownership, OwnershipError, PriceOrigin, UsdRange,
 };
@@ -130,6 +134,7 @@ pub use expected::Expected;
 pub use explain::{PassPhase, PassTerm, TermKind};
 pub use figures::{Figures, PhaseSchedule};
 pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
+pub use improvement::{Improvement, ImprovementGain};
 pub use inverse::{
     DeploymentChoice, DeploymentObjective, DeploymentQuery, DeploymentRanking,
     DeploymentSearchError, LargestBatch, LargestContext, ServingGoal, ServingGoalError, Shortfall,
@@ -148,11 +153,14 @@ pub use pass::{Binding, Pass, PassTime};
 pub use pass_demand::PassSums;
 pub use room::MemoryUse;
 pub use routing::{ExpertRouting, ExpertRoutingError};
+pub use scope::SolScope;
 pub use sensitivity::{Gain, Sensitivities, Sensitivity};
 pub use serving::{Admission, Prefix, Serving};
 pub use share::BoundShare;
 pub use span::ContextSpan;
-pub use speculation::{Acceptance, AcceptanceError, Drafter, Speculated, Speculation};
+pub use speculation::{
+    Acceptance, AcceptanceError, Drafter, Speculated, SpeculatedAnswer, Speculation,
+};
 pub use system::System;
 
 /// The worked examples of the page that derives the formulas.

@@ -52,6 +52,18 @@ pub struct LimitingResources {
     pub decode: LimitingResource,
 }
 
+impl LimitingResources {
+    /// The same, but for phases that a limit of power is what holds back in `capped`.
+    #[must_use]
+    pub fn or_power_of(self, capped: Self) -> Self {
+        let of = |own, capped| match capped {
+            LimitingResource::Power => capped,
+            _ => own,
+        };
+        Self { prefill: of(self.prefill, capped.prefill), decode: of(self.decode, capped.decode) }
+    }
+}
+
 impl Binding {
     /// The largest part. Activations count as arithmetic's: both grow with the tokens alone.
     #[must_use]

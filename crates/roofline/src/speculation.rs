@@ -6,6 +6,8 @@ mod drafter;
 pub use acceptance::{Acceptance, AcceptanceError};
 pub use drafter::Drafter;
 
+use std::num::NonZeroU32;
+
 use fizeau_core::Seconds;
 
 use crate::estimate_kind::EstimateKind;
@@ -71,7 +73,57 @@ pub struct Speculated {
     pub gain: f64,
 }
 
+/// What drafts make of a load beside the same without any, by each of [`EstimateKind::ALL`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct SpeculatedAnswer {
+    /// The sequences that run: as many as without drafts, unless fewer fit beside the drafter.
+    pub batch: f64,
+    /// With drafts.
+    pub found: [Speculated; 2],
+    /// Speed of a user relative to no drafts.
+    pub user_gain: [f64; 2],
+    /// Generated tokens per second relative to no drafts and as many sequences as then run.
+    pub gain: [f64; 2],
+}
+
 impl Speculation {
+    /// The longest draft that is tried.
+    const LONGEST: u32 = 16;
+
+    /// `system` under `load`, of which `without` sequences run where nobody drafts: with drafts of `length` tokens, or of the length up
+    /// to 16 that is expected to generate most.
+    #[must_use]
+    pub fn answer(
+        &self,
+        system: &System,
+        load: &UniformLoad,
+        without: f64,
+        length: Option<NonZeroU32>,
+    ) -> SpeculatedAnswer {
+        // What a drafter keeps leaves less room for sequences, of which there are always some.
+        let batch = without.min(self.max_batch(system, load).floor()).max(1.0);
+        let length = length.map_or_else(
+            || self.best_chain(system, EstimateKind::Expected, load, batch, Self::LONGEST).drafted,
+            NonZeroU32::get,
+        );
+        let found = EstimateKind::ALL.map(|by| self.chain(system, by, load, batch, length));
+        let [bound, expected] = &found;
+        let ratio = |of: fn(&Figures, &Figures) -> f64| {
+            let of =
+                |by, with: &Speculated| of(&system.figures_at(by, load, without), &with.figures);
+            [of(EstimateKind::Bound, bound), of(EstimateKind::Expected, expected)]
+        };
+        SpeculatedAnswer {
+            batch,
+            found,
+            user_gain: ratio(|before, after| before.tpot / after.tpot),
+            gain: ratio(|before, after| {
+                after.output_tokens_per_s.get() / before.output_tokens_per_s.get()
+            }),
+        }
+    }
+
     /// What `drafter` drafts is accepted as `acceptance` has it.
     #[must_use]
     pub const fn new(acceptance: Acceptance, drafter: Drafter) -> Self {

@@ -28,6 +28,7 @@ const LAYERS: [Layer; 18] = [
         rank: 1,
         ours: &["fizeau-core"],
         external: &[
+            "csv-core",
             "jiff",
             "libm",
             "rand",

@@ -238,7 +238,8 @@ fn alone(level: RereadLevel, asked: &ReportRequest<'_>) -> Result<Checklist, Fai
     let text = if asked.json {
         // One of a sweep is as its own file has it: the list is that of all levels.
         let own = Some(checklist.clone()).filter(|_| level.read.name.is_empty());
-        let report = LevelReport { checklist: own, ..level.read.report.clone() };
+        let mut report = level.read.report.clone();
+        report.checklist = own;
         report.to_json().map_err(Fail::broken)?
     } else {
         level::text(&level, asked.trust.output.verbosity())

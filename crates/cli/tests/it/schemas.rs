@@ -25,7 +25,8 @@ fn all_keep_to(folder: &str) -> usize {
         let path = entry.unwrap().path().to_str().unwrap().to_owned();
         let file = path.rsplit('/').next().unwrap();
         match file {
-            "summary.json" | "sweep.json" | "ab.json" | "search.json" | "whatif.json" => {
+            "run.json" | "level.json" | "summary.json" | "sweep.json" | "ab.json"
+            | "search.json" | "whatif.json" | "imported.json" => {
                 keeps_to(file.trim_end_matches(".json"), &json(&path), &path);
                 checked += 1;
             }
@@ -101,7 +102,7 @@ fn of_measured_runs() {
     let lengths = ["--random-input-len", "8", "--random-output-len", "6", "--num-prompts", "60"];
     let bench = ["bench", "--model", "m", "--base-url", &url, "--out", &out];
     assert!(matches!(run(&[&bench, &lengths[..]].concat()).code, Some(0 | 1)));
-    assert_eq!(all_keep_to(&out), 2);
+    assert!(all_keep_to(&out) >= 3, "run.json, summary.json and the tapes");
     let sides = ["ab", "--a", &url, "--b", &url, "--model", "m", "--out", &ab, "--rounds", "5"];
     let ended = run(&[&sides, &lengths[..]].concat());
     assert!(all_keep_to(&ab) >= 5, "{ended:?}");

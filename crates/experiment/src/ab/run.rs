@@ -122,8 +122,8 @@ impl PreparedAb {
                 .asked_of(NonZeroU64::MIN, released(&turn.run)),
             repeated: repeated.as_deref(),
         };
-        let report = context.report(&turn.run, tallies, self.load);
-        let report = LevelReport { folder: Some(turn_name(turn.side, turn.round)), ..report };
+        let mut report = context.report(&turn.run, tallies, self.load);
+        report.folder = Some(turn_name(turn.side, turn.round));
         if let Some(folder) = &turn.folder {
             keep_level(folder, &report, tallies).map_err(ExperimentError::broken)?;
         }
@@ -134,18 +134,12 @@ impl PreparedAb {
         let (rounds, requests): (Vec<AbRound>, Vec<_>) = rounds.into_iter().map(split).unzip();
         let comparison = self.compared(&rounds);
         let requests = comparison.as_ref().ok().map(|_| self.compared_requests(&rounds, requests));
-        let [a, b] = self.sides.each_ref().map(AbSide::party);
-        AbReport {
-            setup: self.basis.setup.clone(),
-            a,
-            b,
-            planned: self.spec.rounds.get(),
-            settle: self.spec.settle.to_millis(),
-            slo: self.slo.clone(),
-            rounds,
-            comparison,
-            requests,
-        }
+        let sides = self.sides.each_ref().map(AbSide::party);
+        let (setup, planned) = (self.basis.setup.clone(), self.spec.rounds.get());
+        let mut report = AbReport::new(setup, sides, planned, rounds, comparison);
+        report.settle = self.spec.settle.to_millis();
+        (report.slo, report.requests) = (self.slo.clone(), requests);
+        report
     }
 
     /// The rounds that count, against one another; why there is no answer, where there is none.

@@ -197,25 +197,22 @@ impl LoadSearch {
     ) -> SearchReport {
         let spec = self.spec();
         let levels = levels.into_iter().zip(self.trials());
-        SearchReport {
-            setup: prepared.basis.setup.clone(),
-            slo: spec.slo.clone(),
-            asked: SearchTarget {
-                load: spec.over,
-                most_levels: spec.most_levels,
-                tolerance: spec.tolerance,
-                confidence: spec.confidence,
-                from: spec.from,
-                to: spec.to,
-                budget: spec.budget,
-                confirm: spec.confirm.and_then(|size| size.time),
-            },
-            found: self.found(),
-            first_broken: self.first_broken(),
-            levels: levels.map(|(level, trial)| searched(level, trial)).collect(),
-            elapsed: Some(elapsed),
-            checklist: sweep.checklist(),
-        }
+        let asked = SearchTarget {
+            load: spec.over,
+            most_levels: spec.most_levels,
+            tolerance: spec.tolerance,
+            confidence: spec.confidence,
+            from: spec.from,
+            to: spec.to,
+            budget: spec.budget,
+            confirm: spec.confirm.and_then(|size| size.time),
+        };
+        let levels = levels.map(|(level, trial)| searched(level, trial)).collect();
+        let (setup, slo) = (prepared.basis.setup.clone(), spec.slo.clone());
+        let found = self.found();
+        let mut report = SearchReport::new(setup, slo, asked, found, levels, sweep.checklist());
+        (report.first_broken, report.elapsed) = (self.first_broken(), Some(elapsed));
+        report
     }
 }
 

@@ -79,6 +79,7 @@ pub(super) fn describe(
     let mut percentile = |per_mille| quantile(n, per_mille, dependence, &mut inflation, &at);
     let (mean_interval, effective_n) = match dependence {
         Dependence::Series(values) if n > 0 => mean_of_series(values),
+        Dependence::Pooled if n > 0 => (Some(SampleSupport::CorrelationUnknown), None),
         Dependence::Series(_) | Dependence::Independent | Dependence::Pooled => (None, None),
     };
     Distribution {
@@ -116,7 +117,10 @@ fn quantile(
         return Quantile::Absent;
     };
     let (ranks, least) = match dependence {
-        Dependence::Pooled => return Quantile::Known { value, interval: None },
+        Dependence::Pooled => {
+            let interval = Some(SampleSupport::CorrelationUnknown);
+            return Quantile::Known { value, interval };
+        }
         Dependence::Independent => (enclosing_ranks(n, q), needed(q, 1.0)),
         Dependence::Series(values) => {
             *inflation = inflation.max(inflation_above(values, value.get()));

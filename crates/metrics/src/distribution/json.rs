@@ -2,7 +2,7 @@
 
 use super::{Distribution, EarlyStopping, RateDistribution, TokenDistribution};
 use crate::SampleSupport;
-use crate::json::scan;
+use crate::json::{CORRELATION_UNKNOWN, scan};
 
 json_object!(
     Distribution,
@@ -39,6 +39,7 @@ fn too_few<T>(bound: &SampleSupport<T>) -> String {
     match bound {
         SampleSupport::Known(_) => String::new(),
         SampleSupport::NotSupported { needs, has } => format!("needs {needs} requests, has {has}"),
+        SampleSupport::CorrelationUnknown => CORRELATION_UNKNOWN.to_owned(),
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn mean_of_series(values: &[f64]) -> MeanInterval {
             (Some(SampleSupport::NotSupported { needs, has }), None)
         }
         // Values that are no latencies were left out.
-        Err(_) => (None, None),
+        Ok(SampleSupport::CorrelationUnknown) | Err(_) => (None, None),
     }
 }
 

@@ -8,6 +8,7 @@ use fizeau_core::{Nanos, PerSec, Stamp, Tape};
 /// these are figures of the endpoint, which sets the pace; whoever knows that the loop is closed leaves them out.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ArrivalSummary {
     /// By intended instants: what the plan drew.
     pub intended: GapSummary,

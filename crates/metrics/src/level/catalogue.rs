@@ -235,9 +235,21 @@ impl Metric {
             .filter(|metric| metric.is_latency() && metric.entry().column.is_some())
     }
 
+    /// The latencies that have columns in tables for people.
+    pub fn tabled() -> impl Iterator<Item = Self> {
+        let is_tabled = |metric: &Self| metric.is_latency() && metric.entry().table.is_some();
+        Self::ALL.iter().copied().filter(is_tabled)
+    }
+
+    /// Whether it is followed while a run goes on.
+    #[must_use]
+    pub const fn is_live(self) -> bool {
+        self.entry().is_live
+    }
+
     /// Those that are followed while a run goes on.
     pub fn live() -> impl Iterator<Item = Self> {
-        Self::ALL.iter().copied().filter(|metric| metric.entry().is_live)
+        Self::ALL.iter().copied().filter(|metric| metric.is_live())
     }
 
     /// The statistics that have columns of their own in tables of levels; none where the catalogue names no column.

@@ -61,7 +61,7 @@ impl TimeSlots {
                 let in_requests = (needs * has).div_ceil(rates.len().max(1) as u64);
                 SampleSupport::NotSupported { needs: in_requests.max(needs), has }
             }
-            known @ SampleSupport::Known(_) => known,
+            other => other,
         })
     }
 }

@@ -178,15 +178,13 @@ pub(super) fn complete(table: &mut MetricTable, rows: &RequestSeries<'_>) {
     for (metric, sample) in table.each_mut() {
         if matches!(metric, Metric::Itl | Metric::Icl)
             && let Some(mean) = sample.mean
+            && let Some(found) = rows.gap_mean(metric)
         {
-            let found = rows.gap_mean(metric);
-            sample.mean_interval = found.map(|found| {
-                found.map(|found| {
-                    // Around the mean of the gaps themselves; that of the requests' own times differs by rounding.
-                    let moved = mean.get() - found.mean;
-                    mean_interval(found.interval.map(|end| end + moved))
-                })
-            });
+            sample.mean_interval = Some(found.map(|found| {
+                // Around the mean of the gaps themselves; that of the requests' own times differs by rounding.
+                let moved = mean.get() - found.mean;
+                mean_interval(found.interval.map(|end| end + moved))
+            }));
         }
         if metric.is_bounded() {
             let values = rows

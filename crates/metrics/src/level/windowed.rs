@@ -6,6 +6,7 @@ pub use throughput::WindowThroughput;
 
 use fizeau_core::Nanos;
 
+use super::Metric;
 use crate::distribution::Column;
 use crate::series::SentRequest;
 use crate::{Distribution, MeasuredWindow, NoWindow, Timeline, TokenCells, WindowChoice};
@@ -89,6 +90,20 @@ impl WindowFigures {
 }
 
 impl WindowMetrics {
+    /// The latency that `metric` is; none where it has no part here.
+    #[must_use]
+    pub const fn get(&self, metric: Metric) -> Option<&Distribution> {
+        Some(match metric {
+            Metric::Ttft => &self.ttft,
+            Metric::TtftScheduled => &self.ttft_scheduled,
+            Metric::FirstVisible => &self.first_visible,
+            Metric::Tpot => &self.tpot,
+            Metric::E2el => &self.e2el,
+            Metric::E2elScheduled => &self.e2el_scheduled,
+            _ => return None,
+        })
+    }
+
     fn of(sent: &[&SentRequest]) -> Self {
         let has_intervals = sent.len() <= INTERVALS;
         let of = |figure: fn(&SentRequest) -> Option<Nanos>| {

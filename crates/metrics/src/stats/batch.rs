@@ -127,10 +127,10 @@ impl BatchMeans {
         }
         let found = Self::of(&rates, confidence)?;
         Ok(match found {
-            SampleSupport::Known(_) => found,
             SampleSupport::NotSupported { needs, .. } => {
                 SampleSupport::NotSupported { needs: (needs * has).div_ceil(slots as u64), has }
             }
+            other => other,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What a sample supports, or how much more it would take.
 
-/// Something that a sample supports, or how large a sample it would take.
+/// Something that a sample supports, or why it does not: how large a sample it would take.
 ///
 /// What it needs is a rule or an estimate from the sample at hand (where values are correlated, more of them are needed), so
 /// a sample that has grown to that size may need a few more.
@@ -15,6 +15,8 @@ pub enum SampleSupport<T> {
         /// How many there are.
         has: u64,
     },
+    /// No size of the sample helps: its values may be correlated, and how far is not known.
+    CorrelationUnknown,
 }
 
 impl<T> SampleSupport<T> {
@@ -29,7 +31,7 @@ impl<T> SampleSupport<T> {
     pub fn known(self) -> Option<T> {
         match self {
             Self::Known(known) => Some(known),
-            Self::NotSupported { .. } => None,
+            Self::NotSupported { .. } | Self::CorrelationUnknown => None,
         }
     }
 
@@ -38,6 +40,7 @@ impl<T> SampleSupport<T> {
         match self {
             Self::Known(known) => SampleSupport::Known(change(known)),
             Self::NotSupported { needs, has } => SampleSupport::NotSupported { needs, has },
+            Self::CorrelationUnknown => SampleSupport::CorrelationUnknown,
         }
     }
 }

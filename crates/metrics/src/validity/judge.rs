@@ -43,11 +43,12 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
     .into_iter()
     .flatten()
     .collect();
-    let worst = reasons.iter().map(|reason| reason.verdict).max();
-    let mut notes = notes(level, expected);
+    let mut validity = Validity::of(reasons);
+    validity.notes = notes(level, expected);
     let is_busy = late_read(level, limits).is_some() || run_delay(client, limits).is_some();
-    notes.extend((is_busy && client.stamps == StampSource::Kernel).then(|| STAND.to_owned()));
-    Validity { verdict: worst.unwrap_or(Verdict::Valid), reasons, notes }
+    let is_late_but_stamped = is_busy && client.stamps == StampSource::Kernel;
+    validity.notes.extend(is_late_but_stamped.then(|| STAND.to_owned()));
+    validity
 }
 
 /// What we cancelled ourselves is no failure of the endpoint's: it counts on neither side.

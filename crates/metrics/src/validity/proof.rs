@@ -9,6 +9,7 @@ use crate::LevelTally;
 /// ([`MetricTable`](crate::MetricTable): send lateness, send delay, connection wait, read lag).
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ClientProof {
     /// Who stamped the arrivals: the least trustworthy source that any request had.
     pub stamps: StampSource,
@@ -19,6 +20,14 @@ pub struct ClientProof {
     /// What its machine saw.
     #[serde(flatten)]
     pub watch: ClientWatch,
+}
+
+impl ClientProof {
+    /// What `watch` saw of a client whose arrivals `stamps` stamped, and that made no connection.
+    #[must_use]
+    pub const fn new(stamps: StampSource, watch: ClientWatch) -> Self {
+        Self { stamps, connections_fresh: 0, connections_replaced: 0, watch }
+    }
 }
 
 impl LevelTally {

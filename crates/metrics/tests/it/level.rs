@@ -74,7 +74,8 @@ fn no_tapes_give_zeros_for_counts_and_nothing_else() {
     let goals: GoodputGoals = "ttft:500".parse().unwrap();
     let level = LevelSummary::of(&[], &goals);
     assert_eq!(level.requests.sent, 0);
-    let none = TokenCounts { input: Some(Tokens::ZERO), ..TokenCounts::default() };
+    let mut none = TokenCounts::default();
+    none.input = Some(Tokens::ZERO);
     assert_eq!(level.tokens, none);
     assert_eq!(level.metrics, fizeau_metrics::MetricTable::default());
     assert_eq!(level.jitter, fizeau_metrics::Jitter::default());

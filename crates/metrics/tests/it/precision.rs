@@ -115,7 +115,23 @@ fn the_mean_of_pooled_gaps_has_an_interval_and_their_percentiles_have_none() {
     let half = 1.96 * 2.9 / 300f64.sqrt();
     assert!(((high - low) / 2.0 / half - 1.0).abs() < 0.35, "{low} {mean} {high}");
     assert!(((low + high) / 2.0 - mean).abs() < 1e-9);
-    assert!(itl.get("p50_ci").is_none());
+    assert!(itl["p50_ci"].is_null());
+}
+
+#[test]
+fn a_figure_that_is_known_has_an_interval_or_a_reason() {
+    let level = json(300);
+    for key in ["itl_ms", "icl_ms", "send_lateness_ms", "read_lag_ms", "ttft_ms"] {
+        let figures = level["metrics"][key].as_object().unwrap();
+        for name in
+            ["mean", "p50", "p90", "p95", "p99"].into_iter().filter(|name| figures[*name].is_f64())
+        {
+            let reason = figures.get(&format!("{name}_ci_reason"));
+            assert!(figures[&format!("{name}_ci")].is_array() != reason.is_some(), "{key} {name}");
+        }
+    }
+    let lateness = &level["metrics"]["send_lateness_ms"];
+    assert_eq!(lateness["p50_ci_reason"], "it is not known how far these values are correlated");
 }
 
 #[test]

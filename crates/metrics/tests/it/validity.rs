@@ -10,18 +10,16 @@ use fizeau_metrics::{
 
 use crate::tapes::{failed, ms, tape};
 
-const CLIENT: ClientProof = ClientProof {
-    stamps: StampSource::Kernel,
-    connections_fresh: 1,
-    connections_replaced: 0,
-    watch: ClientWatch {
+const CLIENT: ClientProof = ClientProof::new(
+    StampSource::Kernel,
+    ClientWatch {
         threads: 1,
         cpu_share: Some(0.2),
         run_delay_share: Some(0.01),
         headroom: None,
         ceiling: None,
     },
-};
+);
 
 /// The same client, with another watch.
 fn with_watch(change: impl FnOnce(&mut ClientWatch)) -> ClientProof {
@@ -106,7 +104,7 @@ fn a_slow_send_is_the_clients_fault_and_a_slow_connection_is_not() {
     let text = "requests were sent late: max 20.0 ms after their release (limit 10 ms)";
     assert_one(&verdict_on(&[slow.clone()]), Verdict::Suspect, text);
     let level = LevelSummary::of([&slow], &GoodputGoals::default());
-    let by_user = ClientProof { stamps: StampSource::User, ..CLIENT };
+    let by_user = ClientProof::new(StampSource::User, CLIENT.watch);
     let text = &format!("{text}; the client stamps arrivals itself, so its stamps may be as late");
     assert_one(&judge(&level, &by_user, &LevelExpectations::default()), Verdict::Suspect, text);
     slow.marks.connect = Some(ConnectMarks { start: ms(1), dns: None, tcp: ms(19), tls: None });

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use fizeau_core::TapeSink as _;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{ImportedLevel, ImportedRun};
@@ -19,6 +20,16 @@ const SCHEMA: &str = "fizeau.imported/1";
 /// The document of a level.
 const FILE: &str = "imported.json";
 
+/// A level under the schema of its document, with its fields in the order of their names.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Imported"))]
+pub(crate) struct ImportedDocument<'a> {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
+    schema: &'static str,
+    #[serde(flatten)]
+    level: &'a ImportedLevel,
+}
+
 impl ImportedLevel {
     /// What was imported into `folder`, that of a run of one level or of one level; none if it was not imported.
     ///
@@ -31,9 +42,7 @@ impl ImportedLevel {
 
     /// Its document.
     fn document(&self) -> Result<Value, serde_json::Error> {
-        let mut document = serde_json::to_value(self)?;
-        document["schema"] = SCHEMA.into();
-        Ok(document)
+        serde_json::to_value(ImportedDocument { schema: SCHEMA, level: self })
     }
 
     /// Its tapes; what they amount to is computed of them.

@@ -1,7 +1,7 @@
 //! Levels of another tool that belong together.
 
 use fizeau_pareto::{Objective, frontier};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ImportedAbout, ImportedLevel};
 use crate::{
@@ -267,13 +267,20 @@ impl ImportedLevel {
     /// What was asked of the load: an open loop's law of gaps is not in every file.
     #[must_use]
     pub fn requested_load(&self) -> RequestedLoad {
-        let record: serde_json::Value = serde_json::from_str(&self.record).unwrap_or_default();
-        let burstiness = record["burstiness"].as_f64().filter(|b| *b > 0.0);
+        let record: RecordedLoad = serde_json::from_str(&self.record).unwrap_or_default();
+        let burstiness = record.burstiness.filter(|burstiness| *burstiness > 0.0);
         let rate = self.load.requests_per_s;
         let law =
             |rate| ArrivalMoments { rate: Some(rate), cv_squared: burstiness.map(|b| 1.0 / b) };
         RequestedLoad { arrivals: rate.map(law), ..RequestedLoad::default() }
     }
+}
+
+/// What is read of a tool's own record beyond what was imported: the shape of a gamma law of gaps, by vLLM's name.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RecordedLoad {
+    burstiness: Option<f64>,
 }
 
 /// Each of `all` where it comes first.

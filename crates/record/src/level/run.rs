@@ -103,10 +103,7 @@ impl LevelReport {
         let mut validity = judge(&summary, &client, &expected);
         if let Some(shards) = &shards {
             let reasons = shards.reasons(summary.throughput.duration.get() * 1e3);
-            for reason in reasons {
-                validity.verdict = validity.verdict.max(reason.verdict);
-                validity.reasons.push(reason);
-            }
+            reasons.into_iter().for_each(|reason| validity.add(reason));
             validity.notes.extend(shards.lines());
         }
         Self {

@@ -75,6 +75,9 @@ fn unknown(outcome: &PrecisionOutcome) -> String {
         Some(SampleSupport::NotSupported { needs, has }) => {
             format!("needs about {needs}, has {has}")
         }
+        Some(SampleSupport::CorrelationUnknown) => {
+            "it is not known how far the values are correlated".to_owned()
+        }
         Some(SampleSupport::Known(_)) | None => "there is no such figure, or it is zero".to_owned(),
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn apart(names: &[String], spans: &[Option<(Stamp, Stamp)>]) -> Optio
         return None;
     };
     let text = format!("{what}: shards must run at the same time to be one load");
-    Some(VerdictReason { verdict: Verdict::Suspect, about: VerdictConcern::Shards, text })
+    Some(VerdictReason::new(Verdict::Suspect, VerdictConcern::Shards, text))
 }
 
 pub(super) fn seconds(span: Nanos) -> String {

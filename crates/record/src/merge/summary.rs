@@ -65,19 +65,14 @@ pub(super) fn report(
     let mut report = LevelReport::from_run(load(shards), run, &context);
     let validity = &mut report.validity;
     validity.notes.extend(found.note.map(str::to_owned));
-    let forced = found.forced.into_iter().map(|text| VerdictReason {
-        verdict: Verdict::Suspect,
-        about: VerdictConcern::Shards,
+    let forced = found.forced.into_iter().map(|text| {
         // In one line: below each other they are for a terminal.
-        text: format!(
-            "merged by {}: {}",
-            found.forced_by,
-            text.split_whitespace().collect::<Vec<_>>().join(" ")
-        ),
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = format!("merged by {}: {text}", found.forced_by);
+        VerdictReason::new(Verdict::Suspect, VerdictConcern::Shards, text)
     });
     for reason in forced.chain(found.apart) {
-        validity.verdict = validity.verdict.max(reason.verdict);
-        validity.reasons.push(reason);
+        validity.add(reason);
     }
     // A shard to which no request fell is invalid by itself, and takes nothing from the others.
     for reason in shards.iter().filter(|shard| !shard.is_empty()).filter_map(worst) {
@@ -178,9 +173,6 @@ fn worst(shard: &MeasuredShard) -> Option<VerdictReason> {
     let worst = Some(validity.verdict).filter(|verdict| *verdict != Verdict::Valid)?;
     let reason = validity.reasons.iter().find(|reason| reason.verdict == worst);
     let text = reason.map_or("its summary does not say why", |reason| &reason.text);
-    Some(VerdictReason {
-        verdict: worst,
-        about: VerdictConcern::Shards,
-        text: format!("{}: {text}", shard.name()),
-    })
+    let text = format!("{}: {text}", shard.name());
+    Some(VerdictReason::new(worst, VerdictConcern::Shards, text))
 }

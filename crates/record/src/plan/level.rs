@@ -21,6 +21,7 @@ pub struct PlanLevel {
 
 /// A figure of a level, in its metric's unit: milliseconds, per second, or a share.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct PlanFigure {
     /// Of what.
     pub metric: Metric,
@@ -28,6 +29,14 @@ pub struct PlanFigure {
     pub statistic: Statistic,
     /// The figure, with its interval where there is one.
     pub value: FigureEstimate,
+}
+
+impl PlanFigure {
+    /// That `statistic` of `metric` is `value`.
+    #[must_use]
+    pub const fn new(metric: Metric, statistic: Statistic, value: FigureEstimate) -> Self {
+        Self { metric, statistic, value }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -136,13 +136,10 @@ impl StoredRun {
 
 fn unproven(run: &RunDocument) -> Option<VerdictReason> {
     let tool = run.imported_tool()?;
-    Some(VerdictReason {
-        verdict: Verdict::Suspect,
-        about: VerdictConcern::Client,
-        text: format!(
-            "{tool} measured this run; how late its client sent and how busy it was is not known"
-        ),
-    })
+    let text = format!(
+        "{tool} measured this run; how late its client sent and how busy it was is not known"
+    );
+    Some(VerdictReason::new(Verdict::Suspect, VerdictConcern::Client, text))
 }
 
 /// What the run asked for; of a level that is an open loop by itself, its own arrivals.

@@ -98,8 +98,7 @@ impl RunReader<'_> {
         };
         let mut report = LevelReport::from_run(stored.load, outcome, &context);
         if let Some(reason) = &stored.unproven {
-            report.validity.verdict = report.validity.verdict.max(reason.verdict);
-            report.validity.reasons.push(reason.clone());
+            report.validity.add(reason.clone());
         }
         // Some notes are not of the tapes: that a data set was used more than once.
         for note in &stored.notes {

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 fn level(rate: f64, most: f64) -> PlanLevel {
     let ttft = if rate <= most { 100.0 } else { 900.0 };
     let value = FigureEstimate::exact(ttft).unwrap();
-    let figure = PlanFigure { metric: Metric::Ttft, statistic: Statistic::P99, value };
+    let figure = PlanFigure::new(Metric::Ttft, Statistic::P99, value);
     let load = LevelLoad::Rate(PerSec::new(rate));
     PlanLevel::given(load, FigureEstimate::exact(rate).unwrap(), vec![figure])
 }

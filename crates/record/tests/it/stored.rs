@@ -255,8 +255,9 @@ fn a_sweep_has_its_levels_in_order_of_load_and_each_opens_by_itself() {
         put(&sweep.level(level).unwrap(), &ended(1));
     }
     let write = |level: &str, status: LevelStatus| {
-        let report = LevelReport::of_tapes(LoadKind::Concurrency.at(2.0), [&ended(1)]);
-        let text = LevelReport { status, ..report }.to_json().unwrap();
+        let mut report = LevelReport::of_tapes(LoadKind::Concurrency.at(2.0), [&ended(1)]);
+        report.status = status;
+        let text = report.to_json().unwrap();
         fs::write(sweep.path().join(level).join("summary.json"), text).unwrap();
     };
     write("concurrency-0002", LevelStatus::Finished);

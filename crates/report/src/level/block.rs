@@ -367,7 +367,7 @@ pub(super) fn ends<T>(
         Some(SampleSupport::NotSupported { needs, .. }) => {
             format!("  [no interval: needs {needs}]")
         }
-        None => String::new(),
+        Some(SampleSupport::CorrelationUnknown) | None => String::new(),
     }
 }
 

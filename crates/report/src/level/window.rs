@@ -2,8 +2,8 @@
 
 use fizeau_core::{Millis, PerSec};
 use fizeau_metrics::{
-    CutReason, Distribution, Interval, MeasuredWindow, NoWindowReason, SampleSupport, Statistic,
-    WindowFigures,
+    CutReason, Distribution, Interval, MeasuredWindow, Metric, NoWindowReason, SampleSupport,
+    Statistic, WindowFigures,
 };
 
 use super::block::{ends, sentence};
@@ -61,17 +61,13 @@ impl Shown<'_, LevelReport> {
 
     /// The figures of a part, each beside that of the whole run.
     fn part_lines(&self, part: &WindowFigures) -> Vec<String> {
-        let whole = &self.summary.metrics;
-        let pairs = [
-            ("TTFT p50/p99 (ms)", &part.metrics.ttft, &whole.ttft),
-            ("TPOT p50/p99 (ms)", &part.metrics.tpot, &whole.tpot),
-            ("E2EL p50/p99 (ms)", &part.metrics.e2el, &whole.e2el),
-        ];
         let mut lines = Vec::new();
-        for (what, inside, all) in pairs {
-            if all.n > 0 {
+        for metric in Metric::tabled() {
+            let both = part.metrics.get(metric).zip(metric.distribution(&self.summary));
+            if let Some((inside, all)) = both.filter(|(_, all)| all.n > 0) {
+                let name = format!("  {} p50/p99 (ms):", metric.entry().label);
                 let (inside, all) = (two(inside), two(all));
-                lines.push(line(&format!("  {what}:"), format_args!("{inside} (whole {all})")));
+                lines.push(line(&name, format_args!("{inside} (whole {all})")));
             }
         }
         if let Some(inside) = &part.throughput {

@@ -1,10 +1,12 @@
 //! What a reader came for: where to run, at what margin, for how much, how far from the speed of light, and what limits it.
 
+use fizeau_metrics::{Metric, Statistic};
 use fizeau_roofline::LimitedBy;
 use serde::Serialize;
 
 use super::table::{ends, rounded};
 use crate::Shown;
+use crate::table::{TablePlace, places};
 use crate::{ChartFigure, ChartLevel, ChartRun};
 use fizeau_record::text::{percent, supported};
 use fizeau_record::{
@@ -127,21 +129,23 @@ fn point(report: &SweepReport, run: &ChartRun) -> Answer {
 
 /// `7.1 requests/s, 283 output tokens/s`.
 pub(super) fn rates(level: &ChartLevel) -> String {
-    let rate =
-        |name: &str, unit: &str| Some(format!("{} {unit}", rounded(level.figures.get(name)?)));
-    let rates = [rate("requests_per_s", "requests/s"), rate("output_tps", "output tokens/s")];
-    rates.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let rate = |TablePlace { metric, statistic, .. }: &TablePlace| {
+        let figure = level.figures.get(metric.column(*statistic)?.as_str())?;
+        Some(format!("{} {}", rounded(figure), metric.entry().name.concat()))
+    };
+    let places = places().0;
+    let rates = places.iter().filter(|place| !place.metric.is_latency());
+    rates.filter_map(rate).collect::<Vec<_>>().join(", ")
 }
 
 /// `p99 TTFT 441 ms, p99 TPOT 12.1 ms, p99 E2EL 2140 ms`; none where no latency is known.
 pub(super) fn tails(level: &ChartLevel) -> Option<String> {
-    let tail = |(name, metric): (&str, &str)| {
-        let figure = level.figures.get(name)?;
+    let tail = |metric: Metric| {
+        let figure = level.figures.get(metric.column(Statistic::P99)?.as_str())?;
         let statistic = if figure.stand_in { "greatest" } else { "p99" };
-        Some(format!("{statistic} {metric} {} ms", rounded(figure)))
+        Some(format!("{statistic} {} {} ms", metric.entry().label, rounded(figure)))
     };
-    let names = [("p99_ttft_ms", "TTFT"), ("p99_tpot_ms", "TPOT"), ("p99_e2el_ms", "E2EL")];
-    let tails: Vec<String> = names.into_iter().filter_map(tail).collect();
+    let tails: Vec<String> = Metric::tabled().filter_map(tail).collect();
     (!tails.is_empty()).then(|| tails.join(", "))
 }
 

@@ -3,10 +3,7 @@
 use std::fmt::Write;
 use std::num::NonZeroU64;
 
-use fizeau_core::Tokens;
-use fizeau_roofline::{
-    CurveStride, Figures, LoadAnalysisError, PhaseSchedule, System, UniformLoad,
-};
+use fizeau_roofline::{CurveStride, Figures, LoadAnalysisError, System, UniformLoad};
 
 /// What a system comes to over the running batch, from one sequence to as many as fit: for each estimate its frontier of
 /// throughput against latency.
@@ -62,21 +59,17 @@ impl ContextCsv<'_> {
         let system = self.system;
         let heads = "context,cache_bytes_per_device,max_batch,batch";
         let mut csv = Csv::new(system, heads, &OF_CONTEXT);
-        for context in contexts() {
-            // The step after a prompt of one token less, and that prompt's own pass.
-            let (input, output) = (Tokens::new(context - 1), Tokens::new(2));
-            let load = UniformLoad::new(input, output, self.load.concurrency);
-            let answer = match system.answer(&load) {
-                Ok(answer) => answer,
-                Err(error) if context == FIRST_CONTEXT => return Err(error),
+        for (index, point) in system.context_curve(self.load.concurrency).enumerate() {
+            let point = match point {
+                Ok(point) => point,
+                Err(error) if index == 0 => return Err(error),
                 Err(error) => return Ok((csv.text, Some(error))),
             };
-            let batch = answer.running_batch;
-            let bound = system.bound_at(&load, batch, PhaseSchedule::Overlapped);
-            let step = system.expected_at(&load, batch, PhaseSchedule::Overlapped);
-            let bytes = system.cache_bytes_per_device(context as f64).get();
-            let most = answer.max_batch.map_or_else(String::new, |most| most.to_string());
-            csv.line(format_args!("{context},{bytes:.0},{most},{batch}"), &[bound, step]);
+            let (context, batch) = (point.context.get(), point.batch);
+            let bytes = point.cache_per_device.get();
+            let most = point.max_batch.map_or_else(String::new, |most| most.to_string());
+            let ways = [point.bound, point.expected];
+            csv.line(format_args!("{context},{bytes:.0},{most},{batch}"), &ways);
         }
         Ok((csv.text, None))
     }
@@ -84,15 +77,6 @@ impl ContextCsv<'_> {
 
 /// Where memory sets no limit.
 const UNLIMITED: u64 = 1 << 20;
-const FIRST_CONTEXT: u64 = 128;
-const LAST_CONTEXT: u64 = 1 << 20;
-
-/// Four for each doubling.
-fn contexts() -> impl Iterator<Item = u64> {
-    let octaves = (LAST_CONTEXT / FIRST_CONTEXT).ilog2();
-    let each = (0..octaves).flat_map(|octave| (4..8).map(move |quarter| (octave, quarter)));
-    each.map(|(octave, quarter)| (FIRST_CONTEXT << octave) * quarter / 4).chain([LAST_CONTEXT])
-}
 
 impl<'a> Csv<'a> {
     fn new(system: &'a System, first: &str, columns: &'a [Column]) -> Self {
@@ -146,16 +130,3 @@ const OF_CONTEXT: [Column; 4] = [
     ("tokens_per_s_per_user", |figures, _| figures.tokens_per_s_per_user().get()),
     ("tokens_per_s", |figures, _| figures.batch / figures.tpot.get()),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::{LAST_CONTEXT, contexts};
-
-    #[test]
-    fn contexts_double_in_four_steps() {
-        let all: Vec<u64> = contexts().collect();
-        assert_eq!(all[..6], [128, 160, 192, 224, 256, 320]);
-        assert_eq!(all[all.len() - 1], LAST_CONTEXT);
-        assert!(all.windows(2).all(|pair| pair[0] < pair[1]));
-    }
-}

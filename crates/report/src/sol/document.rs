@@ -31,7 +31,7 @@ impl SolView<'_> {
         let step = system.decode_pass(load, answer.running_batch);
         let prompt = system.prefill_pass(load);
         let is_step = self.scope == SolScope::Step;
-        let changes = self.changes();
+        let gains = self.gains();
         let pass = |phase, pass| {
             let times = [system.bound_pass(pass), system.expected_pass(pass)];
             Pass::of(times, &system.terms(phase, pass))
@@ -55,7 +55,7 @@ impl SolView<'_> {
                 decode: pass(PassPhase::Decode, &step),
             },
             sensitivities: self.sensitivities(),
-            gains: changes.iter().map(|change| GainBlock::of(change, self.scope)).collect(),
+            gains: gains.iter().map(|gain| GainBlock::of(gain, self.scope)).collect(),
             asides: self.asides.iter().map(SolExtra::entry).collect(),
         }
     }

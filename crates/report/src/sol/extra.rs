@@ -8,7 +8,7 @@ mod energy;
 mod goal;
 mod speculation;
 
-use fizeau_roofline::{EstimateKind, LimitingResource, LimitingResources, System, UniformLoad};
+use fizeau_roofline::{EstimateKind, LimitingResources, System, UniformLoad};
 use serde_json::{Map, Value};
 
 use super::grid::Grid;
@@ -58,13 +58,8 @@ impl SolExtra {
 
     /// Says in `limited` where one of `asides` has it that a limit of power is what holds a phase back.
     pub fn limit(asides: &[Self], limited: &mut LimitingResources) {
-        for limits in asides.iter().filter_map(|aside| aside.limits) {
-            let phases =
-                [(&mut limited.prefill, limits.prefill), (&mut limited.decode, limits.decode)];
-            let by_power =
-                phases.into_iter().filter(|(_, limit)| *limit == LimitingResource::Power);
-            by_power.for_each(|(phase, limit)| *phase = limit);
-        }
+        let capped = asides.iter().filter_map(|aside| aside.limits);
+        *limited = capped.fold(*limited, LimitingResources::or_power_of);
     }
 
     fn both(&mut self, key: &'static str, name: &'static str, of: impl Fn(usize) -> f64) {

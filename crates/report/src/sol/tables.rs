@@ -1,9 +1,8 @@
 //! The tables of an answer.
 
 use fizeau_core::Seconds;
-use fizeau_roofline::{Figures, PassPhase, PassTime, PhaseSchedule};
+use fizeau_roofline::{Figures, Improvement, ImprovementGain, PassPhase, PassTime, PhaseSchedule};
 
-use super::gains::Change;
 use super::grid::Grid;
 use super::quantity::{bytes, row};
 use super::{SolScope, SolView};
@@ -146,13 +145,13 @@ fn whole_or_not(count: f64) -> String {
 }
 
 /// What a better resource would buy, by the expectation.
-pub(super) fn gains(changes: &[Change], view: &SolView<'_>) -> Vec<String> {
+pub(super) fn gains(found: &[ImprovementGain], view: &SolView<'_>) -> Vec<String> {
     let is_whole = view.scope == SolScope::Requests;
     let heads = ["expected gain from", "tokens/s of a user", "requests/s", "prefill speed"];
     let mut grid = Grid::new(if is_whole { &heads } else { &heads[..2] });
-    for change in changes {
-        let gain = &change.expected;
-        let mut cells = vec![format!("  {}", change.name), signed(gain.tokens_per_s_per_user)];
+    for ImprovementGain { improvement, expected: gain, .. } in found {
+        let name = improvement_name(*improvement);
+        let mut cells = vec![format!("  {name}"), signed(gain.tokens_per_s_per_user)];
         if is_whole {
             cells.extend([signed(gain.requests_per_s), signed(gain.promptness)]);
         }
@@ -164,6 +163,20 @@ pub(super) fn gains(changes: &[Change], view: &SolView<'_>) -> Vec<String> {
         None => "Each with as many sequences running as then fit.".to_owned(),
     });
     lines
+}
+
+/// An improvement for a reader.
+const fn improvement_name(improvement: Improvement) -> &'static str {
+    match improvement {
+        Improvement::Bandwidth => "+10 % memory bandwidth",
+        Improvement::Arithmetic => "+10 % arithmetic",
+        Improvement::Link => "+10 % link bandwidth",
+        Improvement::Fp8Weights => "fp8 weights",
+        Improvement::Nvfp4Weights => "nvfp4 weights",
+        Improvement::Fp8Cache => "fp8 cache",
+        Improvement::TwiceTheRanks => "twice the tensor-parallel ranks",
+        _ => improvement.as_str(),
+    }
 }
 
 /// A gain in per cent: `+8.7 %`, `-3 %`, `0 %`.

@@ -55,9 +55,9 @@ impl SolView<'_> {
             text.table(tables::terms(self, PassPhase::Prefill));
         }
         text.table(tables::terms(self, PassPhase::Decode));
-        let changes = self.changes();
-        if !changes.is_empty() {
-            text.table(tables::gains(&changes, self));
+        let gains = self.gains();
+        if !gains.is_empty() {
+            text.table(tables::gains(&gains, self));
         }
     }
 

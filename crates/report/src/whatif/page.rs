@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use super::words::cells;
+use super::words::{rates, tails};
 use crate::Shown;
 use crate::escape::escape;
 use crate::page::document;
+use fizeau_metrics::Metric;
 use fizeau_record::slo_words as words;
 use fizeau_record::{WhatIf, WhatIfVariant, variant_letter as letter};
 
@@ -84,12 +85,14 @@ impl Shown<'_, WhatIf> {
                 "<section>\n<h2>The most within {}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
                  aria-label=\"Operating points\">\n<table>\n<thead>\n<tr><th scope=\"col\"></th><th scope=\"col\" \
                  class=\"left\">configuration</th><th scope=\"col\">devices</th><th scope=\"col\">load</th><th \
-                 scope=\"col\">req/s</th><th scope=\"col\">out tok/s</th><th scope=\"col\">a device</th><th \
-                 scope=\"col\">TTFT ms</th><th scope=\"col\">TPOT ms</th><th scope=\"col\">E2EL ms</th></tr>\n\
-                 </thead>\n<tbody>\n",
+                 scope=\"col\">req/s</th><th scope=\"col\">out tok/s</th><th scope=\"col\">a device</th>",
                 escape(&words(slo))
             ),
         );
+        for table in Metric::tabled().filter_map(|metric| metric.entry().table) {
+            put(out, format_args!("<th scope=\"col\">{}</th>", table.group));
+        }
+        out.push_str("</tr>\n</thead>\n<tbody>\n");
         for (index, variant) in self.variants().iter().enumerate() {
             self.row(out, index, variant);
         }
@@ -107,10 +110,14 @@ impl Shown<'_, WhatIf> {
             ),
         );
         let chosen = self.chosen().into_iter().find(|chosen| chosen.variant == index);
-        let cells = match chosen {
-            None => std::array::from_fn(|_| "-".to_owned()),
-            Some(chosen) => cells(&chosen),
+        let mut cells = match &chosen {
+            None => vec!["-".to_owned(); 4],
+            Some(chosen) => Vec::from(rates(chosen)),
         };
+        cells.extend(match &chosen {
+            None => Metric::tabled().map(|_| "-".to_owned()).collect(),
+            Some(chosen) => tails(chosen),
+        });
         cells.iter().for_each(|cell| put(out, format_args!("<td>{cell}</td>")));
         out.push_str("</tr>\n");
     }

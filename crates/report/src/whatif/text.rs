@@ -1,9 +1,10 @@
 //! A what-if as text of 80 columns.
 
-use super::words::cells;
+use super::words::{rates, tails};
 use crate::Shown;
 use crate::text::{line, sentence};
 use fizeau_core::LevelLoad;
+use fizeau_metrics::Metric;
 use fizeau_record::slo_words as words;
 use fizeau_record::text::{column_decimals, number};
 use fizeau_record::{LatencyBasis, LevelReport, TailLatency};
@@ -51,16 +52,21 @@ impl Shown<'_, WhatIf> {
         let chosen = self.chosen();
         if let Some(first) = chosen.first() {
             // What is in requests or tokens per second says so itself.
-            line(out, &format!("{:32}{:>11}{:>10}{:>10}{:>10}", "", "tok/s", "ms", "ms", "ms"));
-            let heads =
-                "        load    req/s  out tok/s   a device  TTFT p99  TPOT p99  E2EL p99   to";
-            line(out, &format!("{heads} {}", letter(first.variant)));
+            let units: String = Metric::tabled().map(|_| format!("{:>10}", "ms")).collect();
+            line(out, &format!("{:32}{:>11}{units}", "", "tok/s"));
+            let tail = |metric: Metric| {
+                let name = format!("{} p99", metric.entry().label);
+                format!("{name:>10}")
+            };
+            let heads: String = Metric::tabled().map(tail).collect();
+            let to = letter(first.variant);
+            line(out, &format!("        load    req/s  out tok/s   a device{heads}   to {to}"));
             for at in &chosen {
-                let [load, requests, tokens, per_device, ttft, tpot, e2el] = cells(at);
+                let [load, requests, tokens, per_device] = rates(at);
+                let tails: String = tails(at).iter().map(|tail| format!(" {tail:>9}")).collect();
                 let (letter, gain) = (letter(at.variant), number(at.per_device / first.per_device));
-                let figures =
-                    format!("{requests:>8} {tokens:>10} {per_device:>10} {ttft:>9} {tpot:>9}");
-                line(out, &format!("  {letter:<2} {load:>7} {figures} {e2el:>9} {gain:>6}"));
+                let figures = format!("{requests:>8} {tokens:>10} {per_device:>10}{tails}");
+                line(out, &format!("  {letter:<2} {load:>7} {figures} {gain:>6}"));
             }
         }
         self.remarks().iter().for_each(|remark| sentence(out, &format!("  {remark}")));

@@ -1,6 +1,6 @@
 //! What is said of configurations side by side.
 
-use fizeau_metrics::Verdict;
+use fizeau_metrics::{Metric, Verdict};
 use fizeau_record::text::number;
 use fizeau_record::{
     ChosenLevel, FrontierPosition, OperatingPoint, SweepReport, TailLatency, WhatIf, WhatIfVariant,
@@ -92,17 +92,21 @@ impl Shown<'_, WhatIf> {
     }
 }
 
-/// Load, requests/s, output tokens/s, those of a device, and the tails of TTFT, TPOT and E2EL in milliseconds.
-pub(super) fn cells(chosen: &ChosenLevel<'_>) -> [String; 7] {
-    let summary = &chosen.level.summary;
-    let ms = |of| TailLatency::of(of).map_or_else(|| "-".to_owned(), |tail| number(tail.ms()));
+/// Load, requests/s, output tokens/s and those of a device.
+pub(super) fn rates(chosen: &ChosenLevel<'_>) -> [String; 4] {
+    let rates = &chosen.level.summary.throughput;
     [
         chosen.level.load.number(),
-        number(summary.throughput.requests_per_s.get()),
-        number(summary.throughput.output_tokens_per_s.get()),
+        number(rates.requests_per_s.get()),
+        number(rates.output_tokens_per_s.get()),
         number(chosen.per_device),
-        ms(&summary.metrics.ttft),
-        ms(&summary.metrics.tpot),
-        ms(&summary.metrics.e2el),
     ]
+}
+
+/// The tails of the latencies that have columns in tables, in milliseconds.
+pub(super) fn tails(chosen: &ChosenLevel<'_>) -> Vec<String> {
+    let tail = |metric: Metric| TailLatency::of(metric.distribution(&chosen.level.summary)?);
+    let ms =
+        |tail: Option<TailLatency>| tail.map_or_else(|| "-".to_owned(), |tail| number(tail.ms()));
+    Metric::tabled().map(|metric| ms(tail(metric))).collect()
 }

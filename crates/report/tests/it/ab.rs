@@ -17,9 +17,9 @@ fn round(number: u32, a: LevelReport, b: LevelReport) -> AbRound {
 
 /// A level that says of itself what is wrong with it.
 fn doubtful(verdict: Verdict, text: &str) -> LevelReport {
-    let reasons =
-        vec![VerdictReason { verdict, about: VerdictConcern::Client, text: text.to_owned() }];
-    LevelReport { validity: Validity { verdict, reasons, notes: Vec::new() }, ..level(4) }
+    let mut level = level(4);
+    level.validity = Validity::of(vec![VerdictReason::new(verdict, VerdictConcern::Client, text)]);
+    level
 }
 
 /// Seven rounds: four that are alike, a suspect one, an invalid one, and one that broke off.
@@ -27,8 +27,8 @@ pub(crate) fn report() -> AbReport {
     let mut rounds: Vec<AbRound> = (1..=4).map(|n| round(n, level(4), level(8))).collect();
     rounds.push(round(5, doubtful(Verdict::Suspect, "the client was busy"), level(8)));
     rounds.push(round(6, level(4), doubtful(Verdict::Invalid, "half of the requests failed")));
-    let reason = "interrupted".to_owned();
-    let partial = LevelReport { status: LevelStatus::Partial { reason }, ..level(4) };
+    let mut partial = level(4);
+    partial.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
     rounds.push(AbRound { b: None, ..round(7, partial, level(8)) });
     let ttft = |ms: [f64; 5]| ms.map(|ms| RoundFigures::from_iter([(LevelFigure::P50_TTFT, ms)]));
     let comparison = ComparisonTable::of_rounds(
@@ -38,17 +38,11 @@ pub(crate) fn report() -> AbReport {
     );
     let party =
         |name: Option<&str>| AbParty { name: name.map(str::to_owned), endpoint: setup().endpoint };
-    AbReport {
-        setup: setup(),
-        a: party(Some("old\u{1b}[31m")),
-        b: party(None),
-        planned: 8,
-        settle: Millis::new(2_000.0),
-        slo: None,
-        rounds,
-        comparison: comparison.map_err(|error| error.to_string()),
-        requests: None,
-    }
+    let sides = [party(Some("old\u{1b}[31m")), party(None)];
+    let comparison = comparison.map_err(|error| error.to_string());
+    let mut report = AbReport::new(setup(), sides, 8, rounds, comparison);
+    report.settle = Millis::new(2_000.0);
+    report
 }
 
 #[test]
@@ -88,7 +82,8 @@ fn the_text_fits_eighty_columns_and_says_what_was_left_out() {
 #[test]
 fn without_an_answer_the_reason_stands_in_its_place() {
     let reason = "2 of 5 rounds count, and at least 5 are needed";
-    let report = AbReport { comparison: Err(reason.to_owned()), ..report() };
+    let mut report = report();
+    report.comparison = Err(reason.to_owned());
     assert!(
         Shown(&report).text().contains(&format!("No answer: {reason}")),
         "{}",

@@ -99,22 +99,19 @@ pub(crate) fn report() -> ComparisonReport {
         baseline: baseline.map(str::to_owned),
         candidate: Some(candidate.to_owned()),
     };
-    ComparisonReport {
-        baseline: ComparedRun { notes: vec!["suspect: late".to_owned()], ..run("runs/a") },
-        comparisons: vec![RunComparison {
-            candidate: run("runs/b\u{1b}[31m"),
-            forced: vec![changed("plan.seed", Some("1"), "2")],
-            changed: vec![changed("setup.hardware", None, "\"h100\"")],
-            frontier_distance: None,
-            levels: vec![ComparedLevel {
-                name: "concurrency 8".into(),
-                table: table(),
-                notes: vec![],
-            }],
-            notes: vec!["one of a kind".to_owned()],
-        }],
-        notes: vec!["two runs".to_owned()],
-    }
+    let comparisons = vec![RunComparison {
+        candidate: run("runs/b\u{1b}[31m"),
+        forced: vec![changed("plan.seed", Some("1"), "2")],
+        changed: vec![changed("setup.hardware", None, "\"h100\"")],
+        frontier_distance: None,
+        levels: vec![ComparedLevel { name: "concurrency 8".into(), table: table(), notes: vec![] }],
+        notes: vec!["one of a kind".to_owned()],
+    }];
+    ComparisonReport::new(
+        ComparedRun { notes: vec!["suspect: late".to_owned()], ..run("runs/a") },
+        comparisons,
+        vec!["two runs".to_owned()],
+    )
 }
 
 #[test]

@@ -17,13 +17,11 @@ use crate::sample;
 fn p99(ms: f64, half: f64) -> Distribution {
     let ends = Interval::p95(Millis::new(ms - half), Millis::new(ms + half));
     let interval = (half > 0.0).then_some(SampleSupport::Known(ends));
-    Distribution {
-        n: 1_000,
-        mean: Some(Millis::new(ms)),
-        p99: Quantile::Known { value: Millis::new(ms), interval },
-        max: Some(Millis::new(ms)),
-        ..Distribution::default()
-    }
+    let mut figures = Distribution::default();
+    figures.n = 1_000;
+    (figures.mean, figures.max) = (Some(Millis::new(ms)), Some(Millis::new(ms)));
+    figures.p99 = Quantile::Known { value: Millis::new(ms), interval };
+    figures
 }
 
 /// A level of which the rate and the p99 of TTFT and E2EL matter.
@@ -189,7 +187,7 @@ fn profiles_put_different_things_first() {
 #[test]
 fn agents_put_goodput_first() {
     let good = |level: LevelReport, good: f64| {
-        let goodput = Some(Goodput { rate: PerSec::new(good), share: 0.9 });
+        let goodput = Some(Goodput::new(PerSec::new(good), 0.9));
         let mut level = level;
         level.summary.throughput.goodput = goodput;
         level

@@ -237,11 +237,8 @@ fn what_is_longer_than_a_figure_is_broken_at_80_columns() {
     let mut level = sample::level(128);
     let long = "so many words that they do not fit, ".repeat(9);
     level.validity.notes = vec![long.clone()];
-    level.validity.reasons = vec![VerdictReason {
-        verdict: Verdict::Suspect,
-        about: VerdictConcern::Client,
-        text: long.clone(),
-    }];
+    level.validity.reasons =
+        vec![VerdictReason::new(Verdict::Suspect, VerdictConcern::Client, long.clone())];
     level.speed_of_light = SpeedOfLight::Absent { reason: long };
     let block = Shown(&level).block(fizeau_report::Verbosity::Full);
     assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");

@@ -32,17 +32,14 @@ fn judged(load: u32, tapes: &[Tape]) -> LevelReport {
     let level_load = LoadKind::Concurrency.at(load.into());
     let speed_of_light = SpeedOfLight::of((&system).into(), &lengths, level_load, &summary);
     let violation = speed_of_light.violation();
-    let reasons = violation.map(|violation| VerdictReason {
-        verdict: Verdict::Invalid,
-        about: VerdictConcern::SpeedOfLight,
-        text: format!("measured beyond the speed of light: {violation}"),
+    let reason = violation.map(|violation| {
+        let text = format!("measured beyond the speed of light: {violation}");
+        VerdictReason::new(Verdict::Invalid, VerdictConcern::SpeedOfLight, text)
     });
-    let validity = Validity {
-        verdict: reasons.as_ref().map_or(Verdict::Valid, |reason| reason.verdict),
-        reasons: reasons.into_iter().collect(),
-        notes: Vec::new(),
-    };
-    LevelReport { summary, speed_of_light, validity, ..sample::level(load) }
+    let mut level = sample::level(load);
+    level.validity = Validity::of(reason.into_iter().collect());
+    (level.summary, level.speed_of_light) = (summary, speed_of_light);
+    level
 }
 
 #[test]

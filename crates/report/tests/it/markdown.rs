@@ -95,22 +95,19 @@ fn compared(baseline: f64, candidate: f64) -> ComparisonReport {
         baseline: None,
         candidate: Some(HOSTILE.to_owned()),
     };
-    ComparisonReport {
-        baseline: run("main"),
-        comparisons: vec![RunComparison {
-            candidate: run(HOSTILE),
-            forced: vec![changed.clone()],
-            changed: vec![changed],
-            frontier_distance: None,
-            levels: vec![ComparedLevel {
-                name: "concurrency 8".to_owned(),
-                table,
-                notes: vec![HOSTILE.to_owned()],
-            }],
+    let comparisons = vec![RunComparison {
+        candidate: run(HOSTILE),
+        forced: vec![changed.clone()],
+        changed: vec![changed],
+        frontier_distance: None,
+        levels: vec![ComparedLevel {
+            name: "concurrency 8".to_owned(),
+            table,
             notes: vec![HOSTILE.to_owned()],
         }],
         notes: vec![HOSTILE.to_owned()],
-    }
+    }];
+    ComparisonReport::new(run("main"), comparisons, vec![HOSTILE.to_owned()])
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod several;
 use fizeau_core::{LevelLoad, LoadKind, PerSec, UsdPerHour};
 use fizeau_metrics::{LevelSummary, Verdict, VerdictConcern, VerdictReason};
 use fizeau_record::{
-    EngineRecord, LevelDetail, LevelReport, LevelStatus, SpeedOfLight, SweepReport, Unmeasured,
+    EngineRecord, LevelDetail, LevelStatus, SpeedOfLight, SweepReport, Unmeasured,
 };
 use fizeau_report::Shown;
 use fizeau_roofline::{HourlyRate, MeasuredFigures};
@@ -87,11 +87,8 @@ fn every_foreign_text_is_escaped() {
     setup.command_line = vec![evil()];
     setup.started = evil();
     let mut level = sample::level(64);
-    level.validity.reasons = vec![VerdictReason {
-        verdict: Verdict::Suspect,
-        about: VerdictConcern::Client,
-        text: evil(),
-    }];
+    level.validity.reasons =
+        vec![VerdictReason::new(Verdict::Suspect, VerdictConcern::Client, evil())];
     level.validity.notes = vec![evil()];
     level.speed_of_light = SpeedOfLight::Absent { reason: evil() };
     let mut left_out = sample::level(8);
@@ -365,7 +362,8 @@ fn what_is_missing_is_said_and_never_a_zero() {
 
 #[test]
 fn levels_of_both_kinds_have_a_table_each() {
-    let by_rate = LevelReport { load: LevelLoad::Rate(PerSec::new(8.0)), ..sample::level(16) };
+    let mut by_rate = sample::level(16);
+    by_rate.load = LevelLoad::Rate(PerSec::new(8.0));
     let page =
         Shown(&SweepReport::new(sample::setup(), vec![sample::level(4), by_rate], None)).page();
     assert!(page.contains("data-name=\"levels\"") && page.contains("data-name=\"levels-2\""));

@@ -26,7 +26,7 @@ fn ask(slo: &str) -> PlanQuery {
 /// A level at `rate` whose p99 TTFT lies within a tenth of `ttft`.
 fn level((rate, ttft): (f64, f64)) -> PlanLevel {
     let value = FigureEstimate::new(ttft, 0.9 * ttft, 1.1 * ttft).unwrap();
-    let figure = PlanFigure { metric: Metric::Ttft, statistic: Statistic::P99, value };
+    let figure = PlanFigure::new(Metric::Ttft, Statistic::P99, value);
     let served = FigureEstimate::exact(rate).unwrap();
     PlanLevel::given(LevelLoad::Rate(PerSec::new(rate)), served, vec![figure])
 }

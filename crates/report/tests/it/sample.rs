@@ -15,9 +15,9 @@ use fizeau_metrics::{
     VerdictConcern, VerdictReason,
 };
 use fizeau_record::{
-    ClientHost, ConnectionRecord, EndpointRecord, EngineRecord, LengthTally, LevelDetail,
-    LevelReport, LevelStatus, RequestedLoad, RunSetup, SpeedOfLight, SpeedOfLightCurve,
-    SweepReport, ToolVersion, WorkloadRecord,
+    ClientHost, ConnectionRecord, EndpointRecord, EngineRecord, LengthTally, LevelContext,
+    LevelDetail, LevelOutcome, LevelReport, RequestedLoad, RunSetup, SpeedOfLight,
+    SpeedOfLightCurve, SweepReport, ToolVersion, WorkloadRecord,
 };
 use fizeau_roofline::{Deployment, Device, Model, System};
 
@@ -36,7 +36,9 @@ pub(crate) fn sweep() -> SweepReport {
 pub(crate) fn detailed() -> SweepReport {
     let levels = [1, 2, 4, 8, 16, 32, 64, 128].map(|concurrency| {
         let tapes = tapes(concurrency.into());
-        LevelReport { detail: Some(Box::new(detail(&tapes))), ..level(concurrency) }
+        let mut level = level(concurrency);
+        level.detail = Some(Box::new(detail(&tapes)));
+        level
     });
     SweepReport::new(setup(), levels.into(), "p99 ttft<150ms, p99 e2el<600ms".parse().ok())
         .with_curve(Some(curve()))
@@ -52,94 +54,75 @@ pub(crate) fn detail(tapes: &[Tape]) -> LevelDetail {
 }
 
 pub(crate) fn setup() -> RunSetup {
-    RunSetup {
-        tool: ToolVersion {
-            name: "fizeau".to_owned(),
-            version: "0.1.0".to_owned(),
-            commit: Some("481bb45".to_owned()),
+    let mut setup = RunSetup::default();
+    setup.tool = ToolVersion {
+        name: "fizeau".to_owned(),
+        version: "0.1.0".to_owned(),
+        commit: Some("481bb45".to_owned()),
+    };
+    setup.started = "2026-08-01T12:00:00Z".to_owned();
+    setup.command_line =
+        ["fizeau", "sweep", "--slo", "p99 ttft<150ms, p99 e2el<600ms"].map(str::to_owned).into();
+    setup.endpoint = EndpointRecord {
+        base_url: "http://127.0.0.1:8000".to_owned(),
+        path: "/v1/completions".to_owned(),
+        backend: "vllm".to_owned(),
+        model: "org/model-8b".to_owned(),
+        connections: ConnectionRecord {
+            http_version: "1.1".to_owned(),
+            lifetime: "kept".to_owned(),
+            stamps: "kernel if available".to_owned(),
+            ..ConnectionRecord::default()
         },
-        started: "2026-08-01T12:00:00Z".to_owned(),
-        command_line: ["fizeau", "sweep", "--slo", "p99 ttft<150ms, p99 e2el<600ms"]
-            .map(str::to_owned)
-            .into(),
-        endpoint: EndpointRecord {
-            base_url: "http://127.0.0.1:8000".to_owned(),
-            path: "/v1/completions".to_owned(),
-            backend: "vllm".to_owned(),
-            model: "org/model-8b".to_owned(),
-            connections: ConnectionRecord {
-                http_version: "1.1".to_owned(),
-                lifetime: "kept".to_owned(),
-                stamps: "kernel if available".to_owned(),
-                ..ConnectionRecord::default()
-            },
-        },
-        engine: EngineRecord::Simulated {
-            description: "Llama-3.1-8B bf16 on one H100 SXM, 32 slots".to_owned(),
-        },
-        workload: WorkloadRecord {
-            dataset: "random".to_owned(),
-            input_tokens: "250".to_owned(),
-            output_tokens: OUTPUT.to_string(),
-            seed: Some(0),
-            arrivals: "closed loop, concurrency 1 to 128".to_owned(),
-            asked: RequestedLoad::default(),
-        },
-        host: ClientHost {
-            os: "Linux 6.1".to_owned(),
-            cpu: Some("Example CPU at 3 GHz".to_owned()),
-            cores: Some(2),
-        },
-        model_config: Some("llama-3.1-8b".to_owned()),
-        hardware: Some("h100-sxm".to_owned()),
-        deployment: Some("one device".to_owned()),
-        precision: Some("weights bf16, KV cache bf16".to_owned()),
-    }
+    };
+    setup.engine = EngineRecord::Simulated {
+        description: "Llama-3.1-8B bf16 on one H100 SXM, 32 slots".to_owned(),
+    };
+    setup.workload = WorkloadRecord {
+        dataset: "random".to_owned(),
+        input_tokens: "250".to_owned(),
+        output_tokens: OUTPUT.to_string(),
+        seed: Some(0),
+        arrivals: "closed loop, concurrency 1 to 128".to_owned(),
+        asked: RequestedLoad::default(),
+    };
+    setup.host = ClientHost {
+        os: "Linux 6.1".to_owned(),
+        cpu: Some("Example CPU at 3 GHz".to_owned()),
+        cores: Some(2),
+    };
+    setup.model_config = Some("llama-3.1-8b".to_owned());
+    setup.hardware = Some("h100-sxm".to_owned());
+    setup.deployment = Some("one device".to_owned());
+    setup.precision = Some("weights bf16, KV cache bf16".to_owned());
+    setup
 }
 
 /// A level at `concurrency` with all its parts.
 pub(crate) fn level(concurrency: u32) -> LevelReport {
     let tapes = tapes(concurrency.into());
     let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
-    let mut reasons = Vec::new();
-    if concurrency >= 64 {
-        reasons.push(VerdictReason {
-            verdict: Verdict::Suspect,
-            about: VerdictConcern::Failures,
-            text: "1.6 % of requests failed, more than 1 %".to_owned(),
-        });
-    }
+    let failures = (concurrency >= 64).then(|| {
+        let text = "1.6 % of requests failed, more than 1 %";
+        VerdictReason::new(Verdict::Suspect, VerdictConcern::Failures, text)
+    });
     let load = LoadKind::Concurrency.at(concurrency.into());
-    LevelReport {
-        load,
-        asked: RequestedLoad::default(),
-        speed_of_light: speed_of_light(&tapes, &summary, load),
-        summary,
-        client: ClientProof {
-            stamps: StampSource::Kernel,
-            connections_fresh: concurrency.into(),
-            connections_replaced: 0,
-            watch: ClientWatch {
-                threads: 2,
-                cpu_share: Some(0.21),
-                run_delay_share: Some(0.01),
-                ..ClientWatch::default()
-            },
-        },
-        validity: Validity {
-            verdict: reasons.first().map_or(Verdict::Valid, |reason| reason.verdict),
-            reasons,
-            notes: Vec::new(),
-        },
-        status: LevelStatus::Finished,
-        until: None,
-        warm_up: Some(WarmUp { sent: u64::from(concurrency).min(50), failed: 0 }),
-        checklist: None,
-        unseen: None,
-        folder: Some(format!("concurrency-{concurrency}")),
-        shards: None,
-        detail: None,
-    }
+    let watch = ClientWatch {
+        threads: 2,
+        cpu_share: Some(0.21),
+        run_delay_share: Some(0.01),
+        ..ClientWatch::default()
+    };
+    let mut client = ClientProof::new(StampSource::Kernel, watch);
+    client.connections_fresh = concurrency.into();
+    let speed_of_light = speed_of_light(&tapes, &summary, load);
+    let context = LevelContext::new(RequestedLoad::default());
+    let mut level = LevelReport::from_run(load, LevelOutcome::new(summary, client), &context);
+    level.speed_of_light = speed_of_light;
+    level.validity = Validity::of(failures.into_iter().collect());
+    level.warm_up = Some(WarmUp { sent: u64::from(concurrency).min(50), failed: 0 });
+    level.folder = Some(format!("concurrency-{concurrency}"));
+    level
 }
 
 /// The tapes of a closed loop with `n` requests in flight against 32 slots, every token a chunk.
@@ -196,12 +179,11 @@ pub(crate) fn long_prompts(rate: PerSec) -> LevelReport {
     tapes.iter_mut().for_each(|tape| tape.asked.input_tokens = Some(Tokens::new(500)));
     let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
     let load = LevelLoad::Rate(rate);
-    LevelReport {
-        load,
-        speed_of_light: speed_of_light(&tapes, &summary, load),
-        summary,
-        ..level(32)
-    }
+    let mut level = level(32);
+    level.load = load;
+    level.speed_of_light = speed_of_light(&tapes, &summary, load);
+    level.summary = summary;
+    level
 }
 
 /// The lengths of all replies.

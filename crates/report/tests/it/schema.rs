@@ -65,6 +65,38 @@ fn what_is_written_keeps_to_its_schema() {
     }
 }
 
+/// Stored runs, those of other tools and those that were merged or interrupted among them.
+#[test]
+fn what_is_stored_keeps_to_its_schema() {
+    use DocumentSchema::{Ab, Imported, Level, Run, Search, Summary, Sweep, WhatIf};
+
+    let runs = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs"));
+    let schemas: Vec<_> =
+        DocumentSchema::ALL.iter().map(|&of| (of, schema(of), of.name())).collect();
+    let (mut folders, mut kept) = (vec![runs], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let is_of =
+                |name: &str| path.file_name().is_some_and(|file| file == &*format!("{name}.json"));
+            let Some((of, schema, _)) = schemas.iter().find(|(.., name)| is_of(name)) else {
+                continue;
+            };
+            let document = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            let errors = errors(schema, &document);
+            assert!(errors.is_empty(), "{}: {errors:#?}", path.display());
+            kept.push(*of);
+        }
+    }
+    for of in [Ab, Imported, Level, Run, Search, Summary, Sweep, WhatIf] {
+        assert!(kept.contains(&of), "no {of:?} is stored");
+    }
+}
+
 /// Nor would a field that nobody lists, or one less, go unseen, wherever it is.
 #[test]
 fn a_field_more_or_less_is_seen() {

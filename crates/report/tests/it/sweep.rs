@@ -16,15 +16,14 @@ fn level(requests_per_s: f64, p99: Option<f64>, max: f64) -> LevelReport {
     let mut level = sample::level(1);
     level.summary.throughput.requests_per_s = PerSec::new(requests_per_s);
     level.summary.throughput.duration = Seconds::new(1.0);
-    level.summary.metrics.e2el = Distribution {
-        n: if p99.is_some() { 100 } else { 8 },
-        p99: match p99 {
-            Some(p99) => Quantile::Known { value: Millis::new(p99), interval: None },
-            None => Quantile::Withheld { needs: 100 },
-        },
-        max: Some(Millis::new(max)),
-        ..Distribution::default()
+    let e2el = &mut level.summary.metrics.e2el;
+    *e2el = Distribution::default();
+    e2el.n = if p99.is_some() { 100 } else { 8 };
+    e2el.p99 = match p99 {
+        Some(p99) => Quantile::Known { value: Millis::new(p99), interval: None },
+        None => Quantile::Withheld { needs: 100 },
     };
+    e2el.max = Some(Millis::new(max));
     level
 }
 
@@ -47,9 +46,10 @@ fn the_knee_is_on_the_frontier_and_what_lies_beyond_is_not() {
 
 #[test]
 fn a_level_that_did_less_than_a_lower_and_a_higher_load_is_remarked_upon() {
-    let at = |slots: u32, rate: f64| LevelReport {
-        load: LevelLoad::Concurrency(slots.try_into().unwrap()),
-        ..level(rate, Some(100.0), 100.0)
+    let at = |slots: u32, rate: f64| {
+        let mut level = level(rate, Some(100.0), 100.0);
+        level.load = LevelLoad::Concurrency(slots.try_into().unwrap());
+        level
     };
     let levels = |rates: [f64; 3]| {
         let [four, six, eight] = rates;
@@ -69,15 +69,8 @@ fn what_cannot_be_compared_is_left_out_with_the_reason() {
     let mut partial = level(100.0, Some(1.0), 1.0);
     partial.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
     let mut invalid = level(100.0, Some(1.0), 1.0);
-    invalid.validity = Validity {
-        verdict: Verdict::Invalid,
-        reasons: vec![VerdictReason {
-            verdict: Verdict::Invalid,
-            about: VerdictConcern::Client,
-            text: "the client was late".to_owned(),
-        }],
-        notes: Vec::new(),
-    };
+    let late = VerdictReason::new(Verdict::Invalid, VerdictConcern::Client, "the client was late");
+    invalid.validity = Validity::of(vec![late]);
     let mut empty = level(100.0, Some(1.0), 1.0);
     empty.summary.requests.completed = 0;
     let good = level(1.0, Some(500.0), 600.0);
@@ -171,10 +164,8 @@ fn a_missed_goal_names_the_nearest_level() {
 #[test]
 fn the_knee_is_where_more_load_buys_latency_only() {
     // Given in rising load; the partial level between them is compared with nothing.
-    let broken = LevelReport {
-        status: LevelStatus::Partial { reason: "interrupted".to_owned() },
-        ..level(9.0, Some(500.0), 500.0)
-    };
+    let mut broken = level(9.0, Some(500.0), 500.0);
+    broken.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
     let levels = vec![
         level(4.0, Some(500.0), 500.0),
         level(8.0, Some(520.0), 520.0),

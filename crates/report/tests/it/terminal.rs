@@ -3,7 +3,7 @@
 
 use fizeau_core::{LevelLoad, PerSec, UsdPerHour};
 use fizeau_metrics::LevelSummary;
-use fizeau_record::{EngineRecord, LevelReport, SpeedOfLight, SweepReport};
+use fizeau_record::{EngineRecord, SpeedOfLight, SweepReport};
 use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
 use fizeau_roofline::HourlyRate;
 use proptest::prelude::*;
@@ -131,8 +131,9 @@ fn without_a_bound_the_column_is_absent_and_the_reason_stands_below_once() {
 fn a_sweep_with_goals_has_the_share_of_good_requests_and_what_met_each_goal() {
     let levels = [32, 64].map(|load| {
         let goals = "ttft:325.6 e2el:9000".parse().unwrap();
-        let summary = LevelSummary::of(&sample::tapes(load.into()), &goals);
-        LevelReport { summary, ..sample::level(load) }
+        let mut level = sample::level(load);
+        level.summary = LevelSummary::of(&sample::tapes(load.into()), &goals);
+        level
     });
     let text = text(&SweepReport::new(sample::setup(), levels.into(), None), 80, TextStyle::Plain);
     assert!(text.contains("   98\n") && text.contains("   52\n"), "{text}");

@@ -2,7 +2,7 @@
 
 use fizeau_core::{Arrival, Channel, LevelLoad, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{GoodputGoals, LevelSummary};
-use fizeau_record::{ArrivalMoments, LevelReport, RequestedLoad, SweepReport};
+use fizeau_record::{ArrivalMoments, LevelReport, SweepReport};
 use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
 
 use crate::sample;
@@ -18,8 +18,9 @@ fn tape(sent: u64, first: u64, end: u64) -> Tape {
 }
 
 fn level(tapes: &[Tape]) -> LevelReport {
-    let summary = LevelSummary::of(tapes, &GoodputGoals::default());
-    LevelReport { summary, ..sample::level(1) }
+    let mut level = sample::level(1);
+    level.summary = LevelSummary::of(tapes, &GoodputGoals::default());
+    level
 }
 
 /// One after another, the first ten slow ones.
@@ -32,11 +33,10 @@ fn slow_start() -> Vec<Tape> {
 fn overloaded(rate: f64) -> LevelReport {
     let tapes: Vec<Tape> = (0..200).map(|n| tape(n * 10, n * 12 + 10, n * 12 + 12)).collect();
     let arrivals = ArrivalMoments { rate: Some(PerSec::new(rate)), cv_squared: None };
-    LevelReport {
-        load: LevelLoad::Rate(PerSec::new(rate)),
-        asked: RequestedLoad { arrivals: Some(arrivals), ..RequestedLoad::default() },
-        ..level(&tapes)
-    }
+    let mut level = level(&tapes);
+    level.load = LevelLoad::Rate(PerSec::new(rate));
+    level.asked.arrivals = Some(arrivals);
+    level
 }
 
 #[test]
@@ -83,10 +83,9 @@ Steady part:                             none
 
 #[test]
 fn a_saturated_level_is_marked_in_the_table() {
-    let levels = vec![
-        LevelReport { load: LevelLoad::Rate(PerSec::new(8.0)), ..level(&slow_start()) },
-        overloaded(100.0),
-    ];
+    let mut slow = level(&slow_start());
+    slow.load = LevelLoad::Rate(PerSec::new(8.0));
+    let levels = vec![slow, overloaded(100.0)];
     let report = SweepReport::new(sample::setup(), levels, None);
     let terminal = Terminal {
         width: 120,

@@ -24,6 +24,27 @@ pub struct DeploymentQuery<'a> {
     pub by: EstimateKind,
 }
 
+impl System {
+    /// The fewest devices like this system's, up to `most`, on which its model, served as it is, meets `goal` under `load`.
+    ///
+    /// # Errors
+    /// If none does; the error names what comes closest.
+    pub fn fewest_devices_for(
+        &self,
+        by: EstimateKind,
+        load: &UniformLoad,
+        goal: &ServingGoal,
+        most: u64,
+    ) -> Result<DeploymentRanking, DeploymentSearchError> {
+        let query = DeploymentQuery {
+            serving: *self.serving(),
+            by,
+            ..DeploymentQuery::new(self.model(), *load, *goal)
+        };
+        query.fewest_devices(self.device(), most)
+    }
+}
+
 /// The objective by which deployments that meet a goal are ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]

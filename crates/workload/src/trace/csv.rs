@@ -1,5 +1,6 @@
 //! The published traces that are tables of comma-separated values.
 
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 use fizeau_core::Nanos;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -31,7 +32,7 @@ pub(super) const BURSTGPT: PublishedTrace = PublishedTrace {
 };
 
 impl PublishedTrace {
-    pub(super) fn read(&self, fields: [&[u8]; 3]) -> Result<TraceRow, LineFault> {
+    pub(super) fn read(&self, fields: &[Vec<u8>; 3]) -> Result<TraceRow, LineFault> {
         let ([at, input, output], [stamp, context, generated]) = (fields, self.columns);
         let tokens = "a whole number of tokens";
         Ok(TraceRow {
@@ -54,94 +55,112 @@ fn instant(text: &[u8]) -> Option<Nanos> {
     u64::try_from(at.as_nanosecond()).ok().map(Nanos::from_nanos)
 }
 
-// Rows of comma-separated fields, as RFC 4180 has them, but for line breaks within quotes: the traces have none.
-
-/// Where the three wanted columns of a table are.
-#[derive(Debug, Clone, Copy)]
+/// Where the three wanted columns of a table are, and what takes its lines apart.
+#[derive(Debug)]
 pub(super) struct TraceColumns {
     places: [usize; 3],
     columns: usize,
+    parser: LineParser,
+    /// The wanted fields of the present row.
+    row: [Vec<u8>; 3],
 }
 
 impl TraceColumns {
     /// The table with this `header`, out of which the columns `names` are wanted.
     pub(super) fn of(header: &[u8], names: [&'static str; 3]) -> Result<Self, LineFault> {
+        let mut parser = LineParser::new();
         let mut places = [None; 3];
-        let mut columns = 0;
-        for field in fields(header) {
-            let field = field?;
+        let columns = parser.each_field(header, |column, field| {
             let wanted = names.iter().position(|name| field.eq_ignore_ascii_case(name.as_bytes()));
             if let Some(place) = wanted.and_then(|wanted| places.get_mut(wanted)) {
-                *place = Some(columns);
+                *place = Some(column);
             }
-            columns += 1;
-        }
+        })?;
         let [Some(first), Some(second), Some(third)] = places else {
             let expected = format!("a header with the columns {}", names.join(", "));
             return Err(LineFault::at("header", header, &expected));
         };
-        Ok(Self { places: [first, second, third], columns })
+        Ok(Self { places: [first, second, third], columns, parser, row: Default::default() })
     }
 
     /// The wanted fields of a row, without quotes and the space about them.
-    pub(super) fn row<'a>(&self, line: &'a [u8]) -> Result<[&'a [u8]; 3], LineFault> {
-        let [first, second, third] = self.places;
-        let mut row = [&b""[..]; 3];
-        let mut columns = 0;
-        for field in fields(line) {
-            let field = field?;
+    pub(super) fn row(&mut self, line: &[u8]) -> Result<&[Vec<u8>; 3], LineFault> {
+        let Self { places, parser, row, .. } = self;
+        let columns = parser.each_field(line, |column, field| {
             // The columns may stand in any order.
-            for (slot, place) in row.iter_mut().zip([first, second, third]) {
-                if place == columns {
-                    *slot = field;
-                }
+            for (slot, _) in row.iter_mut().zip(&*places).filter(|(_, place)| **place == column) {
+                slot.clear();
+                slot.extend_from_slice(field);
             }
-            columns += 1;
-        }
+        })?;
         if columns != self.columns {
             let expected = format!("{} fields as in the header", self.columns);
             let found = format!("{columns} fields");
             return Err(LineFault { field: "line", found, expected });
         }
-        Ok(row)
+        Ok(&self.row)
     }
 }
 
-fn fields(line: &[u8]) -> impl Iterator<Item = Result<&[u8], LineFault>> {
-    let mut rest = Some(line);
-    std::iter::from_fn(move || {
-        let line = rest?;
-        let (field, after) = match line.trim_ascii_start() {
-            [b'"', quoted @ ..] => match unquoted(quoted) {
-                Some(found) => found,
-                None => {
-                    rest = None;
-                    let expected = "a closing quote, then a comma or the end of the line";
-                    return Some(Err(LineFault::at("line", line, expected)));
-                }
-            },
-            line => match line.iter().position(|byte| *byte == b',') {
-                Some(comma) => (line.get(..comma)?, line.get(comma + 1..)),
-                None => (line, None),
-            },
-        };
-        rest = after;
-        Some(Ok(field.trim_ascii()))
-    })
+/// The parser beneath the `csv` crate, a line at a time: lines are numbered, bounded and summed here, and a quote that is never
+/// closed is the fault of its line, where the crate's own reader would take all that follows for one field.
+#[derive(Debug)]
+struct LineParser {
+    parser: Reader,
+    /// Room for a field.
+    field: Vec<u8>,
 }
 
-/// What stands between the quote before `quoted` and the one that closes it, and what follows after the comma. A doubled
-/// quote within is left doubled: no field that is read has one.
-fn unquoted(quoted: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
-    let mut from = 0;
-    loop {
-        let close = from + quoted.get(from..)?.iter().position(|byte| *byte == b'"')?;
-        let after = quoted.get(close + 1..)?;
-        match after.trim_ascii_start() {
-            [b'"', ..] if after.first() == Some(&b'"') => from = close + 2,
-            [] => return Some((quoted.get(..close)?, None)),
-            [b',', next @ ..] => return Some((quoted.get(..close)?, Some(next))),
-            _ => return None,
+impl LineParser {
+    fn new() -> Self {
+        let parser = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
+        Self { parser, field: Vec::new() }
+    }
+
+    /// Gives `each` the fields of `line` with their numbers, from 0, and says how many there are.
+    fn each_field(
+        &mut self,
+        line: &[u8],
+        mut each: impl FnMut(usize, &[u8]),
+    ) -> Result<usize, LineFault> {
+        let unclosed =
+            || LineFault::at("line", line, "a closing quote, then a comma or the end of the line");
+        let Self { parser, field } = self;
+        parser.reset();
+        // A field is no longer than its line and the end of that, and the parser always wants room for a byte more.
+        field.resize(field.len().max(line.len() + 2), 0);
+        let (mut rest, mut has_ended) = (line, false);
+        let (mut columns, mut length) = (0, 0);
+        loop {
+            if rest.is_empty() {
+                if has_ended {
+                    return Err(unclosed());
+                }
+                rest = b"\n";
+                has_ended = true;
+            }
+            let room = field.get_mut(length..).unwrap_or_default();
+            let (result, read, written) = parser.read_field(rest, room);
+            rest = rest.get(read..).unwrap_or_default();
+            length += written;
+            match result {
+                ReadFieldResult::Field { record_end } => {
+                    each(columns, unquoted(field.get(..length).unwrap_or_default()));
+                    (columns, length) = (columns + 1, 0);
+                    if record_end {
+                        return Ok(columns);
+                    }
+                }
+                ReadFieldResult::InputEmpty => {}
+                ReadFieldResult::OutputFull | ReadFieldResult::End => return Err(unclosed()),
+            }
         }
     }
+}
+
+/// `field` without space about it, and without quotes that stood behind a space, which are none to the parser.
+fn unquoted(field: &[u8]) -> &[u8] {
+    let field = field.trim_ascii();
+    let quoted = field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\""));
+    quoted.unwrap_or(field)
 }

@@ -182,9 +182,9 @@ impl<R: BufRead> TraceReader<R> {
         self.format.columns().map(|names| TraceColumns::of(self.lines.line(), names)).transpose()
     }
 
-    fn row(&self, blocks: &mut Vec<u64>, detail: RecordDetail) -> Result<TraceRow, LineFault> {
+    fn row(&mut self, blocks: &mut Vec<u64>, detail: RecordDetail) -> Result<TraceRow, LineFault> {
         let line = self.lines.line();
-        match (self.format, &self.table) {
+        match (self.format, &mut self.table) {
             (TraceFormat::Azure, Some(table)) => AZURE.read(table.row(line)?),
             (TraceFormat::BurstGpt, Some(table)) => BURSTGPT.read(table.row(line)?),
             _ => mooncake::read(line, (detail == RecordDetail::Whole).then_some(blocks)),

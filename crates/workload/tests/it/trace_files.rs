@@ -256,10 +256,11 @@ fn fields_are_parted_by_commas_outside_of_quotes() {
         let found = (record.at.as_secs_f64(), record.input.get(), record.output.get());
         assert_eq!(found, (5.0, 9, 4));
     }
-    for broken in ["\"open,5,,9,4,", "\"a\"b,5,,9,4,"] {
-        let message = message(TraceFormat::BurstGpt, &format!("{header}{broken}\n"));
-        assert!(message.contains("expected a closing quote"), "{message}");
-    }
+    // The fault is that of its line, whatever follows.
+    let open = "\"open,5,,9,4,\nx,5,,9,\"4\",\n";
+    let message = message(TraceFormat::BurstGpt, &format!("{header}{open}"));
+    assert!(message.contains("line 2, line: found `\"open"), "{message}");
+    assert!(message.contains("expected a closing quote"), "{message}");
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! What would be faster, as JSON.
 
-use fizeau_roofline::{Gain, Sensitivities, Sensitivity};
+use fizeau_roofline::{Gain, ImprovementGain, Sensitivities, Sensitivity};
 use serde::Serialize;
 
 use crate::sol::SolScope;
-use crate::sol::gains::Change;
 use fizeau_record::JsonNumber as Number;
 
 #[derive(Serialize)]
@@ -81,7 +80,7 @@ struct GainOf {
 }
 
 impl GainBlock {
-    pub(super) fn of(change: &Change, scope: SolScope) -> Self {
+    pub(super) fn of(found: &ImprovementGain, scope: SolScope) -> Self {
         let of = |gain: Gain| {
             let of_requests = |part: f64| (scope == SolScope::Requests).then_some(Number(part));
             GainOf {
@@ -90,6 +89,10 @@ impl GainBlock {
                 prompt_pace: of_requests(gain.promptness),
             }
         };
-        Self { change: change.key, bound: of(change.bound), expected: of(change.expected) }
+        Self {
+            change: found.improvement.as_str(),
+            bound: of(found.bound),
+            expected: of(found.expected),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What a goal takes.
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{DeploymentObjective, DeploymentQuery, ServingGoal};
+use fizeau_roofline::ServingGoal;
 
 use super::{SolExtra, SolSubject, by_each};
 
@@ -20,20 +20,11 @@ impl SolExtra {
         let found = by_each(|by| system.largest_context(by, batch, goal, longest));
         let contexts = found.map(|found| found.map(|found| found.context.get() as f64));
         aside.maybe("largest_context", "largest context with the batch", contexts);
-        let found = by_each(|by| {
-            let query = DeploymentQuery {
-                serving: *system.serving(),
-                aim: DeploymentObjective::Throughput,
-                by,
-                ..DeploymentQuery::new(system.model(), *load, *goal)
-            };
-            query.fewest_devices(system.device(), most)
-        });
-        let devices = |i: usize| {
-            let found: Option<&fizeau_roofline::DeploymentRanking> = found.get(i)?.as_ref().ok();
-            found.map(|found| found.best.deployment.devices() as f64)
-        };
-        aside.maybe("fewest_devices", "fewest devices", [devices(0), devices(1)]);
+        let found = by_each(|by| system.fewest_devices_for(by, load, goal, most));
+        let devices = found
+            .each_ref()
+            .map(|found| found.as_ref().ok().map(|found| found.best.deployment.devices() as f64));
+        aside.maybe("fewest_devices", "fewest devices", devices);
         match &found[1] {
             Ok(found) => {
                 let best = &found.best;

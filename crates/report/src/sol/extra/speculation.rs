@@ -1,25 +1,18 @@
 //! Speculative decoding.
 
+use std::num::NonZeroU32;
+
 use fizeau_roofline::{Drafter, Speculation, System};
 
-use super::{SolExtra, SolSubject, by_each};
+use super::{SolExtra, SolSubject};
 
 impl SolExtra {
     /// Drafts of `length` tokens; 0: of the length, up to 16, that is expected to generate most.
     #[must_use]
     pub fn speculation(of: &SolSubject<'_>, speculation: &Speculation, length: u32) -> Self {
         let SolSubject { system, load, batch: without } = *of;
-        // What a drafter keeps leaves less room for sequences, of which there are always some.
-        let batch = without.min(speculation.max_batch(system, load).floor()).max(1.0);
-        let length = match length {
-            0 => {
-                let by = fizeau_roofline::EstimateKind::Expected;
-                speculation.best_chain(system, by, load, batch, MOST).drafted
-            }
-            given => given,
-        };
-        let found = by_each(|by| speculation.chain(system, by, load, batch, length));
-        let plain = by_each(|by| system.figures_at(by, load, without));
+        let answer = speculation.answer(system, load, without, NonZeroU32::new(length));
+        let (batch, found, length) = (answer.batch, &answer.found, answer.found[1].drafted);
         let who = match &speculation.drafter {
             Drafter::Lookup => "by a search in the text",
             Drafter::Share(_) => "at a share of a step each",
@@ -38,12 +31,8 @@ impl SolExtra {
         aside.both("output_tokens_per_s", "output tokens/s", |i| {
             found[i].figures.output_tokens_per_s.get()
         });
-        aside.both("tpot_gain", "speed of a user relative to no drafts", |i| {
-            plain[i].tpot / found[i].figures.tpot
-        });
-        aside.both("gain", "output tokens/s relative to no drafts", |i| {
-            found[i].figures.output_tokens_per_s.get() / plain[i].output_tokens_per_s.get()
-        });
+        aside.both("tpot_gain", "speed of a user relative to no drafts", |i| answer.user_gain[i]);
+        aside.both("gain", "output tokens/s relative to no drafts", |i| answer.gain[i]);
         if let Drafter::Model(drafter) = &speculation.drafter {
             let known = &system.model().warnings;
             let own = drafter.model().warnings.iter();
@@ -60,6 +49,3 @@ impl SolExtra {
 fn is_own(system: &System, drafter: &System) -> bool {
     system.model().draft_model().is_some_and(|module| module == *drafter.model())
 }
-
-/// The longest draft that is tried.
-const MOST: u32 = 16;

@@ -100,6 +100,5 @@ fn caches_and_the_speed_of_light() {
 }
 
 fn says(level: &mut LevelReport, about: VerdictConcern, text: &str) {
-    let reason = VerdictReason { verdict: Verdict::Suspect, about, text: text.to_owned() };
-    level.validity.reasons.push(reason);
+    level.validity.reasons.push(VerdictReason::new(Verdict::Suspect, about, text));
 }

@@ -40,26 +40,19 @@ fn comparison(candidate: &str) -> ComparisonReport {
         ComparisonTable::of_rounds(&rounds(50.0, 900.0), &rounds(48.0, 880.0), &settings).unwrap();
     let run =
         |name: &str| ComparedRun { name: name.to_owned(), notes: vec!["suspect: late".to_owned()] };
-    ComparisonReport {
-        baseline: run("runs/a"),
-        comparisons: vec![RunComparison {
-            candidate: run(candidate),
-            forced: Vec::new(),
-            changed: vec![ChangedField {
-                field: "setup.precision".to_owned(),
-                baseline: Some("\"bf16\"".to_owned()),
-                candidate: Some(format!("\"{EVIL}\"")),
-            }],
-            frontier_distance: None,
-            levels: vec![ComparedLevel {
-                name: "concurrency 4".to_owned(),
-                table,
-                notes: Vec::new(),
-            }],
-            notes: vec!["one of a kind".to_owned()],
+    let comparisons = vec![RunComparison {
+        candidate: run(candidate),
+        forced: Vec::new(),
+        changed: vec![ChangedField {
+            field: "setup.precision".to_owned(),
+            baseline: Some("\"bf16\"".to_owned()),
+            candidate: Some(format!("\"{EVIL}\"")),
         }],
-        notes: vec!["two runs".to_owned()],
-    }
+        frontier_distance: None,
+        levels: vec![ComparedLevel { name: "concurrency 4".to_owned(), table, notes: Vec::new() }],
+        notes: vec!["one of a kind".to_owned()],
+    }];
+    ComparisonReport::new(run("runs/a"), comparisons, vec!["two runs".to_owned()])
 }
 
 #[test]

@@ -23,7 +23,9 @@ pub(super) fn beside() -> ChartRun {
 pub(super) fn run_with(name: &str, times: f64) -> ChartRun {
     let with_detail = |concurrency: u32| {
         let detail = LevelDetail { shape: shape(concurrency), peers: Vec::new() };
-        fizeau_record::LevelReport { detail: Some(Box::new(detail)), ..level(concurrency) }
+        let mut level = level(concurrency);
+        level.detail = Some(Box::new(detail));
+        level
     };
     let levels = [1, 2, 4, 8, 16, 32, 64, 128].map(with_detail).into();
     let report = SweepReport::new(setup(), levels, "p99 ttft<150ms, p99 e2el<600ms".parse().ok());
@@ -137,8 +139,10 @@ pub(super) fn many(figures: &[Figures], goal: Option<f64>) -> Vec<ChartRun> {
     };
     let levels: Vec<_> = figures.iter().enumerate().map(level).collect();
     let operating = (levels.len() > 3).then_some(3);
-    let one = ChartRun { levels, operating, goals: goals.into_iter().collect(), ..sample };
-    let mut other = ChartRun { name: "other".to_owned(), ..one.clone() };
+    let mut one = sample;
+    (one.levels, one.operating, one.goals) = (levels, operating, goals.into_iter().collect());
+    let mut other = one.clone();
+    other.name = "other".to_owned();
     other.levels.truncate(1);
     other.operating = None;
     vec![one, other]

@@ -109,7 +109,8 @@ fn with_two_goals(mut run: ChartRun) -> ChartRun {
 
 /// A copy under a name, with all figures but a few times as large.
 fn named(run: &ChartRun, name: &str, times: f64) -> ChartRun {
-    let mut run = ChartRun { name: name.to_owned(), ..run.clone() };
+    let mut run = run.clone();
+    run.name = name.to_owned();
     for level in &mut run.levels {
         for figure in level.figures.0.values_mut() {
             figure.value *= times;

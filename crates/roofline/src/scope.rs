@@ -1,13 +1,20 @@
-//! An answer to what is meant: requests or a step, with as many sequences as fit or with exactly so many.
+//! What of an analysis is meant: requests or a step, with as many sequences as fit or with exactly so many.
 
 use std::num::NonZeroU64;
 
 use fizeau_core::PerSec;
-use fizeau_roofline::{
-    Figures, LoadAnalysis, LoadAnalysisError, PhaseSchedule, System, UniformLoad,
-};
 
-use super::{SolScope, SolView};
+use crate::system::System;
+use crate::{LoadAnalysis, LoadAnalysisError, PhaseSchedule, UniformLoad};
+
+/// What of an analysis is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SolScope {
+    /// Whole requests.
+    Requests,
+    /// A decode step of the running sequences at the context that follows the prompt. What is of requests is left out.
+    Step,
+}
 
 impl SolScope {
     /// What `system` makes of `load` with as many of its sequences running as fit, or with exactly `batch`.
@@ -28,14 +35,6 @@ impl SolScope {
             step_alone(system, load, &mut answer);
         }
         Ok(answer)
-    }
-}
-
-impl SolView<'_> {
-    /// Bound and expectation of the sequences that run, by a schedule that either may have.
-    pub(super) fn scheduled(&self, schedule: PhaseSchedule) -> [Figures; 2] {
-        let (system, load, running) = (self.system, self.load, self.answer.running_batch);
-        [system.bound_at(load, running, schedule), system.expected_at(load, running, schedule)]
     }
 }
 
