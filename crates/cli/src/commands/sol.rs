@@ -104,7 +104,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     };
     match args.json {
         true => say(view.to_json().map_err(Fail::broken)?.trim_end())?,
-        false => say(view.text(width(), args.output.verbosity()))?,
+        false => say(view.text(Screen::of_stdout().width, args.output.verbosity()))?,
     }
     Ok(Exit::Good)
 }
@@ -124,7 +124,7 @@ fn goal_alone(args: &SolArgs, system: &System, load: &UniformLoad) -> Result<Opt
     };
     match args.json {
         true => say(aside.json_without_answer(&why).map_err(Fail::broken)?.trim_end())?,
-        false => say(aside.text_without_answer(&why, width()))?,
+        false => say(aside.text_without_answer(&why, Screen::of_stdout().width))?,
     }
     Ok(Some(Exit::Good))
 }
@@ -142,9 +142,4 @@ fn curve(over: CurveArg, system: &System, load: &UniformLoad) -> Result<Exit, Fa
     };
     say(csv.trim_end())?;
     Ok(Exit::Good)
-}
-
-/// The width of the terminal; 80 in a pipe.
-fn width() -> usize {
-    Screen::of_stdout(80).width
 }

@@ -72,6 +72,7 @@ impl Shown<'_, SweepReport> {
             _ => self.operating_words(),
         };
         rows.push(("Operating point", point));
+        rows.extend(self.assumed_goals().map(|goals| ("Goals", goals)));
         rows.extend(self.goal_words().into_iter().map(|goal| ("Goal", goal)));
         rows.extend(self.cost_words().map(|cost| (MILLION, cost)));
         let light = chosen.level().and_then(|i| self.levels().get(i));
