@@ -25,19 +25,8 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     if let Some(path) = &args.points {
         return points::run(path, &query, calibration);
     }
-    for (flag, given, wanted) in [
-        (
-            "--model-config",
-            &args.system.model_config,
-            "a config.json, or a name that `fizeau models` lists",
-        ),
-        ("--hardware", &args.system.hardware, "a name that `fizeau devices` lists, or a TOML file"),
-    ] {
-        if given.is_none() {
-            return Err(Fail::usage(format!("{flag} is missing; it takes {wanted}")));
-        }
-    }
     query::check(&args.load)?;
+    query::check_names(&args.system)?;
     let mut systems = SolSystems::new(calibration);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;

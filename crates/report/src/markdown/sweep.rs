@@ -88,7 +88,7 @@ impl Shown<'_, SweepReport> {
             rows.push(("Speed of light", format!("{share} of {of}, which {limit} limits")));
         }
         for reason in self.speed_of_light_reasons() {
-            rows.push(("Speed of light", format!("absent, {reason}")));
+            rows.push(("Speed of light", format!("not computed, {reason}")));
         }
         rows.push(("Knee", self.knee().unwrap_or_else(|| "none seen".to_owned())));
         rows.into_iter().map(|(name, value)| vec![name.to_owned(), escape(&value)]).collect()

@@ -231,7 +231,7 @@ fn speed_of_light(report: &SweepReport, at: Option<AnswerLevel<'_>>) -> Answer {
     }
     let reasons = Shown(report).speed_of_light_reasons().join("; ");
     let why = if reasons.is_empty() { "nothing was measured".to_owned() } else { reasons };
-    Answer::absent(NAME, "absent", why)
+    Answer::absent(NAME, "not computed", why)
 }
 
 fn limit(at: Option<AnswerLevel<'_>>) -> Answer {
