@@ -8,6 +8,8 @@ use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, Command};
 use fizeau::core::ParseNanosError;
 
+use super::whatif::listed;
+
 /// What a number is of by its name in a help, and an example.
 const UNITS: [(&str, &str, &str); 7] = [
     ("SECONDS", " of seconds", "30"),
@@ -28,7 +30,9 @@ pub(super) fn refused(error: clap::Error, command: &Command) -> clap::Error {
     let why = find(command, flag)
         .and_then(|arg| number(arg, &value, why))
         .unwrap_or_else(|| why.to_string());
-    clap::Error::raw(ErrorKind::ValueValidation, format!("{flag} {value}: {why}\n"))
+    let is_list = value.contains(',') && listed().any(|name| flag.strip_prefix("--") == Some(name));
+    let several = if is_list { "; `fizeau simulate` takes several and compares them" } else { "" };
+    clap::Error::raw(ErrorKind::ValueValidation, format!("{flag} {value}: {why}{several}\n"))
 }
 
 /// The flag of `command` or of a command below it.
@@ -114,6 +118,12 @@ mod tests {
             ("bench", "port", "99999", "give a whole number from 0 to 65535"),
             ("bench", "random-prefix-len", "1k", "give a whole number of tokens"),
             ("serve", "max-model-len", "1", "give a whole number of tokens from 2"),
+            (
+                "sol",
+                "tp",
+                "1,2",
+                "give a whole number; `fizeau simulate` takes several and compares them",
+            ),
             ("simulate", "max-num-seqs", "0", "give a whole number of at least 1"),
         ] {
             let known = cli.find_subcommand(command).unwrap();
