@@ -47,7 +47,7 @@ impl Trust {
         };
         let notes = Shown(report).level_notes().into_iter().map(|note| format!("Note: {note}."));
         let light = Shown(report).speed_of_light_reasons().into_iter();
-        let light = light.map(|reason| format!("No speed of light: {reason}."));
+        let light = light.map(|reason| format!("Speed of light not computed: {reason}."));
         let nothing = match report.levels() {
             [] => "No level was measured.",
             _ => "No problem found at any level.",
