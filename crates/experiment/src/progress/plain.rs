@@ -53,3 +53,14 @@ fn ended(running: &RunningLevel, report: &LevelReport) -> String {
     }
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::event::LevelPlace;
+
+    #[test]
+    fn how_many_levels_there_are_is_said_where_it_is_known() {
+        assert_eq!(LevelPlace { number: 3, of: Some(8) }.to_string(), "[3/8]");
+        assert_eq!(LevelPlace { number: 3, of: None }.to_string(), "[3]");
+    }
+}
