@@ -116,8 +116,8 @@ fn client(report: &SweepReport) -> Option<Table> {
 
 const CLIENT_NOTE: &str = "Send lateness: intended release to send start. Read lag: the kernel's stamp of an arrival to its reading. \
     Both p50 / p99 / max. CPU, CPU starvation: the share of time in which the busiest measuring thread ran, and in which the most \
-    delayed one waited for a CPU. Connections: made in the level / found dead and replaced. Ceiling: tokens/s or streams, whichever is nearer to \
-    what the client can do on this machine, as a share of that.";
+    delayed one waited for a CPU. Connections: made in the level / found dead and replaced. Ceiling: tokens/s or streams, \
+    whichever is nearer to what the client can do on this machine, as a share of that.";
 
 /// What only our own client tells of itself.
 fn own(level: &LevelReport, text: String) -> String {
