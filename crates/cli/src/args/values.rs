@@ -26,7 +26,7 @@ pub(super) fn refused(error: clap::Error, command: &Command) -> clap::Error {
     let said = |kind| error.get(kind).map(ToString::to_string);
     let about = said(ContextKind::InvalidArg).zip(said(ContextKind::InvalidValue));
     let (Some((arg, value)), Some(why)) = (about, error.source()) else { return error };
-    let flag = arg.split(' ').next().unwrap_or_default();
+    let flag = arg.split([' ', '[', '=']).next().unwrap_or_default();
     let why = find(command, flag)
         .and_then(|arg| number(arg, &value, why))
         .unwrap_or_else(|| why.to_string());

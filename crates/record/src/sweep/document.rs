@@ -155,9 +155,9 @@ impl From<&SweepReport> for SweepDocument {
 impl SweepDocument {
     /// Whose the goals are: goals with a reason were assumed.
     pub(crate) const fn goal_source(&self) -> GoalSource {
-        match self.slo_reason {
-            Some(_) => GoalSource::Assumed,
-            None => GoalSource::Given,
+        match (&self.slo, &self.slo_reason) {
+            (Some(_), Some(_)) => GoalSource::Assumed,
+            _ => GoalSource::Given,
         }
     }
 }
