@@ -117,12 +117,12 @@ fn the_greatest_value_stands_in_for_a_withheld_percentile_and_says_so() {
 fn a_goal_met_by_a_stand_in_says_by_how_many_values() {
     let words = |max: f64| {
         let report = sweep(vec![level(1.0, None, max)], "p99 e2el<600ms");
-        let terminal = fizeau_report::Terminal {
+        let terminal = Terminal {
             width: 120,
-            style: fizeau_report::TextStyle::Plain,
-            charset: fizeau_report::Charset::Ascii,
-            verbosity: fizeau_report::Verbosity::Full,
-            checklist: fizeau_report::ChecklistRows::Missed,
+            style: TextStyle::Plain,
+            charset: Charset::Ascii,
+            verbosity: Verbosity::Full,
+            checklist: ChecklistRows::Missed,
             report: None,
         };
         // A sentence may go to a further line.
