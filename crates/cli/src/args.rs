@@ -46,6 +46,7 @@ mod speed_of_light;
 mod sweep;
 mod system;
 mod trust;
+mod values;
 mod verbosity;
 pub(crate) mod whatif;
 mod window;

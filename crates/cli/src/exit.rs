@@ -55,7 +55,12 @@ impl std::error::Error for Fail {}
 
 impl Fail {
     fn new(exit: Exit, message: impl Display) -> Self {
-        Self { exit, message: message.to_string() }
+        // The system's number for an error says nothing that its words do not.
+        let message = message.to_string();
+        let mut parts = message.split(" (os error ");
+        let first = parts.next().unwrap_or_default().to_owned();
+        let behind = |part: &str| part.split_once(')').map_or("", |(_, rest)| rest).to_owned();
+        Self { exit, message: parts.fold(first, |all, part| all + &behind(part)) }
     }
 
     /// The command line or a file is wrong.

@@ -124,9 +124,7 @@ impl ReadLag {
 
 /// Why a floating number of seconds is not a length of time.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error(
-    "{0} seconds is not a length of time: it must be finite, not negative, and under 584 years"
-)]
+#[error("{0} seconds is not a length of time; give a number of seconds from 0, such as 30")]
 pub struct NanosError(f64);
 
 /// Why a text is not a length of time.

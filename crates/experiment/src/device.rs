@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fizeau_roofline::Device;
 
+use crate::hint::InputHint;
 use crate::input::{Blame, InputError, InputField};
 
 /// A device, and the text of its file if it is from one.
@@ -23,8 +24,14 @@ impl LoadedDevice {
     /// If there is neither, or the file is not understood; what was given is in the error where it is a file.
     pub fn named(name: &str) -> Result<Self, InputError> {
         if !is_path(name) {
-            let device = Device::named(name).blame(InputField::Hardware)?.clone();
-            return Ok(Self { device, file: None });
+            let device = Device::named(name).map_err(|error| {
+                let wrong = InputError::new(InputField::Hardware, &error);
+                match error.nearest {
+                    "" => wrong.hint(InputHint::ListOfDevices),
+                    _ => wrong,
+                }
+            })?;
+            return Ok(Self { device: device.clone(), file: None });
         }
         let text = std::fs::read_to_string(name).blame_given(InputField::Hardware, name)?;
         let device = Device::from_toml(&text).blame_given(InputField::Hardware, name)?;

@@ -34,7 +34,7 @@ pub enum DrafterSpec {
 
 /// Why a text names no drafter.
 #[derive(Debug, Clone, PartialEq, Error)]
-#[error("{share}; a share of a step must not be negative")]
+#[error("{share}: give a share of a step from 0, such as 0.1")]
 pub struct DrafterTextError {
     share: f64,
 }

@@ -1,6 +1,7 @@
 //! What happens in a run, told as it happens.
 
 use std::borrow::Cow;
+use std::fmt::{Display, Formatter};
 use std::num::NonZeroU32;
 
 use fizeau_core::{FailureClass, Nanos, Outcome, RequestPurpose, Tape, Tokens};
@@ -74,8 +75,18 @@ impl LevelStarted {
 pub struct LevelPlace {
     /// Its number, from 1; of an A/B run that of the round.
     pub number: usize,
-    /// How many there are, as far as is known.
-    pub of: usize,
+    /// How many there are, as far as is known; none where what comes of them decides, as in a search.
+    pub of: Option<usize>,
+}
+
+/// `[3/8]`, or `[3]` where nobody knows how many there are.
+impl Display for LevelPlace {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self.of {
+            Some(of) => write!(f, "[{}/{of}]", self.number),
+            None => write!(f, "[{}]", self.number),
+        }
+    }
 }
 
 /// What comes after a level.

@@ -49,6 +49,8 @@ pub enum InputHint {
     IsServerUp,
     /// A sweep is resumed as it was begun.
     AsBegun,
+    /// There is a list of all known devices.
+    ListOfDevices,
 }
 
 /// Who says how many tokens a model takes.
@@ -107,6 +109,7 @@ impl Display for InputHint {
             Self::AsBegun => {
                 f.write_str("; ask for what the sweep was begun with, or begin another")
             }
+            Self::ListOfDevices => f.write_str("; the table of devices lists all names"),
             Self::IsServerUp => f.write_str("; is the server up, and is its address right?"),
             Self::Failed { class, status, model, backend } => {
                 f.write_str("; ")?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use fizeau_core::{Nanos, Stamp};
+use fizeau_core::Stamp;
 use fizeau_harness::{Cancel, Measure};
 use fizeau_record::{
     LengthTally, LevelReport, LevelRole, LevelStatus, ReadLevel, RunFolder, SpeedOfLightCurve,
@@ -77,7 +77,7 @@ impl ResumedLevels {
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct NextLevel {
-    /// How many levels there are in all; none where it is not known.
+    /// How many levels there are in all; none where that is not known, as in a search.
     pub of: Option<usize>,
     /// What comes after it.
     pub after: AfterLevel,
@@ -147,8 +147,8 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
     pub async fn sustained(
         &mut self,
         ask: LevelSpec,
+        next: NextLevel,
     ) -> Result<Option<LevelReport>, ExperimentError> {
-        let next = NextLevel { of: Some(1), after: AfterLevel::Takes(Nanos::ZERO) };
         self.run(ask, Some(LevelRole::Sustained), next).await
     }
 
@@ -221,7 +221,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
 
     fn begins(&mut self, LevelSpec { load, size, .. }: LevelSpec, next: NextLevel) {
         let number = self.done + 1;
-        let of = next.of.unwrap_or(self.prepared.spec.levels.len()).max(number);
+        let of = next.of.map(|of| of.max(number));
         self.watcher.event(RunEvent::LevelStarted(LevelStarted {
             place: Some(LevelPlace { number, of }),
             time: size.time.filter(|_| self.prepared.is_by_time),

@@ -213,7 +213,9 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         let (Some(time), Some(load)) = (time, load) else { return Ok(None) };
         let size = self.prepared.sustained_size(load, time);
         let ask = LevelSpec { load, visit: protocol.repeats.get(), size };
-        self.runner.sustained(ask).await
+        let of = Some(self.runs.len() + 1);
+        let next = NextLevel { of, after: AfterLevel::Takes(Nanos::ZERO) };
+        self.runner.sustained(ask, next).await
     }
 
     /// Measures one level, if there is time.
@@ -298,6 +300,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         let runs: Vec<LevelReport> = runs.into_iter().map(|(_, run)| run).collect();
         let curve = self.runner.curve(&runs);
         SweepReport::of_runs(prepared.basis.setup.clone(), runs, prepared.settings.slo.clone())
+            .with_goal_source(prepared.settings.goal_source)
             .with_profile(prepared.settings.profile)
             .with_unmeasured(self.left_out.clone())
             .with_curve(curve)

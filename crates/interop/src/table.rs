@@ -250,10 +250,10 @@ impl InputTable {
         let near = like(&self.heads, column);
         let named: Vec<String> = near.iter().map(|head| format!("`{head}`")).collect();
         let few = match near.len() < self.heads.len() {
-            true => format!("; of {} columns these are like it: ", self.heads.len()),
-            false => "; there are ".to_owned(),
+            true => format!("of {} columns the most similar are", self.heads.len()),
+            false => "the columns are".to_owned(),
         };
-        let what = format!("no column `{column}`{few}{}", named.join(", "));
+        let what = format!("there is no column `{column}`; {few} {}", named.join(", "));
         InputTableError::Table { table: self.name.clone(), what }
     }
 

@@ -47,6 +47,14 @@ impl ChangedField {
     }
 }
 
+/// Those of `fields` that are worth a line: that a list is empty is said by what stands in the other.
+pub(crate) fn told(fields: &[ChangedField]) -> impl Iterator<Item = &ChangedField> {
+    fields.iter().filter(move |field| {
+        let first = format!("{}[0]", field.field);
+        !fields.iter().any(|other| other.field == first)
+    })
+}
+
 impl DocumentFields {
     /// The leaves of `document`; none if it cannot be put into JSON.
     #[must_use]

@@ -2,6 +2,7 @@
 
 mod load;
 mod result;
+mod source;
 
 use fizeau_metrics::{Comparison, Goal, Interval, LevelSummary, Metric, Statistic};
 use fizeau_pareto::{
@@ -13,6 +14,7 @@ pub(crate) use load::{FigureEnds, GoalFigure, GoalLevel, middle};
 use load::{LoadRuns, loads};
 pub(crate) use result::results;
 pub use result::{FigureOverRuns, GoalDocument, GoalResult};
+pub use source::GoalSource;
 
 use crate::request_rate;
 use crate::text::{duration_ms, number, supported};

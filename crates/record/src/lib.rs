@@ -94,8 +94,8 @@ pub use diagnosis::{
 pub use fields::{ChangedField, DocumentFields};
 pub use folder::{ClaimedFolder, FolderError, RunFolder, TapeFile};
 pub use goal::{
-    FigureOverRuns, GoalDocument, GoalResult, HighestLoadBasis, limit_words as goal_limit,
-    measured as goal_measured, name as goal_name, shown as goal_value,
+    FigureOverRuns, GoalDocument, GoalResult, GoalSource, HighestLoadBasis,
+    limit_words as goal_limit, measured as goal_measured, name as goal_name, shown as goal_value,
 };
 pub use import_unknowns::{ImportUnknowns, UnknownFact};
 pub use imported::{ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun};

@@ -16,8 +16,8 @@ use fizeau_metrics::{GoodputGoals, ShapeTally, Slo, WindowChoice, WindowEnd};
 use fizeau_roofline::{Device, HourlyRate};
 
 use crate::{
-    LevelDetail, LevelReport, Profile, ProfileChoice, RunSetup, SpeedOfLightCurve,
-    SpeedOfLightReference, StoredError, StoredRun, SweepReport, Unmeasured,
+    GoalSource, LevelDetail, LevelReport, Profile, ProfileChoice, RunSetup, SpeedOfLightCurve,
+    SpeedOfLightReference, StoredError, StoredRun, SweepDocument, SweepReport, Unmeasured,
 };
 
 pub use context::StoredLevelContext;
@@ -73,6 +73,8 @@ pub struct ReadRun {
     pub levels: Vec<LevelReport>,
     /// The goals of a sweep; none of any other run.
     pub slo: Option<Slo>,
+    /// Whose these goals are.
+    pub goal_source: GoalSource,
     /// What the sweep put first where several levels keep the goals.
     pub profile: Profile,
     /// What the hardware could do with the requests; none where model or device are not known.
@@ -238,6 +240,7 @@ impl<'a> RunReader<'a> {
             setup,
             levels,
             slo,
+            goal_source: sweep.as_ref().map(SweepDocument::goal_source).unwrap_or_default(),
             profile: self.choice.over(profile.unwrap_or(Profile::GENERAL)),
             curve,
             unmeasured,
@@ -294,6 +297,7 @@ impl ReadRun {
     #[must_use]
     pub fn report(self) -> SweepReport {
         let report = SweepReport::of_runs(self.setup, self.levels, self.slo);
+        let report = report.with_goal_source(self.goal_source);
         let report = report.with_profile(self.profile).with_unmeasured(self.unmeasured);
         let report = report.with_curve(self.curve).with_price(self.price);
         // Those of a search step down: the lowest is the last.

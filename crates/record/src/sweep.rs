@@ -28,7 +28,7 @@ pub use repeats::{LoadRepeats, MeanOverRuns, RangeOverRuns};
 pub use sustained::SustainedRun;
 pub use unmeasured::Unmeasured;
 
-use crate::goal::GoalResult;
+use crate::goal::{GoalResult, GoalSource};
 use crate::text::number;
 use crate::{
     Checklist, EngineRecord, ImportUnknowns, LatencyBasis, LevelReport, RunSetup,
@@ -48,6 +48,7 @@ pub struct SweepReport {
     setup: RunSetup,
     levels: Vec<LevelReport>,
     slo: Option<Slo>,
+    goal_source: GoalSource,
     places: Vec<FrontierPosition>,
     unmeasured: Vec<Unmeasured>,
     repeats: Vec<LoadRepeats>,
@@ -68,6 +69,7 @@ impl SweepReport {
             setup,
             levels,
             slo,
+            goal_source: GoalSource::Given,
             places,
             unmeasured: Vec::new(),
             repeats: Vec::new(),
@@ -96,6 +98,12 @@ impl SweepReport {
     #[must_use]
     pub fn with_unmeasured(self, unmeasured: Vec<Unmeasured>) -> Self {
         Self { unmeasured, ..self }
+    }
+
+    /// The same, saying whose its goals are.
+    #[must_use]
+    pub fn with_goal_source(self, goal_source: GoalSource) -> Self {
+        Self { goal_source, ..self }
     }
 
     /// The same, with what the hardware could do with these requests.
@@ -174,6 +182,12 @@ impl SweepReport {
     #[must_use]
     pub const fn slo(&self) -> Option<&Slo> {
         self.slo.as_ref()
+    }
+
+    /// That the goals were assumed, and which; nothing where somebody gave them, or there are none.
+    #[must_use]
+    pub fn assumed_goals(&self) -> Option<String> {
+        self.goal_source.assumed(self.slo.as_ref()?)
     }
 
     /// The indices of the levels on the frontier, in the order given.

@@ -90,10 +90,16 @@ impl WhatIf {
         &self.variants
     }
 
-    /// The goals; none where nobody gave any.
+    /// The goals; none where there are none.
     #[must_use]
     pub const fn slo(&self) -> Option<&Slo> {
         self.slo.as_ref()
+    }
+
+    /// That the goals were assumed, and which; nothing where somebody gave them.
+    #[must_use]
+    pub fn assumed_goals(&self) -> Option<String> {
+        self.variants.iter().filter_map(WhatIfVariant::sweep).find_map(SweepReport::assumed_goals)
     }
 
     /// The levels that no other level of any configuration beats, by rising latency.

@@ -221,7 +221,8 @@ impl Shown<'_, SweepReport> {
         if *chosen != OperatingPoint::NoGoal {
             out.push(Line::text(format!("Operating point: {}", self.operating_words())));
             let cost = self.cost_words().map(|cost| format!("{MILLION} there: {cost}"));
-            let lines = self.goal_words().into_iter().chain(cost).chain(decided);
+            let goals = self.assumed_goals().into_iter().chain(self.goal_words());
+            let lines = goals.chain(cost).chain(decided);
             out.extend(lines.map(|line| Line::text(format!("  {line}"))));
         }
     }

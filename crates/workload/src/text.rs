@@ -70,11 +70,7 @@ impl FromStr for ModelShare {
     fn from_str(text: &str) -> Result<Self, TextError> {
         let (name, weight) = match text.rsplit_once('=') {
             None => (text, 1.0),
-            Some((name, weight)) => {
-                let wrong =
-                    |error: std::num::ParseFloatError| TextError::new(text, error.to_string());
-                (name, weight.trim().parse().map_err(wrong)?)
-            }
+            Some((name, weight)) => (name, weight.trim().parse().unwrap_or(f64::NAN)),
         };
         if name.trim().is_empty() || !(f64::is_finite(weight) && weight > 0.0) {
             return Err(TextError::new(text, "write NAME or NAME=WEIGHT, with a weight above 0"));
@@ -154,7 +150,10 @@ fn numbers<const N: usize>(text: &str, names: [&str; N]) -> Result<[f64; N], Tex
     }
     let mut numbers = [0.0; N];
     for ((number, found), name) in numbers.iter_mut().zip(found).zip(names) {
-        *number = found.ok_or_else(|| TextError::new(text, format!("`{name}` is missing")))?;
+        *number = found.ok_or_else(|| {
+            let all = names.map(|name| format!("{name}=N")).join(",");
+            TextError::new(text, format!("`{name}` is missing; write {all}, each with a number"))
+        })?;
     }
     Ok(numbers)
 }

@@ -202,9 +202,7 @@ impl Default for Shard {
 
 /// Why there is no such shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "there is no shard {index} of {count}: shards are counted from 0, and there is at least one"
-)]
+#[error("there is no shard {index} of {count}: write I/N with I from 0 to N-1, such as 0/2")]
 pub struct ShardError {
     index: u64,
     count: u64,

@@ -8,7 +8,6 @@ use fizeau::core::Nanos;
 use fizeau::sim::{AdmissionOrder, Policy, ReplicaRouting};
 
 use super::choice::{Word, choice};
-use super::system::count;
 use super::{ApartArgs, DraftArgs};
 
 /// How a simulated engine is set up. The flags have vLLM's spellings as aliases where it has them.
@@ -22,7 +21,7 @@ pub(crate) struct EngineArgs {
     #[arg(long, alias = "page-size", value_name = "TOKENS", default_value_t = 16)]
     pub(crate) block_size: u64,
     /// The number of blocks of the key-value cache, in each group of --dp; by default as many as memory holds.
-    #[arg(long, alias = "num-gpu-blocks-override", value_name = "N", value_parser = count)]
+    #[arg(long, alias = "num-gpu-blocks-override", value_name = "N")]
     pub(crate) num_gpu_blocks: Option<NonZeroU64>,
     /// What a step does first.
     #[arg(long, value_parser = choice(&POLICIES), value_name = "POLICY", default_value = "mixed")]

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use fizeau::metrics::{GoodputGoals, Slo};
+use fizeau::record::GoalSource;
 
 use crate::exit::{Fail, Named};
 
@@ -26,6 +27,14 @@ impl GoalArgs {
     /// The goals, given or not.
     pub(crate) fn slo(&self) -> Result<Slo, Fail> {
         self.slo.as_deref().unwrap_or(DEFAULT).parse().named("--slo")
+    }
+
+    /// Whose [these](Self::slo) are.
+    pub(crate) const fn source(&self) -> GoalSource {
+        match self.slo {
+            Some(_) => GoalSource::Given,
+            None => GoalSource::Assumed,
+        }
     }
 
     /// The goals that somebody asked for.

@@ -48,8 +48,12 @@ fn rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     })
 }
 
-/// `error`, with what to type where `command` has not the flag that was typed.
+/// `error`, with what to type where `command` has not the flag that was typed, or the flag cannot have that value.
 pub(crate) fn explain(mut error: clap::Error, command: &str) -> clap::Error {
+    if error.kind() == ErrorKind::ValueValidation {
+        let all = super::command();
+        return super::values::refused(error, all.find_subcommand(command).unwrap_or(&all));
+    }
     let typed = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
     let Some(hint) = hint(command, &typed).filter(|_| error.kind() == ErrorKind::UnknownArgument)
     else {

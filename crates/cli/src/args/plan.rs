@@ -8,7 +8,6 @@ use fizeau::roofline::HourlyRate;
 
 use super::SpeedOfLightArgs;
 use super::price::hour;
-use super::system::count;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
@@ -37,7 +36,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) spare: u32,
     /// The number of devices of a replica; by default as many as the run's model was deployed on.
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N")]
     pub(crate) gpus_per_replica: Option<NonZeroU64>,
     /// The price of one device for an hour in US dollars; by default the lowest published price of the device, where one is known.
     #[arg(long, value_name = "USD", value_parser = hour, conflicts_with = "tco")]

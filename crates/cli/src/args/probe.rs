@@ -16,7 +16,7 @@ pub(crate) struct MachineProbeArgs {
     /// What to measure; by default all of it.
     #[arg(value_name = "COMPONENT", value_parser = choice(&COMPONENTS))]
     pub(crate) components: Vec<Option<Component>>,
-    /// Which devices: the processor, the GPUs (NVIDIA's, through their driver), or all that there are.
+    /// The devices to measure: the processor, the GPUs (NVIDIA's, through their driver), or all that there are.
     #[arg(long, value_name = "DEVICE", value_enum, default_value_t = DeviceArg::All)]
     pub(crate) device: DeviceArg,
     /// The time for all of it, in seconds. Measurements share it by their weight; the first ones are the most important.
@@ -25,8 +25,8 @@ pub(crate) struct MachineProbeArgs {
     /// Take five times as long, for narrower intervals.
     #[arg(long)]
     pub(crate) thorough: bool,
-    /// Measure the products of matrices and the attention that this model runs, instead of squares: a config.json, or the name of a
-    /// built-in model that `fizeau models` lists.
+    /// Measure the matrix products and the attention of this model instead of square matrices: a name that `fizeau models` lists, or
+    /// its config.json.
     #[arg(long, value_name = "NAME|FILE", help_heading = "Model")]
     pub(crate) model_config: Option<String>,
     /// Tensor parallelism: the shapes are those of one of this many devices.
@@ -38,7 +38,7 @@ pub(crate) struct MachineProbeArgs {
         help_heading = "Model"
     )]
     pub(crate) tp: u32,
-    /// Sequences of a decode step.
+    /// The number of sequences in a decode step.
     #[arg(
         long,
         value_name = "N",
@@ -47,7 +47,7 @@ pub(crate) struct MachineProbeArgs {
         help_heading = "Model"
     )]
     pub(crate) concurrency: u64,
-    /// Prompt length in tokens: that of a prefill, and of what a decode step attends to.
+    /// Prompt length in tokens, for prefill and for the context of a decode step.
     #[arg(
         long,
         value_name = "TOKENS",

@@ -181,6 +181,7 @@ fn hint(hint: &InputHint) -> String {
         InputHint::NeedsLoad => ": --max-concurrency N or --request-rate R".to_owned(),
         InputHint::NeedsGoodput => " (--goodput), such as --goodput ttft:500 tpot:50".to_owned(),
         InputHint::AsBegun => "; give the flags that the sweep was begun with, or begin another with --out".to_owned(),
+        InputHint::ListOfDevices => "; `fizeau devices` lists all names".to_owned(),
         InputHint::IsServerUp => "; is the server up, and is --base-url right?".to_owned(),
         InputHint::Failed { class, status, model, backend } => {
             format!("; {}", failed(*class, *status, model, backend))

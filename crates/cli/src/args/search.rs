@@ -52,6 +52,10 @@ pub(super) const KINDS: [Word<LoadKind>; 2] = [
 /// `3%` or `0.03`.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let (number, of) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-    let number: f64 = number.trim().parse().map_err(|_| "a share, such as 3% or 0.03")?;
-    if number.is_finite() { Ok(number / of) } else { Err("a share, such as 3% or 0.03".to_owned()) }
+    let number: f64 = number.trim().parse().map_err(|_| "give a share, such as 3% or 0.03")?;
+    if number.is_finite() {
+        Ok(number / of)
+    } else {
+        Err("give a share, such as 3% or 0.03".to_owned())
+    }
 }

@@ -48,13 +48,8 @@ pub(crate) struct SystemArgs {
     /// The most sequences that the engine runs at once in each group of --dp; by default as many as fit. A simulated engine by default
     /// runs at most 1024, no more than --max-num-batched-tokens, and of models with states or windows no more than half of the memory
     /// beside the weights holds.
-    #[arg(long, alias = "slots", value_name = "N", value_parser = count)]
+    #[arg(long, alias = "slots", value_name = "N")]
     pub(crate) max_num_seqs: Option<NonZeroU64>,
     #[command(flatten)]
     pub(crate) choices: ChoiceArgs,
-}
-
-/// A number of things of which there must be one.
-pub(super) fn count(text: &str) -> Result<NonZeroU64, String> {
-    text.parse().map_err(|_| "give a whole number of at least 1".to_owned())
 }

@@ -62,7 +62,8 @@ pub(crate) fn help() -> String {
     )
 }
 
-fn listed() -> impl Iterator<Item = &'static str> {
+/// The names of these flags.
+pub(super) fn listed() -> impl Iterator<Item = &'static str> {
     LISTED.split_ascii_whitespace()
 }
 

@@ -8,8 +8,8 @@ mod read;
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
 use fizeau::record::{
-    BurstAccount, DevicePlanSource, MeanLengths, NoCommonGoals, NoPromptShare, PlanQuery,
-    PlanReport, TestedReplica,
+    BurstAccount, DevicePlanSource, GoalSource, MeanLengths, NoCommonGoals, NoPromptShare,
+    PlanQuery, PlanReport, TestedReplica,
 };
 use fizeau::report::Shown;
 
@@ -46,6 +46,15 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
 
 /// The goals of the runs themselves.
 fn own_goals(found: &[(&FromArg, TestedReplica)]) -> Result<Slo, Fail> {
+    let is_assumed = |(_, found): &&(&FromArg, TestedReplica)| {
+        found.slo.is_some() && found.goal_source == GoalSource::Assumed
+    };
+    if let Some((from, _)) = found.iter().find(is_assumed) {
+        tell!(
+            "note: the goals of {} were assumed, since none were given; --slo names your own",
+            from.name
+        );
+    }
     let runs = found.iter().map(|(from, found)| (&*from.name, found));
     TestedReplica::common_goals(runs).map_err(|error| match error {
         NoCommonGoals::None => Fail::usage(

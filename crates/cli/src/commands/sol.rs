@@ -25,19 +25,8 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     if let Some(path) = &args.points {
         return points::run(path, &query, calibration);
     }
-    for (flag, given, wanted) in [
-        (
-            "--model-config",
-            &args.system.model_config,
-            "a config.json, or a name that `fizeau models` lists",
-        ),
-        ("--hardware", &args.system.hardware, "a name that `fizeau devices` lists, or a TOML file"),
-    ] {
-        if given.is_none() {
-            return Err(Fail::usage(format!("{flag} is missing; it takes {wanted}")));
-        }
-    }
     query::check(&args.load)?;
+    query::check_names(&args.system)?;
     let mut systems = SolSystems::new(calibration);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;
@@ -104,7 +93,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     };
     match args.json {
         true => say(view.to_json().map_err(Fail::broken)?.trim_end())?,
-        false => say(view.text(width(), args.output.verbosity()))?,
+        false => say(view.text(Screen::of_stdout().width, args.output.verbosity()))?,
     }
     Ok(Exit::Good)
 }
@@ -124,7 +113,7 @@ fn goal_alone(args: &SolArgs, system: &System, load: &UniformLoad) -> Result<Opt
     };
     match args.json {
         true => say(aside.json_without_answer(&why).map_err(Fail::broken)?.trim_end())?,
-        false => say(aside.text_without_answer(&why, width()))?,
+        false => say(aside.text_without_answer(&why, Screen::of_stdout().width))?,
     }
     Ok(Some(Exit::Good))
 }
@@ -142,9 +131,4 @@ fn curve(over: CurveArg, system: &System, load: &UniformLoad) -> Result<Exit, Fa
     };
     say(csv.trim_end())?;
     Ok(Exit::Good)
-}
-
-/// The width of the terminal; 80 in a pipe.
-fn width() -> usize {
-    Screen::of_stdout(80).width
 }

@@ -3,7 +3,7 @@
 use fizeau::experiment::WallTime;
 use fizeau::harness::Cancel;
 use fizeau::metrics::{Slo, Verdict};
-use fizeau::record::{ClaimedFolder, RunFolder};
+use fizeau::record::{ClaimedFolder, GoalSource, RunFolder};
 use fizeau::record::{NotRunReason, RunSetup, SweepReport, WhatIf, WhatIfVariant};
 use fizeau::report::Shown;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(asked: Vec<Configuration>) -> Result<Exit, Fail> {
     let out = folder::claim(&first.level.result.out.clone().unwrap_or_else(by_default))?;
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
-    let report = measured(&asked, &slo, &out, &cancel)?;
+    let report = measured(&asked, (&slo, goals.source()), &out, &cancel)?;
     let folder = out.folder();
     let document = report.to_json().map_err(Fail::broken)?;
     folder.write_text("whatif.json", &document).map_err(Fail::broken)?;
@@ -85,7 +85,7 @@ fn exit(report: &WhatIf, is_asked: bool, cancel: &Cancel) -> Exit {
 
 fn measured(
     asked: &[Configuration],
-    slo: &Slo,
+    goals: (&Slo, GoalSource),
     out: &ClaimedFolder,
     cancel: &Cancel,
 ) -> Result<WhatIf, Fail> {
@@ -105,7 +105,7 @@ fn measured(
                 simulated.notes.iter().for_each(|note| tell!("note: {note}"));
                 let setup = common.get_or_insert_with(|| simulated.setup.clone());
                 setup.command_line = record::origin().command_line;
-                (Some(simulated.devices), Ok(sweep(simulated, slo)))
+                (Some(simulated.devices), Ok(sweep(simulated, goals)))
             }
             // One that cannot run says something; the others say it too.
             Err(Fail { exit: Exit::Usage, message }) => {
@@ -125,7 +125,7 @@ fn measured(
         let reasons = variants.iter().filter_map(WhatIfVariant::impossible);
         return Err(Fail::usage(reasons.collect::<Vec<_>>().join("\n       ")));
     };
-    Ok(WhatIf::new(common, variants, Some(slo.clone())))
+    Ok(WhatIf::new(common, variants, Some(goals.0.clone())))
 }
 
 /// Where the files of a configuration go: `configuration-01`.
@@ -134,12 +134,15 @@ fn folder(out: &ClaimedFolder, index: usize) -> Result<RunFolder, Fail> {
 }
 
 /// What came of a configuration, as a sweep: of one level, where it was one.
-fn sweep(simulated: Simulated, slo: &Slo) -> SweepReport {
+fn sweep(simulated: Simulated, (slo, source): (&Slo, GoalSource)) -> SweepReport {
     let Simulated { setup, report, .. } = simulated;
     match report {
         Report::Sweep(outcome) => outcome.report,
         Report::Search(outcome) => outcome.sweep,
-        Report::Level(outcome) => SweepReport::new(setup, vec![outcome.report], Some(slo.clone())),
+        Report::Level(outcome) => {
+            let sweep = SweepReport::new(setup, vec![outcome.report], Some(slo.clone()));
+            sweep.with_goal_source(source)
+        }
     }
 }
 

@@ -15,12 +15,12 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// As the terminal is. What goes into a pipe or a file is plain ASCII of `piped` columns whatever the environment says, so
-    /// that it is the same everywhere.
-    pub(crate) fn of_stdout(piped: usize) -> Self {
+    /// As the terminal is. What goes into a pipe or a file is plain ASCII of 80 columns, of every command and whatever the
+    /// environment says, so that it is the same everywhere.
+    pub(crate) fn of_stdout() -> Self {
         let out = std::io::stdout();
         if !out.is_terminal() {
-            return Self { width: piped, style: TextStyle::Plain, charset: Charset::Ascii };
+            return Self { width: ASSUMED_WIDTH, style: TextStyle::Plain, charset: Charset::Ascii };
         }
         let size = terminal_size::terminal_size_of(&out);
         let is_set = |name: &str| var_os(name).is_some_and(|value| !value.is_empty());
@@ -47,7 +47,7 @@ pub(crate) fn of_stderr() -> Option<usize> {
     size.map(|(width, _)| width.0.into()).filter(|width| *width > 0)
 }
 
-/// Of a terminal that does not say how wide it is.
+/// Of a pipe, and of a terminal that does not say how wide it is.
 const ASSUMED_WIDTH: usize = 80;
 
 /// By the locale, as the C library has it: the first of these that is set decides.

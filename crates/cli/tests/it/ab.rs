@@ -166,12 +166,7 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
     let cases = [
         (&*url, "--rounds 4", 2, "--rounds: 4 are too few: give at least 5"),
         (&url, "--base-url http://x", 2, "an A/B run has two servers; use --a URL and --b URL"),
-        (
-            &url,
-            "--settle soon",
-            2,
-            "'soon' for '--settle <TIME>': it must be a number with a unit (ns",
-        ),
+        (&url, "--settle soon", 2, "--settle soon: it must be a number with a unit (ns"),
         (&url, "--metrics ttft", 2, "--metrics: metric `ttft`: say which statistic"),
         (&url, "--alpha 2", 2, "--alpha: "),
         (&url, "--smallest 1", 2, "--smallest: "),

@@ -210,7 +210,7 @@ fn wrong_flags_and_tables_are_refused() {
     let scratch = Scratch::new("pareto-bad");
     let table = "x,y\n1,2\n";
     let cases = [
-        ("--maximize z", "no column `z`; there are `x`, `y`"),
+        ("--maximize z", "there is no column `z`; the columns are `x`, `y`"),
         ("", "--maximize or to --minimize"),
         ("--maximize x --minimize x", "`x` is named twice"),
         ("--maximize x --minimize y --hypervolume 1", "in this order: x,y"),

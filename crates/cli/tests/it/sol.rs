@@ -242,14 +242,14 @@ fn a_field_that_is_not_known_is_named() {
 fn what_is_wrong_on_the_command_line_is_one_line() {
     let path = config("llama-3.1-8b");
     let cases: [(&[&str], &str); 6] = [
-        (&[], "--model-config is missing; it takes a config.json"),
+        (&[], "--model-config is missing; it takes a name"),
         (&["--model-config", &path], "--hardware is missing; it takes a name"),
-        (&["--model-config", &path, "--hardware", "h100-sxm", "--isl", "0"], "isl is 0"),
+        (&["--model-config", &path, "--hardware", "h100-sxm", "--isl", "0"], "--isl 0: give"),
         (
             &["--model-config", &path, "--hardware", "h100-sxm", "--context", "0"],
-            "--context is 0; it must be from 2",
+            "--context 0: give a number from 2",
         ),
-        (&["--model-config", &path, "--hardware", "h100-sxm", "--batch", "0"], "--batch is 0"),
+        (&["--model-config", &path, "--hardware", "h100-sxm", "--batch", "0"], "--batch 0: give"),
         (&["--points", "no/such/file"], "no/such/file"),
     ];
     for (flags, wanted) in cases {

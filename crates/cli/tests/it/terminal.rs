@@ -110,7 +110,7 @@ fn a_pipe_gets_plain_text_that_does_not_hang_on_the_environment() {
     let words = ["report", &scratch.path("run")].map(str::to_owned);
     let report = in_pipe(&words);
     for out in [&first.out, &report.out] {
-        assert_fits(out, 120);
+        assert_fits(out, 80);
         assert!(out.contains(CHART) && !out.contains('\u{1b}'), "{out}");
         assert!(!out.contains(|c: char| ('\u{2500}'..='\u{28ff}').contains(&c)), "{out}");
     }

@@ -119,13 +119,13 @@ fn refused_line(line: &str) -> String {
 #[test]
 fn lists_that_make_no_sense_are_refused_by_name() {
     for (line, said) in [
-        ("--tp 1,two", "invalid value 'two' for '--tp"),
+        ("--tp 1,two", "--tp two: give a whole number"),
         ("--tp 1,,2", "--tp 1,,2: there is a comma with no value beside it"),
         ("--tp 2,1,2", "--tp 2,1,2: 2 stands there twice"),
         ("--enable-prefix-caching off,none", "configuration 2"),
         ("--tp 1,2 --save-result", "--save-result: vLLM's JSON is of one configuration"),
         ("--tp 1,2 --append-result", "--append-result"),
-        ("--tp on,2", "invalid value 'on' for '--tp"),
+        ("--tp on,2", "--tp on: give a whole number"),
         ("--case", "--case"),
     ] {
         let err = refused_line(line);

@@ -103,7 +103,7 @@ impl PreparedAb {
             ComparisonSide::Candidate => "B",
         };
         Ok(LevelStarted {
-            place: Some(LevelPlace { number: round as usize, of: rounds.get() as usize }),
+            place: Some(LevelPlace { number: round as usize, of: Some(rounds.get() as usize) }),
             after: AfterLevel::Alike(after_this),
             ..LevelStarted::new(name.to_owned(), plan.len().get())
         })

@@ -5,7 +5,6 @@ use std::time::Duration;
 use fizeau_record::text::{clock, duration_ms};
 
 use super::{ProgressState, RunningLevel, TimeLeft};
-use crate::event::LevelPlace;
 
 impl ProgressState {
     /// What is to be told `now`, no line of it longer than `width`: what runs and how long, and below it what came of it so far.
@@ -41,8 +40,7 @@ type Part = (u8, String);
 
 fn head(running: &RunningLevel, now: Duration) -> Vec<Part> {
     let place = running.place();
-    let place =
-        place.map_or_else(String::new, |LevelPlace { number, of }| format!("[{number}/{of}] "));
+    let place = place.map_or_else(String::new, |place| format!("{place} "));
     let warming = if running.measured(now).is_none() { ": warming up" } else { "" };
     let mut parts =
         vec![(0, format!("{place}{}{warming}", running.name())), (2, clock(running.elapsed(now)))];

@@ -8,7 +8,7 @@ use fizeau_record::LevelReport;
 use fizeau_record::text::{clock, duration_ms, number};
 
 use super::{ProgressState, RunningLevel, TimeLeft};
-use crate::event::{LevelPlace, RunEvent};
+use crate::event::RunEvent;
 
 impl ProgressState {
     /// What is to be told of `event`, once it is noted: at the start how long the run takes, where that is known, and a line for each
@@ -16,15 +16,13 @@ impl ProgressState {
     #[must_use]
     pub fn line(&self, event: &RunEvent, now: Duration) -> Option<String> {
         let running = self.level()?;
-        let LevelPlace { number, of } = running.place()?;
+        let place = running.place()?;
         match event {
-            RunEvent::LevelStarted(_) if number == 1 => match running.left(now)? {
+            RunEvent::LevelStarted(_) if place.number == 1 => match running.left(now)? {
                 TimeLeft::Run(time) => Some(format!("This run takes about {}.", clock(time))),
                 TimeLeft::Level(_) => None,
             },
-            RunEvent::LevelEnded(report) => {
-                Some(format!("[{number}/{of}] {}", ended(running, report)))
-            }
+            RunEvent::LevelEnded(report) => Some(format!("{place} {}", ended(running, report))),
             _ => None,
         }
     }
@@ -54,4 +52,15 @@ fn ended(running: &RunningLevel, report: &LevelReport) -> String {
         words.push_str(&format!(", {}", verdict.as_str()));
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::event::LevelPlace;
+
+    #[test]
+    fn how_many_levels_there_are_is_said_where_it_is_known() {
+        assert_eq!(LevelPlace { number: 3, of: Some(8) }.to_string(), "[3/8]");
+        assert_eq!(LevelPlace { number: 3, of: None }.to_string(), "[3]");
+    }
 }

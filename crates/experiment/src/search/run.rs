@@ -106,12 +106,14 @@ impl PreparedSearch {
             let step = search.next();
             let level = match step {
                 SearchStep::Measure(ask) => {
-                    let most = usize::try_from(search.spec().most_levels).unwrap_or(usize::MAX);
-                    let next = NextLevel { of: Some(most), after: search.after(prepared) };
+                    let next = NextLevel { of: None, after: search.after(prepared) };
                     runner.level(ask, next).await?
                 }
                 // A long level is no point of the curve: it shows whether the answer can be kept up.
-                SearchStep::Confirm(ask) => runner.sustained(ask).await?,
+                SearchStep::Confirm(ask) => {
+                    let next = NextLevel { of: None, after: AfterLevel::Takes(Nanos::ZERO) };
+                    runner.sustained(ask, next).await?
+                }
                 SearchStep::Done => break,
             };
             let Some(level) = level else { break };

@@ -40,7 +40,7 @@ impl SweepProtocol {
             [(InputField::Sustain, self.sustain), (InputField::Budget, self.budget)]
         {
             if time == Some(Nanos::ZERO) {
-                return Err(InputError::new(field, "a run takes some time; give more than 0"));
+                return Err(InputError::new(field, "give more than 0 seconds"));
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use fizeau_metrics::{GoodputGoals, Metric, Precision, Slo, WindowChoice};
-use fizeau_record::Profile;
+use fizeau_record::{GoalSource, Profile};
 use fizeau_roofline::HourlyRate;
 use fizeau_transport::Target;
 
@@ -30,6 +30,8 @@ pub struct SweepSettings {
     pub protocol: SweepProtocol,
     /// What a level must keep to be run at; none where it is not asked for.
     pub slo: Option<Slo>,
+    /// Whose these goals are.
+    pub goal_source: GoalSource,
     /// What is put first among the levels that do.
     pub profile: Profile,
     /// The goals of single requests, for goodput.
@@ -53,6 +55,7 @@ impl Default for SweepSettings {
             size: LevelSize::default(),
             protocol: SweepProtocol::default(),
             slo: None,
+            goal_source: GoalSource::Given,
             profile: Profile::GENERAL,
             goals: GoodputGoals::NONE,
             window: WindowChoice::AUTO,

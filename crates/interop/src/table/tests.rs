@@ -79,7 +79,7 @@ fn an_unknown_column_is_answered_with_those_that_there_are() {
     for text in ["a,b\n1,2\n", "{\"a\":1,\"b\":2}\n"] {
         let table = InputTable::new("t", text.as_bytes().to_vec()).unwrap();
         let error = table.each::<InputTableError>(&["a", "z"], |_, _| Ok(())).unwrap_err();
-        assert_eq!(error.to_string(), "t: no column `z`; there are `a`, `b`");
+        assert_eq!(error.to_string(), "t: there is no column `z`; the columns are `a`, `b`");
     }
 }
 

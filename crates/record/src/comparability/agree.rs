@@ -1,6 +1,7 @@
 //! In what two runs must agree to be compared, and what else differs.
 
 use super::level::Level;
+use crate::fields::told;
 use crate::{ChangedField, DocumentFields};
 
 /// What was requested, and from whom: the workload, the model and the goals.
@@ -132,10 +133,5 @@ pub(super) fn words(fields: &[ChangedField]) -> String {
         let [a, b] = field.values();
         format!("\n  {}: {a} in A, {b} in B", field.label())
     };
-    // That a list is empty is said by what stands in the other.
-    let is_said = |field: &&ChangedField| {
-        let first = format!("{}[0]", field.field);
-        !fields.iter().any(|other| other.field == first)
-    };
-    fields.iter().filter(is_said).map(line).collect()
+    told(fields).map(line).collect()
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::MergeError;
 use super::shard::MeasuredShard;
+use crate::fields::told;
 use crate::{ChangedField, DocumentFields, ReferenceFiles, StoredError};
 
 /// What is the same in all shards of a run.
@@ -96,7 +97,7 @@ fn differing(shards: &[MeasuredShard]) -> Vec<String> {
             continue;
         }
         let mut text = format!("{} and {} are not shards of one run:", first.name(), other.name());
-        for field in fields {
+        for field in told(&fields) {
             let [one, other] = field.values();
             // Into a string: it cannot fail.
             let _ = write!(text, "\n  {}: {one} and {other}", field.label());

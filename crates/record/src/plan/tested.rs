@@ -8,7 +8,7 @@ use fizeau_roofline::Device;
 use thiserror::Error;
 
 use super::{MeanLengths, PlanLevel, TestedLoads};
-use crate::{LevelReport, ReadRun, SpeedOfLightCurve, SpeedOfLightReference};
+use crate::{GoalSource, LevelReport, ReadRun, SpeedOfLightCurve, SpeedOfLightReference};
 
 /// What a stored run, or a table of tested loads, tells of one replica.
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ pub struct TestedReplica {
     pub burstiness: Option<f64>,
     /// The goals of the run itself; none of a table.
     pub slo: Option<Slo>,
+    /// Whose these goals are.
+    pub goal_source: GoalSource,
     /// Model and devices, where they are known.
     pub reference: Option<SpeedOfLightReference>,
     /// The speed of light over the requests of all levels, where model and devices are known.
@@ -66,7 +68,8 @@ impl TestedReplica {
         let light = reference.as_ref().and_then(|of| lengths.speed_of_light_curve(of));
         let (levels, left_out) = (loads.levels().to_vec(), Vec::new());
         let (burstiness, slo, hardware) = (None, None, None);
-        Self { levels, left_out, lengths, burstiness, slo, reference, light, hardware }
+        let goal_source = GoalSource::Given;
+        Self { levels, left_out, lengths, burstiness, slo, goal_source, reference, light, hardware }
     }
 
     /// How many devices it takes, where its deployment is known.
@@ -116,9 +119,10 @@ impl TestedReplica {
             }
         }
         let (lengths, burstiness) = (lengths(&run.levels), burstiness(&run.levels));
-        let (slo, reference) = (run.slo.clone(), run.reference.clone());
-        let (light, hardware) = (run.curve.clone(), run.setup.hardware.clone());
-        Self { levels, left_out, lengths, burstiness, slo, reference, light, hardware }
+        let (slo, goal_source) = (run.slo.clone(), run.goal_source);
+        let (light, reference) = (run.curve.clone(), run.reference.clone());
+        let hardware = run.setup.hardware.clone();
+        Self { levels, left_out, lengths, burstiness, slo, goal_source, reference, light, hardware }
     }
 }
 

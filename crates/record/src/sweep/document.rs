@@ -13,8 +13,8 @@ use super::sustained::SustainedDocument;
 use super::{FrontierPosition, STAND_IN_NOTE, SweepReport, Unmeasured};
 use crate::curve::LightPlace;
 use crate::{
-    Checklist, EngineRecord, JsonError, LatencyBasis, LevelReport, RunSetup, SpeedOfLightCurve,
-    SummaryDocument, TailLatency,
+    Checklist, EngineRecord, GoalSource, JsonError, LatencyBasis, LevelReport, RunSetup,
+    SpeedOfLightCurve, SummaryDocument, TailLatency,
 };
 
 /// `sweep.json` (schema `fizeau.sweep/1`): levels side by side, and the one to run at.
@@ -30,6 +30,7 @@ pub struct SweepDocument {
     pub verdict: Verdict,
     /// The goals, as they are typed; null if there were none.
     pub slo: Option<String>,
+    /// Why there are none, or that these were assumed since none were given.
     #[serde(skip_serializing_if = "Option::is_none")]
     slo_reason: Option<String>,
     operating_point: Option<PointDocument>,
@@ -125,7 +126,10 @@ impl From<&SweepReport> for SweepDocument {
             setup: report.setup.clone(),
             verdict: report.verdict(),
             slo: report.slo.as_ref().map(ToString::to_string),
-            slo_reason: report.slo.is_none().then(|| "no goal was given".to_owned()),
+            slo_reason: match report.slo {
+                None => Some("no goal was given".to_owned()),
+                Some(_) => report.assumed_goals(),
+            },
             operating_point_reason: operating_point.is_none().then(|| report.no_point(point)),
             operating_point_nearest: report.nearest_document(point),
             operating_point,
@@ -144,6 +148,16 @@ impl From<&SweepReport> for SweepDocument {
             repeats: RepeatsDocument::all(report),
             sustained: SustainedDocument::of(report),
             notes: report.notes(),
+        }
+    }
+}
+
+impl SweepDocument {
+    /// Whose the goals are: goals with a reason were assumed.
+    pub(crate) const fn goal_source(&self) -> GoalSource {
+        match (&self.slo, &self.slo_reason) {
+            (Some(_), Some(_)) => GoalSource::Assumed,
+            _ => GoalSource::Given,
         }
     }
 }

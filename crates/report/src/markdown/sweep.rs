@@ -72,6 +72,7 @@ impl Shown<'_, SweepReport> {
             _ => self.operating_words(),
         };
         rows.push(("Operating point", point));
+        rows.extend(self.assumed_goals().map(|goals| ("Goals", goals)));
         rows.extend(self.goal_words().into_iter().map(|goal| ("Goal", goal)));
         rows.extend(self.cost_words().map(|cost| (MILLION, cost)));
         let light = chosen.level().and_then(|i| self.levels().get(i));
@@ -87,7 +88,7 @@ impl Shown<'_, SweepReport> {
             rows.push(("Speed of light", format!("{share} of {of}, which {limit} limits")));
         }
         for reason in self.speed_of_light_reasons() {
-            rows.push(("Speed of light", format!("absent, {reason}")));
+            rows.push(("Speed of light", format!("not computed, {reason}")));
         }
         rows.push(("Knee", self.knee().unwrap_or_else(|| "none seen".to_owned())));
         rows.into_iter().map(|(name, value)| vec![name.to_owned(), escape(&value)]).collect()

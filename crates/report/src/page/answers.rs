@@ -108,6 +108,7 @@ fn point(report: &SweepReport, run: &ChartRun) -> Answer {
     if let Some(level) = point.level().and_then(|index| run.levels.get(index)) {
         let mut lines = vec![rates(level)];
         lines.extend(point.goals().iter().map(goal));
+        lines.extend(report.assumed_goals());
         let loose = report.decisions().first().is_some_and(OperatingDecision::is_loose_only);
         lines.extend(loose.then(|| "met at the loose end of the goals only".to_owned()));
         return Answer::known(NAME, level.load.clone(), lines);
@@ -122,7 +123,9 @@ fn point(report: &SweepReport, run: &ChartRun) -> Answer {
         _ => {
             let words = report.operating_words();
             let (headline, rest) = words.split_once([':', ',']).unwrap_or((&words, ""));
-            Answer::absent(NAME, headline, rest.trim())
+            let mut answer = Answer::absent(NAME, headline, rest.trim());
+            answer.lines.extend(report.assumed_goals());
+            answer
         }
     }
 }
@@ -232,7 +235,7 @@ fn speed_of_light(report: &SweepReport, at: Option<AnswerLevel<'_>>) -> Answer {
     }
     let reasons = Shown(report).speed_of_light_reasons().join("; ");
     let why = if reasons.is_empty() { "nothing was measured".to_owned() } else { reasons };
-    Answer::absent(NAME, "absent", why)
+    Answer::absent(NAME, "not computed", why)
 }
 
 fn limit(at: Option<AnswerLevel<'_>>) -> Answer {

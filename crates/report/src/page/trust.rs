@@ -47,7 +47,7 @@ impl Trust {
         };
         let notes = Shown(report).level_notes().into_iter().map(|note| format!("Note: {note}."));
         let light = Shown(report).speed_of_light_reasons().into_iter();
-        let light = light.map(|reason| format!("No speed of light: {reason}."));
+        let light = light.map(|reason| format!("Speed of light not computed: {reason}."));
         let nothing = match report.levels() {
             [] => "No level was measured.",
             _ => "No problem found at any level.",
@@ -96,7 +96,7 @@ const CLIENT: [Column; 9] = [
     ("send lateness", "ms", |level| or_dash(&level.summary.metrics.send_lateness)),
     ("read lag", "ms", |level| or_dash(&level.summary.metrics.read_lag)),
     ("CPU", "", |level| share(level.client.watch.cpu_share)),
-    ("no CPU", "", |level| share(level.client.watch.run_delay_share)),
+    ("CPU starvation", "", |level| share(level.client.watch.run_delay_share)),
     ("connections", "", |level| {
         let client = &level.client;
         own(level, format!("{} / {}", client.connections_fresh, client.connections_replaced))
@@ -115,9 +115,9 @@ fn client(report: &SweepReport) -> Option<Table> {
 }
 
 const CLIENT_NOTE: &str = "Send lateness: intended release to send start. Read lag: the kernel's stamp of an arrival to its reading. \
-    Both p50 / p99 / max. CPU, no CPU: time running, and time ready to run without a CPU, of the measuring thread that had most of \
-    it. Connections: made in the level / found dead and replaced. Ceiling: tokens/s or streams, whichever is nearer to \
-    what the client can do on this machine, as a share of that.";
+    Both p50 / p99 / max. CPU, CPU starvation: the share of time in which the busiest measuring thread ran, and in which the most \
+    delayed one waited for a CPU. Connections: made in the level / found dead and replaced. Ceiling: tokens/s or streams, \
+    whichever is nearer to what the client can do on this machine, as a share of that.";
 
 /// What only our own client tells of itself.
 fn own(level: &LevelReport, text: String) -> String {

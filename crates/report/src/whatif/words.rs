@@ -10,7 +10,7 @@ use fizeau_record::{
 use crate::Shown;
 
 impl Shown<'_, WhatIf> {
-    /// The note on each configuration that has no level within the goals.
+    /// That the goals were assumed where they were, and the note on each configuration that has no level within them.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let remark = |(index, variant): (usize, &WhatIfVariant)| {
             let said = match &variant.outcome {
@@ -26,7 +26,8 @@ impl Shown<'_, WhatIf> {
             };
             Some(format!("{}: {said}", letter(index)))
         };
-        self.variants().iter().enumerate().filter_map(remark).collect()
+        let remarks = self.variants().iter().enumerate().filter_map(remark);
+        self.assumed_goals().into_iter().chain(remarks).collect()
     }
 
     /// What ran, and what it was asked, as far as that is the same for all.

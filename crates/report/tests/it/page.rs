@@ -342,7 +342,7 @@ fn what_is_missing_is_said_and_never_a_zero() {
     for text in [
         "left out: no request completed",
         "A million output tokens not known",
-        "Speed of light absent",
+        "Speed of light not computed",
         "No request has a TTFT.",
         "No gap between tokens is known.",
         "No level has a throughput, a TTFT and an E2EL.",

@@ -4,8 +4,10 @@ use fizeau_core::{LevelLoad, Millis, PerSec, Seconds};
 use fizeau_metrics::{
     Distribution, Quantile, Slo, Validity, Verdict, VerdictConcern, VerdictReason,
 };
-use fizeau_record::{FrontierPosition, LevelReport, LevelStatus, OperatingPoint, SweepReport};
-use fizeau_report::Shown;
+use fizeau_record::{
+    FrontierPosition, GoalSource, LevelReport, LevelStatus, OperatingPoint, SweepReport,
+};
+use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle, Verbosity};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -108,12 +110,12 @@ fn the_greatest_value_stands_in_for_a_withheld_percentile_and_says_so() {
 fn a_goal_met_by_a_stand_in_says_by_how_many_values() {
     let words = |max: f64| {
         let report = sweep(vec![level(1.0, None, max)], "p99 e2el<600ms");
-        let terminal = fizeau_report::Terminal {
+        let terminal = Terminal {
             width: 120,
-            style: fizeau_report::TextStyle::Plain,
-            charset: fizeau_report::Charset::Ascii,
-            verbosity: fizeau_report::Verbosity::Full,
-            checklist: fizeau_report::ChecklistRows::Missed,
+            style: TextStyle::Plain,
+            charset: Charset::Ascii,
+            verbosity: Verbosity::Full,
+            checklist: ChecklistRows::Missed,
             report: None,
         };
         // A sentence may go to a further line.
@@ -211,6 +213,32 @@ fn a_strict_limit_is_not_met_by_the_limit_itself() {
         let report = sweep(vec![level(1.0, Some(500.0), 500.0)], slo);
         assert_eq!(report.operating_point().level(), met, "{slo}");
     }
+}
+
+#[test]
+fn goals_that_nobody_gave_are_said_to_be_assumed_and_once() {
+    let given = sweep(vec![level(1.0, Some(500.0), 500.0)], "p99 e2el<1s");
+    let assumed = given.clone().with_goal_source(GoalSource::Assumed);
+    let terminal = Terminal {
+        width: 80,
+        style: TextStyle::Plain,
+        charset: Charset::Ascii,
+        verbosity: Verbosity::Brief,
+        checklist: ChecklistRows::Missed,
+        report: None,
+    };
+    let texts: [fn(&SweepReport, &Terminal<'_>) -> String; 3] = [
+        |report, terminal| Shown(report).terminal(terminal),
+        |report, _| Shown(report).page(),
+        |report, _| Shown(report).markdown(),
+    ];
+    for text in texts {
+        let times = |report| text(report, &terminal).matches("these were assumed").count();
+        assert_eq!((times(&given), times(&assumed)), (0, 1), "{}", text(&assumed, &terminal));
+    }
+    assert!(parsed(&given)["slo_reason"].is_null());
+    let said = assumed.assumed_goals().unwrap();
+    assert_eq!(parsed(&assumed)["slo_reason"], said);
 }
 
 #[test]

@@ -48,7 +48,7 @@ const NEAR: usize = 2;
 
 fn hint(nearest: &str) -> String {
     match nearest {
-        "" => "; the table of devices lists all names".to_owned(),
+        "" => String::new(),
         nearest => format!("; did you mean \"{nearest}\"?"),
     }
 }

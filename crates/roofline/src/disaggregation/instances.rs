@@ -30,13 +30,13 @@ const MOST: u64 = 4096;
 #[non_exhaustive]
 pub enum InstanceCountsError {
     /// It is not two numbers.
-    #[error("{text}; it must be two numbers of instances, such as 2:1")]
+    #[error("{text}: give two numbers of instances, such as 2:1")]
     NotText {
         /// The text.
         text: String,
     },
     /// They are too many.
-    #[error("{text}; it must be {MOST} instances at most, both together")]
+    #[error("{text}: give at most {MOST} instances, both together")]
     TooMany {
         /// The text.
         text: String,

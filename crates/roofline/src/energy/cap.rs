@@ -26,7 +26,7 @@ pub enum PowerCap {
 
 /// A text that is no limit of power.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}; it must be a number of watts, a share such as 70%, or tdp")]
+#[error("{0}: give a number of watts, a share such as 70%, or tdp")]
 pub struct PowerCapError(String);
 
 impl PowerCap {

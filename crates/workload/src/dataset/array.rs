@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Read};
 
-use super::error::{DatasetError, DatasetPlace, RecordFault, RecordStart, as_text};
+use super::error::{DatasetError, DatasetPlace, RecordFault, RecordStart, RestOfFile, as_text};
 use super::jsonl::BYTE_ORDER_MARK;
 
 /// Shows each element of the array in `reader` to `take`, as the text that it is: whether that is JSON is for `take` to
@@ -31,7 +31,7 @@ pub(super) fn each_element(
         for &byte in chunk {
             match splitter.step(byte) {
                 ByteMeaning::On => {}
-                ByteMeaning::Element => splitter.give(name, &mut take)?,
+                ByteMeaning::Element => splitter.give(name, RestOfFile::Something, &mut take)?,
                 ByteMeaning::Stray(reason) => return Err(splitter.stray(reason, expected, name)),
             }
         }
@@ -43,9 +43,9 @@ pub(super) fn each_element(
     }
     // What is not closed is wrong somewhere: the parser says where, if that is not just the missing end.
     if !splitter.element.is_empty() {
-        splitter.give(name, &mut take)?;
+        splitter.give(name, RestOfFile::Nothing, &mut take)?;
     }
-    Err(splitter.stray("the file ends within the array", expected, name))
+    Err(splitter.stray("the file ends before the array does", expected, name))
 }
 
 /// Where the bytes of an array belong.
@@ -143,13 +143,14 @@ impl ArraySplitter {
     fn give(
         &mut self,
         name: &str,
+        rest: RestOfFile,
         take: &mut impl FnMut(&str, RecordStart<'_>) -> Result<(), DatasetError>,
     ) -> Result<(), DatasetError> {
         if self.element.is_empty() {
             self.began = (self.line, self.column);
         }
         let (line, column) = self.began;
-        let at = RecordStart { name, place: self.place(line), column };
+        let at = RecordStart { name, place: self.place(line), column, rest };
         let fault = |fault: RecordFault| fault.at(at);
         as_text(&self.element).map_err(fault).and_then(|text| take(text, at))?;
         self.element.clear();

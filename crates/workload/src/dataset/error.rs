@@ -51,6 +51,16 @@ pub enum DatasetError {
         /// What would be right.
         expected: Box<str>,
     },
+    /// The file ends within a record.
+    #[error(
+        "{name} ends in the middle of {place}: the file was cut off; fetch it again, or delete that record"
+    )]
+    CutOff {
+        /// The data set.
+        name: Box<str>,
+        /// Where in it.
+        place: DatasetPlace,
+    },
     /// It could not be read to its end.
     #[error("{name} cannot be read past {place}: {source}")]
     Read {
@@ -134,6 +144,8 @@ pub(super) enum RecordFaultKind {
         /// In that line, from 1.
         column: u64,
         reason: String,
+        /// Whether more text could mend it.
+        is_cut: bool,
     },
 }
 
@@ -151,13 +163,17 @@ impl RecordFault {
 
     /// What the parser says of a record, while it read `field`.
     pub(super) fn syntax(field: String, error: &serde_json::Error, expected: &str) -> Self {
-        let said = error.to_string();
+        let said = match error.is_eof() {
+            true => "it ends too early".to_owned(),
+            false => error.to_string(),
+        };
         // The place is said elsewhere.
         let reason = said.rsplit_once(" at line ").map_or(said.as_str(), |(reason, _)| reason);
         let kind = RecordFaultKind::Syntax {
             lines: (error.line() as u64).saturating_sub(1),
             column: (error.column() as u64).max(1),
             reason: reason.to_owned(),
+            is_cut: error.is_eof(),
         };
         Self { field, kind, expected: expected.to_owned() }
     }
@@ -180,9 +196,12 @@ impl RecordFault {
                 let (field, found) = (field.into(), found.into());
                 DatasetError::Field { name, place, field, found, expected }
             }
-            RecordFaultKind::Syntax { lines, column, reason } => {
+            RecordFaultKind::Syntax { lines, column, reason, is_cut } => {
                 let field = (!field.is_empty()).then(|| field.into());
                 place.line += lines;
+                if is_cut && at.rest == RestOfFile::Nothing {
+                    return DatasetError::CutOff { name, place };
+                }
                 let column = if lines == 0 { at.column + column - 1 } else { column };
                 DatasetError::Json { name, place, column, field, reason: reason.into(), expected }
             }
@@ -197,6 +216,16 @@ pub(super) struct RecordStart<'a> {
     pub(super) place: DatasetPlace,
     /// The column of its first byte, from 1.
     pub(super) column: u64,
+    pub(super) rest: RestOfFile,
+}
+
+/// What stands behind a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RestOfFile {
+    /// At least the end of its line, or what separates it from the next.
+    Something,
+    /// The end of the file.
+    Nothing,
 }
 
 /// A record's bytes as text.

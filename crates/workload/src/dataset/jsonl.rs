@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::{Message, Prompt, Role};
 
-use super::error::{DatasetError, DatasetPlace, RecordFault, RecordStart, as_text};
+use super::error::{DatasetError, DatasetPlace, RecordFault, RecordStart, RestOfFile, as_text};
 use super::fields::RecordFields;
 use super::{Conversation, Dataset};
 use crate::parts::Turn;
@@ -178,7 +178,11 @@ pub(super) fn each_line(
         if bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let at = RecordStart { name, place, column: 1 };
+        let rest = match buffer.last() {
+            Some(b'\n') => RestOfFile::Something,
+            _ => RestOfFile::Nothing,
+        };
+        let at = RecordStart { name, place, column: 1, rest };
         as_text(bytes).and_then(&mut take).map_err(|fault| fault.at(at))?;
     }
 }

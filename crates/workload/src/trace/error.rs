@@ -58,6 +58,16 @@ pub enum TraceError {
         /// By how much.
         back: Nanos,
     },
+    /// The file ends within a line.
+    #[error(
+        "{file} ends in the middle of line {line}: the file was cut off; fetch it again, or delete that line"
+    )]
+    CutOff {
+        /// The trace.
+        file: Arc<str>,
+        /// Its last line, from 1.
+        line: u64,
+    },
     /// The file cannot be opened or read.
     #[error("{file} cannot be read after line {line}: {message}")]
     Read {

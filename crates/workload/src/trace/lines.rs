@@ -127,7 +127,8 @@ impl<R: BufRead> TraceLines<R> {
             self.number += 1;
             if read as u64 == LONGEST && self.buffer.last() != Some(&b'\n') {
                 let expected = format!("a line of less than {LONGEST} bytes");
-                return Err(self.fault(LineFault::at("line", &self.buffer, &expected)));
+                let fault = LineFault::at("line", &self.buffer, &expected);
+                return Err(fault.in_line(&self.file, self.number));
             }
             if !self.line().is_empty() {
                 self.checksum = checksum(self.checksum, self.line());
@@ -159,9 +160,16 @@ impl<R: BufRead> TraceLines<R> {
         &self.file
     }
 
-    /// `fault` as one of the present line.
+    /// `fault` as one of the present line. Behind good lines, a last one that neither ends nor is whole was cut off.
     pub(super) fn fault(&self, fault: LineFault) -> TraceError {
-        fault.in_line(&self.file, self.number)
+        let is_whole = match self.line() {
+            [b'{', .., end] => *end == b'}',
+            _ => fault.field != "line",
+        };
+        match self.number > 1 && !is_whole && self.buffer.last() != Some(&b'\n') {
+            true => TraceError::CutOff { file: Arc::clone(&self.file), line: self.number },
+            false => fault.in_line(&self.file, self.number),
+        }
     }
 }
 

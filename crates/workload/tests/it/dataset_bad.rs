@@ -119,7 +119,8 @@ fn nesting_however_deep_is_passed_over() {
     let text = format!("{{\"prompt\": \"a\", \"extra\": {{\"b\": {deep}}}, \"c\": {deep}}}");
     assert!(Dataset::jsonl("d", text.as_bytes()).is_ok());
     let text = format!("{{\"prompt\": \"a\", \"turns\": {}", "{\"turns\": [".repeat(200_000));
-    assert!(jsonl(&text).contains("wrong JSON in field turns: EOF"));
+    assert!(jsonl(&text).contains("ends in the middle of line 1: the file was cut off"));
+    assert!(jsonl(&format!("{text}\n")).contains("wrong JSON in field turns: it ends too early"));
     let text = format!("[{deep}]");
     assert!(sharegpt(&text).contains("the record is [[["));
 }
@@ -175,7 +176,26 @@ fn arrays_that_are_none() {
         "line 1, record 1, column 1: wrong JSON: it does not begin with [; expected a JSON array of"
     ));
     assert!(sharegpt(&format!("[{fine}] x")).contains("wrong JSON: something follows the array"));
-    assert!(sharegpt(&format!("[{fine},")).contains("wrong JSON: the file ends within the array"));
+    assert!(
+        sharegpt(&format!("[{fine},")).contains("wrong JSON: the file ends before the array does")
+    );
+}
+
+#[test]
+fn a_file_that_was_cut_off_says_so_and_where() {
+    let line = "{\"prompt\": \"Hello there\", \"output_tokens\": 16}";
+    let cut = "the file was cut off; fetch it again, or delete that record";
+    for end in 1..line.len() {
+        let said = jsonl(&format!("{line}\n{}", &line[..end]));
+        assert_eq!(said, format!("d.jsonl ends in the middle of line 2: {cut}"));
+    }
+    let record = "{\"conversations\": [{\"from\": \"human\", \"value\": \"a\"}]}";
+    for end in 1..record.len() {
+        let said = sharegpt(&format!("[{record},\n{}", &record[..end]));
+        assert_eq!(said, format!("s.json ends in the middle of line 2, record 2: {cut}"));
+    }
+    // Somebody's lay-out, and no cut: what a record should be is said.
+    assert!(jsonl("{\n\"prompt\": \"a\"\n}\n").contains("expected one JSON object a line"));
 }
 
 #[test]

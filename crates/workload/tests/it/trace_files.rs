@@ -173,6 +173,18 @@ fn each_fault_of_a_line_is_told_with_field_found_and_expected() {
     }
 }
 
+#[test]
+fn a_trace_that_was_cut_off_says_so_and_where() {
+    let line = "{\"timestamp\": 1, \"input_length\": 5, \"output_length\": 2, \"hash_ids\": [1]}";
+    let cut = "the file was cut off; fetch it again, or delete that line";
+    for end in 2..line.len() {
+        let said = message(TraceFormat::mooncake(), &format!("{line}\n{}", &line[..end]));
+        assert_eq!(said, format!("file ends in the middle of line 2: {cut}"));
+    }
+    let said = message(TraceFormat::Azure, &format!("{AZURE_2024}2024-05-10 00:00:09,1"));
+    assert_eq!(said, format!("file ends in the middle of line 42: {cut}"));
+}
+
 /// The instant that a record of Azure's has at `time`; none if that is refused.
 fn instant(time: &str) -> Option<u64> {
     let file = format!("TIMESTAMP,ContextTokens,GeneratedTokens\n{time},1,1\n");

@@ -14,9 +14,6 @@ use crate::exit::{Exit, Fail};
 use crate::terminal::say::{say, say_json};
 use crate::terminal::screen::Screen;
 
-/// The width of what goes into a file or a pipe.
-const PIPE_WIDTH: usize = 80;
-
 /// Why nothing that takes requests can be said.
 const NO_TAPES: &str = "imported without tapes: its figures are those of another tool's file, and no other can be computed";
 
@@ -49,7 +46,7 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
     } else if args.markdown {
         say(Shown(run).markdown().trim_end())?;
     } else {
-        let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
+        let Screen { width, style, charset } = Screen::of_stdout();
         say(Shown(run).terminal(&Terminal {
             width,
             style,

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use fizeau::experiment::LoadedDevice;
 
+use crate::args::refusal::refused;
 use crate::exit::Fail;
 
 /// What was said of devices: a run asks for its own once a level, and once is enough to hear it.
@@ -23,9 +24,6 @@ pub(crate) fn named(hardware: &str) -> Result<LoadedDevice, Fail> {
 }
 
 /// The device by its name, or the one in the file of that name. `whose` stands before what is wrong.
-pub(crate) fn find(hardware: &str, whose: &str) -> Result<LoadedDevice, Fail> {
-    LoadedDevice::named(hardware).map_err(|error| match &error.given {
-        Some(file) => Fail::usage(format!("{whose} {file}: {}", error.message())),
-        None => Fail::usage(format!("{whose}: {}", error.message())),
-    })
+pub(crate) fn find(hardware: &str, whose: &'static str) -> Result<LoadedDevice, Fail> {
+    LoadedDevice::named(hardware).map_err(|error| refused(&error, |_| whose))
 }

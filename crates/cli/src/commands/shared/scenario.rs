@@ -152,10 +152,10 @@ fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
 fn speculation(args: &EngineArgs, of: &System) -> Result<Option<(Speculation, u32)>, Fail> {
     match args.drafts.draft {
         Some(0) => Err(Fail::usage(
-            "--draft is 0; it must be from 1 on: `fizeau sol --draft 0` finds the length that is expected to be best",
+            "--draft 0: give at least 1; `fizeau sol --draft 0` finds the length that is expected to be best",
         )),
         Some(length) if length > MOST_DRAFTED => {
-            Err(Fail::usage(format!("--draft is {length}; it must be from 1 to {MOST_DRAFTED}")))
+            Err(Fail::usage(format!("--draft {length}: give a number from 1 to {MOST_DRAFTED}")))
         }
         _ => sol::speculation(&args.drafts, of),
     }

@@ -109,7 +109,7 @@ impl Shards {
     pub(crate) fn refuse(&self, flag: &str, is_given: bool) -> Result<(), Fail> {
         match self {
             Self::Together(group) if is_given => Err(Fail::usage(format!(
-                "{flag}: not with several shards (this is {}); leave it out",
+                "{flag} does not work with several shards, and this is shard {}: leave it out",
                 group.shard()
             ))),
             _ => Ok(()),

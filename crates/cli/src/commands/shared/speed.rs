@@ -25,9 +25,7 @@ pub(crate) fn from_args(args: &SpeedOfLightArgs) -> Result<Option<SpeedOfLightRe
             return Err(Fail::usage("--hardware: name the device that --model-config is for"));
         }
         (None, Some(_)) => {
-            return Err(Fail::usage(
-                "--model-config: name the config.json of the model that --hardware is for",
-            ));
+            return Err(Fail::usage("--model-config: name the model that --hardware is for"));
         }
         (None, None) if deployment != DeploymentRecord::default() || args.calibration.is_some() => {
             return Err(Fail::usage(

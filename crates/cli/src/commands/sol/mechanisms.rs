@@ -23,7 +23,7 @@ pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<So
         let wrong = || {
             let batch = of.batch;
             format!(
-                "--chunk is {budget}; it must be above the tokens of the {batch:.0} sequences that decode"
+                "--chunk {budget}: give more tokens than there are sequences that decode, which are {batch:.0}"
             )
         };
         all.push(aside.ok_or_else(|| Fail::usage(wrong()))?);
@@ -55,7 +55,7 @@ pub(super) fn within_goal(
     let goal = goal.map_err(|error| Fail::usage(format!("--goal {error}")))?;
     if !(1..=MOST_DEVICES).contains(&args.max_devices) {
         let given = args.max_devices;
-        let wrong = format!("--max-devices is {given}; it must be from 1 to {MOST_DEVICES}");
+        let wrong = format!("--max-devices {given}: give a number from 1 to {MOST_DEVICES}");
         return Err(Fail::usage(wrong));
     }
     Ok(Some(SolExtra::goal(of, &goal, args.max_devices)))
@@ -74,7 +74,7 @@ pub(crate) fn speculation(
 ) -> Result<Option<(Speculation, u32)>, Fail> {
     let Some(length) = args.draft else { return Ok(None) };
     if length > MOST_DRAFTED {
-        let wrong = format!("--draft is {length}; it must be from 0 to {MOST_DRAFTED}");
+        let wrong = format!("--draft {length}: give a number from 0 to {MOST_DRAFTED}");
         return Err(Fail::usage(wrong));
     }
     let acceptance = Acceptance::per_position(&args.acceptance).named("--acceptance")?;
@@ -84,7 +84,7 @@ pub(crate) fn speculation(
 
 fn drafter(who: Option<&str>, system: &System) -> Result<Drafter, Fail> {
     let spec = who.map(str::parse::<DrafterSpec>).transpose();
-    let spec = spec.map_err(|error| Fail::usage(format!("--drafter is {error}")))?;
+    let spec = spec.map_err(|error| Fail::usage(format!("--drafter {error}")))?;
     let flag = format!("--drafter {}", who.unwrap_or("mtp"));
     spec.unwrap_or_default().load(system).named(&flag)
 }
@@ -92,7 +92,7 @@ fn drafter(who: Option<&str>, system: &System) -> Result<Drafter, Fail> {
 /// So many that read prompts and so many that decode, where they are apart.
 pub(crate) fn instances(args: &ApartArgs) -> Result<Option<InstanceCounts>, Fail> {
     let split = args.disaggregate.as_deref().map(str::parse).transpose();
-    split.map_err(|error| Fail::usage(format!("--disaggregate is {error}")))
+    split.map_err(|error| Fail::usage(format!("--disaggregate {error}")))
 }
 
 fn apart(
@@ -117,7 +117,7 @@ fn hourly_rate(price: &str, system: &System) -> Result<HourlyRate, Fail> {
 /// A limit of power in watts, as a share of the device's own, or `tdp` for that.
 pub(crate) fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
     let cap = limit.parse::<PowerCap>();
-    let cap = cap.map_err(|error| Fail::usage(format!("--power-limit is {error}")))?;
+    let cap = cap.map_err(|error| Fail::usage(format!("--power-limit {error}")))?;
     let name = &system.device().name;
     let unknown = || Fail::usage(format!("--power-limit {limit}: that of {name} is not known"));
     cap.of(system.device()).ok_or_else(unknown)

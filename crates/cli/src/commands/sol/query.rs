@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use fizeau::experiment::{LoadQuery, SolQuery, SystemQuery};
+use fizeau::experiment::{LoadQuery, LoadedDevice, LoadedModel, SolQuery, SystemQuery};
 
 use crate::args::{SolArgs, SolLoadArgs, SystemArgs};
 use crate::commands::shared::speed;
-use crate::exit::Fail;
+use crate::exit::{Fail, Named};
 
 /// What the flags ask of which system.
 pub(super) fn of(args: &SolArgs) -> SolQuery<'_> {
@@ -37,12 +37,35 @@ fn load(args: &SolLoadArgs) -> LoadQuery {
     }
 }
 
+/// Refuses a model or a device that is not named, or not known.
+pub(super) fn check_names(args: &SystemArgs) -> Result<(), Fail> {
+    let missing =
+        |flag: &str, takes: &str| Fail::usage(format!("{flag} is missing; it takes {takes}"));
+    let Some(model) = &args.model_config else {
+        let takes = "a name that `fizeau models` lists, or a config.json";
+        return Err(missing("--model-config", takes));
+    };
+    let Some(hardware) = &args.hardware else {
+        let takes = "a name that `fizeau devices` lists, or a TOML file";
+        return Err(missing("--hardware", takes));
+    };
+    LoadedModel::named(model).named(&format!("--model-config {model}"))?;
+    LoadedDevice::named(hardware)?;
+    Ok(())
+}
+
 /// Refuses flags that stand for others of a load.
 pub(super) fn check(args: &SolLoadArgs) -> Result<(), Fail> {
     let most = LoadQuery::MOST;
-    for (flag, given, least) in [("context", args.context, 2), ("batch", args.batch, 1)] {
+    for (flag, given, least) in [
+        ("context", args.context, 2),
+        ("batch", args.batch, 1),
+        ("isl", Some(args.isl), 1),
+        ("osl", Some(args.osl), 1),
+        ("concurrency", Some(args.concurrency), 1),
+    ] {
         if let Some(count) = given.filter(|count| !(least..=most).contains(count)) {
-            let wrong = format!("--{flag} is {count}; it must be from {least} to {most}");
+            let wrong = format!("--{flag} {count}: give a number from {least} to {most}");
             return Err(Fail::usage(wrong));
         }
     }

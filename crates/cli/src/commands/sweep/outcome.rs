@@ -45,12 +45,9 @@ pub(crate) fn show(
     trust: &TrustArgs,
 ) -> Result<(), Fail> {
     let page = page.map(|page| page.display().to_string());
-    let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
+    let Screen { width, style, charset } = Screen::of_stdout();
     let (verbosity, checklist) = (trust.output.verbosity(), trust.rows());
     let terminal =
         Terminal { width, style, charset, verbosity, checklist, report: page.as_deref() };
     say(Shown(report).terminal(&terminal).trim_end())
 }
-
-/// The width of what goes into a file or a pipe: all columns, and the same everywhere.
-const PIPE_WIDTH: usize = 120;

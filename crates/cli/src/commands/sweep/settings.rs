@@ -30,6 +30,7 @@ impl SeriesArgs<'_> {
     ) -> Result<SweepSettings, Fail> {
         let mut settings = SweepSettings::default();
         settings.slo = Some(self.goals.slo()?);
+        settings.goal_source = self.goals.source();
         settings.goals = self.goals.goodput()?;
         settings.profile = self.choosing.choice().over(Profile::GENERAL);
         settings.protocol = protocol;

@@ -1,0 +1,134 @@
+//! What is said of a value that a flag cannot have: the flag, what was given, and what would be right.
+
+use std::any::TypeId;
+use std::error::Error;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize, ParseFloatError, ParseIntError};
+
+use clap::error::{ContextKind, ErrorKind};
+use clap::{Arg, Command};
+use fizeau::core::ParseNanosError;
+
+use super::whatif::listed;
+
+/// What a number is of by its name in a help, and an example.
+const UNITS: [(&str, &str, &str); 7] = [
+    ("SECONDS", " of seconds", "30"),
+    ("MS", " of milliseconds", "50"),
+    ("TOKENS", " of tokens", "512"),
+    ("RATE", " of requests per second", "10"),
+    ("LOAD", "", "16"),
+    ("SHARE", "", "0.9"),
+    ("P,...", "", "99.9"),
+];
+
+/// `error` of `command`, where it is about a value, as `--num-prompts abc: give a whole number`. Any other stays as it is.
+pub(super) fn refused(error: clap::Error, command: &Command) -> clap::Error {
+    let said = |kind| error.get(kind).map(ToString::to_string);
+    let about = said(ContextKind::InvalidArg).zip(said(ContextKind::InvalidValue));
+    let (Some((arg, value)), Some(why)) = (about, error.source()) else { return error };
+    let flag = arg.split([' ', '[', '=']).next().unwrap_or_default();
+    let why = find(command, flag)
+        .and_then(|arg| number(arg, &value, why))
+        .unwrap_or_else(|| why.to_string());
+    let is_list = value.contains(',') && listed().any(|name| flag.strip_prefix("--") == Some(name));
+    let several = if is_list { "; `fizeau simulate` takes several and compares them" } else { "" };
+    clap::Error::raw(ErrorKind::ValueValidation, format!("{flag} {value}: {why}{several}\n"))
+}
+
+/// The flag of `command` or of a command below it.
+fn find<'a>(command: &'a Command, flag: &str) -> Option<&'a Arg> {
+    let is_it = |arg: &&Arg| arg.get_long().is_some() && arg.get_long() == flag.strip_prefix("--");
+    let own = command.get_arguments().find(is_it);
+    own.or_else(|| command.get_subcommands().find_map(|below| find(below, flag)))
+}
+
+/// Which number `arg` takes, where `why` says that `value` is none of them; nothing where it says more than that.
+fn number(arg: &Arg, value: &str, why: &(dyn Error + 'static)) -> Option<String> {
+    let name =
+        arg.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str());
+    let known = UNITS.iter().find(|(known, ..)| *known == name);
+    let (unit, example) = known.map_or(("", "0.5"), |(_, unit, example)| (*unit, *example));
+    if why.is::<ParseNanosError>() && value.parse::<f64>().is_ok() {
+        return Some(format!("add a unit (us, ms, s, m or h), such as {value}s"));
+    }
+    if why.is::<ParseFloatError>() {
+        return Some(format!("give a number{unit}, such as {example}"));
+    }
+    let range = match why.to_string().split_once(" is not in ") {
+        Some((_, range)) => {
+            range.split_once("..").map(|(low, high)| match high.trim_start_matches('=') {
+                // What no machine has as many of is no limit worth a word.
+                high if high.len() > 10 || value.starts_with('-') => format!(" from {low}"),
+                high => format!(" from {low} to {high}"),
+            })?
+        }
+        None if !why.is::<ParseIntError>() => return None,
+        None if is_positive(arg) => " of at least 1".to_owned(),
+        None if value.starts_with('-') => " from 0".to_owned(),
+        None => String::new(),
+    };
+    Some(format!("give a whole number{unit}{range}"))
+}
+
+/// Whether 0 is none of its values.
+fn is_positive(arg: &Arg) -> bool {
+    let of = arg.get_value_parser().type_id();
+    let positive =
+        [TypeId::of::<NonZeroU32>(), TypeId::of::<NonZeroU64>(), TypeId::of::<NonZeroUsize>()];
+    positive.into_iter().any(|positive| of == positive)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(command: &Command, flag: &str, value: &str) -> Option<String> {
+        let line = [command.get_name().to_owned(), format!("--{flag}={value}")];
+        let error = command.clone().try_get_matches_from(line).err()?;
+        let is_value = error.kind() == ErrorKind::ValueValidation;
+        is_value.then(|| refused(error, command).to_string())
+    }
+
+    #[test]
+    fn each_flag_that_refuses_a_word_names_itself_the_word_and_what_would_be_right() {
+        let cli = crate::args::command();
+        let mut refusals = 0;
+        for command in cli.get_subcommands() {
+            let flags = command.get_arguments().filter_map(Arg::get_long);
+            for flag in flags.collect::<Vec<_>>() {
+                let Some(text) = refusal(command, flag, "abc") else { continue };
+                refusals += 1;
+                assert!(text.starts_with(&format!("error: --{flag} abc: ")), "{text}");
+                assert!(!text.contains(" found in ") && !text.contains("literal"), "{text}");
+            }
+        }
+        assert!(refusals > 100, "{refusals}");
+    }
+
+    #[test]
+    fn a_number_is_named_with_its_unit_and_its_range() {
+        let cli = crate::args::command();
+        for (command, flag, value, says) in [
+            ("bench", "num-prompts", "abc", "give a whole number"),
+            ("bench", "num-prompts", "-1", "give a whole number from 0"),
+            ("sweep", "budget", "5", "add a unit (us, ms, s, m or h), such as 5s"),
+            ("bench", "level-seconds", "1m", "give a number of seconds, such as 30"),
+            ("bench", "request-rate", "x", "give a number of requests per second, such as 10"),
+            ("bench", "max-num-seqs", "0", "give a whole number of at least 1"),
+            ("bench", "port", "99999", "give a whole number from 0 to 65535"),
+            ("bench", "random-prefix-len", "1k", "give a whole number of tokens"),
+            ("serve", "max-model-len", "1", "give a whole number of tokens from 2"),
+            (
+                "sol",
+                "tp",
+                "1,2",
+                "give a whole number; `fizeau simulate` takes several and compares them",
+            ),
+            ("simulate", "max-num-seqs", "0", "give a whole number of at least 1"),
+        ] {
+            let known = cli.find_subcommand(command).unwrap();
+            let text = refusal(known, flag, value).unwrap();
+            assert_eq!(text.trim_end(), format!("error: --{flag} {value}: {says}"));
+        }
+    }
+}
