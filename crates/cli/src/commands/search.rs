@@ -38,7 +38,6 @@ pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
     let mut settings = settings(*over, search, slo, levels)?;
     settings.search.budget = measure.budget;
     let meeting = Meeting::of(measure, "search")?;
-    meeting.shards.salt(&mut settings.levels.workload);
     let Measured { outcome, folder, cancel } =
         match sweep::measure(measure, settings, "search", &meeting)? {
             Levels::Whole(measured) => measured,
