@@ -5,7 +5,7 @@ mod level;
 mod vllm;
 
 pub(crate) use arrivals::{arrivals, arrivals_flag, cap, has_arrivals};
-pub(crate) use level::{LevelOutputs, Outcome, settings, text_after};
+pub(crate) use level::{LevelOutputs, selection, settings, text_after};
 pub(crate) use vllm::settled;
 
 use fizeau::experiment::{

@@ -3,7 +3,9 @@
 use fizeau_core::{FailureClass, Prompt, Timer};
 use fizeau_harness::{Measure, Pacer, WorkerPool};
 use fizeau_record::{ClaimedFolder, ClientCalibration, RunDocument, RunFolder};
-use fizeau_transport::{ConnectionUse, MonotonicClock, RequestError, context_limit, listed_model};
+use fizeau_transport::{
+    ConnectionUse, KeepText, MonotonicClock, RequestError, context_limit, listed_model,
+};
 use fizeau_workload::Shard;
 
 use super::kind::{EndpointKind, PreparedRun};
@@ -81,6 +83,11 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     /// Where its files are; none where it keeps none.
     pub fn folder(&self) -> Option<&RunFolder> {
         self.folder.as_ref().map(ClaimedFolder::folder)
+    }
+
+    /// Whether whatever measures it has to keep the text of replies.
+    pub fn keep_text(&self) -> KeepText {
+        self.experiment.settings.keep_text()
     }
 
     /// The same, with a client of which is known what it can do at most.
