@@ -11,7 +11,7 @@ use fizeau_pareto::{
 
 pub(crate) use load::{FigureEnds, GoalFigure, GoalLevel, middle};
 use load::{LoadRuns, loads};
-pub(crate) use result::results;
+pub(crate) use result::{keeps, results};
 pub use result::{FigureOverRuns, GoalDocument, GoalResult};
 
 use crate::request_rate;

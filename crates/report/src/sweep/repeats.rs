@@ -35,6 +35,17 @@ impl Shown<'_, SweepReport> {
         };
         self.repeats().iter().filter_map(row).collect()
     }
+
+    /// In how many of its runs each load kept the goals; none where there are no goals, or no repeats.
+    pub(crate) fn kept_goals(&self) -> Option<String> {
+        let slo = self.slo()?;
+        let one = |repeats: &LoadRepeats| {
+            let (kept, of) = (repeats.keeping(slo)?, repeats.compared().count());
+            Some(format!("{} in {kept} of {of} runs", self.label(repeats.load()?)))
+        };
+        let all: Vec<String> = self.repeats().iter().filter_map(one).collect();
+        (!all.is_empty()).then(|| format!("Goals kept: {}.", all.join(", ")))
+    }
 }
 
 /// What stands above the columns of [`SweepReport::repeat_rows`].
