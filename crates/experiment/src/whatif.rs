@@ -124,9 +124,9 @@ impl<E: CaseEngine> CaseSpec<E> {
     /// If an input is wrong, or something breaks in the midst.
     pub fn run(&self, watcher: &mut impl Watcher) -> Result<RanCase, ExperimentError> {
         match &self.asked {
-            CaseSettings::Level(asked) => self.ran(asked, CaseOutcome::Level, watcher),
-            CaseSettings::Sweep(asked) => self.ran(asked, CaseOutcome::Sweep, watcher),
-            CaseSettings::Search(asked) => self.ran(asked, CaseOutcome::Search, watcher),
+            CaseSettings::Level(asked) => self.ran(&**asked, CaseOutcome::Level, watcher),
+            CaseSettings::Sweep(asked) => self.ran(&**asked, CaseOutcome::Sweep, watcher),
+            CaseSettings::Search(asked) => self.ran(&**asked, CaseOutcome::Search, watcher),
         }
     }
 

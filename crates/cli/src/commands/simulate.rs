@@ -45,7 +45,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let engine = Simulation::new(args, folder.map(Path::to_owned), &cancel)?;
     match asked(args)? {
         CaseSettings::Level(settings) => level(&engine, *settings),
-        asked => series(CaseSpec { asked, engine }, out.as_ref()),
+        asked => series(&CaseSpec { asked, engine }, out.as_ref()),
     }
 }
 
@@ -91,7 +91,7 @@ fn level(engine: &Simulation<'_>, settings: LevelSettings) -> Result<Exit, Fail>
 }
 
 /// Runs a sweep or a search, and prints what the command of that name would.
-fn series(spec: CaseSpec<Simulation<'_>>, out: Option<&ClaimedFolder>) -> Result<Exit, Fail> {
+fn series(spec: &CaseSpec<Simulation<'_>>, out: Option<&ClaimedFolder>) -> Result<Exit, Fail> {
     let Simulation { args, cancel, .. } = spec.engine;
     let (trust, folder) = (&args.trust, out.map(ClaimedFolder::folder));
     match spec.run(&mut ()).map_err(spec.engine.refused())?.outcome {

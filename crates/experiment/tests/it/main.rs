@@ -13,3 +13,4 @@ mod sol;
 mod spawned;
 #[path = "../../../harness/tests/it/stand/paused.rs"]
 mod stand;
+mod whatif;

@@ -41,7 +41,8 @@ impl Shown<'_, SweepReport> {
         let slo = self.slo()?;
         let one = |repeats: &LoadRepeats| {
             let (kept, of) = (repeats.keeping(slo)?, repeats.compared().count());
-            Some(format!("{} in {kept} of {of} runs", self.label(repeats.load()?)))
+            let label = self.label(repeats.load()?);
+            (of > 0).then(|| format!("{label} in {kept} of {of} runs"))
         };
         let all: Vec<String> = self.repeats().iter().filter_map(one).collect();
         (!all.is_empty()).then(|| format!("Goals kept: {}.", all.join(", ")))
