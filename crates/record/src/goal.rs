@@ -11,8 +11,8 @@ use fizeau_pareto::{
 
 pub(crate) use load::{FigureEnds, GoalFigure, GoalLevel, middle};
 use load::{LoadRuns, loads};
-pub(crate) use result::{keeps, results};
 pub use result::{FigureOverRuns, GoalDocument, GoalResult};
+pub(crate) use result::{keeps, results};
 
 use crate::request_rate;
 use crate::text::{duration_ms, number, supported};
