@@ -28,6 +28,7 @@ mod mechanisms;
 mod merge;
 mod models;
 mod pareto;
+mod parse;
 mod pictures;
 mod plan;
 pub(crate) mod price;
@@ -48,7 +49,7 @@ mod system;
 mod trust;
 mod values;
 mod verbosity;
-pub(crate) mod whatif;
+mod whatif;
 mod window;
 mod workload;
 
@@ -69,7 +70,6 @@ pub(crate) use endpoint::{ConnectionArgs, EndpointArgs, HttpVersionArg, TargetAr
 pub(crate) use engine::{EngineArgs, StepArgs};
 pub(crate) use export::ExportArgs;
 pub(crate) use goal::GoalArgs;
-pub(crate) use hints::explain;
 pub(crate) use lengths::{LengthArgs, PrefixArgs};
 pub(crate) use level::LevelArgs;
 pub(crate) use live::LiveArgs;
@@ -78,6 +78,7 @@ pub(crate) use mechanisms::MechanismArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;
 pub(crate) use pareto::{AxisArgs, ParetoAnswerArgs, ParetoArgs, ParetoRunArgs};
+pub(crate) use parse::{ParseError, parse};
 pub(crate) use pictures::PictureArgs;
 pub(crate) use plan::PlanArgs;
 pub(crate) use price::PriceArgs;
@@ -98,6 +99,7 @@ pub(crate) use sweep::{
 pub(crate) use system::SystemArgs;
 pub(crate) use trust::TrustArgs;
 pub(crate) use verbosity::VerbosityArgs;
+pub(crate) use whatif::SimulatedCase;
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 
@@ -176,6 +178,9 @@ pub(crate) enum Command {
     /// name, by default Llama-3.1-8B on one H100. It writes and prints what `fizeau bench` does, with --levels what `fizeau sweep` does.
     /// Several values for a flag (--tp 1,2,4 --weights bf16,fp8) or several --case put configurations side by side.
     Simulate(Box<SimulateArgs>),
+    /// Several configurations of a simulation, side by side.
+    #[command(skip)]
+    WhatIf(Vec<SimulatedCase>),
     /// List the built-in models, or describe a model: parameters, bytes, cache, warnings.
     Models(ModelsArgs),
     /// Compute how fast a model can be on a device: the bound that nothing beats, and what the roofline model expects.

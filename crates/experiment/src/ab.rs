@@ -50,8 +50,7 @@ pub struct AbSpec {
 
 impl AbSpec {
     /// The seed of round `round`, counted from 1: both sides have the same one.
-    #[must_use]
-    pub fn seed_of(&self, round: u32) -> Seed {
+    pub(crate) fn seed_of(&self, round: u32) -> Seed {
         self.workload.seed.child(round.into())
     }
 

@@ -3,21 +3,18 @@
 mod search;
 
 use std::num::{NonZeroU32, NonZeroU64};
-use std::sync::Arc;
 
 use fizeau_core::{EosRule, Millis, Nanos, PerSec, Tape, Tokens};
-use fizeau_harness::{Cancel, DriveLimits, Measure, PlannedLevel, TextAfter};
-use fizeau_metrics::LevelSummary;
+use fizeau_harness::{DriveLimits, LevelRun, Measure, PlannedLevel, TextAfter};
 use fizeau_record::{CalibrationEnd, ClientCalibration, OnTimeStreams};
 use fizeau_transport::{Backend, MonotonicClock, Route, Target};
-use fizeau_workload::{ArrivalLaw, Length, Lengths, Plan, PlanSpec, TextCodec};
+use fizeau_workload::{ArrivalLaw, Length, Lengths, Plan, PlanSpec};
 
-use crate::client::{ClientSpec, ConnectionNeeds, MeasuringClient, PACED_SECONDS, PACED_TOKENS};
-use crate::endpoint::ConnectionSpec;
+use crate::client::{ConnectionNeeds, PACED_SECONDS, PACED_TOKENS};
 use crate::event::Watcher;
 use crate::experiment::{Experiment, ExperimentKind};
 use crate::input::{Blame, ExperimentError, InputError, InputField};
-use crate::workload::WorkloadSpec;
+use crate::workload::{PlanParts, WorkloadSpec};
 use search::{LevelOutcome, LimitSearch};
 
 /// How long it is pressed flat out.
@@ -97,48 +94,93 @@ where
         experiment: &Experiment<Self>,
         _: &mut impl Watcher,
     ) -> Result<ClientCalibration, ExperimentError> {
-        let (own, client) = (&experiment.settings, &experiment.conduct.client);
-        let endpoint = experiment.conduct.endpoint.prepare_unnamed()?;
-        let calibration = Calibration {
-            client,
-            reached: &endpoint.reached,
-            workload: &own.workload,
-            text: own.text,
-            // Of the routes that a server may have, the others cost the client about what completions do.
-            backend: match endpoint.target.route() {
-                Route::Chat => Backend::VllmChat,
-                _ => Backend::Vllm,
-            },
-            streams: own.streams,
+        let (own, conduct) = (&experiment.settings, &experiment.conduct);
+        let endpoint = conduct.endpoint.prepare_unnamed()?;
+        // Of the routes that a server may have, the others cost the client about what completions do.
+        let backend = match endpoint.target.route() {
+            Route::Chat => Backend::VllmChat,
+            _ => Backend::Vllm,
         };
-        let server = (own.start)(ServerPace { ttft: Nanos::ZERO, itl: Nanos::ZERO })?;
-        let throughput = calibration.flat_out(&server).await?.throughput;
-        drop(server);
-        let server = (own.start)(ServerPace { ttft: TTFT, itl: ITL })?;
-        let on_time = calibration.on_time(&server).await?;
-        Ok(ClientCalibration {
-            threads: client.prepare(ConnectionNeeds::of(1))?.threads(),
-            streams: own.streams.into(),
-            tokens_per_s: throughput.output_tokens_per_s,
-            requests_per_s: throughput.requests_per_s,
-            on_time,
-        })
+        let reach = |base_url: &str| {
+            let target = Target::new(base_url, backend, "echo");
+            let target = target.blame(InputField::ClientCalibration)?;
+            let target = target.keep_text(own.workload.keep_text(own.text));
+            Ok::<Target, InputError>(endpoint.reached.apply_plain(target))
+        };
+        let parts = own.workload.parts(&reach("http://127.0.0.1:1")?)?;
+        let mut server: Option<(ServerPace, S)> = None;
+        let over_http = |pace: ServerPace, in_flight: u32| {
+            let running = match server.take() {
+                Some((of, running)) if of == pace => running,
+                before => {
+                    // One ends before the next begins.
+                    drop(before);
+                    (own.start)(pace)?
+                }
+            };
+            let (_, running) = server.insert((pace, running));
+            let target = reach(running.base_url())?;
+            let client = conduct.client.prepare(ConnectionNeeds::of(in_flight.into()))?;
+            client.start(&target, MonotonicClock::new(), parts.tokenizer.clone(), &conduct.cancel)
+        };
+        experiment.calibration(&parts, over_http).run().await
+    }
+}
+
+impl<F> Experiment<CalibrationSettings<F>> {
+    /// Calibrates over any transport, in either clock: `with` gives what measures a server of such a pace with at most so many requests
+    /// in flight, or refuses their number as an [input](ExperimentError::Input) where there is no room for them. The server of the
+    /// settings is not started, and what calls it off is the switch of what measures.
+    ///
+    /// # Errors
+    /// If nothing completes, a request cannot be expressed, or it is called off: of half a calibration nothing is concluded.
+    pub async fn calibrate_with<M: Measure>(
+        &self,
+        with: impl FnMut(ServerPace, u32) -> Result<M, ExperimentError>,
+    ) -> Result<ClientCalibration, ExperimentError> {
+        let endpoint = self.conduct.endpoint.prepare_unnamed()?;
+        let parts = self.settings.workload.parts(&endpoint.target)?;
+        self.calibration(&parts, with).run().await
+    }
+
+    const fn calibration<'a, W>(&self, parts: &'a PlanParts, with: W) -> Calibration<'a, W> {
+        let CalibrationSettings { text, streams, .. } = self.settings;
+        let lateness = self.conduct.client.thresholds.lateness_suspect;
+        Calibration { with, parts, text, streams, lateness }
     }
 }
 
 /// A calibration under way.
-struct Calibration<'a> {
-    client: &'a ClientSpec,
-    reached: &'a ConnectionSpec,
-    workload: &'a WorkloadSpec,
+struct Calibration<'a, W> {
+    /// Gives what measures a server of that pace with so many requests in flight.
+    with: W,
+    /// What is asked.
+    parts: &'a PlanParts,
     text: TextAfter,
-    backend: Backend,
     streams: u32,
+    /// A request that leaves later than this is late.
+    lateness: Millis,
 }
 
-impl Calibration<'_> {
+impl<M, W> Calibration<'_, W>
+where
+    M: Measure,
+    W: FnMut(ServerPace, u32) -> Result<M, ExperimentError>,
+{
+    async fn run(mut self) -> Result<ClientCalibration, ExperimentError> {
+        let flat = self.flat_out().await?;
+        let (throughput, streams) = (flat.summary.throughput, self.streams.into());
+        Ok(ClientCalibration {
+            threads: flat.client.watch.threads as usize,
+            streams,
+            tokens_per_s: throughput.output_tokens_per_s,
+            requests_per_s: throughput.requests_per_s,
+            on_time: self.on_time().await?,
+        })
+    }
+
     /// As many tokens as there is time for, in a closed loop.
-    async fn flat_out(&self, server: &impl PacedServer) -> Result<LevelSummary, ExperimentError> {
+    async fn flat_out(&mut self) -> Result<LevelRun, ExperimentError> {
         let streams = self.streams;
         let level = CalibrationLevel {
             // Time is up long before.
@@ -148,27 +190,26 @@ impl Calibration<'_> {
             load: DriveLimits { max_in_flight: NonZeroU32::new(streams), stop_after: Some(FLAT) },
             warmup: streams.into(),
         };
-        let client = self.client.prepare(ConnectionNeeds::of(streams.into()))?;
-        let summary = self.measure(server, &client, level).await?;
-        if summary.requests.completed == 0 {
+        let with = (self.with)(ServerPace { ttft: Nanos::ZERO, itl: Nanos::ZERO }, streams)?;
+        let run = self.measure(with, level).await?;
+        if run.summary.requests.completed == 0 {
             return Err(ExperimentError::broken(
                 "no request to the calibration's server completed",
             ));
         }
-        Ok(summary)
+        Ok(run)
     }
 
     /// Doubles the paced streams until requests leave too late, or halves them until they do not.
-    async fn on_time(&self, server: &impl PacedServer) -> Result<OnTimeStreams, ExperimentError> {
-        let limit = self.client.thresholds.lateness_suspect;
+    async fn on_time(&mut self) -> Result<OnTimeStreams, ExperimentError> {
         let mut search = LimitSearch::new(self.streams, STEPS);
         while let Some(streams) = search.next() {
-            search.note(self.begins(server, streams, limit).await?);
+            search.note(self.begins(streams).await?);
         }
         Ok(OnTimeStreams {
             streams: search.best(),
             stream_tokens_per_s: PerSec::new(1.0 / ITL.as_secs_f64()),
-            lateness_ms: limit,
+            lateness_ms: self.lateness,
             reached: if search.has_failed() {
                 CalibrationEnd::Limit
             } else {
@@ -178,15 +219,11 @@ impl Calibration<'_> {
     }
 
     /// Whether `streams` paced streams begin on time. More than the system has room for do not.
-    async fn begins(
-        &self,
-        server: &impl PacedServer,
-        streams: u32,
-        limit: Millis,
-    ) -> Result<LevelOutcome, ExperimentError> {
+    async fn begins(&mut self, streams: u32) -> Result<LevelOutcome, ExperimentError> {
         let cap = streams.saturating_mul(2);
-        let Ok(client) = self.client.prepare(ConnectionNeeds::of(cap.into())) else {
-            return Ok(LevelOutcome::Ill);
+        let with = match (self.with)(ServerPace { ttft: TTFT, itl: ITL }, cap) {
+            Err(ExperimentError::Input(_)) => return Ok(LevelOutcome::Ill),
+            with => with?,
         };
         let rate = f64::from(streams) / PACED_SECONDS;
         let level = CalibrationLevel {
@@ -196,10 +233,10 @@ impl Calibration<'_> {
             load: DriveLimits { max_in_flight: NonZeroU32::new(cap), stop_after: None },
             warmup: 0,
         };
-        let summary = self.measure(server, &client, level).await?;
+        let summary = self.measure(with, level).await?.summary;
         let lateness = &summary.metrics.send_lateness;
         let tail = lateness.p99.value().or(lateness.max);
-        let is_on_time = tail.is_some_and(|tail| tail.get() <= limit.get());
+        let is_on_time = tail.is_some_and(|tail| tail.get() <= self.lateness.get());
         Ok(if is_on_time && summary.requests.failed == 0 {
             LevelOutcome::Well
         } else {
@@ -209,51 +246,38 @@ impl Calibration<'_> {
 
     async fn measure(
         &self,
-        server: &impl PacedServer,
-        client: &MeasuringClient,
+        mut with: M,
         level: CalibrationLevel,
-    ) -> Result<LevelSummary, ExperimentError> {
-        let target = Target::new(server.base_url(), self.backend, "echo");
-        let target = target.blame(InputField::ClientCalibration)?;
-        let target = target.keep_text(self.workload.keep_text(self.text));
-        let target = self.reached.apply_plain(target);
-        let (plan, tokenizer) = self.plan(&target, &level)?;
-        let clock = MonotonicClock::new();
-        let mut pool = client.start(&target, clock, tokenizer, &Cancel::new())?;
+    ) -> Result<LevelRun, ExperimentError> {
+        let plan = self.plan(&level)?;
         let CalibrationLevel { warmup, load, .. } = level;
         let planned = PlannedLevel { warmup, text: self.text, ..PlannedLevel::new(&plan, load) };
         let mut nowhere: Option<Vec<Tape>> = None;
-        let run =
-            pool.measure(planned, &mut nowhere, &mut ()).await.map_err(ExperimentError::broken)?;
-        Ok(run.summary)
+        let run = with.measure(planned, &mut nowhere, &mut ()).await;
+        let run = run.map_err(ExperimentError::broken)?;
+        match run.is_partial() {
+            true => Err(ExperimentError::broken("the calibration was called off")),
+            false => Ok(run),
+        }
     }
 
-    /// The prompts of a level, and what counts their tokens where the server does not.
-    fn plan(
-        &self,
-        target: &Target,
-        level: &CalibrationLevel,
-    ) -> Result<(Plan, Tokenizer), InputError> {
-        let mut made_up = self.workload.parts(target)?;
+    /// The prompts of a level.
+    fn plan(&self, level: &CalibrationLevel) -> Result<Plan, InputError> {
+        let spec = &self.parts.spec;
         let lengths = match level.output_tokens {
-            None => made_up.spec.lengths.clone(),
-            Some(output) => with_output(&made_up.spec.lengths, output),
+            None => spec.lengths.clone(),
+            Some(output) => with_output(&spec.lengths, output),
         };
-        made_up.spec = PlanSpec {
+        self.parts.plan_of(PlanSpec {
             requests: NonZeroU64::new(level.requests).unwrap_or(NonZeroU64::MIN),
             arrivals: level.arrivals.clone(),
             lengths,
             // The server has no end of its own.
             eos: EosRule::Ignore,
-            ..made_up.spec.clone()
-        };
-        let tokenizer = made_up.tokenizer.clone();
-        Ok((made_up.plan()?, tokenizer))
+            ..spec.clone()
+        })
     }
 }
-
-/// Counts where the server does not.
-type Tokenizer = Option<Arc<dyn TextCodec>>;
 
 /// Prompts of the same lengths, and outputs of `tokens`.
 fn with_output(lengths: &Lengths, tokens: u64) -> Lengths {

@@ -67,7 +67,7 @@ impl Default for MeasuringClient {
 
 impl MeasuringClient {
     /// That of a run that is over, or of one that nobody measures.
-    pub const fn of_record(
+    pub(crate) const fn of_record(
         thresholds: Thresholds,
         headroom: Option<SystemHeadroom>,
         ceiling: Option<ClientCeiling>,
@@ -98,14 +98,14 @@ impl MeasuringClient {
 
     /// How many local ports there are, where a connection for each of `requests` may use them up: a closed one keeps its port
     /// for a minute. Whether it does depends on how fast the server answers.
-    pub fn scarce_ports(&self, requests: u64) -> Option<u64> {
+    pub(crate) fn scarce_ports(&self, requests: u64) -> Option<u64> {
         let ports = self.headroom.and_then(|headroom| headroom.ports);
         ports.map(|room| room.limit).filter(|limit| requests > *limit)
     }
 
     /// For how many connections there is room, where an uncapped run of `requests` may want more: only a server that falls far
     /// behind the rate makes so many.
-    pub fn scarce_connections(&self, requests: u64) -> Option<u64> {
+    pub(crate) fn scarce_connections(&self, requests: u64) -> Option<u64> {
         let SystemHeadroom { file_descriptors, ports } = self.headroom.unwrap_or_default();
         let limits = [file_descriptors, ports].into_iter().flatten().map(|room| room.limit);
         limits.min().filter(|least| requests > *least)

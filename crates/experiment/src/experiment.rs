@@ -21,6 +21,7 @@ use crate::client::ClientSpec;
 use crate::endpoint::EndpointSource;
 use crate::event::Watcher;
 use crate::input::ExperimentError;
+use crate::shards::ShardGroup;
 use crate::sweep::{LevelSize, SweepLoads, SweepProtocol, SweepSettings};
 use crate::system::{RunOrigin, SystemUnderTest};
 use crate::workload::WorkloadSpec;
@@ -62,8 +63,9 @@ pub(crate) struct RunConduct {
     pub(crate) client: ClientSpec,
     origin: RunOrigin,
     folder: Option<PathBuf>,
+    shards: Option<ShardGroup>,
     checks: PreflightChecks,
-    cancel: Cancel,
+    pub(crate) cancel: Cancel,
 }
 
 /// What is looked at before the first request that counts.
@@ -85,6 +87,7 @@ impl Experiment {
                 client: ClientSpec::default(),
                 origin: RunOrigin::now(),
                 folder: None,
+                shards: None,
                 checks: PreflightChecks::Endpoint,
                 cancel: Cancel::new(),
             },
@@ -174,6 +177,13 @@ impl<K> Experiment<K> {
     /// and what came of all of it at the end.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.conduct.folder = Some(folder.into());
+        self
+    }
+
+    /// Measures it together with the other shards of `group`, all of which ask the same prompts: see
+    /// [`run_shared`](PreparedExperiment::run_shared).
+    pub fn shards(mut self, group: ShardGroup) -> Self {
+        self.conduct.shards = Some(group);
         self
     }
 

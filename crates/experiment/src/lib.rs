@@ -55,6 +55,7 @@ mod sweep;
 mod system;
 mod tokenizer;
 mod wall_time;
+mod whatif;
 mod workload;
 
 pub use ab::{
@@ -111,6 +112,9 @@ pub use sweep::{
 pub use system::{PromptReader, RunOrigin, SystemUnderTest};
 pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;
+pub use whatif::{
+    CaseEngine, CaseOutcome, CaseSettings, CaseSpec, RanCase, WhatIfCase, WhatIfError, WhatIfRunner,
+};
 pub use workload::{
     CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload, PromptSalt, PromptSource,
     RecordFormat, RecordsSource, TraceKind, TraceSource, WorkloadSpec,

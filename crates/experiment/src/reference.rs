@@ -52,7 +52,7 @@ impl ReferenceSpec {
     ///
     /// # Errors
     /// If model or device are not understood.
-    pub fn load_whatever_fits(self) -> Result<SpeedOfLightReference, InputError> {
+    pub(crate) fn load_whatever_fits(self) -> Result<SpeedOfLightReference, InputError> {
         let Self { model: name, device, deployment, .. } = self;
         let model = LoadedModel::named(&name).blame_given(InputField::ModelConfig, &name)?;
         let LoadedDevice { device, file } = LoadedDevice::named(&device)?;

@@ -122,8 +122,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
     }
 
     /// The same, going on with what was measured before.
-    #[must_use]
-    pub fn resuming(self, resumed: ResumedLevels) -> Self {
+    pub(crate) fn resuming(self, resumed: ResumedLevels) -> Self {
         Self { resumed, ..self }
     }
 

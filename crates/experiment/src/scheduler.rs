@@ -75,8 +75,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
     }
 
     /// The same, going on with what was measured before.
-    #[must_use]
-    pub fn resuming(self, resumed: ResumedLevels) -> Self {
+    pub(crate) fn resuming(self, resumed: ResumedLevels) -> Self {
         Self { runner: self.runner.resuming(resumed), ..self }
     }
 

@@ -18,7 +18,7 @@ impl WallTime {
     }
 
     /// So many seconds after 1970 began; what no calendar has is the last instant that one has.
-    pub fn from_unix(seconds: u64) -> Self {
+    pub(crate) fn from_unix(seconds: u64) -> Self {
         let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
         Self(Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX))
     }

@@ -213,7 +213,7 @@ impl WorkloadSpec {
 
     /// Whether some request may be a later turn, which carries the replies to those before it. A file of one's own may hold
     /// conversations.
-    pub fn may_have_turns(&self) -> bool {
+    pub(crate) fn may_have_turns(&self) -> bool {
         self.turns.is_some()
             || matches!(&self.source, PromptSource::Records(records) if records.format.may_have_turns())
     }
@@ -235,7 +235,7 @@ impl WorkloadSpec {
 
     /// The most requests that are sent until a figure is known, by default; none for as many as the data set
     /// has. Synthetic ones are made as they are sent.
-    pub fn most_until_known(&self) -> Option<NonZeroU64> {
+    pub(crate) fn most_until_known(&self) -> Option<NonZeroU64> {
         self.source.is_endless().then_some(PromptSource::MOST_UNTIL_KNOWN)
     }
 

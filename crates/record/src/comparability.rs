@@ -20,7 +20,7 @@ use crate::{
     RunComparison, StoredError, StoredRun,
 };
 use agree::{changed, must_agree, of_level};
-use repeats::by_repeats;
+use repeats::{by_repeats, kept_goals};
 use run::{Load, Run, Side};
 
 /// How runs are compared.
@@ -368,6 +368,7 @@ impl ComparisonJob<'_> {
                 Some(table) => table,
                 None => self.by_requests(&both, &goals, &mut notes)?,
             };
+            notes.extend(kept_goals(&a, &b));
             comparison.levels.push(ComparedLevel { name, table, notes });
         }
         Ok(comparison)

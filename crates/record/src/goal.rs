@@ -12,8 +12,8 @@ use fizeau_pareto::{
 
 pub(crate) use load::{FigureEnds, GoalFigure, GoalLevel, middle};
 use load::{LoadRuns, loads};
-pub(crate) use result::results;
 pub use result::{FigureOverRuns, GoalDocument, GoalResult};
+pub(crate) use result::{keeps, results};
 pub use source::GoalSource;
 
 use crate::request_rate;

@@ -9,7 +9,7 @@ mod planned;
 mod reference;
 mod sides;
 mod summaries;
-mod sweep;
+pub(crate) mod sweep;
 mod views;
 
 use fizeau_metrics::{GoodputGoals, ShapeTally, Slo, WindowChoice, WindowEnd};

@@ -16,6 +16,9 @@ pub(crate) struct TargetArgs {
     /// give the flag for each, or put commas between their addresses.
     #[arg(long, value_name = "URL", env = "FIZEAU_BASE_URL", value_delimiter = ',')]
     pub(crate) base_url: Vec<String>,
+    /// Whether the line itself says so, and not the environment alone, which is nobody's wish for this line.
+    #[arg(skip)]
+    pub(crate) is_url_typed: bool,
     /// The server's host, instead of --base-url; 127.0.0.1 where only --port is given.
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
@@ -28,6 +31,11 @@ impl TargetArgs {
     /// Whether --host or --port says where the server is.
     pub(crate) const fn names_host(&self) -> bool {
         self.host.is_some() || self.port.is_some()
+    }
+
+    /// Whether the line says where the server is.
+    pub(crate) const fn is_typed(&self) -> bool {
+        self.is_url_typed || self.names_host()
     }
 
     /// Where the servers are; none where nobody says.

@@ -86,6 +86,11 @@ impl SimulateArgs {
         !self.sweep.levels.is_empty() || self.sweep.rates.is_some()
     }
 
+    /// Whether one level is asked for.
+    pub(crate) const fn is_level(&self) -> bool {
+        self.search.is_none() && !self.is_sweep()
+    }
+
     /// Refuses what one level has no use for.
     pub(crate) fn check(&self) -> Result<(), Fail> {
         match self.is_sweep() {

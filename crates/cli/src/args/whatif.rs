@@ -1,13 +1,18 @@
 //! The configurations of a `fizeau simulate` that gives flags several values, or several `--case`.
 //!
-//! Clap reads the line once with every value as it was typed; each configuration is a choice among those values.
+//! Clap reads the line once with every value as it was typed; each configuration is a choice among those values, which the parser of
+//! `simulate` then makes typed: see [`read`]. It takes the flags of a configuration as words, since clap's rules between flags (what goes
+//! with what) hold of all of them together, and it knows no other way to be given a value.
 
 use std::ffi::OsString;
 
 use clap::builder::Resettable;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 
+use super::SimulateArgs;
+use super::hints::explain;
+use super::parse::ParseError;
 use crate::exit::Fail;
 
 /// Flags of which several values, separated by commas, are several configurations. A value with a colon or an equals sign in it has
@@ -33,10 +38,17 @@ const COMMON: [&str; 3] = ["case", "out", "slo"];
 const MOST: usize = 256;
 
 /// One configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Case {
+#[derive(Debug, Clone)]
+pub(crate) struct SimulatedCase {
     /// What sets it apart: flags without their dashes, and their values.
     pub(crate) settings: Vec<(String, String)>,
+    pub(crate) args: SimulateArgs,
+}
+
+/// One configuration, as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Case {
+    settings: Vec<(String, String)>,
     flags: Vec<Flag>,
 }
 
@@ -67,6 +79,26 @@ pub(super) fn listed() -> impl Iterator<Item = &'static str> {
     LISTED.split_ascii_whitespace()
 }
 
+/// The configurations that `arguments`, `simulate` first, ask for, each read once by `simulate`. Empty where there are no lists.
+///
+/// # Errors
+/// As [`cases`]; or if one of them is not understood.
+pub(super) fn read(
+    simulate: &Command,
+    arguments: &[OsString],
+) -> Result<Vec<SimulatedCase>, ParseError> {
+    let cases = cases(simulate, arguments)?;
+    let parser = simulate.clone().no_binary_name(true).bin_name("fizeau simulate");
+    let read = |(index, case): (usize, &Case)| {
+        case.read(parser.clone()).inspect_err(|error| {
+            if cases.len() > 1 && error.use_stderr() {
+                tell!("in configuration {} ({}):", index + 1, case.name());
+            }
+        })
+    };
+    Ok(cases.iter().enumerate().map(read).collect::<Result<_, clap::Error>>()?)
+}
+
 /// The configurations that `arguments`, `simulate` first, ask for: every combination of the values of flags that have several, in the
 /// order in which they stand, the last one changing fastest. Each `--case ARGUMENTS` is a value of its own: further arguments for one
 /// configuration. The value `none` or `off` is as if the flag were not there, and `on` is the flag alone. Empty where the line is one
@@ -74,7 +106,7 @@ pub(super) fn listed() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// If they are too many to be read, two are the same, or a list makes no sense.
-pub(crate) fn cases(simulate: &Command, arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
+fn cases(simulate: &Command, arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
     let typed = as_typed(simulate);
     let Ok(matches) = typed.clone().try_get_matches_from(arguments) else { return Ok(Vec::new()) };
     let (sets, flags): (Vec<Flag>, Vec<Flag>) =
@@ -273,8 +305,8 @@ impl Flag {
         }
     }
 
-    /// As words of a command line.
-    fn arguments(&self) -> impl Iterator<Item = OsString> {
+    /// As its parser takes it.
+    fn words(&self) -> impl Iterator<Item = OsString> {
         self.values.iter().flat_map(|values| {
             let mut flag = OsString::from(format!("--{}", self.name));
             match values.as_slice() {
@@ -291,16 +323,20 @@ impl Flag {
 
 impl Case {
     /// What sets it apart, in a line.
-    pub(crate) fn name(&self) -> String {
+    fn name(&self) -> String {
         let settings = self.settings.iter();
         let name = settings.map(|(flag, value)| format!("{flag} {value}").trim_end().to_owned());
         name.collect::<Vec<_>>().join(", ")
     }
 
-    /// As a command line.
-    pub(crate) fn arguments(&self) -> Vec<OsString> {
-        let command = ["fizeau", "simulate"].map(OsString::from);
-        command.into_iter().chain(self.flags.iter().flat_map(Flag::arguments)).collect()
+    /// It, typed by the `parser` of its flags.
+    fn read(&self, mut parser: Command) -> Result<SimulatedCase, clap::Error> {
+        let flags = self.flags.iter().flat_map(Flag::words);
+        let matches = parser.try_get_matches_from_mut(flags);
+        let matches = matches.map_err(|error| explain(error, "simulate"))?;
+        let args = SimulateArgs::from_arg_matches(&matches);
+        let args = args.map_err(|error| error.format(&mut parser))?;
+        Ok(SimulatedCase { settings: self.settings.clone(), args })
     }
 
     /// With one of the values of a flag, or with the flag as it stands where it is no list.

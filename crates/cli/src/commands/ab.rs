@@ -35,7 +35,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let asked = experiment(args, &shards, &cancel)?.origin(origin);
     if !shards.has_report() {
         let prepared = asked.prepare().map_err(refused)?;
-        return shards::part(prepared, &shards, &cancel, refused);
+        return shards::part(prepared, &cancel, refused);
     }
     let prepared = asked.folder(out).prepare().map_err(refused)?;
     let runtime = runtime::single()?;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let folder = prepared.folder().cloned();
     let mut progress = Progress::new(view, title, &cancel);
     interrupt::listen(cancel.clone())?;
-    let report = match runtime.block_on(shards.run(prepared, &mut progress)).map_err(refused)? {
+    let report = match runtime.block_on(prepared.run_shared(&mut progress)).map_err(refused)? {
         ShardOutcome::Whole(report) => report,
         ShardOutcome::Part(part) => return shards::show(&part),
     };
@@ -83,13 +83,12 @@ fn experiment(
     let b = side(args, &sides.b, &sides.b_model, &sides.b_backend)?;
     let mut system = SystemUnderTest::default();
     system.light = Err(NO_REFERENCE.to_owned());
-    let mut settings = settings(args, b)?;
-    shards.salt(&mut settings.workload);
-    Ok(Experiment::new(a)
-        .settings(settings)
+    let experiment = Experiment::new(a)
+        .settings(settings(args, b)?)
         .system(system)
         .client(client::spec(&args.client)?)
-        .cancel(cancel.clone()))
+        .cancel(cancel.clone());
+    Ok(shards.share(experiment))
 }
 
 /// A run against `candidate` too.

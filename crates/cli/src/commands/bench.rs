@@ -5,7 +5,7 @@ mod level;
 mod vllm;
 
 pub(crate) use arrivals::{arrivals, arrivals_flag, cap, has_arrivals};
-pub(crate) use level::{LevelOutputs, Outcome, settings, text_after};
+pub(crate) use level::{LevelOutputs, selection, settings, text_after};
 pub(crate) use vllm::settled;
 
 use fizeau::experiment::{
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     shards.refuse("--start-at", args.start_at.is_some())?;
     let prepared = experiment(args, &shards, &cancel)?.prepare().map_err(refused)?;
     if !shards.has_report() {
-        return shards::part(prepared, &shards, &cancel, refused);
+        return shards::part(prepared, &cancel, refused);
     }
     level_outputs(args, &prepared)?;
     let runtime = runtime::single()?;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let folder = prepared.folder().cloned();
     let mut watcher = kept.watcher(prepared.prepared(), folder.as_ref(), view, &cancel);
     interrupt::listen(cancel.clone())?;
-    let (measured, written) = match runtime.block_on(shards.run(prepared, &mut watcher)) {
+    let (measured, written) = match runtime.block_on(prepared.run_shared(&mut watcher)) {
         Ok(ShardOutcome::Part(part)) => return shards::show(&part),
         Ok(ShardOutcome::Whole(measured)) => (measured, Ok(())),
         Err(ExperimentError::NotKept { measured, why }) => (*measured, Err(Fail::broken(why))),
@@ -72,7 +72,6 @@ fn experiment(
     let mut origin = record::origin();
     origin.precision.clone_from(&args.subject.precision);
     let mut settings = settings(&args.level)?;
-    shards.salt(&mut settings.workload);
     settings.start_at = args.start_at;
     if let Shards::Apart(shard) = shards {
         settings.shard = *shard;
@@ -83,6 +82,7 @@ fn experiment(
         .client(client::spec(&args.client)?)
         .origin(origin)
         .cancel(cancel.clone());
+    let experiment = shards.share(experiment);
     Ok(match &args.level.result.out {
         Some(out) if shards.has_report() => experiment.folder(out),
         _ => experiment,

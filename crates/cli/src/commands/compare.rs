@@ -7,6 +7,7 @@ use fizeau::record::{CompareError, CompareOptions, ComparisonReport, UnlikeRuns}
 use fizeau::report::Shown;
 
 use crate::args::CompareArgs;
+use crate::commands::shared::folder::write;
 use crate::commands::shared::imported;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
@@ -31,11 +32,6 @@ fn repeats(paths: &Path) -> Vec<PathBuf> {
         Some(text) if !paths.exists() => text.split(',').map(PathBuf::from).collect(),
         _ => vec![paths.to_owned()],
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Fail> {
-    std::fs::write(path, text)
-        .map_err(|error| Fail::broken(format!("cannot write {}: {error}", path.display())))
 }
 
 fn show(args: &CompareArgs, report: &ComparisonReport) -> Result<(), Fail> {

@@ -7,6 +7,7 @@ use fizeau::report::Shown;
 
 use crate::args::DiagnoseArgs;
 use crate::commands::report;
+use crate::commands::shared::folder::write;
 use crate::commands::shared::hardware;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
@@ -39,11 +40,6 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
         say(what_to_probe(args, reference, &document).trim_end())?;
     }
     Ok(Exit::Good)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Fail> {
-    std::fs::write(path, text)
-        .map_err(|error| Fail::broken(format!("cannot write {}: {error}", path.display())))
 }
 
 /// What the probe in a folder, or the device in a file, makes of the run's devices.

@@ -1,14 +1,12 @@
 //! `fizeau search`: the highest rate or concurrency within goals.
 
-use std::path::Path;
-
 use fizeau::core::{LoadKind, Nanos};
 use fizeau::experiment::{
     LoadSearchSpec, PromptReader, SearchOutcome, SearchSettings, SweepProtocol, SweepSettings,
 };
 use fizeau::harness::Cancel;
 use fizeau::metrics::{Slo, Verdict};
-use fizeau::record::{RunFolder, SearchReport, SweepReport};
+use fizeau::record::RunFolder;
 use fizeau::report::Shown;
 
 use crate::args::{LevelsArgs, SearchArgs, SearchFlags, TrustArgs};
@@ -17,14 +15,6 @@ use crate::commands::shared::checklist;
 use crate::commands::sweep::{self, Levels, Measured, Meeting};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
-
-/// The outcome of a search.
-pub(crate) struct Outcome {
-    pub(crate) report: SearchReport,
-    /// Its levels side by side.
-    pub(crate) sweep: SweepReport,
-    exit: Exit,
-}
 
 pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
     let SearchArgs { over, search, measure } = args;
@@ -38,13 +28,12 @@ pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
     let mut settings = settings(*over, search, slo, levels)?;
     settings.search.budget = measure.budget;
     let meeting = Meeting::of(measure, "search")?;
-    meeting.shards.salt(&mut settings.levels.workload);
     let Measured { outcome, folder, cancel } =
         match sweep::measure(measure, settings, "search", &meeting)? {
             Levels::Whole(measured) => measured,
             Levels::Part(exit) => return Ok(exit),
         };
-    Outcome::of(outcome, Some(&folder), &cancel)?.show(Some(folder.path()), &measure.trust)
+    show(&outcome, Some(&folder), &cancel, &measure.trust)
 }
 
 /// The search that the flags ask for, of such `levels`.
@@ -71,29 +60,25 @@ pub(crate) fn settings(
     Ok(settings)
 }
 
-impl Outcome {
-    /// Of what was measured, whose page is written.
-    pub(crate) fn of(
-        measured: SearchOutcome,
-        folder: Option<&RunFolder>,
-        cancel: &Cancel,
-    ) -> Result<Self, Fail> {
-        let SearchOutcome { report, sweep, page, .. } = measured;
-        if let Some(folder) = folder {
-            folder.write_text("search.txt", &Shown(&report).text()).map_err(Fail::broken)?;
-            write_page(folder, &page)?;
-        }
-        let is_missed = !report.is_met() || report.verdict() == Verdict::Invalid;
-        let exit = Exit::of(cancel, is_missed);
-        Ok(Self { report, sweep, exit })
-    }
+/// Writes what the folder of a search has for people.
+pub(crate) fn keep(folder: &RunFolder, outcome: &SearchOutcome) -> Result<(), Fail> {
+    folder.write_text("search.txt", &Shown(&outcome.report).text()).map_err(Fail::broken)?;
+    write_page(folder, &outcome.page)
+}
 
-    /// Prints the report and the checklist, and where the rest of it is; how the command ends.
-    pub(crate) fn show(&self, out: Option<&Path>, trust: &TrustArgs) -> Result<Exit, Fail> {
-        let report = &self.report;
-        say(Shown(report).text().trim_end())?;
-        checklist::show(&report.checklist, trust)?;
-        out.map_or(Ok(()), |out| say(format!("Report: {}", out.join(PAGE).display())))?;
-        Ok(checklist::enforce(&report.checklist, trust, self.exit))
-    }
+/// Keeps what was found in its folder, and prints it, the checklist and where the rest of it is; how the command ends.
+pub(crate) fn show(
+    outcome: &SearchOutcome,
+    folder: Option<&RunFolder>,
+    cancel: &Cancel,
+    trust: &TrustArgs,
+) -> Result<Exit, Fail> {
+    let report = &outcome.report;
+    folder.map_or(Ok(()), |folder| keep(folder, outcome))?;
+    let exit = Exit::of(cancel, !report.is_met() || report.verdict() == Verdict::Invalid);
+    say(Shown(report).text().trim_end())?;
+    checklist::show(&report.checklist, trust)?;
+    let page = folder.map(|folder| folder.path().join(PAGE));
+    page.map_or(Ok(()), |page| say(format!("Report: {}", page.display())))?;
+    Ok(checklist::enforce(&report.checklist, trust, exit))
 }

@@ -46,7 +46,6 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     let meeting = Meeting::of(&args.measure, "sweep")?;
     meeting.shards.refuse("--resume", args.resume.is_some())?;
     meeting.shards.refuse("--until", args.levels.until.is_some())?;
-    meeting.shards.salt(&mut settings.workload);
     let measured = measure(&args.measure, settings, "sweep", &meeting)?;
     let Measured { outcome, folder, cancel } = match measured {
         Levels::Whole(measured) => measured,
@@ -117,9 +116,10 @@ pub(crate) fn measure<K: EndpointKind>(
         .client(client::spec(&args.client)?)
         .origin(origin.clone())
         .cancel(cancel.clone());
+    let experiment = shards.share(experiment);
     if !shards.has_report() {
         let prepared = experiment.prepare().map_err(refused)?;
-        return shards::part(prepared, shards, cancel, refused).map(Levels::Part);
+        return shards::part(prepared, cancel, refused).map(Levels::Part);
     }
     let experiment = experiment.folder(out);
     let prepared = experiment.prepare().map_err(refused)?;
@@ -138,7 +138,7 @@ pub(crate) fn measure<K: EndpointKind>(
     let goals = args.verdict.goals.goodput()?;
     let mut watcher = (progress, DetailWatcher::<DetailTally>::new(&goals));
     interrupt::listen(cancel.clone())?;
-    Ok(match runtime.block_on(shards.run(prepared, &mut watcher)).map_err(refused)? {
+    Ok(match runtime.block_on(prepared.run_shared(&mut watcher)).map_err(refused)? {
         ShardOutcome::Whole(outcome) => {
             Levels::Whole(Measured { outcome, folder, cancel: cancel.clone() })
         }

@@ -13,10 +13,7 @@ use crate::terminal::say::say;
 /// Each system, where no endpoint is named besides.
 fn named(args: &SweepArgs) -> Result<Vec<NamedUrl>, Fail> {
     let systems = NamedUrl::all(&args.system).given_as("--system")?;
-    // A URL of the environment is nobody's wish for this line.
-    let of_environment = std::env::var("FIZEAU_BASE_URL").unwrap_or_default();
-    let url = args.measure.target.base_url.join(",");
-    match args.measure.target.names_host() || !(url.is_empty() || url == of_environment) {
+    match args.measure.target.is_typed() {
         true => Err(Fail::usage(
             "--system: it names the endpoints; leave out --base-url, --host and --port",
         )),

@@ -1,17 +1,18 @@
 //! What-if: `fizeau simulate` with several values for a flag.
 
-use fizeau::experiment::WallTime;
+use std::path::PathBuf;
+
+use fizeau::experiment::{CaseOutcome, CaseSpec, WallTime, WhatIfCase, WhatIfError, WhatIfRunner};
 use fizeau::harness::Cancel;
-use fizeau::metrics::{Slo, Verdict};
-use fizeau::record::{ClaimedFolder, GoalSource, RunFolder};
-use fizeau::record::{NotRunReason, RunSetup, SweepReport, WhatIf, WhatIfVariant};
+use fizeau::metrics::Verdict;
+use fizeau::record::{WhatIf, WhatIfVariant};
 use fizeau::report::Shown;
 
-use crate::args::SimulateArgs;
-use crate::commands::bench;
-use crate::commands::shared::folder;
-use crate::commands::shared::{checklist, record, workload};
-use crate::commands::simulate::{Report, Simulated, simulate};
+use crate::args::{SimulateArgs, SimulatedCase};
+use crate::commands::report::write_page;
+use crate::commands::shared::{checklist, folder, workload};
+use crate::commands::simulate::{Simulation, asked};
+use crate::commands::{bench, search};
 use crate::exit::{Exit, Fail};
 use crate::terminal::interrupt;
 use crate::terminal::say::say;
@@ -19,26 +20,34 @@ use crate::terminal::say::say;
 /// The concurrencies of a what-if that names neither levels nor a load.
 const LEVELS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/// One configuration, read.
-#[derive(Debug)]
-pub(crate) struct Configuration {
-    pub(crate) settings: Vec<(String, String)>,
-    pub(crate) args: SimulateArgs,
-}
-
 /// Runs each configuration, one after the other, and puts them side by side.
-pub(crate) fn run(asked: Vec<Configuration>) -> Result<Exit, Fail> {
-    let asked: Vec<Configuration> = asked.into_iter().map(Configuration::with_load).collect();
+pub(crate) fn run(mut asked: Vec<SimulatedCase>) -> Result<Exit, Fail> {
+    asked.iter_mut().for_each(|asked| load(&mut asked.args));
     let Some(first) = asked.first().map(|asked| &asked.args) else { return Ok(Exit::Good) };
     check(first)?;
-    let goals = first.level.goals.clone();
-    let slo = goals.slo()?;
+    let goals = &first.level.goals;
     let by_default = || folder::by_default(WallTime::now(), "what-if");
     let out = folder::claim(&first.level.result.out.clone().unwrap_or_else(by_default))?;
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
-    let report = measured(&asked, (&slo, goals.source()), &out, &cancel)?;
     let folder = out.folder();
+    let case = |(index, asked): (usize, _)| {
+        case(asked, folder.path().join(format!("configuration-{:02}", index + 1)), &cancel)
+    };
+    let cases = asked.iter().enumerate().map(case).collect::<Result<_, _>>()?;
+    let running = WhatIfRunner::new(cases, goals.slo()?, cancel.clone());
+    let mut running = running.with_goal_source(goals.source());
+    while let Some(ran) = running.next_case(&mut ())? {
+        match (&ran.folder, &ran.outcome) {
+            (None, _) => {}
+            (Some(folder), CaseOutcome::Search(outcome)) => search::keep(folder, outcome)?,
+            (Some(folder), outcome) => write_page(folder, outcome.page())?,
+        }
+    }
+    let report = running.finish().map_err(|error| match error {
+        WhatIfError::Interrupted => Fail { exit: Exit::Interrupted, message: error.to_string() },
+        error => Fail::usage(error),
+    })?;
     let document = report.to_json().map_err(Fail::broken)?;
     folder.write_text("whatif.json", &document).map_err(Fail::broken)?;
     #[cfg(feature = "pictures")]
@@ -59,9 +68,26 @@ pub(crate) fn run(asked: Vec<Configuration>) -> Result<Exit, Fail> {
     Ok(if is_missed && exit == Exit::Good { Exit::Missed } else { exit })
 }
 
-/// Refuses what is for one configuration only.
+/// A configuration; one that cannot be says why, and the others go on.
+fn case<'a>(
+    SimulatedCase { settings, args }: &'a SimulatedCase,
+    folder: PathBuf,
+    cancel: &'a Cancel,
+) -> Result<WhatIfCase<Simulation<'a>>, Fail> {
+    // As of one configuration: the tapes of a search are kept where that was asked for.
+    let is_kept = args.search.is_none() || args.level.result.out.is_some();
+    let engine = Simulation::new(args, is_kept.then_some(folder), cancel);
+    let spec = match engine.and_then(|engine| Ok(CaseSpec { asked: asked(args)?, engine })) {
+        Err(Fail { exit: Exit::Usage, message }) => Err(message),
+        spec => Ok(spec?),
+    };
+    Ok(WhatIfCase { settings: settings.clone(), spec })
+}
+
+/// Refuses what is for one configuration only, and what vLLM's block of one would refuse.
 fn check(args: &SimulateArgs) -> Result<(), Fail> {
     let of = &args.level.result;
+    bench::selection(&args.level)?;
     let flags = [
         (of.append_result, "--append-result"),
         (of.save_result, "--save-result"),
@@ -83,84 +109,16 @@ fn exit(report: &WhatIf, is_asked: bool, cancel: &Cancel) -> Exit {
     Exit::of(cancel, report.verdict() == Verdict::Invalid || (is_asked && !is_met))
 }
 
-fn measured(
-    asked: &[Configuration],
-    goals: (&Slo, GoalSource),
-    out: &ClaimedFolder,
-    cancel: &Cancel,
-) -> Result<WhatIf, Fail> {
-    let mut common: Option<RunSetup> = None;
-    let mut variants = Vec::new();
-    for (index, Configuration { settings, args }) in asked.iter().enumerate() {
-        if cancel.is_cancelled() {
-            let outcome = Err(NotRunReason::Interrupted);
-            variants.push(WhatIfVariant { settings: settings.clone(), devices: None, outcome });
-            continue;
-        }
-        // As of one configuration: the tapes of a search are kept where that was asked for.
-        let is_kept = args.search.is_none() || args.level.result.out.is_some();
-        let folder = is_kept.then(|| folder(out, index)).transpose()?;
-        let (devices, outcome) = match simulate(args, folder.as_ref(), cancel) {
-            Ok(simulated) => {
-                simulated.notes.iter().for_each(|note| tell!("note: {note}"));
-                let setup = common.get_or_insert_with(|| simulated.setup.clone());
-                setup.command_line = record::origin().command_line;
-                (Some(simulated.devices), Ok(sweep(simulated, goals)))
-            }
-            // One that cannot run says something; the others say it too.
-            Err(Fail { exit: Exit::Usage, message }) => {
-                // What holds something stays.
-                let _ = folder.map(|folder| std::fs::remove_dir(folder.path()));
-                (None, Err(NotRunReason::Impossible(message)))
-            }
-            Err(fail) => return Err(fail),
-        };
-        variants.push(WhatIfVariant { settings: settings.clone(), devices, outcome });
-    }
-    let Some(common) = common else {
-        if cancel.is_cancelled() {
-            let message = "interrupted before any configuration ran".to_owned();
-            return Err(Fail { exit: Exit::Interrupted, message });
-        }
-        let reasons = variants.iter().filter_map(WhatIfVariant::impossible);
-        return Err(Fail::usage(reasons.collect::<Vec<_>>().join("\n       ")));
-    };
-    Ok(WhatIf::new(common, variants, Some(goals.0.clone())))
-}
-
-/// Where the files of a configuration go: `configuration-01`.
-fn folder(out: &ClaimedFolder, index: usize) -> Result<RunFolder, Fail> {
-    out.folder().level(&format!("configuration-{:02}", index + 1)).map_err(Fail::broken)
-}
-
-/// What came of a configuration, as a sweep: of one level, where it was one.
-fn sweep(simulated: Simulated, (slo, source): (&Slo, GoalSource)) -> SweepReport {
-    let Simulated { setup, report, .. } = simulated;
-    match report {
-        Report::Sweep(outcome) => outcome.report,
-        Report::Search(outcome) => outcome.sweep,
-        Report::Level(outcome) => {
-            let sweep = SweepReport::new(setup, vec![outcome.report], Some(slo.clone()));
-            sweep.with_goal_source(source)
-        }
-    }
-}
-
-impl Configuration {
-    /// With levels, where nothing says what the load is.
-    fn with_load(mut self) -> Self {
-        let level = &self.args.level;
-        let arrivals = &level.arrivals;
-        let is_loaded = level.load.in_flight.max_concurrency.is_some()
-            || bench::has_arrivals(arrivals)
-            || level.replay.trace_speedup.is_some()
-            || level.replay.ignore_trace_times
-            || level.probe.probe_request_rate.is_some()
-            || workload::is_trace(&level.workload);
-        let is_loaded = is_loaded || self.args.search.is_some();
-        if !self.args.is_sweep() && !is_loaded {
-            self.args.sweep.levels = LEVELS.to_vec();
-        }
-        self
+/// Gives `args` levels, where nothing says what the load is.
+fn load(args: &mut SimulateArgs) {
+    let level = &args.level;
+    let is_loaded = level.load.in_flight.max_concurrency.is_some()
+        || bench::has_arrivals(&level.arrivals)
+        || level.replay.trace_speedup.is_some()
+        || level.replay.ignore_trace_times
+        || level.probe.probe_request_rate.is_some()
+        || workload::is_trace(&level.workload);
+    if args.is_level() && !is_loaded {
+        args.sweep.levels = LEVELS.to_vec();
     }
 }

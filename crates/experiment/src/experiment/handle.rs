@@ -61,13 +61,27 @@ impl<K: ExperimentKind> Experiment<K> {
     /// # Errors
     /// If the system refuses a thread or an event loop.
     pub fn spawn(self) -> Result<ExperimentHandle<K::Outcome>, ExperimentError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(ExperimentError::broken)?;
+        self.spawn_with(move |own, mut events| runtime.block_on(own.run(&mut events)))
+    }
+}
+
+impl<K: Send + 'static> Experiment<K> {
+    /// The same with whatever can measure, in either clock: `run` runs it, on a thread of its own, telling what happens to the watcher that
+    /// it is given. What it measures with is called off by [`Experiment::cancel`]'s switch, if it has that one.
+    ///
+    /// # Errors
+    /// If the system refuses a thread.
+    pub fn spawn_with<O: Send + 'static>(
+        self,
+        run: impl FnOnce(&Self, &mut dyn Watcher) -> Result<O, ExperimentError> + Send + 'static,
+    ) -> Result<ExperimentHandle<O>, ExperimentError> {
         let (events, progress) = mpsc::unbounded_channel();
         let (tell, outcome) = oneshot::channel();
         let cancel = self.conduct.cancel.clone();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(ExperimentError::broken)?;
         let work = move || {
-            let came = runtime.block_on(self.run(&mut EventSender(events)));
+            let came = run(&self, &mut EventSender(events));
             // Who no longer waits does not want it.
             let _ = tell.send(came);
         };

@@ -17,7 +17,7 @@ use crate::endpoint::{EndpointSource, PreparedEndpoint};
 use crate::event::Watcher;
 use crate::input::{ExperimentError, InputError};
 use crate::system::{RunOrigin, SystemUnderTest};
-use crate::workload::ContextLimit;
+use crate::workload::{ContextLimit, WorkloadSpec};
 
 /// What an experiment can be: a level, a sweep, a search or an A/B run of endpoints, or the calibration of a client, each by the settings
 /// that say what it is to be.
@@ -49,6 +49,9 @@ pub trait EndpointKind: Clone + Send + 'static {
     fn resume(&self) -> Option<&Path> {
         None
     }
+
+    /// What is asked, to be changed.
+    fn workload_mut(&mut self) -> &mut WorkloadSpec;
 
     /// Whether the text of replies is needed.
     fn keep_text(&self) -> KeepText;

@@ -3,7 +3,9 @@
 use fizeau_core::{FailureClass, Prompt, Timer};
 use fizeau_harness::{Measure, Pacer, WorkerPool};
 use fizeau_record::{ClaimedFolder, ClientCalibration, RunDocument, RunFolder};
-use fizeau_transport::{ConnectionUse, MonotonicClock, RequestError, context_limit, listed_model};
+use fizeau_transport::{
+    ConnectionUse, KeepText, MonotonicClock, RequestError, context_limit, listed_model,
+};
 use fizeau_workload::Shard;
 
 use super::kind::{EndpointKind, PreparedRun};
@@ -15,8 +17,7 @@ use crate::endpoint::{EndpointSource, PreparedEndpoint, needs_of};
 use crate::event::{RunEvent, RunNote, Watcher};
 use crate::hint::{InputHint, LimitSource};
 use crate::input::{Blame, EndpointError, ExperimentError, InputField};
-use crate::shards::ShardGroup;
-use crate::workload::ContextLimit;
+use crate::workload::{ContextLimit, PromptSalt};
 
 /// An experiment that is decided, and whose folder is taken. Nothing has been sent.
 #[derive(Debug)]
@@ -58,7 +59,12 @@ impl<K: EndpointKind> Experiment<K> {
         let mut system = system.clone();
         let called = endpoints.first().map(PreparedEndpoint::describe);
         system.endpoint = system.endpoint.or(called);
-        let run = self.settings.decide(&endpoints, system, origin)?;
+        let mut settings = self.settings.clone();
+        let salt = &mut settings.workload_mut().salt;
+        if let (Some(group), PromptSalt::Fresh) = (&self.conduct.shards, *salt) {
+            *salt = PromptSalt::Given(group.salt());
+        }
+        let run = settings.decide(&endpoints, system, origin)?;
         Ok((endpoints, run))
     }
 }
@@ -77,6 +83,11 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     /// Where its files are; none where it keeps none.
     pub fn folder(&self) -> Option<&RunFolder> {
         self.folder.as_ref().map(ClaimedFolder::folder)
+    }
+
+    /// Whether whatever measures it has to keep the text of replies.
+    pub fn keep_text(&self) -> KeepText {
+        self.experiment.settings.keep_text()
     }
 
     /// The same, with a client of which is known what it can do at most.
@@ -213,27 +224,34 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     /// Runs it over HTTP. A run that is interrupted gives what it has.
     ///
     /// # Errors
-    /// If the endpoint cannot be used, or something breaks in the midst.
+    /// If the endpoint cannot be used, something breaks in the midst, or what comes of it is at another shard.
     pub async fn run(
         self,
         watcher: &mut impl Watcher,
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
-        let clock = MonotonicClock::new();
-        let pools = self.pools(clock, Shard::WHOLE).await?;
-        let document = self.document(&clock)?;
-        self.measure(pools, Pacer::new(clock), &document, watcher).await
+        match self.run_shared(watcher).await? {
+            ShardOutcome::Whole(outcome) => Ok(outcome),
+            ShardOutcome::Part(part) => Err(ExperimentError::broken(part)),
+        }
     }
 
-    /// Runs it over HTTP together with the other shards of `group`: shard 0 has what comes of all of them, the others their parts.
+    /// Runs it over HTTP together with the other shards of its [group](Experiment::shards), or alone where it has none: shard 0 has what
+    /// comes of all of them, the others their parts.
     ///
     /// # Errors
-    /// As [`run`](Self::run); and if the shards are not of one run, or one of them is gone.
-    pub async fn run_in(
+    /// If the endpoint cannot be used, something breaks in the midst, the shards are not of one run, or one of them is gone.
+    pub async fn run_shared(
         mut self,
-        group: &ShardGroup,
         watcher: &mut impl Watcher,
     ) -> Result<ShardOutcome<<K::Prepared as PreparedRun>::Outcome>, ExperimentError> {
-        let clock = group.clock();
+        let Some(group) = self.experiment.conduct.shards.clone() else {
+            let clock = MonotonicClock::new();
+            let pools = self.pools(clock, Shard::WHOLE).await?;
+            let document = self.document(&clock)?;
+            let whole = self.measure(pools, Pacer::new(clock), &document, watcher).await?;
+            return Ok(ShardOutcome::Whole(whole));
+        };
+        let (group, clock) = (&group, group.clock());
         let document = self.document(&clock)?;
         group.agree(&document)?;
         let pools = self.pools(clock, group.shard()).await?;

@@ -95,8 +95,7 @@ impl ShardGroup {
     }
 
     /// What sets the prompts of all of them apart from those of other runs.
-    #[must_use]
-    pub const fn salt(&self) -> u64 {
+    pub(crate) const fn salt(&self) -> u64 {
         self.welcome.salt
     }
 

@@ -34,8 +34,7 @@ pub struct PreparedSweep {
 
 impl PreparedSweep {
     /// What its levels are to be, those that are known ahead.
-    #[must_use]
-    pub fn level_plans(&self) -> Vec<LevelPlan> {
+    pub(crate) fn level_plans(&self) -> Vec<LevelPlan> {
         let plan = |&load: &LevelLoad| self.spec.level_plan(self.ask(load, 0));
         self.spec.levels.iter().map(plan).collect()
     }

@@ -51,8 +51,7 @@ impl PlanParts {
     }
 
     /// The specification for whom a prompt that shares nothing with another is a length: nothing is drawn but that.
-    #[must_use]
-    pub fn unread_spec(&self) -> PlanSpec {
+    pub(crate) fn unread_spec(&self) -> PlanSpec {
         let stands_alone = self.spec.prefix == SharedPrefix::None && !self.has_turns();
         match self.spec.content {
             PromptContent::TokenIds { .. } if stands_alone => {
@@ -62,7 +61,7 @@ impl PlanParts {
         }
     }
 
-    pub(super) fn plan_of(&self, spec: PlanSpec) -> Result<Plan, InputError> {
+    pub(crate) fn plan_of(&self, spec: PlanSpec) -> Result<Plan, InputError> {
         let mut builder = Plan::builder(spec);
         if let Some(tokenizer) = &self.tokenizer {
             builder = builder.tokenizer(Arc::clone(tokenizer));

@@ -129,7 +129,7 @@ impl PreparedWorkload {
     }
 
     /// How many requests come of an arrival, in the mean: the turns of a conversation.
-    pub fn requests_per_arrival(&self) -> f64 {
+    pub(crate) fn requests_per_arrival(&self) -> f64 {
         match &self.kind {
             PreparedKind::Plan { plan, .. } => plan.len().get() as f64 / arrivals(plan) as f64,
             PreparedKind::Trace { .. } => 1.0,
@@ -153,7 +153,7 @@ impl PreparedWorkload {
     }
 
     /// The lengths that were asked for.
-    pub fn asked_lengths(&self) -> RequestedLengths {
+    pub(crate) fn asked_lengths(&self) -> RequestedLengths {
         match &self.kind {
             PreparedKind::Plan { plan, parts } => {
                 let output = parts.file.as_ref().and_then(|file| file.output_tokens);
@@ -167,7 +167,7 @@ impl PreparedWorkload {
     }
 
     /// How requests arrive, in one line.
-    pub fn describe_arrivals(&self) -> String {
+    pub(crate) fn describe_arrivals(&self) -> String {
         match &self.kind {
             PreparedKind::Plan { plan, parts } if parts.has_turns() => {
                 let spec = plan.spec();
@@ -198,7 +198,7 @@ impl PreparedWorkload {
     }
 
     /// As [`Self::requested_load`], where only so many requests of the plan were `released`; none for all.
-    pub fn asked_of(&self, one_in: NonZeroU64, released: Option<u64>) -> RequestedLoad {
+    pub(crate) fn asked_of(&self, one_in: NonZeroU64, released: Option<u64>) -> RequestedLoad {
         let asked = match &self.kind {
             PreparedKind::Plan { plan, parts } => requested_of_plan(plan, parts, released),
             PreparedKind::Trace { trace, .. } => trace::requested_load(trace, released),

@@ -15,7 +15,7 @@ impl PlanParts {
     ///
     /// # Errors
     /// Which record is the first that cannot.
-    pub fn check_sendable(&self, target: &Target) -> Result<(), InputError> {
+    pub(crate) fn check_sendable(&self, target: &Target) -> Result<(), InputError> {
         let (PromptContent::Dataset { form, .. }, Some(dataset)) =
             (&self.spec.content, &self.dataset)
         else {

@@ -35,7 +35,7 @@ impl PromptSalt {
     }
 
     /// The salt of the probes beside a load of `salt`. The draws of vLLM's have none, and probes are not among them.
-    pub fn of_probes(self, salt: Salt) -> Salt {
+    pub(crate) fn of_probes(self, salt: Salt) -> Salt {
         if salt != Salt::NONE || self.is_reused() { salt } else { self.draw() }
     }
 }

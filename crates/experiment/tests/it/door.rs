@@ -13,17 +13,17 @@ use fizeau_workload::Lengths;
 
 use crate::stand::{Paused, Server, paused};
 
-fn target() -> Target {
+pub(crate) fn target() -> Target {
     Target::new("http://127.0.0.1:1", Backend::Vllm, "llama").unwrap()
 }
 
-fn workload() -> WorkloadSpec {
+pub(crate) fn workload() -> WorkloadSpec {
     let mut workload = WorkloadSpec::default();
     workload.lengths = Lengths::fixed(8, 1);
     workload
 }
 
-fn scratch(name: &str) -> PathBuf {
+pub(crate) fn scratch(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("fizeau-door-{name}-{}", std::process::id()));
     drop(std::fs::remove_dir_all(&path));
     path

@@ -10,5 +10,7 @@ mod protocol;
 mod resumed;
 mod search;
 mod sol;
+mod spawned;
 #[path = "../../../harness/tests/it/stand/paused.rs"]
 mod stand;
+mod whatif;

@@ -1,9 +1,10 @@
 //! One level of a run that is compared.
 
 use fizeau_metrics::{
-    ComparedRequests, GoodputGoals, LoadPacing, ReplyOutput, RoundFigures, Validity, Verdict,
+    ComparedRequests, GoodputGoals, LoadPacing, ReplyOutput, RoundFigures, Slo, Validity, Verdict,
 };
 
+use crate::goal::keeps;
 use crate::reading::LevelAhead;
 use crate::{
     DocumentFields, FrontierPoint, LevelStatus, RunDocument, StoredError, StoredLevel,
@@ -33,6 +34,8 @@ pub(super) struct Level {
 pub(super) struct Repeat {
     pub(super) figures: RoundFigures,
     pub(super) output: ReplyOutput,
+    /// Whether it kept the goals of its run, at their loose ends; none where there are none, or one cannot be judged.
+    pub(super) keeps_goals: Option<bool>,
 }
 
 impl Repeat {
@@ -44,13 +47,18 @@ impl Repeat {
             _ => ReplyOutput::Tokens,
         };
         let is_whole = document.status() == LevelStatus::Finished;
-        is_whole.then(|| Self { figures: RoundFigures::of(summary), output })
+        let keeps_goals = None;
+        is_whole.then(|| Self { figures: RoundFigures::of(summary), output, keeps_goals })
     }
 }
 
 impl Level {
     /// Of a level whose run was killed there is no summary: its load is then what was asked.
-    pub(super) fn read(stored: &StoredLevel, run: &RunDocument) -> Result<Self, StoredError> {
+    pub(super) fn read(
+        stored: &StoredLevel,
+        run: &RunDocument,
+        slo: Option<&Slo>,
+    ) -> Result<Self, StoredError> {
         let summary = stored.summary()?;
         let index = index(stored, run);
         let stored = stored.clone();
@@ -64,7 +72,8 @@ impl Level {
         };
         let (load, notes) = (load(&summary), notes(&summary));
         let (invalid, point) = (invalid(&summary), FrontierPoint::of_summary(&summary));
-        let repeat = Repeat::of(&summary);
+        let keeps_goals = slo.and_then(|slo| keeps(slo, &summary.summary));
+        let repeat = Repeat::of(&summary).map(|repeat| Repeat { keeps_goals, ..repeat });
         Ok(Self { stored, load, index, notes, invalid, point, repeat })
     }
 

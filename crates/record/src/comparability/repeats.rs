@@ -28,3 +28,14 @@ pub(super) fn by_repeats(
         }
     }
 }
+
+/// In how many of its runs each side kept its goals, where one was measured more than once; none where that is not known of all.
+pub(super) fn kept_goals(baseline: &[&Repeat], candidate: &[&Repeat]) -> Option<String> {
+    let kept = |side: &[&Repeat]| {
+        let kept = side.iter().map(|repeat| repeat.keeps_goals).collect::<Option<Vec<bool>>>()?;
+        Some(format!("in {} of {} runs", kept.iter().filter(|kept| **kept).count(), kept.len()))
+    };
+    let is_repeated = baseline.len().max(candidate.len()) > 1;
+    let (a, b) = kept(baseline).zip(kept(candidate)).filter(|_| is_repeated)?;
+    Some(format!("goals kept: A {a}, B {b}"))
+}

@@ -7,6 +7,7 @@ use fizeau_metrics::{GoodputGoals, LoadPacing};
 use super::agree::must_agree;
 use super::level::{Level, Repeat};
 use super::{CompareError, CompareOptions, UnlikeRuns};
+use crate::reading::sweep;
 use crate::{DocumentFields, ImportedRun, RunDocument, StoredError, StoredRun};
 
 /// One side of a comparison: a run, or several that were asked the same.
@@ -116,8 +117,11 @@ impl Run {
         }
         let stored = StoredRun::open(path)?;
         let document = document(&stored)?;
+        // Without them there is less to say of its repeats, and all else is as it is.
+        let slo = sweep::read(&stored).ok().flatten();
+        let slo = slo.and_then(|sweep| sweep::slo(&sweep, &stored).ok().flatten());
         let levels = stored.levels().iter();
-        let levels = levels.map(|level| Level::read(level, &document));
+        let levels = levels.map(|level| Level::read(level, &document, slo.as_ref()));
         let levels = levels.collect::<Result<_, StoredError>>()?;
         let fields = document.fields();
         Ok(Self { stored, document, fields, levels })

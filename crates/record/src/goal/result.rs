@@ -41,6 +41,15 @@ pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
     slo.goals.iter().map(|goal| GoalResult::of(*goal, level)).collect()
 }
 
+/// Whether a level keeps all goals, ranges at their loose ends; none where one cannot be judged.
+pub(crate) fn keeps(slo: &Slo, level: &LevelSummary) -> Option<bool> {
+    let kept = results(&slo.loose(), level).into_iter().map(|result| {
+        let GoalOutcome { goal, measured, .. } = result.outcome;
+        measured.map(|measured| goal.comparison.holds(measured, goal.limit))
+    });
+    kept.collect::<Option<Vec<bool>>>().map(|kept| kept.into_iter().all(|kept| kept))
+}
+
 impl FigureOverRuns {
     /// Of the figures of the runs; none of fewer than two.
     pub(crate) fn of(figures: &[GoalFigure]) -> Option<Self> {

@@ -9,13 +9,13 @@ use crate::stored::read_sweep;
 use crate::{Profile, StoredError, StoredRun, SweepDocument};
 
 /// The `sweep.json` of `run`; none if there is none.
-pub(super) fn read(run: &StoredRun) -> Result<Option<SweepDocument>, StoredError> {
+pub(crate) fn read(run: &StoredRun) -> Result<Option<SweepDocument>, StoredError> {
     let path = path(run);
     path.is_file().then(|| read_sweep(&path)).transpose()
 }
 
 /// The goals.
-pub(super) fn slo(sweep: &SweepDocument, run: &StoredRun) -> Result<Option<Slo>, StoredError> {
+pub(crate) fn slo(sweep: &SweepDocument, run: &StoredRun) -> Result<Option<Slo>, StoredError> {
     let slo = sweep.slo.as_deref().map(str::parse).transpose();
     slo.map_err(|error| StoredError::field(path(run), "slo", error))
 }

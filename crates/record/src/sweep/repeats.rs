@@ -5,7 +5,7 @@ use fizeau_metrics::{Comparison, Confidence, Distribution, Slo, mean_of_runs};
 use serde::{Deserialize, Serialize};
 
 use super::SweepReport;
-use crate::goal::middle;
+use crate::goal::{keeps, middle};
 use crate::{LevelReport, RunSetup, SummaryDocument};
 
 /// The runs of one load, at different times and with prompts of their own each.
@@ -75,6 +75,13 @@ impl LoadRepeats {
     /// The runs that may be compared with others.
     pub fn compared(&self) -> impl Iterator<Item = &LevelReport> {
         self.runs.iter().filter(|run| run.left_out().is_none())
+    }
+
+    /// How many of them keep these goals, ranges at their loose ends; none where that is not known of all.
+    #[must_use]
+    pub fn keeping(&self, slo: &Slo) -> Option<usize> {
+        let kept = self.compared().map(|run| keeps(slo, &run.summary));
+        Some(kept.collect::<Option<Vec<bool>>>()?.into_iter().filter(|kept| *kept).count())
     }
 
     /// The mean of a figure that is no percentile.

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fizeau_record::{
-    LevelView, NamedRun, Profile, ProfileChoice, StoredRun, SummaryDocument, TestedReplica,
-    TruncatedTail,
+    CompareOptions, ComparisonReport, LevelView, NamedRun, Profile, ProfileChoice, StoredRun,
+    SummaryDocument, TestedReplica, TruncatedTail,
 };
 
 fn fixture(name: &str) -> PathBuf {
@@ -31,6 +31,16 @@ fn an_ab_run_has_two_sides_and_any_other_one() {
         let found = reader.sides(reader.levels().unwrap()).unwrap();
         let names: Vec<&str> = found.iter().map(|(side, _)| side.as_str()).collect();
         assert_eq!(names, sides, "{name}");
+    }
+}
+
+#[test]
+fn a_comparison_of_repeats_says_in_how_many_the_goals_were_kept() {
+    let runs = [fixture("sweep"), fixture("sweep")];
+    let report = ComparisonReport::of_runs(&runs, &CompareOptions::default()).unwrap();
+    let kept = "goals kept: A in 2 of 2 runs, B in 2 of 2 runs";
+    for level in &report.comparisons[0].levels {
+        assert!(level.notes.iter().any(|note| note == kept), "{:?}", level.notes);
     }
 }
 

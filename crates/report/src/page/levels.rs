@@ -162,6 +162,7 @@ fn notes(report: &SweepReport) -> Vec<String> {
     }
     if !report.repeats().is_empty() {
         notes.push(format!("{ONE_RUN_NOTE}."));
+        notes.extend(Shown(report).kept_goals());
     }
     if report.has_stand_in() {
         notes.push(format!("* {STAND_IN_NOTE}."));

@@ -35,6 +35,18 @@ impl Shown<'_, SweepReport> {
         };
         self.repeats().iter().filter_map(row).collect()
     }
+
+    /// In how many of its runs each load kept the goals; none where there are no goals, or no repeats.
+    pub(crate) fn kept_goals(&self) -> Option<String> {
+        let slo = self.slo()?;
+        let one = |repeats: &LoadRepeats| {
+            let (kept, of) = (repeats.keeping(slo)?, repeats.compared().count());
+            let label = self.label(repeats.load()?);
+            (of > 0).then(|| format!("{label} in {kept} of {of} runs"))
+        };
+        let all: Vec<String> = self.repeats().iter().filter_map(one).collect();
+        (!all.is_empty()).then(|| format!("Goals kept: {}.", all.join(", ")))
+    }
 }
 
 /// What stands above the columns of [`SweepReport::repeat_rows`].

@@ -63,6 +63,9 @@ fn a_goal_of_repeats_says_of_which_run_its_figure_is() {
     assert!(said(&thrice).contains(&format!("met, measured {figure}, margin 2.6 %")));
     assert!(Shown(&thrice).markdown().contains(figure), "{}", Shown(&thrice).markdown());
     assert!(Shown(&thrice).markdown().to_lowercase().contains("the table of levels shows one run"));
+    let kept = [&twice, &thrice].map(|report| report.repeats()[0].keeping(&slo));
+    assert_eq!(kept, [Some(1), Some(2)]);
+    assert!(Shown(&thrice).page().contains("in 2 of 3 runs."));
     let goal = &parsed(&thrice)["operating_point"]["goals"][0];
     assert!(goal["measured_ci"].is_null(), "least and greatest are no interval: {goal}");
     let ends = ["runs", "measured_least", "measured_greatest"].map(|name| goal[name].as_f64());

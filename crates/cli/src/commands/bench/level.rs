@@ -196,7 +196,8 @@ fn probe(args: &ProbeArgs) -> Option<ProbeSpec> {
     Some(probe)
 }
 
-fn selection(args: &LevelArgs) -> Result<VllmSelection, Fail> {
+/// The figures of vLLM's block.
+pub(crate) fn selection(args: &LevelArgs) -> Result<VllmSelection, Fail> {
     let (metrics, percentiles) = (&args.result.percentile_metrics, &args.result.metric_percentiles);
     VllmSelection::parse(&metrics.join(","), &percentiles.join(","))
         .named("--percentile-metrics/--metric-percentiles")

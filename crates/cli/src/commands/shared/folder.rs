@@ -17,3 +17,9 @@ pub(crate) fn claim(path: &Path) -> Result<ClaimedFolder, Fail> {
 pub(crate) fn by_default(now: WallTime, what: &str) -> PathBuf {
     RunFolder::unused(Path::new("fizeau-runs"), &format!("{}-{what}", now.compact()))
 }
+
+/// Writes a file that a flag names.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Fail> {
+    std::fs::write(path, text)
+        .map_err(|error| Fail::broken(format!("cannot write {}: {error}", path.display())))
+}

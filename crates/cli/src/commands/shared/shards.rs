@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use fizeau::experiment::{
-    EndpointKind, ExperimentError, MeetingPoint, MissingShards, PreparedExperiment, PreparedRun,
-    PromptSalt, ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSpec,
-    Variables, Watcher, WorkloadSpec,
+    EndpointKind, Experiment, ExperimentError, MeetingPoint, MissingShards, PreparedExperiment,
+    ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSpec, Variables,
 };
 use fizeau::harness::Cancel;
 use fizeau::workload::{Shard, ShardTextError};
@@ -75,22 +74,11 @@ impl Shards {
         self.group().is_none_or(ShardGroup::is_first)
     }
 
-    /// Runs `prepared`, by this client alone or by all shards together.
-    pub(crate) async fn run<K: EndpointKind>(
-        &self,
-        prepared: PreparedExperiment<K>,
-        watcher: &mut impl Watcher,
-    ) -> Result<ShardOutcome<<K::Prepared as PreparedRun>::Outcome>, ExperimentError> {
+    /// `experiment`, measured by all shards that have met.
+    pub(crate) fn share<K>(&self, experiment: Experiment<K>) -> Experiment<K> {
         match self.group() {
-            None => prepared.run(watcher).await.map(ShardOutcome::Whole),
-            Some(group) => prepared.run_in(group, watcher).await,
-        }
-    }
-
-    /// Gives all shards the same prompts.
-    pub(crate) fn salt(&self, workload: &mut WorkloadSpec) {
-        if let (Some(group), PromptSalt::Fresh) = (self.group(), workload.salt) {
-            workload.salt = PromptSalt::Given(group.salt());
+            None => experiment,
+            Some(group) => experiment.shards(group.clone()),
         }
     }
 
@@ -120,15 +108,13 @@ impl Shards {
 /// Measures this shard's part of a run whose report shard 0 has.
 pub(crate) fn part<K: EndpointKind>(
     prepared: PreparedExperiment<K>,
-    shards: &Shards,
     cancel: &Cancel,
     refused: impl Fn(ExperimentError) -> Fail + Copy,
 ) -> Result<Exit, Fail> {
-    let Some(group) = shards.group() else { return Err(Fail::broken("it is no shard")) };
     let runtime = runtime::single()?;
     let opened = runtime.block_on(prepared.open(&mut Opening::default())).map_err(refused)?;
     interrupt::listen(cancel.clone())?;
-    match runtime.block_on(opened.run_in(group, &mut ())).map_err(refused)? {
+    match runtime.block_on(opened.run_shared(&mut ())).map_err(refused)? {
         ShardOutcome::Part(part) => show(&part),
         ShardOutcome::Whole(_) => Err(Fail::broken("it is shard 0")),
     }

@@ -22,7 +22,7 @@ use crate::measured_level::MeasuredLevel;
 use crate::search::{PreparedSearch, SearchOutcome, SearchSettings};
 use crate::sweep::{PreparedSweep, SweepSettings};
 use crate::system::{RunOrigin, SystemUnderTest};
-use crate::workload::{ContextLimit, PromptSalt};
+use crate::workload::{ContextLimit, PromptSalt, WorkloadSpec};
 
 /// The only one.
 fn alone<T>(mut of: Vec<T>) -> Result<T, ExperimentError> {
@@ -61,6 +61,10 @@ runs! {
 
 impl EndpointKind for LevelSettings {
     type Prepared = PreparedLevel;
+
+    fn workload_mut(&mut self) -> &mut WorkloadSpec {
+        &mut self.workload
+    }
 
     fn keep_text(&self) -> KeepText {
         self.workload.keep_text(self.text)
@@ -133,6 +137,10 @@ impl EndpointKind for SweepSettings {
 
     fn resume(&self) -> Option<&Path> {
         self.resume.as_deref()
+    }
+
+    fn workload_mut(&mut self) -> &mut WorkloadSpec {
+        &mut self.workload
     }
 
     fn keep_text(&self) -> KeepText {
@@ -211,6 +219,10 @@ impl PreparedRun for PreparedSweep {
 impl EndpointKind for SearchSettings {
     type Prepared = PreparedSearch;
 
+    fn workload_mut(&mut self) -> &mut WorkloadSpec {
+        &mut self.levels.workload
+    }
+
     fn keep_text(&self) -> KeepText {
         self.levels.keep_text()
     }
@@ -268,6 +280,10 @@ impl EndpointKind for AbSettings {
 
     fn other_endpoint(&self) -> Option<&EndpointSource> {
         Some(&self.candidate)
+    }
+
+    fn workload_mut(&mut self) -> &mut WorkloadSpec {
+        &mut self.workload
     }
 
     fn keep_text(&self) -> KeepText {

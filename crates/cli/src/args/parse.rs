@@ -1,0 +1,64 @@
+//! From a line to what it asks for.
+
+use std::ffi::OsString;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, FromArgMatches};
+
+use super::hints::explain;
+use super::{Cli, Command, command, whatif};
+use crate::exit::Fail;
+
+/// Why a line is not carried out.
+#[derive(Debug)]
+pub(crate) enum ParseError {
+    /// It is wrong, or it asks for help.
+    Clap(clap::Error),
+    /// Its configurations make no sense.
+    Cases(Fail),
+}
+
+impl From<clap::Error> for ParseError {
+    fn from(error: clap::Error) -> Self {
+        Self::Clap(error)
+    }
+}
+
+impl From<Fail> for ParseError {
+    fn from(fail: Fail) -> Self {
+        Self::Cases(fail)
+    }
+}
+
+/// What a line asks for, or why that cannot be. A flag that comes twice counts as it came last, as with vLLM, so that a
+/// line can be obtained from a script and changed at its end. A negative number is a value everywhere, so that it is refused by the
+/// name of its flag.
+pub(crate) fn parse(line: &[OsString]) -> Result<Command, ParseError> {
+    let value = |arg: Arg| match arg.get_action().takes_values() && !arg.is_positional() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    };
+    let all = command().mut_subcommands(|command| command.args_override_self(true).mut_args(value));
+    let name = line.get(1).map(|name| name.to_string_lossy()).unwrap_or_default();
+    if let ("simulate", Some(simulate)) = (&*name, all.find_subcommand("simulate")) {
+        let mut cases = whatif::read(simulate, &line[1..])?;
+        if cases.len() > 1 {
+            return Ok(Command::WhatIf(cases));
+        }
+        if let Some(case) = cases.pop() {
+            return Ok(Command::Simulate(Box::new(case.args)));
+        }
+    }
+    let matches = all.try_get_matches_from(line).map_err(|error| explain(error, &name))?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command()))?;
+    let mut asked = cli.command;
+    if let (Command::Sweep(sweep), Some((_, given))) = (&mut asked, matches.subcommand()) {
+        sweep.measure.target.is_url_typed = is_typed(given, "base_url");
+    }
+    Ok(asked)
+}
+
+/// Whether the line itself has the flag, and not the environment.
+fn is_typed(given: &ArgMatches, flag: &str) -> bool {
+    given.value_source(flag) == Some(ValueSource::CommandLine)
+}
