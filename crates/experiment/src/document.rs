@@ -50,7 +50,8 @@ fn requested_document(
     document.time = (basis.reader == PromptReader::Simulation).then_some(RunTime::Virtual);
     let light = basis.speed_of_light().ok();
     document.speed_of_light = light.map(|light| light.deployment().clone());
-    document.device_file_bytes = light.and_then(|light| Some(light.files().device.as_ref()?.len() as u64));
+    document.device_file_bytes =
+        light.and_then(|light| Some(light.files().device.as_ref()?.len() as u64));
     document.gpu_hour_usd = price.map(|price| price.low);
     Ok(document)
 }

@@ -4,9 +4,7 @@ use fizeau_metrics::{LatencyHistogram, LevelHistograms};
 use thiserror::Error;
 
 use super::RunReader;
-use crate::{
-    Checklist, FolderError, LevelReport, RunFolder, StoredError, SweepDocument,
-};
+use crate::{Checklist, FolderError, LevelReport, RunFolder, StoredError, SweepDocument};
 
 /// Why figures could not be written beside the tapes that they are computed from.
 #[derive(Debug, Error)]

@@ -60,7 +60,10 @@ impl fmt::Display for TruncatedTail {
         }
         match rest_bytes {
             0 => write!(f, "cut between lines: {whole} whole tapes are used")?,
-            rest => write!(f, "cut in mid-line: {whole} whole tapes are used, {rest} bytes are ignored")?,
+            rest => write!(
+                f,
+                "cut in mid-line: {whole} whole tapes are used, {rest} bytes are ignored"
+            )?,
         }
         counted.map_or(Ok(()), |counted| write!(f, ", and there were {counted} tapes"))
     }
