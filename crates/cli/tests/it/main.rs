@@ -30,6 +30,7 @@ mod machine;
 mod machine_imported;
 mod merge;
 mod models;
+mod named;
 mod page;
 mod pages;
 mod pareto;
