@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::{fs, io};
 
-use fizeau_core::TapeSink as _;
 use serde_json::{Value, json};
 
 use super::{ImportedLevel, ImportedRun};
@@ -18,6 +17,8 @@ use crate::{
 const SCHEMA: &str = "fizeau.imported/1";
 /// The document of a level.
 const FILE: &str = "imported.json";
+/// Its tapes.
+const TAPES: &str = "tapes.jsonl";
 
 impl ImportedLevel {
     /// What was imported into `folder`, that of a run of one level or of one level; none if it was not imported.
@@ -36,11 +37,16 @@ impl ImportedLevel {
         Ok(document)
     }
 
-    /// Its tapes; what they amount to is computed of them.
+    /// Its tapes, all or none; what they amount to is computed of them.
     fn write_tapes(&self, folder: &RunFolder) -> Result<(), FolderError> {
-        let mut file = folder.tapes()?;
-        self.tapes.iter().try_for_each(|tape| file.record(tape))?;
-        file.flush()?;
+        let line = |tape| serde_json::to_string(tape).map(|line| line + "\n");
+        let lines: String = self
+            .tapes
+            .iter()
+            .map(line)
+            .collect::<Result<_, _>>()
+            .map_err(FolderError::json(TAPES))?;
+        folder.write_text(TAPES, &lines)?;
         Ok(())
     }
 
