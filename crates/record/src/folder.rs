@@ -165,7 +165,7 @@ impl RunFolder {
     pub fn write_run(&self, document: &RunDocument) -> Result<PathBuf, FolderError> {
         let path = self.write_json("run.json", document)?;
         if !document.is_virtual() {
-            self.on_disk(&["run.json"])?;
+            self.on_disk("run.json")?;
         }
         Ok(path)
     }
@@ -178,26 +178,34 @@ impl RunFolder {
     pub fn write_summary(&self, level: &LevelReport) -> Result<PathBuf, FolderError> {
         let is_kept = !level.is_simulated();
         if is_kept {
-            self.on_disk(&["level.json", "tapes.jsonl"])?;
+            ["level.json", "tapes.jsonl"].into_iter().try_for_each(|name| self.sync(name))?;
         }
         let path = self.write_json("summary.json", &SummaryDocument::from(level))?;
         if is_kept {
-            self.on_disk(&["summary.json"])?;
+            self.on_disk("summary.json")?;
         }
         Ok(path)
     }
 
-    /// Sees to it that those of these files that are there are on the disk, and their names too.
-    fn on_disk(&self, names: &[&str]) -> Result<(), FolderError> {
-        for path in names.iter().map(|name| self.path.join(name)).filter(|path| path.is_file()) {
-            let file = File::options().append(true).open(&path);
-            file.and_then(|file| file.sync_all()).map_err(FolderError::io(&path))?;
-        }
+    /// Sees to it that this file is on the disk, and the names of all that lies beside it.
+    fn on_disk(&self, name: &str) -> Result<(), FolderError> {
+        self.sync(name)?;
         // Where a folder cannot be opened as a file, its names are left to the system.
         for folder in [Some(&*self.path), self.path.parent()].into_iter().flatten() {
             let _ = File::open(folder).and_then(|folder| folder.sync_all());
         }
         Ok(())
+    }
+
+    /// Sees to it that what this file holds is on the disk, where it is there.
+    fn sync(&self, name: &str) -> Result<(), FolderError> {
+        let path = self.path.join(name);
+        match File::options().append(true).open(&path).and_then(|file| file.sync_all()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(FolderError::Io { path, error })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes `document` as pretty JSON.
