@@ -24,6 +24,7 @@ mod lengths;
 mod level;
 mod live;
 mod load;
+mod manual;
 mod mechanisms;
 mod merge;
 mod models;
@@ -74,6 +75,7 @@ pub(crate) use lengths::{LengthArgs, PrefixArgs};
 pub(crate) use level::LevelArgs;
 pub(crate) use live::LiveArgs;
 pub(crate) use load::{ArrivalArgs, InFlightArgs, LoadArgs, ProbeArgs, ReplayArgs, SpacingArgs};
+pub(crate) use manual::{CompletionsArgs, ManArgs};
 pub(crate) use mechanisms::MechanismArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;
@@ -193,15 +195,24 @@ pub(crate) enum Command {
     /// is a device that --hardware takes.
     #[cfg(feature = "probe")]
     Probe(Box<MachineProbeArgs>),
+    /// Print what a shell reads to complete commands and flags.
+    ///
+    /// For bash: `fizeau completions bash > ~/.local/share/bash-completion/completions/fizeau`.
+    Completions(CompletionsArgs),
+    /// Write the manual pages, one for each command.
+    ///
+    /// `fizeau man ~/.local/share/man/man1` puts them where `man fizeau-bench` finds them.
+    Man(ManArgs),
 }
 
 /// The commands by what a person wants.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["bench", "sweep", "search", "ab", "probe"]),
     ("Compare", &["compare", "pareto", "report", "merge"]),
     ("Decide", &["diagnose", "plan"]),
     ("Model", &["sol", "simulate", "serve", "models", "devices"]),
     ("Convert", &["convert"]),
+    ("Install", &["completions", "man"]),
 ];
 
 /// The command line, whose help groups the commands.
@@ -209,7 +220,7 @@ pub(crate) fn command() -> clap::Command {
     let command = Cli::command();
     let line = |name: &&str| {
         let about = command.find_subcommand(name).and_then(clap::Command::get_about)?;
-        Some(format!("  {name:<9} {about}\n"))
+        Some(format!("  {name:<11} {about}\n"))
     };
     let group = |(title, names): (&str, &[&str])| {
         format!("{title}:\n{}\n", names.iter().filter_map(line).collect::<String>())

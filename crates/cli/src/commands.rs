@@ -3,9 +3,11 @@
 pub(crate) mod ab;
 pub(crate) mod bench;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod devices;
 pub(crate) mod diagnose;
+pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod models;
 pub(crate) mod pareto;

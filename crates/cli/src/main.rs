@@ -17,8 +17,8 @@ use crate::args::{Command, ParseError, parse};
 #[cfg(feature = "probe")]
 use crate::commands::probe;
 use crate::commands::{
-    ab, bench, compare, convert, devices, diagnose, merge, models, pareto, plan, report, search,
-    serve, simulate, sol, sweep, systems, whatif,
+    ab, bench, compare, completions, convert, devices, diagnose, man, merge, models, pareto, plan,
+    report, search, serve, simulate, sol, sweep, systems, whatif,
 };
 use crate::exit::{Exit, Fail};
 use crate::terminal::interrupt;
@@ -59,6 +59,8 @@ fn run(command: Command) -> Result<Exit, Fail> {
         Command::Diagnose(args) => diagnose::run(&args),
         #[cfg(feature = "probe")]
         Command::Probe(args) => probe::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }
 

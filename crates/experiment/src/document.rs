@@ -22,17 +22,17 @@ use crate::sweep::PreparedSweep;
 use crate::system::PromptReader;
 use crate::wall_time::WallTime;
 
-/// Writes `run.json` into `folder`, and beside it the files that the speed of light was read from, so that it can be computed again.
+/// Writes `run.json` into `folder`, and before it the files that the speed of light was read from, so that it can be computed again.
 pub(crate) fn keep_run(
     folder: &RunFolder,
     document: &RunDocument,
     light: Option<&SpeedOfLightReference>,
 ) -> Result<(), FolderError> {
-    folder.write_run(document)?;
     let files = light.into_iter().flat_map(|light| light.files().named());
     for (name, text) in files {
         folder.write_text(name, text)?;
     }
+    folder.write_run(document)?;
     Ok(())
 }
 
@@ -48,7 +48,10 @@ fn requested_document(
     document.levels = levels;
     document.goodput = goals.to_string().split_whitespace().map(str::to_owned).collect();
     document.time = (basis.reader == PromptReader::Simulation).then_some(RunTime::Virtual);
-    document.speed_of_light = basis.speed_of_light().ok().map(|light| light.deployment().clone());
+    let light = basis.speed_of_light().ok();
+    document.speed_of_light = light.map(|light| light.deployment().clone());
+    document.device_file_bytes =
+        light.and_then(|light| Some(light.files().device.as_ref()?.len() as u64));
     document.gpu_hour_usd = price.map(|price| price.low);
     Ok(document)
 }

@@ -5,7 +5,7 @@ use fizeau_harness::{DriveEnding, LevelRun, Notice, Observer};
 use fizeau_metrics::{ClientWatch, LevelHistograms};
 use fizeau_record::{
     FolderError, LengthTally, LevelContext, LevelOutcome, LevelReport, LevelStatus, RequestedLoad,
-    RunFolder, SpeedOfLightReference, SummaryDocument, UntilPrecise,
+    RunFolder, SpeedOfLightReference, UntilPrecise,
 };
 
 use crate::client::MeasuringClient;
@@ -115,7 +115,7 @@ pub(crate) fn keep_level(
     report: &LevelReport,
     tallies: &LevelTallies,
 ) -> Result<(), FolderError> {
-    folder.write_json("summary.json", &SummaryDocument::from(report))?;
+    folder.write_summary(report)?;
     let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();
     match &tallies.histograms {
         Some(histograms) => folder.write_histograms(histograms, duration),

@@ -1,15 +1,23 @@
 //! A run's folder: what is written, where, and when.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+mod claim;
+mod lock;
+mod tapes;
+
+pub use claim::ClaimedFolder;
+pub use lock::FolderHolder;
+pub use tapes::TapeFile;
+
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use fizeau_core::{Nanos, Tape, TapeSink};
+use fizeau_core::Nanos;
 use fizeau_metrics::{HistogramError, LevelHistograms};
 use serde::Serialize;
 
-use crate::RunDocument;
 use crate::stored::SET_ASIDE;
+use crate::{LevelReport, RunDocument, SummaryDocument};
 
 /// Why a run's folder could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +26,14 @@ pub enum FolderError {
     /// The folder already holds a run.
     #[error("{} already holds a run; name another folder or remove it", .0.display())]
     Occupied(PathBuf),
+    /// Another process writes into the folder.
+    #[error("{} is in use: {by} writes into it; name another folder or wait until it is done", path.display())]
+    Held {
+        /// The folder.
+        path: PathBuf,
+        /// Who writes.
+        by: FolderHolder,
+    },
     /// The folder already holds several configurations, each in a folder of its own.
     #[error("{} already holds a what-if", .0.display())]
     HoldsWhatIf(PathBuf),
@@ -59,58 +75,12 @@ impl FolderError {
     }
 }
 
-/// A run's folder that is taken before anything is sent: it is known to be writable. When this is dropped it is given back, if it was made
-/// here and nothing came of the run.
-#[derive(Debug)]
-pub struct ClaimedFolder {
-    folder: RunFolder,
-    /// Whether it was made here, and did not lie there before.
-    is_new: bool,
-}
-
-impl ClaimedFolder {
-    /// Takes the folder, parents included.
-    ///
-    /// # Errors
-    /// If it already holds a run, or the system refuses.
-    pub fn new(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
-        let path = path.into();
-        let is_new = !path.exists();
-        if RunFolder::holds_whatif(&path) {
-            return Err(FolderError::HoldsWhatIf(path));
-        }
-        let claimed = Self { folder: RunFolder::create(path)?, is_new };
-        let probe = claimed.folder.write_text("probe", "")?;
-        fs::remove_file(&probe).map_err(FolderError::io(&probe))?;
-        Ok(claimed)
-    }
-
-    /// The folder of a run that is resumed.
-    #[must_use]
-    pub fn again(path: impl Into<PathBuf>) -> Self {
-        Self { folder: RunFolder::again(path), is_new: false }
-    }
-
-    /// It.
-    #[must_use]
-    pub const fn folder(&self) -> &RunFolder {
-        &self.folder
-    }
-}
-
-impl Drop for ClaimedFolder {
-    fn drop(&mut self) {
-        if self.is_new {
-            // What holds something stays; nothing is left to do about any other error.
-            let _ = fs::remove_dir(self.folder.path());
-        }
-    }
-}
-
 /// The folder of a run, of a sweep, or of one level of a sweep.
 ///
 /// Documents appear whole or not at all (written aside, then renamed). Tapes are appended as requests end, so that a
-/// killed run keeps what it had.
+/// killed run keeps what it had. `run.json` and a level that is summed up are on the disk, its tapes before its summary, when the call
+/// that writes them returns, so that not even a machine that goes down loses a finished level; a run in virtual time is left to
+/// the system, since it can be had again.
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
@@ -182,8 +152,9 @@ impl RunFolder {
     /// Makes a folder for a level within this one.
     ///
     /// # Errors
-    /// As [`RunFolder::create`].
+    /// As [`RunFolder::create`]; and if this one is gone, which is not made again without what it held.
     pub fn level(&self, name: &str) -> Result<Self, FolderError> {
+        fs::metadata(&self.path).map_err(FolderError::io(&self.path))?;
         Self::create(self.path.join(name))
     }
 
@@ -192,7 +163,49 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be put into JSON, or the system refuses.
     pub fn write_run(&self, document: &RunDocument) -> Result<PathBuf, FolderError> {
-        self.write_json("run.json", document)
+        let path = self.write_json("run.json", document)?;
+        if !document.is_virtual() {
+            self.on_disk("run.json")?;
+        }
+        Ok(path)
+    }
+
+    /// Writes `summary.json`, which says that a level came to its end, and how many tapes it has: those, and what was to be measured, are
+    /// on the disk before it.
+    ///
+    /// # Errors
+    /// If it cannot be put into JSON, or the system refuses.
+    pub fn write_summary(&self, level: &LevelReport) -> Result<PathBuf, FolderError> {
+        let is_kept = !level.is_simulated();
+        if is_kept {
+            ["level.json", "tapes.jsonl"].into_iter().try_for_each(|name| self.sync(name))?;
+        }
+        let path = self.write_json("summary.json", &SummaryDocument::from(level))?;
+        if is_kept {
+            self.on_disk("summary.json")?;
+        }
+        Ok(path)
+    }
+
+    /// Sees to it that this file is on the disk, and the names of all that lies beside it.
+    fn on_disk(&self, name: &str) -> Result<(), FolderError> {
+        self.sync(name)?;
+        // Where a folder cannot be opened as a file, its names are left to the system.
+        for folder in [Some(&*self.path), self.path.parent()].into_iter().flatten() {
+            let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        }
+        Ok(())
+    }
+
+    /// Sees to it that what this file holds is on the disk, where it is there.
+    fn sync(&self, name: &str) -> Result<(), FolderError> {
+        let path = self.path.join(name);
+        match File::options().append(true).open(&path).and_then(|file| file.sync_all()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(FolderError::Io { path, error })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes `document` as pretty JSON.
@@ -216,9 +229,15 @@ impl RunFolder {
     pub fn write_text(&self, name: &str, text: &str) -> Result<PathBuf, FolderError> {
         let path = self.path.join(name);
         let aside = self.path.join(format!(".{name}.part"));
-        fs::write(&aside, text).map_err(FolderError::io(&aside))?;
-        fs::rename(&aside, &path).map_err(FolderError::io(&path))?;
-        Ok(path)
+        let written = fs::write(&aside, text).and_then(|()| fs::rename(&aside, &path));
+        match written {
+            Ok(()) => Ok(path),
+            Err(error) => {
+                // A full disk may have taken a part of it, which is of no use to anybody.
+                let _ = fs::remove_file(&aside);
+                Err(FolderError::Io { path, error })
+            }
+        }
     }
 
     /// Writes `ttft.hdr`, `itl.hdr` and `e2el.hdr`: HDR interval logs of a level that took `duration`.
@@ -244,54 +263,6 @@ impl RunFolder {
     /// # Errors
     /// If the system refuses.
     pub fn tapes(&self) -> Result<TapeFile, FolderError> {
-        let path = self.path.join("tapes.jsonl");
-        let file = OpenOptions::new().create_new(true).append(true).open(&path);
-        let file = file.map_err(FolderError::io(&path))?;
-        Ok(TapeFile { path, file, whole: 0, lines: Vec::with_capacity(2 * MOST_KEPT_BACK) })
-    }
-}
-
-/// How many bytes of tapes are kept back at the most before they are written.
-const MOST_KEPT_BACK: usize = 1 << 16;
-
-/// `tapes.jsonl`: one tape a line, in the order in which the requests ended.
-///
-/// Whole lines are written, as soon as no further tape is at hand, or every 64 KiB where tapes come faster than that. So a
-/// killed run keeps every request that ended, but for those 64 KiB where the disk or this side could not keep up.
-#[derive(Debug)]
-pub struct TapeFile {
-    path: PathBuf,
-    file: File,
-    /// How many bytes of whole lines are written.
-    whole: u64,
-    lines: Vec<u8>,
-}
-
-impl TapeSink for TapeFile {
-    type Error = FolderError;
-
-    fn record(&mut self, tape: &Tape) -> Result<(), FolderError> {
-        let line = serde_json::to_writer(&mut self.lines, tape);
-        line.map_err(FolderError::json("tapes.jsonl"))?;
-        self.lines.push(b'\n');
-        if self.lines.len() >= MOST_KEPT_BACK { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<(), FolderError> {
-        let written = self.file.write_all(&self.lines);
-        match &written {
-            Ok(()) => self.whole += self.lines.len() as u64,
-            // A full disk may have taken half a line; the file must end with a whole one.
-            Err(_) => drop(self.file.set_len(self.whole)),
-        }
-        self.lines.clear();
-        written.map_err(FolderError::io(&self.path))
-    }
-}
-
-impl Drop for TapeFile {
-    fn drop(&mut self) {
-        // A driver flushes and hears of errors; this is for who stopped in the midst.
-        let _ = self.flush();
+        TapeFile::create(self.path.join("tapes.jsonl"))
     }
 }

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::{
     FolderError, LevelReport, MergedTapes, ReferenceFiles, RequestedLoad, RunFolder, RunSetup,
-    StoredError, SummaryDocument,
+    StoredError,
 };
 use check::CheckedShards;
 use clock_offsets::{ClockOffsets, seconds};
@@ -171,12 +171,7 @@ impl ShardMerge {
             .zip(tapes.files())
             .filter_map(|(shard, file)| {
                 let cut = file.cut()?;
-                Some(format!(
-                    "{}: tapes.jsonl is cut in mid-line: {} tapes are whole, {} bytes left out",
-                    shard.name(),
-                    cut.whole,
-                    cut.rest_bytes
-                ))
+                Some(format!("{}: tapes.jsonl is {cut}", shard.name()))
             })
             .collect();
         cuts.iter().for_each(|cut| note(cut));
@@ -190,7 +185,7 @@ impl ShardMerge {
         };
         tally.settle();
         let report = summary::report(shards, first, &tally, asked, found)?;
-        folder.write_json("summary.json", &SummaryDocument::from(&report))?;
+        folder.write_summary(&report)?;
         let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();
         folder.write_histograms(&histograms, duration)?;
         self.copy_reference(folder)?;

@@ -91,6 +91,10 @@ pub struct RunDocument {
     /// that it is computed from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed_of_light: Option<DeploymentRecord>,
+    /// How long the device's file beside it is, in bytes; absent where there is none. A shorter one still reads as a device, but as
+    /// another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_file_bytes: Option<u64>,
     /// What an hour of one device costs, as it was given; what was published is not the run's to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu_hour_usd: Option<UsdPerHour>,
@@ -175,6 +179,7 @@ impl RunDocument {
             probed: None,
             ab: None,
             speed_of_light: None,
+            device_file_bytes: None,
             gpu_hour_usd: None,
             merged: Vec::new(),
             merged_though: Vec::new(),

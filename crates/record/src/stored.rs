@@ -7,7 +7,8 @@ mod lines;
 mod merged;
 
 pub(crate) use document::{
-    DocumentLevels, read as read_document, read_summary, read_sweep, read_text, schema_of,
+    DocumentLevels, read as read_document, read_json_text, read_summary, read_sweep, read_text,
+    schema_of,
 };
 pub(crate) use level::SET_ASIDE;
 pub use level::{StoredEnding, StoredLevel};
@@ -56,14 +57,26 @@ pub enum StoredError {
         reads: &'static str,
     },
     /// A document without its end.
-    #[error("{} ends too early (line {line}{}): the file was cut off", path.display(), at(field))]
+    #[error("{} ends too early at byte {bytes} (line {line}{}): the file was cut off", path.display(), at(field))]
     CutOff {
         /// The file.
         path: PathBuf,
+        /// How long it is, in bytes.
+        bytes: usize,
         /// Its last line, from 1.
         line: usize,
         /// The path of the field in which it ends; empty at the top.
         field: String,
+    },
+    /// A file that is not as long as it was when it was kept.
+    #[error("{} is {bytes} bytes long, and run.json says {recorded}: the file was cut off or edited", path.display())]
+    Length {
+        /// The file.
+        path: PathBuf,
+        /// How long it is.
+        bytes: u64,
+        /// How long it was.
+        recorded: u64,
     },
     /// A document that is no JSON, or not of the right form.
     #[error("{}: {problem}{}", path.display(), at(field))]

@@ -204,6 +204,8 @@ const LAYERS: [Layer; 18] = [
         ours: &["fizeau"],
         external: &[
             "clap",
+            "clap_complete",
+            "clap_mangen",
             "indicatif",
             "ratatui",
             "serde",

@@ -201,7 +201,7 @@ impl Watcher for Progress {
         if let RunEvent::Resumed { finished, cut } = &event {
             for name in cut {
                 self.say(&format!(
-                    "note: {name}: its tapes.jsonl is cut in mid-line, so that it is measured again"
+                    "note: {name}: its tapes.jsonl is not whole, so that it is measured again"
                 ));
             }
             let (levels, are) = if *finished == 1 { ("level", "is") } else { ("levels", "are") };

@@ -228,25 +228,6 @@ fn a_run_in_which_nothing_completes_is_invalid_and_exit_code_1() {
 }
 
 #[test]
-fn a_key_reaches_the_server_and_no_file() {
-    let server = simulated();
-    let scratch = Scratch::new("key");
-    let (url, out, key) = (server.base_url(), scratch.path("run"), scratch.path("key"));
-    std::fs::write(&key, "sk-very-secret\n").unwrap();
-    let line = "bench --model m --random-input-len 4 --random-output-len 4 --num-prompts 2 --header X-Team=hush-hush";
-    let mut words: Vec<&str> = line.split_whitespace().collect();
-    words.extend(["--base-url", &url, "--out", &out, "--api-key-file", &key]);
-    words.extend(HOWEVER_BUSY);
-    let ended = run(&words);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    for entry in std::fs::read_dir(&out).unwrap() {
-        let path = entry.unwrap().path();
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert!(!text.contains("very-secret") && !text.contains("hush-hush"), "{}", path.display());
-    }
-}
-
-#[test]
 fn who_closes_the_pipe_loses_nothing() {
     let url = scripted(|_| Some(stream_of(4)));
     let scratch = Scratch::new("pipe");

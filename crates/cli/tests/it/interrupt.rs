@@ -36,6 +36,11 @@ fn sweep_ended_by(name: &str, code: i32) {
     words.extend(["--base-url", &url, "--out", &out]);
     let child = fizeau(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     hung.recv().unwrap();
+    // Who would write there as well is told who does.
+    let second = Ended::from(fizeau(&words).output().unwrap());
+    assert_eq!(second.code, Some(2), "{second:?}");
+    let held = format!("--out: {out} is in use: process {}", child.id());
+    assert!(second.err.contains(&held), "{}", second.err);
     signal(name, &child);
     let ended = Ended::from(child.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(code), "{ended:?}");
@@ -83,6 +88,8 @@ fn a_part_of_a_run_is_marked_in_its_folder_and_is_no_vllm_result() {
     let summary = json(format!("{out}/summary.json"));
     assert_eq!(summary["status"], "partial");
     assert_eq!(summary["requests"]["completed"], 2);
+    // The request that was called off before its reply had no stamps.
+    assert_eq!(summary["client"]["stamps"], "kernel");
     assert!(!std::path::Path::new(&result).exists());
     comes_back(&out);
     for words in ["not written, since the run was interrupted", "partial"] {

@@ -261,14 +261,14 @@ fn a_killed_shard_gives_what_is_whole_and_the_merged_run_is_partial() {
     let out = scratch.path("all");
     let ended = merge(&runs, &out, &[]);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    assert!(ended.err.contains("cut in mid-line: 29 tapes are whole"), "{}", ended.err);
+    assert!(ended.err.contains("cut in mid-line: 29 whole tapes are used"), "{}", ended.err);
     let summary = document(&out, "summary.json");
     assert_eq!(summary["requests"]["sent"], 59);
     assert_eq!(summary["status"], "partial");
     assert_eq!(summary["validity"]["verdict"], "suspect");
     let reason = summary["status_reason"].as_str().unwrap();
     assert!(reason.starts_with("1 of 2 shards did not finish; "), "{reason}");
-    assert!(reason.contains("cut in mid-line: 29 tapes are whole"), "{reason}");
+    assert!(reason.contains("cut in mid-line: 29 whole tapes are used"), "{reason}");
 }
 
 #[test]

@@ -102,3 +102,38 @@ fn the_flags_of_the_recipes_are_flags() {
         assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
     }
 }
+
+/// The workflow measures each side as often as it compares it, with flags that there are, and asks for no rights.
+#[test]
+fn the_gate_of_a_pull_request_compares_what_it_measured() {
+    let workflow = recipe("github/pull-request.yml");
+    let lines = |command: &str| {
+        let found = workflow.lines().filter_map(|line| line.trim().strip_prefix(command));
+        let found: Vec<&str> = found.collect();
+        let [line] = found[..] else { panic!("{command}: {found:?}") };
+        line.to_owned()
+    };
+    let (bench, compare) = (lines("fizeau bench "), lines("fizeau compare "));
+    let (compare, to) = compare.split_once(" >> ").unwrap();
+    assert_eq!(to, "\"$GITHUB_STEP_SUMMARY\"");
+    for flags in ["--fail-on regression", "--markdown", "--junit junit.xml"] {
+        assert!(compare.contains(flags), "{flags}");
+    }
+    for (command, line) in [("bench", &*bench), ("compare", compare)] {
+        let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches('"')).collect();
+        let ended = run(&[&[command], &words[..], &["--help"]].concat());
+        assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
+    }
+    let rounds = workflow.split_once("for round in ").unwrap().1;
+    let rounds: Vec<&str> = rounds.split_once(';').unwrap().0.split(' ').collect();
+    let runs = |side: &str| rounds.iter().map(|n| format!("runs/{side}-{n}")).collect::<Vec<_>>();
+    assert!(bench.ends_with("--out \"runs/$side-$round\""), "{bench}");
+    assert!(workflow.contains("for side in base head; do"));
+    let sides: Vec<String> = ["base", "head"].map(|side| runs(side).join(",")).to_vec();
+    assert!(compare.starts_with(&sides.join(" ")), "{compare}");
+    // The code of a stranger runs here: it gets to see nothing and to change nothing.
+    assert!(workflow.contains("on: pull_request\n"));
+    assert!(
+        workflow.contains("permissions:\n  contents: read\n") && !workflow.contains("secrets.")
+    );
+}

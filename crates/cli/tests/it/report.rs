@@ -197,7 +197,7 @@ fn a_finished_run_whose_tapes_were_cut_is_finished_no_more() {
     let text = run(&["report", &out]).out;
     let status = text.lines().skip_while(|line| !line.starts_with("Status:"));
     let status: Vec<&str> = status.take(2).collect();
-    assert!(status[0].ends_with(" partial") && status[1].contains("ends in mid-line"), "{text}");
+    assert!(status[0].ends_with(" partial") && status[1].contains("cut in mid-line"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     for view in [["--as", "vllm"], ["--explain", "ttft"], ["--percentiles", "50"]] {
         assert_eq!(report(&view)["levels"][0]["cut"]["whole_tapes"], 119, "{view:?}");

@@ -36,7 +36,7 @@ impl<K: EndpointKind> Experiment<K> {
     pub fn prepare(&self) -> Result<PreparedExperiment<K>, ExperimentError> {
         let (endpoints, run) = self.decide(&self.sources())?;
         let folder = match (self.settings.resume(), &self.conduct.folder) {
-            (Some(path), _) => Some(ClaimedFolder::again(path)),
+            (Some(path), _) => Some(ClaimedFolder::again(path).blame(InputField::Resume)?),
             (None, Some(path)) => Some(ClaimedFolder::new(path).blame(InputField::Out)?),
             (None, None) => None,
         };

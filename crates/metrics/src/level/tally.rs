@@ -61,7 +61,7 @@ pub struct LevelTally {
     connections_replaced: u64,
 }
 
-/// Who stamped anything at all.
+/// Who stamped anything that was read.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stamps {
     kernel: bool,
@@ -243,11 +243,14 @@ impl LevelTally {
         });
     }
 
-    const fn note_client(&mut self, tape: &Tape) {
+    fn note_client(&mut self, tape: &Tape) {
         match tape.stamps {
             StampSource::Kernel => self.stamps.kernel = true,
             StampSource::Simulated => self.stamps.simulated = true,
-            StampSource::User => self.stamps.user = true,
+            // Where nothing was read, as of a request that was called off before its reply, nobody stamped anything.
+            StampSource::User => {
+                self.stamps.user |= tape.marks.first_byte.is_some() || !tape.arrivals.is_empty();
+            }
         }
         match tape.connection {
             Connection::Fresh => self.connections_fresh += 1,

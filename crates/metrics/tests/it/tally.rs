@@ -95,6 +95,10 @@ fn only_the_kernels_stamps_have_a_read_lag() {
     assert_eq!(both.proof(ClientWatch::default()).stamps, StampSource::User);
     let alone = tally([&kernel]);
     assert_eq!(alone.proof(ClientWatch::default()).stamps, StampSource::Kernel);
+    let mut called_off = tape(0, &[]);
+    called_off.stamps = StampSource::User;
+    let interrupted = tally([&kernel, &called_off]);
+    assert_eq!(interrupted.proof(ClientWatch::default()).stamps, StampSource::Kernel);
     let none = tally([&user]).summary();
     let json = serde_json::to_value(&none).unwrap();
     assert_eq!(json["metrics"]["read_lag_ms"]["max_reason"], "the kernel stamped no arrival");

@@ -96,11 +96,7 @@ impl Level {
             requests.add(&tape?);
         }
         if let Some(cut) = tapes.cut() {
-            let (whole, rest) = (cut.whole, cut.rest_bytes);
-            notes.push(format!(
-                "{side}: tapes.jsonl was cut: {whole} whole tapes are used, {rest} bytes are \
-                 ignored"
-            ));
+            notes.push(format!("{side}: tapes.jsonl is {cut}"));
         }
         Ok(requests)
     }

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::{fs, io};
 
-use fizeau_core::TapeSink as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -19,6 +18,8 @@ use crate::{
 const SCHEMA: &str = "fizeau.imported/1";
 /// The document of a level.
 const FILE: &str = "imported.json";
+/// Its tapes.
+const TAPES: &str = "tapes.jsonl";
 
 /// A level under the schema of its document, with its fields in the order of their names.
 #[derive(Serialize)]
@@ -45,11 +46,16 @@ impl ImportedLevel {
         serde_json::to_value(ImportedDocument { schema: SCHEMA, level: self })
     }
 
-    /// Its tapes; what they amount to is computed of them.
+    /// Its tapes, all or none; what they amount to is computed of them.
     fn write_tapes(&self, folder: &RunFolder) -> Result<(), FolderError> {
-        let mut file = folder.tapes()?;
-        self.tapes.iter().try_for_each(|tape| file.record(tape))?;
-        file.flush()?;
+        let line = |tape| serde_json::to_string(tape).map(|line| line + "\n");
+        let lines: String = self
+            .tapes
+            .iter()
+            .map(line)
+            .collect::<Result<_, _>>()
+            .map_err(FolderError::json(TAPES))?;
+        folder.write_text(TAPES, &lines)?;
         Ok(())
     }
 

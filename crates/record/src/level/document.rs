@@ -89,6 +89,12 @@ impl From<&LevelReport> for SummaryDocument {
 }
 
 impl SummaryDocument {
+    /// How many tapes it is of, those of probes among them.
+    pub(crate) fn tapes(&self) -> u64 {
+        let probes = self.summary.probe.as_ref().map_or(0, |probe| probe.requests.sent);
+        self.summary.requests.sent.saturating_add(probes)
+    }
+
     /// Whether the level ran to its end.
     #[must_use]
     pub fn status(&self) -> LevelStatus {

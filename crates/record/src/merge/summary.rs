@@ -33,7 +33,7 @@ pub(super) fn requested_load(shards: &[MeasuredShard], shares: PlanCoverage) -> 
 
 /// What was found while shards were merged.
 pub(super) struct MergeFindings {
-    /// Of each file that was cut in mid-line, what is left of it.
+    /// Of each file that was cut, what is left of it.
     pub(super) cuts: Vec<String>,
     /// Why they ought not to have been merged, where that was forced.
     pub(super) forced: Vec<String>,

@@ -111,11 +111,7 @@ impl StoredLevelContext {
 
     /// Says that the file of its tapes was cut: a level of which some is missing is not finished, whatever its summary says.
     pub(super) fn note_cut(&mut self, cut: &TruncatedTail) {
-        let TruncatedTail { whole, rest_bytes } = cut;
-        let cut = format!(
-            "tapes.jsonl ends in mid-line: {whole} whole tapes are used, {rest_bytes} bytes are \
-             ignored"
-        );
+        let cut = format!("tapes.jsonl is {cut}");
         self.status = LevelStatus::Partial {
             reason: match &self.status {
                 LevelStatus::Finished => cut,

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
 
-use crate::stored::read_text;
+use crate::stored::{read_json_text, read_text};
 use crate::{
     EngineRecord, ReferenceFiles, ReferenceParts, SpeedOfLightReference, StoredError, StoredRun,
 };
@@ -39,15 +39,16 @@ impl StoredRun {
     /// What there is of model, devices and calibration, for who wants to hold the run against something else.
     ///
     /// # Errors
-    /// If a file that was kept cannot be read.
+    /// If a file that was kept cannot be read, or is not whole.
     pub fn reference_parts(&self) -> Result<ReferenceParts, StoredError> {
         let above = self.document_path().parent();
         let folders: Vec<_> = [Some(self.path()), above].into_iter().flatten().collect();
+        let [config, quantization, device, calibration] = ReferenceFiles::NAMES;
         let kept = |name: &str| {
             let mut paths = folders.iter().map(|folder| folder.join(name));
-            paths.find(|path| path.is_file()).map(|path| read_text(&path)).transpose()
+            let read = if name == device { read_text } else { read_json_text };
+            paths.find(|path| path.is_file()).map(|path| read(&path)).transpose()
         };
-        let [config, quantization, device, calibration] = ReferenceFiles::NAMES;
         let files = ReferenceFiles {
             model_config: kept(config)?,
             quantization: kept(quantization)?,
@@ -55,6 +56,12 @@ impl StoredRun {
             calibration: kept(calibration)?,
         };
         let document = self.document();
+        if let (Some(text), Some(recorded)) = (&files.device, document.device_file_bytes)
+            && text.len() as u64 != recorded
+        {
+            let (path, bytes) = (self.document_path().with_file_name(device), text.len() as u64);
+            return Err(StoredError::Length { path, bytes, recorded });
+        }
         let mut parts = ReferenceParts::default();
         parts.model_name.clone_from(&document.setup.model_config);
         parts.device_name.clone_from(&document.setup.hardware);

@@ -4,9 +4,7 @@ use fizeau_metrics::{LatencyHistogram, LevelHistograms};
 use thiserror::Error;
 
 use super::RunReader;
-use crate::{
-    Checklist, FolderError, LevelReport, RunFolder, StoredError, SummaryDocument, SweepDocument,
-};
+use crate::{Checklist, FolderError, LevelReport, RunFolder, StoredError, SweepDocument};
 
 /// Why figures could not be written beside the tapes that they are computed from.
 #[derive(Debug, Error)]
@@ -45,7 +43,7 @@ impl RunReader<'_> {
             let list = || Checklist::of(&read.setup, std::slice::from_ref(level));
             let checklist = level.folder.is_none().then(list);
             let report = LevelReport { checklist, ..level.clone() };
-            own.write_json("summary.json", &SummaryDocument::from(&report))?;
+            own.write_summary(&report)?;
             // Gaps that are made up are in no figure.
             if level.unseen.as_ref().is_some_and(|unseen| unseen.has_no_gaps()) {
                 histograms.itl = LatencyHistogram::default();

@@ -21,6 +21,9 @@ pub struct LevelView<T> {
 struct LeftoverBytes {
     whole_tapes: u64,
     rest_bytes: u64,
+    /// How many there were when the level was summed up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counted_tapes: Option<u64>,
 }
 
 impl<T> LevelView<T> {
@@ -31,6 +34,7 @@ impl<T> LevelView<T> {
         let left = |cut: TruncatedTail| LeftoverBytes {
             whole_tapes: cut.whole,
             rest_bytes: cut.rest_bytes,
+            counted_tapes: cut.counted,
         };
         Self { level, cut: cut.map(left), said }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fizeau_metrics::LevelSummary;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::StoredError;
 use crate::level::SUMMARY;
@@ -69,12 +69,21 @@ pub(crate) fn read_text(path: &Path) -> Result<String, StoredError> {
     fs::read_to_string(path).map_err(StoredError::io(path))
 }
 
+/// The text of the JSON at `path`, whatever it says. One that is no JSON is for its own reader to refuse, unless its end is missing.
+pub(crate) fn read_json_text(path: &Path) -> Result<String, StoredError> {
+    let text = read_text(path)?;
+    match parsed::<IgnoredAny>(path, text.as_bytes()) {
+        Err(error @ StoredError::CutOff { .. }) => Err(error),
+        _ => Ok(text),
+    }
+}
+
 fn parsed<T: DeserializeOwned>(path: &Path, text: &[u8]) -> Result<T, StoredError> {
     serde_json::from_slice(text).map_err(|error| {
         let (path, line) = (path.to_path_buf(), error.line());
         let field = field(text, line, error.column());
         if error.is_eof() {
-            return StoredError::CutOff { path, line, field };
+            return StoredError::CutOff { path, bytes: text.len(), line, field };
         }
         StoredError::Document { path, line, field, problem: error.to_string() }
     })

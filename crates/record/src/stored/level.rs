@@ -71,20 +71,22 @@ impl StoredLevel {
         })
     }
 
-    /// Its tapes, read one by one, in the order in which the requests ended.
+    /// Its tapes, read one by one, in the order in which the requests ended. Where a summary counted them, a file that was cut
+    /// between two lines is found to be cut.
     ///
     /// # Errors
-    /// If the file cannot be opened.
+    /// If the file cannot be opened, or the summary is not understood.
     pub fn tapes(&self) -> Result<StoredTapes<BufReader<File>>, StoredError> {
+        let counted = self.summary()?.map(|document| document.tapes());
         let path = self.path.join("tapes.jsonl");
         let file = File::open(&path).map_err(StoredError::io(&path))?;
-        Ok(StoredTapes::new(path, BufReader::with_capacity(1 << 18, file)))
+        Ok(StoredTapes::new(path, BufReader::with_capacity(1 << 18, file)).counted(counted))
     }
 
     /// Every tape goes to `each`, in the order in which the requests ended; what is left over where their file is cut.
     ///
     /// # Errors
-    /// If the file cannot be opened, or a whole line of it is no tape.
+    /// If the file cannot be opened, a whole line of it is no tape, or the summary is not understood.
     pub fn each_tape(
         &self,
         mut each: impl FnMut(Tape),

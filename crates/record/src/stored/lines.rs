@@ -1,5 +1,6 @@
 //! Tapes, line by line.
 
+use std::fmt;
 use std::io::{BufRead, Read};
 use std::path::PathBuf;
 
@@ -14,7 +15,7 @@ const LONGEST: u64 = 1 << 28;
 /// The tapes of `tapes.jsonl`, read one by one, each in memory only until the next.
 ///
 /// A last line without its end, or one that is no tape, is what a killed run leaves: it is not used, and [`StoredTapes::cut`]
-/// says so.
+/// says so. A file that ends with a whole line may lack lines all the same: [`StoredTapes::counted`] tells how many there were.
 ///
 /// ```
 /// use fizeau_core::{Stamp, Tape};
@@ -34,17 +35,38 @@ pub struct StoredTapes<R> {
     line: Vec<u8>,
     reader: LineReader,
     read: u64,
+    counted: Option<u64>,
     cut: Option<TruncatedTail>,
     is_over: bool,
 }
 
-/// What was left over of a file that was cut in mid-line.
+/// What was left over of a file that was cut, in mid-line or between lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TruncatedTail {
     /// How many whole tapes came before it.
     pub whole: u64,
-    /// How long the rest is, in bytes.
+    /// How long the rest is, in bytes; zero where the file ends with a whole line.
     pub rest_bytes: u64,
+    /// How many tapes there were when the level was summed up; none where it was not.
+    pub counted: Option<u64>,
+}
+
+/// What is wrong with the file, behind its name and `is`.
+impl fmt::Display for TruncatedTail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { whole, rest_bytes, counted } = self;
+        if let Some(counted) = counted.filter(|counted| counted < whole) {
+            return write!(f, "longer than its summary.json says: {whole} tapes, not {counted}");
+        }
+        match rest_bytes {
+            0 => write!(f, "cut between lines: {whole} whole tapes are used")?,
+            rest => write!(
+                f,
+                "cut in mid-line: {whole} whole tapes are used, {rest} bytes are ignored"
+            )?,
+        }
+        counted.map_or(Ok(()), |counted| write!(f, ", and there were {counted} tapes"))
+    }
 }
 
 impl<R: BufRead> StoredTapes<R> {
@@ -56,9 +78,16 @@ impl<R: BufRead> StoredTapes<R> {
             line: Vec::new(),
             reader: LineReader::default(),
             read: 0,
+            counted: None,
             cut: None,
             is_over: false,
         }
+    }
+
+    /// The same, of a file that had so many tapes when they were summed up: with fewer or more it is not whole.
+    #[must_use]
+    pub fn counted(self, counted: Option<u64>) -> Self {
+        Self { counted, ..self }
     }
 
     /// What was left over at the end, once all was read; none if the file was whole.
@@ -76,7 +105,11 @@ impl<R: BufRead> StoredTapes<R> {
         let line = self.read + 1;
         match (read, blank) {
             // Whatever opened the file may have left blank lines at its end.
-            (0, _) => return Ok(None),
+            (0, _) => {
+                let is_whole = self.counted.is_none_or(|counted| counted == self.read);
+                self.cut = (!is_whole).then(|| self.tail(0));
+                return Ok(None);
+            }
             (_, Some(error)) => return Err(self.no_tape(line, &error)),
             (_, None) => {}
         }
@@ -90,11 +123,16 @@ impl<R: BufRead> StoredTapes<R> {
                 Ok(Some(tape))
             }
             Err(_) if !is_whole => {
-                self.cut = Some(TruncatedTail { whole: self.read, rest_bytes: read });
+                self.cut = Some(self.tail(read));
                 Ok(None)
             }
             Err(error) => Err(self.no_tape(line, &error)),
         }
+    }
+
+    /// What is left over where `rest_bytes` of a line are there.
+    const fn tail(&self, rest_bytes: u64) -> TruncatedTail {
+        TruncatedTail { whole: self.read, rest_bytes, counted: self.counted }
     }
 
     /// That a line is no tape, without the line and the column that its parser counts from its beginning.

@@ -1,5 +1,5 @@
-use fizeau_core::{RequestId, Stamp, Tape, TapeSink};
-use fizeau_record::{FolderError, RunFolder};
+use fizeau_core::{LoadKind, RequestId, Stamp, Tape, TapeSink};
+use fizeau_record::{ClaimedFolder, FolderError, LevelReport, RunFolder};
 
 /// A folder of this test's own, removed when it is over.
 struct Scratch(std::path::PathBuf);
@@ -85,4 +85,88 @@ fn a_path_that_cannot_be_made_is_named() {
     let error = RunFolder::create(scratch.0.join("inside")).unwrap_err();
     assert!(error.to_string().contains("inside"), "{error}");
     std::fs::remove_file(&scratch.0).unwrap();
+}
+
+#[test]
+fn a_folder_has_one_writer_who_is_named_and_a_dead_ones_lock_is_no_obstacle() {
+    let scratch = Scratch::new("held");
+    let lock = scratch.0.join(".lock");
+    let held = ClaimedFolder::new(&scratch.0).unwrap();
+    let own = format!("is in use: process {}", std::process::id());
+    for refused in [ClaimedFolder::new(&scratch.0), ClaimedFolder::again(&scratch.0)] {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, FolderError::Held { .. }), "{error}");
+        assert!(error.to_string().contains(&own), "{error}");
+    }
+    held.folder().write_text("run.json", "{}").unwrap();
+    // Another one that writes is what matters, not that a run is there.
+    assert!(ClaimedFolder::new(&scratch.0).unwrap_err().to_string().contains(&own));
+    drop(held);
+    assert!(!lock.exists());
+    assert!(matches!(ClaimedFolder::new(&scratch.0), Err(FolderError::Occupied(_))));
+    // What a process that was killed leaves behind, longer than what is written over it.
+    std::fs::write(&lock, format!("process 1 on {}\n", "a-host".repeat(99))).unwrap();
+    let again = ClaimedFolder::again(&scratch.0).unwrap();
+    assert!(ClaimedFolder::again(&scratch.0).unwrap_err().to_string().contains(&own));
+    drop(again);
+    assert!(!lock.exists() && scratch.0.join("run.json").exists());
+}
+
+#[test]
+fn a_folder_that_nothing_came_of_is_given_back() {
+    let scratch = Scratch::new("back");
+    drop(ClaimedFolder::new(&scratch.0).unwrap());
+    assert!(!scratch.0.exists());
+    std::fs::create_dir(&scratch.0).unwrap();
+    drop(ClaimedFolder::new(&scratch.0).unwrap());
+    assert!(scratch.0.exists(), "it lay there before");
+}
+
+#[test]
+fn a_folder_that_is_removed_in_mid_run_is_named_and_not_made_again() {
+    let scratch = Scratch::new("removed");
+    let folder = RunFolder::create(&scratch.0).unwrap();
+    let mut tapes = folder.tapes().unwrap();
+    tapes.record(&tape(1)).unwrap();
+    std::fs::remove_dir_all(&scratch.0).unwrap();
+    tapes.flush().unwrap();
+    let level = LevelReport::of_tapes(LoadKind::Concurrency.at(1.0), [&tape(1)]);
+    let errors =
+        [folder.write_summary(&level).unwrap_err(), folder.level("concurrency-0002").unwrap_err()];
+    for error in errors {
+        let is_named = error.to_string().contains(&*scratch.0.to_string_lossy());
+        assert!(matches!(error, FolderError::Io { .. }) && is_named, "{error}");
+    }
+    assert!(!scratch.0.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_folder_is_named_before_anything_is_measured() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = Scratch::new("readonly");
+    std::fs::create_dir(&scratch.0).unwrap();
+    std::fs::set_permissions(&scratch.0, std::fs::Permissions::from_mode(0o555)).unwrap();
+    // Whoever may do anything may write here, too.
+    if std::fs::write(scratch.0.join("may"), "").is_err() {
+        let error = ClaimedFolder::new(&scratch.0).unwrap_err();
+        assert!(matches!(error, FolderError::Io { .. }), "{error}");
+        assert!(error.to_string().contains("fizeau-record"), "{error}");
+    }
+    std::fs::set_permissions(&scratch.0, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// What has no room left is written aside first, so that the file of that name stays as it was.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_document_that_finds_no_room_leaves_the_one_before_it() {
+    let scratch = Scratch::new("full");
+    let folder = RunFolder::create(&scratch.0).unwrap();
+    folder.write_text("summary.json", "before").unwrap();
+    let aside = scratch.0.join(".summary.json.part");
+    std::os::unix::fs::symlink("/dev/full", &aside).unwrap();
+    let error = folder.write_text("summary.json", "after").unwrap_err();
+    assert!(error.to_string().contains("summary.json: No space left"), "{error}");
+    assert_eq!(std::fs::read_to_string(scratch.0.join("summary.json")).unwrap(), "before");
+    assert!(!aside.exists());
 }

@@ -80,7 +80,7 @@ fn the_figures_of_an_import_are_written_beside_its_tapes() {
 #[test]
 fn what_was_said_of_levels_is_one_document() {
     let run = StoredRun::open(fixture("killed")).unwrap();
-    let cut = TruncatedTail { whole: 3, rest_bytes: 17 };
+    let cut = TruncatedTail { whole: 3, rest_bytes: 17, counted: None };
     let said = std::collections::BTreeMap::from([("answer", 42)]);
     let views: Vec<LevelView<_>> =
         run.levels().iter().map(|level| LevelView::new(level, Some(cut), said.clone())).collect();

@@ -106,7 +106,8 @@ proptest! {
         let (found, cut) = read(text);
         prop_assert_eq!(&found[..], &tapes[..whole]);
         let rest_bytes = (text.len() - begun) as u64;
-        prop_assert_eq!(cut, (rest_bytes > 0).then_some(TruncatedTail { whole: whole as u64, rest_bytes }));
+        let tail = TruncatedTail { whole: whole as u64, rest_bytes, counted: None };
+        prop_assert_eq!(cut, (rest_bytes > 0).then_some(tail));
     }
 
     #[test]

@@ -49,11 +49,7 @@ pub(super) fn text(of: &RereadLevel, verbosity: Verbosity) -> String {
 
 /// Says what a killed run left over of the tapes of a level in this folder.
 pub(crate) fn note_cut(folder: &Path, cut: Option<TruncatedTail>) {
-    if let Some(TruncatedTail { whole, rest_bytes, .. }) = cut {
-        tell!(
-            "note: {}: cut in mid-line: {whole} whole tapes are used, {rest_bytes} bytes are \
-             ignored",
-            folder.join("tapes.jsonl").display(),
-        );
+    if let Some(cut) = cut {
+        tell!("note: {} is {cut}", folder.join("tapes.jsonl").display());
     }
 }

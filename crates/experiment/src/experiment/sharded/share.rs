@@ -9,7 +9,7 @@ use fizeau_core::{Nanos, Stamp, Tape, TapeSink};
 use fizeau_harness::{Cancel, DriveEnding, DriveError, LevelRun, Measure, Observer, PlannedLevel};
 use fizeau_record::{
     FolderError, LevelDocument, LevelPlan, LevelReport, RunDocument, RunFolder, ShardHealth,
-    SummaryDocument, TapeFile,
+    TapeFile,
 };
 use fizeau_workload::{Shard, WalkError};
 
@@ -140,7 +140,7 @@ pub(super) async fn measure<M: Measure>(
     let took = with.now().saturating_since(begun);
     let start = *gate.start.lock().unwrap_or_else(PoisonError::into_inner);
     let share = judged(level, &run, basis, group.shard());
-    let written = kept.write_json("summary.json", &SummaryDocument::from(&share));
+    let written = kept.write_summary(&share);
     spool.check(written.map(|_| ()));
     let Some(start) = start else {
         group.give_up(&group.error().unwrap_or(ShardError::CalledOff));

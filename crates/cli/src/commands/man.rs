@@ -1,0 +1,26 @@
+//! `fizeau man`: the manual pages.
+
+use std::fs;
+
+use clap_mangen::{Man, generate_to};
+
+use crate::args::{ManArgs, command};
+use crate::exit::{Exit, Fail};
+use crate::terminal::say::say;
+
+pub(crate) fn run(args: &ManArgs) -> Result<Exit, Fail> {
+    match &args.dir {
+        Some(dir) => {
+            let written = fs::create_dir_all(dir).and_then(|()| generate_to(command(), dir));
+            written.map_err(|error| Fail::usage(format!("{}: {error}", dir.display())))?;
+        }
+        None => {
+            let mut page = Vec::new();
+            Man::new(command().disable_help_subcommand(true))
+                .render(&mut page)
+                .map_err(Fail::broken)?;
+            say(String::from_utf8_lossy(&page).trim_end())?;
+        }
+    }
+    Ok(Exit::Good)
+}
