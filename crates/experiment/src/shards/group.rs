@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use fizeau_core::{Nanos, Stamp};
 use fizeau_harness::{Cancel, StartGate};
-use fizeau_record::{RunDocument, ShardsReport};
+use fizeau_record::{ClockAxis, RunDocument, ShardsReport};
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 use fizeau_workload::Shard;
 
@@ -121,6 +121,19 @@ impl ShardGroup {
         self.welcome.out.join("shards").join(name)
     }
 
+    /// The name of the meeting, which no other has.
+    pub(crate) fn meeting(&self) -> &str {
+        &self.welcome.token
+    }
+
+    /// This shard's clock as it was read before the level; none of the first one, whose clock is everyone's.
+    pub(crate) fn clock_before(&self) -> Option<ClockAxis> {
+        match &self.state().role {
+            Role::First(_) => None,
+            Role::Other(follower) => follower.reading.map(ClockAxis::at),
+        }
+    }
+
     /// By what shard 0 knows this shard's folder.
     pub(crate) fn mark(&self, shard: Shard) -> String {
         mark(&self.welcome.token, shard)
@@ -152,14 +165,19 @@ impl ShardGroup {
         }
     }
 
-    /// Says what came of this shard's part, which took so long.
-    pub(crate) fn end(&self, report: PartReport, took: Nanos) -> Result<(), ShardError> {
+    /// Says what came of this shard's part, which took so long. `keep` hears what is known of its clock by then.
+    pub(crate) fn end(
+        &self,
+        report: PartReport,
+        took: Nanos,
+        keep: impl FnOnce(ClockAxis),
+    ) -> Result<(), ShardError> {
         match &mut self.state().role {
             Role::First(_) => Ok(()),
             Role::Other(follower) => {
                 // The slowest of them may take as long again.
                 let longest = Duration::from(took) + PATIENCE;
-                follower.end(report, &self.clock, longest)
+                follower.end(report, &self.clock, longest, keep)
             }
         }
     }
@@ -197,8 +215,9 @@ impl ShardGroup {
 
     /// Tells the others that this one cannot go on.
     pub(crate) fn give_up(&self, error: &ShardError) {
-        if let Role::Other(follower) = &mut self.state().role {
-            follower.give_up(error);
+        match &mut self.state().role {
+            Role::First(leader) => leader.give_up(&error.clone().at("shard 0")),
+            Role::Other(follower) => follower.give_up(error),
         }
     }
 

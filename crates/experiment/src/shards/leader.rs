@@ -52,7 +52,6 @@ struct Peer {
 #[derive(Debug)]
 pub(crate) struct PartOf {
     pub(crate) report: PartReport,
-    pub(crate) axis: ClockAxis,
     /// Where its tapes can be read here.
     pub(crate) tapes: PathBuf,
 }
@@ -269,7 +268,7 @@ impl Leader {
         let token = self.welcome.token.clone();
         let mut parts: Vec<PartOf> = Vec::new();
         self.each(|peer| {
-            let report = match peer.link.receive(&wait)? {
+            let mut report = match peer.link.receive(&wait)? {
                 Message::Ended(report) => *report,
                 Message::Refused(error) => return Ok(Some(error)),
                 other => return Err(unexpected(&other)),
@@ -278,10 +277,10 @@ impl Leader {
                 return Ok(Some(error));
             }
             let last = peer.read_clock(clock, &wait)?;
-            let axis = ClockAxis::between(peer.reading.unwrap_or(last), last);
+            report.record.clock = Some(ClockAxis::between(peer.reading.unwrap_or(last), last));
             let mark = mark(&token, peer.shard);
             let tapes = peer.take_tapes(&report.tapes, &mark, &into(peer.shard), &wait)?;
-            parts.push(PartOf { report, axis, tapes });
+            parts.push(PartOf { report, tapes });
             Ok(None)
         })?;
         Ok(parts)
@@ -291,6 +290,12 @@ impl Leader {
     pub(crate) fn finish(&mut self) {
         // Whoever is gone need not be told.
         let _ = self.peers.iter_mut().try_for_each(|peer| peer.link.send(&Message::Done));
+        self.peers.clear();
+    }
+
+    /// Tells all why they cannot go on.
+    pub(crate) fn give_up(&mut self, error: &ShardError) {
+        refuse(&mut self.peers, error);
         self.peers.clear();
     }
 
@@ -308,7 +313,7 @@ impl Leader {
         for (number, peer) in self.peers.iter_mut().enumerate() {
             let error = match what(peer) {
                 Ok(None) => continue,
-                Ok(Some(error)) => error,
+                Ok(Some(error)) => error.at(&peer.name()),
                 Err(error) => error.of(&peer.name()),
             };
             match (&error, self.missing) {
@@ -326,8 +331,7 @@ impl Leader {
         }
         if let Some((number, error)) = fatal {
             self.peers.remove(number);
-            refuse(&mut self.peers, &error);
-            self.peers.clear();
+            self.give_up(&error);
             return Err(error);
         }
         for number in gone.into_iter().rev() {
@@ -356,7 +360,7 @@ impl Peer {
             return Ok(theirs.to_path_buf());
         }
         if let Some(folder) = into.parent() {
-            fs::create_dir_all(folder)?;
+            fs::create_dir_all(folder).map_err(LinkError::not_kept(folder))?;
         }
         self.link.receive_file(into, wait)?;
         Ok(into.to_path_buf())

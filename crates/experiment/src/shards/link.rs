@@ -4,7 +4,8 @@ mod folder;
 mod tcp;
 
 use std::fmt::Debug;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fizeau_harness::Cancel;
@@ -56,19 +57,32 @@ pub(super) enum LinkError {
     /// The run was called off.
     #[error("interrupted")]
     CalledOff,
+    /// What came cannot be kept here, which is no fault of the other end's.
+    #[error("cannot write {}: {error}", path.display())]
+    NotKept {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
     /// What came is not understood.
     #[error("it says something that is not understood: {0}")]
     NotUnderstood(String),
     /// The system refuses.
     #[error("{0}")]
-    System(#[from] std::io::Error),
+    System(#[from] io::Error),
 }
 
 impl LinkError {
+    /// That the system refuses to write there.
+    pub(super) fn not_kept(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        move |error| Self::NotKept { path: path.to_path_buf(), error }
+    }
+
     /// As what befell `who`.
     pub(super) fn of(self, who: &str) -> ShardError {
         match self {
             Self::CalledOff => ShardError::CalledOff,
+            Self::NotKept { .. } => ShardError::NotKept(format!("shard 0: {self}")),
             Self::NotUnderstood(_) => ShardError::Unusable(format!("{who}: {self}")),
             Self::Silent | Self::Gone | Self::System(_) => {
                 ShardError::PeerMissing(format!("{who}: {self}"))

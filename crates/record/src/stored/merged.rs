@@ -37,11 +37,21 @@ struct Source<R> {
 
 /// How a file's tapes come onto the common axis.
 #[derive(Debug, Clone, Copy)]
-enum OntoAxis {
+pub(crate) enum OntoAxis {
     /// Their stamps are put later by this much.
     Later(Nanos),
     /// By readings of its clock.
     Read(ClockAxis),
+}
+
+impl OntoAxis {
+    /// By how many nanoseconds stamps are put later; less than none where they are put earlier.
+    pub(crate) fn later_ns(self) -> i64 {
+        match self {
+            Self::Later(later) => i64::try_from(later.as_nanos()).unwrap_or(i64::MAX),
+            Self::Read(axis) => axis.last().ahead_ns.saturating_neg(),
+        }
+    }
 }
 
 impl<R: BufRead> MergedTapes<R> {
@@ -57,7 +67,7 @@ impl<R: BufRead> MergedTapes<R> {
         Self::onto(files.into_iter().map(|(tapes, axis)| (tapes, onto(axis))))
     }
 
-    fn onto(files: impl Iterator<Item = (StoredTapes<R>, OntoAxis)>) -> Self {
+    pub(crate) fn onto(files: impl Iterator<Item = (StoredTapes<R>, OntoAxis)>) -> Self {
         let source = |(tapes, onto)| Source { tapes, onto, next: None, span: None, is_over: false };
         Self(files.map(source).collect())
     }
