@@ -4,8 +4,8 @@ use fizeau_core::{Millis, StampSource, TokenSource};
 
 use super::workload::{abandoned, cache, notes, output_length, prompt_length};
 use super::{
-    ClientProof, LevelEnding, LevelExpectations, Thresholds, Validity, Verdict, VerdictConcern,
-    VerdictReason,
+    ClientNeed, ClientProof, LevelEnding, LevelExpectations, Thresholds, Validity, Verdict,
+    VerdictConcern, VerdictReason,
 };
 use crate::{Distribution, LevelSummary, Saturation, Statistic};
 
@@ -47,6 +47,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
     let mut notes = notes(level, expected);
     let is_busy = late_read(level, limits).is_some() || run_delay(client, limits).is_some();
     notes.extend((is_busy && client.stamps == StampSource::Kernel).then(|| STAND.to_owned()));
+    notes.extend(ClientNeed::of(level, client, limits).map(|need| need.to_string()));
     Validity { verdict: worst.unwrap_or(Verdict::Valid), reasons, notes }
 }
 
