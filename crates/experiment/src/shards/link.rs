@@ -22,6 +22,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long somebody waits.
 #[derive(Debug, Clone)]
 pub(super) struct Wait {
+    time: Duration,
     until: Instant,
     cancel: Cancel,
 }
@@ -30,8 +31,13 @@ impl Wait {
     /// For so long from now, unless the run is called off.
     pub(super) fn of(time: Duration, cancel: &Cancel) -> Self {
         // What no clock can show is as good as a year.
-        let year = Duration::from_secs(31_536_000);
-        Self { until: Instant::now() + time.min(year), cancel: cancel.clone() }
+        let time = time.min(Duration::from_secs(31_536_000));
+        Self { time, until: Instant::now() + time, cancel: cancel.clone() }
+    }
+
+    /// The same, from now.
+    pub(super) fn again(&self) -> Self {
+        Self::of(self.time, &self.cancel)
     }
 
     /// # Errors

@@ -146,6 +146,8 @@ impl Link for TcpLink {
         let not_kept = LinkError::not_kept(path);
         let mut file = DeflateDecoder::new(File::create(path).map_err(not_kept)?);
         loop {
+            // However long all of it takes, the next part comes soon.
+            let wait = &wait.again();
             let Message::Bytes { bytes: mut left } = self.receive(wait)? else {
                 return Err(LinkError::NotUnderstood("tapes without their length".to_owned()));
             };
