@@ -193,6 +193,9 @@ impl TcpHost {
                 .or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)))?,
         };
         listener.set_nonblocking(true)?;
+        // Shards come all at once, and there may be more of them than the standard library lets wait.
+        #[cfg(target_os = "linux")]
+        rustix::net::listen(&listener, 4_096)?;
         Ok(Self(listener))
     }
 
