@@ -8,12 +8,13 @@ use std::time::{Duration, SystemTime};
 
 use fizeau_core::{Nanos, Stamp};
 use fizeau_harness::{Cancel, StartGate};
-use fizeau_record::{ClockAxis, RunDocument, ShardsReport};
+use fizeau_record::{ClockAxis, RunDocument, RunFolder, ShardHealth, ShardRecord, ShardsReport};
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 use fizeau_workload::Shard;
 
 use super::error::ShardError;
 use super::follower::Follower;
+use super::health::host;
 use super::leader::{Leader, PartOf};
 use super::message::{PartReport, Welcome};
 use super::spec::{ShardOffer, ShardSpec};
@@ -270,8 +271,27 @@ fn token() -> String {
 pub(crate) struct Gate<'a> {
     pub(crate) group: &'a ShardGroup,
     pub(crate) cancel: &'a Cancel,
+    /// Where this shard's part is kept.
+    pub(crate) kept: &'a RunFolder,
     /// When the level begins, once that is agreed.
     pub(crate) start: Mutex<Option<Stamp>>,
+}
+
+impl Gate<'_> {
+    /// Keeps by which clock the part is measured: what is killed in the midst can be put together with the others all the same.
+    fn keep(&self, start: Stamp, clock: Option<ClockAxis>) {
+        let Self { group, kept, .. } = self;
+        let health =
+            ShardHealth { shard: group.shard.to_string(), host: host(), ..ShardHealth::default() };
+        let record = ShardRecord {
+            start,
+            clock,
+            meeting: group.meeting().to_owned(),
+            ..ShardRecord::of_health(health)
+        };
+        // A disk that is full is noticed by the tapes.
+        let _ = kept.write_json("shard.json", &record);
+    }
 }
 
 impl StartGate for Gate<'_> {
@@ -285,6 +305,7 @@ impl StartGate for Gate<'_> {
         };
         match agreed {
             Ok(start) => {
+                self.keep(start, self.group.clock_before());
                 *self.start.lock().unwrap_or_else(PoisonError::into_inner) = Some(start);
                 Some(start)
             }

@@ -49,7 +49,7 @@ impl MeasuredShard {
     /// one's.
     pub(super) fn clock(&self) -> Option<(&str, Option<ClockAxis>)> {
         match (&self.record, self.report()) {
-            (Some(record), _) => Some((&record.meeting, record.clock)),
+            (Some(record), _) => Some((record.meeting.as_str(), record.clock)),
             (None, report) => Some((report?.meeting.as_deref()?, None)),
         }
     }
@@ -62,7 +62,12 @@ impl MeasuredShard {
     /// What is known of it, or of each shard that was merged into it, whose tapes are so many.
     pub(super) fn records(&self, tapes: u64) -> Vec<ShardRecord> {
         match (&self.record, self.report()) {
-            (Some(record), _) => vec![record.clone()],
+            (Some(record), _) => {
+                let mut record = record.clone();
+                // One that was killed in the midst knew of none yet.
+                record.health.sent = record.health.sent.max(tapes);
+                vec![record]
+            }
             (None, Some(report)) => {
                 let meeting = report.meeting.clone().unwrap_or_default();
                 let of = |health: &ShardHealth| ShardRecord {

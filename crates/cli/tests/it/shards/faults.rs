@@ -126,7 +126,12 @@ fn a_shard_that_is_killed_is_named_and_what_was_measured_is_kept() {
     let (one, other) = (format!("{out}/shards/0-of-2"), format!("{out}/shards/1-of-2"));
     let by_hand = crate::stand::run(&["merge", &one, &other, "--out", &merged]);
     assert!(matches!(by_hand.code, Some(0 | 1)), "{by_hand:?}");
-    assert_eq!(json(Path::new(&merged).join("summary.json"))["status"], "partial");
+    let summary = json(Path::new(&merged).join("summary.json"));
+    assert_eq!(summary["status"], "partial");
+    // By the clocks as they were read before it died.
+    assert!(summary["shards"]["meeting"].is_string(), "{}", summary["shards"]);
+    let sent = |shard: usize| summary["shards"]["health"][shard]["sent"].as_u64().unwrap();
+    assert_eq!(sent(0) + sent(1), summary["requests"]["sent"].as_u64().unwrap());
 }
 
 #[test]

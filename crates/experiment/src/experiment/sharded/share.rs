@@ -133,7 +133,7 @@ pub(super) async fn measure<M: Measure>(
             return Ok(None);
         }
     };
-    let gate = Gate { group, cancel: &cancel, start: Mutex::new(None) };
+    let gate = Gate { group, cancel: &cancel, kept: &kept, start: Mutex::new(None) };
     let first = FirstRelease::default();
     let mut spool = Spool { file, first, group, cancel: &cancel };
     let (before, begun) = (CpuTimes::now(), with.now());
