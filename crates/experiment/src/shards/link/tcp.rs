@@ -236,6 +236,23 @@ mod tests {
 
     use super::*;
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_cut_link_is_looked_after_by_the_system_and_is_gone() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let link =
+            TcpLink::new(TcpStream::connect(listener.local_addr().unwrap()).unwrap()).unwrap();
+        let limit = rustix::net::sockopt::tcp_user_timeout(&link.stream).unwrap();
+        assert_eq!(
+            (u128::from(limit), rustix::net::sockopt::socket_keepalive(&link.stream)),
+            (CUT.as_millis(), Ok(true))
+        );
+        // The connection's own time limit, as tcp(7) has it, is not one of ours.
+        let cut = || io::Error::from(rustix::io::Errno::TIMEDOUT);
+        assert!(!is_patience(&cut()) && matches!(gone(cut()), LinkError::Gone));
+        assert!(is_patience(&io::Error::from(rustix::io::Errno::AGAIN)));
+    }
+
     #[test]
     fn messages_and_files_come_whole_through_a_connection() {
         let host = TcpHost::open("127.0.0.1:0").unwrap();
