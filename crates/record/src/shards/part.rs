@@ -2,12 +2,12 @@
 
 use fizeau_core::Stamp;
 use fizeau_metrics::{
-    ClientWatch, Distribution, LevelSummary, Validity, Verdict, VerdictConcern, VerdictReason,
+    ClientWatch, Distribution, LevelSummary, Statistic, Validity, Verdict, VerdictConcern,
+    VerdictReason,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{ClockAxis, ShardHealth, ShardsReport, TailShares};
-use crate::TailLatency;
 
 /// What is known of one shard's part of a level besides its tapes and its summary: `shard.json` in its folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,7 +85,7 @@ impl ShardHealth {
     /// The same, with what a level's figures, its client's machine and its verdict say.
     #[must_use]
     pub fn of_level(self, level: &LevelSummary, watch: &ClientWatch, validity: &Validity) -> Self {
-        let tail = |of: &Distribution| TailLatency::of(of).map(|tail| tail.ms());
+        let tail = |of: &Distribution| Some(of.value_or_max(Statistic::P99)?.value.get());
         let worst = || {
             let verdict = validity.verdict;
             let reason = validity.reasons.iter().find(|reason| reason.verdict == verdict);
