@@ -147,11 +147,6 @@ impl MeasuredShard {
         self.document().setup.workload.asked
     }
 
-    /// Whether no request fell to it, as its summary has it.
-    pub(super) fn is_empty(&self) -> bool {
-        self.requests().is_some_and(|requests| requests.sent == 0)
-    }
-
     /// What became of its requests, as its summary has it; none if it has none.
     pub(super) fn requests(&self) -> Option<&RequestCounts> {
         self.summary.as_ref().map(|summary| &summary.summary.requests)
