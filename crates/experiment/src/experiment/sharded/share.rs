@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use fizeau_core::{Nanos, Stamp, Tape, TapeSink};
+use fizeau_core::{Nanos, Tape, TapeSink};
 use fizeau_harness::{Cancel, DriveEnding, DriveError, LevelRun, Measure, Observer, PlannedLevel};
 use fizeau_record::{
     FolderError, LevelDocument, LevelPlan, LevelReport, RunDocument, RunFolder, ShardRecord,
