@@ -120,9 +120,9 @@ pub use stats::{
     weighted_percentile_of_sorted,
 };
 pub use validity::{
-    CacheExpectation, CeilingLimit, ClientCeiling, ClientProof, ClientWatch, LevelEnding,
-    LevelExpectations, OnTimeLimit, ResourceNeed, SystemHeadroom, ThresholdError, Thresholds,
-    Validity, Verdict, VerdictConcern, VerdictReason, judge,
+    CacheExpectation, CeilingLimit, ClientCeiling, ClientNeed, ClientProof, ClientWatch,
+    LevelEnding, LevelExpectations, OnTimeLimit, ResourceNeed, SystemHeadroom, ThresholdError,
+    Thresholds, Validity, Verdict, VerdictConcern, VerdictReason, judge,
 };
 pub use window::{
     CutReason, LevelSignal, MeasuredWindow, MserPoint, NoWindow, NoWindowReason, Saturation,

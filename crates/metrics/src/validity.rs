@@ -2,6 +2,7 @@
 
 mod ceiling;
 mod judge;
+mod need;
 mod proof;
 mod thresholds;
 mod workload;
@@ -9,6 +10,7 @@ mod workload;
 pub use ceiling::{CeilingLimit, ClientCeiling, OnTimeLimit};
 pub use fizeau_core::Verdict;
 pub use judge::judge;
+pub use need::ClientNeed;
 pub use proof::{ClientProof, ClientWatch, ResourceNeed, SystemHeadroom};
 pub use thresholds::{ThresholdError, Thresholds};
 

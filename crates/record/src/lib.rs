@@ -141,7 +141,9 @@ pub use setup::{
     ClientHost, ConnectionRecord, EndpointRecord, EngineRecord, NOT_RECORDED, RunSetup,
     ToolVersion, WorkloadRecord,
 };
-pub use shards::{ClockAxis, ClockReading, ClockSource, ShardHealth, ShardsReport, TailShares};
+pub use shards::{
+    ClockAxis, ClockReading, ClockSource, ShardHealth, ShardRecord, ShardsReport, TailShares,
+};
 pub use stored::{
     MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes, TruncatedTail,
 };

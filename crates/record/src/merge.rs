@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::{
     FolderError, LevelReport, MergedTapes, ReferenceFiles, RequestedLoad, RunFolder, RunSetup,
-    StoredError,
+    StoredError, TailShares,
 };
 use check::CheckedShards;
 use clock_offsets::{ClockOffsets, seconds};
@@ -150,15 +150,19 @@ impl ShardMerge {
         let Self { shards, checked, axis, forced_by } = self;
         let first = self.first()?;
         let asked = summary::requested_load(shards, checked.shares);
-        folder.write_run(&document::merged(shards, first, &axis.later, checked, asked))?;
+        folder.write_run(&document::merged(shards, first, axis, checked, asked))?;
         let mut tally = tally(first, &self.goals()?, asked)?;
         let mut histograms = LevelHistograms::default();
         let mut sink = folder.tapes()?;
         let files = shards.iter().map(|shard| shard.level.tapes());
         let files = files.collect::<Result<Vec<_>, _>>()?;
-        let mut tapes = MergedTapes::new(files.into_iter().zip(axis.later.iter().copied()));
-        for tape in &mut tapes {
-            let tape = tape?;
+        let mut tail = TailShares::of(shards.iter().map(MeasuredShard::sent).sum());
+        let mut counts = vec![0; shards.len()];
+        let mut tapes = MergedTapes::onto(files.into_iter().zip(axis.onto.iter().copied()));
+        while let Some(next) = tapes.next_of() {
+            let (number, tape) = next?;
+            counts.get_mut(number).into_iter().for_each(|count| *count += 1);
+            tail.add(number, &tape);
             sink.record(&tape)?;
             tally.add(&tape);
             histograms.add(&tape);
@@ -179,6 +183,7 @@ impl ShardMerge {
         let found = summary::MergeFindings {
             cuts,
             apart: clock_offsets::apart(&names, &tapes.spans().collect::<Vec<_>>()),
+            shards: summary::shards(shards, checked, &counts, &tail),
             forced: checked.objections.clone(),
             forced_by: forced_by.clone(),
             note: axis.note,

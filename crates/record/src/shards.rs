@@ -1,12 +1,14 @@
 //! Clients that measured one level together: when each began, by whose clock, how each fared, and who has the tail.
 
 mod clock;
+mod part;
 mod tail;
 
 use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
 use serde::{Deserialize, Serialize};
 
 pub use clock::{ClockAxis, ClockReading, ClockSource};
+pub use part::ShardRecord;
 pub use tail::TailShares;
 
 /// Clients that measured one level together, and that there were all of them, or not.
@@ -16,6 +18,8 @@ pub use tail::TailShares;
 pub struct ShardsReport {
     /// How many there were to be.
     pub count: u64,
+    /// The name of the meeting on whose first clock the stamps are; absent where they did not all meet.
+    pub meeting: Option<String>,
     /// How far apart the first and the last began, on the first one's clock; absent where fewer than two sent anything.
     pub start_skew_ms: Option<f64>,
     /// By how much that may be wrong, since no two clocks are compared exactly; absent where it is not known.
@@ -136,9 +140,9 @@ impl ShardsReport {
         let mut lines = vec![self.skew_line()];
         if let Some(one) = self.blurring() {
             lines.push(format!(
-                "shard {} on {} has {:.0} % of the slowest {} requests: look at that client before the server",
+                "shard {}{} has {:.0} % of the slowest {} requests: look at that client before the server",
                 one.shard,
-                one.host,
+                if one.host.is_empty() { String::new() } else { format!(" on {}", one.host) },
                 100.0 * one.tail_share.unwrap_or_default(),
                 self.tail_requests.unwrap_or_default(),
             ));

@@ -14,6 +14,7 @@ pub(crate) use level::SET_ASIDE;
 pub use level::{StoredEnding, StoredLevel};
 pub use lines::{StoredTapes, TruncatedTail};
 pub use merged::MergedTapes;
+pub(crate) use merged::OntoAxis;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -145,7 +145,7 @@ const LAYERS: [Layer; 18] = [
             "fizeau-pareto",
             "fizeau-core",
         ],
-        external: &["jiff", "serde", "serde_json", "thiserror", "tokio"],
+        external: &["flate2", "jiff", "rustix", "serde", "serde_json", "thiserror", "tokio"],
     },
     Layer {
         name: "fizeau-harness",

@@ -38,6 +38,7 @@ impl From<ShardError> for Fail {
             ShardError::Mismatch(_) => Exit::Mismatch,
             ShardError::LateStart(_) => Exit::LateStart,
             ShardError::Unusable(_) => Exit::Usage,
+            ShardError::NotKept(_) => Exit::Missed,
             _ => Exit::Interrupted,
         };
         let hint = match exit {

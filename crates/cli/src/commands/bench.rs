@@ -57,7 +57,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
         Err(ExperimentError::NotKept { measured, why }) => (*measured, Err(Fail::broken(why))),
         Err(error) => return Err(refused(error)),
     };
-    kept.finish(folder.as_ref(), measured, watcher, &cancel).written(written).show(&args.trust)
+    let outcome = kept.finish(folder.as_ref(), measured, watcher, &cancel).written(written);
+    client::tell_need(&outcome.sweep, &args.client)?;
+    outcome.show(&args.trust)
 }
 
 /// What is asked for. Files are read; nothing is sent.

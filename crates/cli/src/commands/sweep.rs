@@ -53,6 +53,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     };
     let Outcome { report, exit } = Outcome::of(outcome, Some(&folder), &verdict.goals, &cancel)?;
     show(&report, Some(&folder.path().join(PAGE)), trust)?;
+    client::tell_need(&report, &args.measure.client)?;
     Ok(checklist::enforce(&report.checklist(), trust, exit))
 }
 

@@ -285,7 +285,7 @@ fn a_merged_run_is_no_better_than_its_worst_shard() {
     assert_eq!(ended.code, Some(1), "{}", ended.err);
     let summary = document(&out, "summary.json");
     assert_eq!(summary["validity"]["verdict"], "invalid");
-    assert!(summary["validity"].to_string().contains("shard-1-of-2: broken"), "{summary}");
+    assert!(summary["validity"].to_string().contains("shard 1/2: broken"), "{summary}");
     assert_eq!(summary["client"]["cpu_share"], 0.75);
 }
 

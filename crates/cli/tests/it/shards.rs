@@ -1,12 +1,12 @@
-//! Runs of several processes: the same answer as of one, and what becomes of those that do not fit together.
+//! Runs of several processes: the same answer as of one.
+
+mod faults;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::Duration;
 
 use fizeau::core::{Nanos, Tape};
 use serde_json::Value;
@@ -125,6 +125,23 @@ fn is_one_run(name: &str, load: &[&str]) {
             let part = json(Path::new(&out).join(format!("shards/1-of-{count}/run.json")));
             assert_eq!(part["shard"], format!("1/{count}"));
         }
+        if count == 3 {
+            is_the_same_by_hand(&out, &scratch.path("by-hand"), count);
+        }
+    }
+}
+
+/// What shard 0 put together and what `fizeau merge` makes of the shards' folders is one and the same.
+fn is_the_same_by_hand(out: &str, merged: &str, count: usize) {
+    let parts: Vec<String> = (0..count).map(|i| format!("{out}/shards/{i}-of-{count}")).collect();
+    let mut words = vec!["merge", "--out", merged];
+    words.extend(parts.iter().map(String::as_str));
+    let ended = crate::stand::run(&words);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(tapes(merged) == tapes(out), "tapes differ");
+    let [whole, by_hand] = [out, merged].map(|of| json(Path::new(of).join("summary.json")));
+    for field in ["shards", "metrics", "throughput", "over_time"] {
+        assert_eq!(whole[field], by_hand[field], "{field}");
     }
 }
 
@@ -204,148 +221,4 @@ fn both_sides_of_an_ab_run_are_measured_by_all() {
     let ended = ends(children.collect());
     assert!(ended.iter().all(|ended| ended.code == Some(0)), "{ended:#?}");
     assert_eq!(tapes(&format!("{out}/b-05")).len(), 12);
-}
-
-#[test]
-fn shards_that_do_not_fit_together_send_nothing_and_say_why() {
-    let scratch = Scratch::new("shards-unlike");
-    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
-    let url = format!("http://{}", server.addr());
-    // Which process is started with which further words, as the how-many-eth of how many; what both are told, and by which code.
-    type Second<'a> = (&'a [&'a str], usize, usize, &'a str);
-    let cases: [Second<'_>; 4] = [
-        (&["--seed", "9"], 1, 2, "seed: 3 at shard 0 and 9 at shard 1/2"),
-        (&["--num-prompts", "49"], 1, 2, "requests: 48 at shard 0 and 49 at shard 1/2"),
-        (&[], 1, 3, "is one of 3, and shard 0 one of 2"),
-        (&["--random-output-len", "7"], 1, 2, "at shard 0 and"),
-    ];
-    for (number, (more, index, count, text)) in cases.into_iter().enumerate() {
-        let out = scratch.path(&number.to_string());
-        let meeting = format!("127.0.0.1:{}", free_port());
-        let line = bench(&url, &out, &["--max-concurrency", "4"]);
-        let mut other = line.clone();
-        other.extend(more);
-        let children = vec![
-            start(process(&line, 0, 2, &meeting)),
-            start(process(&other, index, count, &meeting)),
-        ];
-        for ended in ends(children) {
-            assert_eq!(ended.code, Some(5), "{ended:?}");
-            assert!(ended.err.contains(text), "{text}: {}", ended.err);
-        }
-        assert!(!Path::new(&out).join("tapes.jsonl").exists());
-    }
-}
-
-#[test]
-fn an_index_that_comes_twice_is_refused() {
-    let scratch = Scratch::new("shards-twice");
-    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
-    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
-    let meeting = format!("127.0.0.1:{}", free_port());
-    let line = bench(&url, &out, &["--max-concurrency", "4"]);
-    let children = [0, 1, 1].map(|index| start(process(&line, index, 3, &meeting)));
-    for ended in ends(children.into()) {
-        assert_eq!(ended.code, Some(5), "{ended:?}");
-        assert!(ended.err.contains("shard 1/3 is there twice"), "{}", ended.err);
-    }
-}
-
-#[test]
-fn a_shard_that_does_not_come_is_named_or_done_without() {
-    let scratch = Scratch::new("shards-missing");
-    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
-    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
-    let meeting = format!("127.0.0.1:{}", free_port());
-    let line = bench(&url, &out, &["--request-rate", "200", "--shard-timeout", "2s"]);
-    let alone = ends(vec![start(process(&line, 0, 2, &meeting))]).remove(0);
-    assert_eq!(alone.code, Some(4), "{alone:?}");
-    assert!(alone.err.contains("shard 1/2 did not come to 127.0.0.1:"), "{}", alone.err);
-    let lost = ends(vec![start(process(&line, 1, 2, &meeting))]).remove(0);
-    assert_eq!(lost.code, Some(4), "{lost:?}");
-    assert!(lost.err.contains("shard 0, looked for at 127.0.0.1:"), "{}", lost.err);
-
-    let mut line = line;
-    line.push("--allow-missing-shards");
-    let fewer = ends(vec![start(process(&line, 0, 2, &meeting))]).remove(0);
-    assert_eq!(fewer.code, Some(0), "{fewer:?}");
-    let summary = json(Path::new(&out).join("summary.json"));
-    assert_eq!(summary["requests"]["sent"], 24);
-    assert_eq!(summary["validity"]["verdict"], "suspect");
-    let reasons = summary["validity"]["reasons"].to_string();
-    assert!(
-        reasons.contains("1 of 2 shards are missing") && reasons.contains("1/2: it did not come"),
-        "{reasons}"
-    );
-}
-
-/// Starts two processes of a level that takes long, and waits until both have sent something.
-fn under_way(scratch: &Scratch, url: &str, out: &str, more: &[&str]) -> Vec<Child> {
-    let meeting = format!("127.0.0.1:{}", free_port());
-    let line = "bench --model m --num-prompts 4000 --num-warmups 0 --random-input-len 8 --random-output-len 6 --salt 7 --request-rate 400";
-    let mut words: Vec<&str> = line.split_whitespace().collect();
-    words.extend(["--base-url", url, "--out", out, "--shard-timeout", "20s"]);
-    words.extend(more);
-    let children: Vec<Child> =
-        (0..2).map(|index| start(process(&words, index, 2, &meeting))).collect();
-    let has_sent = |index: u64| {
-        let tapes = Path::new(out).join(format!("shards/{index}-of-2/tapes.jsonl"));
-        fs::metadata(tapes).is_ok_and(|file| file.len() > 0)
-    };
-    while !(has_sent(0) && has_sent(1)) {
-        thread::sleep(Duration::from_millis(20));
-    }
-    let _ = scratch;
-    children
-}
-
-#[test]
-fn a_shard_that_is_killed_is_named_and_what_was_measured_is_kept() {
-    let scratch = Scratch::new("shards-killed");
-    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
-    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
-    let mut children = under_way(&scratch, &url, &out, &[]);
-    children[1].kill().unwrap();
-    let ended = ends(children);
-    assert_eq!(ended[0].code, Some(4), "{:?}", ended[0]);
-    assert!(
-        ended[0].err.contains("shard 1/2 on ") && ended[0].err.contains("it is gone"),
-        "{}",
-        ended[0].err
-    );
-    assert!(tapes(&format!("{out}/shards/0-of-2")).len() > 1000);
-    // The folders of both can still be put together by hand.
-    let merged = scratch.path("merged");
-    let (one, other) = (format!("{out}/shards/0-of-2"), format!("{out}/shards/1-of-2"));
-    let by_hand = crate::stand::run(&["merge", &one, &other, "--out", &merged]);
-    assert!(matches!(by_hand.code, Some(0 | 1)), "{by_hand:?}");
-    assert_eq!(json(Path::new(&merged).join("summary.json"))["status"], "partial");
-}
-
-#[test]
-fn shard_0_that_is_gone_leaves_the_others_with_their_parts() {
-    let scratch = Scratch::new("shards-headless");
-    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
-    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
-    let mut children = under_way(&scratch, &url, &out, &[]);
-    children[0].kill().unwrap();
-    let ended = ends(children);
-    assert_eq!(ended[1].code, Some(4), "{:?}", ended[1]);
-    assert!(ended[1].err.contains("shard 0 is gone"), "{}", ended[1].err);
-    assert!(tapes(&format!("{out}/shards/1-of-2")).len() > 1000);
-}
-
-#[test]
-fn a_shard_that_is_killed_is_done_without_where_that_is_allowed() {
-    let scratch = Scratch::new("shards-fewer");
-    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
-    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
-    let mut children = under_way(&scratch, &url, &out, &["--allow-missing-shards"]);
-    children[1].kill().unwrap();
-    let ended = ends(children);
-    assert_eq!(ended[0].code, Some(0), "{:?}", ended[0]);
-    let summary = json(Path::new(&out).join("summary.json"));
-    assert_eq!(summary["requests"]["sent"], 2000);
-    assert_eq!(summary["shards"]["missing"][0], "1/2: it is gone");
-    assert_eq!(summary["validity"]["verdict"], "suspect");
 }

@@ -20,7 +20,21 @@ pub enum ShardError {
     /// The place where they are to meet cannot be used, or something there is not understood.
     #[error("{0}")]
     Unusable(String),
+    /// What was measured cannot be written down any further, as on a full disk.
+    #[error("{0}")]
+    NotKept(String),
     /// The run was interrupted while the shards met.
     #[error("interrupted while the shards of the run met")]
     CalledOff,
+}
+
+impl ShardError {
+    /// As it befell `who`, where it does not say so itself.
+    pub(super) fn at(self, who: &str) -> Self {
+        match self {
+            Self::NotKept(text) => Self::NotKept(format!("{who}: {text}")),
+            Self::Unusable(text) => Self::Unusable(format!("{who}: {text}")),
+            other => other,
+        }
+    }
 }

@@ -23,6 +23,8 @@ use crate::wall_time::WallTime;
 pub(super) struct Follower {
     link: Box<dyn Link>,
     pub(super) welcome: Welcome,
+    /// What its clock showed before the level.
+    pub(super) reading: Option<ClockReading>,
     patience: Duration,
     cancel: Cancel,
 }
@@ -67,7 +69,7 @@ impl Follower {
         })?;
         match answer {
             Message::Welcome(welcome) => {
-                Ok(Self { link, welcome, patience, cancel: cancel.clone() })
+                Ok(Self { link, welcome, reading: None, patience, cancel: cancel.clone() })
             }
             Message::Refused(error) => Err(error),
             other => Err(unexpected(&other).of(FIRST)),
@@ -96,6 +98,7 @@ impl Follower {
     pub(super) fn start(&mut self, clock: &MonotonicClock) -> Result<Stamp, ShardError> {
         self.send(&Message::Ready)?;
         let reading = self.tell_clock(clock, self.patience + LONGEST_WARM_UP)?;
+        self.reading = Some(reading);
         let at = match self.receive(self.patience + LONGEST_WARM_UP)? {
             Message::Start { at } => ClockAxis::at(reading).own(at),
             other => return Err(unexpected(&other).of(FIRST)),
@@ -111,12 +114,13 @@ impl Follower {
         }
     }
 
-    /// Says what came of its part, and sends its tapes where they are asked for.
+    /// Says what came of its part, and sends its tapes where they are asked for. `keep` hears what is known of its clock.
     pub(super) fn end(
         &mut self,
         report: PartReport,
         clock: &MonotonicClock,
         longest: Duration,
+        keep: impl FnOnce(ClockAxis),
     ) -> Result<(), ShardError> {
         let (tapes, is_over) = (report.tapes.clone(), report.failed.is_some());
         self.send(&Message::Ended(Box::new(report)))?;
@@ -125,7 +129,8 @@ impl Follower {
         }
         // Whoever is called off still hands over what there is.
         self.cancel = Cancel::new();
-        self.tell_clock(clock, longest)?;
+        let last = self.tell_clock(clock, longest)?;
+        keep(ClockAxis::between(self.reading.unwrap_or(last), last));
         match self.receive(longest)? {
             Message::Tapes { wanted: true } => self.send_tapes(&tapes),
             Message::Tapes { wanted: false } => Ok(()),

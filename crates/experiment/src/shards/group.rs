@@ -8,12 +8,13 @@ use std::time::{Duration, SystemTime};
 
 use fizeau_core::{Nanos, Stamp};
 use fizeau_harness::{Cancel, StartGate};
-use fizeau_record::{RunDocument, ShardsReport};
+use fizeau_record::{ClockAxis, RunDocument, RunFolder, ShardHealth, ShardRecord, ShardsReport};
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 use fizeau_workload::Shard;
 
 use super::error::ShardError;
 use super::follower::Follower;
+use super::health::host;
 use super::leader::{Leader, PartOf};
 use super::message::{PartReport, Welcome};
 use super::spec::{ShardOffer, ShardSpec};
@@ -120,6 +121,19 @@ impl ShardGroup {
         self.welcome.out.join("shards").join(name)
     }
 
+    /// The name of the meeting, which no other has.
+    pub(crate) fn meeting(&self) -> &str {
+        &self.welcome.token
+    }
+
+    /// This shard's clock as it was read before the level; none of the first one, whose clock is everyone's.
+    pub(crate) fn clock_before(&self) -> Option<ClockAxis> {
+        match &self.state().role {
+            Role::First(_) => None,
+            Role::Other(follower) => follower.reading.map(ClockAxis::at),
+        }
+    }
+
     /// By what shard 0 knows this shard's folder.
     pub(crate) fn mark(&self, shard: Shard) -> String {
         mark(&self.welcome.token, shard)
@@ -151,14 +165,19 @@ impl ShardGroup {
         }
     }
 
-    /// Says what came of this shard's part, which took so long.
-    pub(crate) fn end(&self, report: PartReport, took: Nanos) -> Result<(), ShardError> {
+    /// Says what came of this shard's part, which took so long. `keep` hears what is known of its clock by then.
+    pub(crate) fn end(
+        &self,
+        report: PartReport,
+        took: Nanos,
+        keep: impl FnOnce(ClockAxis),
+    ) -> Result<(), ShardError> {
         match &mut self.state().role {
             Role::First(_) => Ok(()),
             Role::Other(follower) => {
                 // The slowest of them may take as long again.
                 let longest = Duration::from(took) + PATIENCE;
-                follower.end(report, &self.clock, longest)
+                follower.end(report, &self.clock, longest, keep)
             }
         }
     }
@@ -196,8 +215,9 @@ impl ShardGroup {
 
     /// Tells the others that this one cannot go on.
     pub(crate) fn give_up(&self, error: &ShardError) {
-        if let Role::Other(follower) = &mut self.state().role {
-            follower.give_up(error);
+        match &mut self.state().role {
+            Role::First(leader) => leader.give_up(&error.clone().at("shard 0")),
+            Role::Other(follower) => follower.give_up(error),
         }
     }
 
@@ -250,8 +270,27 @@ fn token() -> String {
 pub(crate) struct Gate<'a> {
     pub(crate) group: &'a ShardGroup,
     pub(crate) cancel: &'a Cancel,
+    /// Where this shard's part is kept.
+    pub(crate) kept: &'a RunFolder,
     /// When the level begins, once that is agreed.
     pub(crate) start: Mutex<Option<Stamp>>,
+}
+
+impl Gate<'_> {
+    /// Keeps by which clock the part is measured: what is killed in the midst can be put together with the others all the same.
+    fn keep(&self, start: Stamp, clock: Option<ClockAxis>) {
+        let Self { group, kept, .. } = self;
+        let health =
+            ShardHealth { shard: group.shard.to_string(), host: host(), ..ShardHealth::default() };
+        let record = ShardRecord {
+            start,
+            clock,
+            meeting: group.meeting().to_owned(),
+            ..ShardRecord::of_health(health)
+        };
+        // A disk that is full is noticed by the tapes.
+        let _ = kept.write_json("shard.json", &record);
+    }
 }
 
 impl StartGate for Gate<'_> {
@@ -265,6 +304,7 @@ impl StartGate for Gate<'_> {
         };
         match agreed {
             Ok(start) => {
+                self.keep(start, self.group.clock_before());
                 *self.start.lock().unwrap_or_else(PoisonError::into_inner) = Some(start);
                 Some(start)
             }

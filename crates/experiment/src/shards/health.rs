@@ -4,8 +4,7 @@ use std::fs;
 
 use fizeau_core::{Stamp, Tape};
 use fizeau_harness::{LevelRun, Notice, Observer};
-use fizeau_metrics::Distribution;
-use fizeau_record::{LevelReport, ShardHealth, TailLatency};
+use fizeau_record::{LevelReport, ShardHealth};
 use fizeau_transport::wall_clock_error;
 use fizeau_workload::Shard;
 
@@ -75,24 +74,14 @@ pub(crate) fn of_part(
     report: &LevelReport,
     before: Option<CpuTimes>,
 ) -> ShardHealth {
-    let tail = |of: &Distribution| TailLatency::of(of).map(|tail| tail.ms());
-    let requests = &run.summary.requests;
-    let reasons = || report.validity.reasons.iter();
-    let worst = reasons().find(|reason| reason.verdict == report.validity.verdict);
-    ShardHealth {
+    let health = ShardHealth {
         shard: shard.to_string(),
         host: host(),
-        sent: requests.sent,
-        failed: requests.failed,
-        send_lateness_p99_ms: tail(&run.summary.metrics.send_lateness),
-        read_lag_p99_ms: tail(&run.summary.metrics.read_lag),
-        cpu_share: run.client.watch.cpu_share,
-        run_delay_share: run.client.watch.run_delay_share,
         steal_share: CpuTimes::now().zip(before).and_then(|(now, then)| now.steal_since(then)),
         wall_clock_error_ms: wall_clock_error().map(|error| error.to_millis().get()),
-        worst: worst.cloned(),
         ..ShardHealth::default()
-    }
+    };
+    health.of_level(&run.summary, &run.client.watch, &report.validity)
 }
 
 #[cfg(test)]

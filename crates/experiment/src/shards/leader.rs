@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use fizeau_core::{Clock as _, Nanos, Stamp};
@@ -19,6 +20,9 @@ use super::spec::{MissingShards, ShardSpec};
 
 /// How far ahead a level's beginning is named: longer than any message takes to reach everybody.
 const LEAD: Nanos = Nanos::from_secs(1);
+
+/// From how many shards tapes are taken at a time.
+const AT_ONCE: usize = 16;
 
 /// How long one that has come may take to say who it is.
 const GREETING: Duration = Duration::from_secs(5);
@@ -52,7 +56,6 @@ struct Peer {
 #[derive(Debug)]
 pub(crate) struct PartOf {
     pub(crate) report: PartReport,
-    pub(crate) axis: ClockAxis,
     /// Where its tapes can be read here.
     pub(crate) tapes: PathBuf,
 }
@@ -266,10 +269,9 @@ impl Leader {
     ) -> Result<Vec<PartOf>, ShardError> {
         // Whoever is called off says what came of it until then.
         let wait = Wait::of(self.patience + own.into(), &Cancel::new());
-        let token = self.welcome.token.clone();
-        let mut parts: Vec<PartOf> = Vec::new();
+        let mut reports: Vec<PartReport> = Vec::new();
         self.each(|peer| {
-            let report = match peer.link.receive(&wait)? {
+            let mut report = match peer.link.receive(&wait)? {
                 Message::Ended(report) => *report,
                 Message::Refused(error) => return Ok(Some(error)),
                 other => return Err(unexpected(&other)),
@@ -278,19 +280,55 @@ impl Leader {
                 return Ok(Some(error));
             }
             let last = peer.read_clock(clock, &wait)?;
-            let axis = ClockAxis::between(peer.reading.unwrap_or(last), last);
-            let mark = mark(&token, peer.shard);
-            let tapes = peer.take_tapes(&report.tapes, &mark, &into(peer.shard), &wait)?;
-            parts.push(PartOf { report, axis, tapes });
+            report.record.clock = Some(ClockAxis::between(peer.reading.unwrap_or(last), last));
+            reports.push(report);
+            Ok(None)
+        })?;
+        let mut tapes = self.take_tapes(&reports, into, &wait.again()).into_iter();
+        let (mut parts, mut reports) = (Vec::new(), reports.into_iter());
+        self.each(|_| {
+            let (report, tapes) = (reports.next(), tapes.next().transpose()?);
+            parts.extend(report.zip(tapes).map(|(report, tapes)| PartOf { report, tapes }));
             Ok(None)
         })?;
         Ok(parts)
+    }
+
+    /// Where the tapes of each peer can be read, whose `reports` are in their order: of several at a time, since each compresses its own.
+    fn take_tapes(
+        &mut self,
+        reports: &[PartReport],
+        into: impl Fn(Shard) -> PathBuf,
+        wait: &Wait,
+    ) -> Vec<Result<PathBuf, LinkError>> {
+        let token = &self.welcome.token;
+        let mut taken = Vec::new();
+        for (peers, reports) in self.peers.chunks_mut(AT_ONCE).zip(reports.chunks(AT_ONCE)) {
+            thread::scope(|scope| {
+                let running = peers.iter_mut().zip(reports).map(|(peer, report)| {
+                    let (mark, into) = (mark(token, peer.shard), into(peer.shard));
+                    let theirs = &report.tapes;
+                    scope.spawn(move || peer.take_tapes(theirs, &mark, &into, &wait.again()))
+                });
+                // All are begun before the first is waited for.
+                let running: Vec<_> = running.collect();
+                let ended = running.into_iter().map(thread::ScopedJoinHandle::join);
+                taken.extend(ended.map(|one| one.unwrap_or(Err(LinkError::Gone))));
+            });
+        }
+        taken
     }
 
     /// Lets all go.
     pub(crate) fn finish(&mut self) {
         // Whoever is gone need not be told.
         let _ = self.peers.iter_mut().try_for_each(|peer| peer.link.send(&Message::Done));
+        self.peers.clear();
+    }
+
+    /// Tells all why they cannot go on.
+    pub(crate) fn give_up(&mut self, error: &ShardError) {
+        refuse(&mut self.peers, error);
         self.peers.clear();
     }
 
@@ -308,7 +346,7 @@ impl Leader {
         for (number, peer) in self.peers.iter_mut().enumerate() {
             let error = match what(peer) {
                 Ok(None) => continue,
-                Ok(Some(error)) => error,
+                Ok(Some(error)) => error.at(&peer.name()),
                 Err(error) => error.of(&peer.name()),
             };
             match (&error, self.missing) {
@@ -326,8 +364,7 @@ impl Leader {
         }
         if let Some((number, error)) = fatal {
             self.peers.remove(number);
-            refuse(&mut self.peers, &error);
-            self.peers.clear();
+            self.give_up(&error);
             return Err(error);
         }
         for number in gone.into_iter().rev() {
@@ -356,7 +393,7 @@ impl Peer {
             return Ok(theirs.to_path_buf());
         }
         if let Some(folder) = into.parent() {
-            fs::create_dir_all(folder)?;
+            fs::create_dir_all(folder).map_err(LinkError::not_kept(folder))?;
         }
         self.link.receive_file(into, wait)?;
         Ok(into.to_path_buf())

@@ -4,7 +4,8 @@ mod folder;
 mod tcp;
 
 use std::fmt::Debug;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fizeau_harness::Cancel;
@@ -21,6 +22,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long somebody waits.
 #[derive(Debug, Clone)]
 pub(super) struct Wait {
+    time: Duration,
     until: Instant,
     cancel: Cancel,
 }
@@ -29,8 +31,13 @@ impl Wait {
     /// For so long from now, unless the run is called off.
     pub(super) fn of(time: Duration, cancel: &Cancel) -> Self {
         // What no clock can show is as good as a year.
-        let year = Duration::from_secs(31_536_000);
-        Self { until: Instant::now() + time.min(year), cancel: cancel.clone() }
+        let time = time.min(Duration::from_secs(31_536_000));
+        Self { time, until: Instant::now() + time, cancel: cancel.clone() }
+    }
+
+    /// The same, from now.
+    pub(super) fn again(&self) -> Self {
+        Self::of(self.time, &self.cancel)
     }
 
     /// # Errors
@@ -56,19 +63,32 @@ pub(super) enum LinkError {
     /// The run was called off.
     #[error("interrupted")]
     CalledOff,
+    /// What came cannot be kept here, which is no fault of the other end's.
+    #[error("cannot write {}: {error}", path.display())]
+    NotKept {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
     /// What came is not understood.
     #[error("it says something that is not understood: {0}")]
     NotUnderstood(String),
     /// The system refuses.
     #[error("{0}")]
-    System(#[from] std::io::Error),
+    System(#[from] io::Error),
 }
 
 impl LinkError {
+    /// That the system refuses to write there.
+    pub(super) fn not_kept(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        move |error| Self::NotKept { path: path.to_path_buf(), error }
+    }
+
     /// As what befell `who`.
     pub(super) fn of(self, who: &str) -> ShardError {
         match self {
             Self::CalledOff => ShardError::CalledOff,
+            Self::NotKept { .. } => ShardError::NotKept(format!("shard 0: {self}")),
             Self::NotUnderstood(_) => ShardError::Unusable(format!("{who}: {self}")),
             Self::Silent | Self::Gone | Self::System(_) => {
                 ShardError::PeerMissing(format!("{who}: {self}"))

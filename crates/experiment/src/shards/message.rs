@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fizeau_core::{Stamp, WarmUp};
-use fizeau_record::{ClockReading, ShardHealth};
+use fizeau_record::{ClockReading, ShardRecord};
 use serde::{Deserialize, Serialize};
 
 use super::error::ShardError;
@@ -40,7 +40,7 @@ pub(crate) enum Message {
     Ended(Box<PartReport>),
     /// The tapes are to be sent; or they are there already, in a folder that both see.
     Tapes { wanted: bool },
-    /// So many bytes of tapes follow.
+    /// So many bytes of compressed tapes follow, and then more; none where that was all. Of a file, how long it is.
     Bytes { bytes: u64 },
     /// There are no more levels.
     Done,
@@ -80,15 +80,12 @@ pub(crate) struct PartReport {
     pub(crate) is_cancelled: bool,
     /// Whether its time was up before its plan was done.
     pub(crate) is_time_up: bool,
-    /// When it was to begin, on its own clock.
-    pub(crate) start: Stamp,
-    /// When its first request was to leave, and when it left.
-    pub(crate) first: Option<(Stamp, Stamp)>,
     pub(crate) warm_up: WarmUp,
     pub(crate) held_back: u64,
     pub(crate) abandoned: u64,
     pub(crate) threads: u32,
-    pub(crate) health: ShardHealth,
+    /// When it began, and how its client fared.
+    pub(crate) record: ShardRecord,
     /// Where its tapes lie.
     pub(crate) tapes: PathBuf,
 }

@@ -4,8 +4,8 @@ use fizeau_core::{Millis, StampSource, TokenSource};
 
 use super::workload::{abandoned, cache, notes, output_length, prompt_length};
 use super::{
-    ClientProof, LevelEnding, LevelExpectations, Thresholds, Validity, Verdict, VerdictConcern,
-    VerdictReason,
+    ClientNeed, ClientProof, LevelEnding, LevelExpectations, Thresholds, Validity, Verdict,
+    VerdictConcern, VerdictReason,
 };
 use crate::{Distribution, LevelSummary, Saturation, Statistic};
 
@@ -48,6 +48,8 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
     let is_busy = late_read(level, limits).is_some() || run_delay(client, limits).is_some();
     let is_late_but_stamped = is_busy && client.stamps == StampSource::Kernel;
     validity.notes.extend(is_late_but_stamped.then(|| STAND.to_owned()));
+    let need = ClientNeed::of(level, client, limits);
+    validity.notes.extend(need.map(|need| need.to_string()));
     validity
 }
 

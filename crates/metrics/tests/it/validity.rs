@@ -4,8 +4,8 @@ use fizeau_core::{
     ConnectMarks, FailureClass, Nanos, PerSec, ReadLag, StampSource, Tape, TokenSource,
 };
 use fizeau_metrics::{
-    ClientCeiling, ClientProof, ClientWatch, GoodputGoals, LevelEnding, LevelExpectations,
-    LevelSummary, OnTimeLimit, Validity, Verdict, judge,
+    ClientCeiling, ClientNeed, ClientProof, ClientWatch, GoodputGoals, LevelEnding,
+    LevelExpectations, LevelSummary, OnTimeLimit, Thresholds, Validity, Verdict, judge,
 };
 
 use crate::tapes::{failed, ms, tape};
@@ -147,6 +147,8 @@ fn a_client_without_time_of_its_own_is_noticed() {
     assert_eq!(with_cpu(Some(0.90)).verdict, Verdict::Valid);
     let text = "the client needs most of a CPU: the client thread used 95.0 % (limit 90.0 %)";
     assert_one(&with_cpu(Some(0.95)), Verdict::Suspect, text);
+    let need = "this client is at 95.0 % of a core: its load needs 2 threads, or 2 shards";
+    assert!(with_cpu(Some(0.95)).notes.iter().any(|note| note == need));
     assert_eq!(with_cpu(Some(0.99)).verdict, Verdict::Invalid);
     let delayed = with_watch(|watch| watch.run_delay_share = Some(0.5));
     let text =
@@ -200,6 +202,23 @@ fn a_run_near_the_clients_own_ceiling_is_suspect() {
     assert_eq!(with_ceiling(0.0).verdict, Verdict::Valid, "no ceiling at all is none to be near");
     let text = "the client ran near its own ceiling: 90.0 % of the 74 tokens/s that it can do on this machine (limit 80.0 %); the server may be faster";
     assert_one(&with_ceiling(reached / 0.9), Verdict::Suspect, text);
+    let needs = |threads, share: f64| {
+        let ceiling = ClientCeiling {
+            streams: 64,
+            tokens_per_s: PerSec::new(reached / share),
+            on_time: None,
+        };
+        let client = with_watch(|watch| (watch.threads, watch.ceiling) = (threads, Some(ceiling)));
+        ClientNeed::of(&level, &client, &Thresholds::default())
+            .map(|need| (need.threads, need.shards()))
+    };
+    assert_eq!([needs(4, 0.7), needs(4, 0.9), needs(4, 1.7)], [None, Some((5, 2)), Some((9, 3))]);
+    assert_eq!(
+        with_ceiling(reached / 0.9).notes.last().map(String::as_str),
+        Some(
+            "this client is at 20.0 % of a core and 0.90 of its measured ceiling: its load needs 2 threads, or 2 shards"
+        )
+    );
 }
 
 #[test]

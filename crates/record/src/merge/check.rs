@@ -37,6 +37,8 @@ pub(super) enum PlanCoverage {
 #[derive(Debug, Clone)]
 pub(super) struct CheckedShards {
     pub(super) shares: PlanCoverage,
+    /// The shares that are missing, where the shards are of one run.
+    pub(super) missing: Vec<String>,
     /// Why the shards ought not to have been merged, where it was forced.
     pub(super) objections: Vec<String>,
 }
@@ -53,25 +55,31 @@ pub(super) fn check(
         return Err(MergeError::NotOfOneRun(objections));
     }
     objections.iter().for_each(|objection| note(objection));
-    let shares = if objections.is_empty() { all_or_some(shards, note) } else { PlanCoverage::Some };
-    Ok(CheckedShards { shares, objections })
+    let (shares, missing) = match objections.is_empty() {
+        true => all_or_some(shards, note),
+        false => (PlanCoverage::Some, Vec::new()),
+    };
+    Ok(CheckedShards { shares, missing, objections })
 }
 
 /// Says which shards are missing.
-fn all_or_some(shards: &[MeasuredShard], note: &mut dyn FnMut(&str)) -> PlanCoverage {
+fn all_or_some(
+    shards: &[MeasuredShard],
+    note: &mut dyn FnMut(&str),
+) -> (PlanCoverage, Vec<String>) {
     let shares: Vec<(u64, u64)> = shards.iter().flat_map(MeasuredShard::shares).collect();
     let count = shares.first().map_or(0, |share| share.1);
     let missing = |index: &u64| shares.iter().all(|share| share.0 != *index);
     let missing: Vec<String> =
         (0..count).filter(missing).map(|index| format!("{index}/{count}")).collect();
     if missing.is_empty() {
-        return PlanCoverage::All(count);
+        return (PlanCoverage::All(count), missing);
     }
     note(&format!(
         "some shards are missing, and rates are those of the ones that are here: {} missing",
         list(&missing)
     ));
-    PlanCoverage::Some
+    (PlanCoverage::Some, missing)
 }
 
 /// The first few of many.

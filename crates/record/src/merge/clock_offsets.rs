@@ -5,7 +5,8 @@ use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
 
 use super::MergeError;
 use super::shard::MeasuredShard;
-use crate::StoredError;
+use crate::stored::OntoAxis;
+use crate::{ClockAxis, StoredError};
 
 /// Shards of one run are started together: an hour between them is a mistake, or a clock that is wrong.
 const ABSURD: Nanos = Nanos::from_secs(3600);
@@ -17,20 +18,27 @@ const LATE: u64 = 10;
 const GUESSED: &str = "not every shard records when its clock began (epoch_unix_ns); their first requests are assumed \
  to have been released at one instant";
 
-/// By how much each shard's stamps are to be put later, so that all count from one epoch: the earliest.
+/// How each shard's stamps come onto one axis.
 #[derive(Debug, Clone)]
 pub(super) struct ClockOffsets {
-    pub(super) later: Vec<Nanos>,
+    pub(super) onto: Vec<OntoAxis>,
+    /// What the wall clock showed at the axis' epoch; none where nobody knows.
+    pub(super) epoch_unix_ns: Option<u64>,
     /// Notes on it.
     pub(super) note: Option<&'static str>,
 }
 
 impl ClockOffsets {
+    /// By the clocks as they were read of shards that met; else by their epochs, the earliest of which is the axis' own; else by their
+    /// first releases.
     pub(super) fn of(
         shards: &[MeasuredShard],
         is_forced: bool,
         note: &mut dyn FnMut(&str),
     ) -> Result<Self, MergeError> {
+        if let Some(met) = Self::of_meeting(shards) {
+            return Ok(met);
+        }
         let epochs: Option<Vec<u64>> = shards.iter().map(MeasuredShard::epoch_unix_ns).collect();
         let Some(epochs) = epochs else {
             note(GUESSED);
@@ -44,8 +52,31 @@ impl ClockOffsets {
             Some((later, shard)) if !is_forced => {
                 Err(MergeError::FarApart { shard: shard.name(), later: *later })
             }
-            _ => Ok(Self { later, note: None }),
+            _ => Ok(Self::later(later, Some(first), None)),
         }
+    }
+
+    fn later(later: Vec<Nanos>, epoch_unix_ns: Option<u64>, note: Option<&'static str>) -> Self {
+        Self { onto: later.into_iter().map(OntoAxis::Later).collect(), epoch_unix_ns, note }
+    }
+
+    /// None unless all took part in one meeting.
+    fn of_meeting(shards: &[MeasuredShard]) -> Option<Self> {
+        let clocks = shards.iter().map(MeasuredShard::clock).collect::<Option<Vec<_>>>()?;
+        let (meeting, _) = *clocks.first()?;
+        let is_one = clocks.iter().all(|(other, _)| *other == meeting);
+        let (first, (_, clock)) = shards
+            .iter()
+            .zip(&clocks)
+            .min_by_key(|(shard, _)| shard.shares().into_iter().min())
+            .filter(|_| is_one)?;
+        // Its own epoch, and what its clock was ahead.
+        let ahead = clock.map_or(0, |clock| clock.last().ahead_ns);
+        let epoch_unix_ns = first.epoch_unix_ns().and_then(|own| own.checked_add_signed(ahead));
+        let onto = |(_, clock): &(&str, Option<ClockAxis>)| {
+            clock.map_or(OntoAxis::Later(Nanos::ZERO), OntoAxis::Read)
+        };
+        Some(Self { onto: clocks.iter().map(onto).collect(), epoch_unix_ns, note: None })
     }
 
     fn of_first_releases(shards: &[MeasuredShard]) -> Result<Self, StoredError> {
@@ -53,7 +84,7 @@ impl ClockOffsets {
             shards.iter().map(MeasuredShard::first_release).collect::<Result<_, _>>()?;
         let last = first.iter().copied().max().unwrap_or(Stamp::EPOCH);
         let later = first.iter().map(|first| last.saturating_since(*first)).collect();
-        Ok(Self { later, note: Some(GUESSED) })
+        Ok(Self::later(later, None, Some(GUESSED)))
     }
 }
 

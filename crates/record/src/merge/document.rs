@@ -1,8 +1,7 @@
 //! `run.json` of shards together.
 
-use fizeau_core::Nanos;
-
 use super::check::{CheckedShards, PlanCoverage};
+use super::clock_offsets::ClockOffsets;
 use super::shard::MeasuredShard;
 use super::summary;
 use crate::{LevelPlan, MergedShard, RequestedLoad, RunDocument};
@@ -11,16 +10,16 @@ use crate::{LevelPlan, MergedShard, RequestedLoad, RunDocument};
 pub(super) fn merged(
     shards: &[MeasuredShard],
     first: &MeasuredShard,
-    later: &[Nanos],
+    axis: &ClockOffsets,
     checked: &CheckedShards,
     asked: RequestedLoad,
 ) -> RunDocument {
-    let from = shards.iter().zip(later).flat_map(|(shard, later)| entries(shard, *later));
-    let from: Vec<MergedShard> = from.collect();
-    let epochs = shards.iter().map(MeasuredShard::epoch_unix_ns).collect::<Option<Vec<_>>>();
+    let from = shards.iter().zip(&axis.onto);
+    let from: Vec<MergedShard> =
+        from.flat_map(|(shard, onto)| entries(shard, onto.later_ns())).collect();
     let mut document = first.run.written().clone();
     document.shard = named_shares(&from, checked.shares);
-    document.epoch_unix_ns = epochs.and_then(|epochs| epochs.into_iter().min());
+    document.epoch_unix_ns = axis.epoch_unix_ns;
     if let Some(level) = level(&document, shards) {
         document.levels = vec![level];
     }
@@ -35,11 +34,11 @@ pub(super) fn merged(
 
 /// What is said of a shard, or of each of those that were merged into it: what came of shards does not depend on the order in which
 /// they were merged.
-fn entries(shard: &MeasuredShard, later: Nanos) -> Vec<MergedShard> {
+fn entries(shard: &MeasuredShard, later_ns: i64) -> Vec<MergedShard> {
     let document = shard.document();
     if !document.merged.is_empty() {
         let put_later = |entry: &MergedShard| MergedShard {
-            put_later_ns: entry.put_later_ns.saturating_add(later.as_nanos()),
+            put_later_ns: entry.put_later_ns.saturating_add(later_ns),
             ..entry.clone()
         };
         return document.merged.iter().map(put_later).collect();
@@ -53,7 +52,7 @@ fn entries(shard: &MeasuredShard, later: Nanos) -> Vec<MergedShard> {
         host: setup.host,
         base_url: setup.endpoint.base_url,
         command_line: setup.command_line,
-        put_later_ns: later.as_nanos(),
+        put_later_ns: later_ns,
     }]
 }
 

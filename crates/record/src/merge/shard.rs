@@ -9,8 +9,8 @@ use super::MergeError;
 use crate::reading::LevelAhead;
 use crate::stored::read_text;
 use crate::{
-    LevelPlan, RequestedLoad, RunDocument, StoredEnding, StoredError, StoredLevel, StoredRun,
-    SummaryDocument,
+    ClockAxis, LevelPlan, RequestedLoad, RunDocument, ShardHealth, ShardRecord, ShardsReport,
+    StoredEnding, StoredError, StoredLevel, StoredRun, SummaryDocument,
 };
 
 /// One of the runs that are to be merged; it may be one that was merged before.
@@ -22,6 +22,8 @@ pub(super) struct MeasuredShard {
     /// Its `summary.json`; none if it did not live to write one.
     pub(super) summary: Option<Box<SummaryDocument>>,
     pub(super) ending: StoredEnding,
+    /// Its `shard.json`; none if it met no others, or did not live to write one.
+    record: Option<ShardRecord>,
 }
 
 impl MeasuredShard {
@@ -37,7 +39,62 @@ impl MeasuredShard {
         let ahead = LevelAhead::of(run.document(), &level);
         let summary = level.summary()?.map(Box::new);
         let ending = level.ending()?;
-        Ok(Self { run, level, ahead, summary, ending })
+        // What cannot be read says no more than what is not there.
+        let record = read_text(&level.path().join("shard.json")).ok();
+        let record = record.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(Self { run, level, ahead, summary, ending, record })
+    }
+
+    /// The meeting that it took part in, and its clock as read there; no clock for the first shard, and for what was merged onto that
+    /// one's.
+    pub(super) fn clock(&self) -> Option<(&str, Option<ClockAxis>)> {
+        match (&self.record, self.report()) {
+            (Some(record), _) => Some((record.meeting.as_str(), record.clock)),
+            (None, report) => Some((report?.meeting.as_deref()?, None)),
+        }
+    }
+
+    /// How the shards fared that were merged into it before.
+    fn report(&self) -> Option<&ShardsReport> {
+        self.summary.as_ref()?.shards.as_deref()
+    }
+
+    /// What is known of it, or of each shard that was merged into it, whose tapes are so many.
+    pub(super) fn records(&self, tapes: u64) -> Vec<ShardRecord> {
+        match (&self.record, self.report()) {
+            (Some(record), _) => {
+                let mut record = record.clone();
+                // One that was killed in the midst knew of none yet.
+                record.health.sent = record.health.sent.max(tapes);
+                vec![record]
+            }
+            (None, Some(report)) => {
+                let meeting = report.meeting.clone().unwrap_or_default();
+                let of = |health: &ShardHealth| ShardRecord {
+                    meeting: meeting.clone(),
+                    ..ShardRecord::of_health(health.clone())
+                };
+                report.health.iter().map(of).collect()
+            }
+            (None, None) => vec![ShardRecord::of_health(self.health(tapes))],
+        }
+    }
+
+    /// How its client fared, by its summary; without one only how much it sent is known.
+    fn health(&self, tapes: u64) -> ShardHealth {
+        let document = self.document();
+        let health = ShardHealth {
+            shard: document.shard.clone().unwrap_or_else(|| self.name()),
+            sent: tapes,
+            ..ShardHealth::default()
+        };
+        match &self.summary {
+            Some(summary) => {
+                let watch = summary.client.proof().map(|proof| proof.watch).unwrap_or_default();
+                health.of_level(&summary.summary, &watch, &summary.validity)
+            }
+            None => health,
+        }
     }
 
     pub(super) fn document(&self) -> &RunDocument {
@@ -90,14 +147,14 @@ impl MeasuredShard {
         self.document().setup.workload.asked
     }
 
-    /// Whether no request fell to it, as its summary has it.
-    pub(super) fn is_empty(&self) -> bool {
-        self.requests().is_some_and(|requests| requests.sent == 0)
-    }
-
     /// What became of its requests, as its summary has it; none if it has none.
     pub(super) fn requests(&self) -> Option<&RequestCounts> {
         self.summary.as_ref().map(|summary| &summary.summary.requests)
+    }
+
+    /// How many requests it sent; without a summary, how many it was to send.
+    pub(super) fn sent(&self) -> u64 {
+        self.requests().map_or(self.ahead.requests, |requests| requests.sent)
     }
 
     /// The earliest release on its tapes; the epoch if it has none.

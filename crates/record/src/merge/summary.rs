@@ -5,11 +5,11 @@ use fizeau_metrics::{
     ClientWatch, LevelTally, ResourceNeed, SystemHeadroom, Verdict, VerdictConcern, VerdictReason,
 };
 
-use super::check::PlanCoverage;
+use super::check::{CheckedShards, PlanCoverage};
 use super::shard::MeasuredShard;
 use crate::{
     ArrivalMoments, Checklist, LevelContext, LevelOutcome, LevelReport, LevelStatus, RequestedLoad,
-    StoredEnding, StoredError,
+    ShardRecord, ShardsReport, StoredEnding, StoredError, TailShares,
 };
 
 /// What was asked of all shards together.
@@ -39,8 +39,10 @@ pub(super) struct MergeFindings {
     pub(super) forced: Vec<String>,
     /// What forced it.
     pub(super) forced_by: String,
-    /// That the shards did not run together.
+    /// That the shards did not run together, by their tapes.
     pub(super) apart: Option<VerdictReason>,
+    /// How each of them fared.
+    pub(super) shards: ShardsReport,
     /// How they were put on one axis of time, where that is a guess.
     pub(super) note: Option<&'static str>,
 }
@@ -59,6 +61,9 @@ pub(super) fn report(
     run.summary.requests.abandoned = requests().map(|requests| requests.abandoned).sum();
     run.status = status(shards, &found.cuts);
     run.warm_up = warm_up(shards);
+    // Readings of clocks say more than tapes.
+    let apart = found.apart.filter(|_| found.shards.start_skew_ms.is_none());
+    run.shards = Some(found.shards);
     let mut context = LevelContext::new(asked);
     context.light = Err("not computed of merged shards".to_owned());
     context.thresholds = first.run.thresholds()?;
@@ -71,15 +76,8 @@ pub(super) fn report(
         let text = format!("merged by {}: {text}", found.forced_by);
         VerdictReason::new(Verdict::Suspect, VerdictConcern::Shards, text)
     });
-    for reason in forced.chain(found.apart) {
+    for reason in forced.chain(apart) {
         validity.add(reason);
-    }
-    // A shard to which no request fell is invalid by itself, and takes nothing from the others.
-    for reason in shards.iter().filter(|shard| !shard.is_empty()).filter_map(worst) {
-        if reason.verdict > validity.verdict {
-            validity.verdict = reason.verdict;
-            validity.reasons.push(reason);
-        }
     }
     // What differs from shard to shard is as the first had it.
     let setup = &first.document().setup;
@@ -167,12 +165,26 @@ fn watch(shards: &[MeasuredShard]) -> ClientWatch {
     }
 }
 
-/// What weighs most against a shard by itself; none if nothing does.
-fn worst(shard: &MeasuredShard) -> Option<VerdictReason> {
-    let validity = &shard.summary.as_ref()?.validity;
-    let worst = Some(validity.verdict).filter(|verdict| *verdict != Verdict::Valid)?;
-    let reason = validity.reasons.iter().find(|reason| reason.verdict == worst);
-    let text = reason.map_or("its summary does not say why", |reason| &reason.text);
-    let text = format!("{}: {text}", shard.name());
-    Some(VerdictReason::new(worst, VerdictConcern::Shards, text))
+/// How the shards fared, of each of which so many tapes were read; `tail` has the files in their order.
+pub(super) fn shards(
+    shards: &[MeasuredShard],
+    checked: &CheckedShards,
+    tapes: &[u64],
+    tail: &TailShares,
+) -> ShardsReport {
+    let files = || shards.iter().zip(tapes).map(|(shard, tapes)| shard.records(*tapes));
+    let records: Vec<ShardRecord> = files().flatten().collect();
+    let count = (records.len() + checked.missing.len()) as u64;
+    let mut report = ShardsReport::of_parts(count, &records, tail);
+    // Whose the tail is of several shards in one file nobody knows.
+    let shares = files().enumerate().flat_map(|(number, of)| {
+        let share = tail.share(number).filter(|_| of.len() == 1);
+        of.into_iter().map(move |_| share)
+    });
+    for (health, share) in report.health.iter_mut().zip(shares) {
+        health.tail_share = share;
+    }
+    let missing = checked.missing.iter();
+    report.missing = missing.map(|share| format!("{share}: it was not merged")).collect();
+    report
 }

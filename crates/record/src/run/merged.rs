@@ -23,8 +23,8 @@ pub struct MergedShard {
     pub base_url: String,
     /// The command line, word by word, free of secrets.
     pub command_line: Vec<String>,
-    /// By how much its stamps were put later, in nanoseconds.
-    pub put_later_ns: u64,
+    /// By how much its stamps were put later, in nanoseconds; below zero where they were put earlier.
+    pub put_later_ns: i64,
 }
 
 /// Where a run was imported from.

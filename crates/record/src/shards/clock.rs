@@ -48,7 +48,7 @@ pub enum ClockSource {
 /// assert_eq!(axis.ahead_ns(Stamp::EPOCH + Nanos::from_millis(9_000)), 3_000_250_000);
 /// assert_eq!(axis.drift_ppm().map(f64::round), Some(50.0));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockAxis {
     first: ClockReading,
     last: ClockReading,

@@ -1,6 +1,10 @@
 //! The tapes of several runs as those of one.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::io::BufRead;
+use std::mem;
+use std::ops::Range;
 
 use fizeau_core::{Nanos, Stamp, Tape};
 
@@ -22,26 +26,41 @@ use crate::ClockAxis;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct MergedTapes<R>(Vec<Source<R>>);
+pub struct MergedTapes<R> {
+    files: Vec<Source<R>>,
+    /// When the next tape of each file ended, and the file's number.
+    order: BinaryHeap<Reverse<(Stamp, usize)>>,
+    /// The files whose next tape is not in memory yet.
+    unread: Range<usize>,
+}
 
 #[derive(Debug)]
 struct Source<R> {
     tapes: StoredTapes<R>,
     onto: OntoAxis,
-    /// What comes next of it; none before it was asked for, and at its end.
+    /// What comes next of it.
     next: Option<Tape>,
     /// From its first release to its last end, on the common axis.
     span: Option<(Stamp, Stamp)>,
-    is_over: bool,
 }
 
 /// How a file's tapes come onto the common axis.
 #[derive(Debug, Clone, Copy)]
-enum OntoAxis {
+pub(crate) enum OntoAxis {
     /// Their stamps are put later by this much.
     Later(Nanos),
     /// By readings of its clock.
     Read(ClockAxis),
+}
+
+impl OntoAxis {
+    /// By how many nanoseconds stamps are put later; less than none where they are put earlier.
+    pub(crate) fn later_ns(self) -> i64 {
+        match self {
+            Self::Later(later) => i64::try_from(later.as_nanos()).unwrap_or(i64::MAX),
+            Self::Read(axis) => axis.last().ahead_ns.saturating_neg(),
+        }
+    }
 }
 
 impl<R: BufRead> MergedTapes<R> {
@@ -57,50 +76,53 @@ impl<R: BufRead> MergedTapes<R> {
         Self::onto(files.into_iter().map(|(tapes, axis)| (tapes, onto(axis))))
     }
 
-    fn onto(files: impl Iterator<Item = (StoredTapes<R>, OntoAxis)>) -> Self {
-        let source = |(tapes, onto)| Source { tapes, onto, next: None, span: None, is_over: false };
-        Self(files.map(source).collect())
+    pub(crate) fn onto(files: impl Iterator<Item = (StoredTapes<R>, OntoAxis)>) -> Self {
+        let source = |(tapes, onto)| Source { tapes, onto, next: None, span: None };
+        let files: Vec<_> = files.map(source).collect();
+        Self { unread: 0..files.len(), files, order: BinaryHeap::new() }
     }
 
     /// The next tape, with the number of its file.
     pub fn next_of(&mut self) -> Option<Result<(usize, Tape), StoredError>> {
-        if let Err(error) = self.0.iter_mut().try_for_each(Source::fill) {
-            self.0.iter_mut().for_each(|source| (source.next, source.is_over) = (None, true));
-            return Some(Err(error));
+        let Self { files, order, unread } = self;
+        for number in mem::replace(unread, 0..0) {
+            match files.get_mut(number)?.fill() {
+                Ok(ended) => order.extend(ended.map(|ended| Reverse((ended, number)))),
+                Err(error) => {
+                    order.clear();
+                    return Some(Err(error));
+                }
+            }
         }
-        let first = self.0.iter_mut().enumerate().filter(|(_, source)| source.next.is_some());
-        let (number, source) = first.min_by_key(|(_, source)| source.next.as_ref().map(ended))?;
-        source.next.take().map(|tape| Ok((number, tape)))
+        let Reverse((_, number)) = order.pop()?;
+        *unread = number..number + 1;
+        files.get_mut(number)?.next.take().map(|tape| Ok((number, tape)))
     }
 
     /// The files, in the order in which they were given: each says what was cut of it, once all was read.
     pub fn files(&self) -> impl Iterator<Item = &StoredTapes<R>> {
-        self.0.iter().map(|source| &source.tapes)
+        self.files.iter().map(|source| &source.tapes)
     }
 
     /// Of each file, in the same order, the first release and the last end on the common axis, of what was read so far.
     pub fn spans(&self) -> impl Iterator<Item = Option<(Stamp, Stamp)>> {
-        self.0.iter().map(|source| source.span)
+        self.files.iter().map(|source| source.span)
     }
 }
 
 impl<R: BufRead> Source<R> {
-    fn fill(&mut self) -> Result<(), StoredError> {
-        if self.next.is_some() || self.is_over {
-            return Ok(());
+    /// Reads its next tape. Gives when that ended; none at the end.
+    fn fill(&mut self) -> Result<Option<Stamp>, StoredError> {
+        let Some(mut tape) = self.tapes.next().transpose()? else { return Ok(None) };
+        match self.onto {
+            OntoAxis::Later(later) => tape.put_later(later),
+            OntoAxis::Read(axis) => axis.correct(&mut tape),
         }
-        self.next = self.tapes.next().transpose()?;
-        self.is_over = self.next.is_none();
-        if let Some(tape) = &mut self.next {
-            match self.onto {
-                OntoAxis::Later(later) => tape.put_later(later),
-                OntoAxis::Read(axis) => axis.correct(tape),
-            }
-            let (start, end) = (tape.marks.released, ended(tape));
-            let (first, last) = self.span.unwrap_or((start, end));
-            self.span = Some((first.min(start), last.max(end)));
-        }
-        Ok(())
+        let (start, end) = (tape.marks.released, ended(&tape));
+        let (first, last) = self.span.unwrap_or((start, end));
+        self.span = Some((first.min(start), last.max(end)));
+        self.next = Some(tape);
+        Ok(Some(end))
     }
 }
 

@@ -42,7 +42,7 @@ type LevelWatcher = (Progress, (VllmLevel, Option<DetailWatcher<DetailTally>>));
 pub(crate) struct Outcome {
     pub(crate) report: LevelReport,
     /// As a sweep of one level, which has the goals.
-    sweep: SweepReport,
+    pub(crate) sweep: SweepReport,
     result: VllmResult,
     exit: Exit,
     /// A line for each file, or why there is none.

@@ -1,6 +1,8 @@
 //! From arguments to the client that measures.
 
 use fizeau::experiment::ClientSpec;
+use fizeau::metrics::ClientNeed;
+use fizeau::record::SweepReport;
 
 use crate::args::ClientArgs;
 use crate::exit::{Fail, Named};
@@ -12,4 +14,23 @@ pub(crate) fn spec(args: &ClientArgs) -> Result<ClientSpec, Fail> {
     spec.thresholds = args.threshold.join(",").parse().named("--threshold")?;
     spec.threshold_words.clone_from(&args.threshold);
     Ok(spec)
+}
+
+/// Says by which flags a client gets more room that came near to what it can do: by threads where its machine has cores for them.
+pub(crate) fn tell_need(report: &SweepReport, args: &ClientArgs) -> Result<(), Fail> {
+    let limits = spec(args)?.thresholds;
+    let levels = report.levels().iter();
+    let needs = levels.filter_map(|of| ClientNeed::of(&of.summary, &of.client, &limits));
+    let Some(need) = needs.max_by_key(|need| need.threads) else { return Ok(()) };
+    let (threads, shards) = (need.threads, need.shards());
+    match report.setup().host.cores {
+        Some(cores) if threads <= cores => {
+            tell!("a busy client: --threads {threads} gives it room")
+        }
+        _ => tell!(
+            "a busy client, on a machine without cores for {threads} threads: start {shards} shards on as many machines, as by \
+             `srun -N{shards}`, or each with --shard I/{shards} --rendezvous HOST:PORT"
+        ),
+    }
+    Ok(())
 }

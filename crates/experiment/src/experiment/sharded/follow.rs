@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use fizeau_core::Timer;
 use fizeau_harness::Measure;
-use fizeau_record::{RunDocument, RunFolder};
+use fizeau_record::{RunDocument, RunFolder, ShardRecord};
 use fizeau_workload::Shard;
 
 use super::measure::ShardedMeasure;
@@ -117,12 +117,15 @@ async fn levels<R: PreparedRun, M: Measure>(
         let Some(measured) = measured.map_err(ExperimentError::broken)? else {
             return Err(group.error().unwrap_or(ShardError::CalledOff).into());
         };
-        let MeasuredShare { run: came, report, took } = measured;
+        let MeasuredShare { run: came, report, took, kept } = measured;
         part.sent += came.summary.requests.sent;
         part.levels += 1;
         part.is_cut |= came.is_partial();
-        let failed = report.failed.clone();
-        group.end(report, took)?;
+        let (failed, record) = (report.failed.clone(), report.record.clone());
+        group.end(report, took, |clock| {
+            // What was written before the end knows it a little less well.
+            let _ = kept.write_json("shard.json", &ShardRecord { clock: Some(clock), ..record });
+        })?;
         if let Some(error) = failed {
             return Err(error.into());
         }

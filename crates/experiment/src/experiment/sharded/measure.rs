@@ -2,19 +2,19 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use fizeau_core::{Nanos, Stamp, TapeSink};
+use fizeau_core::{Stamp, TapeSink};
 use fizeau_harness::{
     Cancel, DriveEnding, DriveError, LevelRun, Measure, Notice, Observer, PlannedLevel,
 };
 use fizeau_metrics::{ClientWatch, LevelTally};
-use fizeau_record::{ClockAxis, MergedTapes, ShardHealth, ShardsReport, StoredTapes, TailShares};
+use fizeau_record::{MergedTapes, ShardHealth, ShardRecord, ShardsReport, StoredTapes, TailShares};
 use fizeau_workload::{Pacing, WalkError};
 
 use super::share::{self, MeasuredShare, ShareFolder};
 use crate::experiment::PreparedRun;
-use crate::shards::{PartOf, PartReport, ShardError, ShardGroup};
+use crate::shards::{PartOf, ShardError, ShardGroup};
 
 /// Measures levels with all shards of a run.
 #[derive(Debug)]
@@ -23,19 +23,6 @@ pub(crate) struct ShardedMeasure<'a, M, R> {
     pub(super) run: &'a R,
     pub(super) group: ShardGroup,
     pub(super) folder: &'a ShareFolder,
-}
-
-/// A part of a level: who measured it, whose clock stamped it, and where it is.
-struct Part {
-    report: PartReport,
-    axis: Option<ClockAxis>,
-    tapes: PathBuf,
-}
-
-impl From<PartOf> for Part {
-    fn from(PartOf { report, axis, tapes }: PartOf) -> Self {
-        Self { report, axis: Some(axis), tapes }
-    }
 }
 
 /// Hears of the warm-up alone: of requests that ended it is told once all are together.
@@ -72,17 +59,26 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
         let mut begun = Begun(observer);
         let own =
             share::measure(&mut self.with, &ordered, self.folder, basis, &self.group, &mut begun);
-        let Some(MeasuredShare { mut run, report, took }) = own.await.map_err(DriveError::widen)?
+        let Some(MeasuredShare { mut run, report, took, .. }) =
+            own.await.map_err(DriveError::widen)?
         else {
             let error = self.group.error().unwrap_or(ShardError::CalledOff);
             return Ok(self.called_off(error, &level));
         };
         let observer = begun.0;
         let tapes = report.tapes.clone();
-        let mut parts = vec![Part { report, axis: None, tapes }];
-        let gone = match self.group.parts(Path::new(&ordered.folder), took) {
+        let mut parts = vec![PartOf { report, tapes }];
+        let others = match self.group.error() {
+            // The others need not wait for what nobody can keep.
+            Some(error) => {
+                self.group.give_up(&error);
+                Err(error)
+            }
+            None => self.group.parts(Path::new(&ordered.folder), took),
+        };
+        let gone = match others {
             Ok((others, gone)) => {
-                parts.extend(others.into_iter().map(Part::from));
+                parts.extend(others);
                 gone
             }
             Err(error) => {
@@ -94,7 +90,8 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
         if level.plan.pacing() == Pacing::ClosedLoop {
             tally = tally.of_closed_loop();
         }
-        let mut tail = TailShares::of(parts.iter().map(|part| part.report.health.sent).sum());
+        let mut tail =
+            TailShares::of(parts.iter().map(|part| part.report.record.health.sent).sum());
         match merged(&parts) {
             Ok(mut tapes) => {
                 while let Some(next) = tapes.next_of() {
@@ -123,8 +120,9 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
             run.driven.ended = DriveEnding::TimeUp;
         }
         together(&mut run, &tally, &parts);
-        let mut report = report_of(&parts, &tail);
-        report.count = self.group.shard().count().get();
+        let records: Vec<ShardRecord> = parts.into_iter().map(|part| part.report.record).collect();
+        let count = self.group.shard().count().get();
+        let mut report = ShardsReport::of_parts(count, &records, &tail);
         report.missing = gone;
         self.group.keep_report(report);
         Ok(run)
@@ -148,22 +146,22 @@ impl<M: Measure, R> ShardedMeasure<'_, M, R> {
 }
 
 /// The tapes of all parts, on shard 0's clock, in the order in which they ended.
-fn merged(parts: &[Part]) -> Result<MergedTapes<BufReader<File>>, ShardError> {
-    let open = |part: &Part| {
+fn merged(parts: &[PartOf]) -> Result<MergedTapes<BufReader<File>>, ShardError> {
+    let open = |part: &PartOf| {
         let file = File::open(&part.tapes);
         let file = file
             .map_err(|error| ShardError::Unusable(format!("{}: {error}", part.tapes.display())))?;
-        Ok((StoredTapes::new(&part.tapes, BufReader::new(file)), part.axis))
+        Ok((StoredTapes::new(&part.tapes, BufReader::new(file)), part.report.record.clock))
     };
     let files = parts.iter().map(open).collect::<Result<Vec<_>, ShardError>>()?;
     Ok(MergedTapes::by_clocks(files))
 }
 
 /// Makes `run`, which is of one part, that of all.
-fn together(run: &mut LevelRun, tally: &LevelTally, parts: &[Part]) {
+fn together(run: &mut LevelRun, tally: &LevelTally, parts: &[PartOf]) {
     let reports = || parts.iter().map(|part| &part.report);
     let most = |of: fn(&ShardHealth) -> Option<f64>| {
-        reports().filter_map(|report| of(&report.health)).max_by(f64::total_cmp)
+        reports().filter_map(|report| of(&report.record.health)).max_by(f64::total_cmp)
     };
     run.driven.held_back = reports().map(|report| report.held_back).sum();
     run.driven.abandoned = reports().map(|report| report.abandoned).sum();
@@ -178,47 +176,4 @@ fn together(run: &mut LevelRun, tally: &LevelTally, parts: &[Part]) {
         run_delay_share: most(|health| health.run_delay_share),
         ..run.client.watch
     });
-}
-
-/// How all fared: when each began on shard 0's clock, and whose the slowest requests are.
-fn report_of(parts: &[Part], tail: &TailShares) -> ShardsReport {
-    let mut report = ShardsReport::of(parts.len() as u64);
-    report.tail_requests = tail.requests();
-    let agreed = parts.first().map_or(Stamp::EPOCH, |first| first.report.start);
-    for (number, part) in parts.iter().enumerate() {
-        let mut health = part.report.health.clone();
-        health.tail_share = tail.share(number);
-        health.start_late_ms = start_late_ms(part, agreed);
-        if let Some(axis) = &part.axis {
-            let last = axis.last();
-            health.clock_ahead_ms = Some(last.ahead_ns as f64 / 1e6);
-            health.clock_uncertainty_ms = axis.uncertainty().map(|off| off.to_millis().get());
-            health.clock_drift_ppm = axis.drift_ppm();
-        }
-        report.health.push(health);
-    }
-    let late = || report.health.iter().filter_map(|health| health.start_late_ms);
-    let ends = late().reduce(f64::min).zip(late().reduce(f64::max));
-    report.start_skew_ms = ends.filter(|_| late().count() > 1).map(|(least, most)| most - least);
-    report.start_skew_uncertainty_ms = uncertainty_ms(parts);
-    report
-}
-
-/// By how much a difference of two parts' instants may be wrong: by what two clocks may be off together. None where one is not known.
-fn uncertainty_ms(parts: &[Part]) -> Option<f64> {
-    let of = |part: &Part| part.axis.map_or(Some(Nanos::ZERO), |axis| axis.uncertainty());
-    let mut all = parts.iter().map(of).collect::<Option<Vec<Nanos>>>()?;
-    all.sort_unstable_by(|a, b| b.cmp(a));
-    let two = all.iter().take(2).fold(Nanos::ZERO, |sum, one| sum + *one);
-    Some(two.to_millis().get())
-}
-
-/// How much later than agreed a part began: by what its clock was off, and by the release of its first request.
-fn start_late_ms(part: &Part, agreed: Stamp) -> Option<f64> {
-    let (intended, released) = part.report.first?;
-    let common = |at: Stamp| part.axis.map_or(at, |axis| axis.common(at));
-    let ms = |at: Stamp| at.saturating_since(Stamp::EPOCH).as_nanos() as f64 / 1e6;
-    // Requests of an open loop begin later than the level, as its plan says.
-    let planned = ms(intended) - ms(part.report.start);
-    Some(ms(common(released)) - ms(agreed) - planned)
 }

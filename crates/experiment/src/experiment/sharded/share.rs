@@ -5,10 +5,10 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use fizeau_core::{Nanos, Stamp, Tape, TapeSink};
+use fizeau_core::{Nanos, Tape, TapeSink};
 use fizeau_harness::{Cancel, DriveEnding, DriveError, LevelRun, Measure, Observer, PlannedLevel};
 use fizeau_record::{
-    FolderError, LevelDocument, LevelPlan, LevelReport, RunDocument, RunFolder, ShardHealth,
+    FolderError, LevelDocument, LevelPlan, LevelReport, RunDocument, RunFolder, ShardRecord,
     TapeFile,
 };
 use fizeau_workload::{Shard, WalkError};
@@ -78,7 +78,7 @@ struct Spool<'a> {
 impl Spool<'_> {
     fn check(&self, kept: Result<(), FolderError>) {
         if let Err(error) = kept {
-            self.group.fail(ShardError::Unusable(error.to_string()), self.cancel);
+            self.group.fail(ShardError::NotKept(error.to_string()), self.cancel);
         }
     }
 }
@@ -106,6 +106,8 @@ pub(super) struct MeasuredShare {
     pub(super) report: PartReport,
     /// How long it took.
     pub(super) took: Nanos,
+    /// Where it is kept.
+    pub(super) kept: RunFolder,
 }
 
 /// Why a part could not be measured.
@@ -125,13 +127,13 @@ pub(super) async fn measure<M: Measure>(
     let (file, kept) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            let error = ShardError::Unusable(error.to_string());
+            let error = ShardError::NotKept(error.to_string());
             group.give_up(&error);
             group.fail(error, &cancel);
             return Ok(None);
         }
     };
-    let gate = Gate { group, cancel: &cancel, start: Mutex::new(None) };
+    let gate = Gate { group, cancel: &cancel, kept: &kept, start: Mutex::new(None) };
     let first = FirstRelease::default();
     let mut spool = Spool { file, first, group, cancel: &cancel };
     let (before, begun) = (CpuTimes::now(), with.now());
@@ -146,29 +148,34 @@ pub(super) async fn measure<M: Measure>(
         group.give_up(&group.error().unwrap_or(ShardError::CalledOff));
         return Ok(None);
     };
-    let health = of_part(group.shard(), &run, &share, before);
-    let report = part_report(&run, start, &spool, health, kept.path().join("tapes.jsonl"));
-    Ok(Some(MeasuredShare { run, report, took }))
+    let record = ShardRecord {
+        meeting: group.meeting().to_owned(),
+        start,
+        first: spool.first.0,
+        clock: group.clock_before(),
+        health: of_part(group.shard(), &run, &share, before),
+    };
+    let written = kept.write_json("shard.json", &record);
+    spool.check(written.map(|_| ()));
+    let report = part_report(&run, record, group.error(), kept.path().join("tapes.jsonl"));
+    Ok(Some(MeasuredShare { run, report, took, kept }))
 }
 
 fn part_report(
     run: &LevelRun,
-    start: Stamp,
-    spool: &Spool<'_>,
-    health: ShardHealth,
+    record: ShardRecord,
+    failed: Option<ShardError>,
     tapes: PathBuf,
 ) -> PartReport {
     PartReport {
-        failed: spool.group.error(),
+        failed,
         is_cancelled: run.is_partial(),
         is_time_up: run.driven.ended == DriveEnding::TimeUp,
-        start,
-        first: spool.first.0,
         warm_up: run.warmup,
         held_back: run.driven.held_back,
         abandoned: run.driven.abandoned,
         threads: run.client.watch.threads,
-        health,
+        record,
         tapes,
     }
 }

@@ -79,8 +79,8 @@ impl Link for FolderLink {
 
     fn receive_file(&mut self, path: &Path, wait: &Wait) -> Result<(), LinkError> {
         self.receive(wait)?;
-        fs::rename(self.folder.join(format!("{}.tapes", self.name)), path)?;
-        Ok(())
+        let sent = self.folder.join(format!("{}.tapes", self.name));
+        fs::rename(sent, path).map_err(LinkError::not_kept(path))
     }
 
     fn has_round_trips(&self) -> bool {

@@ -1,11 +1,14 @@
-//! A TCP connection: a message is a line of JSON, and a file is its bytes after a line that says how many.
+//! A TCP connection: a message is a line of JSON, and a file is compressed, in parts after lines that say how long each is.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, BufWriter, Read as _, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, ToSocketAddrs as _};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::{DeflateDecoder, DeflateEncoder};
 
 use super::{Link, LinkError, Message, TICK, Wait, decode, encode};
 
@@ -14,6 +17,14 @@ const MOST_BYTES: usize = 64 << 20;
 
 /// How long one write may take.
 const WRITE_TIME: Duration = Duration::from_secs(60);
+
+/// How many bytes of compressed tapes are sent at a time.
+const PART_BYTES: usize = 1 << 18;
+
+/// After how long without an answer from the other end's system a link is cut: half a minute, and what was sent last is not waited for any
+/// longer than that.
+#[cfg(target_os = "linux")]
+const CUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 struct TcpLink {
@@ -29,6 +40,8 @@ impl TcpLink {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(TICK))?;
         stream.set_write_timeout(Some(WRITE_TIME))?;
+        #[cfg(target_os = "linux")]
+        notice_cuts(&stream)?;
         Ok(Self { stream, unread: Vec::new() })
     }
 
@@ -49,17 +62,53 @@ impl TcpLink {
     }
 }
 
-/// Whether nothing came yet.
+/// Has the systems of both ends look after a link on which nothing is said, as while a level is measured. Where they do not, a cut is
+/// noticed once somebody has waited for long enough.
+#[cfg(target_os = "linux")]
+fn notice_cuts(stream: &TcpStream) -> io::Result<()> {
+    use rustix::net::sockopt;
+    // Five questions without an answer are the half minute.
+    let part = CUT / 6;
+    sockopt::set_tcp_keepidle(stream, part)?;
+    sockopt::set_tcp_keepintvl(stream, part)?;
+    sockopt::set_tcp_keepcnt(stream, 5)?;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_user_timeout(stream, u32::try_from(CUT.as_millis()).unwrap_or(u32::MAX))?;
+    Ok(())
+}
+
+/// Whether nothing came yet. On Linux a time limit of ours is another error than one of the connection's own.
 fn is_patience(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
-    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
+    let is_cut = cfg!(target_os = "linux") && error.kind() == TimedOut;
+    !is_cut && matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
 }
 
 fn gone(error: io::Error) -> LinkError {
-    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+    use io::ErrorKind::{
+        BrokenPipe, ConnectionAborted, ConnectionReset, HostUnreachable, NetworkUnreachable,
+        TimedOut,
+    };
     match error.kind() {
-        BrokenPipe | ConnectionAborted | ConnectionReset => LinkError::Gone,
+        BrokenPipe | ConnectionAborted | ConnectionReset | HostUnreachable | NetworkUnreachable
+        | TimedOut => LinkError::Gone,
         _ => LinkError::System(error),
+    }
+}
+
+/// What is written, in parts that each say how long they are.
+struct Parts<'a>(&'a mut TcpStream);
+
+impl io::Write for Parts<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = Message::Bytes { bytes: bytes.len() as u64 };
+        self.0.write_all(&encode(&length).map_err(io::Error::other)?)?;
+        self.0.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
@@ -85,28 +134,37 @@ impl Link for TcpLink {
     }
 
     fn send_file(&mut self, path: &Path) -> Result<(), LinkError> {
-        let file = File::open(path)?;
-        let bytes = file.metadata()?.len();
-        self.send(&Message::Bytes { bytes })?;
-        io::copy(&mut file.take(bytes), &mut self.stream).map_err(gone)?;
-        Ok(())
+        let mut file = File::open(path)?;
+        let parts = BufWriter::with_capacity(PART_BYTES, Parts(&mut self.stream));
+        let mut compressed = DeflateEncoder::new(parts, Compression::fast());
+        io::copy(&mut file, &mut compressed).map_err(gone)?;
+        compressed.finish().and_then(|mut parts| parts.flush()).map_err(gone)?;
+        self.send(&Message::Bytes { bytes: 0 })
     }
 
     fn receive_file(&mut self, path: &Path, wait: &Wait) -> Result<(), LinkError> {
-        let Message::Bytes { bytes } = self.receive(wait)? else {
-            return Err(LinkError::NotUnderstood("tapes without their length".to_owned()));
-        };
-        let (mut file, mut left) = (File::create(path)?, bytes);
-        while left > 0 {
-            if self.unread.is_empty() {
-                self.fill(wait)?;
+        let not_kept = LinkError::not_kept(path);
+        let mut file = DeflateDecoder::new(File::create(path).map_err(not_kept)?);
+        loop {
+            // However long all of it takes, the next part comes soon.
+            let wait = &wait.again();
+            let Message::Bytes { bytes: mut left } = self.receive(wait)? else {
+                return Err(LinkError::NotUnderstood("tapes without their length".to_owned()));
+            };
+            if left == 0 {
+                file.finish().map_err(not_kept)?;
+                return Ok(());
             }
-            let count = usize::try_from(left).unwrap_or(usize::MAX).min(self.unread.len());
-            let part: Vec<u8> = self.unread.drain(..count).collect();
-            file.write_all(&part)?;
-            left -= count as u64;
+            while left > 0 {
+                if self.unread.is_empty() {
+                    self.fill(wait)?;
+                }
+                let count = usize::try_from(left).unwrap_or(usize::MAX).min(self.unread.len());
+                let part: Vec<u8> = self.unread.drain(..count).collect();
+                file.write_all(&part).map_err(not_kept)?;
+                left -= count as u64;
+            }
         }
-        Ok(())
     }
 
     fn has_round_trips(&self) -> bool {
@@ -135,6 +193,9 @@ impl TcpHost {
                 .or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)))?,
         };
         listener.set_nonblocking(true)?;
+        // Shards come all at once, and there may be more of them than the standard library lets wait.
+        #[cfg(target_os = "linux")]
+        rustix::net::listen(&listener, 4_096)?;
         Ok(Self(listener))
     }
 
@@ -174,6 +235,23 @@ mod tests {
     use fizeau_harness::Cancel;
 
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_cut_link_is_looked_after_by_the_system_and_is_gone() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let link =
+            TcpLink::new(TcpStream::connect(listener.local_addr().unwrap()).unwrap()).unwrap();
+        let limit = rustix::net::sockopt::tcp_user_timeout(&link.stream).unwrap();
+        assert_eq!(
+            (u128::from(limit), rustix::net::sockopt::socket_keepalive(&link.stream)),
+            (CUT.as_millis(), Ok(true))
+        );
+        // The connection's own time limit, as tcp(7) has it, is not one of ours.
+        let cut = || io::Error::from(rustix::io::Errno::TIMEDOUT);
+        assert!(!is_patience(&cut()) && matches!(gone(cut()), LinkError::Gone));
+        assert!(is_patience(&io::Error::from(rustix::io::Errno::AGAIN)));
+    }
 
     #[test]
     fn messages_and_files_come_whole_through_a_connection() {

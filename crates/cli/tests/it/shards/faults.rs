@@ -1,0 +1,251 @@
+//! What becomes of shards that do not fit together, do not come, die, or cannot keep what they measure.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::thread;
+use std::time::Duration;
+
+use fizeau::core::Nanos;
+
+use super::{bench, ends, free_port, process, start, tapes};
+use crate::stand::{Scratch, fixed, json};
+
+#[test]
+fn shards_that_do_not_fit_together_send_nothing_and_say_why() {
+    let scratch = Scratch::new("shards-unlike");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let url = format!("http://{}", server.addr());
+    // Which process is started with which further words, as the how-many-eth of how many; what both are told, and by which code.
+    type Second<'a> = (&'a [&'a str], usize, usize, &'a str);
+    let cases: [Second<'_>; 4] = [
+        (&["--seed", "9"], 1, 2, "seed: 3 at shard 0 and 9 at shard 1/2"),
+        (&["--num-prompts", "49"], 1, 2, "requests: 48 at shard 0 and 49 at shard 1/2"),
+        (&[], 1, 3, "is one of 3, and shard 0 one of 2"),
+        (&["--random-output-len", "7"], 1, 2, "at shard 0 and"),
+    ];
+    for (number, (more, index, count, text)) in cases.into_iter().enumerate() {
+        let out = scratch.path(&number.to_string());
+        let meeting = format!("127.0.0.1:{}", free_port());
+        let line = bench(&url, &out, &["--max-concurrency", "4"]);
+        let mut other = line.clone();
+        other.extend(more);
+        let children = vec![
+            start(process(&line, 0, 2, &meeting)),
+            start(process(&other, index, count, &meeting)),
+        ];
+        for ended in ends(children) {
+            assert_eq!(ended.code, Some(5), "{ended:?}");
+            assert!(ended.err.contains(text), "{text}: {}", ended.err);
+        }
+        assert!(!Path::new(&out).join("tapes.jsonl").exists());
+    }
+}
+
+#[test]
+fn an_index_that_comes_twice_is_refused() {
+    let scratch = Scratch::new("shards-twice");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let meeting = format!("127.0.0.1:{}", free_port());
+    let line = bench(&url, &out, &["--max-concurrency", "4"]);
+    let children = [0, 1, 1].map(|index| start(process(&line, index, 3, &meeting)));
+    for ended in ends(children.into()) {
+        assert_eq!(ended.code, Some(5), "{ended:?}");
+        assert!(ended.err.contains("shard 1/3 is there twice"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_shard_that_does_not_come_is_named_or_done_without() {
+    let scratch = Scratch::new("shards-missing");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let meeting = format!("127.0.0.1:{}", free_port());
+    let line = bench(&url, &out, &["--request-rate", "200", "--shard-timeout", "2s"]);
+    let alone = ends(vec![start(process(&line, 0, 2, &meeting))]).remove(0);
+    assert_eq!(alone.code, Some(4), "{alone:?}");
+    assert!(alone.err.contains("shard 1/2 did not come to 127.0.0.1:"), "{}", alone.err);
+    let lost = ends(vec![start(process(&line, 1, 2, &meeting))]).remove(0);
+    assert_eq!(lost.code, Some(4), "{lost:?}");
+    assert!(lost.err.contains("shard 0, looked for at 127.0.0.1:"), "{}", lost.err);
+
+    let mut line = line;
+    line.push("--allow-missing-shards");
+    let fewer = ends(vec![start(process(&line, 0, 2, &meeting))]).remove(0);
+    assert_eq!(fewer.code, Some(0), "{fewer:?}");
+    let summary = json(Path::new(&out).join("summary.json"));
+    assert_eq!(summary["requests"]["sent"], 24);
+    assert_eq!(summary["validity"]["verdict"], "suspect");
+    let reasons = summary["validity"]["reasons"].to_string();
+    assert!(
+        reasons.contains("1 of 2 shards are missing") && reasons.contains("1/2: it did not come"),
+        "{reasons}"
+    );
+}
+
+/// Starts two processes of a level that takes long, and waits until both have sent something.
+fn under_way(scratch: &Scratch, url: &str, out: &str, more: &[&str]) -> Vec<Child> {
+    let meeting = format!("127.0.0.1:{}", free_port());
+    let line = "bench --model m --num-prompts 4000 --num-warmups 0 --random-input-len 8 --random-output-len 6 --salt 7 --request-rate 400";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.extend(["--base-url", url, "--out", out, "--shard-timeout", "20s"]);
+    words.extend(more);
+    let children: Vec<Child> =
+        (0..2).map(|index| start(process(&words, index, 2, &meeting))).collect();
+    let has_sent = |index: u64| {
+        let tapes = Path::new(out).join(format!("shards/{index}-of-2/tapes.jsonl"));
+        fs::metadata(tapes).is_ok_and(|file| file.len() > 0)
+    };
+    while !(has_sent(0) && has_sent(1)) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let _ = scratch;
+    children
+}
+
+#[test]
+fn a_shard_that_is_killed_is_named_and_what_was_measured_is_kept() {
+    let scratch = Scratch::new("shards-killed");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let mut children = under_way(&scratch, &url, &out, &[]);
+    children[1].kill().unwrap();
+    let ended = ends(children);
+    assert_eq!(ended[0].code, Some(4), "{:?}", ended[0]);
+    assert!(
+        ended[0].err.contains("shard 1/2 on ") && ended[0].err.contains("it is gone"),
+        "{}",
+        ended[0].err
+    );
+    assert!(tapes(&format!("{out}/shards/0-of-2")).len() > 1000);
+    // The folders of both can still be put together by hand.
+    let merged = scratch.path("merged");
+    let (one, other) = (format!("{out}/shards/0-of-2"), format!("{out}/shards/1-of-2"));
+    let by_hand = crate::stand::run(&["merge", &one, &other, "--out", &merged]);
+    assert!(matches!(by_hand.code, Some(0 | 1)), "{by_hand:?}");
+    let summary = json(Path::new(&merged).join("summary.json"));
+    assert_eq!(summary["status"], "partial");
+    // By the clocks as they were read before it died.
+    assert!(summary["shards"]["meeting"].is_string(), "{}", summary["shards"]);
+    let sent = |shard: usize| summary["shards"]["health"][shard]["sent"].as_u64().unwrap();
+    assert_eq!(sent(0) + sent(1), summary["requests"]["sent"].as_u64().unwrap());
+}
+
+#[test]
+fn shard_0_that_is_gone_leaves_the_others_with_their_parts() {
+    let scratch = Scratch::new("shards-headless");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let mut children = under_way(&scratch, &url, &out, &[]);
+    children[0].kill().unwrap();
+    let ended = ends(children);
+    assert_eq!(ended[1].code, Some(4), "{:?}", ended[1]);
+    assert!(ended[1].err.contains("shard 0 is gone"), "{}", ended[1].err);
+    assert!(tapes(&format!("{out}/shards/1-of-2")).len() > 1000);
+}
+
+#[test]
+fn a_shard_that_is_killed_is_done_without_where_that_is_allowed() {
+    let scratch = Scratch::new("shards-fewer");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let mut children = under_way(&scratch, &url, &out, &["--allow-missing-shards"]);
+    children[1].kill().unwrap();
+    let ended = ends(children);
+    assert_eq!(ended[0].code, Some(0), "{:?}", ended[0]);
+    let summary = json(Path::new(&out).join("summary.json"));
+    assert_eq!(summary["requests"]["sent"], 2000);
+    assert_eq!(summary["shards"]["missing"][0], "1/2: it is gone");
+    assert_eq!(summary["validity"]["verdict"], "suspect");
+}
+
+/// The same command, whose files cannot grow beyond 64 kB, as on a full disk.
+fn on_a_small_disk(command: &Command) -> Command {
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$0\" \"$@\""]);
+    limited.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    limited
+}
+
+#[test]
+fn a_shard_whose_disk_is_full_is_named_and_what_was_measured_is_kept() {
+    let scratch = Scratch::new("shards-full");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let url = format!("http://{}", server.addr());
+    let outs = [0, 1].map(|full| scratch.path(&full.to_string()));
+    let runs = outs.each_ref().map(|out| {
+        let full = usize::from(out == &outs[1]);
+        let line = "bench --model m --num-prompts 600 --num-warmups 0 --random-input-len 8 --random-output-len 6 --salt 7 --request-rate 2000";
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        words.extend(["--base-url", &url, "--out", out]);
+        let meeting = format!("127.0.0.1:{}", free_port());
+        let commands = [0, 1].map(|index| process(&words, index, 2, &meeting));
+        let limited = |(index, command): (usize, Command)| match index == full {
+            true => on_a_small_disk(&command),
+            false => command,
+        };
+        commands.into_iter().enumerate().map(limited).map(start).collect::<Vec<Child>>()
+    });
+    for (full, (children, out)) in runs.into_iter().zip(&outs).enumerate() {
+        let ended = ends(children);
+        for (index, ended) in ended.iter().enumerate() {
+            assert_eq!(ended.code, Some(1), "{index}, {full} is full: {ended:?}");
+            let path = format!("shards/{full}-of-2/tapes.jsonl");
+            assert!(ended.err.contains(&path), "{path}: {}", ended.err);
+        }
+        // Who was spared learns whose disk it is.
+        let whose = if full == 0 { "shard 0: cannot write" } else { "shard 1/2 on " };
+        assert!(ended[1 - full].err.contains(whose), "{whose}: {}", ended[1 - full].err);
+        let kept = |index: usize| {
+            let path = Path::new(out).join(format!("shards/{index}-of-2/tapes.jsonl"));
+            fs::read_to_string(path).unwrap().lines().count()
+        };
+        assert!((20..300).contains(&kept(full)), "{}", kept(full));
+        assert_eq!(kept(1 - full), 300);
+    }
+}
+
+#[test]
+fn a_shard_of_another_version_is_refused_by_name() {
+    let scratch = Scratch::new("shards-version");
+    let (out, meeting) = (scratch.path("out"), format!("127.0.0.1:{}", free_port()));
+    let line = bench("http://127.0.0.1:9", &out, &["--max-concurrency", "4"]);
+    let first = start(process(&line, 0, 2, &meeting));
+    let mut other = loop {
+        match TcpStream::connect(&meeting) {
+            Ok(stream) => break stream,
+            Err(_) => thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    let hello = r#"{"hello":{"version":"fizeau 0.0.0","index":1,"count":2,"host":"old"}}"#;
+    writeln!(other, "{hello}").unwrap();
+    let mut answer = String::new();
+    other.read_to_string(&mut answer).unwrap();
+    let text = "shard 1/2 on old is fizeau 0.0.0, and shard 0 is fizeau ";
+    assert!(answer.contains("refused") && answer.contains(text), "{answer}");
+    let ended = ends(vec![first]).remove(0);
+    assert_eq!(ended.code, Some(5), "{ended:?}");
+    assert!(ended.err.contains(text), "{}", ended.err);
+}
+
+#[test]
+fn a_shard_that_is_ready_after_the_instant_that_was_named_says_so_and_sends_nothing() {
+    let scratch = Scratch::new("shards-late");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let line = bench(&url, &out, &["--shard", "1/2", "--start-at", "2026-01-01T00:00:00Z"]);
+    let ended = crate::stand::run(&line);
+    assert_eq!(ended.code, Some(6), "{ended:?}");
+    assert!(ended.err.contains("nothing of it was sent"), "{}", ended.err);
+    let tapes = fs::read_to_string(Path::new(&out).join("tapes.jsonl")).unwrap_or_default();
+    assert_eq!(tapes, "");
+}

@@ -1,0 +1,170 @@
+//! What one shard knows of its own part of a level, and what all parts together say.
+
+use fizeau_core::Stamp;
+use fizeau_metrics::{
+    ClientWatch, Distribution, LevelSummary, Statistic, Validity, Verdict, VerdictConcern,
+    VerdictReason,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{ClockAxis, ShardHealth, ShardsReport, TailShares};
+
+/// What is known of one shard's part of a level besides its tapes and its summary: `shard.json` in its folder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ShardRecord {
+    /// A name of the meeting that no other has; empty where the shard met nobody.
+    pub meeting: String,
+    /// When the part was to begin, on its own clock.
+    pub start: Stamp,
+    /// When its first request was to leave, and when it left, on its own clock; absent where that is not known.
+    pub first: Option<(Stamp, Stamp)>,
+    /// Its clock as read beside the first shard's; absent for the first shard itself.
+    pub clock: Option<ClockAxis>,
+    /// How the client fared.
+    pub health: ShardHealth,
+}
+
+impl ShardRecord {
+    /// Of a part of which only the client's health is known.
+    #[must_use]
+    pub const fn of_health(health: ShardHealth) -> Self {
+        let start = Stamp::EPOCH;
+        Self { meeting: String::new(), start, first: None, clock: None, health }
+    }
+
+    /// An instant of its own clock, on the first shard's.
+    fn common(&self, at: Stamp) -> Stamp {
+        self.clock.map_or(at, |clock| clock.common(at))
+    }
+
+    /// How much later than agreed it began: by what its clock was off, and by the release of its first request.
+    fn start_late_ms(&self, agreed: Stamp) -> Option<f64> {
+        let (intended, released) = self.first?;
+        let ms = |at: Stamp| at.saturating_since(Stamp::EPOCH).as_nanos() as f64 / 1e6;
+        // Requests of an open loop begin later than the level, as its plan says.
+        let planned = ms(intended) - ms(self.start);
+        Some(ms(self.common(released)) - ms(agreed) - planned)
+    }
+}
+
+impl ShardsReport {
+    /// How all fared of the `parts` that there are, of so many: when each began on the first shard's clock, and whose the slowest
+    /// requests are. `tail` has them under their places among `parts`.
+    #[must_use]
+    pub fn of_parts(count: u64, parts: &[ShardRecord], tail: &TailShares) -> Self {
+        let mut report = Self::of(count);
+        report.tail_requests = tail.requests();
+        let meeting = parts.first().map(|first| &first.meeting);
+        let is_one = |meeting: &&String| parts.iter().all(|part| part.meeting == **meeting);
+        report.meeting = meeting.filter(|meeting| !meeting.is_empty()).filter(is_one).cloned();
+        let known = parts.iter().find(|part| part.first.is_some());
+        let agreed = known.map_or(Stamp::EPOCH, |part| part.common(part.start));
+        for (number, part) in parts.iter().enumerate() {
+            let mut health = part.health.clone();
+            health.tail_share = tail.share(number);
+            health.start_late_ms = part.start_late_ms(agreed).or(health.start_late_ms);
+            if let Some(clock) = &part.clock {
+                health.clock_ahead_ms = Some(clock.last().ahead_ns as f64 / 1e6);
+                health.clock_uncertainty_ms = clock.uncertainty().map(|off| off.to_millis().get());
+                health.clock_drift_ppm = clock.drift_ppm();
+            }
+            report.health.push(health);
+        }
+        let late = || report.health.iter().filter_map(|health| health.start_late_ms);
+        let ends = late().reduce(f64::min).zip(late().reduce(f64::max));
+        report.start_skew_ms =
+            ends.filter(|_| late().count() > 1).map(|(least, most)| most - least);
+        if report.start_skew_ms.is_some() {
+            report.start_skew_uncertainty_ms = uncertainty_ms(parts);
+        }
+        report
+    }
+}
+
+impl ShardHealth {
+    /// The same, with what a level's figures, its client's machine and its verdict say.
+    #[must_use]
+    pub fn of_level(self, level: &LevelSummary, watch: &ClientWatch, validity: &Validity) -> Self {
+        let tail = |of: &Distribution| Some(of.value_or_max(Statistic::P99)?.value.get());
+        let worst = || {
+            let verdict = validity.verdict;
+            let reason = validity.reasons.iter().find(|reason| reason.verdict == verdict);
+            let text = "its summary does not say why".to_owned();
+            let about = VerdictConcern::Shards;
+            reason.cloned().unwrap_or(VerdictReason { verdict, about, text })
+        };
+        Self {
+            sent: level.requests.sent,
+            failed: level.requests.failed,
+            send_lateness_p99_ms: tail(&level.metrics.send_lateness),
+            read_lag_p99_ms: tail(&level.metrics.read_lag),
+            cpu_share: watch.cpu_share,
+            run_delay_share: watch.run_delay_share,
+            worst: (validity.verdict != Verdict::Valid).then(worst),
+            ..self
+        }
+    }
+}
+
+/// By how much a difference of two parts' instants may be wrong: by what two clocks may be off together. None where one is not known.
+fn uncertainty_ms(parts: &[ShardRecord]) -> Option<f64> {
+    let of = |part: &ShardRecord| match part.clock {
+        Some(clock) => clock.uncertainty().map(|off| off.to_millis().get()),
+        // That of a part which was merged before.
+        None => Some(part.health.clock_uncertainty_ms.unwrap_or_default()),
+    };
+    let mut all = parts.iter().map(of).collect::<Option<Vec<f64>>>()?;
+    all.sort_unstable_by(|a, b| b.total_cmp(a));
+    Some(all.iter().take(2).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau_core::Nanos;
+
+    use super::*;
+    use crate::{ClockReading, ClockSource};
+
+    fn part(clock: Option<(i64, u64)>, start_ms: u64, late_ms: u64) -> ShardRecord {
+        let at = |ms: u64| Stamp::EPOCH + Nanos::from_millis(ms);
+        let reading = |(ahead_ms, off_ms): (i64, u64)| ClockReading {
+            at: at(start_ms),
+            ahead_ns: ahead_ms * 1_000_000,
+            uncertainty_ns: Some(off_ms * 1_000_000),
+            source: ClockSource::RoundTrips,
+        };
+        ShardRecord {
+            meeting: "m".to_owned(),
+            start: at(start_ms),
+            first: Some((at(start_ms + 10), at(start_ms + 10 + late_ms))),
+            clock: clock.map(|clock| ClockAxis::at(reading(clock))),
+            health: ShardHealth::default(),
+        }
+    }
+
+    #[test]
+    fn starts_are_compared_on_one_clock_with_what_two_clocks_may_be_off() {
+        // The second's clock is 300 ms ahead, and the third's 50 ms behind; all were to begin as the first's showed 1000 ms.
+        let parts =
+            [part(None, 1000, 1), part(Some((300, 2)), 1300, 5), part(Some((-50, 3)), 950, 2)];
+        let report = ShardsReport::of_parts(3, &parts, &TailShares::of(3));
+        let late: Vec<Option<f64>> = report.health.iter().map(|one| one.start_late_ms).collect();
+        assert_eq!(late, [Some(1.0), Some(5.0), Some(2.0)]);
+        assert_eq!(
+            (report.start_skew_ms, report.start_skew_uncertainty_ms),
+            (Some(4.0), Some(5.0))
+        );
+        assert_eq!(report.meeting.as_deref(), Some("m"));
+        let back: ShardRecord =
+            serde_json::from_str(&serde_json::to_string(&parts[1]).unwrap()).unwrap();
+        assert_eq!(back, parts[1]);
+    }
+
+    #[test]
+    fn parts_that_met_nobody_say_nothing_of_their_starts() {
+        let parts = [ShardRecord::of_health(ShardHealth::default()), part(None, 0, 7)];
+        let report = ShardsReport::of_parts(2, &parts, &TailShares::of(0));
+        assert_eq!((report.start_skew_ms, report.start_skew_uncertainty_ms), (None, None));
+        assert_eq!(report.meeting, None);
+    }
+}
