@@ -9,7 +9,7 @@ mod merged;
 pub(crate) use document::{
     DocumentLevels, read as read_document, read_summary, read_sweep, read_text, schema_of,
 };
-pub(crate) use level::SET_ASIDE;
+pub(crate) use level::{SET_ASIDE, TELEMETRY};
 pub use level::{StoredEnding, StoredLevel};
 pub use lines::{StoredTapes, TruncatedTail};
 pub use merged::MergedTapes;

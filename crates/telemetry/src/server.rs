@@ -124,7 +124,8 @@ pub struct ServerWindow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted_tokens: Option<ToldCounter>,
     /// Likewise by position in the draft, from 0.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_number")]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<u32, ToldCounter>"))]
     pub accepted_by_position: BTreeMap<u32, ToldCounter>,
     /// Floating-point operations of one GPU by the engine's own estimate, the mean over engines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,6 +136,17 @@ pub struct ServerWindow {
     /// Bytes that one GPU wrote, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_write_bytes_per_gpu: Option<ToldCounter>,
+}
+
+/// Keys of JSON are texts, and serde hands them on as such where the document is a part of another.
+fn by_number<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<BTreeMap<u32, ToldCounter>, D::Error> {
+    let by: BTreeMap<String, ToldCounter> = BTreeMap::deserialize(from)?;
+    let numbered = |(key, told): (String, ToldCounter)| {
+        Ok((key.parse().map_err(serde::de::Error::custom)?, told))
+    };
+    by.into_iter().map(numbered).collect()
 }
 
 impl ServerWindow {
