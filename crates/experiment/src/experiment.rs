@@ -23,6 +23,7 @@ use crate::event::Watcher;
 use crate::input::ExperimentError;
 use crate::sweep::{LevelSize, SweepLoads, SweepProtocol, SweepSettings};
 use crate::system::{RunOrigin, SystemUnderTest};
+use crate::telemetry::TelemetrySpec;
 use crate::workload::WorkloadSpec;
 
 /// A whole experiment: against an endpoint over HTTP ([`run`](Self::run), [`spawn`](Self::spawn)) or whatever else can measure
@@ -62,6 +63,7 @@ pub(crate) struct RunConduct {
     pub(crate) client: ClientSpec,
     origin: RunOrigin,
     folder: Option<PathBuf>,
+    telemetry: Option<TelemetrySpec>,
     checks: PreflightChecks,
     cancel: Cancel,
 }
@@ -85,6 +87,7 @@ impl Experiment {
                 client: ClientSpec::default(),
                 origin: RunOrigin::now(),
                 folder: None,
+                telemetry: None,
                 checks: PreflightChecks::Endpoint,
                 cancel: Cancel::new(),
             },
@@ -174,6 +177,13 @@ impl<K> Experiment<K> {
     /// and what came of all of it at the end.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.conduct.folder = Some(folder.into());
+        self
+    }
+
+    /// Reads these pages of metrics beside each level that is measured over HTTP, and holds what they say against what the client saw. By
+    /// default none is read. An A/B run reads none.
+    pub fn telemetry(mut self, telemetry: TelemetrySpec) -> Self {
+        self.conduct.telemetry = Some(telemetry);
         self
     }
 

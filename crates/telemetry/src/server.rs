@@ -7,6 +7,7 @@ mod view;
 use std::collections::BTreeMap;
 
 use fizeau_core::{Nanos, Tokens};
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use crate::figure::Told;
@@ -144,7 +145,7 @@ fn by_number<'de, D: serde::Deserializer<'de>>(
 ) -> Result<BTreeMap<u32, ToldCounter>, D::Error> {
     let by: BTreeMap<String, ToldCounter> = BTreeMap::deserialize(from)?;
     let numbered = |(key, told): (String, ToldCounter)| {
-        Ok((key.parse().map_err(serde::de::Error::custom)?, told))
+        key.parse().map(|key| (key, told)).map_err(D::Error::custom)
     };
     by.into_iter().map(numbered).collect()
 }

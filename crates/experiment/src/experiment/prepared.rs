@@ -215,10 +215,11 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     /// # Errors
     /// If the endpoint cannot be used, or something breaks in the midst.
     pub async fn run(
-        self,
+        mut self,
         watcher: &mut impl Watcher,
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
         let clock = MonotonicClock::new();
+        self.find_metrics(clock, watcher);
         let pools = self.pools(clock, Shard::WHOLE).await?;
         let document = self.document(&clock)?;
         self.measure(pools, Pacer::new(clock), &document, watcher).await
@@ -240,6 +241,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         if !group.is_first() {
             return Ok(ShardOutcome::Part(follow(&self.run, pools, group, &document).await?));
         }
+        self.find_metrics(clock, watcher);
         self.run.basis_mut().client.shards = Some(group.clone());
         let folder = self.folder();
         self.keep(&document, watcher)?;
@@ -247,6 +249,16 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         let shared = SharedRun { group, document: &document, folder };
         let led = lead(&self.run, pools, timer, shared, watcher).await;
         led.map(ShardOutcome::Whole)
+    }
+
+    /// Finds the pages of metrics that are read beside the levels.
+    fn find_metrics(&mut self, clock: MonotonicClock, watcher: &mut impl Watcher) {
+        // Whose levels they are beside is not told apart yet where there are two.
+        if let ([endpoint], Some(spec)) =
+            (&*self.endpoints, &self.experiment.conduct.telemetry)
+        {
+            self.run.basis_mut().telemetry = spec.find(endpoint, clock, watcher);
+        }
     }
 
     /// The threads that measure each endpoint, with the connections that `shard` needs before the first request.

@@ -138,6 +138,7 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
         unseen: None,
         folder: Some(format!("concurrency-{concurrency}")),
         shards: None,
+        telemetry: None,
         detail: None,
     }
 }
