@@ -97,7 +97,11 @@ impl RunOrigin {
     /// The same, started by a command line. The values of the flags that are `secret` are left out, as are user names and passwords of URLs and
     /// whatever stands behind a question mark: some servers take their key there.
     #[must_use]
-    pub fn with_command_line(self, words: impl IntoIterator<Item = String>, secret: &[&str]) -> Self {
+    pub fn with_command_line(
+        self,
+        words: impl IntoIterator<Item = String>,
+        secret: &[&str],
+    ) -> Self {
         Self { command_line: redact(words.into_iter(), secret), ..self }
     }
 

@@ -84,8 +84,12 @@ impl TelemetrySpec {
             let base = split_url(&url).0.to_owned();
             vec![Address::Beside(base.clone()), Address::BesideTensorrtLlm(base)]
         });
-        let mut telemetry =
-            Telemetry { pages: Vec::new(), settings: self.settings(), clock, interval: self.interval };
+        let mut telemetry = Telemetry {
+            pages: Vec::new(),
+            settings: self.settings(),
+            clock,
+            interval: self.interval,
+        };
         for places in beside.chain(given) {
             let mut tried = places.into_iter().map(|page| (telemetry.tried(&page), page));
             let Some((first, page)) = tried.next() else { continue };

@@ -16,7 +16,9 @@ use fizeau_metrics::{
     Validity, Verdict, VerdictReason,
 };
 
-use crate::{Checklist, ImportUnknowns, LevelTelemetry, PeerComparison, RequestedLoad, ShardsReport};
+use crate::{
+    Checklist, ImportUnknowns, LevelTelemetry, PeerComparison, RequestedLoad, ShardsReport,
+};
 
 pub(crate) use document::SUMMARY;
 pub use document::SummaryDocument;

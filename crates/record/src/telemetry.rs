@@ -5,9 +5,9 @@
 
 use fizeau_core::{Joules, Millis, Nanos, Stamp, Tokens};
 use fizeau_telemetry::{
-    ClientWindow, DeviceWindow, Exporter, History, HistoryLine, HostWindow, ScrapeCost, ScrapeReport,
-    ServerGaps, ServerTimeline, ServerWindow, TelemetryFinding, Window, findings, joules_per_token,
-    total_energy,
+    ClientWindow, DeviceWindow, Exporter, History, HistoryLine, HostWindow, ScrapeCost,
+    ScrapeReport, ServerGaps, ServerTimeline, ServerWindow, TelemetryFinding, Window, findings,
+    joules_per_token, total_energy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -148,7 +148,8 @@ impl LevelTelemetry {
     pub(crate) fn notes(&self) -> Vec<String> {
         let bad = self.findings.iter().filter(|finding| finding.is_objection());
         let gone = self.sources.iter().filter(|source| source.cost.pages == 0);
-        let gone = gone.filter_map(|source| Some(format!("no metrics: {}", source.failure.as_ref()?)));
+        let gone =
+            gone.filter_map(|source| Some(format!("no metrics: {}", source.failure.as_ref()?)));
         bad.map(ToString::to_string).chain(gone).collect()
     }
 

@@ -89,6 +89,7 @@ mod sol;
 mod speed_of_light_table;
 mod sweep;
 mod table;
+mod telemetry;
 mod terminal;
 #[cfg(test)]
 mod testing;

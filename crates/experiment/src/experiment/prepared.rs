@@ -254,9 +254,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     /// Finds the pages of metrics that are read beside the levels.
     fn find_metrics(&mut self, clock: MonotonicClock, watcher: &mut impl Watcher) {
         // Whose levels they are beside is not told apart yet where there are two.
-        if let ([endpoint], Some(spec)) =
-            (&*self.endpoints, &self.experiment.conduct.telemetry)
-        {
+        if let ([endpoint], Some(spec)) = (&*self.endpoints, &self.experiment.conduct.telemetry) {
             self.run.basis_mut().telemetry = spec.find(endpoint, clock, watcher);
         }
     }

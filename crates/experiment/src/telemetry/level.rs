@@ -61,7 +61,8 @@ impl LevelScrapers {
             mean_e2el: metrics.e2el.mean,
             ..self.client.window
         };
-        let stop = |(address, scraper): (_, Scraper)| ScrapedPages { address, report: scraper.stop() };
+        let stop =
+            |(address, scraper): (_, Scraper)| ScrapedPages { address, report: scraper.stop() };
         let pages: Vec<ScrapedPages> = self.scrapers.into_iter().map(stop).collect();
         let steady = run.summary.windowed.part.as_ref().ok().map(|part| part.window.span);
         let windows = TelemetryWindows {
@@ -108,7 +109,8 @@ struct ClientTally {
 impl Default for ClientTally {
     fn default() -> Self {
         let none = Some(Tokens::ZERO);
-        let window = ClientWindow { prompt_tokens: none, output_tokens: none, ..ClientWindow::default() };
+        let window =
+            ClientWindow { prompt_tokens: none, output_tokens: none, ..ClientWindow::default() };
         Self { window, span: None }
     }
 }

@@ -5,8 +5,8 @@ use fizeau_metrics::{ClientWatch, Precision, Thresholds, Verdict, VerdictConcern
 
 use super::LevelAhead;
 use crate::{
-    ImportedLevel, LevelStatus, LevelTelemetry, RequestedLoad, RunDocument, RunSetup, ShardsReport, StoredError,
-    StoredLevel, StoredRun, SummaryDocument, TruncatedTail,
+    ImportedLevel, LevelStatus, LevelTelemetry, RequestedLoad, RunDocument, RunSetup, ShardsReport,
+    StoredError, StoredLevel, StoredRun, SummaryDocument, TruncatedTail,
 };
 
 /// What is known of a level beside its tapes.
