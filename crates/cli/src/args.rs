@@ -45,6 +45,7 @@ mod sol;
 mod speed_of_light;
 mod sweep;
 mod system;
+mod telemetry;
 mod trust;
 mod verbosity;
 pub(crate) mod whatif;
@@ -95,6 +96,7 @@ pub(crate) use sweep::{
     LevelSizeArgs, LevelsArgs, MeasureArgs, SeriesArgs, SubjectArgs, SweepArgs,
 };
 pub(crate) use system::SystemArgs;
+pub(crate) use telemetry::TelemetryArgs;
 pub(crate) use trust::TrustArgs;
 pub(crate) use verbosity::VerbosityArgs;
 pub(crate) use window::WindowArgs;
