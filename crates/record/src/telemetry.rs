@@ -145,7 +145,8 @@ impl LevelTelemetry {
     }
 
     /// What the verdict notes: findings that are bad news, and pages that never came.
-    pub(crate) fn notes(&self) -> Vec<String> {
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
         let bad = self.findings.iter().filter(|finding| finding.is_objection());
         let gone = self.sources.iter().filter(|source| source.cost.pages == 0);
         let gone =

@@ -1,6 +1,6 @@
 //! What servers, their devices and the client's host said of a level: two lines in brief, else figure by figure.
 
-use fizeau_record::text::{number, percent};
+use fizeau_record::text::{four_digits, number, percent};
 use fizeau_record::{LevelReport, LevelTelemetry};
 use fizeau_telemetry::{
     DeviceWindow, LatencyGap, ScrapeCost, ServerWindow, TelemetryFinding, ToldCounter, ToldGauge,
@@ -16,8 +16,8 @@ pub(crate) type TelemetryFigure =
 /// All that is shown of a level, in order; what nobody said is left out.
 pub(crate) const FIGURES: [TelemetryFigure; 24] = [
     ("server", "", |said| Some(of(said)?.exporter?.name().to_owned())),
-    ("running, mean / peak", "", |said| gauge(of(said)?.running.as_ref(), number)),
-    ("waiting, mean / peak", "", |said| gauge(of(said)?.waiting.as_ref(), number)),
+    ("running, mean / peak", "", |said| gauge(of(said)?.running.as_ref(), four_digits)),
+    ("waiting, mean / peak", "", |said| gauge(of(said)?.waiting.as_ref(), four_digits)),
     ("KV cache in use, mean / peak", "", |said| gauge(of(said)?.kv_use.as_ref(), percent)),
     ("the same in the steady part", "", |said| {
         gauge(said.steady.as_ref()?.kv_use.as_ref(), percent)
@@ -120,13 +120,14 @@ fn server_sentence(said: &LevelTelemetry) -> Option<String> {
     let server = said.server.as_ref()?;
     let with_peak = |name: &str, told: Option<&ToldGauge>, word: &str, shown: fn(f64) -> String| {
         let figure = told?.figure;
-        let peak = figure.peak.filter(|peak| *peak > figure.mean);
-        let peak = peak.map_or_else(String::new, |peak| format!(" ({word} {})", shown(peak)));
-        Some(format!("{name} {}{peak}", shown(figure.mean)))
+        let mean = shown(figure.mean);
+        let peak = figure.peak.map(shown).filter(|peak| *peak != mean);
+        let peak = peak.map_or_else(String::new, |peak| format!(" ({word} {peak})"));
+        Some(format!("{name} {mean}{peak}"))
     };
     let words: Vec<String> = [
-        with_peak("running", server.running.as_ref(), "max", number),
-        with_peak("waiting", server.waiting.as_ref(), "max", number),
+        with_peak("running", server.running.as_ref(), "max", four_digits),
+        with_peak("waiting", server.waiting.as_ref(), "max", four_digits),
         with_peak("KV", server.kv_use.as_ref(), "peak", percent),
         counter(server.preemptions.as_ref()).map(|times| format!("preemptions {times}")),
         server
