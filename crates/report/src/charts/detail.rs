@@ -134,8 +134,9 @@ fn server(course: &LevelTimeSeries, said: &LevelTelemetry) -> Option<ChartServer
         waiting: sum(each(|of| &of.waiting), 1.0),
         kv_percent: sum(caches, percent),
     };
-    let is_known = [&server.running, &server.waiting, &server.kv_percent];
-    is_known.into_iter().flatten().any(Option::is_some).then_some(server)
+    let lines = [&server.running, &server.waiting, &server.kv_percent];
+    let is_known = lines.into_iter().flatten().any(Option::is_some);
+    is_known.then_some(server)
 }
 
 /// To four digits: no chart shows more, and a page has thousands of them.
