@@ -5,7 +5,7 @@ mod level;
 use std::fmt;
 
 use fizeau_core::Nanos;
-use fizeau_telemetry::{FetchError, PageSettings, PageSource, Source as _};
+use fizeau_telemetry::{FetchErrorKind, PageSettings, PageSource, Source as _};
 use fizeau_transport::MonotonicClock;
 
 use crate::endpoint::{ExtraHeader, PreparedEndpoint, split_url};
@@ -61,7 +61,7 @@ impl fmt::Debug for TelemetrySpec {
 }
 
 /// How long a page may take before it counts as not there.
-const PATIENCE: Nanos = Nanos::from_secs(5);
+const PATIENCE: Nanos = Nanos::from_secs(3);
 
 impl TelemetrySpec {
     fn settings(&self) -> PageSettings {
@@ -91,19 +91,26 @@ impl TelemetrySpec {
             interval: self.interval,
         };
         for places in beside.chain(given) {
-            let mut tried = places.into_iter().map(|page| (telemetry.tried(&page), page));
-            let Some((first, page)) = tried.next() else { continue };
-            let found = match &first {
-                Ok(()) => Some(page),
-                Err(_) => tried.find_map(|(answer, page)| answer.ok().map(|()| page)),
-            };
-            drop(tried);
-            match (found, first) {
-                (Some(page), _) => telemetry.pages.push(page),
-                (None, Err(why)) => {
-                    watcher.event(RunEvent::Note(RunNote::NoServerMetrics(why)));
+            let mut missing: Option<Missing> = None;
+            for page in places {
+                match telemetry.tried(&page) {
+                    Ok(()) => {
+                        telemetry.pages.push(page);
+                        missing = None;
+                        break;
+                    }
+                    // Who does not answer does not answer anywhere.
+                    Err(no_answer @ Missing::NoAnswer(_)) => {
+                        missing.get_or_insert(no_answer);
+                        break;
+                    }
+                    Err(answered) => {
+                        missing.get_or_insert(answered);
+                    }
                 }
-                (None, Ok(())) => {}
+            }
+            if let Some(Missing::NoAnswer(why) | Missing::Answered(why)) = missing {
+                watcher.event(RunEvent::Note(RunNote::NoServerMetrics(why)));
             }
         }
         (!telemetry.pages.is_empty()).then_some(telemetry)
@@ -144,15 +151,28 @@ impl Telemetry {
     }
 
     /// Whether there is a page with anything on it that is known, and if not why.
-    fn tried(&self, page: &Address) -> Result<(), String> {
+    fn tried(&self, page: &Address) -> Result<(), Missing> {
         let mut source = self.source(page);
-        let told = source.page().map_err(|error: FetchError| error.to_string())?;
+        let told = source.page().map_err(|error| match &error.kind {
+            FetchErrorKind::TooSlow { .. } | FetchErrorKind::Connection(_) => {
+                Missing::NoAnswer(error.to_string())
+            }
+            _ => Missing::Answered(error.to_string()),
+        })?;
         match told.samples.is_empty() {
             false => Ok(()),
-            true => Err(format!(
+            true => Err(Missing::Answered(format!(
                 "{}: a page of metrics, of which none is of a program that is known",
                 source.address()
-            )),
+            ))),
         }
     }
+}
+
+/// Why there is no page.
+enum Missing {
+    /// Nobody answered.
+    NoAnswer(String),
+    /// Somebody did, with something else.
+    Answered(String),
 }
