@@ -126,7 +126,7 @@ pub struct ServerWindow {
     pub accepted_tokens: Option<ToldCounter>,
     /// Likewise by position in the draft, from 0.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_number")]
-    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<u32, ToldCounter>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, ToldCounter>"))]
     pub accepted_by_position: BTreeMap<u32, ToldCounter>,
     /// Floating-point operations of one GPU by the engine's own estimate, the mean over engines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
