@@ -47,6 +47,7 @@ mod sol;
 mod speed_of_light;
 mod sweep;
 mod system;
+mod telemetry;
 mod trust;
 mod values;
 mod verbosity;
@@ -99,6 +100,7 @@ pub(crate) use sweep::{
     LevelSizeArgs, LevelsArgs, MeasureArgs, SeriesArgs, SubjectArgs, SweepArgs,
 };
 pub(crate) use system::SystemArgs;
+pub(crate) use telemetry::TelemetryArgs;
 pub(crate) use trust::TrustArgs;
 pub(crate) use verbosity::VerbosityArgs;
 pub(crate) use whatif::SimulatedCase;

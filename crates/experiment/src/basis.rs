@@ -5,6 +5,7 @@ use fizeau_record::{RunSetup, SpeedOfLightReference, WorkloadRecord};
 use crate::client::MeasuringClient;
 use crate::input::InputError;
 use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
+use crate::telemetry::Telemetry;
 use crate::workload::{ContextLimit, PreparedWorkload, WorkloadSpec};
 
 /// What every kind of run has once it is decided. Nothing has been sent.
@@ -23,6 +24,8 @@ pub struct RunBasis {
     pub client: MeasuringClient,
     /// The most tokens that the model takes, where that is known before the server is asked.
     pub limit: Option<ContextLimit>,
+    /// The pages of metrics that are read beside its levels.
+    pub(crate) telemetry: Option<Telemetry>,
 }
 
 impl RunBasis {
@@ -51,6 +54,7 @@ impl RunBasis {
             reader,
             client: MeasuringClient::default(),
             limit,
+            telemetry: None,
         })
     }
 

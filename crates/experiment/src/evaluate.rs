@@ -10,6 +10,7 @@ use fizeau_record::{
 
 use crate::client::MeasuringClient;
 use crate::shards::ShardGroup;
+use crate::telemetry::ScrapedLevel;
 
 /// What a level is compared with.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +49,7 @@ impl EvaluationContext<'_> {
             outcomes: run.precision.clone(),
         });
         outcome.shards = self.client.shards.as_ref().and_then(ShardGroup::report);
+        outcome.telemetry = tallies.telemetry.as_ref().map(|scraped| scraped.said.clone());
         let mut context = LevelContext::new(self.asked);
         context.light = self.light.map(SpeedOfLightReference::reference).map_err(str::to_owned);
         context.thresholds = thresholds;
@@ -61,18 +63,20 @@ impl EvaluationContext<'_> {
 pub(crate) struct LevelTallies {
     histograms: Option<LevelHistograms>,
     lengths: Option<LengthTally>,
+    /// What servers said meanwhile.
+    pub(crate) telemetry: Option<ScrapedLevel>,
 }
 
 impl LevelTallies {
     /// Creates an empty one for the speed of light alone, where there is a model.
     #[must_use]
     pub(crate) fn new(light: Option<&SpeedOfLightReference>) -> Self {
-        Self { histograms: None, lengths: light.map(SpeedOfLightReference::lengths) }
+        Self { lengths: light.map(SpeedOfLightReference::lengths), ..Self::default() }
     }
 
     /// Of the lengths alone, as they were kept.
     pub(crate) const fn of_lengths(lengths: Option<LengthTally>) -> Self {
-        Self { histograms: None, lengths }
+        Self { histograms: None, lengths, telemetry: None }
     }
 
     /// The same, with the histograms that a level's folder has.
@@ -115,6 +119,9 @@ pub(crate) fn keep_level(
     report: &LevelReport,
     tallies: &LevelTallies,
 ) -> Result<(), FolderError> {
+    if let Some(scraped) = &tallies.telemetry {
+        folder.write_telemetry(&scraped.pages)?;
+    }
     folder.write_summary(report)?;
     let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();
     match &tallies.histograms {

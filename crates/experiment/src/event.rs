@@ -214,6 +214,9 @@ pub enum RunNote {
         /// The one that the server lists.
         served: String,
     },
+    /// Servers' own pages of metrics are not there: nothing is said of what they did meanwhile.
+    #[error("no server metrics: {0}")]
+    NoServerMetrics(String),
     /// Anything else, in words.
     #[error("{0}")]
     Other(String),

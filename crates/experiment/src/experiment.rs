@@ -24,6 +24,7 @@ use crate::input::ExperimentError;
 use crate::shards::ShardGroup;
 use crate::sweep::{LevelSize, SweepLoads, SweepProtocol, SweepSettings};
 use crate::system::{RunOrigin, SystemUnderTest};
+use crate::telemetry::TelemetrySpec;
 use crate::workload::WorkloadSpec;
 
 /// A whole experiment: against an endpoint over HTTP ([`run`](Self::run), [`spawn`](Self::spawn)) or whatever else can measure
@@ -64,6 +65,7 @@ pub(crate) struct RunConduct {
     origin: RunOrigin,
     folder: Option<PathBuf>,
     shards: Option<ShardGroup>,
+    telemetry: Option<TelemetrySpec>,
     checks: PreflightChecks,
     pub(crate) cancel: Cancel,
 }
@@ -88,6 +90,7 @@ impl Experiment {
                 origin: RunOrigin::now(),
                 folder: None,
                 shards: None,
+                telemetry: None,
                 checks: PreflightChecks::Endpoint,
                 cancel: Cancel::new(),
             },
@@ -184,6 +187,13 @@ impl<K> Experiment<K> {
     /// [`run_shared`](PreparedExperiment::run_shared).
     pub fn shards(mut self, group: ShardGroup) -> Self {
         self.conduct.shards = Some(group);
+        self
+    }
+
+    /// Reads these pages of metrics beside each level that is measured over HTTP, and holds what they say against what the client saw. By
+    /// default none is read. An A/B run reads none.
+    pub fn telemetry(mut self, telemetry: TelemetrySpec) -> Self {
+        self.conduct.telemetry = Some(telemetry);
         self
     }
 

@@ -23,6 +23,7 @@ use crate::event::{AfterLevel, LevelStarted, RunEvent, Telling, Watcher};
 use crate::input::{ExperimentError, InputError};
 use crate::measured_level::MeasuredLevel;
 use crate::shards::WallGate;
+use crate::telemetry::LevelScrapers;
 use crate::workload::ContextLimit;
 
 /// One level, decided. Nothing has been sent.
@@ -123,7 +124,9 @@ impl PreparedLevel {
         if folder.is_some() {
             tallies = tallies.with_histograms();
         }
-        let mut observer = (TallyObserver(&mut tallies), Telling(&mut *watcher));
+        let mut scrapers = LevelScrapers::start(self.basis.telemetry.as_ref())?;
+        let tally = (TallyObserver(&mut tallies), &mut scrapers);
+        let mut observer = (tally, Telling(&mut *watcher));
         let gate = self.settings.start_at.map(WallGate::new);
         let start = gate.as_ref().map(|gate| gate as &dyn StartGate);
         let level = PlannedLevel { start, ..self.level() };
@@ -131,7 +134,9 @@ impl PreparedLevel {
         if let Some(error) = gate.as_ref().and_then(WallGate::error) {
             return Err(error.into());
         }
-        let mut report = self.report(&run.map_err(ExperimentError::broken)?, &tallies);
+        let run = run.map_err(ExperimentError::broken)?;
+        tallies.telemetry = scrapers.finish(&run);
+        let mut report = self.report(&run, &tallies);
         let kept = folder.map(|folder| keep_level(folder, &report, &tallies)).transpose();
         watcher.event(RunEvent::LevelEnded(Box::new(report.clone())));
         report.detail = watcher.detail(&report, self.load.max_in_flight).map(Box::new);

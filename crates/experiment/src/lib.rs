@@ -53,6 +53,7 @@ mod shards;
 mod sol;
 mod sweep;
 mod system;
+mod telemetry;
 mod tokenizer;
 mod wall_time;
 mod whatif;
@@ -110,6 +111,7 @@ pub use sweep::{
     rates_up_to,
 };
 pub use system::{PromptReader, RunOrigin, SystemUnderTest};
+pub use telemetry::{ServerPages, TelemetrySpec};
 pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;
 pub use whatif::{

@@ -14,6 +14,7 @@ use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level
 use crate::event::{AfterLevel, LevelPlace, LevelStarted, RunEvent, RunNote, Telling, Watcher};
 use crate::input::ExperimentError;
 use crate::sweep::{LevelSpec, PreparedSweep, SweepRunner, SweptLevel};
+use crate::telemetry::LevelScrapers;
 
 /// What of a sweep was measured before it was interrupted, by the names of the levels' folders.
 #[derive(Debug, Default)]
@@ -204,12 +205,15 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         }
         self.begins(ask, next);
         let mut tallies = self.tallies();
-        let mut observer = (TallyObserver(&mut tallies), Telling(&mut self.watcher));
+        let mut scrapers = LevelScrapers::start(self.prepared.basis.telemetry.as_ref())?;
+        let tally = (TallyObserver(&mut tallies), &mut scrapers);
+        let mut observer = (tally, Telling(&mut self.watcher));
         let level = match role {
             None => self.sweep.level(ask, &mut observer).await,
             Some(LevelRole::Sustained) => self.sweep.sustained(ask, &mut observer).await,
         };
         let Some(level) = level.map_err(ExperimentError::broken)? else { return Ok(None) };
+        tallies.telemetry = scrapers.finish(&level.run);
         self.done += 1;
         let mut report = self.report(&level, &tallies, name)?;
         self.keep_lengths(&tallies, role);

@@ -94,10 +94,14 @@ impl RunOrigin {
         }
     }
 
-    /// The same, started by a command line. The values of the flag `secret` are left out, as are user names and passwords of URLs and
+    /// The same, started by a command line. The values of the flags that are `secret` are left out, as are user names and passwords of URLs and
     /// whatever stands behind a question mark: some servers take their key there.
     #[must_use]
-    pub fn with_command_line(self, words: impl IntoIterator<Item = String>, secret: &str) -> Self {
+    pub fn with_command_line(
+        self,
+        words: impl IntoIterator<Item = String>,
+        secret: &[&str],
+    ) -> Self {
         Self { command_line: redact(words.into_iter(), secret), ..self }
     }
 
@@ -128,17 +132,17 @@ fn host() -> ClientHost {
     }
 }
 
-fn redact(args: impl Iterator<Item = String>, secret: &str) -> Vec<String> {
+fn redact(args: impl Iterator<Item = String>, secret: &[&str]) -> Vec<String> {
     let mut in_headers = false;
     args.map(|arg| {
         let arg = hide_query(arg);
         if let Some((flag, value)) = arg.split_once('=')
-            && flag == secret
+            && secret.contains(&flag)
         {
             return format!("{flag}={}", hide_value(value));
         }
         if arg.starts_with("--") {
-            in_headers = arg == secret;
+            in_headers = secret.contains(&arg.as_str());
             return hide_user(&arg);
         }
         if in_headers { hide_value(&arg) } else { hide_user(&arg) }
@@ -180,13 +184,15 @@ mod tests {
 
     #[test]
     fn secrets_stay_out_of_the_record() {
+        let secret = ["--header", "--server-metrics-header"];
         let line = "fizeau bench --header Authorization=Bearer-s3cret X-Key:s3cret --header=A=s3cret \
                     --base-url http://me:s3cret@host:8000/v1 --model m --endpoint /v1/completions?key=s3cret \
-                    --endpoint=/x?k=s3cret";
-        let kept = redact(line.split_whitespace().map(str::to_owned), "--header").join(" ");
+                    --server-metrics-header Authorization:s3cret --endpoint=/x?k=s3cret";
+        let kept = redact(line.split_whitespace().map(str::to_owned), &secret).join(" ");
         assert!(!kept.contains("s3cret"), "{kept}");
         assert!(kept.contains("Authorization=... X-Key=... --header=A=..."), "{kept}");
         assert!(kept.contains("http://...@host:8000/v1 --model m"), "{kept}");
-        assert!(kept.ends_with("--endpoint /v1/completions?... --endpoint=/x?..."), "{kept}");
+        assert!(kept.ends_with("Authorization=... --endpoint=/x?..."), "{kept}");
+        assert!(kept.contains("--endpoint /v1/completions?... --server"), "{kept}");
     }
 }

@@ -16,8 +16,8 @@ use fizeau_core::Nanos;
 use fizeau_metrics::{HistogramError, LevelHistograms};
 use serde::Serialize;
 
-use crate::stored::SET_ASIDE;
-use crate::{LevelReport, RunDocument, SummaryDocument};
+use crate::stored::{SET_ASIDE, TELEMETRY};
+use crate::{LevelReport, RunDocument, ScrapedPages, SummaryDocument};
 
 /// Why a run's folder could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -256,6 +256,19 @@ impl RunFolder {
             self.write_text(name, &log)?;
         }
         Ok(())
+    }
+
+    /// Writes `telemetry.jsonl`: of each page, in the order in which they came, what changed since the one before it.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn write_telemetry(&self, pages: &[ScrapedPages]) -> Result<(), FolderError> {
+        let mut text = String::new();
+        for line in ScrapedPages::lines(pages) {
+            text += &serde_json::to_string(&line).map_err(FolderError::json(TELEMETRY))?;
+            text.push('\n');
+        }
+        self.write_text(TELEMETRY, &text).map(drop)
     }
 
     /// Opens `tapes.jsonl` for the tapes of this run.

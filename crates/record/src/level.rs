@@ -16,7 +16,9 @@ use fizeau_metrics::{
     Validity, Verdict, VerdictReason,
 };
 
-use crate::{Checklist, ImportUnknowns, PeerComparison, RequestedLoad, ShardsReport};
+use crate::{
+    Checklist, ImportUnknowns, LevelTelemetry, PeerComparison, RequestedLoad, ShardsReport,
+};
 
 pub(crate) use document::SUMMARY;
 pub use document::SummaryDocument;
@@ -60,6 +62,8 @@ pub struct LevelReport {
     pub folder: Option<String>,
     /// The clients that measured it together; absent where one did alone.
     pub shards: Option<Box<ShardsReport>>,
+    /// What its servers, their devices and the client's host said meanwhile; absent where nobody asked them.
+    pub telemetry: Option<Box<LevelTelemetry>>,
     /// What pages and pictures show of its tapes; absent where those were not read for it. It is no part of `summary.json`.
     pub detail: Option<Box<LevelDetail>>,
 }

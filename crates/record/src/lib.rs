@@ -73,6 +73,7 @@ mod setup;
 mod shards;
 mod stored;
 mod sweep;
+mod telemetry;
 pub mod text;
 mod whatif;
 
@@ -153,6 +154,7 @@ pub use sweep::{
     ProfileChoice, RangeOverRuns, STAND_IN_NOTE, SustainedRun, SweepDocument, SweepReport,
     SweptLevelDocument, TokenCost, Unmeasured,
 };
+pub use telemetry::{LevelTelemetry, ScrapedPages, TelemetrySource, TelemetryWindows};
 pub use whatif::{
     ChosenLevel, NotRunReason, VariantDocument, VariantLevel, WhatIf, WhatIfDocument,
     WhatIfVariant, slo_words, variant_letter,

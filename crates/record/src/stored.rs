@@ -10,7 +10,7 @@ pub(crate) use document::{
     DocumentLevels, read as read_document, read_json_text, read_summary, read_sweep, read_text,
     schema_of,
 };
-pub(crate) use level::SET_ASIDE;
+pub(crate) use level::{SET_ASIDE, TELEMETRY};
 pub use level::{StoredEnding, StoredLevel};
 pub use lines::{StoredTapes, TruncatedTail};
 pub use merged::MergedTapes;

@@ -228,8 +228,11 @@ impl SweepReport {
         let knee = frontier_positions::knee_of(&self.levels)?;
         let load = |i: usize| self.levels.get(i).map(|level| level.load);
         let (at, next) = (load(knee.at)?, load(knee.beyond)?);
+        let limit =
+            self.levels.get(knee.beyond).and_then(|level| level.telemetry.as_ref()?.limit());
+        let cause = limit.map_or_else(String::new, |limit| format!("; there {limit}"));
         Some(format!(
-            "{at}: {} gives {:+.1} % requests/s for {:.1} times the {}",
+            "{at}: {} gives {:+.1} % requests/s for {:.1} times the {}{cause}",
             next.number(),
             100.0 * knee.gain,
             knee.cost,

@@ -53,11 +53,12 @@
       const [flight, prefill, tokens] = [view.colours.series[0], view.colours.series[1], view.colours.series[2]];
       const below = { xAxisIndex: 1, yAxisIndex: 1 };
       // The same room at the left, so that one second lies above the other.
-      const beside = { left: 56, outerBoundsMode: 'none' };
+      const beside = { left: 56, right: course.server ? 48 : 20, outerBoundsMode: 'none' };
       const series = [
         { ...line(load.label, course, course.in_flight, flight, 'requests'), markArea: windowOf(course, view) },
         area(nameOf('prefilling'), course, course.prefilling, prefill),
         { ...line(output.label, course, course.output_tps, tokens, 'tokens/s'), ...below, markArea: windowOf(course, view) },
+        ...said(course, view),
       ];
       return {
         option: {
@@ -66,6 +67,7 @@
           yAxis: [
             { ...fizeau.yAxis(course.in_flight, { name: load.title, scale: 'value' }, view), gridIndex: 0 },
             { ...fizeau.yAxis(course.output_tps, { name: output.title, scale: 'value' }, view), gridIndex: 1 },
+            ...(course.server ? [caches(view)] : []),
           ],
           axisPointer: { link: [{ xAxisIndex: 'all' }] },
           series,
@@ -116,6 +118,30 @@
     z: 2,
     entry: { shape: 'area', colour },
   });
+
+  // What servers said, in the same bins: requests beside the client's, caches beside the tokens.
+  const said = (course, view) => {
+    const [, , , running, waiting, cache] = view.colours.series;
+    const dashed = (key, values, colour, unit, place) => {
+      const one = line(fizeau.lineNamed('course', key).name, course, values, colour, unit);
+      return { ...one, ...place, lineStyle: { ...one.lineStyle, type: 'dashed' }, connectNulls: true, entry: { shape: 'dashed', colour } };
+    };
+    const { server } = course;
+    const all = server
+      ? [
+          dashed('running', server.running, running, 'requests', {}),
+          dashed('waiting', server.waiting, waiting, 'requests', {}),
+          dashed('kv', server.kv_percent, cache, '%', { xAxisIndex: 1, yAxisIndex: 2 }),
+        ]
+      : [];
+    return all.filter((one) => one.data.some((value) => value[1] !== null));
+  };
+
+  const caches = (view) => {
+    const name = fizeau.lineNamed('course', 'kv').name;
+    const axis = fizeau.yAxis([0, 100], { name, scale: 'value', position: 'right' }, view);
+    return { ...axis, gridIndex: 1, min: 0, max: 100, splitLine: { show: false } };
+  };
 
   // The part that the figures of the steady state are of.
   const windowOf = (course, view) => ({

@@ -6,7 +6,7 @@ mod build;
 pub(crate) mod description;
 mod detail;
 
-pub use detail::{ChartDetail, ChartTimeSeries};
+pub use detail::{ChartDetail, ChartServer, ChartTimeSeries};
 
 use serde::Serialize;
 

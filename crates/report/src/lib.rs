@@ -89,6 +89,7 @@ mod sol;
 mod speed_of_light_table;
 mod sweep;
 mod table;
+mod telemetry;
 mod terminal;
 #[cfg(test)]
 mod testing;
@@ -99,7 +100,7 @@ pub use axes::AxesPreset;
 pub use cell::{TableCell, TableCellKind, csv_field};
 pub use charts::{
     ChartCurve, ChartCurvePoint, ChartDetail, ChartGoal, ChartLevel, ChartLevelPosition, ChartRun,
-    ChartSpeedOfLight, ChartTimeSeries,
+    ChartServer, ChartSpeedOfLight, ChartTimeSeries,
 };
 pub use checklist::ChecklistRows;
 pub use columns::{

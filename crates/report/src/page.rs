@@ -14,6 +14,7 @@ mod running;
 mod script;
 mod speed_of_light;
 mod table;
+mod telemetry;
 mod template;
 mod top;
 mod trust;
@@ -43,6 +44,7 @@ struct RunPage {
     levels: levels::Levels,
     figures: Vec<Figure>,
     light: Option<Table>,
+    telemetry: Option<Table>,
     trust: Trust,
     peers: peers::Peers,
     setup: Vec<(&'static str, String)>,
@@ -68,6 +70,7 @@ impl Shown<'_, SweepReport> {
             levels: levels::Levels::of(self, &runs[0]),
             figures: figures.into(),
             light: speed_of_light::table(self),
+            telemetry: telemetry::table(self),
             trust: Trust::of(self),
             peers: peers::Peers::of(self),
             setup: setup(self),

@@ -70,6 +70,9 @@ impl Shown<'_, SweepReport> {
         }
         let client = self.client_lines().filter(|_| terminal.verbosity == Verbosity::Full);
         out.extend(client.into_iter().flatten().map(Line::text));
+        if terminal.verbosity == Verbosity::Full {
+            self.say_servers(&mut out);
+        }
         self.say_verdict(&mut out);
         self.say_not_known(terminal.verbosity, &mut out);
         let checklist =
@@ -80,6 +83,14 @@ impl Shown<'_, SweepReport> {
             out.push(Line::Whole(format!("Report: {}", plain(report))));
         }
         finish(out, terminal)
+    }
+
+    /// What the servers were at, level by level.
+    fn say_servers(&self, out: &mut Vec<Line>) {
+        for level in self.levels() {
+            let said = Shown(level).telemetry_sentences().into_iter();
+            out.extend(said.map(|words| Line::text(format!("{}, {words}", level.load))));
+        }
     }
 
     /// What another tool that measured did not tell, in full with the reasons.

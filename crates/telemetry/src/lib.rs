@@ -75,7 +75,7 @@ pub use forward_pass::{
 pub use host::{CpuTime, HostReading, HostWindow};
 #[cfg(feature = "http")]
 pub use page_source::{FetchError, FetchErrorKind, PageSettings, PageSource};
-pub use samples::{Combine, Fetch, FetchFailure, History, Point};
+pub use samples::{Combine, Fetch, FetchFailure, History, HistoryLine, Point};
 pub use scraper::{Metrics, Pace, ScrapeCost, ScrapeReport, ScrapeSettings, Scraper, ScraperError};
 pub use server::{
     ServerTimeline, ServerWindow, TimelinePoint, ToldCounter, ToldGauge, ToldHistogram,

@@ -5,5 +5,5 @@ mod history;
 mod track;
 
 pub use combine::Combine;
-pub use history::{Fetch, FetchFailure, History};
+pub use history::{Fetch, FetchFailure, History, HistoryLine};
 pub use track::Point;

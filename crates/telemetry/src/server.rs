@@ -7,6 +7,7 @@ mod view;
 use std::collections::BTreeMap;
 
 use fizeau_core::{Nanos, Tokens};
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use crate::figure::Told;
@@ -124,7 +125,8 @@ pub struct ServerWindow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted_tokens: Option<ToldCounter>,
     /// Likewise by position in the draft, from 0.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_number")]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, ToldCounter>"))]
     pub accepted_by_position: BTreeMap<u32, ToldCounter>,
     /// Floating-point operations of one GPU by the engine's own estimate, the mean over engines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,6 +137,17 @@ pub struct ServerWindow {
     /// Bytes that one GPU wrote, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_write_bytes_per_gpu: Option<ToldCounter>,
+}
+
+/// Keys of JSON are texts, and serde hands them on as such where the document is a part of another.
+fn by_number<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<BTreeMap<u32, ToldCounter>, D::Error> {
+    let by: BTreeMap<String, ToldCounter> = BTreeMap::deserialize(from)?;
+    let numbered = |(key, told): (String, ToldCounter)| {
+        key.parse().map(|key| (key, told)).map_err(D::Error::custom)
+    };
+    by.into_iter().map(numbered).collect()
 }
 
 impl ServerWindow {

@@ -108,8 +108,8 @@ const LAYERS: [Layer; 18] = [
     },
     Layer {
         name: "fizeau-telemetry",
-        rank: 2,
-        ours: &["fizeau-metrics", "fizeau-roofline", "fizeau-core"],
+        rank: 1,
+        ours: &["fizeau-core"],
         // Both that reach another machine are behind features.
         external: &["rmp-serde", "schemars", "serde", "serde_json", "thiserror", "ureq"],
     },
@@ -120,6 +120,7 @@ const LAYERS: [Layer; 18] = [
             "fizeau-workload",
             "fizeau-metrics",
             "fizeau-roofline",
+            "fizeau-telemetry",
             "fizeau-pareto",
             "fizeau-core",
         ],
@@ -163,6 +164,7 @@ const LAYERS: [Layer; 18] = [
             "fizeau-metrics",
             "fizeau-pareto",
             "fizeau-roofline",
+            "fizeau-telemetry",
             "fizeau-core",
         ],
         external: &[

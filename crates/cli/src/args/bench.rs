@@ -5,7 +5,7 @@ use fizeau::experiment::StartTime;
 
 use super::{
     ClientArgs, EndpointArgs, LevelArgs, LiveArgs, SamplingArgs, ShardArgs, SpeedOfLightArgs,
-    SubjectArgs, TargetArgs, TrustArgs,
+    SubjectArgs, TargetArgs, TelemetryArgs, TrustArgs,
 };
 
 #[derive(Debug, Args)]
@@ -39,6 +39,8 @@ pub(crate) struct BenchArgs {
     /// measured.
     #[arg(long, help_heading = "Client")]
     pub(crate) calibrate: bool,
+    #[command(flatten)]
+    pub(crate) telemetry: TelemetryArgs,
     #[command(flatten)]
     pub(crate) speed_of_light: SpeedOfLightArgs,
     #[command(flatten)]

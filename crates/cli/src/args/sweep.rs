@@ -7,8 +7,8 @@ use fizeau::core::Nanos;
 
 use super::{
     ChoosingArgs, ClientArgs, EndpointArgs, GoalArgs, LiveArgs, PriceArgs, ProtocolArgs,
-    SamplingArgs, ShardArgs, SpacingArgs, SpeedOfLightArgs, TargetArgs, TrustArgs, WindowArgs,
-    WorkloadArgs,
+    SamplingArgs, ShardArgs, SpacingArgs, SpeedOfLightArgs, TargetArgs, TelemetryArgs, TrustArgs,
+    WindowArgs, WorkloadArgs,
 };
 
 #[derive(Debug, Clone, Args)]
@@ -52,6 +52,8 @@ pub(crate) struct MeasureArgs {
     pub(crate) shards: ShardArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
+    #[command(flatten)]
+    pub(crate) telemetry: TelemetryArgs,
     #[command(flatten)]
     pub(crate) speed_of_light: SpeedOfLightArgs,
     #[command(flatten)]

@@ -20,7 +20,7 @@ use crate::commands::shared::opening::Opening;
 use crate::commands::shared::record::NO_REFERENCE;
 use crate::commands::shared::shards::{self, Shards};
 use crate::commands::shared::{calibrate, client, endpoint, live, record, speed, workload};
-use crate::exit::{Exit, Fail};
+use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
 
@@ -82,6 +82,7 @@ fn experiment(
         .settings(settings)
         .system(system)
         .client(client::spec(&args.client)?)
+        .telemetry(args.telemetry.spec().named("--server-metrics-header")?)
         .origin(origin)
         .cancel(cancel.clone());
     let experiment = shards.share(experiment);

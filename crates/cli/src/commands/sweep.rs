@@ -24,7 +24,7 @@ use crate::commands::shared::opening::Opening;
 use crate::commands::shared::record::NO_REFERENCE;
 use crate::commands::shared::shards::{self, Shards};
 use crate::commands::shared::{checklist, client, endpoint, live, record, speed, workload};
-use crate::exit::{Exit, Fail};
+use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::{Progress, Title};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
@@ -115,6 +115,7 @@ pub(crate) fn measure<K: EndpointKind>(
         .settings(settings)
         .system(system)
         .client(client::spec(&args.client)?)
+        .telemetry(args.telemetry.spec().named("--server-metrics-header")?)
         .origin(origin.clone())
         .cancel(cancel.clone());
     let experiment = shards.share(experiment);

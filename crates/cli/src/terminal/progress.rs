@@ -185,6 +185,7 @@ pub(crate) fn words(note: &RunNote) -> String {
             time.as_secs_f64(),
             needs.as_secs_f64()
         ),
+        RunNote::NoServerMetrics(_) => format!("{note} (--no-server-metrics: do not look)"),
         RunNote::RepeatsLeftOut { missing } => {
             format!("--repeats: --budget left no time for {missing} of them")
         }

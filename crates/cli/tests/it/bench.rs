@@ -153,6 +153,11 @@ fn the_runs_folder_holds_what_the_block_says() {
     assert_eq!(summary["throughput"]["good_share"], 1.0);
     assert!(ended.out.contains("group 1, all of it:                    100 %"), "{ended:?}");
     assert!(!ended.out.contains("Request goodput"), "vLLM has no such goals");
+    for words in
+        ["  server: ", "preemptions 0", "; tokens agree", "TTFT, client / server / gap (ms):"]
+    {
+        assert!(ended.out.contains(words), "{words}: {ended:?}");
+    }
     assert_eq!(summary["output"]["visible_tokens"], 960);
     assert_eq!(summary["rates"]["user_tokens_per_s"]["n"], 120);
     assert!(summary["metrics"]["ttft_ms"]["p99"].is_number());
@@ -212,6 +217,9 @@ fn failures_are_counted_by_class_and_never_averaged_in() {
     assert_eq!(summary["metrics"]["ttft_ms"]["n"], 20);
     assert_eq!(summary["validity"]["verdict"], "suspect");
     assert!(ended.out.contains("Failed requests:                         10"), "{}", ended.out);
+    let note = "/metrics: there is no page of metrics (status 404)";
+    assert_eq!(ended.err.matches(note).count(), 1, "{}", ended.err);
+    assert!(summary.get("telemetry").is_none());
 }
 
 #[test]

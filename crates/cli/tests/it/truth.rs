@@ -7,7 +7,7 @@ use fizeau::core::{Nanos, Tape};
 use fizeau::metrics::RequestMetrics;
 use serde_json::Value;
 
-use crate::stand::{HOWEVER_BUSY, Scratch, fixed, run};
+use crate::stand::{HOWEVER_BUSY, Scratch, fixed, json, run};
 
 /// A request is sent before the server has it, and a token is handed to the socket before it arrives. So the client's
 /// TTFT is never under the server's, whatever the machine is doing, and neither is the way from first to last token
@@ -40,6 +40,48 @@ fn no_token_arrives_before_it_was_sent() {
         assert_eq!(served["token_ns"].as_array().unwrap().len(), 20);
         assert_eq!(tape.output_tokens().get(), 20);
     }
+    what_the_page_says_of_the_level_is_true(&out, &served[1..]);
+}
+
+/// The server's own page, read right before the level and right after it, says of it exactly what the server did.
+fn what_the_page_says_of_the_level_is_true(out: &str, served: &[Value]) {
+    let telemetry = &json(format!("{out}/summary.json"))["telemetry"];
+    let said = &telemetry["server"];
+    let number = |value: &Value| value.as_f64().unwrap();
+    let sum = |of: fn(&Value) -> u64| served.iter().map(of).sum::<u64>() as f64;
+    let prompts = sum(|one| one["prompt_tokens"].as_u64().unwrap());
+    for (name, truth) in [
+        ("prompt_tokens", prompts),
+        ("generation_tokens", 12.0 * 20.0),
+        ("requests", 12.0),
+        ("preemptions", 0.0),
+    ] {
+        let told = &said[name];
+        assert_eq!([&told["low"], &told["delta"], &told["high"]].map(number), [truth; 3], "{name}");
+    }
+    let left = |one: &Value, at: usize| {
+        one["scheduled_ns"][at].as_u64().unwrap() - one["arrived_ns"].as_u64().unwrap()
+    };
+    let queue = |one: &Value| one["queue_ns"].as_u64().unwrap();
+    let times: [(&str, &dyn Fn(&Value) -> u64); 3] =
+        [("ttft_ms", &|one| left(one, 0)), ("e2el_ms", &|one| left(one, 19)), ("queue_ms", &queue)];
+    for (name, truth) in times {
+        let truth = served.iter().map(truth).sum::<u64>() as f64 / 1e6;
+        let sum = number(&said[name]["sum"]["delta"]);
+        assert!((sum - truth).abs() < 1e-6, "{name}: {sum} against {truth}");
+        assert_eq!(number(&said[name]["count"]["delta"]), 12.0, "{name}");
+    }
+    let findings = telemetry["findings"].as_array().unwrap();
+    let kinds: Vec<_> = findings.iter().map(|finding| finding["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["tokens_equal", "tokens_equal"]);
+    assert!(number(&telemetry["gaps"]["ttft"]["gap_ms"]) >= 0.0, "{telemetry}");
+    let cost = &telemetry["sources"][0]["cost"];
+    assert!(number(&cost["pages"]) >= 3.0 && cost["failed"] == 0, "{telemetry}");
+    let pages = std::fs::read_to_string(format!("{out}/telemetry.jsonl")).unwrap();
+    assert_eq!(pages.lines().count() as f64, number(&cost["pages"]));
+    // What is read again is what was written.
+    let again = run(&["report", out, "--json"]);
+    assert_eq!(again.out, std::fs::read_to_string(format!("{out}/summary.json")).unwrap());
 }
 
 fn truth(url: &str) -> Value {

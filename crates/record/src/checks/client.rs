@@ -95,7 +95,9 @@ impl CheckInputs<'_> {
             Some(CacheExpectation::Reuse) => "prompts reused on purpose".to_owned(),
             Some(CacheExpectation::None) | None => "no cache hits expected".to_owned(),
         };
-        let share = |level: &LevelReport| level.summary.tokens.cached_share;
+        let counted = |level: &LevelReport| level.telemetry.as_ref()?.prefix_hit_share();
+        let said = |level: &LevelReport| level.summary.tokens.cached_share;
+        let share = |level: &LevelReport| said(level).or_else(|| counted(level));
         let silent = self.levels_where(|level| share(level).is_none());
         if !silent.is_empty() {
             let at = self.at(&silent);
@@ -104,7 +106,11 @@ impl CheckInputs<'_> {
             ));
         }
         let seen = self.range(percent, share).unwrap_or_default();
-        CheckFinding::pass(format!("{asked}; {seen} of the prompt tokens came from a cache"))
+        let by = match self.levels_where(|level| said(level).is_none()).is_empty() {
+            true => "",
+            false => ", by the server's own counters",
+        };
+        CheckFinding::pass(format!("{asked}; {seen} of the prompt tokens came from a cache{by}"))
     }
 
     pub(super) fn speed_of_light(&self) -> CheckFinding {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::client::ClientDocument;
 use super::speed::LightDocument;
 use super::{LevelReport, LevelStatus, UntilPreciseDocument};
-use crate::{Checklist, JsonError, RequestedLoad, ShardsReport, UnknownFact};
+use crate::{Checklist, JsonError, LevelTelemetry, RequestedLoad, ShardsReport, UnknownFact};
 
 /// `summary.json` (schema `fizeau.summary/1`): what was measured at one level, and whether to believe it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,6 +42,9 @@ pub struct SummaryDocument {
     /// The clients that measured it together; left out where one did alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shards: Option<Box<ShardsReport>>,
+    /// What its servers, their devices and the client's host said meanwhile; left out where nobody asked them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub telemetry: Option<Box<LevelTelemetry>>,
     /// What is not known of it since another tool measured it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_known: Option<Vec<UnknownFact>>,
@@ -80,6 +83,7 @@ impl From<&LevelReport> for SummaryDocument {
             summary: level.known_summary(),
             client: ClientDocument::of(level),
             shards: level.shards.clone(),
+            telemetry: level.telemetry.clone(),
             not_known: level.unseen.as_ref().map(|unseen| unseen.not_known().to_vec()),
             speed_of_light: level.speed_of_light.comparison().map(LightDocument::from),
             speed_of_light_reason: level.speed_of_light.reason().map(str::to_owned),

@@ -5,7 +5,7 @@ use fizeau_metrics::{
 };
 
 use super::{LevelReference, LevelReport, LevelStatus, SpeedOfLight, UntilPrecise};
-use crate::{LengthTally, RequestedLoad, ShardsReport};
+use crate::{LengthTally, LevelTelemetry, RequestedLoad, ShardsReport};
 use fizeau_core::{LevelLoad, WarmUp};
 
 /// The outcome of a level, whoever drove it.
@@ -26,14 +26,24 @@ pub struct LevelOutcome<'a> {
     pub until: Option<UntilPrecise>,
     /// The clients that measured it together; none where one did alone.
     pub shards: Option<ShardsReport>,
+    /// What its servers, their devices and the client's host said meanwhile; none where nobody asked them.
+    pub telemetry: Option<Box<LevelTelemetry>>,
 }
 
 impl LevelOutcome<'_> {
     /// Of a level that ran to its end, of which no more is known.
     #[must_use]
     pub const fn new(summary: LevelSummary, client: ClientProof) -> Self {
-        let status = LevelStatus::Finished;
-        Self { summary, client, lengths: None, status, warm_up: None, until: None, shards: None }
+        Self {
+            summary,
+            client,
+            lengths: None,
+            status: LevelStatus::Finished,
+            warm_up: None,
+            until: None,
+            shards: None,
+            telemetry: None,
+        }
     }
 }
 
@@ -80,7 +90,8 @@ impl LevelReport {
     /// ```
     #[must_use]
     pub fn from_run(load: LevelLoad, run: LevelOutcome<'_>, context: &LevelContext<'_>) -> Self {
-        let LevelOutcome { summary, client, lengths, status, warm_up, until, shards } = run;
+        let LevelOutcome { summary, client, lengths, status, warm_up, until, shards, telemetry } =
+            run;
         let speed_of_light = match (&context.light, lengths) {
             (Ok(light), Some(lengths)) => SpeedOfLight::of(*light, lengths, load, &summary),
             (Ok(_), None) => {
@@ -100,12 +111,22 @@ impl LevelReport {
                 LevelStatus::Partial { .. } => LevelEnding::Interrupted,
             },
         };
-        let mut validity = judge(&summary, &client, &expected);
+        // What replies do not say of the cache, the server's own counters do.
+        let counted = telemetry.as_ref().and_then(|said| said.prefix_hit_share());
+        let mut validity = match (summary.tokens.cached_share, counted) {
+            (None, Some(_)) => {
+                let mut told = summary.clone();
+                told.tokens.cached_share = counted;
+                judge(&told, &client, &expected)
+            }
+            _ => judge(&summary, &client, &expected),
+        };
         if let Some(shards) = &shards {
             let reasons = shards.reasons(summary.throughput.duration.get() * 1e3);
             reasons.into_iter().for_each(|reason| validity.add(reason));
             validity.notes.extend(shards.lines());
         }
+        validity.notes.extend(telemetry.iter().flat_map(|said| said.notes()));
         Self {
             load,
             asked: context.asked,
@@ -120,6 +141,7 @@ impl LevelReport {
             unseen: None,
             folder: None,
             shards: shards.map(Box::new),
+            telemetry,
             detail: None,
         }
     }

@@ -5,8 +5,8 @@ use fizeau_metrics::{ClientWatch, Precision, Thresholds, Verdict, VerdictConcern
 
 use super::LevelAhead;
 use crate::{
-    ImportedLevel, LevelStatus, RequestedLoad, RunDocument, RunSetup, ShardsReport, StoredError,
-    StoredLevel, StoredRun, SummaryDocument, TruncatedTail,
+    ImportedLevel, LevelStatus, LevelTelemetry, RequestedLoad, RunDocument, RunSetup, ShardsReport,
+    StoredError, StoredLevel, StoredRun, SummaryDocument, TruncatedTail,
 };
 
 /// What is known of a level beside its tapes.
@@ -38,6 +38,8 @@ pub struct StoredLevelContext {
     pub(super) unproven: Option<VerdictReason>,
     /// The clients that measured it together.
     pub(super) shards: Option<ShardsReport>,
+    /// What its servers, their devices and the client's host said meanwhile.
+    pub(super) telemetry: Option<Box<LevelTelemetry>>,
 }
 
 /// How well figures were to be known.
@@ -106,6 +108,10 @@ impl StoredLevelContext {
             until: until.map(|asked| UntilAsked { asked, was_reached }),
             unproven: unproven(document),
             shards: summary.and_then(|summary| summary.shards.as_deref().cloned()),
+            telemetry: match summary.and_then(|summary| summary.telemetry.clone()) {
+                Some(said) => Some(Box::new(said.with_lines(&level.telemetry()?))),
+                None => None,
+            },
         })
     }
 

@@ -90,6 +90,7 @@ impl RunReader<'_> {
             UntilPrecise { is_reached, outcomes }
         });
         outcome.shards.clone_from(&stored.shards);
+        outcome.telemetry.clone_from(&stored.telemetry);
         let mut context = LevelContext::new(stored.asked);
         context.thresholds = stored.thresholds;
         context.light = match &self.reference {

@@ -9,6 +9,10 @@ use super::{StoredError, StoredTapes, TruncatedTail, document};
 use crate::level_plan::LEVEL;
 use crate::{LevelPlan, LevelStatus, RunDocument, SummaryDocument};
 use fizeau_core::{LevelLoad, Tape};
+use fizeau_telemetry::HistoryLine;
+
+/// The file of the pages that servers gave while a level lasted, beside its tapes.
+pub(crate) const TELEMETRY: &str = "telemetry.jsonl";
 
 /// One level of a stored run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +61,27 @@ impl StoredLevel {
     pub fn summary(&self) -> Result<Option<SummaryDocument>, StoredError> {
         let path = self.path.join("summary.json");
         path.is_file().then(|| document::read_summary(&path)).transpose()
+    }
+
+    /// The pages that its servers gave meanwhile, as its `telemetry.jsonl` has them; empty where there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read, or a line of it is no page.
+    pub fn telemetry(&self) -> Result<Vec<HistoryLine>, StoredError> {
+        let path = self.path.join(TELEMETRY);
+        if !path.is_file() {
+            return Ok(Vec::new());
+        }
+        let text = document::read_text(&path)?;
+        let read = |(line, text): (usize, &str)| {
+            serde_json::from_str(text).map_err(|error| StoredError::Document {
+                path: path.clone(),
+                line,
+                field: String::new(),
+                problem: format!("line {line} is no page of metrics: {error}"),
+            })
+        };
+        (1..).zip(text.lines()).map(read).collect()
     }
 
     /// How it ended.

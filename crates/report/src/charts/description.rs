@@ -196,7 +196,12 @@ impl ChartDescription {
                  the steady state.",
                 across: vec![seconds()],
                 up: vec![tokens, axis("in_flight", "Requests in flight", "in flight", "")],
-                lines: vec![line("window", "window of the steady figures", Dash::Solid)],
+                lines: vec![
+                    line("window", "window of the steady figures", Dash::Solid),
+                    line("running", "running, says the server", Dash::Dashed),
+                    line("waiting", "waiting, says the server", Dash::Dashed),
+                    line("kv", "KV cache in use, %", Dash::Dashed),
+                ],
             },
             Self {
                 key: "lengths",

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use fizeau_core::Millis;
 use fizeau_metrics::{LevelTimeSeries, Metric, QuantilePoint, TimeSeriesBin};
-use fizeau_record::{LevelDetail, LevelReport};
+use fizeau_record::{LevelDetail, LevelReport, LevelTelemetry};
+use fizeau_telemetry::{ServerTimeline, TimelinePoint};
 use serde::Serialize;
 
 /// Distributions and the course of a level.
@@ -40,6 +41,21 @@ pub struct ChartTimeSeries {
     pub itl_p99_ms: Vec<Option<f64>>,
     /// The longest gap.
     pub itl_max_ms: Vec<Option<f64>>,
+    /// What the servers said meanwhile; absent where nobody asked them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<ChartServer>,
+}
+
+/// Servers over time, by their own pages, all together: one value a bin, none where no page says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ChartServer {
+    /// Requests in the running batch.
+    pub running: Vec<Option<f64>>,
+    /// Requests that wait.
+    pub waiting: Vec<Option<f64>>,
+    /// The share of the KV cache in use, in percent.
+    pub kv_percent: Vec<Option<f64>>,
 }
 
 impl ChartDetail {
@@ -80,7 +96,47 @@ fn course(course: &LevelTimeSeries, level: &LevelReport) -> ChartTimeSeries {
         itl_p50_ms: gaps(|bin| bin.itl_p50),
         itl_p99_ms: gaps(|bin| bin.itl_p99),
         itl_max_ms: gaps(|bin| bin.itl_max),
+        server: level.telemetry.as_ref().and_then(|said| server(course, said)),
     }
+}
+
+/// What servers said, bin by bin of the client's own course; none where no page came meanwhile.
+fn server(course: &LevelTimeSeries, said: &LevelTelemetry) -> Option<ChartServer> {
+    let bins = course.bins.len();
+    let begins = said.from.saturating_since(course.start).as_secs_f64();
+    let by_bin = |points: &[TimelinePoint]| {
+        let mut all = vec![Vec::new(); bins];
+        for point in points {
+            let bin = (begins + point.at_ms.get() / 1e3) / course.bin.as_secs_f64();
+            if let Some(bin) = all.get_mut(bin as usize) {
+                bin.push(point.value);
+            }
+        }
+        let mean = |of: &Vec<f64>| of.iter().sum::<f64>() / of.len() as f64;
+        all.iter().map(|of| (!of.is_empty()).then(|| mean(of))).collect::<Vec<Option<f64>>>()
+    };
+    // Servers that share the requests are added; caches are shown as the mean of theirs.
+    let each = |of: fn(&ServerTimeline) -> &[TimelinePoint]| {
+        let told = said.timeline.iter().map(of).filter(|points| !points.is_empty());
+        told.map(by_bin).collect::<Vec<_>>()
+    };
+    let sum = |all: Vec<Vec<Option<f64>>>, scale: f64| {
+        let at = |bin: usize| {
+            let values: Option<f64> = all.iter().map(|one| one.get(bin).copied().flatten()).sum();
+            values.filter(|_| !all.is_empty()).map(|sum| rounded(sum * scale))
+        };
+        (0..bins).map(at).collect::<Vec<_>>()
+    };
+    let caches = each(|of| &of.kv_use);
+    let percent = 100.0 / caches.len().max(1) as f64;
+    let server = ChartServer {
+        running: sum(each(|of| &of.running), 1.0),
+        waiting: sum(each(|of| &of.waiting), 1.0),
+        kv_percent: sum(caches, percent),
+    };
+    let lines = [&server.running, &server.waiting, &server.kv_percent];
+    let is_known = lines.into_iter().flatten().any(Option::is_some);
+    is_known.then_some(server)
 }
 
 /// To four digits: no chart shows more, and a page has thousands of them.

@@ -63,6 +63,7 @@ impl Shown<'_, LevelReport> {
         lines.extend(self.goodput_rates());
         lines.extend(self.failure_lines());
         lines.extend(self.measured_by());
+        lines.extend(self.telemetry_sentences().iter().map(|words| sentence(words)));
         lines.extend(self.light_lines());
         lines.extend(self.verdict_lines());
         if let Some(unseen) = &self.unseen {
@@ -96,6 +97,9 @@ impl Shown<'_, LevelReport> {
         lines.extend(self.failure_lines());
         lines.extend(self.proof_lines());
         lines.extend(self.shard_lines());
+        lines.extend(self.telemetry_sentences().iter().map(|words| sentence(words)));
+        let figures = self.telemetry_figures().into_iter();
+        lines.extend(figures.map(|(name, shown)| line(&format!("  {name}:"), shown)));
         lines.extend(self.speed_lines());
         lines.extend(self.verdict_lines());
         lines.extend(self.unseen_lines());

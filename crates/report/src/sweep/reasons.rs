@@ -40,9 +40,17 @@ impl<'a> Shown<'a, SweepReport> {
     /// What could not be checked, and what else is worth knowing: each note once.
     pub(crate) fn level_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        for note in self.0.levels().iter().flat_map(|level| &level.validity.notes) {
-            if !notes.contains(note) {
-                notes.push(note.clone());
+        for level in self.0.levels() {
+            let told = level.telemetry.as_ref().map(|said| said.notes()).unwrap_or_default();
+            for note in &level.validity.notes {
+                // What a server did it did at that load.
+                let note = match told.contains(note) {
+                    true => format!("{}: {note}", level.load),
+                    false => note.clone(),
+                };
+                if !notes.contains(&note) {
+                    notes.push(note);
+                }
             }
         }
         notes.extend(self.0.dips());

@@ -28,6 +28,7 @@ mod requests;
 mod sample;
 mod schema;
 mod sweep;
+mod telemetry;
 mod terminal;
 mod whatif;
 mod window;

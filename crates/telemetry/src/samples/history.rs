@@ -1,5 +1,7 @@
 //! The pages of one source.
 
+mod lines;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -7,6 +9,8 @@ use fizeau_core::Stamp;
 
 use super::track::{Point, Track};
 use crate::exposition::{Labels, MetricKind, Page, PageEnd, PageNotes, SeriesName};
+
+pub use lines::HistoryLine;
 
 /// When a page was asked for and when it had come: its values are of some instant between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -38,6 +38,11 @@ impl Track {
         }
     }
 
+    /// The pages on which it changed, with the new value.
+    pub(super) fn changes(&self) -> &[(u64, Option<f64>)] {
+        &self.changes
+    }
+
     /// Its value on the pages from `first` on, a page each.
     pub(super) fn points<'a>(
         &'a self,

@@ -60,6 +60,12 @@ impl Exporter {
         }
     }
 
+    /// Whether it serves models; the others tell of devices and hosts.
+    #[must_use]
+    pub const fn is_engine(self) -> bool {
+        !matches!(self, Self::Dcgm | Self::Amd | Self::Node)
+    }
+
     /// With what its metrics begin.
     const fn prefixes(self) -> &'static [&'static str] {
         match self {

@@ -1,7 +1,9 @@
 //! Series of pages.
 
 use fizeau_core::Nanos;
-use fizeau_telemetry::{Combine, Fetch, History, Labels, MetricKind, Page, SeriesName};
+use fizeau_telemetry::{
+    Combine, Fetch, History, HistoryLine, Labels, MetricKind, Page, SeriesName,
+};
 use proptest::prelude::*;
 
 use super::pages::{at, instant};
@@ -73,5 +75,13 @@ proptest! {
         prop_assert!(rest.is_empty() || rest.as_slice() == &points[first..]);
         prop_assert!(!rest.is_empty() || points.iter().skip(first).all(Option::is_none));
         prop_assert!(history.fetches().all(|fetch| fetch.length() == Nanos::ZERO));
+        // As lines of a file it comes back, to the byte.
+        history.fail(instant(50), "refused");
+        let text = |history: &History| serde_json::to_string(&history.lines(3)).unwrap();
+        let lines: Vec<HistoryLine> = serde_json::from_str(&text(&history)).unwrap();
+        let read = History::of_lines(lines);
+        prop_assert_eq!(text(&read), text(&history));
+        let again: Vec<_> = read.points(&name()).map(|point| point.value).collect();
+        prop_assert!(again == rest || rest.iter().all(Option::is_none));
     }
 }

@@ -9,5 +9,5 @@ pub(crate) const NO_REFERENCE: &str =
 /// Who runs this, from now on.
 pub(crate) fn origin() -> RunOrigin {
     let words = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
-    RunOrigin::now().with_command_line(words, "--header")
+    RunOrigin::now().with_command_line(words, &["--header", "--server-metrics-header"])
 }

@@ -1,0 +1,34 @@
+//! What servers say of themselves, beside what the client measures.
+
+use clap::Args;
+use fizeau::experiment::{ExtraHeader, HeaderTextError, ServerPages, TelemetrySpec};
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Server metrics")]
+pub(crate) struct TelemetryArgs {
+    /// A page of metrics to read beside the run, such as that of dcgm-exporter, besides the one that the server has at /metrics; give
+    /// the flag once for each.
+    #[arg(long, value_name = "URL")]
+    server_metrics: Vec<String>,
+    /// Do not read the server's own page of metrics.
+    #[arg(long)]
+    no_server_metrics: bool,
+    /// A header to ask for pages of metrics with, as NAME=VALUE or "NAME: VALUE". Its value is never written to a file.
+    #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
+    server_metrics_header: Vec<String>,
+}
+
+impl TelemetryArgs {
+    /// What is asked for.
+    pub(crate) fn spec(&self) -> Result<TelemetrySpec, HeaderTextError> {
+        let headers: Result<Vec<ExtraHeader>, _> =
+            self.server_metrics_header.iter().map(|text| text.parse()).collect();
+        let mut spec = TelemetrySpec::default();
+        spec.pages.clone_from(&self.server_metrics);
+        spec.headers = headers?;
+        if self.no_server_metrics {
+            spec.servers = ServerPages::Unasked;
+        }
+        Ok(spec)
+    }
+}

@@ -1,0 +1,178 @@
+//! Pages of metrics, read beside each level by threads of their own.
+
+mod level;
+
+use std::fmt;
+
+use fizeau_core::Nanos;
+use fizeau_telemetry::{FetchErrorKind, PageSettings, PageSource, Source as _};
+use fizeau_transport::MonotonicClock;
+
+use crate::endpoint::{ExtraHeader, PreparedEndpoint, split_url};
+use crate::event::{RunEvent, RunNote, Watcher};
+
+pub(crate) use level::{LevelScrapers, ScrapedLevel};
+
+/// Which pages of metrics are read beside the levels of a run. By default those that servers have beside their API, once a second.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct TelemetrySpec {
+    /// Whether servers are looked at for pages of their own.
+    pub servers: ServerPages,
+    /// More pages: those of other servers, of dcgm-exporter, of AMD's.
+    pub pages: Vec<String>,
+    /// Headers that pages are asked with. Their values never reach a file.
+    pub headers: Vec<ExtraHeader>,
+    /// From one page to the next; longer by itself where a page takes more than a fifth of that.
+    pub interval: Nanos,
+}
+
+/// Whether servers are looked at for pages of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ServerPages {
+    /// At `/metrics`, else at `/prometheus/metrics`, beside their API.
+    #[default]
+    Found,
+    /// They are not.
+    Unasked,
+}
+
+impl Default for TelemetrySpec {
+    fn default() -> Self {
+        Self {
+            servers: ServerPages::Found,
+            pages: Vec::new(),
+            headers: Vec::new(),
+            interval: Nanos::from_secs(1),
+        }
+    }
+}
+
+impl fmt::Debug for TelemetrySpec {
+    /// Without addresses, which may hold a key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TelemetrySpec")
+            .field("servers", &self.servers)
+            .field("pages", &self.pages.len())
+            .field("headers", &self.headers)
+            .field("interval", &self.interval)
+            .finish()
+    }
+}
+
+/// How long a page may take before it counts as not there.
+const PATIENCE: Nanos = Nanos::from_secs(3);
+
+impl TelemetrySpec {
+    fn settings(&self) -> PageSettings {
+        let settings = PageSettings::default().patience(PATIENCE).known_only();
+        let headers = self.headers.iter();
+        headers.fold(settings, |settings, header| settings.header(&*header.name, &*header.value))
+    }
+
+    /// The pages that there are, by `clock`; none where there is none. `watcher` hears of each that is not there, which is no error of a
+    /// run.
+    pub(crate) fn find(
+        &self,
+        endpoint: &PreparedEndpoint,
+        clock: MonotonicClock,
+        watcher: &mut impl Watcher,
+    ) -> Option<Telemetry> {
+        let given = self.pages.iter().map(|url| vec![Address::At(url.clone())]);
+        let is_wanted = self.servers == ServerPages::Found;
+        let beside = endpoint.target.urls().filter(|_| is_wanted).map(|url| {
+            let base = split_url(&url).0.to_owned();
+            vec![Address::Beside(base.clone()), Address::BesideTensorrtLlm(base)]
+        });
+        let mut telemetry = Telemetry {
+            pages: Vec::new(),
+            settings: self.settings(),
+            clock,
+            interval: self.interval,
+        };
+        for places in beside.chain(given) {
+            let mut missing: Option<Missing> = None;
+            for page in places {
+                match telemetry.tried(&page) {
+                    Ok(()) => {
+                        telemetry.pages.push(page);
+                        missing = None;
+                        break;
+                    }
+                    // Who does not answer does not answer anywhere.
+                    Err(no_answer @ Missing::NoAnswer(_)) => {
+                        missing.get_or_insert(no_answer);
+                        break;
+                    }
+                    Err(answered) => {
+                        missing.get_or_insert(answered);
+                    }
+                }
+            }
+            if let Some(Missing::NoAnswer(why) | Missing::Answered(why)) = missing {
+                watcher.event(RunEvent::Note(RunNote::NoServerMetrics(why)));
+            }
+        }
+        (!telemetry.pages.is_empty()).then_some(telemetry)
+    }
+}
+
+/// Where a page is. It may hold a key.
+#[derive(Clone)]
+enum Address {
+    At(String),
+    Beside(String),
+    BesideTensorrtLlm(String),
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Address(***)")
+    }
+}
+
+/// The pages that are read beside the levels of a run.
+#[derive(Debug, Clone)]
+pub(crate) struct Telemetry {
+    pages: Vec<Address>,
+    settings: PageSettings,
+    clock: MonotonicClock,
+    interval: Nanos,
+}
+
+impl Telemetry {
+    fn source(&self, page: &Address) -> PageSource {
+        let settings = self.settings.clone();
+        match page {
+            Address::At(url) => PageSource::new(url, settings),
+            Address::Beside(base) => PageSource::beside(base, settings),
+            Address::BesideTensorrtLlm(base) => PageSource::beside_tensorrt_llm(base, settings),
+        }
+    }
+
+    /// Whether there is a page with anything on it that is known, and if not why.
+    fn tried(&self, page: &Address) -> Result<(), Missing> {
+        let mut source = self.source(page);
+        let told = source.page().map_err(|error| match &error.kind {
+            FetchErrorKind::TooSlow { .. } | FetchErrorKind::Connection(_) => {
+                Missing::NoAnswer(error.to_string())
+            }
+            _ => Missing::Answered(error.to_string()),
+        })?;
+        match told.samples.is_empty() {
+            false => Ok(()),
+            true => Err(Missing::Answered(format!(
+                "{}: a page of metrics, of which none is of a program that is known",
+                source.address()
+            ))),
+        }
+    }
+}
+
+/// Why there is no page.
+enum Missing {
+    /// Nobody answered.
+    NoAnswer(String),
+    /// Somebody did, with something else.
+    Answered(String),
+}

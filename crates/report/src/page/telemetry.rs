@@ -1,0 +1,24 @@
+//! What servers said of each level, beside what the client saw.
+
+use fizeau_record::{LevelReport, LevelTelemetry, SweepReport};
+
+use super::table::{Cell, Head, Row, Table};
+use crate::telemetry::{FIGURES, TelemetryFigure};
+
+/// A level a row, with the figures that any level has; none where nobody was asked.
+pub(super) fn table(report: &SweepReport) -> Option<Table> {
+    let said =
+        || report.levels().iter().filter_map(|level| Some((level, level.telemetry.as_deref()?)));
+    let is_known = |(_, _, of): &TelemetryFigure| said().any(|(_, said)| of(said).is_some());
+    let figures: Vec<TelemetryFigure> = FIGURES.into_iter().filter(is_known).collect();
+    let heads = figures.iter().map(|(name, unit, _)| Head::figure(name, unit));
+    let heads = std::iter::once(Head::figure("load", "")).chain(heads);
+    let row = |(level, said): (&LevelReport, &LevelTelemetry)| {
+        let cells = figures.iter().map(|(_, _, of)| of(said).unwrap_or_else(|| "-".to_owned()));
+        Row::plain(std::iter::once(level.load.number()).chain(cells).map(Cell::text))
+    };
+    Table::new("Server", heads, said().map(row)).noting([NOTE]).unless_empty()
+}
+
+const NOTE: &str = "From the servers' own pages of metrics. Counters are over exactly the level; gauges are weighted by time. The gap of a \
+    latency is the client's mean less the server's: the network, HTTP, and queues before the server's own clock starts.";

@@ -1,0 +1,100 @@
+//! What servers said, in reports: the pages of `fixtures/telemetry`, worked out by hand in `fizeau-telemetry`'s own tests.
+
+use fizeau_core::{Millis, Nanos, Stamp, Tokens};
+use fizeau_record::{
+    CheckOutcome, Checklist, ChecklistItem, LevelReport, LevelTelemetry, ScrapedPages,
+    SweepDocument, SweepReport, TelemetryWindows,
+};
+use fizeau_report::{Shown, Verbosity};
+use fizeau_telemetry::{ClientWindow, Fetch, Page, ScrapeReport, Window};
+
+use crate::sample;
+
+fn at(ms: u64) -> Stamp {
+    Stamp::EPOCH + Nanos::from_millis(ms)
+}
+
+fn said() -> LevelTelemetry {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/telemetry/");
+    let mut report = ScrapeReport::default();
+    for (ms, name) in [(0, "vllm-0.txt"), (5_000, "vllm-1.txt"), (10_000, "vllm-2.txt")] {
+        let page = Page::read(&std::fs::read(format!("{folder}{name}")).unwrap(), None).unwrap();
+        report.history.record(Fetch { asked: at(ms), answered: at(ms) }, &page);
+        report.cost.pages += 1;
+    }
+    let pages = [ScrapedPages { address: "http://a/metrics".to_owned(), report }];
+    let windows = TelemetryWindows {
+        level: Window::alone(at(1_000), at(9_000)),
+        steady: Some(Window::within(at(4_000), at(6_000))),
+        interval: Nanos::from_secs(1),
+    };
+    let client = ClientWindow {
+        prompt_tokens: Some(Tokens::new(5_000)),
+        output_tokens: Some(Tokens::new(2_600)),
+        mean_ttft: Some(Millis::new(130.0)),
+        ..ClientWindow::default()
+    };
+    LevelTelemetry::of(&pages, windows, &client)
+}
+
+/// The level that follows the knee of the sample.
+const BEYOND: u32 = 64;
+
+fn level(concurrency: u32) -> LevelReport {
+    let level = sample::level(concurrency);
+    let said = (concurrency == BEYOND).then(|| Box::new(said()));
+    LevelReport { telemetry: said, ..level }
+}
+
+#[test]
+fn two_lines_in_brief_and_every_figure_in_full() {
+    let level = level(BEYOND);
+    let brief = Shown(&level).block(Verbosity::Brief);
+    let brief = brief.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "server: running 8, waiting 3, KV 70 %, preemptions 7, prefix cache 28 % of queries",
+        "gap: client TTFT less server TTFT 6.19 ms; tokens agree",
+    ] {
+        assert!(brief.contains(words), "{words}: {brief}");
+    }
+    let full = Shown(&level).block(Verbosity::Full);
+    for words in ["generated tokens:                      2600", "pages read / missed:"] {
+        assert!(full.contains(words), "{words}: {full}");
+    }
+    assert!(!Shown(&sample::level(BEYOND)).block(Verbosity::Full).contains("server: "));
+}
+
+#[test]
+fn a_knee_has_its_cause_and_the_documents_come_back() {
+    let levels: Vec<LevelReport> = [1, 2, 4, 8, 16, 32, 64, 128].map(level).into();
+    let sweep = SweepReport::new(sample::setup(), levels, None);
+    let knee = sweep.knee().unwrap();
+    assert!(
+        knee.ends_with("; there requests were preempted 7 times, with the KV cache 70 % full"),
+        "{knee}"
+    );
+    let text = serde_json::to_string(&SweepDocument::from(&sweep)).unwrap();
+    let read: SweepDocument = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    #[cfg(feature = "html")]
+    assert!(Shown(&sweep).page().contains("What did the server say?"));
+}
+
+#[test]
+fn the_servers_counters_answer_for_the_cache() {
+    let mut level = level(BEYOND);
+    level.summary.tokens.cached_share = None;
+    let caches = |level: &LevelReport| {
+        let checklist = Checklist::of(&sample::setup(), std::slice::from_ref(level));
+        let row = checklist.rows().iter().find(|row| row.check == ChecklistItem::Caches).unwrap();
+        (row.outcome, row.evidence.clone())
+    };
+    let (outcome, evidence) = caches(&level);
+    assert_eq!(outcome, CheckOutcome::Pass);
+    assert!(
+        evidence.contains("28 % of the prompt tokens") && evidence.ends_with("counters"),
+        "{evidence}"
+    );
+    level.telemetry = None;
+    assert_eq!(caches(&level).0, CheckOutcome::Unknown);
+}
