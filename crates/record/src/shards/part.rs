@@ -91,7 +91,7 @@ impl ShardHealth {
             let reason = validity.reasons.iter().find(|reason| reason.verdict == verdict);
             let text = "its summary does not say why".to_owned();
             let about = VerdictConcern::Shards;
-            reason.cloned().unwrap_or(VerdictReason { verdict, about, text })
+            reason.cloned().unwrap_or_else(|| VerdictReason::new(verdict, about, text))
         };
         Self {
             sent: level.requests.sent,
