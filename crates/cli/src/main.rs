@@ -22,7 +22,7 @@ use crate::commands::probe;
 use crate::commands::whatif::Configuration;
 use crate::commands::{
     ab, bench, compare, convert, devices, diagnose, merge, models, pareto, plan, report, search,
-    serve, simulate, sol, sweep, systems, whatif,
+    serve, simulate, sol, sweep, systems, watch, whatif,
 };
 use crate::exit::{Exit, Fail};
 use crate::terminal::interrupt;
@@ -83,6 +83,7 @@ fn run(command: Command) -> Result<Exit, Fail> {
         Command::Sol(args) => sol::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
+        Command::Watch(args) => watch::run(&args),
         #[cfg(feature = "probe")]
         Command::Probe(args) => probe::run(&args),
     }

@@ -11,6 +11,7 @@ use fizeau::report::{BatchCsv, ContextCsv, SolExtra, SolScope, SolSubject, SolVi
 use fizeau::roofline::{LoadAnalysisError, System, UniformLoad};
 
 use crate::args::{CurveArg, SolArgs};
+use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 use crate::terminal::screen::Screen;
@@ -25,18 +26,7 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     if let Some(path) = &args.points {
         return points::run(path, &query, calibration);
     }
-    for (flag, given, wanted) in [
-        (
-            "--model-config",
-            &args.system.model_config,
-            "a config.json, or a name that `fizeau models` lists",
-        ),
-        ("--hardware", &args.system.hardware, "a name that `fizeau devices` lists, or a TOML file"),
-    ] {
-        if given.is_none() {
-            return Err(Fail::usage(format!("{flag} is missing; it takes {wanted}")));
-        }
-    }
+    speed::asked(&args.system)?;
     query::check(&args.load)?;
     let mut systems = SolSystems::new(calibration);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;

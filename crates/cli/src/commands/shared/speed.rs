@@ -1,8 +1,11 @@
 //! From arguments to the speed of light of a run.
 
+use std::borrow::Cow;
 use std::num::NonZeroU64;
 
-use fizeau::experiment::{InputError, InputField, LoadedDevice, LoadedModel, ReferenceSpec};
+use fizeau::experiment::{
+    InputError, InputField, LoadedDevice, LoadedModel, ReferenceSpec, SystemQuery,
+};
 use fizeau::record::{DeploymentRecord, EngineChoices};
 use fizeau::record::{ReferenceFiles, SpeedOfLightReference};
 use fizeau::sim::Scenario;
@@ -84,6 +87,36 @@ pub(crate) fn deployed(args: &SystemArgs) -> DeploymentRecord {
     (all.memory_share, all.max_num_seqs) = (args.memory_share, args.max_num_seqs);
     all.choices = args.choices.into();
     all
+}
+
+/// Refuses a system without a model or without a device.
+pub(crate) fn asked(args: &SystemArgs) -> Result<(), Fail> {
+    for (flag, given, wanted) in [
+        (
+            "--model-config",
+            &args.model_config,
+            "a config.json, or a name that `fizeau models` lists",
+        ),
+        ("--hardware", &args.hardware, "a name that `fizeau devices` lists, or a TOML file"),
+    ] {
+        if given.is_none() {
+            return Err(Fail::usage(format!("{flag} is missing; it takes {wanted}")));
+        }
+    }
+    Ok(())
+}
+
+/// The system that the flags name, for `fizeau sol` and what asks like it.
+pub(crate) fn query<'a>(args: &'a SystemArgs, engine: Option<&'a str>) -> SystemQuery<'a> {
+    let borrowed = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
+    let mut query = SystemQuery::default();
+    (query.model_config, query.hardware) = (borrowed(&args.model_config), borrowed(&args.hardware));
+    (query.weights, query.kv) = (borrowed(&args.weights), borrowed(&args.kv));
+    query.spread = deployed(args);
+    // As texts they are borrowed.
+    (query.spread.weights, query.spread.kv) = (None, None);
+    query.engine = engine.map(Cow::Borrowed);
+    query
 }
 
 /// That of a simulated engine, which was made of what `args` name, with what it settled where they say nothing.

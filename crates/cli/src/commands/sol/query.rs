@@ -1,29 +1,15 @@
 //! One query, in the words of the command line.
 
-use std::borrow::Cow;
+use fizeau::experiment::{LoadQuery, SolQuery};
 
-use fizeau::experiment::{LoadQuery, SolQuery, SystemQuery};
-
-use crate::args::{SolArgs, SolLoadArgs, SystemArgs};
+use crate::args::{SolArgs, SolLoadArgs};
 use crate::commands::shared::speed;
 use crate::exit::Fail;
 
 /// What the flags ask of which system.
 pub(super) fn of(args: &SolArgs) -> SolQuery<'_> {
-    let system = system(&args.system, args.calibration.engine.as_deref());
+    let system = speed::query(&args.system, args.calibration.engine.as_deref());
     SolQuery { system, load: load(&args.load) }
-}
-
-fn system<'a>(args: &'a SystemArgs, engine: Option<&'a str>) -> SystemQuery<'a> {
-    let borrowed = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
-    let mut query = SystemQuery::default();
-    (query.model_config, query.hardware) = (borrowed(&args.model_config), borrowed(&args.hardware));
-    (query.weights, query.kv) = (borrowed(&args.weights), borrowed(&args.kv));
-    query.spread = speed::deployed(args);
-    // As texts they are borrowed.
-    (query.spread.weights, query.spread.kv) = (None, None);
-    query.engine = engine.map(Cow::Borrowed);
-    query
 }
 
 /// A context is that of the token which follows a prompt: of two tokens of output it is the second that a step makes.
