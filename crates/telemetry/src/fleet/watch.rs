@@ -262,12 +262,14 @@ fn above(address: Option<String>, assessment: &ServingAssessment) -> FleetFindin
 }
 
 fn silent(address: &str, report: &ScrapeReport, now: Stamp) -> FleetFinding {
-    let last = report.history.fetches().last().map(|last| last.answered);
-    let failure = report.history.failures().last();
-    let why = match failure {
-        Some(failure) => failure.why.to_string(),
-        None if last.is_none() => "it was not answered yet".to_owned(),
-        None => "two pages make a rate, and one has come".to_owned(),
+    let fetches = report.history.fetches();
+    let pages = fetches.len();
+    let last = fetches.last().map(|last| last.answered);
+    let why = match (report.history.failures().last(), pages) {
+        (Some(failure), _) => failure.why.to_string(),
+        (None, 0) => "it was not answered yet".to_owned(),
+        (None, 1) => "two pages make a rate, and one has come".to_owned(),
+        (None, _) => "the next one is waited for".to_owned(),
     };
     let since = last.map(|last| Millis::new(now.saturating_since(last).as_millis_f64()));
     FleetFinding::Silent { address: address.to_owned(), since, why }
