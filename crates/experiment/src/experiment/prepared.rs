@@ -11,7 +11,7 @@ use super::preflight::{first_request, preflight};
 use super::sharded::{ShardOutcome, SharedRun, follow, lead};
 use super::{Experiment, PreflightChecks, RunConduct};
 use crate::client::MeasuringClient;
-use crate::endpoint::{EndpointSource, PreparedEndpoint, needs_of};
+use crate::endpoint::{CacheBeforeLevel, EndpointSource, PreparedEndpoint, emptied, needs_of};
 use crate::event::{RunEvent, RunNote, Watcher};
 use crate::hint::{InputHint, LimitSource};
 use crate::input::{Blame, EndpointError, ExperimentError, InputField};
@@ -221,7 +221,8 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         let clock = MonotonicClock::new();
         let pools = self.pools(clock, Shard::WHOLE).await?;
         let document = self.document(&clock)?;
-        self.measure(pools, Pacer::new(clock), &document, watcher).await
+        let (with, judge) = emptied(pools, &self.endpoints);
+        judge(self.measure(with, Pacer::new(clock), &document, watcher).await)
     }
 
     /// Runs it over HTTP together with the other shards of `group`: shard 0 has what comes of all of them, the others their parts.
@@ -233,6 +234,10 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         group: &ShardGroup,
         watcher: &mut impl Watcher,
     ) -> Result<ShardOutcome<<K::Prepared as PreparedRun>::Outcome>, ExperimentError> {
+        if self.endpoints.iter().any(|endpoint| endpoint.cache == CacheBeforeLevel::Emptied) {
+            let why = "caches are emptied by a client that is alone, and this one is one of several shards";
+            return Err(EndpointError::new(why).into());
+        }
         let clock = group.clock();
         let document = self.document(&clock)?;
         group.agree(&document)?;
