@@ -77,13 +77,8 @@ impl<M: Measure> Measure for EmptiedCaches<M> {
             let error = EmptiedCachesError::Cache(error);
             return Err(DriveError::Unsendable { request: RequestId(0), error });
         }
-        self.with.measure(level, sink, observer).await.map_err(|error| match error {
-            DriveError::Source(error) => DriveError::Source(error),
-            DriveError::Sink(error) => DriveError::Sink(error),
-            DriveError::Unsendable { request, error } => {
-                DriveError::Unsendable { request, error: EmptiedCachesError::Request(error) }
-            }
-        })
+        let measured = self.with.measure(level, sink, observer).await;
+        measured.map_err(|error| error.map_unsendable(EmptiedCachesError::Request))
     }
 
     fn cancel(&self) -> &Cancel {
