@@ -51,6 +51,7 @@ mod telemetry;
 mod trust;
 mod values;
 mod verbosity;
+mod watch;
 mod whatif;
 mod window;
 mod workload;
@@ -103,6 +104,7 @@ pub(crate) use system::SystemArgs;
 pub(crate) use telemetry::TelemetryArgs;
 pub(crate) use trust::TrustArgs;
 pub(crate) use verbosity::VerbosityArgs;
+pub(crate) use watch::WatchArgs;
 pub(crate) use whatif::SimulatedCase;
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
@@ -174,6 +176,11 @@ pub(crate) enum Command {
     /// number of replicas with headroom and spare ones, their cost by the hour, the request and the token, the cost of a tighter goal,
     /// and the distance from the speed of light. The exit code is 1 if no source keeps the goals.
     Plan(Box<PlanArgs>),
+    /// Watch at which share of the speed of light a fleet runs, by its own metrics and without any load.
+    ///
+    /// It reads the pages of metrics of vLLM, SGLang, TensorRT-LLM, llama.cpp or Dynamo again and again, and says what the throughput is
+    /// of what the devices could do with the batch that runs, decode and prefill apart, what limits it, and what a million tokens cost.
+    Watch(Box<WatchArgs>),
     /// Serve a simulated engine over HTTP, to try clients out.
     Serve(Box<ServeArgs>),
     /// Simulate an engine in virtual time: one load, a sweep, a search, or configurations side by side.
@@ -211,7 +218,7 @@ pub(crate) enum Command {
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["bench", "sweep", "search", "ab", "probe"]),
     ("Compare", &["compare", "pareto", "report", "merge"]),
-    ("Decide", &["diagnose", "plan"]),
+    ("Decide", &["diagnose", "plan", "watch"]),
     ("Model", &["sol", "simulate", "serve", "models", "devices"]),
     ("Convert", &["convert"]),
     ("Install", &["completions", "man"]),

@@ -22,4 +22,5 @@ pub(crate) mod simulate;
 pub(crate) mod sol;
 pub(crate) mod sweep;
 pub(crate) mod systems;
+pub(crate) mod watch;
 pub(crate) mod whatif;

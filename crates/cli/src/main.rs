@@ -18,7 +18,7 @@ use crate::args::{Command, ParseError, parse};
 use crate::commands::probe;
 use crate::commands::{
     ab, bench, compare, completions, convert, devices, diagnose, man, merge, models, pareto, plan,
-    report, search, serve, simulate, sol, sweep, systems, whatif,
+    report, search, serve, simulate, sol, sweep, systems, watch, whatif,
 };
 use crate::exit::{Exit, Fail};
 use crate::terminal::interrupt;
@@ -57,6 +57,7 @@ fn run(command: Command) -> Result<Exit, Fail> {
         Command::Sol(args) => sol::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
+        Command::Watch(args) => watch::run(&args),
         #[cfg(feature = "probe")]
         Command::Probe(args) => probe::run(&args),
         Command::Completions(args) => completions::run(&args),

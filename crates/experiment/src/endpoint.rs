@@ -1,5 +1,6 @@
 //! Which endpoint is called, how, and whether it answers.
 
+mod caches;
 mod connections;
 mod discovery;
 mod named;
@@ -11,6 +12,8 @@ use fizeau_record::{ConnectionRecord, EndpointRecord};
 use fizeau_transport::{Backend, ExtraBody, KeepText, Route, Secret, Target, Timeouts};
 use thiserror::Error;
 
+pub use caches::CacheBeforeLevel;
+pub(crate) use caches::emptied;
 pub use connections::{ConnectionSpec, TrustSpec};
 pub use discovery::DetectedEndpoint;
 pub use named::{NamedUrl, NamedUrlError};
@@ -53,6 +56,8 @@ pub struct EndpointSpec {
     pub logprobs: Option<u32>,
     /// How it is reached.
     pub connections: ConnectionSpec,
+    /// What becomes of its prefix cache before each level.
+    pub cache: CacheBeforeLevel,
     /// What was found out of it.
     found: Option<DetectedEndpoint>,
 }
@@ -132,6 +137,7 @@ impl EndpointSpec {
             extra_body: "{}".to_owned(),
             logprobs: None,
             connections: ConnectionSpec::default(),
+            cache: CacheBeforeLevel::default(),
             found: None,
         }
     }
@@ -205,6 +211,7 @@ impl EndpointSpec {
             extra_body,
             connections: self.connections.describe(&target),
             reached: self.connections.clone(),
+            cache: self.cache,
             target,
         })
     }
@@ -226,6 +233,8 @@ pub struct PreparedEndpoint {
     pub connections: ConnectionRecord,
     /// How it is reached.
     pub reached: ConnectionSpec,
+    /// What becomes of its prefix cache before each level.
+    pub cache: CacheBeforeLevel,
 }
 
 impl From<Target> for PreparedEndpoint {
@@ -237,6 +246,7 @@ impl From<Target> for PreparedEndpoint {
             extra_body: "{}".to_owned(),
             connections: ConnectionRecord::default(),
             reached: ConnectionSpec::default(),
+            cache: CacheBeforeLevel::default(),
             target,
         }
     }

@@ -69,8 +69,9 @@ pub use client::{ClientSpec, MeasuringClient};
 pub use device::LoadedDevice;
 pub use drafter::{DrafterError, DrafterSpec, DrafterTextError};
 pub use endpoint::{
-    BackendChoice, ConnectionSpec, DetectedEndpoint, EndpointSource, EndpointSpec, ExtraHeader,
-    HeaderTextError, NamedUrl, NamedUrlError, PreparedEndpoint, TrustSpec,
+    BackendChoice, CacheBeforeLevel, ConnectionSpec, DetectedEndpoint, EndpointSource,
+    EndpointSpec, ExtraHeader, HeaderTextError, NamedUrl, NamedUrlError, PreparedEndpoint,
+    TrustSpec,
 };
 pub use event::{
     AfterLevel, DetailWatcher, LevelPlace, LevelStarted, RequestEnded, RunEvent, RunNote, Watcher,

@@ -2,7 +2,8 @@
 //!
 //! Pages of metrics ([`Page`]) become samples on the run's own clock ([`History`]); over a [`Window`] these come to a
 //! [`ServerWindow`] and to [`DeviceWindow`]s; and what the client saw of the same window is held against them ([`findings`],
-//! [`ServerGaps`]).
+//! [`ServerGaps`]). Without a client, a [`ServingAssessment`] holds them against what the devices could do, and a [`FleetWatch`] does so
+//! for several servers as long as it lives.
 //!
 //! ```
 //! use fizeau_core::{Nanos, Stamp, Tokens};
@@ -33,19 +34,23 @@
 //! - Counters are deltas over exactly the window, restarts added, with how far they may be off at the edges. Gauges are weighted by
 //!   time. Histograms are counts, sums and the bucket that holds a percentile, never a percentile that was made up.
 //! - What is not said is absent, never zero; every figure names the metric that it was read off.
-//! - No clock: whoever starts a thread gives it one. Sockets are in `PageSource` and in the subscriber and publisher of forward
-//!   passes, `/proc` in [`HostReading::now`], and nowhere else.
+//! - No clock: whoever starts a thread gives it one. Sockets are in `PageSource`, in `MetricsListener` and in the subscriber and
+//!   publisher of forward passes, `/proc` in [`HostReading::now`], and nowhere else.
 //!
 //! # Features
 //!
 //! `http`: pages over HTTP. `tls`: over HTTPS too. `forward-pass`: records of forward passes over ZeroMQ. `schema`: JSON Schemas.
 
+mod assessment;
 mod device;
 mod exposition;
 mod figure;
+mod fleet;
 #[cfg(feature = "forward-pass")]
 mod forward_pass;
 mod host;
+#[cfg(feature = "http")]
+mod listener;
 #[cfg(feature = "http")]
 mod page_source;
 mod samples;
@@ -58,6 +63,10 @@ mod vocabulary;
 mod window;
 mod witness;
 
+pub use assessment::{
+    AssessmentError, ContextEstimate, ContextSource, DecodeAssessment, PrefillAssessment,
+    SameLatency, ServingAssessment, ServingLimit,
+};
 pub use device::{
     DeviceIdentity, DeviceWindow, ThrottleReason, joules_per_token, mean_power, power_over_time,
     tokens_per_joule, total_energy,
@@ -68,11 +77,16 @@ pub use exposition::{
 };
 pub use figure::Told;
 #[cfg(feature = "forward-pass")]
+pub use fleet::StepsAssessment;
+pub use fleet::{FleetFinding, FleetReport, FleetSettings, FleetWatch, ReplicaReport};
+#[cfg(feature = "forward-pass")]
 pub use forward_pass::{
     ForwardPass, ForwardPassError, ForwardPassPublisher, ForwardPassSubscriber, ForwardPasses,
     QueuedWork, ScheduledWork, SubscribeError,
 };
 pub use host::{CpuTime, HostReading, HostWindow};
+#[cfg(feature = "http")]
+pub use listener::{ListenError, MetricsListener};
 #[cfg(feature = "http")]
 pub use page_source::{FetchError, FetchErrorKind, PageSettings, PageSource};
 pub use samples::{Combine, Fetch, FetchFailure, History, HistoryLine, Point};

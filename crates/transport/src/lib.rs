@@ -62,6 +62,7 @@ pub mod ndjson;
 mod probe;
 mod push;
 mod reply;
+mod reset_cache;
 mod route;
 mod secret;
 pub mod sse;
@@ -84,6 +85,7 @@ pub use probe::{
 };
 pub use push::{PushError, PushProtocol, PushTarget};
 pub use reply::{BodyEnd, FeedProgress, KeepText, Reply, ReplyReader};
+pub use reset_cache::{ResetCacheError, reset_cache};
 pub use route::{PromptKind, Route};
 pub use secret::Secret;
 pub use target::{

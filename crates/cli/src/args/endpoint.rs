@@ -92,6 +92,10 @@ pub(crate) struct EndpointArgs {
     /// Give a request up after this many seconds in all.
     #[arg(long, value_name = "SECONDS", default_value_t = 21_600.0)]
     pub(crate) timeout: f64,
+    /// Empty the prefix cache of the server before each level (and each turn of `ab`): /reset_prefix_cache of vLLM, /flush_cache of
+    /// SGLang. The run ends if it cannot be emptied.
+    #[arg(long)]
+    pub(crate) reset_cache: bool,
     #[command(flatten)]
     pub(crate) connections: ConnectionArgs,
 }

@@ -11,6 +11,7 @@ use fizeau::report::{BatchCsv, ContextCsv, SolExtra, SolScope, SolSubject, SolVi
 use fizeau::roofline::{LoadAnalysisError, System, UniformLoad};
 
 use crate::args::{CurveArg, SolArgs};
+use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 use crate::terminal::screen::Screen;
@@ -25,8 +26,8 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     if let Some(path) = &args.points {
         return points::run(path, &query, calibration);
     }
+    speed::asked(&args.system)?;
     query::check(&args.load)?;
-    query::check_names(&args.system)?;
     let mut systems = SolSystems::new(calibration);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;

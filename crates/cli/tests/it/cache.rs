@@ -1,11 +1,14 @@
 //! What a prefix cache ought to find stands in the record, and what it found is held against that.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use fizeau::core::Nanos;
 use fizeau::sim::FixedTiming;
 use fizeau::sim::http::{ServerConfig, ServerHandle};
 use serde_json::Value;
 
-use crate::stand::{HOWEVER_BUSY, Scratch, json as read, run, serve};
+use crate::stand::{HOWEVER_BUSY, Scratch, json as read, reply, run, scripted, serve, stream_of};
 
 /// A server of so many milliseconds to the first token, with a prefix cache.
 fn server(millis: u64) -> ServerHandle {
@@ -110,4 +113,34 @@ fn hits_that_are_not_judged_are_named() {
         let ended = run(&arguments);
         assert!(ended.code == Some(0) && ended.err.contains(note), "{flags}: {ended:?}");
     }
+}
+
+/// vLLM's and SGLang's ways to empty it are asked for before the level, and a server that has neither ends the run.
+#[test]
+fn a_cache_is_emptied_or_the_run_ends() {
+    let line =
+        "bench --model m --isl 4 --osl 4 --num-prompts 3 --max-concurrency 1 --num-warmups 0";
+    let bench = |replies: fn(u64) -> String, more: &[&str]| {
+        let posts = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&posts);
+        let url = scripted(move |number| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Some(replies(number))
+        });
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        words.extend(["--base-url", &url]);
+        words.extend(more);
+        words.extend(HOWEVER_BUSY);
+        (run(&words), posts.load(Ordering::SeqCst))
+    };
+    let (plain, without) = bench(|_| stream_of(4), &[]);
+    let (emptied, with) = bench(|_| stream_of(4), &["--reset-cache"]);
+    assert_eq!((plain.code, emptied.code, with), (Some(0), Some(0), without + 1), "{emptied:?}");
+    let only_first = |number| match number {
+        0 => stream_of(4),
+        _ => reply("404 Not Found", "text/plain", ""),
+    };
+    let (refused, posts) = bench(only_first, &["--reset-cache"]);
+    assert_eq!((refused.code, posts), (Some(3), 3), "{refused:?}");
+    assert!(refused.err.contains("the prefix cache was not emptied (status 404)"), "{refused:?}");
 }

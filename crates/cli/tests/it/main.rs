@@ -57,6 +57,7 @@ mod sweep;
 mod terminal;
 mod truth;
 mod until;
+mod watch;
 mod whatif;
 mod window;
 mod workload;

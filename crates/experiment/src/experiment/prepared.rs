@@ -13,7 +13,7 @@ use super::preflight::{first_request, preflight};
 use super::sharded::{ShardOutcome, SharedRun, follow, lead};
 use super::{Experiment, PreflightChecks, RunConduct};
 use crate::client::MeasuringClient;
-use crate::endpoint::{EndpointSource, PreparedEndpoint, needs_of};
+use crate::endpoint::{CacheBeforeLevel, EndpointSource, PreparedEndpoint, emptied, needs_of};
 use crate::event::{RunEvent, RunNote, Watcher};
 use crate::hint::{InputHint, LimitSource};
 use crate::input::{Blame, EndpointError, ExperimentError, InputField};
@@ -249,10 +249,15 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             self.find_metrics(clock, watcher);
             let pools = self.pools(clock, Shard::WHOLE).await?;
             let document = self.document(&clock)?;
-            let whole = self.measure(pools, Pacer::new(clock), &document, watcher).await?;
+            let (with, judge) = emptied(pools, &self.endpoints);
+            let whole = judge(self.measure(with, Pacer::new(clock), &document, watcher).await)?;
             return Ok(ShardOutcome::Whole(whole));
         };
         let (group, clock) = (&group, group.clock());
+        if self.endpoints.iter().any(|endpoint| endpoint.cache == CacheBeforeLevel::Emptied) {
+            let why = "caches are emptied by a client that is alone, and this one is one of several shards";
+            return Err(EndpointError::new(why).into());
+        }
         let document = self.document(&clock)?;
         group.agree(&document)?;
         let pools = self.pools(clock, group.shard()).await?;

@@ -40,6 +40,16 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         timeout(patience(self.target.limits().total), asked).await.map_err(|_| NoReply::Other)?
     }
 
+    /// The status of the reply to an empty POST of `path` behind the base URL of that number.
+    pub(crate) async fn post_to(&self, number: usize, path: &str) -> Result<u16, NoReply> {
+        let target = self.target.clone().path(path).map_err(|_| NoReply::Other)?;
+        let base = target.bases().nth(number).ok_or(NoReply::Other)?;
+        let endpoint = Endpoint::with_method(&Method::POST, &target, base);
+        let asked = self.whole(&endpoint, Bytes::new());
+        let reply = timeout(patience(self.target.limits().total), asked).await;
+        reply.map_err(|_| NoReply::Other)?.map(|(status, _)| status)
+    }
+
     /// Sends `body` to the first base URL: status and body of the reply, which may be cut.
     pub(crate) async fn submit(
         &self,

@@ -1,7 +1,7 @@
 //! From arguments to an endpoint.
 
 use fizeau::core::Nanos;
-use fizeau::experiment::{ConnectionSpec, EndpointSpec, TrustSpec};
+use fizeau::experiment::{CacheBeforeLevel, ConnectionSpec, EndpointSpec, TrustSpec};
 use fizeau::transport::{ConnectionUse, HttpVersion, Proxy, Secret, StampChoice, Timeouts};
 
 use crate::args::{ConnectionArgs, EndpointArgs, HttpVersionArg, SamplingArgs};
@@ -29,6 +29,9 @@ pub(crate) fn spec(
     spec.connections = connections(&args.connections)?;
     spec.extra_body = sampling_body(sampling)?;
     spec.logprobs = sampling.logprobs;
+    if args.reset_cache {
+        spec.cache = CacheBeforeLevel::Emptied;
+    }
     Ok(spec)
 }
 

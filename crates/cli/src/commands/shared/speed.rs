@@ -1,8 +1,11 @@
 //! From arguments to the speed of light of a run.
 
+use std::borrow::Cow;
 use std::num::NonZeroU64;
 
-use fizeau::experiment::{InputError, InputField, LoadedDevice, LoadedModel, ReferenceSpec};
+use fizeau::experiment::{
+    InputError, InputField, LoadedDevice, LoadedModel, ReferenceSpec, SystemQuery,
+};
 use fizeau::record::{DeploymentRecord, EngineChoices};
 use fizeau::record::{ReferenceFiles, SpeedOfLightReference};
 use fizeau::sim::Scenario;
@@ -10,7 +13,7 @@ use fizeau::sim::Scenario;
 use crate::args::{SpeedOfLightArgs, SystemArgs};
 use crate::commands::shared::hardware;
 use crate::commands::shared::scenario;
-use crate::exit::Fail;
+use crate::exit::{Fail, Named};
 
 /// The speed of light that the flags ask for; none if neither model nor device was given. Says what the reader should know of
 /// them.
@@ -82,6 +85,36 @@ pub(crate) fn deployed(args: &SystemArgs) -> DeploymentRecord {
     (all.memory_share, all.max_num_seqs) = (args.memory_share, args.max_num_seqs);
     all.choices = args.choices.into();
     all
+}
+
+/// Refuses a model or a device that is not named, or not known.
+pub(crate) fn asked(args: &SystemArgs) -> Result<(), Fail> {
+    let missing =
+        |flag: &str, takes: &str| Fail::usage(format!("{flag} is missing; it takes {takes}"));
+    let Some(model) = &args.model_config else {
+        let takes = "a name that `fizeau models` lists, or a config.json";
+        return Err(missing("--model-config", takes));
+    };
+    let Some(hardware) = &args.hardware else {
+        let takes = "a name that `fizeau devices` lists, or a TOML file";
+        return Err(missing("--hardware", takes));
+    };
+    LoadedModel::named(model).named(&format!("--model-config {model}"))?;
+    LoadedDevice::named(hardware)?;
+    Ok(())
+}
+
+/// The system that the flags name, for `fizeau sol` and what asks like it.
+pub(crate) fn query<'a>(args: &'a SystemArgs, engine: Option<&'a str>) -> SystemQuery<'a> {
+    let borrowed = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
+    let mut query = SystemQuery::default();
+    (query.model_config, query.hardware) = (borrowed(&args.model_config), borrowed(&args.hardware));
+    (query.weights, query.kv) = (borrowed(&args.weights), borrowed(&args.kv));
+    query.spread = deployed(args);
+    // As texts they are borrowed.
+    (query.spread.weights, query.spread.kv) = (None, None);
+    query.engine = engine.map(Cow::Borrowed);
+    query
 }
 
 /// That of a simulated engine, which was made of what `args` name, with what it settled where they say nothing.

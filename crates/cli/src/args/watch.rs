@@ -1,0 +1,44 @@
+//! `fizeau watch`.
+
+use clap::Args;
+use fizeau::core::{Nanos, ParseNanosError};
+
+use super::{PriceArgs, SystemArgs};
+
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// The pages of metrics of a fleet, such as http://10.0.0.1:8000/metrics: one for each replica.
+    #[arg(long, value_name = "URL", num_args = 1.., value_delimiter = ',', required = true, help_heading = "Fleet")]
+    pub(crate) server_metrics: Vec<String>,
+    /// A header that the pages ask for, as NAME=VALUE or "NAME: VALUE". Its value is never shown.
+    #[arg(long, value_name = "NAME=VALUE", num_args = 1.., help_heading = "Fleet")]
+    pub(crate) server_metrics_header: Vec<String>,
+    /// The forward-pass records of one engine, too, as it publishes them over ZeroMQ: each step against its own bound.
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Fleet")]
+    pub(crate) forward_pass: Option<String>,
+    /// The system behind each page.
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    #[command(flatten)]
+    pub(crate) price: PriceArgs,
+    /// The time from one page to the next, such as 500ms; a bare number is one of seconds.
+    #[arg(long, value_name = "TIME", default_value = "1", value_parser = time, help_heading = "Watch")]
+    pub(crate) interval: Nanos,
+    /// How far back the figures go; with --once also how long it takes.
+    #[arg(long, value_name = "TIME", default_value = "30", value_parser = time, help_heading = "Watch")]
+    pub(crate) window: Nanos,
+    /// Serve the figures at http://ADDRESS/metrics for Prometheus; port 0 is any that is free.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "once", help_heading = "Watch")]
+    pub(crate) listen: Option<String>,
+    /// Print the figures of one window, and end. The exit code is 1 if a replica does not tell or a figure is above its bound.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) once: bool,
+    /// Print JSON (fizeau.watch/1): with --once a document, else one on a line for each interval.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+/// A time; a bare number is one of seconds.
+fn time(text: &str) -> Result<Nanos, ParseNanosError> {
+    Nanos::parse_in(text, Nanos::from_secs(1))
+}

@@ -1,0 +1,195 @@
+//! `fizeau watch`: how near the speed of light production runs, by its own metrics and without any load.
+
+mod page;
+mod screen;
+
+use std::io::{IsTerminal, Write};
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use fizeau::core::{Clock, Nanos, Tokens};
+use fizeau::experiment::SolSystems;
+use fizeau::roofline::{HourlyRate, System, UniformLoad};
+use fizeau::telemetry::{
+    FleetFinding, FleetReport, FleetSettings, FleetWatch, ForwardPassSubscriber, MetricsListener,
+};
+use fizeau::transport::MonotonicClock;
+
+use crate::args::WatchArgs;
+use crate::commands::shared::speed;
+use crate::exit::{Exit, Fail, Named};
+use crate::terminal::runtime;
+use crate::terminal::say::{say, say_json};
+use crate::terminal::screen::{Screen, is_dumb};
+
+/// How long the first pages may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
+    check(args)?;
+    let sources = page::sources(args)?;
+    let system = system(args)?;
+    let listener = args.listen.as_deref().map(MetricsListener::start).transpose();
+    let listener = listener.named("--listen")?;
+    let clock = MonotonicClock::new();
+    let mut settings = FleetSettings::new(model(args), system);
+    settings.price = match &args.price.gpu_hour {
+        Some(price) => Some(price.clone()),
+        None => HourlyRate::lowest_published(settings.system.device()).ok(),
+    };
+    (settings.interval, settings.window) = (args.interval, args.window);
+    let mut watch = FleetWatch::new(settings);
+    for source in sources {
+        let address = source.address().to_owned();
+        watch.add(&address, source, clock).map_err(Fail::broken)?;
+    }
+    if let Some(address) = &args.forward_pass {
+        let steps = ForwardPassSubscriber::connect(address, clock);
+        watch = watch.with_steps(steps.map_err(|error| Fail::endpoint(chain(&error)))?);
+    }
+    watch.ask_now(PATIENCE);
+    let first = watch.report(clock.now());
+    if first.findings.iter().filter(|finding| is_unreachable(finding)).count()
+        == first.replicas.len()
+    {
+        return Err(untold(&first));
+    }
+    match args.once {
+        true => once(args, &watch, clock),
+        false => live(args, &watch, clock, listener.as_ref()),
+    }
+}
+
+/// Refuses times that nothing can be seen in.
+fn check(args: &WatchArgs) -> Result<(), Fail> {
+    let least = Nanos::from_millis(10);
+    if args.interval < least || args.interval > Nanos::from_secs(3_600) {
+        let wrong = format!("--interval is {}; it must be from 10 ms to an hour", args.interval);
+        return Err(Fail::usage(wrong));
+    }
+    if args.window < args.interval || args.window > Nanos::from_secs(86_400) {
+        let wrong = format!("--window is {}; it must be from --interval to a day", args.window);
+        return Err(Fail::usage(wrong));
+    }
+    if args.forward_pass.is_some()
+        && (args.system.pp, args.system.dp, args.system.replicas) != (1, 1, 1)
+    {
+        return Err(Fail::usage(
+            "--forward-pass: its records are of one rank; leave out --pp, --dp and --replicas, and give the devices of that rank",
+        ));
+    }
+    Ok(())
+}
+
+/// The model on the devices behind each page.
+fn system(args: &WatchArgs) -> Result<System, Fail> {
+    speed::asked(&args.system)?;
+    let mut systems = SolSystems::default();
+    let prepared = systems.get(&speed::query(&args.system, None)).map_err(Fail::usage)?;
+    let least = UniformLoad::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
+    prepared.answer(&least).map_err(Fail::usage)?;
+    Ok(prepared.system.clone())
+}
+
+fn model(args: &WatchArgs) -> &str {
+    args.system.model_config.as_deref().unwrap_or_default()
+}
+
+/// One window, and what it came to.
+fn once(args: &WatchArgs, watch: &FleetWatch, clock: MonotonicClock) -> Result<Exit, Fail> {
+    std::thread::sleep(args.window.into());
+    watch.ask_now(PATIENCE);
+    let report = watch.report(clock.now());
+    if report.telling() == 0 {
+        return Err(untold(&report));
+    }
+    match args.json {
+        true => say_json(&report)?,
+        false => say(screen::text(&report, Screen::of_stdout(80).width))?,
+    }
+    let is_whole = report.telling() == report.replicas.len() && !report.is_impossible();
+    Ok(if is_whole { Exit::Good } else { Exit::Missed })
+}
+
+/// Until Ctrl-C, or until nobody reads any more.
+fn live(
+    args: &WatchArgs,
+    watch: &FleetWatch,
+    clock: MonotonicClock,
+    listener: Option<&MetricsListener>,
+) -> Result<Exit, Fail> {
+    if let Some(listener) = listener {
+        tell!("metrics at http://{}/metrics; Ctrl-C ends it", listener.address());
+    }
+    runtime::single()?.block_on(async {
+        let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+        let mut is_first = true;
+        while tokio::time::timeout(args.interval.into(), interrupt.as_mut()).await.is_err() {
+            let report = watch.report(clock.now());
+            if is_first && is_foreign(&report) {
+                return Err(untold(&report));
+            }
+            is_first &= report.telling() == 0;
+            if let Some(listener) = listener {
+                listener.set(&report.to_prometheus());
+            }
+            if !show(args, &report)? {
+                break;
+            }
+        }
+        Ok(Exit::Good)
+    })
+}
+
+/// Shows `report`; whether there still is a reader.
+fn show(args: &WatchArgs, report: &FleetReport) -> Result<bool, Fail> {
+    let text = if args.json {
+        serde_json::to_string(report).map_err(Fail::broken)?
+    } else if !std::io::stdout().is_terminal() || is_dumb() {
+        screen::line(report)
+    } else {
+        // From the upper left corner, and nothing behind or below what is written.
+        let text = screen::text(report, Screen::of_stdout(80).width).replace('\n', "\x1b[K\n");
+        format!("\x1b[H{text}\x1b[K\n\x1b[J(Ctrl-C ends it)")
+    };
+    let mut out = std::io::stdout().lock();
+    Ok(writeln!(out, "{text}").and_then(|()| out.flush()).is_ok())
+}
+
+/// A page that never came.
+const fn is_unreachable(finding: &FleetFinding) -> bool {
+    matches!(finding, FleetFinding::Silent { since: None, .. })
+}
+
+/// Whether all pages came, and none is one of a serving engine.
+fn is_foreign(report: &FleetReport) -> bool {
+    let is_it = |finding: &&FleetFinding| matches!(finding, FleetFinding::Untold { .. });
+    report.findings.iter().filter(is_it).count() == report.replicas.len()
+}
+
+/// Nobody tells anything: why, of each.
+fn untold(report: &FleetReport) -> Fail {
+    match &*report.findings {
+        [one] => Fail::endpoint(one),
+        several => {
+            for finding in several {
+                tell!("{finding}");
+            }
+            Fail::endpoint(format!(
+                "none of {} pages of metrics tells how its engine runs",
+                report.replicas.len()
+            ))
+        }
+    }
+}
+
+/// An error with what caused it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        line = format!("{line}: {error}");
+        cause = error.source();
+    }
+    line
+}

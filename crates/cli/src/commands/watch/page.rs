@@ -1,0 +1,77 @@
+//! The pages that are watched, and why one does not come, in the words of the flags that would help.
+
+use fizeau::telemetry::{FetchError, FetchErrorKind, Page, PageSettings, PageSource, Source};
+
+use crate::args::WatchArgs;
+use crate::exit::Fail;
+
+/// A page, whose errors name what to type.
+pub(super) struct WatchedPage(PageSource);
+
+/// Why a page did not come.
+#[derive(Debug)]
+pub(super) struct WatchedPageError(FetchError);
+
+impl WatchedPage {
+    pub(super) fn address(&self) -> &str {
+        self.0.address()
+    }
+}
+
+impl Source for WatchedPage {
+    type Error = WatchedPageError;
+
+    fn page(&mut self) -> Result<Page, WatchedPageError> {
+        self.0.page().map_err(WatchedPageError)
+    }
+}
+
+impl std::fmt::Display for WatchedPageError {
+    /// With what has it, in one line: the address is said by whoever shows this.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0.kind)?;
+        match self.0.kind {
+            FetchErrorKind::NotFound => f.write_str(" (SGLang: --enable-metrics)"),
+            FetchErrorKind::Refused { .. } => f.write_str(" (--server-metrics-header NAME=VALUE)"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for WatchedPageError {}
+
+/// All of them.
+pub(super) fn sources(args: &WatchArgs) -> Result<Vec<WatchedPage>, Fail> {
+    let mut settings = PageSettings::default().known_only();
+    for header in &args.server_metrics_header {
+        // What was typed is a secret, and so not in the error.
+        let split = header.split_once(['=', ':']).map(|(name, value)| (name.trim(), value.trim()));
+        let (name, value) = split.filter(|(name, value)| is_header(name, value)).ok_or_else(|| {
+            Fail::usage("--server-metrics-header: give NAME=VALUE, such as Authorization=\"Bearer KEY\"")
+        })?;
+        settings = settings.header(name, value);
+    }
+    let mut sources: Vec<WatchedPage> = Vec::new();
+    for url in &args.server_metrics {
+        let source = WatchedPage(PageSource::new(url, settings.clone()));
+        let address = source.address();
+        if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
+            return Err(Fail::usage(format!(
+                "--server-metrics {address}: a page has an address such as http://127.0.0.1:8000/metrics"
+            )));
+        }
+        if sources.iter().any(|other| other.address() == address) {
+            return Err(Fail::usage(format!(
+                "--server-metrics {address}: it is given twice; name each replica once"
+            )));
+        }
+        sources.push(source);
+    }
+    Ok(sources)
+}
+
+/// Whether HTTP can carry it.
+fn is_header(name: &str, value: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    !name.is_empty() && name.chars().all(is_name) && !value.chars().any(char::is_control)
+}

@@ -1,0 +1,338 @@
+//! What a server did, held against what its devices could do.
+
+mod error;
+mod lengths;
+mod limit;
+mod step;
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{Millis, Nanos, PerSec, Seconds, Tokens, Usd};
+use fizeau_roofline::{EstimateKind, HourlyRate, System, UniformLoad};
+use serde::{Deserialize, Serialize};
+
+use crate::server::{ServerWindow, ToldCounter, ToldGauge, ToldHistogram};
+use lengths::MeanLengths;
+use step::MeanStep;
+
+pub use error::AssessmentError;
+pub use lengths::{ContextEstimate, ContextSource};
+pub use limit::ServingLimit;
+
+/// How near the limit of its devices a server runs, by its own counters: production's share of the speed of light.
+///
+/// The bound is that of the work which the counters tell of, at the batch that ran: a pass over the mean number of running requests,
+/// with the prompts that came in meanwhile, all overlapped. No engine on these devices can do this work with this batch any faster, so
+/// that a share above 1 means that something else is wrong: the devices, how many there are, the model's formats.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ServingAssessment {
+    /// The devices that serve.
+    pub devices: u64,
+    /// The requests in the running batch, on average over the window.
+    pub running: f64,
+    /// The requests that waited, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<f64>,
+    /// The share of the KV cache in use, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kv_use: Option<f64>,
+    /// The mean context of a running request; absent where nothing says it, and then bounds are those of empty contexts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<ContextEstimate>,
+    /// Generated tokens.
+    pub output_tokens_per_s: PerSec,
+    /// Tokens of prompts, cached ones among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_tokens_per_s: Option<PerSec>,
+    /// The share of them that a cache had, 0 to 1.
+    pub cached_share: f64,
+    /// The generated tokens that the bound allows with this batch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound_output_tokens_per_s: Option<PerSec>,
+    /// The one over the other: 1 is the speed of light of this batch. Absent where nothing was generated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// What limits it.
+    pub limited_by: ServingLimit,
+    /// Decode by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decode: Option<DecodeAssessment>,
+    /// Prefill by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefill: Option<PrefillAssessment>,
+    /// The mean time that a request waited for the batch, where the server measures it.
+    #[serde(rename = "queue_ms", default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Millis>,
+    /// What a million generated tokens cost now, all of the devices' time theirs; absent without a price, or without tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd_per_million_output_tokens: Option<Usd>,
+    /// What the bound allows at the time per token that users have now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_latency: Option<SameLatency>,
+}
+
+/// The pace of decode against its bound.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct DecodeAssessment {
+    /// The requests that decoded at once: generated tokens a second, times the time of each.
+    pub batch: f64,
+    /// The time per output token.
+    pub tpot_ms: Millis,
+    /// The metric that says so.
+    pub metric: String,
+    /// The least time that a step over so many requests takes, a token's share of it.
+    pub bound_tpot_ms: Millis,
+    /// The one over the other.
+    pub share: f64,
+    /// What the step of the bound waits for.
+    pub limited_by: ServingLimit,
+}
+
+/// The time of prompts against its bound.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct PrefillAssessment {
+    /// The mean prompt, in tokens.
+    pub prompt_tokens: f64,
+    /// From being scheduled to the first token, on average; the queue is not in it.
+    pub prefill_ms: Millis,
+    /// The least time of a prompt of that length which has the devices to itself.
+    pub bound_ms: Millis,
+    /// The one over the other.
+    pub share: f64,
+    /// What the prompt of the bound waits for.
+    pub limited_by: ServingLimit,
+}
+
+/// What the bound allows where users keep the time per token that they have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SameLatency {
+    /// The requests that could run at once: as many as a step has time for, and memory room.
+    pub batch: u64,
+    /// The generated tokens of so many.
+    pub output_tokens_per_s: PerSec,
+    /// What a million of them would cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd_per_million_output_tokens: Option<Usd>,
+}
+
+impl ServingAssessment {
+    /// What `server` said over a window of that `length`, held against `system`: all devices behind that server, its replicas among
+    /// them. At `price` a device, the cheapest of it.
+    ///
+    /// ```
+    /// use fizeau_core::{Nanos, Stamp, UsdPerHour};
+    /// use fizeau_roofline::{Deployment, Device, HourlyRate, KnownModel, System};
+    /// use fizeau_telemetry::{Fetch, History, Page, ServerWindow, ServingAssessment, ServingLimit, Window};
+    ///
+    /// // Sixteen requests run all the time, and get 60 tokens a second each.
+    /// let mut history = History::new();
+    /// for second in 0..=10 {
+    ///     let page = format!("vllm:num_requests_running 16\nvllm:generation_tokens_total {}\n", 960 * second);
+    ///     let at = Stamp::EPOCH + Nanos::from_secs(second);
+    ///     history.record(Fetch { asked: at, answered: at }, &Page::read(page.as_bytes(), None)?);
+    /// }
+    /// let length = Nanos::from_secs(10);
+    /// let window = Window::within(Stamp::EPOCH, Stamp::EPOCH + length);
+    /// let server = ServerWindow::of(&history, window, Nanos::from_secs(2));
+    ///
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
+    /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
+    /// let price = HourlyRate::given(UsdPerHour::new(2.0))?;
+    /// let now = ServingAssessment::of(&server, length, &system, Some(&price))?;
+    /// // A step reads 15.0 GB of weights in 4.48 ms; a token takes 16.7 ms.
+    /// assert_eq!(format!("{:.3}", now.share.ok_or("tokens")?), "0.269");
+    /// assert_eq!(now.limited_by, ServingLimit::Weights);
+    /// assert_eq!(format!("{:.2}", now.usd_per_million_output_tokens.ok_or("a price")?.get()), "0.58");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the server tells neither its running requests nor its tokens, or the window has no length.
+    pub fn of(
+        server: &ServerWindow,
+        length: Nanos,
+        system: &System,
+        price: Option<&HourlyRate>,
+    ) -> Result<Self, AssessmentError> {
+        let work = Work::of(server, length)?;
+        let lengths = MeanLengths::of(server, &work);
+        let step = (work.running > 0.0 && work.generated > 0.0)
+            .then(|| MeanStep::of(system, &work, lengths.as_ref()));
+        let decode = decode(server, system, &work, lengths.as_ref());
+        let load = lengths.as_ref().and_then(|lengths| lengths.load(work.cached));
+        let prefill = load.as_ref().and_then(|load| prefill(server, system, load));
+        let cost = |rate: PerSec| price.and_then(|price| usd_per_million(system, price, rate));
+        let same_latency = load.as_ref().zip(decode.as_ref()).and_then(|(load, decode)| {
+            let target = Seconds::new(decode.tpot_ms.get() / 1e3);
+            let found = system.largest_batch(EstimateKind::Bound, load, target)?;
+            let rate = found.figures.output_tokens_per_s;
+            Some(SameLatency {
+                batch: found.batch,
+                output_tokens_per_s: rate,
+                usd_per_million_output_tokens: cost(rate),
+            })
+        });
+        let rate = PerSec::new(work.generated / work.seconds);
+        let bound = step.as_ref().map(|step| step.output_tokens_per_s);
+        let mean = |gauge: &Option<ToldGauge>| gauge.as_ref().map(|told| told.figure.mean);
+        let kv_use = mean(&server.kv_use);
+        let waiting = mean(&server.waiting);
+        let limited_by = limit::judge(&limit::Signs {
+            running: work.running,
+            waiting,
+            kv_use,
+            most: load.as_ref().map(|load| system.max_batch(load)),
+            step: step.as_ref().map(|step| &step.pass),
+            is_working: work.generated > 0.0 || work.prompts > 0.0,
+        });
+        Ok(Self {
+            devices: system.deployment().devices(),
+            running: work.running,
+            waiting,
+            kv_use,
+            context: lengths.as_ref().map(MeanLengths::context),
+            output_tokens_per_s: rate,
+            prompt_tokens_per_s: server
+                .prompt_tokens
+                .as_ref()
+                .map(|told| PerSec::new(told.figure.delta / work.seconds)),
+            cached_share: work.cached,
+            bound_output_tokens_per_s: bound,
+            share: bound.map(|bound| rate / bound),
+            limited_by,
+            decode,
+            prefill,
+            queue: server.queue_time.as_ref().and_then(|told| told.figure.mean).map(Millis::new),
+            usd_per_million_output_tokens: cost(rate),
+            same_latency,
+        })
+    }
+
+    /// Whether more was done than the bound allows, by more than gauges that are looked at now and then explain.
+    #[must_use]
+    pub fn is_impossible(&self) -> bool {
+        const TOLERANCE: f64 = 0.05;
+        let shares = [self.share, self.decode.as_ref().map(|decode| decode.share)];
+        shares.into_iter().flatten().any(|share| share > 1.0 + TOLERANCE)
+    }
+}
+
+/// What the counters tell of a window.
+struct Work {
+    seconds: f64,
+    running: f64,
+    generated: f64,
+    prompts: f64,
+    /// The share of the prompts' tokens that was not computed.
+    cached: f64,
+    /// Tokens that a step gives a request: more than 1 where drafts are accepted.
+    tokens_per_step: f64,
+}
+
+impl Work {
+    fn of(server: &ServerWindow, length: Nanos) -> Result<Self, AssessmentError> {
+        let missing = |what| AssessmentError::NotTold { what, exporter: server.exporter };
+        let seconds = length.as_secs_f64();
+        if seconds <= 0.0 {
+            return Err(AssessmentError::NoTime);
+        }
+        let running = server.running.as_ref().ok_or_else(|| missing("running requests"))?;
+        let generated = server.generation_tokens.as_ref();
+        let generated = generated.ok_or_else(|| missing("generated tokens"))?;
+        Ok(Self {
+            seconds,
+            running: running.figure.mean.max(0.0),
+            generated: generated.figure.delta.max(0.0),
+            prompts: server.prompt_tokens.as_ref().map_or(0.0, |told| told.figure.delta.max(0.0)),
+            cached: cached(server),
+            tokens_per_step: server
+                .tokens_per_draft()
+                .filter(|tokens| *tokens > 1.0)
+                .unwrap_or(1.0),
+        })
+    }
+}
+
+/// The share of the prompts' tokens that came from a cache, in the engine or outside of it.
+fn cached(server: &ServerWindow) -> f64 {
+    let share = |part: &Option<ToldCounter>, whole: &Option<ToldCounter>| {
+        let share = part.as_ref()?.figure.delta / whole.as_ref()?.figure.delta;
+        share.is_finite().then(|| share.clamp(0.0, 1.0))
+    };
+    if let Some(told) = share(&server.prompt_tokens_cached, &server.prompt_tokens) {
+        return told;
+    }
+    let inside = share(&server.prefix_hits, &server.prefix_queries).unwrap_or(0.0);
+    let outside = share(&server.external_prefix_hits, &server.external_prefix_queries);
+    1.0 - (1.0 - inside) * (1.0 - outside.unwrap_or(0.0))
+}
+
+fn decode(
+    server: &ServerWindow,
+    system: &System,
+    work: &Work,
+    lengths: Option<&MeanLengths>,
+) -> Option<DecodeAssessment> {
+    if work.generated <= 0.0 || work.running <= 0.0 {
+        return None;
+    }
+    let told = |histogram: &Option<ToldHistogram>| {
+        let told = histogram.as_ref()?;
+        Some((told.figure.mean.filter(|mean| *mean > 0.0)? / 1e3, told.metric.clone()))
+    };
+    // Where drafts are accepted, the time between two events is not that of a token.
+    let by_event = Some(&server.itl).filter(|_| work.tokens_per_step <= 1.0).and_then(told);
+    let (tpot, metric) = by_event.or_else(|| told(&server.tpot)).or_else(|| {
+        let metric = server.running.as_ref()?.metric.clone();
+        Some((work.running * work.seconds / work.generated, metric))
+    })?;
+    let batch = (work.generated / work.seconds * tpot).min(work.running);
+    let pass = MeanStep::decoding(system, batch, work.tokens_per_step, lengths);
+    let bound = pass.total.get() / work.tokens_per_step;
+    Some(DecodeAssessment {
+        batch,
+        tpot_ms: Millis::new(tpot * 1e3),
+        metric,
+        bound_tpot_ms: Millis::new(bound * 1e3),
+        share: bound / tpot,
+        limited_by: pass.binding.limit().into(),
+    })
+}
+
+fn prefill(
+    server: &ServerWindow,
+    system: &System,
+    load: &UniformLoad,
+) -> Option<PrefillAssessment> {
+    let took = server.prefill_time.as_ref()?.figure.mean.filter(|mean| *mean > 0.0)?;
+    let alone = UniformLoad { concurrency: NonZeroU64::MIN, ..*load };
+    let bound = system.bound_figures(&alone).ttft.to_millis();
+    Some(PrefillAssessment {
+        prompt_tokens: load.input_tokens.get() as f64,
+        prefill_ms: Millis::new(took),
+        bound_ms: bound,
+        share: bound.get() / took,
+        limited_by: system.bound_pass(&system.prefill_pass(&alone)).binding.limit().into(),
+    })
+}
+
+fn usd_per_million(system: &System, price: &HourlyRate, rate: PerSec) -> Option<Usd> {
+    let seconds = system.deployment().devices() as f64 / rate.get() * 1e6;
+    seconds.is_finite().then(|| price.low * Seconds::new(seconds))
+}
+
+/// Far more tokens than a request has.
+const MOST: f64 = 1e9;
+
+/// Whole tokens of a mean length, at least one.
+fn whole(tokens: f64) -> Tokens {
+    Tokens::new(tokens.clamp(1.0, MOST) as u64)
+}

@@ -1,0 +1,14 @@
+//! Several servers as one fleet: what they say now, held against what their devices could do.
+
+mod finding;
+mod report;
+mod series;
+#[cfg(feature = "forward-pass")]
+mod steps;
+mod watch;
+
+pub use finding::FleetFinding;
+pub use report::{FleetReport, ReplicaReport};
+#[cfg(feature = "forward-pass")]
+pub use steps::StepsAssessment;
+pub use watch::{FleetSettings, FleetWatch};

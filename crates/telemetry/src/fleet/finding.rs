@@ -1,0 +1,134 @@
+//! What is worth a sentence about a fleet.
+
+use std::fmt;
+
+use fizeau_core::Millis;
+use serde::{Deserialize, Serialize};
+
+/// What is worth a sentence about a fleet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum FleetFinding {
+    /// More is done than the bound allows.
+    AboveBound {
+        /// Whose page says so; none of the whole fleet.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        address: Option<String>,
+        /// The share of the bound: above 1.
+        share: f64,
+    },
+    /// A page does not come any more, or never came: the figures of the fleet are without it.
+    Silent {
+        /// Whose.
+        address: String,
+        /// Since its last page; absent where none ever came.
+        #[serde(rename = "since_ms", default, skip_serializing_if = "Option::is_none")]
+        since: Option<Millis>,
+        /// Why.
+        why: String,
+    },
+    /// Pages did not come within the window, and then others did.
+    Gap {
+        /// Whose.
+        address: String,
+        /// How many.
+        missing: u32,
+        /// Why the last of them did not.
+        why: String,
+    },
+    /// The page came, and does not say what is needed.
+    Untold {
+        /// Whose.
+        address: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Pages stop half way.
+    CutShort {
+        /// Whose.
+        address: String,
+        /// How many since the watch began.
+        pages: u64,
+    },
+    /// Counters began anew.
+    Restarted {
+        /// Whose.
+        address: String,
+        /// How often within the window.
+        times: u32,
+    },
+    /// Nothing says how long contexts are, so that the bound leaves out the cache.
+    NoContext {
+        /// Whose page does not say.
+        address: String,
+    },
+    /// Forward-pass records were lost, or do not come any more.
+    StepsMissing {
+        /// What happened to them.
+        why: String,
+    },
+}
+
+impl fmt::Display for FleetFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AboveBound { address, share } => {
+                write!(
+                    f,
+                    "{} at {:.0} % of its bound",
+                    address.as_deref().unwrap_or("the fleet"),
+                    share * 100.0
+                )?;
+                f.write_str(
+                    ", which cannot be: the devices, how many there are, the formats of weights and cache or drafts are not as they were given",
+                )
+            }
+            Self::Silent { address, since: Some(since), why } => {
+                write!(
+                    f,
+                    "{address}: no page for {:.0} s, and figures are without it: {why}",
+                    since.get() / 1e3
+                )
+            }
+            Self::Silent { address, since: None, why } => {
+                write!(f, "{address}: no page yet: {why}")
+            }
+            Self::Gap { address, missing, why } => {
+                write!(f, "{address}: {} did not come: {why}", Pages((*missing).into()))
+            }
+            Self::Untold { address, why } => write!(f, "{address}: {why}"),
+            Self::CutShort { address, pages } => {
+                write!(
+                    f,
+                    "{address}: {} stopped half way; what was behind that is missing",
+                    Pages(*pages)
+                )
+            }
+            Self::Restarted { address, times: 1 } => {
+                write!(f, "{address}: counters began anew: the server was restarted")
+            }
+            Self::Restarted { address, times } => {
+                write!(f, "{address}: counters began anew {times} times: the server was restarted")
+            }
+            Self::NoContext { address } => write!(
+                f,
+                "{address}: nothing says how long contexts are, so that the bound is without the cache, and higher than it need be"
+            ),
+            Self::StepsMissing { why } => write!(f, "forward-pass records: {why}"),
+        }
+    }
+}
+
+/// So many pages.
+struct Pages(u64);
+
+impl fmt::Display for Pages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => f.write_str("1 page"),
+            many => write!(f, "{many} pages"),
+        }
+    }
+}

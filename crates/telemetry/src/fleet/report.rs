@@ -1,0 +1,74 @@
+//! What a fleet does now, as a document.
+
+use fizeau_core::Millis;
+use serde::{Deserialize, Serialize};
+
+use super::FleetFinding;
+#[cfg(feature = "forward-pass")]
+use super::StepsAssessment;
+use crate::assessment::ServingAssessment;
+use crate::vocabulary::Exporter;
+
+/// What a fleet does now, and what its devices could do: `fizeau.watch/1`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FleetReport {
+    /// The name and version of this document.
+    pub schema: String,
+    /// The model that is served.
+    pub model: String,
+    /// The device, by name.
+    pub hardware: String,
+    /// How one replica lies on devices.
+    pub deployment: String,
+    /// The stretch that the figures are of.
+    #[serde(rename = "window_ms")]
+    pub window: Millis,
+    /// What one device costs for an hour, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd_per_device_hour: Option<f64>,
+    /// All replicas that tell, as one; absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<ServingAssessment>,
+    /// Each by itself, in the order in which they were named.
+    pub replicas: Vec<ReplicaReport>,
+    /// Step by step, by the records of forward passes, where there are any.
+    #[cfg(feature = "forward-pass")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepsAssessment>,
+    /// What is worth a sentence.
+    pub findings: Vec<FleetFinding>,
+}
+
+/// One page of a fleet: a replica.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ReplicaReport {
+    /// Where its page is, without user, password and query.
+    pub address: String,
+    /// Whose page it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exporter: Option<Exporter>,
+    /// What it does; absent where it does not tell, which is then among the findings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assessment: Option<ServingAssessment>,
+}
+
+impl FleetReport {
+    /// The name and version of this document.
+    pub const SCHEMA: &'static str = "fizeau.watch/1";
+
+    /// How many replicas tell.
+    #[must_use]
+    pub fn telling(&self) -> usize {
+        self.replicas.iter().filter(|replica| replica.assessment.is_some()).count()
+    }
+
+    /// Whether more is done than can be.
+    #[must_use]
+    pub fn is_impossible(&self) -> bool {
+        self.findings.iter().any(|finding| matches!(finding, FleetFinding::AboveBound { .. }))
+    }
+}

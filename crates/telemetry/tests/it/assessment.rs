@@ -1,0 +1,213 @@
+//! What a server did, held against what its devices could do.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{Nanos, Tokens, UsdPerHour};
+use fizeau_roofline::{Bound, Deployment, Device, HourlyRate, KnownModel, System, UniformLoad};
+use fizeau_telemetry::{
+    AssessmentError, ContextSource, History, Page, ServerWindow, ServingAssessment, ServingLimit,
+    Window,
+};
+use proptest::prelude::*;
+
+use super::pages::{at, instant};
+
+/// What the server of a page does, all the time.
+#[derive(Debug, Clone, Copy)]
+struct Steady {
+    /// Blocks of the cache, of 16 tokens each.
+    blocks: f64,
+    running: f64,
+    waiting: f64,
+    context: f64,
+    output_per_s: f64,
+    prompt_per_s: f64,
+    requests_per_s: f64,
+}
+
+/// Nobody asks.
+const IDLE: Steady = Steady {
+    blocks: 30_000.0,
+    running: 0.0,
+    waiting: 0.0,
+    context: 0.0,
+    output_per_s: 0.0,
+    prompt_per_s: 0.0,
+    requests_per_s: 0.0,
+};
+
+impl Steady {
+    /// Uniform requests at `share` of the bound that the requests themselves have.
+    fn at_share(system: &System, load: &UniformLoad, share: f64) -> Self {
+        let bound = Bound::at(system, load).unwrap();
+        let requests_per_s = bound.requests_per_s.get() * share;
+        let [input, output] = [load.input_tokens, load.output_tokens].map(|of| of.get() as f64);
+        Self {
+            running: bound.batch,
+            context: input + output / 2.0,
+            output_per_s: requests_per_s * output,
+            prompt_per_s: requests_per_s * input,
+            requests_per_s,
+            ..IDLE
+        }
+    }
+
+    fn page(&self, seconds: f64) -> Page {
+        let Self { running, waiting, context, blocks, .. } = *self;
+        let kv_use = running * context / (16.0 * blocks);
+        let [output, prompt, requests] =
+            [self.output_per_s, self.prompt_per_s, self.requests_per_s].map(|rate| rate * seconds);
+        let text = format!(
+            "vllm:num_requests_running {running}\nvllm:num_requests_waiting {waiting}\n\
+             vllm:kv_cache_usage_perc {kv_use}\n\
+             vllm:cache_config_info{{num_gpu_blocks=\"{blocks}\",block_size=\"16\"}} 1\n\
+             vllm:generation_tokens_total {output}\nvllm:prompt_tokens_total {prompt}\n\
+             vllm:request_success_total {requests}\n"
+        );
+        Page::read(text.as_bytes(), None).unwrap()
+    }
+
+    fn window(&self) -> ServerWindow {
+        let mut history = History::new();
+        for second in 0..=20 {
+            history.record(instant(1_000 * second), &self.page(second as f64));
+        }
+        ServerWindow::of(&history, Window::within(at(0), at(20_000)), Nanos::from_secs(2))
+    }
+
+    fn assessed(&self, system: &System) -> ServingAssessment {
+        let price = HourlyRate::given(UsdPerHour::new(2.0)).unwrap();
+        ServingAssessment::of(&self.window(), Nanos::from_secs(20), system, Some(&price)).unwrap()
+    }
+}
+
+fn system(deployment: Deployment) -> System {
+    let model = KnownModel::named("llama-3.1-8b").unwrap().model().unwrap();
+    System::new(model, Device::named("h100-sxm").unwrap().clone(), deployment).unwrap()
+}
+
+fn load(input: u64, output: u64, concurrency: u64) -> UniformLoad {
+    let many = NonZeroU64::new(concurrency).unwrap();
+    UniformLoad::new(Tokens::new(input), Tokens::new(output), many)
+}
+
+fn deployments() -> impl Strategy<Value = Deployment> {
+    let one = Deployment::SINGLE;
+    prop::sample::select(vec![
+        one,
+        one.with_tensor(2).unwrap(),
+        one.with_pipeline(2).unwrap(),
+        one.with_replicas(2).unwrap(),
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The bound of the requests themselves is that of the counters, however many run and however long they are: what is possible is
+    /// never called impossible, and what is not is.
+    #[test]
+    fn the_share_is_that_of_the_requests(
+        deployment in deployments(),
+        (input, output, concurrency) in (16_u64..4_000, 8_u64..1_000, 4_u64..64),
+        share in 0.02..1.0,
+    ) {
+        let system = system(deployment);
+        let load = load(input, output, concurrency);
+        prop_assume!(Bound::at(&system, &load).unwrap().batch >= concurrency as f64);
+        let now = Steady::at_share(&system, &load, share).assessed(&system);
+        let found = now.share.unwrap();
+        prop_assert!(found <= share * 1.02, "{found} of {share}: {now:?}");
+        prop_assert!(found >= share * 0.9, "{found} of {share}: {now:?}");
+        prop_assert!(!now.is_impossible());
+        // At the bound itself a whole number of requests may be one less.
+        let same = now.same_latency.as_ref().map(|same| same.output_tokens_per_s.get());
+        prop_assert!(share > 0.9 || same.unwrap() >= 0.95 * now.output_tokens_per_s.get());
+        let beyond = Steady::at_share(&system, &load, 1.3).assessed(&system);
+        prop_assert!(beyond.is_impossible());
+    }
+
+    #[test]
+    fn more_tokens_of_the_same_devices_cost_less(share in 0.1..0.9, more in 1.01..1.1) {
+        let system = system(Deployment::SINGLE);
+        let of = |share| Steady::at_share(&system, &load(512, 128, 16), share).assessed(&system);
+        let (less, more) = (of(share), of(share * more));
+        let cost = |of: &ServingAssessment| of.usd_per_million_output_tokens.unwrap().get();
+        prop_assert!(cost(&more) < cost(&less));
+        let expected = 2.0 / 3_600.0 * 1e6 / less.output_tokens_per_s.get();
+        prop_assert!((cost(&less) / expected - 1.0).abs() < 1e-9);
+    }
+}
+
+/// Llama-3.1-8B on one H100: 15.0 GB of weights, 131 kB of cache a token.
+#[test]
+fn what_limits_is_named() {
+    let system = system(Deployment::SINGLE);
+    let of = |input, output, concurrency| {
+        Steady::at_share(&system, &load(input, output, concurrency), 0.5)
+    };
+    let limit = |steady: Steady| steady.assessed(&system).limited_by;
+    assert_eq!(limit(IDLE), ServingLimit::Idle);
+    assert_eq!(limit(of(256, 256, 4)), ServingLimit::BatchTooSmall);
+    // Four contexts of 384 tokens fill half of a small cache.
+    assert_eq!(limit(Steady { blocks: 180.0, ..of(256, 256, 4) }), ServingLimit::Weights);
+    assert_eq!(limit(of(6_000, 4_000, 40)), ServingLimit::Cache);
+    assert_eq!(limit(of(4_000, 16, 32)), ServingLimit::Compute);
+    assert_eq!(limit(Steady { waiting: 8.0, ..of(256, 256, 4) }), ServingLimit::Queue);
+    // One that waits now and then is no queue.
+    assert_eq!(limit(Steady { waiting: 0.3, ..of(256, 256, 4) }), ServingLimit::BatchTooSmall);
+}
+
+#[test]
+fn an_idle_server_costs_and_has_no_share() {
+    let idle = IDLE.assessed(&system(Deployment::SINGLE));
+    assert_eq!((idle.share, idle.bound_output_tokens_per_s), (None, None));
+    assert_eq!(
+        (idle.decode, idle.same_latency, idle.usd_per_million_output_tokens),
+        (None, None, None)
+    );
+}
+
+#[test]
+fn contexts_come_from_the_cache_or_from_lengths() {
+    let system = system(Deployment::SINGLE);
+    let steady = Steady::at_share(&system, &load(900, 200, 16), 0.5);
+    let context = steady.assessed(&system).context.unwrap();
+    assert_eq!(context.source, ContextSource::KvCache);
+    assert!((context.tokens - 1_000.0).abs() < 1e-6, "{context:?}");
+    // No request has ended yet: the ratio of prompts to tokens and the cache say as much.
+    let early = Steady { requests_per_s: 0.0, ..steady }.assessed(&system);
+    let share = |of: &ServingAssessment| of.share.unwrap();
+    let late = steady.assessed(&system);
+    assert!((share(&early) / share(&late) - 1.0).abs() < 1e-3, "{early:?} {late:?}");
+}
+
+#[test]
+fn a_page_that_does_not_tell_is_named() {
+    let told = |text: &str| {
+        let mut history = History::new();
+        for ms in [0, 1_000] {
+            history.record(instant(ms), &Page::read(text.as_bytes(), None).unwrap());
+        }
+        let window = Window::within(at(0), at(1_000));
+        let server = ServerWindow::of(&history, window, Nanos::from_secs(2));
+        let system = system(Deployment::SINGLE);
+        ServingAssessment::of(&server, window.length(), &system, None).unwrap_err().to_string()
+    };
+    assert!(
+        told("node_load1 1\n").starts_with("the page of node_exporter tells no running requests")
+    );
+    let renamed = "vllm:num_requests_running 1\nvllm:tokens_made_total 7\n";
+    assert!(told(renamed).starts_with("the page of vLLM tells no generated tokens"));
+    let now = ServingAssessment::of(&IDLE.window(), Nanos::ZERO, &system(Deployment::SINGLE), None);
+    assert_eq!(now, Err(AssessmentError::NoTime));
+}
+
+#[test]
+fn an_assessment_is_written_and_read() {
+    let system = system(Deployment::SINGLE);
+    let now = Steady::at_share(&system, &load(900, 200, 16), 0.5).assessed(&system);
+    let text = serde_json::to_string(&now).unwrap();
+    assert_eq!(serde_json::from_str::<ServingAssessment>(&text).unwrap(), now);
+    assert!(!text.contains("null"), "{text}");
+}

@@ -1,0 +1,180 @@
+//! Several servers, watched.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use fizeau_core::{Clock, Nanos, Stamp, UsdPerHour};
+use fizeau_roofline::{Deployment, Device, HourlyRate, KnownModel, System};
+use fizeau_telemetry::{
+    FleetFinding, FleetReport, FleetSettings, FleetWatch, Page, PageError, Source,
+};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn system() -> System {
+    let model = KnownModel::named("llama-3.1-8b").unwrap().model().unwrap();
+    System::new(model, Device::named("h100-sxm").unwrap().clone(), Deployment::SINGLE).unwrap()
+}
+
+/// A clock that the test moves on by whole seconds.
+#[derive(Clone, Default)]
+struct ByHand(Arc<AtomicU64>);
+
+impl ByHand {
+    fn wait(&self, seconds: u64) {
+        self.0.fetch_add(seconds, Ordering::SeqCst);
+    }
+
+    fn seconds(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Clock for ByHand {
+    fn now(&self) -> Stamp {
+        Stamp::EPOCH + Nanos::from_secs(self.seconds())
+    }
+}
+
+/// Sixteen requests run all the time and get 1,000 tokens a second together; there as long as the switch says.
+struct Engine {
+    clock: ByHand,
+    is_there: Arc<AtomicBool>,
+}
+
+impl Source for Engine {
+    type Error = PageError;
+
+    fn page(&mut self) -> Result<Page, PageError> {
+        let tokens = 1_000 * self.clock.seconds();
+        let text = format!("vllm:num_requests_running 16\nvllm:generation_tokens_total {tokens}\n");
+        let text = if self.is_there.load(Ordering::SeqCst) { text } else { "<html>".to_owned() };
+        Page::read(text.as_bytes(), None)
+    }
+}
+
+/// A watch of as many engines as there are switches, after twenty seconds.
+fn watched(switches: &[Arc<AtomicBool>], clock: &ByHand) -> FleetWatch {
+    let mut settings = FleetSettings::new("llama-3.1-8b", system());
+    settings.price = HourlyRate::given(UsdPerHour::new(2.0)).ok();
+    settings.interval = Nanos::from_secs(3_600);
+    let mut watch = FleetWatch::new(settings);
+    for (number, is_there) in switches.iter().enumerate() {
+        let (clock, is_there) = (clock.clone(), Arc::clone(is_there));
+        let engine = Engine { clock: clock.clone(), is_there };
+        watch.add(&format!("http://{number}/metrics"), engine, clock).unwrap();
+    }
+    for seconds in [0, 10, 10] {
+        clock.wait(seconds);
+        watch.ask_now(PATIENCE);
+    }
+    watch
+}
+
+fn switches(count: usize) -> Vec<Arc<AtomicBool>> {
+    (0..count).map(|_| Arc::new(AtomicBool::new(true))).collect()
+}
+
+#[test]
+fn replicas_are_one_fleet_and_each_itself() {
+    let clock = ByHand::default();
+    let watch = watched(&switches(2), &clock);
+    let report = watch.report(clock.now());
+    let fleet = report.fleet.as_ref().unwrap();
+    assert_eq!((report.telling(), fleet.devices, fleet.running), (2, 2, 32.0));
+    let each =
+        |of: &fizeau_telemetry::ReplicaReport| of.assessment.as_ref().unwrap().output_tokens_per_s;
+    assert!(report.replicas.iter().all(|of| (each(of).get() - 1_000.0).abs() < 1e-6));
+    assert!((fleet.output_tokens_per_s.get() - 2_000.0).abs() < 1e-6);
+    // A step reads the weights in 4.48 ms; a token takes 16.
+    assert!((fleet.share.unwrap() - 0.28).abs() < 0.001, "{fleet:?}");
+    let bounds = report.replicas.iter().map(|of| of.assessment.as_ref().unwrap());
+    let bounds: f64 = bounds.map(|of| of.bound_output_tokens_per_s.unwrap().get()).sum();
+    assert!((fleet.bound_output_tokens_per_s.unwrap().get() / bounds - 1.0).abs() < 1e-9);
+    // Nothing on these pages says how long contexts are.
+    let said: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+    assert!(said.iter().all(|line| line.contains("how long contexts are")), "{said:?}");
+    let text = serde_json::to_string(&report).unwrap();
+    assert_eq!(serde_json::from_str::<FleetReport>(&text).unwrap(), report);
+}
+
+#[test]
+fn who_is_gone_is_a_gap_and_not_a_zero() {
+    let (clock, all) = (ByHand::default(), switches(2));
+    let watch = watched(&all, &clock);
+    all[1].store(false, Ordering::SeqCst);
+    // Hours go by without a page.
+    let later = clock.now() + Nanos::from_secs(4 * 3_600);
+    let silent = watch.report(later);
+    assert_eq!((silent.telling(), silent.fleet), (0, None));
+    let is_silent =
+        |finding: &FleetFinding| matches!(finding, FleetFinding::Silent { since: Some(_), .. });
+    assert!(silent.findings.iter().all(is_silent), "{:?}", silent.findings);
+    // A page that did not come between others is a gap.
+    clock.wait(10);
+    watch.ask_now(PATIENCE);
+    all[1].store(true, Ordering::SeqCst);
+    clock.wait(10);
+    watch.ask_now(PATIENCE);
+    let back = watch.report(clock.now());
+    assert_eq!(back.telling(), 2);
+    let gap =
+        back.findings.iter().find(|finding| matches!(finding, FleetFinding::Gap { .. })).unwrap();
+    assert!(
+        gap.to_string().starts_with("http://1/metrics: 1 page did not come: this is HTML"),
+        "{gap}"
+    );
+}
+
+#[test]
+fn who_never_came_says_why() {
+    let (clock, all) = (ByHand::default(), switches(1));
+    all[0].store(false, Ordering::SeqCst);
+    let report = watched(&all, &clock).report(clock.now());
+    let said: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+    assert_eq!(said.len(), 1);
+    assert!(said[0].starts_with("http://0/metrics: no page yet: this is HTML"), "{said:?}");
+}
+
+/// All that the text's metrics are called.
+fn names(text: &str) -> BTreeSet<&str> {
+    let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let starts = text.match_indices("fizeau_watch_").map(|(at, _)| &text[at..]);
+    starts.map(|rest| &rest[..rest.find(|c| !is_of_name(c)).unwrap_or(rest.len())]).collect()
+}
+
+#[test]
+fn what_is_exported_is_a_page_of_metrics() {
+    let clock = ByHand::default();
+    let report = watched(&switches(1), &clock).report(clock.now());
+    let text = report.to_prometheus();
+    let page = Page::read(text.as_bytes(), None).unwrap();
+    assert_eq!((page.notes.unreadable_lines, page.notes.duplicates), (0, 0), "{text}");
+    let known: BTreeSet<&str> = FleetReport::series_names().collect();
+    assert!(names(&text).is_subset(&known), "{text}");
+    let share =
+        page.samples.iter().find(|(name, _)| &*name.metric == "fizeau_watch_speed_of_light_ratio");
+    assert_eq!(share.map(|(_, sample)| Some(sample.value)), Some(report.fleet.unwrap().share));
+}
+
+#[test]
+fn dashboard_and_alerts_name_what_is_exported() {
+    let known: BTreeSet<&str> = FleetReport::series_names().collect();
+    for file in ["watch.json", "watch-alerts.yaml"] {
+        let path = format!("{}/../../docs/grafana/{file}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let named = names(&text);
+        let unknown: Vec<_> = named.difference(&known).collect();
+        assert!(unknown.is_empty() && named.len() >= 4, "{file}: {unknown:?} {named:?}");
+    }
+    let path = format!("{}/../../docs/grafana/watch.json", env!("CARGO_MANIFEST_DIR"));
+    let dashboard: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    for panel in dashboard["panels"].as_array().unwrap() {
+        assert!(panel["title"].is_string() && panel["gridPos"]["w"].is_u64(), "{panel}");
+        let targets = panel["targets"].as_array().unwrap();
+        assert!(targets.iter().all(|target| target["expr"].is_string()), "{panel}");
+    }
+}
