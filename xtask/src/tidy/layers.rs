@@ -108,14 +108,14 @@ const LAYERS: [Layer; 18] = [
     },
     Layer {
         name: "fizeau-telemetry",
-        rank: 1,
-        ours: &["fizeau-core"],
+        rank: 2,
+        ours: &["fizeau-roofline", "fizeau-core"],
         // Both that reach another machine are behind features.
         external: &["rmp-serde", "schemars", "serde", "serde_json", "thiserror", "ureq"],
     },
     Layer {
         name: "fizeau-record",
-        rank: 2,
+        rank: 3,
         ours: &[
             "fizeau-workload",
             "fizeau-metrics",
@@ -128,13 +128,13 @@ const LAYERS: [Layer; 18] = [
     },
     Layer {
         name: "fizeau-interop",
-        rank: 3,
+        rank: 4,
         ours: &["fizeau-record", "fizeau-metrics", "fizeau-core"],
         external: &["csv", "jiff", "serde", "serde_json", "thiserror"],
     },
     Layer {
         name: "fizeau-experiment",
-        rank: 4,
+        rank: 5,
         ours: &[
             "fizeau-harness",
             "fizeau-record",
@@ -150,14 +150,14 @@ const LAYERS: [Layer; 18] = [
     },
     Layer {
         name: "fizeau-harness",
-        rank: 3,
+        rank: 4,
         ours: &["fizeau-workload", "fizeau-transport", "fizeau-metrics", "fizeau-core"],
         external: &["futures-util", "rustix", "thiserror", "tokio"],
     },
     Layer {
         name: "fizeau-report",
         // Its tests show what interop imported.
-        rank: 4,
+        rank: 5,
         ours: &[
             "fizeau-record",
             "fizeau-probe",
@@ -181,7 +181,7 @@ const LAYERS: [Layer; 18] = [
     },
     Layer {
         name: "fizeau",
-        rank: 5,
+        rank: 6,
         ours: &[
             "fizeau-core",
             "fizeau-experiment",
@@ -202,7 +202,7 @@ const LAYERS: [Layer; 18] = [
     },
     Layer {
         name: "fizeau-cli",
-        rank: 6,
+        rank: 7,
         ours: &["fizeau"],
         external: &[
             "clap",
@@ -218,11 +218,11 @@ const LAYERS: [Layer; 18] = [
             "tracing-subscriber",
         ],
     },
-    Layer { name: "fizeau-benches", rank: 6, ours: &["fizeau"], external: &[] },
+    Layer { name: "fizeau-benches", rank: 7, ours: &["fizeau"], external: &[] },
     // Nothing of ours: it must build while they do not.
     Layer {
         name: "xtask",
-        rank: 6,
+        rank: 7,
         ours: &[],
         external: &["anyhow", "clap", "serde", "serde_json", "sha2", "toml"],
     },

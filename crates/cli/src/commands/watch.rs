@@ -105,7 +105,7 @@ fn once(args: &WatchArgs, watch: &FleetWatch, clock: MonotonicClock) -> Result<E
     }
     match args.json {
         true => say_json(&report)?,
-        false => say(screen::text(&report, Screen::of_stdout(80).width))?,
+        false => say(screen::text(&report, Screen::of_stdout().width))?,
     }
     let is_whole = report.telling() == report.replicas.len() && !report.is_impossible();
     Ok(if is_whole { Exit::Good } else { Exit::Missed })
@@ -149,7 +149,7 @@ fn show(args: &WatchArgs, report: &FleetReport) -> Result<bool, Fail> {
         screen::line(report)
     } else {
         // From the upper left corner, and nothing behind or below what is written.
-        let text = screen::text(report, Screen::of_stdout(80).width).replace('\n', "\x1b[K\n");
+        let text = screen::text(report, Screen::of_stdout().width).replace('\n', "\x1b[K\n");
         format!("\x1b[H{text}\x1b[K\n\x1b[J(Ctrl-C ends it)")
     };
     let mut out = std::io::stdout().lock();

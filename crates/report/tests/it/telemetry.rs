@@ -41,9 +41,9 @@ fn said() -> LevelTelemetry {
 const BEYOND: u32 = 64;
 
 fn level(concurrency: u32) -> LevelReport {
-    let level = sample::level(concurrency);
-    let said = (concurrency == BEYOND).then(|| Box::new(said()));
-    LevelReport { telemetry: said, ..level }
+    let mut level = sample::level(concurrency);
+    level.telemetry = (concurrency == BEYOND).then(|| Box::new(said()));
+    level
 }
 
 #[test]
