@@ -157,7 +157,7 @@ pub use sweep::{
 pub use telemetry::{LevelTelemetry, ScrapedPages, TelemetrySource, TelemetryWindows};
 pub use whatif::{
     ChosenLevel, NotRunReason, VariantDocument, VariantLevel, WhatIf, WhatIfDocument,
-    WhatIfVariant, slo_words, variant_letter,
+    WhatIfVariant, variant_letter,
 };
 
 /// The example of the README, compiled so that it cannot go stale.

@@ -11,5 +11,5 @@ pub use number::{
 };
 pub(crate) use price::price_origin;
 pub use price::{MILLION, at_price, price_words, said_by, usd, usd_beside};
-pub use words::{clock, listed, stamps, token_source};
+pub use words::{clock, listed, slo_words, stamps, token_source};
 pub use wrap::{wrap, wrap_hanging};

@@ -4,7 +4,7 @@ mod answer;
 mod common;
 mod document;
 
-pub use answer::{ChosenLevel, slo_words};
+pub use answer::ChosenLevel;
 pub use document::{VariantDocument, WhatIfDocument};
 
 use fizeau_core::LevelLoad;

@@ -80,7 +80,7 @@ impl Shown<'_, SweepReport> {
         }
         let (device, shares) = (device?, words.join(", "));
         Some(format!(
-            "The bound follows from what was measured of this device. Of the bound by {device}'s data sheet the levels reached {shares}"
+            "the bound follows from what was measured of this device; of the limit by the data sheet of {device} the levels reached {shares}"
         ))
     }
 

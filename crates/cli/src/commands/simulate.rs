@@ -1,6 +1,6 @@
 //! `fizeau simulate`: a bench or a sweep in virtual time, against a simulated engine.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use fizeau::core::Tokens;
 use fizeau::experiment::{
@@ -11,7 +11,7 @@ use fizeau::experiment::{
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::interop::DetailTally;
 use fizeau::metrics::GoodputGoals;
-use fizeau::record::{ClaimedFolder, Profile, SpeedOfLightReference};
+use fizeau::record::{Profile, SpeedOfLightReference};
 use fizeau::report::Verbosity;
 use fizeau::sim::{AdmissionOrder, Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
@@ -40,12 +40,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     // The tapes of a search in virtual time may take a gigabyte: they are kept where that was asked for.
     let by_default = || args.is_sweep().then(|| folder::by_default(WallTime::now(), "simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
-    let out = out.as_deref().map(folder::claim).transpose()?;
-    let folder = out.as_ref().map(|out| out.folder().path());
-    let engine = Simulation::new(args, folder.map(Path::to_owned), &cancel)?;
+    let engine = Simulation::new(args, out, &cancel)?;
     match asked(args)? {
         CaseSettings::Level(settings) => level(&engine, *settings),
-        asked => series(&CaseSpec { asked, engine }, out.as_ref()),
+        asked => series(&CaseSpec { asked, engine }),
     }
 }
 
@@ -91,10 +89,11 @@ fn level(engine: &Simulation<'_>, settings: LevelSettings) -> Result<Exit, Fail>
 }
 
 /// Runs a sweep or a search, and prints what the command of that name would.
-fn series(spec: &CaseSpec<Simulation<'_>>, out: Option<&ClaimedFolder>) -> Result<Exit, Fail> {
+fn series(spec: &CaseSpec<Simulation<'_>>) -> Result<Exit, Fail> {
     let Simulation { args, cancel, .. } = spec.engine;
-    let (trust, folder) = (&args.trust, out.map(ClaimedFolder::folder));
-    match spec.run(&mut ()).map_err(spec.engine.refused())?.outcome {
+    let ran = spec.run(&mut ()).map_err(spec.engine.refused())?;
+    let (trust, folder) = (&args.trust, ran.folder.as_ref());
+    match ran.outcome {
         CaseOutcome::Sweep(report) => {
             let outcome = sweep::Outcome::of(*report, folder, &args.level.goals, cancel)?;
             let page = folder.map(|folder| folder.path().join(PAGE));

@@ -13,7 +13,7 @@ const HEADER: &str = "canary-of-the-header";
 const COMMANDS: [&str; 4] = [
     "ab --random-input-len 4 --random-output-len 4 --num-prompts 3 --max-concurrency 1 --settle 0s --rounds 5",
     "bench --random-input-len 4 --random-output-len 4 --num-prompts 6 --max-concurrency 1",
-    "search --over concurrency --isl 4 --osl 4 --num-prompts 4 --from 1 --to 2 --max-runs 2 --confirm 0",
+    "search --over concurrency --isl 4 --osl 4 --num-prompts 4 --from 1 --to 2 --max-runs 3 --confirm 0",
     "sweep --levels 1 --isl 4 --osl 4 --num-prompts 4",
 ];
 

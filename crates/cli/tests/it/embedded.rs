@@ -57,7 +57,8 @@ fn without_its_own(text: &str) -> String {
 fn a_program_writes_the_folder_that_the_command_line_writes() {
     let scratch = Scratch::new("embedded");
     let out = scratch.path("run");
-    run(&["simulate", "--slots", "64", "--levels", "1,8", "--out", &out]);
+    let goals = "p99 ttft<500ms, p99 tpot<20ms";
+    run(&["simulate", "--slots", "64", "--levels", "1,8", "--slo", goals, "--out", &out]);
     embed_sweep::main().unwrap();
     let own = std::env::temp_dir().join(format!("fizeau-embedded-{}", std::process::id()));
     let (ours, theirs) = (files(&own), files(Path::new(&out)));

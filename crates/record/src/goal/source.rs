@@ -2,7 +2,7 @@
 
 use fizeau_metrics::Slo;
 
-use crate::slo_words;
+use crate::text::slo_words;
 
 /// Whose the goals are that levels are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fizeau_core::{StampSource, TokenSource};
+use fizeau_metrics::{Goal, Slo};
 
 /// A time as a clock shows it.
 ///
@@ -19,6 +20,13 @@ pub fn clock(time: Duration) -> String {
         0 => format!("{minutes}:{seconds:02}"),
         hours => format!("{hours}:{minutes:02}:{seconds:02}"),
     }
+}
+
+/// The goals as they were given.
+#[must_use]
+pub fn slo_words(slo: &Slo) -> String {
+    let goals: Vec<String> = slo.goals.iter().map(Goal::describe).collect();
+    goals.join(", ")
 }
 
 /// Who stamped arrivals.

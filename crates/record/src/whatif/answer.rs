@@ -1,10 +1,8 @@
 //! Which configuration to take for the goals.
 
-use fizeau_metrics::{Goal, Slo};
-
 use super::{WhatIf, WhatIfVariant, variant_letter};
 use crate::LevelReport;
-use crate::text::number;
+use crate::text::{number, slo_words};
 
 /// Where a configuration is to run: its level within the goals.
 #[derive(Debug, Clone, Copy)]
@@ -70,11 +68,4 @@ impl WhatIf {
         let name = self.variants.get(variant).map(WhatIfVariant::name).unwrap_or_default();
         format!("{} ({name})", variant_letter(variant))
     }
-}
-
-/// The goals as they were given.
-#[must_use]
-pub fn slo_words(slo: &Slo) -> String {
-    let goals: Vec<String> = slo.goals.iter().map(Goal::describe).collect();
-    goals.join(", ")
 }

@@ -6,7 +6,8 @@ use fizeau_core::LevelLoad;
 use fizeau_metrics::Verdict;
 use serde::{Deserialize, Serialize};
 
-use super::{NotRunReason, VariantLevel, WhatIf, WhatIfVariant, slo_words, variant_letter};
+use super::{NotRunReason, VariantLevel, WhatIf, WhatIfVariant, variant_letter};
+use crate::text::slo_words;
 use crate::{Json, JsonError, SweepDocument};
 
 /// `whatif.json` (schema `fizeau.whatif/1`): several configurations side by side.

@@ -7,7 +7,7 @@ use crate::Shown;
 use crate::escape::escape;
 use crate::page::document;
 use fizeau_metrics::Metric;
-use fizeau_record::slo_words as words;
+use fizeau_record::text::slo_words as words;
 use fizeau_record::{WhatIf, WhatIfVariant, variant_letter as letter};
 
 /// What the page adds to the looks of every page.

@@ -5,7 +5,7 @@ use crate::Shown;
 use crate::text::{line, sentence};
 use fizeau_core::LevelLoad;
 use fizeau_metrics::Metric;
-use fizeau_record::slo_words as words;
+use fizeau_record::text::slo_words as words;
 use fizeau_record::text::{column_decimals, number};
 use fizeau_record::{LatencyBasis, LevelReport, TailLatency};
 use fizeau_record::{VariantLevel, WhatIf, WhatIfVariant, variant_letter as letter};

@@ -162,10 +162,10 @@ fn a_shard_that_is_killed_is_done_without_where_that_is_allowed() {
     assert_eq!(summary["validity"]["verdict"], "suspect");
 }
 
-/// The same command, whose files cannot grow beyond 64 kB, as on a full disk.
+/// The same command, whose files cannot grow beyond 100 kB, as on a full disk.
 fn on_a_small_disk(command: &Command) -> Command {
     let mut limited = Command::new("sh");
-    limited.args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$0\" \"$@\""]);
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 200; exec \"$0\" \"$@\""]);
     limited.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
