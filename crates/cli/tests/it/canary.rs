@@ -93,7 +93,8 @@ fn a_command_line_that_is_refused_repeats_no_secret() {
     let (header, with_user) = (format!("X-Team={HEADER}"), format!("http://me:{KEY}@127.0.0.1:1"));
     let both = format!("{here},{with_user}");
     let bench = ["bench", "--model", "m", "--num-prompts", "1"];
-    let lines: [(&[&str], &[(&str, &str)]); 6] = [
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+    let lines: [(&[&str], Variables<'_>); 6] = [
         (&["--base-url", here, "--header", HEADER], &[]),
         (&["--base-url", here, "--header", &header, "--no-such-flag"], &[]),
         (&["--base-url", here, "--header", &header], &[("OPENAI_API_KEY", KEY)]),

@@ -63,10 +63,12 @@ fn what_the_page_says_of_the_level_is_true(out: &str, served: &[Value]) {
         one["scheduled_ns"][at].as_u64().unwrap() - one["arrived_ns"].as_u64().unwrap()
     };
     let queue = |one: &Value| one["queue_ns"].as_u64().unwrap();
-    let times: [(&str, &dyn Fn(&Value) -> u64); 3] =
-        [("ttft_ms", &|one| left(one, 0)), ("e2el_ms", &|one| left(one, 19)), ("queue_ms", &queue)];
-    for (name, truth) in times {
-        let truth = served.iter().map(truth).sum::<u64>() as f64 / 1e6;
+    let total = |of: &dyn Fn(&Value) -> u64| served.iter().map(of).sum::<u64>() as f64 / 1e6;
+    for (name, truth) in [
+        ("ttft_ms", total(&|one| left(one, 0))),
+        ("e2el_ms", total(&|one| left(one, 19))),
+        ("queue_ms", total(&queue)),
+    ] {
         let sum = number(&said[name]["sum"]["delta"]);
         assert!((sum - truth).abs() < 1e-6, "{name}: {sum} against {truth}");
         assert_eq!(number(&said[name]["count"]["delta"]), 12.0, "{name}");

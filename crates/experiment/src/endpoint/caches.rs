@@ -39,26 +39,34 @@ pub(crate) struct EmptiedCaches<M> {
     failed: Rc<RefCell<Option<ResetCacheError>>>,
 }
 
-/// Each of `with`, which measure `endpoints` in their order, and what becomes of an outcome if a cache was not emptied.
-pub(crate) fn emptied<M: Measure, T>(
+/// Whether a cache could not be emptied, and why.
+pub(crate) struct CacheFailure(Rc<RefCell<Option<ResetCacheError>>>);
+
+impl CacheFailure {
+    /// What becomes of an outcome: that error, if there was one.
+    pub(crate) fn judge<T>(
+        self,
+        outcome: Result<T, ExperimentError>,
+    ) -> Result<T, ExperimentError> {
+        match self.0.take() {
+            Some(error) => Err(EndpointError::new(error).into()),
+            None => outcome,
+        }
+    }
+}
+
+/// Each of `with`, which measure `endpoints` in their order, and what is known afterwards of their caches.
+pub(crate) fn emptied<M: Measure>(
     with: Vec<M>,
     endpoints: &[PreparedEndpoint],
-) -> (
-    Vec<EmptiedCaches<M>>,
-    impl FnOnce(Result<T, ExperimentError>) -> Result<T, ExperimentError> + use<M, T>,
-) {
+) -> (Vec<EmptiedCaches<M>>, CacheFailure) {
     let failed = Rc::new(RefCell::new(None));
     let each = |(with, endpoint): (M, &PreparedEndpoint)| {
         let is_asked = endpoint.cache == CacheBeforeLevel::Emptied;
         let target = is_asked.then(|| endpoint.target.clone());
         EmptiedCaches { with, target, failed: Rc::clone(&failed) }
     };
-    let each = with.into_iter().zip(endpoints).map(each).collect();
-    let judge = move |outcome| match failed.take() {
-        Some(error) => Err(EndpointError::new(error).into()),
-        None => outcome,
-    };
-    (each, judge)
+    (with.into_iter().zip(endpoints).map(each).collect(), CacheFailure(failed))
 }
 
 impl<M: Measure> Measure for EmptiedCaches<M> {

@@ -249,8 +249,9 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             self.find_metrics(clock, watcher);
             let pools = self.pools(clock, Shard::WHOLE).await?;
             let document = self.document(&clock)?;
-            let (with, judge) = emptied(pools, &self.endpoints);
-            let whole = judge(self.measure(with, Pacer::new(clock), &document, watcher).await)?;
+            let (with, caches) = emptied(pools, &self.endpoints);
+            let whole = self.measure(with, Pacer::new(clock), &document, watcher).await;
+            let whole = caches.judge(whole)?;
             return Ok(ShardOutcome::Whole(whole));
         };
         let (group, clock) = (&group, group.clock());
