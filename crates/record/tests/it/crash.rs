@@ -64,7 +64,8 @@ fn is_a_part(level: &LevelReport, text: &[u8], bytes: usize) {
         Some((line, is_whole))
     });
     let tapes: Vec<Tape> = lines
-        .filter_map(|(line, is_whole)| is_whole.then(|| serde_json::from_str(line).unwrap()))
+        .filter(|(_, is_whole)| *is_whole)
+        .map(|(line, _)| serde_json::from_str(line).unwrap())
         .collect();
     let of_tapes = LevelReport::of_tapes(level.load, &tapes);
     assert_eq!(level.summary.requests.sent, tapes.len() as u64, "at {bytes}");
