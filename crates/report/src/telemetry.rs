@@ -126,8 +126,8 @@ fn server_sentence(said: &LevelTelemetry) -> Option<String> {
         Some(format!("{name} {mean}{peak}"))
     };
     let words: Vec<String> = [
-        with_peak("running", server.running.as_ref(), "max", number),
-        with_peak("waiting", server.waiting.as_ref(), "max", number),
+        with_peak("running", server.running.as_ref(), "max", four_digits),
+        with_peak("waiting", server.waiting.as_ref(), "max", four_digits),
         with_peak("KV", server.kv_use.as_ref(), "peak", percent),
         counter(server.preemptions.as_ref()).map(|times| format!("preemptions {times}")),
         server
