@@ -95,8 +95,11 @@ impl TelemetrySpec {
             for page in places {
                 match telemetry.tried(&page) {
                     Ok(()) => {
-                        telemetry.pages.push(page);
                         missing = None;
+                        // What is read twice would be counted twice.
+                        if !telemetry.reads(&page) {
+                            telemetry.pages.push(page);
+                        }
                         break;
                     }
                     // Who does not answer does not answer anywhere.
@@ -151,6 +154,12 @@ impl Telemetry {
     }
 
     /// Whether there is a page with anything on it that is known, and if not why.
+    /// Whether this page is one of those that are read: as far as its address goes, without a query.
+    fn reads(&self, page: &Address) -> bool {
+        let address = |page| self.source(page).address().to_owned();
+        self.pages.iter().any(|read| address(read) == address(page))
+    }
+
     fn tried(&self, page: &Address) -> Result<(), Missing> {
         let mut source = self.source(page);
         let told = source.page().map_err(|error| match &error.kind {

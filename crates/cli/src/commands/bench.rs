@@ -78,13 +78,18 @@ fn experiment(
     if let Shards::Apart(shard) = shards {
         settings.shard = *shard;
     }
+    let telemetry = args.telemetry.spec().named("--server-metrics-header")?;
     let experiment = Experiment::new(endpoint(args)?)
         .settings(settings)
         .system(system)
         .client(client::spec(&args.client)?)
-        .telemetry(args.telemetry.spec().named("--server-metrics-header")?)
         .origin(origin)
         .cancel(cancel.clone());
+    // What the server had of all shards is not what one of them asked.
+    let experiment = match shards {
+        Shards::Apart(_) => experiment,
+        _ => experiment.telemetry(telemetry),
+    };
     let experiment = shards.share(experiment);
     Ok(match &args.level.result.out {
         Some(out) if shards.has_report() => experiment.folder(out),

@@ -85,11 +85,15 @@ impl<K: Send + 'static> Experiment<K> {
             // Who no longer waits does not want it.
             let _ = tell.send(came);
         };
-        let named = thread::Builder::new().name("fizeau-experiment".to_owned());
+        let named = thread::Builder::new().name("fizeau-experiment".to_owned()).stack_size(STACK);
         named.spawn(work).map_err(ExperimentError::broken)?;
         Ok(ExperimentHandle { progress: EventStream(progress), cancel, outcome })
     }
 }
+
+/// As much as a program's first thread has as a rule: without optimisation the futures of a run, one in the other, take more than
+/// the two megabytes of other threads.
+const STACK: usize = 8 << 20;
 
 /// Sends events to whoever reads them.
 struct EventSender(mpsc::UnboundedSender<RunEvent>);
