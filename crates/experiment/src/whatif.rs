@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::event::Watcher;
 use crate::experiment::{EndpointKind, Experiment, PreparedExperiment, PreparedRun};
-use crate::input::{ExperimentError, InputError};
+use crate::input::{ExperimentError, InputError, InputField};
 use crate::level::LevelSettings;
 use crate::measured_level::MeasuredLevel;
 use crate::search::{SearchOutcome, SearchSettings};
@@ -196,7 +196,8 @@ impl<E: CaseEngine> WhatIfRunner<E> {
     /// Runs the next configuration that can run, and gives what came of it; none once all have had their turn.
     ///
     /// # Errors
-    /// If something breaks in the midst. A wrong input keeps only its own configuration from running.
+    /// If something breaks in the midst. A wrong input, but for a folder that cannot be had, keeps only its own
+    /// configuration from running.
     pub fn next_case(
         &mut self,
         watcher: &mut impl Watcher,
@@ -217,7 +218,8 @@ impl<E: CaseEngine> WhatIfRunner<E> {
                         });
                         return Ok(Some(ran));
                     }
-                    Err(ExperimentError::Input(error)) => {
+                    // A folder that cannot be had is no property of a configuration.
+                    Err(ExperimentError::Input(error)) if error.field != InputField::Out => {
                         NotRunReason::Impossible(spec.engine.refusal(error))
                     }
                     Err(error) => return Err(error),

@@ -30,7 +30,7 @@
 //!
 //! # Invariants
 //!
-//! - Nothing that a server sends can panic or grow memory without bound.
+//! - Nothing that a server sends can panic, and a page has limits. How many series many pages may name has none yet.
 //! - Counters are deltas over exactly the window, restarts added, with how far they may be off at the edges. Gauges are weighted by
 //!   time. Histograms are counts, sums and the bucket that holds a percentile, never a percentile that was made up.
 //! - What is not said is absent, never zero; every figure names the metric that it was read off.
@@ -90,7 +90,9 @@ pub use listener::{ListenError, MetricsListener};
 #[cfg(feature = "http")]
 pub use page_source::{FetchError, FetchErrorKind, PageSettings, PageSource};
 pub use samples::{Combine, Fetch, FetchFailure, History, HistoryLine, Point};
-pub use scraper::{Metrics, Pace, ScrapeCost, ScrapeReport, ScrapeSettings, Scraper, ScraperError};
+pub use scraper::{
+    Metrics, Pace, ScrapeCost, ScrapeReport, ScrapeSettings, Scraper, ScraperError, in_one_line,
+};
 pub use server::{
     ServerTimeline, ServerWindow, TimelinePoint, ToldCounter, ToldGauge, ToldHistogram,
 };

@@ -4,4 +4,4 @@ mod cost;
 mod running;
 
 pub use cost::{Pace, ScrapeCost};
-pub use running::{Metrics, ScrapeReport, ScrapeSettings, Scraper, ScraperError};
+pub use running::{Metrics, ScrapeReport, ScrapeSettings, Scraper, ScraperError, in_one_line};

@@ -12,6 +12,7 @@ use fizeau::experiment::SolSystems;
 use fizeau::roofline::{HourlyRate, System, UniformLoad};
 use fizeau::telemetry::{
     FleetFinding, FleetReport, FleetSettings, FleetWatch, ForwardPassSubscriber, MetricsListener,
+    in_one_line,
 };
 use fizeau::transport::MonotonicClock;
 
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
     }
     if let Some(address) = &args.forward_pass {
         let steps = ForwardPassSubscriber::connect(address, clock);
-        watch = watch.with_steps(steps.map_err(|error| Fail::endpoint(chain(&error)))?);
+        watch = watch.with_steps(steps.map_err(|error| Fail::endpoint(in_one_line(&error)))?);
     }
     watch.ask_now(PATIENCE);
     let first = watch.report(clock.now());
@@ -181,15 +182,4 @@ fn untold(report: &FleetReport) -> Fail {
             ))
         }
     }
-}
-
-/// An error with what caused it.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut line = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        line = format!("{line}: {error}");
-        cause = error.source();
-    }
-    line
 }

@@ -180,8 +180,9 @@ impl<S: Source, C: Clock> Work<S, C> {
     }
 }
 
-/// An error with what caused it.
-fn in_one_line(error: &dyn std::error::Error) -> String {
+/// An error with what caused it, and what caused that, in one line.
+#[must_use]
+pub fn in_one_line(error: &dyn std::error::Error) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
