@@ -4,6 +4,7 @@
 mod alone;
 mod browser;
 mod gate;
+mod lints;
 
 use std::env;
 use std::ffi::OsString;
@@ -26,29 +27,37 @@ const EVERYTHING: [&str; 4] = ["--workspace", "--exclude", "fizeau-benches", "--
 /// # Errors
 /// If a step could not even be tried.
 pub(crate) fn run() -> Result<ExitCode> {
+    if let Some(linting) = lints::this_program_with_lints()? {
+        return process::become_command(linting);
+    }
     let xtask = engine::this_program()?;
     let mut gate = Gate::default();
     let metadata = Metadata::read(&["--no-deps"])?;
     gate.step("format", || check(&["fmt", "--all", "--check"]));
     gate.step("tidy", || Ok(Outcome::of(tidy::is_clean()?)));
-    gate.step("clippy", clippy);
     gate.step("browser", browser::set_up);
-    if gate.step("build", build) {
+    if gate.step("build and clippy", build) {
         tests(&mut gate);
         gate.step("examples", || examples(&metadata));
         gate.step("same plans alone", || alone::same_plans(&EVERYTHING, &metadata));
         gate.step("kernels", kernels);
         gate.step("docs", docs);
+        gate.step("clippy of the rest", clippy);
         gate.step("libraries alone", || libraries_alone(&metadata));
         real_engine(&mut gate, &xtask);
     }
     Ok(gate.close())
 }
 
+/// The lints of what no test runs: the benches; or of everything, where clippy did not build the tests.
 fn clippy() -> Result<Outcome> {
-    check(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])
+    let targets: &[&str] = if lints::are_on() { &["--bench", "*"] } else { &["--all-targets"] };
+    let mut command = cargo::command();
+    command.args(["clippy", "--workspace", "--all-features"]).args(targets);
+    Ok(Outcome::of(process::succeeds(command.args(["--", "-D", "warnings"]))?))
 }
 
+/// Builds the tests and the examples, by clippy where it is there: what it finds is an error.
 fn build() -> Result<Outcome> {
     let mut command = cargo::command();
     command.args(Runner::find().words()).args(EVERYTHING).arg("--no-run");
@@ -96,7 +105,7 @@ fn libraries_alone(metadata: &Metadata) -> Result<Outcome> {
     for package in metadata.libraries() {
         let mut command = cargo::command();
         command.args(["check", "--quiet", "--no-default-features", "--package", &package.name]);
-        if !process::succeeds(&mut command)? {
+        if !process::succeeds(lints::off(&mut command))? {
             eprintln!("{} does not build alone", package.name);
             outcome = Outcome::Failed;
         }

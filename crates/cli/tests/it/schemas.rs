@@ -10,11 +10,19 @@ use serde_json::Value;
 
 use crate::stand::{Ended, Scratch, fixed, json, run};
 
+/// The schema of that name.
+fn schema(name: &str) -> Value {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema");
+    json(format!("{folder}/{name}.schema.json"))
+}
+
 /// Holds a document against the schema of that name.
 fn keeps_to(name: &str, document: &Value, whose: &str) {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema");
-    let schema = json(format!("{folder}/{name}.schema.json"));
-    let errors = validator::errors(&schema, document);
+    holds(&schema(name), document, whose, name);
+}
+
+fn holds(schema: &Value, document: &Value, whose: &str, name: &str) {
+    let errors = validator::errors(schema, document);
     assert!(errors.is_empty(), "{whose} against {name}.schema.json: {errors:#?}");
 }
 
@@ -31,8 +39,9 @@ fn all_keep_to(folder: &str) -> usize {
                 checked += 1;
             }
             "tapes.jsonl" => {
+                let tape = schema("tape");
                 for line in read_to_string(&path).unwrap().lines() {
-                    keeps_to("tape", &serde_json::from_str(line).unwrap(), &path);
+                    holds(&tape, &serde_json::from_str(line).unwrap(), &path, "tape");
                 }
                 checked += 1;
             }

@@ -93,63 +93,74 @@ pub(super) mod columns {
     }
 
     pub(crate) fn serialize<S: Serializer>(arrivals: &[Arrival], to: S) -> Result<S::Ok, S::Error> {
-        let mut previous = Stamp::EPOCH;
-        let gap = |arrival: &Arrival| {
-            let gap = arrival.at.saturating_since(previous).as_nanos();
-            previous = arrival.at;
-            gap
-        };
-        let mut last_read = 0;
-        let read_step = |arrival: &Arrival| {
-            let step = arrival.read.wrapping_sub(last_read);
-            last_read = arrival.read;
-            step
-        };
-        let lagged = arrivals.iter().any(|a| a.read_lag != ReadLag::ZERO);
-        let columns = Columns {
-            gap_ns: arrivals.iter().map(gap).collect(),
-            read_step: arrivals.iter().map(read_step).collect(),
-            tokens: arrivals.iter().map(|a| a.tokens).collect(),
-            bytes: arrivals.iter().map(|a| a.bytes).collect(),
-            continuation_bytes: arrivals.iter().map(|a| a.bytes.wrapping_sub(a.chars)).collect(),
-            channel: arrivals.iter().map(|a| a.channel).collect(),
-            read_lag_ns: arrivals.iter().filter(|_| lagged).map(|a| a.read_lag).collect(),
-        };
-        columns.serialize(to)
+        Columns::of(arrivals).serialize(to)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Vec<Arrival>, D::Error> {
-        let columns = Columns::deserialize(from)?;
-        let n = columns.gap_ns.len();
-        let runs = [
-            columns.read_step.len(),
-            columns.tokens.len(),
-            columns.continuation_bytes.len(),
-            columns.channel.len(),
-        ];
-        let lags = columns.read_lag_ns.len();
-        if runs.iter().any(|len| *len != Some(n))
-            || columns.bytes.len() != n
-            || (lags != n && lags != 0)
-        {
-            return Err(D::Error::custom("the columns of `arrivals` differ in length"));
+        let arrivals = Columns::deserialize(from)?.arrivals();
+        arrivals.ok_or_else(|| D::Error::custom("the columns of `arrivals` differ in length"))
+    }
+
+    impl Columns {
+        fn of(arrivals: &[Arrival]) -> Self {
+            let mut previous = Stamp::EPOCH;
+            let gap = |arrival: &Arrival| {
+                let gap = arrival.at.saturating_since(previous).as_nanos();
+                previous = arrival.at;
+                gap
+            };
+            let mut last_read = 0;
+            let read_step = |arrival: &Arrival| {
+                let step = arrival.read.wrapping_sub(last_read);
+                last_read = arrival.read;
+                step
+            };
+            let lagged = arrivals.iter().any(|a| a.read_lag != ReadLag::ZERO);
+            Self {
+                gap_ns: arrivals.iter().map(gap).collect(),
+                read_step: arrivals.iter().map(read_step).collect(),
+                tokens: arrivals.iter().map(|a| a.tokens).collect(),
+                bytes: arrivals.iter().map(|a| a.bytes).collect(),
+                continuation_bytes: arrivals
+                    .iter()
+                    .map(|a| a.bytes.wrapping_sub(a.chars))
+                    .collect(),
+                channel: arrivals.iter().map(|a| a.channel).collect(),
+                read_lag_ns: arrivals.iter().filter(|_| lagged).map(|a| a.read_lag).collect(),
+            }
         }
-        let counts = columns.read_step.values().zip(columns.tokens.values());
-        let kinds = columns.continuation_bytes.values().zip(columns.channel.values());
-        let mut lags = columns.read_lag_ns.iter();
-        let (mut at, mut read) = (Stamp::EPOCH, 0_u32);
-        let mut arrivals = Vec::with_capacity(n);
-        let rows = columns.gap_ns.iter().zip(&columns.bytes).zip(counts.zip(kinds));
-        for ((&gap, &bytes), ((step, tokens), (continuation, channel))) in rows {
-            at += Nanos::from_nanos(gap);
-            read = read.wrapping_add(step);
-            let chars = bytes.wrapping_sub(continuation);
-            let read_lag = lags.next().copied().unwrap_or_default();
-            arrivals.push(Arrival { at, read, tokens, bytes, chars, channel, read_lag });
+
+        /// Nothing where the columns differ in length.
+        fn arrivals(&self) -> Option<Vec<Arrival>> {
+            let n = self.gap_ns.len();
+            let lengths = [
+                self.read_step.len(),
+                self.tokens.len(),
+                self.continuation_bytes.len(),
+                self.channel.len(),
+                Some(self.bytes.len()),
+            ];
+            let lags = self.read_lag_ns.len();
+            if lengths.iter().any(|len| *len != Some(n)) || (lags != n && lags != 0) {
+                return None;
+            }
+            let counts = self.read_step.values().zip(self.tokens.values());
+            let kinds = self.continuation_bytes.values().zip(self.channel.values());
+            let mut lags = self.read_lag_ns.iter();
+            let (mut at, mut read) = (Stamp::EPOCH, 0_u32);
+            let mut arrivals = Vec::with_capacity(n);
+            let rows = self.gap_ns.iter().zip(&self.bytes).zip(counts.zip(kinds));
+            for ((&gap, &bytes), ((step, tokens), (continuation, channel))) in rows {
+                at += Nanos::from_nanos(gap);
+                read = read.wrapping_add(step);
+                let chars = bytes.wrapping_sub(continuation);
+                let read_lag = lags.next().copied().unwrap_or_default();
+                arrivals.push(Arrival { at, read, tokens, bytes, chars, channel, read_lag });
+            }
+            Some(arrivals)
         }
-        Ok(arrivals)
     }
 
     /// A column as runs of equal values: (value, how many).
