@@ -219,7 +219,8 @@ impl<'a, K, O> Tee<'a, K, O> {
         let tally = LevelTally::new(level.goals).with_window(level.window);
         let is_closed = level.plan.pacing() == Pacing::ClosedLoop;
         let tally = if is_closed { tally.of_closed_loop() } else { tally };
-        let looks = level.until.map(|asked| PrecisionWatch::new(asked, enough));
+        let most = level.load.stop_after;
+        let looks = level.until.map(|asked| PrecisionWatch::new(asked, enough, most));
         Self { tally, sink, observer, looks }
     }
 }
@@ -276,7 +277,8 @@ pub struct PlannedLevel<'a> {
     /// that are sent.
     ///
     /// It is looked at when 100 requests have completed, and then each time that there are a fifth more (or as many as the
-    /// interval needs). Ending a level because an interval is narrow favours those that happen to come out narrow: the interval
+    /// interval needs). Where it only shortens the level ([`PrecisionGoal::from`](fizeau_metrics::PrecisionGoal::from)), it is looked at
+    /// from that time and three requests on, unless 100 complete within half of the level's time. Ending a level because an interval is narrow favours those that happen to come out narrow: the interval
     /// then encloses the truth a little less often than it says.
     pub until: Option<&'a Precision>,
     /// What says when it begins, where other clients measure it too; none to begin as soon as this one is ready.

@@ -31,6 +31,7 @@ pub use over_time::{Occupancy, OccupancyOverTime};
 pub use probe::ProbeSummary;
 pub use tally::LevelTally;
 pub use uncertainty::RateIntervals;
+pub(crate) use uncertainty::RequestSeries;
 pub use windowed::{WindowFigures, WindowMetrics, WindowThroughput, WindowedSummary};
 
 use std::collections::BTreeMap;
