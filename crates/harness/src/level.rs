@@ -18,7 +18,7 @@ use crate::drive::{
     ProbeStream, SinkOutlet, SlotOpening, TextAfter, drive, drive_with_probe,
 };
 use crate::observe::{Notice, Observer, PrecisionWatch};
-use crate::proof::{CpuWatch, SelfWatch};
+use crate::proof::{CpuWatch, SelfWatch, StealWatch};
 use crate::{Cancel, InFlight};
 
 /// Whatever can measure one level of a plan after another: a [`WorkerPool`](crate::WorkerPool) of worker threads, or a [`Rig`] on one
@@ -94,6 +94,7 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
             .map_err(DriveError::widen)?;
         let in_flight = InFlight::default();
         observer.notice(Notice::WarmedUp { requests: warmup.sent, in_flight: &in_flight });
+        let steal = StealWatch::start(self.watch, self.timer);
         let watch = CpuWatch::start(self.watch, self.timer);
         let enough = Cancel::new();
         let mut tee = Tee::of(&level, enough.clone(), sink, observer);
@@ -115,7 +116,9 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
         let driven =
             drive_with_probe(&drive_loop, &mut requests, load_hold, slots, probe, &mut outlet)
                 .await?;
-        Ok(LevelRun::of(tee, watch.stop(self.timer), driven, warmup))
+        let steal_share = steal.share(self.timer);
+        let watch = ClientWatch { steal_share, ..watch.stop(self.timer) };
+        Ok(LevelRun::of(tee, watch, driven, warmup))
     }
 
     fn cancel(&self) -> &Cancel {

@@ -12,6 +12,7 @@ use super::worker::{Unsendable, WorkerMessage};
 use crate::drive::{DriveEnding, DriveOutcome, Outlet, SinkOutlet};
 use crate::level::{LevelRun, PlannedLevel, Tee};
 use crate::observe::{Notice, Observer};
+use crate::proof::{SelfWatch, StealWatch};
 use crate::{Cancel, DriveError, InFlight};
 
 /// How far ahead the common start lies: longer than it takes to wake a worker, short enough to be no wait.
@@ -79,12 +80,16 @@ impl<E: Error> Collector<E> {
         }
         let (requests, in_flight) = (self.warmup.sent, &self.in_flight);
         tee.observer.notice(Notice::WarmedUp { requests, in_flight });
-        let start = level.begin(clock.now(), &self.cancel).max(clock.now() + LEAD);
+        let agreed = level.begin(clock.now(), &self.cancel);
+        // Before the lead is counted: reading takes some of a millisecond.
+        let steal = StealWatch::start(SelfWatch::Thread, clock);
+        let start = agreed.max(clock.now() + LEAD);
         for switch in switches {
             // Who is over already does not wait.
             let _ = switch.send(start);
         }
         self.keep(&mut SinkOutlet::new(&mut tee)).await.map_err(DriveError::Sink)?;
+        self.watch.steal_share = steal.share(clock);
         if let Some(error) = self.unsendable.take() {
             return Err(error.widen());
         }
