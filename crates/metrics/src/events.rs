@@ -1,6 +1,6 @@
 //! What several figures want to know of all arrivals of a tape, found in one pass.
 
-use fizeau_core::{Arrival, Tape, Tokens};
+use fizeau_core::{Arrival, Stamp, Tape, Tokens};
 
 /// Sums over the arrivals of one tape: this runs for each token of a run, so no figure makes its own.
 #[derive(Debug, Clone, Copy)]
@@ -45,8 +45,8 @@ impl Events {
 ///
 /// A server that sends several events at once does so at its own pace, and its reads are none of these.
 struct MergedReads {
-    /// The last event.
-    last: Arrival,
+    /// When the last event came, and in which read.
+    last: (Stamp, u32),
     /// How long the read that brought it came after the one before, in nanoseconds; none of the first.
     gap: Option<u64>,
     /// Whether that is more than one event's share.
@@ -67,12 +67,14 @@ const SHORTEST_PACE_NS: u64 = 500_000;
 impl MergedReads {
     const fn after(first: &Arrival) -> Self {
         let (is_late, is_merged) = (false, false);
-        Self { last: *first, gap: None, is_late, is_merged, pace: [None; 2], merged: 0 }
+        let last = (first.at, first.read);
+        Self { last, gap: None, is_late, is_merged, pace: [None; 2], merged: 0 }
     }
 
     fn note(&mut self, event: &Arrival) {
-        let gap = event.at.saturating_since(self.last.at).as_nanos();
-        if event.read == self.last.read || gap < TOGETHER_NS {
+        let (at, read) = self.last;
+        let gap = event.at.saturating_since(at).as_nanos();
+        if event.read == read || gap < TOGETHER_NS {
             self.is_merged |= self.is_late;
             self.merged += u64::from(self.is_late);
         } else {
@@ -82,7 +84,7 @@ impl MergedReads {
             self.is_late = self.is_beyond_pace(gap);
             (self.gap, self.is_merged) = (Some(gap), false);
         }
-        self.last = *event;
+        self.last = (event.at, event.read);
     }
 
     /// Whether a second event was due by now: after one and three quarters of the longer of two gaps, since an event in two packets
