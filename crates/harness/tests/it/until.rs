@@ -126,10 +126,10 @@ fn each_level_ends_by_itself_once_the_figure_is_known() {
 #[test]
 fn a_goal_from_a_time_on_only_shortens_a_level() {
     let runs = levels("ci=90% from 2s", Nanos::from_secs(10));
-    for (run, completed) in [(&runs[0], 15..80), (&runs[2], 100..200)] {
+    for (run, completed) in [(&runs[0], 15..80), (&runs[2], 100..300)] {
         assert_eq!(run.driven.ended, DriveEnding::Enough);
         assert!(completed.contains(&run.summary.requests.completed));
-        assert!(run.summary.throughput.duration.get() >= 2.0 || completed.start == 100);
+        assert!(run.summary.throughput.duration.get() >= 2.0);
     }
 }
 
