@@ -96,7 +96,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         stream.socket.write_all(&request)?;
     }
     let mut buffer = vec![0; 1 << 16];
-    let mut events = Vec::with_capacity(1024);
+    let mut events: Vec<epoll::Event> = Vec::with_capacity(1024);
     let mut left = streams as u64 * each;
     while left > 0 {
         match epoll::wait(&ready, spare_capacity(&mut events), None) {
