@@ -29,13 +29,14 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
     let mut command = Command::new(&fizeau.path);
     let is_remote = std::env::var_os("FIZEAU_BASE_URL").is_some();
     let subject = SUBJECT.map(std::env::var_os);
-    command.arg("sweep").args(lengths(args)).args(short(args, is_remote));
+    command.arg("sweep").args(lengths(args, is_remote)).args(short(args, is_remote));
     command.args(described(args, subject)).args(args);
     process::become_command(command)
 }
 
-/// Lengths that the real engine, on a CPU, gets enough requests of through in a level; none where the command line says some.
-fn lengths(args: &[OsString]) -> &'static [&'static str] {
+/// Lengths that the real engine, on a CPU, gets enough requests of through in a level, and of the embedded one, whose tokens are all
+/// alike, half as long: a first level of few requests is there in seconds. None where the command line says some.
+fn lengths(args: &[OsString], is_remote: bool) -> &'static [&'static str] {
     const SAYS_HOW_LONG: [&str; 10] = [
         "--isl",
         "--random-input-len",
@@ -48,14 +49,22 @@ fn lengths(args: &[OsString]) -> &'static [&'static str] {
         "--length-pairs",
         "--dataset-name",
     ];
-    if names_any(args, &SAYS_HOW_LONG) { &[] } else { &["--isl", "250", "--osl", "250"] }
+    match names_any(args, &SAYS_HOW_LONG) {
+        true => &[],
+        false if is_remote || names_any(args, &["--base-url"]) => &["--isl", "250", "--osl", "250"],
+        false => &["--isl", "128", "--osl", "128"],
+    }
 }
 
-/// Flags of the embedded engine, which is the same at any time: a look at it should take minutes, not a minute a level.
+/// Flags of the embedded engine, which is the same at any time: a look at it should take a minute or two, not a minute a level. A
+/// level whose mean latency is soon known, as at low loads, is shorter still; the output says which ones were.
 fn short(args: &[OsString], is_remote: bool) -> &'static [&'static str] {
     const SAYS_HOW_LONG: [&str; 6] =
         ["--base-url", "--level-seconds", "--num-prompts", "--until", "--budget", "--resume"];
-    if is_remote || names_any(args, &SAYS_HOW_LONG) { &[] } else { &["--level-seconds", "18"] }
+    match is_remote || names_any(args, &SAYS_HOW_LONG) {
+        true => &[],
+        false => &["--level-seconds", "18", "--until", "ci=2% from 2s"],
+    }
 }
 
 /// Flags of the engine that the variables tell of; none where another is named, or anything about one.
@@ -87,7 +96,7 @@ mod tests {
             let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
             short(&args, false).len()
         };
-        assert_eq!([of(""), of("--levels 1,2")], [2, 2]);
+        assert_eq!([of(""), of("--levels 1,2")], [4, 4]);
         assert_eq!(
             [of("--base-url=http://h"), of("--budget 20m"), of("--level-seconds 5")],
             [0; 3]
@@ -98,8 +107,10 @@ mod tests {
     #[test]
     fn lengths_are_those_of_the_command_line() {
         let given = [OsString::from("--random-input-len=1000")];
-        assert!(lengths(&given).is_empty());
-        assert_eq!(lengths(&[]).len(), 4);
+        assert!(lengths(&given, false).is_empty());
+        let remote = [OsString::from("--base-url=http://h")];
+        assert_eq!(lengths(&remote, false), lengths(&[], true));
+        assert_ne!(lengths(&[], false), lengths(&[], true));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One shape: Fizeau and wrk in turn, on the same server.
+//! One shape: Fizeau, wrk and a bare loop in turn, on the same server.
 
 use std::time::Duration;
 
@@ -23,6 +23,8 @@ struct Round {
     /// Only where the server's timing is exact.
     sides: Option<Sides>,
     wrk: Option<WrkRun>,
+    /// CPU seconds per million tokens of the bare loop.
+    floor: Option<f64>,
 }
 
 /// The same figures on both sides.
@@ -42,7 +44,7 @@ pub(crate) fn compare(stand: &Stand, shape: &Shape) -> Result<Table> {
     Ok(table(shape, &rounds))
 }
 
-/// Runs `shape` once, without wrk.
+/// Runs `shape` once, without wrk and the bare loop.
 pub(crate) fn alone(stand: &Stand, shape: &Shape) -> Result<Table> {
     let server = Server::start(&stand.fizeau, stand.cores.server, stand.priority, shape)?;
     Ok(table(shape, &[fizeau(stand, shape, &server)?]))
@@ -51,7 +53,8 @@ pub(crate) fn alone(stand: &Stand, shape: &Shape) -> Result<Table> {
 fn round(stand: &Stand, shape: &Shape, server: &Server) -> Result<Round> {
     let round = fizeau(stand, shape, server)?;
     let wrk = stand.wrk.as_ref().map(|wrk| wrk.run(shape, stand.priority, server)).transpose()?;
-    Ok(Round { wrk, ..round })
+    let floor = stand.floor.cpu_per_million(shape, stand.priority, server)?;
+    Ok(Round { wrk, floor: Some(floor), ..round })
 }
 
 fn fizeau(stand: &Stand, shape: &Shape, server: &Server) -> Result<Round> {
@@ -61,7 +64,7 @@ fn fizeau(stand: &Stand, shape: &Shape, server: &Server) -> Result<Round> {
     let server_cpu = server.cpu()?.saturating_sub(before);
     let others = watch.others(server_cpu, client.finished.cpu)?;
     let sides = shape.is_paced().then(|| Sides::of(&client, server.truth()?)).transpose()?;
-    Ok(Round { client, server_cpu, others, sides, wrk: None })
+    Ok(Round { client, server_cpu, others, sides, wrk: None, floor: None })
 }
 
 impl Sides {
@@ -125,6 +128,14 @@ fn cost(table: &mut Table, shape: &Shape, rounds: &[Round]) {
         let ratios = rounds.iter().map(|round| ours(round) / wrk(round));
         table.row("CPU s per million tokens, wrk", 2, Bar::None, rounds.iter().map(wrk));
         table.row("CPU, ours / wrk's", 2, ratio, ratios);
+    }
+    if rounds.iter().any(|round| round.floor.is_some()) {
+        let floor = |round: &Round| round.floor.unwrap_or(f64::NAN);
+        let ratio = Bar::at_most(bars.floor_ratio);
+        let ratios = rounds.iter().map(|round| ours(round) / floor(round));
+        let floors = rounds.iter().map(floor);
+        table.row("CPU s per million tokens, bare loop", 2, Bar::None, floors);
+        table.row("CPU, ours / the bare loop's", 2, ratio, ratios);
     }
     let server = |round: &Round| {
         round.server_cpu.as_secs_f64() / round.client.summary.tokens.output as f64 * 1e6

@@ -10,6 +10,7 @@ mod client;
 mod compare;
 mod cores;
 mod figures;
+mod floor;
 mod folder;
 mod half;
 mod process;
@@ -27,15 +28,16 @@ use clap::{Parser, ValueEnum};
 
 use client::Client;
 use cores::{Cores, Priority};
+use floor::Floor;
 use folder::Scratch;
-use shape::{FLAT_OUT, MILLION, STREAMS_256, STREAMS_1000};
+use shape::{FLAT_OUT, MILLION, STREAMS_256, STREAMS_1000, STREAMS_10000};
 use table::Table;
 use wrk::Wrk;
 
 #[derive(Debug, Parser)]
 #[command(about = "The client side by side with wrk and with the server's own record")]
 struct Args {
-    /// What to run; by default all but `million` and `agreement`.
+    /// What to run; by default all but `10000`, `million` and `agreement`.
     #[arg(value_enum)]
     parts: Vec<Part>,
     /// How often each part is run, Fizeau and wrk in turn.
@@ -54,6 +56,9 @@ struct Args {
     /// The client to measure, by default the one that is built from here.
     #[arg(long, value_name = "FILE")]
     client: Option<PathBuf>,
+    /// Be the bare loop that the client is held against.
+    #[arg(long, hide = true, num_args = 4)]
+    floor: Vec<String>,
     /// Cargo says so to every bench.
     #[arg(long, hide = true)]
     bench: bool,
@@ -67,6 +72,9 @@ enum Part {
     /// 256 streams.
     #[value(name = "256")]
     Streams256,
+    /// 10,000 streams of 10 tokens/s.
+    #[value(name = "10000")]
+    Streams10000,
     /// The server sends as fast as it can.
     Flat,
     /// 256 streams, and a busy loop on the client's core.
@@ -84,6 +92,7 @@ struct Stand {
     fizeau: PathBuf,
     client: Client,
     wrk: Option<Wrk>,
+    floor: Floor,
     cores: Cores,
     priority: Priority,
     rounds: u8,
@@ -92,6 +101,9 @@ struct Stand {
 
 fn main() -> Result<()> {
     let args = Args::parse();
+    if !args.floor.is_empty() {
+        return floor::run(&args.floor);
+    }
     let Some(cores) = Cores::find()? else {
         println!(
             "transport: not run, since this process may use one core only, and a client that\n\
@@ -108,7 +120,9 @@ fn main() -> Result<()> {
         println!("{}", wrk::MISSING);
     }
     let priority = if args.realtime { Priority::RealTime } else { Priority::Usual };
-    let stand = Stand { fizeau, client, wrk, cores, priority, rounds: args.rounds, scratch };
+    let floor = Floor::new(cores.client, &scratch)?;
+    let rounds = args.rounds;
+    let stand = Stand { fizeau, client, wrk, floor, cores, priority, rounds, scratch };
     let mut tables = Vec::new();
     for part in parts(&args) {
         for table in run(&stand, part)? {
@@ -133,6 +147,7 @@ fn parts(args: &Args) -> Vec<Part> {
 fn run(stand: &Stand, part: Part) -> Result<Vec<Table>> {
     let table = match part {
         Part::Streams1000 => compare::compare(stand, &STREAMS_1000),
+        Part::Streams10000 => compare::compare(stand, &STREAMS_10000),
         Part::Streams256 => compare::compare(stand, &STREAMS_256),
         Part::Flat => compare::compare(stand, &FLAT_OUT),
         Part::Half => half::compare(stand),

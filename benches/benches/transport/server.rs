@@ -87,6 +87,11 @@ impl Server {
         format!("http://{}", self.address)
     }
 
+    /// Host and port.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// User and system time so far.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         self.running.cpu()

@@ -27,6 +27,8 @@ pub(crate) struct Bars {
     pub(crate) cpu: Option<f64>,
     /// The same, over wrk's.
     pub(crate) cpu_ratio: Option<f64>,
+    /// The same, over that of a bare loop.
+    pub(crate) floor_ratio: Option<f64>,
     /// Peak resident memory in megabytes.
     pub(crate) peak: Option<f64>,
 }
@@ -37,6 +39,7 @@ const NO_BARS: Bars = Bars {
     lateness: None,
     cpu: None,
     cpu_ratio: None,
+    floor_ratio: None,
     peak: None,
 };
 
@@ -46,11 +49,12 @@ pub(crate) const STREAMS_1000: Shape = Shape {
     itl_ms: 10,
     per_stream: 4,
     bars: Bars {
-        ttft_apart: Some(1.0),
-        itl_apart: Some(0.1),
+        ttft_apart: Some(0.5),
+        itl_apart: Some(0.05),
         lateness: Some(1.0),
         cpu_ratio: Some(1.0),
-        peak: Some(64.0),
+        floor_ratio: Some(1.15),
+        peak: Some(56.0),
         ..NO_BARS
     },
 };
@@ -60,7 +64,22 @@ pub(crate) const STREAMS_256: Shape = Shape {
     ttft_ms: 50,
     itl_ms: 5,
     per_stream: 8,
-    bars: Bars { ttft_apart: Some(0.5), itl_apart: Some(0.05), cpu_ratio: Some(1.0), ..NO_BARS },
+    bars: Bars {
+        ttft_apart: Some(0.5),
+        itl_apart: Some(0.05),
+        cpu_ratio: Some(1.0),
+        floor_ratio: Some(1.15),
+        ..NO_BARS
+    },
+};
+
+/// As many as a client may have open, each at a person's pace.
+pub(crate) const STREAMS_10000: Shape = Shape {
+    streams: 10_000,
+    ttft_ms: 50,
+    itl_ms: 100,
+    per_stream: 1,
+    bars: Bars { lateness: Some(10.0), peak: Some(250.0), ..NO_BARS },
 };
 
 /// The server sends as fast as it can.
@@ -69,7 +88,7 @@ pub(crate) const FLAT_OUT: Shape = Shape {
     ttft_ms: 0,
     itl_ms: 0,
     per_stream: 125,
-    bars: Bars { cpu: Some(2.0), ..NO_BARS },
+    bars: Bars { cpu: Some(0.35), ..NO_BARS },
 };
 
 /// The same, long enough to see whether memory grows with the number of requests.

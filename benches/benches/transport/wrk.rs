@@ -85,7 +85,8 @@ fn parse_total(line: &str) -> Option<(f64, f64)> {
     Some((requests.parse().ok()?, bytes.trim().parse().ok()?))
 }
 
-fn body() -> Result<Vec<u8>> {
+/// The body of Fizeau's own first request.
+pub(crate) fn body() -> Result<Vec<u8>> {
     let plan =
         Plan::new(PlanSpec { lengths: Lengths::fixed(TOKENS, TOKENS), ..PlanSpec::new(1)? })?;
     let request = plan.request(RequestId(0));

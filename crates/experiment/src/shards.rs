@@ -17,7 +17,7 @@ mod start_at;
 pub use error::ShardError;
 pub(crate) use group::Gate;
 pub use group::ShardGroup;
-pub(crate) use health::{CpuTimes, FirstRelease, of_part};
+pub(crate) use health::{FirstRelease, of_part};
 pub use identity::{SHARD_VARIABLES, ShardIdentity, ShardIdentityError, ShardSource, Variables};
 pub(crate) use leader::PartOf;
 pub use meeting::{MEETING_VARIABLES, MeetingPoint};

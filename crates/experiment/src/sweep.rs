@@ -227,11 +227,14 @@ impl<M: Measure> SweepRunner<M> {
         }
         let plan = self.spec.plan(ask)?;
         let LevelSpec { load, visit, size } = ask;
+        // Whether a load can be kept up only its whole time shows.
+        let until = self.spec.until.as_ref().filter(|_| role.is_none());
         let folder =
             self.folder.as_ref().map(|folder| folder.level(&level_folder(load, visit, role)));
         let folder = folder.transpose()?;
         if let Some(folder) = &folder {
-            let plan = LevelPlan { role, ..self.spec.level_plan(ask) };
+            let until = until.map(Precision::to_string);
+            let plan = LevelPlan { role, until, ..self.spec.level_plan(ask) };
             folder.write_json("level.json", &LevelDocument::new(plan))?;
         }
         let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
@@ -240,7 +243,7 @@ impl<M: Measure> SweepRunner<M> {
             warmup: size.warmup_at(load),
             goals: &self.spec.goals,
             window: self.spec.window,
-            until: self.spec.until.as_ref(),
+            until,
             name: &order,
             ..PlannedLevel::new(&plan, limits(ask))
         };

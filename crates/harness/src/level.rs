@@ -18,7 +18,7 @@ use crate::drive::{
     ProbeStream, SinkOutlet, SlotOpening, TextAfter, drive, drive_with_probe,
 };
 use crate::observe::{Notice, Observer, PrecisionWatch};
-use crate::proof::{CpuWatch, SelfWatch};
+use crate::proof::{CpuWatch, SelfWatch, StealWatch};
 use crate::{Cancel, InFlight};
 
 /// Whatever can measure one level of a plan after another: a [`WorkerPool`](crate::WorkerPool) of worker threads, or a [`Rig`] on one
@@ -94,6 +94,7 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
             .map_err(DriveError::widen)?;
         let in_flight = InFlight::default();
         observer.notice(Notice::WarmedUp { requests: warmup.sent, in_flight: &in_flight });
+        let steal = StealWatch::start(self.watch, self.timer);
         let watch = CpuWatch::start(self.watch, self.timer);
         let enough = Cancel::new();
         let mut tee = Tee::of(&level, enough.clone(), sink, observer);
@@ -115,7 +116,9 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
         let driven =
             drive_with_probe(&drive_loop, &mut requests, load_hold, slots, probe, &mut outlet)
                 .await?;
-        Ok(LevelRun::of(tee, watch.stop(self.timer), driven, warmup))
+        let steal_share = steal.share(self.timer);
+        let watch = ClientWatch { steal_share, ..watch.stop(self.timer) };
+        Ok(LevelRun::of(tee, watch, driven, warmup))
     }
 
     fn cancel(&self) -> &Cancel {
@@ -219,7 +222,8 @@ impl<'a, K, O> Tee<'a, K, O> {
         let tally = LevelTally::new(level.goals).with_window(level.window);
         let is_closed = level.plan.pacing() == Pacing::ClosedLoop;
         let tally = if is_closed { tally.of_closed_loop() } else { tally };
-        let looks = level.until.map(|asked| PrecisionWatch::new(asked, enough));
+        let most = level.load.stop_after;
+        let looks = level.until.map(|asked| PrecisionWatch::new(asked, enough, most));
         Self { tally, sink, observer, looks }
     }
 }
@@ -276,7 +280,8 @@ pub struct PlannedLevel<'a> {
     /// that are sent.
     ///
     /// It is looked at when 100 requests have completed, and then each time that there are a fifth more (or as many as the
-    /// interval needs). Ending a level because an interval is narrow favours those that happen to come out narrow: the interval
+    /// interval needs). Where it only shortens the level ([`PrecisionGoal::from`](fizeau_metrics::PrecisionGoal::from)), it is looked at
+    /// from that time and three requests on, unless 100 complete within half of the level's time. Ending a level because an interval is narrow favours those that happen to come out narrow: the interval
     /// then encloses the truth a little less often than it says.
     pub until: Option<&'a Precision>,
     /// What says when it begins, where other clients measure it too; none to begin as soon as this one is ready.

@@ -1,6 +1,6 @@
 //! Watching a run from outside, for progress.
 
-use fizeau_core::Tape;
+use fizeau_core::{Nanos, Tape};
 use fizeau_metrics::{LevelTally, Precision, PrecisionOutcome, SampleSupport};
 
 use crate::{Cancel, InFlight};
@@ -56,13 +56,15 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
 
 /// Looks at a level as it grows, and ends it once every figure that was asked for is known well enough.
 ///
-/// The first look is at [`FIRST`] completed requests, each next one when there are a fifth more, or as many as the interval is
+/// The first look is at [`FIRST`] (or, where a level may only be shortened, at [`FEWEST`]) completed requests, each next one when there are a fifth more, or as many as the interval is
 /// said to need, but no more than twice as many: what it needs is an estimate. To stop when an interval is narrow favours those
 /// that came out narrow by chance, so two looks in succession must find it so.
 pub(crate) struct PrecisionWatch<'a> {
     pub(crate) asked: &'a Precision,
     /// Thrown when nothing more is to be released.
     enough: Cancel,
+    /// When the level ends anyhow.
+    most: Option<Nanos>,
     /// At how many completed requests the next look is.
     next: u64,
     /// Whether the last look found every figure known well enough.
@@ -72,15 +74,19 @@ pub(crate) struct PrecisionWatch<'a> {
 /// As many as a p99 needs: fewer say little about how far requests hang together.
 const FIRST: u64 = 100;
 
+/// As many as have a first, a middle and a last.
+const FEWEST: u64 = 3;
+
 impl<'a> PrecisionWatch<'a> {
-    pub(crate) const fn new(asked: &'a Precision, enough: Cancel) -> Self {
-        Self { asked, enough, next: FIRST, is_enough: false }
+    pub(crate) fn new(asked: &'a Precision, enough: Cancel, most: Option<Nanos>) -> Self {
+        let next = if asked.earliest_end().is_some() { FEWEST } else { FIRST };
+        Self { asked, enough, most, next, is_enough: false }
     }
 
     /// Takes note that `tally` has grown.
     pub(crate) fn grown(&mut self, tally: &LevelTally) {
         let n = tally.requests().completed;
-        if n < self.next || self.enough.is_cancelled() {
+        if n < self.next || self.enough.is_cancelled() || !self.may_end(tally) {
             return;
         }
         let outcomes = tally.precision(self.asked);
@@ -94,5 +100,15 @@ impl<'a> PrecisionWatch<'a> {
             Some(SampleSupport::Known(_) | SampleSupport::CorrelationUnknown) | None => None,
         });
         self.next = needs.max().unwrap_or(0).clamp(n + n.div_ceil(5), 2 * n);
+    }
+
+    /// Whether it is worth a look. A level that is only to be shortened lasts as long as was said, and completes [`FIRST`] requests
+    /// where it does so in half of its time: a goal on a p99 is judged by one.
+    fn may_end(&self, tally: &LevelTally) -> bool {
+        let Some(from) = self.asked.earliest_end() else { return true };
+        let (n, lasted) = (tally.requests().completed, tally.duration());
+        let by_pace = |most: Nanos| n as f64 * most.as_secs_f64() / lasted.as_secs_f64();
+        let comes_to_a_p99 = self.most.is_none_or(|most| by_pace(most) >= 2.0 * FIRST as f64);
+        lasted >= from && (n >= FIRST || !comes_to_a_p99)
     }
 }

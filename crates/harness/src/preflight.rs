@@ -85,16 +85,41 @@ const WIDEST: u64 = 64_512;
 const FILES_SLACK: u64 = 32;
 const FILES_PER_THREAD: u64 = 6;
 
-/// Checks that the system has room for `needs`. Gives what is needed beside what there is, for the record; what the
-/// system does not tell is absent there and not held against the run.
+/// Checks that the system has room for `needs`, and raises this process's own limit of open files where it may. Gives what is
+/// needed beside what there is, for the record; what the system does not tell is absent there and not held against the run.
 ///
 /// # Errors
 /// If there is not enough; the message has the command that mends it.
 pub fn headroom(needs: &SystemNeeds) -> Result<SystemHeadroom, HeadroomError> {
-    let limits = fs::read_to_string("/proc/self/limits").ok();
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok();
     let open = fs::read_dir("/proc/self/fd").map_or(0, |open| open.count() as u64);
-    check(needs, open, limits.as_deref().and_then(files), range.as_deref().and_then(ports))
+    let mut files = FileLimits::read();
+    let needed = needs.files(open);
+    if files.is_some_and(|files| files.soft < needed && needed <= files.hard) {
+        raise_file_limit();
+        files = FileLimits::read();
+    }
+    check(needs, open, files, range.as_deref().and_then(ports))
+}
+
+/// Lets this process open as many files as it may. Where that fails, the check says what to do.
+#[cfg(target_os = "linux")]
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}
+
+/// Elsewhere nobody knows the limits.
+#[cfg(not(target_os = "linux"))]
+const fn raise_file_limit() {}
+
+impl SystemNeeds {
+    /// How many files are open at most, where so many are already.
+    const fn files(&self, open: u64) -> u64 {
+        self.connections + self.threads * FILES_PER_THREAD + open + FILES_SLACK
+    }
 }
 
 /// How many files may be open: now, and at most if the user raises that.
@@ -104,13 +129,19 @@ struct FileLimits {
     hard: u64,
 }
 
+impl FileLimits {
+    fn read() -> Option<Self> {
+        fs::read_to_string("/proc/self/limits").ok().as_deref().and_then(files)
+    }
+}
+
 fn check(
     needs: &SystemNeeds,
     open: u64,
     files: Option<FileLimits>,
     ports: Option<u64>,
 ) -> Result<SystemHeadroom, HeadroomError> {
-    let needed = needs.connections + needs.threads * FILES_PER_THREAD + open + FILES_SLACK;
+    let needed = needs.files(open);
     let file_descriptors = files.map(|files| ResourceNeed { needed, limit: files.soft });
     if let Some(files) = files {
         if needed > files.hard {

@@ -42,6 +42,31 @@ impl CpuWatch {
     }
 }
 
+/// A stop watch on what a hypervisor takes from the machine. It reads a file that may be long: not on a thread that measures others'
+/// requests meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StealWatch {
+    began: Stamp,
+    at_start: Option<MachineTimes>,
+}
+
+impl StealWatch {
+    pub(crate) fn start(watch: SelfWatch, clock: &impl Clock) -> Self {
+        let at_start = match watch {
+            SelfWatch::Off => None,
+            SelfWatch::Thread => MachineTimes::read(),
+        };
+        Self { began: clock.now(), at_start }
+    }
+
+    /// The share that was taken since the start; none where the system does not tell, or too few ticks have passed.
+    pub(crate) fn share(&self, clock: &impl Clock) -> Option<f64> {
+        let is_long_enough = clock.now().saturating_since(self.began) >= SHORTEST;
+        let at_start = self.at_start.filter(|_| is_long_enough)?;
+        MachineTimes::read()?.steal_since(at_start)
+    }
+}
+
 /// The kernel brings a running thread's accounts up to date at ticks and switches only, some milliseconds apart. Over a
 /// shorter time than this a share of them would say nothing.
 const SHORTEST: Nanos = Nanos::from_millis(500);
@@ -75,9 +100,48 @@ impl ThreadTimes {
     }
 }
 
+/// The CPU time of the whole machine since it started, in ticks: all of it, and what its hypervisor gave to others.
+#[derive(Debug, Clone, Copy)]
+struct MachineTimes {
+    all: u64,
+    stolen: u64,
+}
+
+impl MachineTimes {
+    /// Until now; none where the system does not tell (other than Linux).
+    fn read() -> Option<Self> {
+        Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    /// The first line of Linux's `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal; a guest's time is among the
+    /// user's.
+    fn parse(text: &str) -> Option<Self> {
+        let line = text.lines().next()?.strip_prefix("cpu ")?;
+        let ticks = line.split_ascii_whitespace().take(8).map(|ticks| ticks.parse().ok());
+        let ticks: Vec<u64> = ticks.collect::<Option<_>>()?;
+        Some(Self { all: ticks.iter().sum(), stolen: *ticks.get(7)? })
+    }
+
+    /// The part that was stolen since `earlier`.
+    fn steal_since(self, earlier: Self) -> Option<f64> {
+        let all = self.all.checked_sub(earlier.all).filter(|all| *all > 0)?;
+        Some(self.stolen.saturating_sub(earlier.stolen) as f64 / all as f64)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::ThreadTimes;
+    use super::{MachineTimes, ThreadTimes};
+
+    #[test]
+    fn stolen_time_is_a_part_of_all() {
+        // As proc(5) has it.
+        let before = MachineTimes::parse("cpu  100 0 50 800 10 5 5 30 7 0\ncpu0 1 2\n").unwrap();
+        let after = MachineTimes::parse("cpu  150 0 70 900 10 5 5 60 9 0\n").unwrap();
+        assert_eq!(after.steal_since(before), Some(30.0 / 200.0));
+        assert!(MachineTimes::parse("intr 1 2 3").is_none());
+        assert_eq!(before.steal_since(before), None);
+    }
 
     #[test]
     fn schedstat_is_read_as_the_kernel_writes_it() {

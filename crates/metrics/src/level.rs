@@ -31,6 +31,7 @@ pub use over_time::{Occupancy, OccupancyOverTime};
 pub use probe::ProbeSummary;
 pub use tally::LevelTally;
 pub use uncertainty::RateIntervals;
+pub(crate) use uncertainty::RequestSeries;
 pub use windowed::{WindowFigures, WindowMetrics, WindowThroughput, WindowedSummary};
 
 use std::collections::BTreeMap;
@@ -214,6 +215,10 @@ pub struct Jitter {
     /// Share of inter-chunk gaps that are zero: events that came in one read. From 0 to 1; absent without
     /// gaps.
     pub zero_gap_share: Option<f64>,
+    /// Share of inter-chunk gaps that are lost: a read came so late by the stream's own pace that several events had gathered, which
+    /// share the stamp of the last. A server that sends several at once does so at its own pace, and is not meant. From 0 to 1;
+    /// absent without gaps.
+    pub merged_gap_share: Option<f64>,
 }
 
 /// Rates over a window. Only completed requests and their tokens count; the time that failed ones took stays

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{LevelTally, Metric, SampleSupport, Statistic};
+use fizeau_core::{Confidence, Nanos};
+
+use crate::level::RequestSeries;
+use crate::{LevelTally, Metric, SampleSupport, Statistic, mean_of_runs};
 
 /// How well figures of a level are to be known: one or more, separated by commas.
 ///
@@ -12,6 +15,11 @@ use crate::{LevelTally, Metric, SampleSupport, Statistic};
 /// [`Slo`](crate::Slo); a latency without a statistic means its p99. Without a metric it is the mean E2EL, which every level
 /// has; by Little's law the rates of a closed loop are then known as well. Pooled gaps (ITL, ICL) have an interval of their
 /// mean alone, goodput and greatest values none.
+///
+/// With a time behind it (`ci=2% from 2s`) a goal only shortens a level whose figure is known early, from that time on, and a
+/// level that never comes to know it is none that failed. What too few requests support an interval of, as at low loads, then
+/// goes by three means: those of the first, the middle and the last third of the requests, and Student's interval around them.
+/// It is for means of latencies.
 ///
 /// ```
 /// let asked: fizeau_metrics::Precision = "ci=2%, p99 ttft ci=5%".parse()?;
@@ -33,6 +41,9 @@ pub struct PrecisionGoal {
     pub metric: Metric,
     /// The most that half the interval's width may be, over the figure: above 0 and below 1.
     pub within: f64,
+    /// From when on it may end a level that has a time of its own, and need not be reached; none for a level that is to go on
+    /// until it is.
+    pub from: Option<Nanos>,
 }
 
 /// How well a figure is known.
@@ -45,7 +56,14 @@ pub struct PrecisionOutcome {
     pub half_width: Option<SampleSupport<f64>>,
 }
 
-impl Precision {}
+impl Precision {
+    /// From when on a level may end early, where every goal says so; none where one is to be reached.
+    #[must_use]
+    pub fn earliest_end(&self) -> Option<Nanos> {
+        let all: Option<Vec<Nanos>> = self.goals.iter().map(|goal| goal.from).collect();
+        all?.into_iter().max()
+    }
+}
 
 impl PrecisionOutcome {
     /// Whether the interval is narrow enough.
@@ -63,7 +81,10 @@ impl LevelTally {
         let timeline = self.timeline();
         let rows = self.rows(&timeline);
         let outcome = |&goal: &PrecisionGoal| {
-            let found = rows.estimate(goal.metric, goal.statistic);
+            let mut found = rows.estimate(goal.metric, goal.statistic);
+            if goal.from.is_some() && !matches!(found, Some(SampleSupport::Known(_))) {
+                found = of_thirds(&rows, goal).map(SampleSupport::Known).or(found);
+            }
             let width = |(value, half): (f64, f64)| half / value;
             let half_width = found.map(|found| found.map(width));
             // Nothing is within a share of zero.
@@ -74,13 +95,26 @@ impl LevelTally {
     }
 }
 
+/// A mean and half of its interval by three means of successive requests: a wave of a closed loop, whose requests hang together, is
+/// in one of them. None of fewer than three requests, and of what is no latency of a request's own.
+fn of_thirds(rows: &RequestSeries<'_>, goal: PrecisionGoal) -> Option<(f64, f64)> {
+    let values = rows.latency(goal.metric).filter(|_| goal.statistic == Statistic::Mean)?;
+    let cut = |third: usize| third * values.len() / 3;
+    let means = (0..3).map(|third| {
+        let part = values.get(cut(third)..cut(third + 1))?;
+        (!part.is_empty()).then(|| part.iter().sum::<f64>() / part.len() as f64)
+    });
+    let found = mean_of_runs(&means.collect::<Option<Vec<f64>>>()?, Confidence::P95)?;
+    Some((found.value(), (found.high() - found.low()) / 2.0))
+}
+
 /// Why a text does not say how well a figure is to be known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrecisionError {
     /// It has another form.
     #[error(
-        "`{0}`: write `[[statistic] metric] ci=SHARE`, for instance `ci=2%` or `p99 ttft ci=5%`"
+        "`{0}`: write `[[statistic] metric] ci=SHARE [from TIME]`, for instance `ci=2%`, `p99 ttft ci=5%` or `ci=2% from 2s`"
     )]
     Shape(String),
     /// The share is none.
@@ -92,6 +126,14 @@ pub enum PrecisionError {
         piece: String,
         /// What stood for the share.
         text: String,
+    },
+    /// The time is none, or the figure is no mean of a latency.
+    #[error(
+        "`{piece}`: `from` takes a length of time such as `2s`, behind the mean of a latency such as ttft or e2el"
+    )]
+    From {
+        /// The piece.
+        piece: String,
     },
     /// A metric that does not exist.
     #[error(
@@ -130,7 +172,11 @@ impl FromStr for Precision {
 fn goal(piece: &str) -> Result<PrecisionGoal, PrecisionError> {
     let shape = || PrecisionError::Shape(piece.to_owned());
     let (words, share) = piece.rsplit_once("ci=").ok_or_else(shape)?;
+    let (share, from) = share.split_once("from").map_or((share, None), |(a, b)| (a, Some(b)));
     let within = parse_share(piece, share.trim())?;
+    let wrong = || PrecisionError::From { piece: piece.to_owned() };
+    let from = from.map(|time| Nanos::parse_in(time.trim(), Nanos::from_secs(1)));
+    let from = from.transpose().map_err(|_| wrong())?;
     let words: Vec<&str> = words.split_whitespace().collect();
     let (statistic, metric) = match words[..] {
         [] => (Statistic::Mean, Metric::E2el),
@@ -153,7 +199,11 @@ fn goal(piece: &str) -> Result<PrecisionGoal, PrecisionError> {
         Metric::GoodputPerSec | Metric::GoodShare => false,
         _ => metric.statistics().contains(&statistic) && metric.has_interval(statistic),
     };
-    let goal = PrecisionGoal { statistic, metric, within };
+    let goal = PrecisionGoal { statistic, metric, within, from };
+    let is_of_thirds = statistic == Statistic::Mean && !matches!(metric, Metric::Itl | Metric::Icl);
+    if from.is_some() && !is_of_thirds {
+        return Err(wrong());
+    }
     has_interval.then_some(goal).ok_or_else(|| PrecisionError::NoInterval(piece.to_owned()))
 }
 
@@ -190,6 +240,7 @@ impl fmt::Display for PrecisionGoal {
         }
         // To a millionth of a percent: 0.02 * 100 is no whole number of floats.
         let percent = (self.within * 1e8).round() / 1e6;
-        write!(f, "{} ci={percent}%", self.metric.entry().key)
+        write!(f, "{} ci={percent}%", self.metric.entry().key)?;
+        self.from.map_or(Ok(()), |from| write!(f, " from {}s", from.as_secs_f64()))
     }
 }

@@ -32,7 +32,7 @@ use crate::goal::{GoalResult, GoalSource};
 use crate::text::number;
 use crate::{
     Checklist, EngineRecord, ImportUnknowns, LatencyBasis, LevelReport, RunSetup,
-    SpeedOfLightCurve, TailLatency, UnknownFact,
+    SpeedOfLightCurve, TailLatency, UnknownFact, UntilPrecise,
 };
 
 /// The result of a sweep over levels of load.
@@ -293,7 +293,7 @@ impl SweepReport {
     /// Whether each level that was measured knows well enough what it was to find out. Where nothing was asked for, it does.
     #[must_use]
     pub fn is_precise(&self) -> bool {
-        self.levels().iter().filter_map(|level| level.until.as_ref()).all(|until| until.is_reached)
+        !self.levels().iter().filter_map(|level| level.until.as_ref()).any(UntilPrecise::is_missed)
     }
 
     /// Whether all levels were simulated in virtual time, and nothing was measured.

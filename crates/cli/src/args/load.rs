@@ -18,7 +18,7 @@ pub(crate) struct LoadArgs {
     pub(crate) level_seconds: Option<f64>,
     /// Send until a figure is known well enough, at most --num-prompts requests (then by default 100000): ci=2% (the mean
     /// end-to-end latency), p99 ttft ci=5%, output_tps ci=1%. The number is half the width of the figure's 95 % interval over the
-    /// figure. Several are separated by commas. If one is not reached, the exit code is 1.
+    /// figure. Several are separated by commas. If one is not reached, the exit code is 1; "ci=2% from 2s" need not be reached.
     #[arg(long, value_name = "FIGURE")]
     pub(crate) until: Option<String>,
     #[command(flatten)]

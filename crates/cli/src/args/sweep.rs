@@ -107,6 +107,7 @@ pub(crate) struct LevelsArgs {
     /// End each level as soon as a figure is known well enough, after at most --num-prompts requests (then by default 100000):
     /// ci=2% (the mean end-to-end latency), p99 ttft ci=5%, output_tps ci=1%. The number is half the width of the figure's 95 %
     /// interval over the figure. Several are separated by commas. If a level does not reach it, the exit code is 1.
+    /// "ci=2% from 2s" only shortens levels, from 2 s on: a mean that is known early ends one, and no level has to reach it.
     #[arg(long, value_name = "FIGURE")]
     pub(crate) until: Option<String>,
 }

@@ -25,7 +25,7 @@ use fizeau::interop::{ExtraTallies, PeerTerm, RereadLevel, TermExplanation};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
     Checklist, ImportedRun, LevelReport, RunFolder, RunReader, SearchDocument, StoredLevel,
-    StoredRun, SummaryDocument, SweepReport, TruncatedTail, is_level_folder,
+    StoredRun, SummaryDocument, SweepReport, TruncatedTail, UntilPrecise, is_level_folder,
 };
 use fizeau::report::Shown;
 
@@ -185,8 +185,7 @@ fn levels(run: &StoredRun, asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
     let levels = level::all(asked, wanted)?;
     let is_missed = |level: &RereadLevel| {
         let LevelReport { validity, until, .. } = &level.read.report;
-        validity.verdict == Verdict::Invalid
-            || until.as_ref().is_some_and(|until| !until.is_reached)
+        validity.verdict == Verdict::Invalid || until.as_ref().is_some_and(UntilPrecise::is_missed)
     };
     let search = search::of(run)?;
     let is_missed = match &search {

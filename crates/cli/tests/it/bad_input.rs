@@ -102,12 +102,23 @@ fn names_that_are_unknown_are_refused_with_those_that_are_known() {
 /// Before anything is sent: nothing listens there, which is not even found out.
 #[test]
 fn too_few_file_descriptors_are_refused_with_the_command_that_mends_it() {
-    let line = "ulimit -Sn 80 && exec \"$0\" bench --model m --base-url http://127.0.0.1:9 --max-concurrency 200";
-    let fizeau = env!("CARGO_BIN_EXE_fizeau");
-    let ended: Ended = Command::new("sh").args(["-c", line, fizeau]).output().unwrap().into();
-    assert_eq!(ended.code, USAGE, "{ended:?}");
-    one_line(&ended);
-    assert!(ended.err.contains("80 are allowed: run `ulimit -n 2"), "{}", ended.err);
+    let ended = |limit: &str| -> Ended {
+        let line = format!(
+            "ulimit {limit} && exec \"$0\" bench --model m --base-url http://127.0.0.1:9 --max-concurrency 200"
+        );
+        let fizeau = env!("CARGO_BIN_EXE_fizeau");
+        Command::new("sh").args(["-c", &line, fizeau]).output().unwrap().into()
+    };
+    let refused = ended("-n 80");
+    assert_eq!(refused.code, USAGE, "{refused:?}");
+    one_line(&refused);
+    assert!(
+        refused.err.contains("at most 80 can be had: as root, run `ulimit -Hn 2"),
+        "{refused:?}"
+    );
+    // What may be raised is.
+    let raised = ended("-Sn 80 && ulimit -Hn 1000");
+    assert_eq!(raised.code, ENDPOINT, "{raised:?}");
 }
 
 /// A run at a rate wants room for what the rate needs, not for all its requests at a time.

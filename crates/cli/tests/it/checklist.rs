@@ -12,7 +12,7 @@ fn fizeau(line: &str, out: &str) -> Ended {
 
 /// Short levels on the embedded engine.
 const SWEEP: &str = "sweep --levels 1,2,4 --isl uniform:20-60 --osl uniform:4-12 --num-prompts 100 --level-seconds 60 \
-                     --threshold lateness-suspect=600s lateness-invalid=600s run-delay-suspect=1 cpu-suspect=1 cpu-invalid=1";
+                     --threshold lateness-suspect=600s lateness-invalid=600s run-delay-suspect=1 steal-suspect=1 merged-suspect=1 cpu-suspect=1 cpu-invalid=1";
 
 /// How a row came out in a file's list.
 fn outcome<'a>(document: &'a Value, row: &str) -> &'a str {

@@ -43,6 +43,7 @@ fn at<'a>(words: &'a [String], url: &'a str, out: &'a str) -> Vec<&'a str> {
     line.extend(["--num-prompts", REQUESTS, "--num-warmups", "2", "--out", out]);
     line.extend(["--threshold", "lateness-suspect=600s", "lateness-invalid=600s"]);
     line.extend(["read-lag-suspect=600s", "run-delay-suspect=1", "cpu-suspect=1", "cpu-invalid=1"]);
+    line.extend(["steal-suspect=1", "merged-suspect=1"]);
     line
 }
 

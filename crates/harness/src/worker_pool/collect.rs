@@ -12,13 +12,15 @@ use super::worker::{Unsendable, WorkerMessage};
 use crate::drive::{DriveEnding, DriveOutcome, Outlet, SinkOutlet};
 use crate::level::{LevelRun, PlannedLevel, Tee};
 use crate::observe::{Notice, Observer};
+use crate::proof::{SelfWatch, StealWatch};
 use crate::{Cancel, DriveError, InFlight};
 
 /// How far ahead the common start lies: longer than it takes to wake a worker, short enough to be no wait.
 const LEAD: Nanos = Nanos::from_millis(2);
 
-/// How many tapes may wait before keeping them counts as much as measuring.
-const PILE: usize = 1_000;
+/// One tape is kept at a time, and one more for each so many that wait: some tenths of a millisecond where a thousand requests have
+/// ended at one instant. Where tapes pile up by the ten thousand, this side needs its share of the core.
+const WAITING_FOR_ONE_MORE: usize = 256;
 
 /// Takes in what the workers send, until each is done.
 pub(super) struct Collector<E> {
@@ -35,6 +37,8 @@ pub(super) struct Collector<E> {
     watch: ClientWatch,
     unsendable: Option<Unsendable<E>>,
     lost: Option<usize>,
+    /// How many more tapes to keep before a worker may run.
+    at_a_time: usize,
 }
 
 impl<E: Error> Collector<E> {
@@ -57,6 +61,7 @@ impl<E: Error> Collector<E> {
             watch: ClientWatch { threads, ..ClientWatch::default() },
             unsendable: None,
             lost: None,
+            at_a_time: 0,
         }
     }
 
@@ -79,12 +84,16 @@ impl<E: Error> Collector<E> {
         }
         let (requests, in_flight) = (self.warmup.sent, &self.in_flight);
         tee.observer.notice(Notice::WarmedUp { requests, in_flight });
-        let start = level.begin(clock.now(), &self.cancel).max(clock.now() + LEAD);
+        let agreed = level.begin(clock.now(), &self.cancel);
+        // Before the lead is counted: reading takes some of a millisecond.
+        let steal = StealWatch::start(SelfWatch::Thread, clock);
+        let start = agreed.max(clock.now() + LEAD);
         for switch in switches {
             // Who is over already does not wait.
             let _ = switch.send(start);
         }
         self.keep(&mut SinkOutlet::new(&mut tee)).await.map_err(DriveError::Sink)?;
+        self.watch.steal_share = steal.share(clock);
         if let Some(error) = self.unsendable.take() {
             return Err(error.widen());
         }
@@ -116,10 +125,14 @@ impl<E: Error> Collector<E> {
     }
 
     /// Lets a worker run that shares this core: it must not wait for all tapes that are at hand to be kept, which takes
-    /// the scheduler's whole slice. Where they pile up, this side needs its share of the core.
-    fn step_aside(&self) {
-        if self.inbox.len() < PILE {
-            std::thread::yield_now();
+    /// the scheduler's whole slice.
+    fn step_aside(&mut self) {
+        match self.at_a_time.checked_sub(1) {
+            Some(left) => self.at_a_time = left,
+            None => {
+                self.at_a_time = self.inbox.len() / WAITING_FOR_ONE_MORE;
+                std::thread::yield_now();
+            }
         }
     }
 

@@ -122,6 +122,17 @@ fn each_level_ends_by_itself_once_the_figure_is_known() {
     }
 }
 
+/// One slot comes to some 100 requests in 10 s and shortens itself; eight come to 100 in no time, and complete them.
+#[test]
+fn a_goal_from_a_time_on_only_shortens_a_level() {
+    let runs = levels("ci=90% from 2s", Nanos::from_secs(10));
+    for (run, completed) in [(&runs[0], 15..80), (&runs[2], 100..300)] {
+        assert_eq!(run.driven.ended, DriveEnding::Enough);
+        assert!(completed.contains(&run.summary.requests.completed));
+        assert!(run.summary.throughput.duration.get() >= 2.0);
+    }
+}
+
 /// A service takes 0.1 s, so that 20 s are 200 requests for one slot and 1,600 for eight.
 #[test]
 fn a_level_whose_time_is_up_says_that_it_is_not_known() {

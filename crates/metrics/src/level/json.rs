@@ -74,8 +74,10 @@ json_object!(Jitter, "How evenly tokens came. A tail ratio is p99 over p50.", |j
     "tpot_tail_ratio": or(tpot_tail_ratio, NO_RATIO),
     "e2el_tail_ratio": or(e2el_tail_ratio, NO_RATIO),
     "zero_gap_share": or(zero_gap_share, "no gaps"),
+    "merged_gap_share": or(merged_gap_share, "no gaps"),
 } => Ok(Jitter {
     itl_std, itl_tail_ratio, ttft_tail_ratio, tpot_tail_ratio, e2el_tail_ratio, zero_gap_share,
+    merged_gap_share,
 }));
 
 json_object!(Throughput, "Rates over a window; only completed requests count.", |rates| {

@@ -21,6 +21,7 @@ pub(super) struct Latencies {
     read_lag: PooledSample,
     gaps: u64,
     zero_gaps: u64,
+    merged_gaps: u64,
 }
 
 /// What each request has one of and what is kept in no order.
@@ -57,6 +58,7 @@ impl Latencies {
     fn add_gaps(&mut self, tape: &Tape, events: &Events) {
         self.gaps += events.gaps;
         self.zero_gaps += events.zero_gaps;
+        self.merged_gaps += events.merged;
         let gaps = inter_chunk(tape);
         if events.are_tokens {
             self.gaps_of_both.extend(gaps);
@@ -82,6 +84,7 @@ impl Latencies {
         self.read_lag.merge(other.read_lag);
         self.gaps += other.gaps;
         self.zero_gaps += other.zero_gaps;
+        self.merged_gaps += other.merged_gaps;
     }
 
     pub(super) fn itl(&self) -> Distribution {
@@ -116,13 +119,15 @@ impl Latencies {
             }
         });
         complete(&mut table, rows);
+        let of_gaps = |some: u64| (self.gaps > 0).then(|| some as f64 / self.gaps as f64);
         let jitter = Jitter {
             itl_std: table.itl.std,
             itl_tail_ratio: tail_ratio(&table.itl),
             ttft_tail_ratio: tail_ratio(&table.ttft),
             tpot_tail_ratio: tail_ratio(&table.tpot),
             e2el_tail_ratio: tail_ratio(&table.e2el),
-            zero_gap_share: (self.gaps > 0).then(|| self.zero_gaps as f64 / self.gaps as f64),
+            zero_gap_share: of_gaps(self.zero_gaps),
+            merged_gap_share: of_gaps(self.merged_gaps),
         };
         (table, jitter)
     }

@@ -164,6 +164,12 @@ impl LevelTally {
         &self.requests
     }
 
+    /// How long it has lasted by now: from the first release to the last end.
+    #[must_use]
+    pub fn duration(&self) -> Nanos {
+        self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start))
+    }
+
     /// Puts the requests in order of sending, as figures are computed, so that no copy of them is needed for that. Figures are
     /// the same without.
     pub fn settle(&mut self) {
@@ -178,7 +184,7 @@ impl LevelTally {
         let rows = self.rows(&timeline);
         let (metrics, jitter) = self.latencies.summary(&rows);
         let goodput = self.good.summary();
-        let window = self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start));
+        let window = self.duration();
         let per_s = |count: u64| per_second(count, window);
         let throughput = Throughput {
             window: RateWindow::WholeRun,

@@ -50,7 +50,7 @@ impl<'a> RequestSeries<'a> {
     }
 
     /// A latency that there is one of for each request, in milliseconds and in order; none for any other metric.
-    pub(super) fn latency(&self, metric: Metric) -> Option<Vec<f64>> {
+    pub(crate) fn latency(&self, metric: Metric) -> Option<Vec<f64>> {
         let Source::Series(figure, _) = metric.source() else { return None };
         let is_latency = |value: &f64| (0.0..f64::INFINITY).contains(value);
         let values = self.requests.iter().filter_map(|request| Some(figure(request)?.get()));

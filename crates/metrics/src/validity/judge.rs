@@ -30,6 +30,8 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
         late_read(level, limits),
         cpu(client, limits),
         run_delay(client, limits),
+        steal(client, limits),
+        merged_gaps(level, client, limits),
         near_ceiling(level, client, limits),
         prompt_length(level, limits),
         output_length(level, limits),
@@ -156,6 +158,34 @@ fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason>
     };
     let text = format!(
         "another program took the CPU: {thread} waited {share} of the time (limit {limit}){so}"
+    );
+    reason(verdict, VerdictConcern::Client, text)
+}
+
+/// What a hypervisor takes no account of a thread shows, and the kernel's stamps wait for it too.
+fn steal(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason> {
+    let share = client.watch.steal_share?;
+    let (verdict, limit) = exceeded(share, limits.steal_suspect, None)?;
+    let (share, limit) = (percent(share), percent(limit));
+    let text = format!(
+        "the hypervisor took {share} of the client machine's CPU time (limit {limit}): arrivals may be stamped late, by the kernel too"
+    );
+    reason(verdict, VerdictConcern::Client, text)
+}
+
+/// Events that gathered before they were read have one stamp, and what lay between them is not in ITL. In virtual time nobody reads.
+fn merged_gaps(
+    level: &LevelSummary,
+    client: &ClientProof,
+    limits: &Thresholds,
+) -> Option<VerdictReason> {
+    let share =
+        level.jitter.merged_gap_share.filter(|_| client.stamps != StampSource::Simulated)?;
+    let (verdict, limit) = exceeded(share, limits.merged_suspect, None)?;
+    let (share, limit) = (percent(share), percent(limit));
+    let text = format!(
+        "ITL and ICL are not the server's: {share} of the gaps between events were lost, since events came at once and late by the \
+         pace of their stream (limit {limit})"
     );
     reason(verdict, VerdictConcern::Client, text)
 }

@@ -55,6 +55,9 @@ pub struct ClientWatch {
     /// Time ready to run without a CPU over wall time, of the measuring thread that waited most, from 0 to 1; absent
     /// where the system does not tell.
     pub run_delay_share: Option<f64>,
+    /// CPU time that a hypervisor gave to others while somebody wanted it here, over the time of all the machine's CPUs, from 0 to 1;
+    /// absent where the system does not tell.
+    pub steal_share: Option<f64>,
     /// What the system allows, as checked before the run; absent where it was not.
     pub headroom: Option<SystemHeadroom>,
     /// What this client can do at most on this machine; absent where that was not measured.
@@ -64,7 +67,14 @@ pub struct ClientWatch {
 impl Default for ClientWatch {
     /// One thread of which nothing is known.
     fn default() -> Self {
-        Self { threads: 1, cpu_share: None, run_delay_share: None, headroom: None, ceiling: None }
+        Self {
+            threads: 1,
+            cpu_share: None,
+            run_delay_share: None,
+            steal_share: None,
+            headroom: None,
+            ceiling: None,
+        }
     }
 }
 
@@ -93,9 +103,10 @@ json_object!(ClientWatch, "What the client's machine saw of it.", |watch| {
     "threads": is(threads),
     "cpu_share": or(cpu_share, NO_ACCOUNT),
     "run_delay_share": or(run_delay_share, NO_ACCOUNT),
+    "steal_share": or(steal_share, NO_ACCOUNT),
     "headroom": or(headroom, "it was not checked"),
     "ceiling": or(ceiling, "it was not measured on this machine"),
-} => Ok(ClientWatch { threads, cpu_share, run_delay_share, headroom, ceiling }));
+} => Ok(ClientWatch { threads, cpu_share, run_delay_share, steal_share, headroom, ceiling }));
 
 json_object!(SystemHeadroom, "What the run needs of the system, and what it allows.", |room| {
     "file_descriptors": or(file_descriptors, "the system does not report it"),

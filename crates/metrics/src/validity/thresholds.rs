@@ -32,6 +32,11 @@ pub struct Thresholds {
     pub cpu_invalid: f64,
     /// Share of time ready to run without a CPU that makes it suspect. Default 0.10.
     pub run_delay_suspect: f64,
+    /// Share of the machine's CPU time that its hypervisor gave to others that makes it suspect. Default 0.02.
+    pub steal_suspect: f64,
+    /// Share of the gaps between events that were lost because events were read too late and at once that makes it suspect.
+    /// Default 0.01: a p99 of gaps is then no more than a guess.
+    pub merged_suspect: f64,
     /// Share of the client's own ceiling of tokens per second that makes it suspect. Default 0.80.
     pub ceiling_suspect: f64,
     /// Share of failed requests that makes it suspect. Default 0.01.
@@ -60,6 +65,8 @@ impl Default for Thresholds {
             cpu_suspect: 0.90,
             cpu_invalid: 0.98,
             run_delay_suspect: 0.10,
+            steal_suspect: 0.02,
+            merged_suspect: 0.01,
             ceiling_suspect: 0.80,
             failed_suspect: 0.01,
             failed_invalid: 0.50,
@@ -108,7 +115,7 @@ impl Thresholds {
         })
     }
 
-    fn slots(&mut self) -> [(&'static str, Slot<'_>); 13] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>); 15] {
         [
             ("lateness-suspect", Slot::Time(&mut self.lateness_suspect)),
             ("lateness-invalid", Slot::Time(&mut self.lateness_invalid)),
@@ -116,6 +123,8 @@ impl Thresholds {
             ("cpu-suspect", Slot::Share(&mut self.cpu_suspect)),
             ("cpu-invalid", Slot::Share(&mut self.cpu_invalid)),
             ("run-delay-suspect", Slot::Share(&mut self.run_delay_suspect)),
+            ("steal-suspect", Slot::Share(&mut self.steal_suspect)),
+            ("merged-suspect", Slot::Share(&mut self.merged_suspect)),
             ("ceiling-suspect", Slot::Share(&mut self.ceiling_suspect)),
             ("failed-suspect", Slot::Share(&mut self.failed_suspect)),
             ("failed-invalid", Slot::Share(&mut self.failed_invalid)),

@@ -142,6 +142,7 @@ fn what_is_asked_for_is_read_back_as_it_is_written() {
         ("tpot ci=0.5%,output_tps ci=0.07", "p99 tpot ci=0.5%, output_tps ci=7%"),
         ("median ttft_scheduled ci=1 %", "p50 ttft_scheduled ci=1%"),
         ("mean itl ci=1%", "mean itl ci=1%"),
+        ("ci=2% from 1500ms", "mean e2el ci=2% from 1.5s"),
     ] {
         let asked: Precision = text.parse().unwrap();
         assert_eq!(asked.to_string(), canonical);
@@ -168,6 +169,9 @@ fn what_is_wrong_is_named() {
     ] {
         assert!(matches!(error(text), PrecisionError::NoInterval(_)), "{text}");
     }
+    for text in ["ci=2% from", "ci=2% from soon", "ttft ci=2% from 2s", "rps ci=2% from 2s"] {
+        assert!(matches!(error(text), PrecisionError::From { .. }), "{text}");
+    }
     assert!(matches!(error("p42 ttft ci=2%"), PrecisionError::UnknownStatistic { .. }));
     let message = error("p99 tfft ci=2%").to_string();
     assert!(message.starts_with("`p99 tfft ci=2%`: unknown metric `tfft`"), "{message}");
@@ -180,6 +184,12 @@ fn what_is_not_there_is_not_known() {
     assert!(nothing.iter().all(|outcome| !outcome.is_reached()), "{nothing:?}");
     let few = tally(&tapes(20)).precision(&asked);
     assert_eq!(few[0].half_width, Some(SampleSupport::NotSupported { needs: 30, has: 20 }));
+    let early: Precision = "ci=2% from 2s".parse().unwrap();
+    let width = tally(&tapes(20)).precision(&early)[0].half_width.and_then(SampleSupport::known);
+    assert!(width.is_some_and(|width| width > 0.0), "three means of successive requests");
+    assert!(
+        tally(&tapes(2)).precision(&early)[0].half_width.and_then(SampleSupport::known).is_none()
+    );
 }
 
 proptest! {

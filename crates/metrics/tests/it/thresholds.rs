@@ -46,7 +46,7 @@ fn errors_name_the_piece_and_what_would_be_right() {
     let error = |text: &str| parse(text).unwrap_err().to_string();
     let unknown = error("cpu=0.9");
     assert!(unknown.starts_with("unknown threshold `cpu`; the thresholds are lateness-suspect, "));
-    assert!(names().len() == 13, "{unknown}");
+    assert!(names().len() == 15, "{unknown}");
     assert!(error("cpu-suspect").contains("write `name=value`"));
     for wrong in ["5 d", "-1ms", "nan", "inf", "", "80%"] {
         let error = error(&format!("lateness-suspect={wrong}"));

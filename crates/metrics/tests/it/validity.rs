@@ -1,7 +1,8 @@
 //! Whether a level is to be believed.
 
 use fizeau_core::{
-    ConnectMarks, FailureClass, Nanos, PerSec, ReadLag, StampSource, Tape, TokenSource,
+    Arrival, Channel, ConnectMarks, FailureClass, Nanos, PerSec, ReadLag, StampSource, Tape,
+    TokenSource,
 };
 use fizeau_metrics::{
     ClientCeiling, ClientNeed, ClientProof, ClientWatch, GoodputGoals, LevelEnding,
@@ -16,6 +17,7 @@ const CLIENT: ClientProof = ClientProof::new(
         threads: 1,
         cpu_share: Some(0.2),
         run_delay_share: Some(0.01),
+        steal_share: Some(0.02),
         headroom: None,
         ceiling: None,
     },
@@ -157,6 +159,42 @@ fn a_client_without_time_of_its_own_is_noticed() {
     assert_one(&judged, Verdict::Suspect, text);
     let note = "the kernel recorded the arrival times, so the latencies above are still right";
     assert!(judged.notes.iter().any(|known| known == note), "{judged:?}");
+}
+
+#[test]
+fn time_that_a_hypervisor_took_is_held_against_the_level() {
+    let stolen = with_watch(|watch| watch.steal_share = Some(0.08));
+    let text = "the hypervisor took 8.0 % of the client machine's CPU time (limit 2.0 %): arrivals may be stamped late, by the kernel too";
+    assert_one(&verdict_with(stolen, &LevelExpectations::default()), Verdict::Suspect, text);
+}
+
+/// A token each 10 ms, but for `merged` reads that come 10 ms late and bring two; and a server that always sends two.
+#[test]
+fn gaps_that_a_late_read_swallowed_are_counted_and_those_of_a_server_are_not() {
+    let stream = |of: &dyn Fn(u64) -> (u64, u32)| {
+        let mut tape = tape(0, &[]);
+        for token in 1..=200 {
+            let (at, read) = of(token);
+            tape.arrivals.push(Arrival { read, ..Arrival::tokens(ms(at), 1, Channel::Visible) });
+        }
+        tape.marks.end = tape.last_token();
+        LevelSummary::of(&[tape], &GoodputGoals::default())
+    };
+    let late = |merged: u64| {
+        stream(&move |token| match token % 20 == 10 && token < 20 * merged {
+            true => (10 * (token + 1), token as u32 + 1),
+            false => (10 * token, token as u32),
+        })
+    };
+    for (merged, share) in [(0, 0.0), (1, 1.0 / 199.0), (10, 10.0 / 199.0)] {
+        assert_eq!(late(merged).jitter.merged_gap_share, Some(share));
+    }
+    let pairs = stream(&|token| (20 * (token / 2), token as u32 / 2));
+    assert_eq!(pairs.jitter.merged_gap_share, Some(0.0));
+    let judged = |level| judge(&level, &CLIENT, &LevelExpectations::default());
+    assert_eq!(judged(late(1)).verdict, Verdict::Valid);
+    let text = "ITL and ICL are not the server's: 5.0 % of the gaps between events were lost, since events came at once and late by the pace of their stream (limit 1.0 %)";
+    assert_one(&judged(late(10)), Verdict::Suspect, text);
 }
 
 /// Half a CPU: whose stamps they are decides what becomes of the figures.

@@ -30,7 +30,7 @@ impl LevelReport {
             (jitter.itl_std, jitter.itl_tail_ratio) = (None, None);
         }
         if unseen.has_no_gaps() {
-            jitter.zero_gap_share = None;
+            (jitter.zero_gap_share, jitter.merged_gap_share) = (None, None);
         }
         if let Some(detail) = self.detail.as_mut().filter(|_| unseen.has_no_itl()) {
             detail.shape.quantiles.clear(Metric::Itl);

@@ -22,6 +22,12 @@ impl UntilPrecise {
         }
     }
 
+    /// Whether a goal was missed that was to be reached, and was not only to shorten the level.
+    #[must_use]
+    pub fn is_missed(&self) -> bool {
+        !self.is_reached && self.outcomes.iter().any(|outcome| outcome.goal.from.is_none())
+    }
+
     /// Whether the goal of `outcome`, which is one of its own, is reached. What was in flight when all were still counts, so
     /// that an interval may be a little wider in the end.
     #[must_use]
@@ -79,5 +85,21 @@ fn unknown(outcome: &PrecisionOutcome) -> String {
             "it is not known how far the values are correlated".to_owned()
         }
         Some(SampleSupport::Known(_)) | None => "there is no such figure, or it is zero".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau_metrics::{GoodputGoals, LevelTally, Precision};
+
+    use super::UntilPrecise;
+
+    #[test]
+    fn only_a_goal_that_is_to_be_reached_is_missed() {
+        for (asked, is_missed) in [("ci=2%", true), ("ci=2% from 2s", false)] {
+            let asked: Precision = asked.parse().unwrap();
+            let outcomes = LevelTally::new(&GoodputGoals::default()).precision(&asked);
+            assert_eq!(UntilPrecise { is_reached: false, outcomes }.is_missed(), is_missed);
+        }
     }
 }

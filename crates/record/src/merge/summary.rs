@@ -160,6 +160,7 @@ fn watch(shards: &[MeasuredShard]) -> ClientWatch {
         threads: u32::try_from(threads(shards)).unwrap_or(u32::MAX),
         cpu_share: greatest(|watch| watch.cpu_share),
         run_delay_share: greatest(|watch| watch.run_delay_share),
+        steal_share: greatest(|watch| watch.steal_share),
         headroom: is_known.then_some(headroom),
         ceiling: None,
     }

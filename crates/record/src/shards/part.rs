@@ -100,6 +100,7 @@ impl ShardHealth {
             read_lag_p99_ms: tail(&level.metrics.read_lag),
             cpu_share: watch.cpu_share,
             run_delay_share: watch.run_delay_share,
+            steal_share: watch.steal_share,
             worst: (validity.verdict != Verdict::Valid).then(worst),
             ..self
         }

@@ -36,9 +36,12 @@ impl Shown<'_, LevelReport> {
         lines.extend(
             tails.iter().filter(|(_, sample)| sample.n > 0).map(|(name, s)| line(name, tail(s))),
         );
+        let merged = self.summary.jitter.merged_gap_share.filter(|share| *share > 0.0);
         let shares = [
             ("CPU of the busiest thread:", client.watch.cpu_share),
             ("CPU starvation:", client.watch.run_delay_share),
+            ("CPU stolen by the hypervisor:", client.watch.steal_share),
+            ("Gaps lost to late reads:", merged),
         ];
         for (name, share) in shares {
             lines.extend(share.map(|share| line(name, percent(share))));

@@ -89,7 +89,7 @@ fn checklist(rows: &[ChecklistRow]) -> Table {
 /// A column: its head, its unit, and its cell for a level.
 type Column = (&'static str, &'static str, fn(&LevelReport) -> String);
 
-const CLIENT: [Column; 9] = [
+const CLIENT: [Column; 10] = [
     ("load", "", |level| level.load.number()),
     ("threads", "", |level| own(level, level.client.watch.threads.to_string())),
     ("stamps", "", |level| own(level, text::stamps(level.client.stamps).to_owned())),
@@ -97,6 +97,7 @@ const CLIENT: [Column; 9] = [
     ("read lag", "ms", |level| or_dash(&level.summary.metrics.read_lag)),
     ("CPU", "", |level| share(level.client.watch.cpu_share)),
     ("CPU starvation", "", |level| share(level.client.watch.run_delay_share)),
+    ("CPU stolen", "", |level| share(level.client.watch.steal_share)),
     ("connections", "", |level| {
         let client = &level.client;
         own(level, format!("{} / {}", client.connections_fresh, client.connections_replaced))
@@ -116,7 +117,7 @@ fn client(report: &SweepReport) -> Option<Table> {
 
 const CLIENT_NOTE: &str = "Send lateness: intended release to send start. Read lag: the kernel's stamp of an arrival to its reading. \
     Both p50 / p99 / max. CPU, CPU starvation: the share of time in which the busiest measuring thread ran, and in which the most \
-    delayed one waited for a CPU. Connections: made in the level / found dead and replaced. Ceiling: tokens/s or streams, \
+    delayed one waited for a CPU. CPU stolen: the share of all CPUs' time that the hypervisor gave to others. Connections: made in the level / found dead and replaced. Ceiling: tokens/s or streams, \
     whichever is nearer to what the client can do on this machine, as a share of that.";
 
 /// What only our own client tells of itself.

@@ -39,6 +39,8 @@ impl Shown<'_, SweepReport> {
                 .map(|share| format!("CPU {}", percent(share))),
             self.worst(|level| level.client.watch.run_delay_share)
                 .map(|share| format!("CPU starvation {}", percent(share))),
+            self.worst(|level| level.client.watch.steal_share)
+                .map(|share| format!("CPU stolen {}", percent(share))),
             self.worst(LevelReport::ceiling_share)
                 .map(|share| format!("{} of its own ceiling", percent(share))),
         ];

@@ -5,6 +5,7 @@ use fizeau::experiment::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, PromptReader, StopRule, SweepLoads,
     SweepProtocol, SweepRates, SweepSettings, level_size,
 };
+use fizeau::metrics::Precision;
 use fizeau::record::Profile;
 
 use crate::args::{LevelSizeArgs, ProtocolArgs, SeriesArgs, SweepArgs};
@@ -38,7 +39,7 @@ impl SeriesArgs<'_> {
         settings.loads = self.loads()?;
         settings.until =
             self.levels.until.as_deref().map(str::parse).transpose().named("--until")?;
-        settings.size = self.level_size(reader)?;
+        settings.size = self.level_size(settings.until.as_ref(), reader)?;
         settings.workload = workload::spec(self.workload)?;
         settings.window = self.window.choice();
         settings.price.clone_from(&self.price.gpu_hour);
@@ -53,13 +54,17 @@ impl SeriesArgs<'_> {
     }
 
     /// How large a level is at most; time that is not said takes as long as it does where nobody waits.
-    fn level_size(self, reader: PromptReader) -> Result<LevelSize, Fail> {
+    fn level_size(
+        self,
+        until: Option<&Precision>,
+        reader: PromptReader,
+    ) -> Result<LevelSize, Fail> {
         let LevelSizeArgs { num_prompts, level_seconds, num_warmups, .. } = *self.size;
-        let time = match (level_seconds, &self.levels.until, reader) {
+        let time = match (level_seconds, until.map(Precision::earliest_end), reader) {
             (Some(seconds), ..) => Some(Nanos::from_secs_f64(seconds).named("--level-seconds")?),
             (None, _, PromptReader::Simulation) => None,
-            (None, Some(_), _) => Some(LEVEL_TIME_UNTIL_KNOWN),
-            (None, None, _) => Some(LEVEL_TIME),
+            (None, Some(None), _) => Some(LEVEL_TIME_UNTIL_KNOWN),
+            (None, Some(Some(_)) | None, _) => Some(LEVEL_TIME),
         };
         Ok(level_size(num_prompts, time, num_warmups)?)
     }

@@ -174,6 +174,7 @@ fn together(run: &mut LevelRun, tally: &LevelTally, parts: &[PartOf]) {
         threads: reports().map(|report| report.threads).sum(),
         cpu_share: most(|health| health.cpu_share),
         run_delay_share: most(|health| health.run_delay_share),
+        steal_share: most(|health| health.steal_share),
         ..run.client.watch
     });
 }

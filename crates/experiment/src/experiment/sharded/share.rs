@@ -17,7 +17,7 @@ use super::ordered::OrderedLevel;
 use crate::basis::RunBasis;
 use crate::evaluate::{EvaluationContext, LevelTallies, released};
 use crate::level::{cap_of, level_load};
-use crate::shards::{CpuTimes, FirstRelease, Gate, PartReport, ShardError, ShardGroup, of_part};
+use crate::shards::{FirstRelease, Gate, PartReport, ShardError, ShardGroup, of_part};
 
 /// The folder of a shard's own part.
 #[derive(Debug)]
@@ -136,7 +136,7 @@ pub(super) async fn measure<M: Measure>(
     let gate = Gate { group, cancel: &cancel, kept: &kept, start: Mutex::new(None) };
     let first = FirstRelease::default();
     let mut spool = Spool { file, first, group, cancel: &cancel };
-    let (before, begun) = (CpuTimes::now(), with.now());
+    let begun = with.now();
     let planned = PlannedLevel { start: Some(&gate), ..level.planned().share(group.shard()) };
     let run = with.measure(planned, &mut spool, observer).await?;
     let took = with.now().saturating_since(begun);
@@ -153,7 +153,7 @@ pub(super) async fn measure<M: Measure>(
         start,
         first: spool.first.0,
         clock: group.clock_before(),
-        health: of_part(group.shard(), &run, &share, before),
+        health: of_part(group.shard(), &run, &share),
     };
     let written = kept.write_json("shard.json", &record);
     spool.check(written.map(|_| ()));
