@@ -49,7 +49,10 @@ fn each_flag_that_the_readme_shows_is_one_of_its_command() {
         let line = words(line.split(" # ").next().unwrap_or(line));
         let help = run(&[&line[0], "--help"]).out;
         for flag in line.iter().filter(|word| word.starts_with("--")) {
-            assert!(help.split([' ', ',', '\n', '[', ']']).any(|word| word == flag), "{line:?}: {flag}");
+            assert!(
+                help.split([' ', ',', '\n', '[', ']']).any(|word| word == flag),
+                "{line:?}: {flag}"
+            );
             flags += 1;
         }
     }
