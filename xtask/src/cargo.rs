@@ -1,5 +1,6 @@
 //! What cargo knows: the workspace, and the programs it builds.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -90,7 +91,7 @@ pub(crate) struct Metadata {
     pub(crate) target_directory: PathBuf,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
@@ -100,6 +101,8 @@ pub(crate) struct Package {
     pub(crate) manifest_path: PathBuf,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) targets: Vec<Target>,
+    /// Each with what it turns on.
+    pub(crate) features: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -124,6 +127,21 @@ pub(crate) struct Resolve {
 pub(crate) struct Node {
     pub(crate) id: String,
     pub(crate) dependencies: Vec<String>,
+    /// The same with what they are for.
+    #[serde(default)]
+    pub(crate) deps: Vec<NodeDependency>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct NodeDependency {
+    pub(crate) pkg: String,
+    pub(crate) dep_kinds: Vec<NodeDependencyKind>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct NodeDependencyKind {
+    /// `dev`, `build`, or none for a normal one.
+    pub(crate) kind: Option<String>,
 }
 
 impl Metadata {
@@ -150,10 +168,15 @@ impl Metadata {
         self.packages.iter().filter(|p| self.workspace_members.contains(&p.id))
     }
 
-    /// The libraries that others may use: each package of `crates/` that has one.
-    pub(crate) fn libraries(&self) -> impl Iterator<Item = &Package> {
+    /// What is published: each package of `crates/`.
+    pub(crate) fn published(&self) -> impl Iterator<Item = &Package> {
         let crates = root().join("crates");
-        self.ours().filter(move |p| p.manifest_path.starts_with(&crates) && p.has("lib"))
+        self.ours().filter(move |p| p.manifest_path.starts_with(&crates))
+    }
+
+    /// The libraries that others may use.
+    pub(crate) fn libraries(&self) -> impl Iterator<Item = &Package> {
+        self.published().filter(|p| p.has("lib"))
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! - It links none of the crates that it builds and checks, so it compiles in seconds and works while they do
 //!   not.
-//! - Whatever it downloads goes through `apt-get download`, into `target/slurm/`, through `pip`, into `target/engine/` and `target/ptx/`, through `npm`, into `target/vendor/`, or is Debian's
+//! - Whatever it downloads goes through `apt-get download`, into `target/slurm/`, through `pip`, into `target/engine/`, `target/ptx/` and `target/wheel/`, through `npm`, into `target/vendor/`, or is Debian's
 //!   `chromium` for the tests of the page.
 //! - It exits with the code of the program that it ran for you: 0 done, 1 failed, 2 a wrong command line.
 
@@ -15,15 +15,24 @@ mod bench;
 mod calibrate_report;
 mod cargo;
 mod counts;
+mod docs;
 mod engine;
+mod features;
+mod fuzz;
+mod mutants;
 mod process;
 mod ptx;
+mod release;
+mod sbom;
+mod semver;
 mod shards;
 mod slurm;
 mod sweep;
 mod test;
 mod tidy;
+mod tool;
 mod vendor;
+mod wheel;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -92,6 +101,45 @@ enum Task {
     },
     /// Assemble the kernels for GPUs with NVIDIA's assembler, which needs no GPU
     Ptx,
+    /// Write what the pages show of commands and pictures anew, and build the book
+    Docs,
+    /// Give bytes of any kind to all that reads somebody else's (cargo-fuzz, nightly)
+    Fuzz {
+        /// Only this one
+        target: Option<String>,
+        /// How long each
+        #[arg(long, default_value_t = 5)]
+        minutes: u32,
+    },
+    /// How many small faults the tests find, crate by crate (cargo-mutants)
+    Mutants {
+        /// Only these crates
+        crates: Vec<String>,
+        /// A part of the mutants, as `0/20`: the first twentieth
+        #[arg(long)]
+        shard: Option<String>,
+    },
+    /// Check that each crate builds with any few of its features
+    Features {
+        /// How many at a time
+        #[arg(long, default_value_t = 1)]
+        depth: usize,
+    },
+    /// The public items of the libraries against the last tag (cargo-semver-checks)
+    Semver,
+    /// The list of all that the program is made of, as CycloneDX has it
+    Sbom {
+        /// The file; by default target/sbom.cdx.json
+        out: Option<PathBuf>,
+    },
+    /// Build the Python package, install it and test it there
+    Wheel,
+    /// Whether what lies here could be published
+    Release {
+        /// Publish nothing: what there is, since a person publishes
+        #[arg(long, required = true)]
+        dry_run: bool,
+    },
     /// A real engine on this machine's CPU: llama.cpp's server with a tiny random model
     #[command(subcommand)]
     Engine(engine::Action),
@@ -113,6 +161,14 @@ pub fn main() -> ExitCode {
             false => vendor::Changed::Refuse,
         }),
         Task::Ptx => ptx::run(),
+        Task::Docs => docs::run(),
+        Task::Fuzz { target, minutes } => fuzz::run(target.as_deref(), minutes),
+        Task::Mutants { crates, shard } => mutants::run(&crates, shard.as_deref()),
+        Task::Features { depth } => features::run(depth),
+        Task::Semver => semver::run(),
+        Task::Sbom { out } => sbom::run(out),
+        Task::Wheel => wheel::run(),
+        Task::Release { dry_run: _ } => release::run(),
         Task::Engine(action) => engine::run(action),
     };
     done.unwrap_or_else(|error| {

@@ -3,6 +3,7 @@
 mod circles;
 mod code;
 mod crates;
+mod dependencies;
 mod duplicates;
 mod flags;
 mod layers;
@@ -25,7 +26,7 @@ use crate::process;
 /// One check: what it is called, and what it finds.
 type Check = (&'static str, fn(&Repo) -> Vec<Finding>);
 
-const CHECKS: [Check; 16] = [
+const CHECKS: [Check; 18] = [
     ("layers: crates depend downwards", layering),
     ("layers: external packages are the allowed ones", layers::externals),
     ("licences: of every package in the graph", licences::packages),
@@ -41,6 +42,8 @@ const CHECKS: [Check; 16] = [
     ("sources: public items are announced", public::announced),
     ("pages: README.md", pages::readme),
     ("pages: links lead somewhere", pages::links),
+    ("pages: the book has each of them", pages::book),
+    ("pages: every dependency has its reason", dependencies::explained),
     ("vendored: files are as they were made", vendored::unchanged),
 ];
 

@@ -16,6 +16,8 @@ mod tls;
 mod watchdog;
 mod wire;
 
+#[doc(hidden)]
+pub use h1::read_http1;
 pub(crate) use kernel::wall_clock_error;
 
 use std::cell::RefCell;

@@ -77,6 +77,8 @@ pub use dialect::{
 };
 pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};
 pub use framing::Framing;
+#[doc(hidden)]
+pub use http::read_http1;
 pub use http::{HttpTransport, PreconnectError};
 pub use probe::{
     BackendCandidate, CandidateReason, EventDelivery, Findings, ForcedLength, Identity,

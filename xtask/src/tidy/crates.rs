@@ -51,13 +51,9 @@ mod tests {
     fn findings(description: &str, files: &[(&'static str, &'static str)]) -> Vec<String> {
         let package = Package {
             name: "a".to_owned(),
-            version: "1".to_owned(),
-            id: "a".to_owned(),
-            license: None,
             description: Some(description.to_owned()),
             manifest_path: PathBuf::from("crates/a/Cargo.toml"),
-            dependencies: Vec::new(),
-            targets: Vec::new(),
+            ..Package::default()
         };
         let text =
             |path: &Path| files.iter().find(|(p, _)| Path::new(p) == path).map(|(_, text)| *text);

@@ -337,13 +337,9 @@ mod tests {
         };
         Package {
             name: name.to_owned(),
-            version: "0.1.0".to_owned(),
-            id: name.to_owned(),
-            license: None,
-            description: None,
             manifest_path: format!("crates/{name}/Cargo.toml").into(),
             dependencies: dependencies.iter().map(dependency).collect(),
-            targets: Vec::new(),
+            ..Package::default()
         }
     }
 

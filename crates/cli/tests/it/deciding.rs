@@ -1,7 +1,10 @@
 //! The page that walks from a sweep to a purchase prints what it says.
 
+use std::fs::{copy, read_to_string};
+use std::path::Path;
+
 use crate::page;
-use crate::stand::{Scratch, json};
+use crate::stand::{Scratch, json, run};
 
 #[test]
 fn each_command_of_the_walk_prints_what_stands_there() {
@@ -11,6 +14,20 @@ fn each_command_of_the_walk_prints_what_stands_there() {
     for (step, ended) in ended.iter().enumerate() {
         assert_eq!(ended.code, Some(0), "step {step}: {ended:?}");
     }
+    the_readme_shows_its_frontier(&scratch);
     let search = json(scratch.path("runs/search/search.json"));
     assert_eq!(search["schema"], "fizeau.search/1");
+}
+
+/// The picture of the README is the frontier of this page's sweep. With `FIZEAU_WRITE_PAGES` set it is written instead.
+fn the_readme_shows_its_frontier(scratch: &Scratch) {
+    let (drawn, shown) =
+        (scratch.path("frontier.svg"), Path::new(page::DOCS).join("images/frontier.svg"));
+    let ended =
+        run(&["report", &scratch.path("runs/h100"), "--chart", "frontier", "--svg", &drawn]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    if std::env::var_os("FIZEAU_WRITE_PAGES").is_some() {
+        copy(&drawn, &shown).unwrap();
+    }
+    assert!(read_to_string(drawn).unwrap() == read_to_string(shown).unwrap(), "another is drawn");
 }

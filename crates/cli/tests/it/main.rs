@@ -56,6 +56,7 @@ mod stumbles;
 mod sweep;
 mod terminal;
 mod truth;
+mod tutorial;
 mod until;
 mod watch;
 mod whatif;

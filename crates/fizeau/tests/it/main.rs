@@ -6,6 +6,7 @@ mod ab;
 #[cfg(feature = "http")]
 mod agreement;
 mod faults;
+mod fuzzed;
 mod search;
 mod sweep;
 mod tls;

@@ -8,6 +8,7 @@ mod chunked;
 mod head;
 #[cfg(test)]
 mod oracle;
+mod pieces;
 
 use std::io::{self, IoSlice, Write};
 use std::ops::{ControlFlow, Range};
@@ -23,6 +24,7 @@ use hyper::header::HeaderMap;
 use tokio::io::AsyncWrite;
 
 pub(super) use head::ReplyHead;
+pub use pieces::read_http1;
 
 use super::connect::why;
 use super::io::Io;

@@ -54,21 +54,6 @@ proptest! {
         let case = &all_cases()[number];
         prop_assert_eq!(unstamped(read(case, &cuts)), unstamped(read(case, &[])));
     }
-
-    #[test]
-    fn random_bytes_never_panic(
-        bytes in prop::collection::vec(any::<u8>(), 0..400),
-        at in 0usize..4,
-        route in prop::sample::select(Route::ALL.to_vec()),
-    ) {
-        // Some of them where JSON is expected.
-        let heads = ["", "data: ", "data: {\"choices\":[{\"text\":", "{\"message\":{\"content\":"];
-        let head = heads[at].as_bytes();
-        let mut reader = ReplyReader::new(route.dialect(), KeepText::Yes);
-        reader.feed(head, ReadMark::user(Stamp::EPOCH, 0));
-        reader.feed(&bytes, ReadMark::user(Stamp::EPOCH, 1));
-        let _ = reader.finish(BodyEnd::Cut);
-    }
 }
 
 #[test]

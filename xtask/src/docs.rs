@@ -1,0 +1,85 @@
+//! `cargo xtask docs`: what the pages show of commands and pictures, made anew, and the pages as a book.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo::{self, Metadata};
+use crate::{process, tool};
+
+/// The tests that hold what stands in the pages, and write it where they are told to.
+const HOLD_PAGES: [&str; 2] = ["deciding::", "whatif::"];
+
+/// Writes the pages anew, then builds the book below `target/book`.
+///
+/// # Errors
+/// If a page's command does not run, or mdBook is not installed.
+pub(crate) fn run() -> Result<ExitCode> {
+    let mut pages = cargo::command();
+    pages.args([
+        "test",
+        "--quiet",
+        "--package",
+        "fizeau-cli",
+        "--all-features",
+        "--test",
+        "it",
+        "--",
+    ]);
+    if !process::succeeds(pages.args(HOLD_PAGES).env("FIZEAU_WRITE_PAGES", "1"))? {
+        bail!("a command of a page did not run: see above");
+    }
+    let (root, book) =
+        (cargo::root(), Metadata::read(&["--no-deps"])?.target_directory.join("book"));
+    let sources = book.join("docs");
+    if sources.exists() {
+        fs::remove_dir_all(&sources)?;
+    }
+    copy(&root.join("docs"), &sources)?;
+    fs::copy(root.join("book.toml"), book.join("book.toml"))?;
+    tool::MDBOOK.run([Path::new("build"), &book])
+}
+
+/// A folder and all below it; pages lose the links that lead out of the book.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
+        let (path, to) = entry.map(|entry| (entry.path(), to.join(entry.file_name())))?;
+        if path.is_dir() {
+            copy(&path, &to)?;
+        } else if path.extension().is_some_and(|kind| kind == "md") {
+            fs::write(to, without_links_out(&fs::read_to_string(&path)?))?;
+        } else {
+            fs::copy(&path, to)?;
+        }
+    }
+    Ok(())
+}
+
+/// `[words](../file)` as `words (file in the repository)`.
+fn without_links_out(page: &str) -> String {
+    let mut parts = page.split("](../");
+    let mut new = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (target, rest) = part.split_once(')').unwrap_or((part, ""));
+        if let Some(start) = new.rfind('[') {
+            new.remove(start);
+        }
+        new.push_str(&format!(" (`{target}` in the repository){rest}"));
+    }
+    new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_links_out;
+
+    #[test]
+    fn a_link_that_leads_out_of_the_book_is_words() {
+        let page = "see [a](b.md), [the file](../c/d.rs) and [more](../e) [f](#g)";
+        let book = "see [a](b.md), the file (`c/d.rs` in the repository) and more (`e` in the repository) [f](#g)";
+        assert_eq!(without_links_out(page), book);
+    }
+}

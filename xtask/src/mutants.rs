@@ -1,0 +1,96 @@
+//! `cargo xtask mutants`: how many small faults, put into a crate one at a time, its tests find.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+
+use crate::cargo::Metadata;
+use crate::{process, tool};
+
+/// The crates whose figures others build upon.
+const CRATES: [&str; 6] = [
+    "fizeau-core",
+    "fizeau-metrics",
+    "fizeau-pareto",
+    "fizeau-roofline",
+    "fizeau-record",
+    "fizeau-transport",
+];
+/// How many of a hundred mutants that compile must be found.
+const WANTED: usize = 85;
+
+/// What became of the mutants of a crate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Killed {
+    found: usize,
+    missed: usize,
+}
+
+/// Tries the mutants of `crates`, or of those that matter most; of each crate `sample`, as `1/20`, where that is given.
+///
+/// # Errors
+/// If cargo-mutants is not installed, or leaves no result.
+pub(crate) fn run(crates: &[String], sample: Option<&str>) -> Result<ExitCode> {
+    let folder = Metadata::read(&["--no-deps"])?.target_directory.join("mutants");
+    let chosen: Vec<&str> = match crates {
+        [] => CRATES.to_vec(),
+        some => some.iter().map(String::as_str).collect(),
+    };
+    let mut enough = true;
+    for name in chosen {
+        let out = folder.join(name);
+        fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
+        let mut command = tool::MUTANTS.command()?;
+        command.args(["--all-features", "--package", name, "--output"]).arg(&out);
+        // A mutant that is missed is an exit code too: what counts is what is written.
+        process::succeeds(
+            command.args(sample.map(|part| ["--shard", part]).into_iter().flatten()),
+        )?;
+        let killed = Killed::read(&out.join("mutants.out"))?;
+        println!("mutants: {name}: {killed}");
+        enough &= killed.is_enough();
+    }
+    Ok(tool::exit_code(enough))
+}
+
+impl Killed {
+    fn read(folder: &Path) -> Result<Self> {
+        let lines = |name: &str| -> Result<usize> {
+            let path = folder.join(name);
+            let text = fs::read_to_string(&path);
+            Ok(text.with_context(|| format!("cannot read {}", path.display()))?.lines().count())
+        };
+        // One that never ends is found by whoever waits for the test.
+        Ok(Self {
+            found: lines("caught.txt")? + lines("timeout.txt")?,
+            missed: lines("missed.txt")?,
+        })
+    }
+
+    const fn is_enough(self) -> bool {
+        100 * self.found >= WANTED * (self.found + self.missed)
+    }
+}
+
+impl std::fmt::Display for Killed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let all = self.found + self.missed;
+        let share = (100 * self.found).checked_div(all).unwrap_or(100);
+        write!(f, "{} of {all} found, {share} of 100; {WANTED} are wanted", self.found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Killed;
+
+    #[test]
+    fn eighty_five_of_a_hundred_are_enough() {
+        let of = |found, missed| Killed { found, missed };
+        assert!(of(85, 15).is_enough() && of(0, 0).is_enough());
+        assert!(!of(84, 16).is_enough());
+        assert_eq!(of(17, 3).to_string(), "17 of 20 found, 85 of 100; 85 are wanted");
+    }
+}
