@@ -11,7 +11,7 @@ use fizeau_core::{Millis, Nanos, PerSec, Seconds, Tokens, Usd};
 use fizeau_roofline::{EstimateKind, HourlyRate, System, UniformLoad};
 use serde::{Deserialize, Serialize};
 
-use crate::server::{ServerWindow, ToldCounter, ToldGauge, ToldHistogram};
+use crate::server::{ServerWindow, ToldGauge, ToldHistogram};
 use lengths::MeanLengths;
 use step::MeanStep;
 
@@ -252,27 +252,13 @@ impl Work {
             running: running.figure.mean.max(0.0),
             generated: generated.figure.delta.max(0.0),
             prompts: server.prompt_tokens.as_ref().map_or(0.0, |told| told.figure.delta.max(0.0)),
-            cached: cached(server),
+            cached: server.cached_share().unwrap_or(0.0),
             tokens_per_step: server
                 .tokens_per_draft()
                 .filter(|tokens| *tokens > 1.0)
                 .unwrap_or(1.0),
         })
     }
-}
-
-/// The share of the prompts' tokens that came from a cache, in the engine or outside of it.
-fn cached(server: &ServerWindow) -> f64 {
-    let share = |part: &Option<ToldCounter>, whole: &Option<ToldCounter>| {
-        let share = part.as_ref()?.figure.delta / whole.as_ref()?.figure.delta;
-        share.is_finite().then(|| share.clamp(0.0, 1.0))
-    };
-    if let Some(told) = share(&server.prompt_tokens_cached, &server.prompt_tokens) {
-        return told;
-    }
-    let inside = share(&server.prefix_hits, &server.prefix_queries).unwrap_or(0.0);
-    let outside = share(&server.external_prefix_hits, &server.external_prefix_queries);
-    1.0 - (1.0 - inside) * (1.0 - outside.unwrap_or(0.0))
 }
 
 fn decode(

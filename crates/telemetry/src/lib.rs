@@ -30,7 +30,7 @@
 //!
 //! # Invariants
 //!
-//! - Nothing that a server sends can panic, and a page has limits. How many series many pages may name has none yet.
+//! - Nothing that a server sends can panic, and there are limits to a page and to the series that many pages name.
 //! - Counters are deltas over exactly the window, restarts added, with how far they may be off at the edges. Gauges are weighted by
 //!   time. Histograms are counts, sums and the bucket that holds a percentile, never a percentile that was made up.
 //! - What is not said is absent, never zero; every figure names the metric that it was read off.
@@ -68,8 +68,8 @@ pub use assessment::{
     SameLatency, ServingAssessment, ServingLimit,
 };
 pub use device::{
-    DeviceIdentity, DeviceWindow, ThrottleReason, joules_per_token, mean_power, power_over_time,
-    tokens_per_joule, total_energy,
+    DeviceIdentity, DeviceWindow, ThrottleReason, UnknownDevice, chosen_devices, device_count,
+    joules_per_token, mean_power, power_over_time, tokens_per_joule, total_energy,
 };
 pub use exposition::{
     Labels, MetricKind, Page, PageEnd, PageError, PageForm, PageLimits, PageNotes, PageParser,
