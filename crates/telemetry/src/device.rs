@@ -7,7 +7,9 @@ mod throttle;
 mod window;
 
 pub use choice::{UnknownDevice, chosen_devices};
-pub use energy::{device_count, joules_per_token, mean_power, tokens_per_joule, total_energy};
+pub use energy::{
+    device_count, joules_per_token, mean_power, tokens_per_joule, total_energy, total_power,
+};
 pub use identity::DeviceIdentity;
 pub use throttle::ThrottleReason;
 pub use window::{DeviceWindow, power_over_time};

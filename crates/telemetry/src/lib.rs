@@ -34,7 +34,7 @@
 //! - Counters are deltas over exactly the window, restarts added, with how far they may be off at the edges. Gauges are weighted by
 //!   time. Histograms are counts, sums and the bucket that holds a percentile, never a percentile that was made up.
 //! - What is not said is absent, never zero; every figure names the metric that it was read off.
-//! - No clock: whoever starts a thread gives it one. Sockets are in `PageSource`, in `MetricsListener` and in the subscriber and
+//! - Stamps are by the clock that whoever starts a thread gives it; only patience is by the system's. Sockets are in `PageSource`, in `MetricsListener` and in the subscriber and
 //!   publisher of forward passes, `/proc` in [`HostReading::now`], and nowhere else.
 //!
 //! # Features
@@ -69,7 +69,7 @@ pub use assessment::{
 };
 pub use device::{
     DeviceIdentity, DeviceWindow, ThrottleReason, UnknownDevice, chosen_devices, device_count,
-    joules_per_token, mean_power, power_over_time, tokens_per_joule, total_energy,
+    joules_per_token, mean_power, power_over_time, tokens_per_joule, total_energy, total_power,
 };
 pub use exposition::{
     Labels, MetricKind, Page, PageEnd, PageError, PageForm, PageLimits, PageNotes, PageParser,
@@ -78,7 +78,9 @@ pub use exposition::{
 pub use figure::Told;
 #[cfg(feature = "forward-pass")]
 pub use fleet::StepsAssessment;
-pub use fleet::{FleetFinding, FleetReport, FleetSettings, FleetWatch, ReplicaReport};
+pub use fleet::{
+    FleetDevices, FleetFinding, FleetReport, FleetSettings, FleetWatch, ReplicaReport,
+};
 #[cfg(feature = "forward-pass")]
 pub use forward_pass::{
     ForwardPass, ForwardPassError, ForwardPassPublisher, ForwardPassSubscriber, ForwardPasses,

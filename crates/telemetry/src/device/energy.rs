@@ -46,6 +46,18 @@ pub fn total_energy(devices: &[DeviceWindow]) -> Option<Joules> {
     total.filter(|_| !each.is_empty()).map(Joules::new)
 }
 
+/// The mean power of all devices together, as they tell it themselves; none if one of them does not, or there are none. A device that is
+/// on two pages counts once.
+#[must_use]
+pub fn total_power(devices: &[DeviceWindow]) -> Option<Watts> {
+    let each = whole_devices(devices);
+    let told = |of: &Vec<&DeviceWindow>| {
+        of.iter().find_map(|device| device.power.as_ref()).map(|told| told.figure.mean)
+    };
+    let total: Option<f64> = each.values().map(told).sum();
+    total.filter(|_| !each.is_empty()).map(Watts::new)
+}
+
 /// How many devices those are, slices of one and pages that tell of the same one taken together.
 #[must_use]
 pub fn device_count(devices: &[DeviceWindow]) -> usize {

@@ -166,7 +166,7 @@ impl History {
     }
 
     /// When the pages came, in order.
-    pub fn fetches(&self) -> impl ExactSizeIterator<Item = Fetch> {
+    pub fn fetches(&self) -> impl ExactSizeIterator<Item = Fetch> + DoubleEndedIterator {
         self.fetches.iter().copied()
     }
 
