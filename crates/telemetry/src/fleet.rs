@@ -9,7 +9,5 @@ mod steps;
 mod watch;
 
 pub use finding::FleetFinding;
-pub use report::{FleetDevices, FleetReport, ReplicaReport};
-#[cfg(feature = "forward-pass")]
-pub use steps::StepsAssessment;
+pub use report::{FleetDevices, FleetReport, ReplicaReport, StepsAssessment};
 pub use watch::{FleetSettings, FleetWatch};

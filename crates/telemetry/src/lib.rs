@@ -76,10 +76,9 @@ pub use exposition::{
     Sample, SeriesName,
 };
 pub use figure::Told;
-#[cfg(feature = "forward-pass")]
-pub use fleet::StepsAssessment;
 pub use fleet::{
     FleetDevices, FleetFinding, FleetReport, FleetSettings, FleetWatch, ReplicaReport,
+    StepsAssessment,
 };
 #[cfg(feature = "forward-pass")]
 pub use forward_pass::{

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::stand::{Ended, Scratch, fixed, json, run};
 
 /// Holds a document against the schema of that name.
-fn keeps_to(name: &str, document: &Value, whose: &str) {
+pub(crate) fn keeps_to(name: &str, document: &Value, whose: &str) {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema");
     let schema = json(format!("{folder}/{name}.schema.json"));
     let errors = validator::errors(&schema, document);

@@ -104,27 +104,22 @@ static OF_FLEET: &[FleetSeries] = &[
     of_fleet("fizeau_watch_joules_per_output_token", "Energy of a generated token.", |of| {
         of.devices?.joules_per_token.map(Joules::get)
     }),
-    #[cfg(feature = "forward-pass")]
     of_fleet("fizeau_watch_steps", "Forward passes of the window.", |of| {
         of.steps.as_ref().map(|steps| steps.steps as f64)
     }),
-    #[cfg(feature = "forward-pass")]
     of_fleet("fizeau_watch_steps_lost", "Records that were lost since the watch began.", |of| {
         of.steps.as_ref().map(|steps| steps.lost as f64)
     }),
-    #[cfg(feature = "forward-pass")]
     of_fleet(
         "fizeau_watch_steps_speed_of_light_ratio",
         "The bounds of forward passes over their times.",
         |of| of.steps.as_ref().map(|steps| steps.share),
     ),
-    #[cfg(feature = "forward-pass")]
     of_fleet(
         "fizeau_watch_decode_steps_speed_of_light_ratio",
         "The same of those that only decode.",
         |of| of.steps.as_ref()?.decode_share,
     ),
-    #[cfg(feature = "forward-pass")]
     of_fleet(
         "fizeau_watch_prefill_steps_speed_of_light_ratio",
         "The same of those with prompts.",

@@ -3,42 +3,11 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fizeau_core::{Millis, Seconds, Stamp};
+use fizeau_core::{Seconds, Stamp};
 use fizeau_roofline::{PassSums, System};
-use serde::{Deserialize, Serialize};
 
+use super::StepsAssessment;
 use crate::forward_pass::{ForwardPass, ForwardPassSubscriber, ForwardPasses, ScheduledWork};
-
-/// The forward passes of one engine over a window, each held against the bound of just what it worked on: times that nobody had to
-/// estimate a batch for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct StepsAssessment {
-    /// How many there were.
-    pub steps: u64,
-    /// The data-parallel ranks of workers that they are of, each held against the devices of one.
-    pub ranks: u64,
-    /// Records that did not come, since the subscription began.
-    pub lost: u64,
-    /// What the times are of, by the engine's word; absent where it does not say, and then from scheduling to output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timing_scope: Option<String>,
-    /// The time of all of them together.
-    #[serde(rename = "wall_ms")]
-    pub wall: Millis,
-    /// The least time of all of them together.
-    #[serde(rename = "bound_ms")]
-    pub bound: Millis,
-    /// The one over the other.
-    pub share: f64,
-    /// Likewise of the steps that only decode; absent where there was none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decode_share: Option<f64>,
-    /// Likewise of the steps with prompts among them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefill_share: Option<f64>,
-}
 
 /// One step beside its bound.
 #[derive(Debug, Clone)]

@@ -148,6 +148,8 @@ impl FleetWatch {
         let length = window.map_or(Nanos::ZERO, |window| window.length());
         #[cfg(feature = "forward-pass")]
         let steps = self.look_at_steps(now, &mut findings);
+        #[cfg(not(feature = "forward-pass"))]
+        let steps = None;
         let FleetSettings { model, system, price, .. } = &self.settings;
         FleetReport {
             schema: FleetReport::SCHEMA.to_owned(),
@@ -160,7 +162,6 @@ impl FleetWatch {
             fleet,
             replicas,
             devices,
-            #[cfg(feature = "forward-pass")]
             steps,
             findings,
         }

@@ -45,7 +45,7 @@ pub(super) fn sources(args: &WatchArgs) -> Result<Vec<WatchedPage>, Fail> {
     for header in &args.server_metrics_header {
         // What was typed is a secret, and so not in the error.
         let given: Option<ExtraHeader> = header.parse().ok();
-        let ExtraHeader { name, value } = given.filter(is_header).ok_or_else(|| {
+        let ExtraHeader { name, value, .. } = given.filter(is_header).ok_or_else(|| {
             Fail::usage(
                 "--server-metrics-header: give NAME=VALUE, such as Authorization=\"Bearer KEY\"",
             )
@@ -78,7 +78,7 @@ pub(super) fn sources(args: &WatchArgs) -> Result<Vec<WatchedPage>, Fail> {
 }
 
 /// Whether HTTP can carry it.
-fn is_header(ExtraHeader { name, value }: &ExtraHeader) -> bool {
+fn is_header(ExtraHeader { name, value, .. }: &ExtraHeader) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     !name.is_empty() && name.chars().all(is_name) && !value.chars().any(char::is_control)
 }
