@@ -204,10 +204,17 @@ impl FleetWatch {
     /// From the first to the last of the pages between which there is no gap: two at least, of which the last is of late. Before a gap
     /// nobody knows when what was counted was counted.
     fn stretch(&self, report: &ScrapeReport, now: Stamp) -> Option<(Stamp, Stamp)> {
-        let patience = (self.hold(report) + self.settings.interval).max(HICCUP);
+        let three = |pace: Nanos| (pace * 3).max(HICCUP);
+        let patience = three(self.pace(report));
         let mut earlier = report.history.fetches().rev();
         let last = earlier.next()?;
-        if now.saturating_since(last.answered) > patience {
+        let failure = report.history.failures().last();
+        // A server that is gone slows the pace, and is no less gone for that.
+        let late = match failure.is_some_and(|failure| failure.fetch.answered > last.answered) {
+            true => three(self.settings.interval),
+            false => patience,
+        };
+        if now.saturating_since(last.answered) > late {
             return None;
         }
         let mut first = last;
@@ -222,8 +229,13 @@ impl FleetWatch {
 
     /// How long a value stands on either side of its page: twice from one page to the next.
     fn hold(&self, report: &ScrapeReport) -> Nanos {
+        self.pace(report) * 2
+    }
+
+    /// From one page to the next, as it was asked for or as slowly as the page comes.
+    fn pace(&self, report: &ScrapeReport) -> Nanos {
         let pace = Nanos::from_secs_f64(report.cost.interval.get() / 1e3).unwrap_or_default();
-        self.settings.interval.max(pace) * 2
+        self.settings.interval.max(pace)
     }
 
     /// What the exporters of devices tell; none where there is none.
