@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fizeau_core::Seconds;
+use fizeau_roofline::{Deployment, Device, KnownModel, System};
 use fizeau_telemetry::{
     ForwardPass, ForwardPassError, ForwardPassPublisher, ForwardPassSubscriber, ForwardPasses,
-    ScheduledWork, SubscribeError,
+    ScheduledWork, StepsAssessment, SubscribeError,
 };
 use proptest::prelude::*;
 
@@ -136,6 +137,25 @@ fn losses_restarts_and_what_is_forgotten_are_counted() {
     }
     assert_eq!((passes.lost, passes.restarts, passes.forgotten), (2, 1, 2));
     assert_eq!(passes.passes.len(), 3);
+}
+
+#[test]
+fn steps_are_held_against_their_bounds_and_ranks_are_told_apart() {
+    let model = KnownModel::named("llama-3.1-8b").unwrap().model().unwrap();
+    let device = Device::named("h100-sxm").unwrap().clone();
+    let system = System::new(model, device, Deployment::SINGLE).unwrap();
+    let mut passes = ForwardPasses::default();
+    for sequence in 0..6 {
+        let dp_rank = u32::try_from(sequence % 2).unwrap();
+        passes.note(at(sequence), sequence, ForwardPass { dp_rank, ..pass(sequence) }, 10);
+    }
+    let steps = StepsAssessment::of(&passes, at(2), &system).unwrap();
+    assert_eq!((steps.steps, steps.ranks, steps.lost), (4, 2, 0));
+    assert!((steps.wall.get() - 50.0).abs() < 1e-9, "{steps:?}");
+    // All of them have prompts, and take longer than the weights do.
+    assert_eq!((steps.prefill_share, steps.decode_share), (Some(steps.share), None));
+    assert!(steps.share > 0.3 && steps.share < 1.0, "{steps:?}");
+    assert_eq!(StepsAssessment::of(&passes, at(6), &system), None);
 }
 
 proptest! {
