@@ -1,6 +1,7 @@
 //! The JSON Schemas of the documents, made from the types that write them.
 
 use fizeau_core::Tape;
+use fizeau_telemetry::FleetReport;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
@@ -46,6 +47,8 @@ pub enum DocumentSchema {
     Imported,
     /// A line of `tapes.jsonl`: one request.
     Tape,
+    /// What `fizeau watch --json` prints: what a fleet does now.
+    Watch,
 }
 
 impl DocumentSchema {
@@ -67,6 +70,7 @@ impl DocumentSchema {
             Self::Diagnosis => schema_of::<DiagnosisDocument>(),
             Self::Imported => schema_of::<ImportedDocument<'_>>(),
             Self::Tape => schema_of::<Tape>(),
+            Self::Watch => schema_of::<FleetReport>(),
         };
         schema.insert("title".to_owned(), format!("fizeau {}", self.name()).into());
         JsonError::pretty(&schema)
@@ -78,7 +82,7 @@ fizeau_core::words! {
     pub DocumentSchema::name, all {
         Run = "run", Level = "level", Summary = "summary", Sweep = "sweep", Compare = "compare",
         Ab = "ab", Search = "search", WhatIf = "whatif", Plan = "plan", Diagnosis = "diagnosis",
-        Imported = "imported", Tape = "tape",
+        Imported = "imported", Tape = "tape", Watch = "watch",
     }
 }
 

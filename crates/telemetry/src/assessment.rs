@@ -3,21 +3,23 @@
 mod error;
 mod lengths;
 mod limit;
+mod same_latency;
 mod step;
 
 use std::num::NonZeroU64;
 
 use fizeau_core::{Millis, Nanos, PerSec, Seconds, Tokens, Usd};
-use fizeau_roofline::{EstimateKind, HourlyRate, System, UniformLoad};
+use fizeau_roofline::{HourlyRate, System, UniformLoad};
 use serde::{Deserialize, Serialize};
 
-use crate::server::{ServerWindow, ToldCounter, ToldGauge, ToldHistogram};
+use crate::server::{ServerWindow, ToldGauge, ToldHistogram};
 use lengths::MeanLengths;
 use step::MeanStep;
 
 pub use error::AssessmentError;
 pub use lengths::{ContextEstimate, ContextSource};
 pub use limit::ServingLimit;
+pub use same_latency::SameLatency;
 
 /// How near the limit of its devices a server runs, by its own counters: production's share of the speed of light.
 ///
@@ -81,11 +83,13 @@ pub struct DecodeAssessment {
     /// The requests that decoded at once: generated tokens a second, times the time of each.
     pub batch: f64,
     /// The time per output token.
-    pub tpot_ms: Millis,
+    #[serde(rename = "tpot_ms")]
+    pub tpot: Millis,
     /// The metric that says so.
     pub metric: String,
     /// The least time that a step over so many requests takes, a token's share of it.
-    pub bound_tpot_ms: Millis,
+    #[serde(rename = "bound_tpot_ms")]
+    pub bound_tpot: Millis,
     /// The one over the other.
     pub share: f64,
     /// What the step of the bound waits for.
@@ -97,30 +101,18 @@ pub struct DecodeAssessment {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PrefillAssessment {
-    /// The mean prompt, in tokens.
-    pub prompt_tokens: f64,
+    /// The mean prompt.
+    pub prompt_tokens: Tokens,
     /// From being scheduled to the first token, on average; the queue is not in it.
-    pub prefill_ms: Millis,
+    #[serde(rename = "prefill_ms")]
+    pub prefill: Millis,
     /// The least time of a prompt of that length which has the devices to itself.
-    pub bound_ms: Millis,
+    #[serde(rename = "bound_ms")]
+    pub bound: Millis,
     /// The one over the other.
     pub share: f64,
     /// What the prompt of the bound waits for.
     pub limited_by: ServingLimit,
-}
-
-/// What the bound allows where users keep the time per token that they have.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct SameLatency {
-    /// The requests that could run at once: as many as a step has time for, and memory room.
-    pub batch: u64,
-    /// The generated tokens of so many.
-    pub output_tokens_per_s: PerSec,
-    /// What a million of them would cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usd_per_million_output_tokens: Option<Usd>,
 }
 
 impl ServingAssessment {
@@ -170,17 +162,11 @@ impl ServingAssessment {
         let load = lengths.as_ref().and_then(|lengths| lengths.load(work.cached));
         let prefill = load.as_ref().and_then(|load| prefill(server, system, load));
         let cost = |rate: PerSec| price.and_then(|price| usd_per_million(system, price, rate));
-        let same_latency = load.as_ref().zip(decode.as_ref()).and_then(|(load, decode)| {
-            let target = Seconds::new(decode.tpot_ms.get() / 1e3);
-            let found = system.largest_batch(EstimateKind::Bound, load, target)?;
-            let rate = found.figures.output_tokens_per_s;
-            Some(SameLatency {
-                batch: found.batch,
-                output_tokens_per_s: rate,
-                usd_per_million_output_tokens: cost(rate),
-            })
+        let same_latency = lengths.as_ref().zip(decode.as_ref()).and_then(|(lengths, decode)| {
+            let target = Seconds::new(decode.tpot.get() / 1e3);
+            SameLatency::of(system, &work, lengths, target, cost)
         });
-        let rate = PerSec::new(work.generated / work.seconds);
+        let rate = work.rate(work.generated);
         let bound = step.as_ref().map(|step| step.output_tokens_per_s);
         let mean = |gauge: &Option<ToldGauge>| gauge.as_ref().map(|told| told.figure.mean);
         let kv_use = mean(&server.kv_use);
@@ -203,7 +189,7 @@ impl ServingAssessment {
             prompt_tokens_per_s: server
                 .prompt_tokens
                 .as_ref()
-                .map(|told| PerSec::new(told.figure.delta / work.seconds)),
+                .map(|told| work.rate(told.figure.delta)),
             cached_share: work.cached,
             bound_output_tokens_per_s: bound,
             share: bound.map(|bound| rate / bound),
@@ -226,8 +212,9 @@ impl ServingAssessment {
 }
 
 /// What the counters tell of a window.
+#[derive(Clone, Copy)]
 struct Work {
-    seconds: f64,
+    length: Seconds,
     running: f64,
     generated: f64,
     prompts: f64,
@@ -240,39 +227,28 @@ struct Work {
 impl Work {
     fn of(server: &ServerWindow, length: Nanos) -> Result<Self, AssessmentError> {
         let missing = |what| AssessmentError::NotTold { what, exporter: server.exporter };
-        let seconds = length.as_secs_f64();
-        if seconds <= 0.0 {
+        if length == Nanos::ZERO {
             return Err(AssessmentError::NoTime);
         }
         let running = server.running.as_ref().ok_or_else(|| missing("running requests"))?;
         let generated = server.generation_tokens.as_ref();
         let generated = generated.ok_or_else(|| missing("generated tokens"))?;
         Ok(Self {
-            seconds,
+            length: Seconds::new(length.as_secs_f64()),
             running: running.figure.mean.max(0.0),
             generated: generated.figure.delta.max(0.0),
             prompts: server.prompt_tokens.as_ref().map_or(0.0, |told| told.figure.delta.max(0.0)),
-            cached: cached(server),
+            cached: server.cached_share().unwrap_or(0.0),
             tokens_per_step: server
                 .tokens_per_draft()
                 .filter(|tokens| *tokens > 1.0)
                 .unwrap_or(1.0),
         })
     }
-}
 
-/// The share of the prompts' tokens that came from a cache, in the engine or outside of it.
-fn cached(server: &ServerWindow) -> f64 {
-    let share = |part: &Option<ToldCounter>, whole: &Option<ToldCounter>| {
-        let share = part.as_ref()?.figure.delta / whole.as_ref()?.figure.delta;
-        share.is_finite().then(|| share.clamp(0.0, 1.0))
-    };
-    if let Some(told) = share(&server.prompt_tokens_cached, &server.prompt_tokens) {
-        return told;
+    fn rate(&self, count: f64) -> PerSec {
+        PerSec::new(count / self.length.get())
     }
-    let inside = share(&server.prefix_hits, &server.prefix_queries).unwrap_or(0.0);
-    let outside = share(&server.external_prefix_hits, &server.external_prefix_queries);
-    1.0 - (1.0 - inside) * (1.0 - outside.unwrap_or(0.0))
 }
 
 fn decode(
@@ -286,22 +262,22 @@ fn decode(
     }
     let told = |histogram: &Option<ToldHistogram>| {
         let told = histogram.as_ref()?;
-        Some((told.figure.mean.filter(|mean| *mean > 0.0)? / 1e3, told.metric.clone()))
+        Some((Millis::new(told.figure.mean.filter(|mean| *mean > 0.0)?), told.metric.clone()))
     };
     // Where drafts are accepted, the time between two events is not that of a token.
     let by_event = Some(&server.itl).filter(|_| work.tokens_per_step <= 1.0).and_then(told);
     let (tpot, metric) = by_event.or_else(|| told(&server.tpot)).or_else(|| {
         let metric = server.running.as_ref()?.metric.clone();
-        Some((work.running * work.seconds / work.generated, metric))
+        Some(((work.length * (work.running / work.generated)).to_millis(), metric))
     })?;
-    let batch = (work.generated / work.seconds * tpot).min(work.running);
+    let batch = (work.rate(work.generated).get() * tpot.get() / 1e3).min(work.running);
     let pass = MeanStep::decoding(system, batch, work.tokens_per_step, lengths);
-    let bound = pass.total.get() / work.tokens_per_step;
+    let bound = (pass.total * (1.0 / work.tokens_per_step)).to_millis();
     Some(DecodeAssessment {
         batch,
-        tpot_ms: Millis::new(tpot * 1e3),
+        tpot,
         metric,
-        bound_tpot_ms: Millis::new(bound * 1e3),
+        bound_tpot: bound,
         share: bound / tpot,
         limited_by: pass.binding.limit().into(),
     })
@@ -316,9 +292,9 @@ fn prefill(
     let alone = UniformLoad { concurrency: NonZeroU64::MIN, ..*load };
     let bound = system.bound_figures(&alone).ttft.to_millis();
     Some(PrefillAssessment {
-        prompt_tokens: load.input_tokens.get() as f64,
-        prefill_ms: Millis::new(took),
-        bound_ms: bound,
+        prompt_tokens: load.input_tokens,
+        prefill: Millis::new(took),
+        bound,
         share: bound.get() / took,
         limited_by: system.bound_pass(&system.prefill_pass(&alone)).binding.limit().into(),
     })

@@ -1,11 +1,15 @@
 //! What devices say over a window, by exporters such as dcgm-exporter and AMD's.
 
+mod choice;
 mod energy;
 mod identity;
 mod throttle;
 mod window;
 
-pub use energy::{joules_per_token, mean_power, tokens_per_joule, total_energy};
+pub use choice::{UnknownDevice, chosen_devices};
+pub use energy::{
+    device_count, joules_per_token, mean_power, tokens_per_joule, total_energy, total_power,
+};
 pub use identity::DeviceIdentity;
 pub use throttle::ThrottleReason;
 pub use window::{DeviceWindow, power_over_time};

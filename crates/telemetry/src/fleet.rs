@@ -1,5 +1,6 @@
 //! Several servers as one fleet: what they say now, held against what their devices could do.
 
+mod about;
 mod finding;
 mod report;
 mod series;
@@ -8,7 +9,5 @@ mod steps;
 mod watch;
 
 pub use finding::FleetFinding;
-pub use report::{FleetReport, ReplicaReport};
-#[cfg(feature = "forward-pass")]
-pub use steps::StepsAssessment;
+pub use report::{FleetDevices, FleetReport, ReplicaReport, StepsAssessment};
 pub use watch::{FleetSettings, FleetWatch};

@@ -30,11 +30,11 @@
 //!
 //! # Invariants
 //!
-//! - Nothing that a server sends can panic, and a page has limits. How many series many pages may name has none yet.
+//! - Nothing that a server sends can panic, and there are limits to a page and to the series that many pages name.
 //! - Counters are deltas over exactly the window, restarts added, with how far they may be off at the edges. Gauges are weighted by
 //!   time. Histograms are counts, sums and the bucket that holds a percentile, never a percentile that was made up.
 //! - What is not said is absent, never zero; every figure names the metric that it was read off.
-//! - No clock: whoever starts a thread gives it one. Sockets are in `PageSource`, in `MetricsListener` and in the subscriber and
+//! - Stamps are by the clock that whoever starts a thread gives it; only patience is by the system's. Sockets are in `PageSource`, in `MetricsListener` and in the subscriber and
 //!   publisher of forward passes, `/proc` in [`HostReading::now`], and nowhere else.
 //!
 //! # Features
@@ -68,17 +68,18 @@ pub use assessment::{
     SameLatency, ServingAssessment, ServingLimit,
 };
 pub use device::{
-    DeviceIdentity, DeviceWindow, ThrottleReason, joules_per_token, mean_power, power_over_time,
-    tokens_per_joule, total_energy,
+    DeviceIdentity, DeviceWindow, ThrottleReason, UnknownDevice, chosen_devices, device_count,
+    joules_per_token, mean_power, power_over_time, tokens_per_joule, total_energy, total_power,
 };
 pub use exposition::{
     Labels, MetricKind, Page, PageEnd, PageError, PageForm, PageLimits, PageNotes, PageParser,
     Sample, SeriesName,
 };
 pub use figure::Told;
-#[cfg(feature = "forward-pass")]
-pub use fleet::StepsAssessment;
-pub use fleet::{FleetFinding, FleetReport, FleetSettings, FleetWatch, ReplicaReport};
+pub use fleet::{
+    FleetDevices, FleetFinding, FleetReport, FleetSettings, FleetWatch, ReplicaReport,
+    StepsAssessment,
+};
 #[cfg(feature = "forward-pass")]
 pub use forward_pass::{
     ForwardPass, ForwardPassError, ForwardPassPublisher, ForwardPassSubscriber, ForwardPasses,

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Why nobody can be served.
 #[derive(Debug, thiserror::Error)]
@@ -29,13 +29,18 @@ pub enum ListenError {
 #[derive(Debug)]
 pub struct MetricsListener {
     address: SocketAddr,
-    text: Arc<Mutex<Arc<str>>>,
+    text: Text,
 }
+
+/// What is answered; none before it was set.
+type Text = Arc<Mutex<Option<Arc<str>>>>;
 
 /// Nobody who asks for a page has more to say.
 const HEAD: usize = 8 << 10;
-/// How long one may take to say it, and to read the answer.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long one may take to say it and to read the answer, all together.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long nobody is listened to after a connection could not be had, as when the process has too many files open.
+const REST: Duration = Duration::from_millis(100);
 
 impl MetricsListener {
     /// Listens on `address`, a host and a port; port 0 for any that is free.
@@ -49,14 +54,18 @@ impl MetricsListener {
         };
         let listener = TcpListener::bind(address).map_err(bind)?;
         let own = listener.local_addr().map_err(bind)?;
-        let text: Arc<Mutex<Arc<str>>> = Arc::new(Mutex::new("".into()));
+        let text = Text::default();
         let shared = Arc::clone(&text);
         let thread = std::thread::Builder::new().name("metrics".to_owned());
         let serve = move || {
-            for stream in listener.incoming().flatten() {
-                let text = Arc::clone(&locked(&shared));
+            for stream in listener.incoming() {
+                let Ok(stream) = stream else {
+                    std::thread::sleep(REST);
+                    continue;
+                };
+                let text = locked(&shared).clone();
                 // Whoever does not read the answer asks again.
-                answer(stream, &text).ok();
+                answer(stream, text.as_deref()).ok();
             }
         };
         thread.spawn(serve).map_err(ListenError::Thread)?;
@@ -69,23 +78,27 @@ impl MetricsListener {
         self.address
     }
 
-    /// Answers with `text` from now on.
+    /// Answers with `text` from now on; before that whoever asks is told to ask again.
     pub fn set(&self, text: &str) {
-        *locked(&self.text) = text.into();
+        *locked(&self.text) = Some(text.into());
     }
 }
 
 /// A panic elsewhere leaves a whole text behind.
-fn locked(text: &Mutex<Arc<str>>) -> MutexGuard<'_, Arc<str>> {
+fn locked(text: &Mutex<Option<Arc<str>>>) -> MutexGuard<'_, Option<Arc<str>>> {
     text.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+fn answer(mut stream: TcpStream, text: Option<&str>) -> std::io::Result<()> {
+    let begun = Instant::now();
+    let left = || {
+        let left = PATIENCE.checked_sub(begun.elapsed()).filter(|left| *left > Duration::ZERO);
+        left.ok_or(std::io::ErrorKind::TimedOut)
+    };
     let mut head = Vec::new();
     let mut piece = [0; 1 << 10];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") && head.len() < HEAD {
+        stream.set_read_timeout(Some(left()?))?;
         match stream.read(&mut piece)? {
             0 => return Ok(()),
             length => head.extend_from_slice(piece.get(..length).unwrap_or_default()),
@@ -96,7 +109,10 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
     let path =
         |target: &[u8]| target.split(|byte| *byte == b'?').next() == Some(b"/metrics".as_slice());
     let (status, body) = match (words.next(), words.next()) {
-        (Some(b"GET"), Some(target)) if path(target) => ("200 OK", text),
+        (Some(b"GET"), Some(target)) if path(target) => match text {
+            Some(text) => ("200 OK", text),
+            None => ("503 Service Unavailable", "there are no figures yet\n"),
+        },
         (Some(b"GET"), Some(_)) => ("404 Not Found", "the metrics are at /metrics\n"),
         _ => ("405 Method Not Allowed", "GET /metrics\n"),
     };
@@ -105,6 +121,13 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n\
          Content-Length: {length}\r\nConnection: close\r\n\r\n"
     );
-    stream.write_all(head.as_bytes())?;
-    stream.write_all(body.as_bytes())
+    let mut rest = [head.as_bytes(), body.as_bytes()].concat();
+    while !rest.is_empty() {
+        stream.set_write_timeout(Some(left()?))?;
+        match stream.write(&rest)? {
+            0 => break,
+            written => drop(rest.drain(..written)),
+        }
+    }
+    Ok(())
 }

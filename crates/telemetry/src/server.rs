@@ -174,7 +174,7 @@ impl ServerWindow {
             prefix_queries: counter(Meaning::PrefixQueries),
             external_prefix_hits: counter(Meaning::ExternalPrefixHits),
             external_prefix_queries: counter(Meaning::ExternalPrefixQueries),
-            prompt_tokens: counter(Meaning::PromptTokens),
+            prompt_tokens: view.prompt_tokens(),
             prompt_tokens_by_source: view.counters_by(Meaning::PromptTokensBySource, "source"),
             prompt_tokens_cached: counter(Meaning::PromptTokensCached),
             generation_tokens: counter(Meaning::GenerationTokens),
@@ -205,10 +205,27 @@ impl ServerWindow {
         self.exporter.is_none()
     }
 
-    /// The share of prompt tokens that the prefix cache had, 0 to 1: hits over queries; none without queries.
+    /// The share of prompt tokens that the prefix cache had, 0 to 1: hits over queries, and of a server that does not count these
+    /// cached tokens over all; none without any.
     #[must_use]
     pub fn prefix_hit_share(&self) -> Option<f64> {
         share(self.prefix_hits.as_ref(), self.prefix_queries.as_ref())
+            .or_else(|| share(self.prompt_tokens_cached.as_ref(), self.prompt_tokens.as_ref()))
+    }
+
+    /// The share of prompt tokens that were not computed, 0 to 1, since a cache in the engine or outside of it had them.
+    #[must_use]
+    pub fn cached_share(&self) -> Option<f64> {
+        let told = share(self.prompt_tokens_cached.as_ref(), self.prompt_tokens.as_ref());
+        let by_lookup = || {
+            let outside =
+                share(self.external_prefix_hits.as_ref(), self.external_prefix_queries.as_ref());
+            let inside = share(self.prefix_hits.as_ref(), self.prefix_queries.as_ref());
+            let missed = |part: Option<f64>| 1.0 - part.unwrap_or(0.0).clamp(0.0, 1.0);
+            inside.or(outside)?;
+            Some(1.0 - missed(inside) * missed(outside))
+        };
+        told.map(|share| share.clamp(0.0, 1.0)).or_else(by_lookup)
     }
 
     /// The share of drafted tokens that was accepted, 0 to 1.

@@ -7,8 +7,8 @@ use super::{PriceArgs, SystemArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchArgs {
-    /// The pages of metrics of a fleet, such as http://10.0.0.1:8000/metrics: one for each replica.
-    #[arg(long, value_name = "URL", num_args = 1.., value_delimiter = ',', required = true, help_heading = "Fleet")]
+    /// The pages of metrics of a fleet, such as http://10.0.0.1:8000/metrics: one for each replica, and those of its devices' exporters.
+    #[arg(long, value_name = "URL", num_args = 1.., required = true, help_heading = "Fleet")]
     pub(crate) server_metrics: Vec<String>,
     /// A header that the pages ask for, as NAME=VALUE or "NAME: VALUE". Its value is never shown.
     #[arg(long, value_name = "NAME=VALUE", num_args = 1.., help_heading = "Fleet")]

@@ -41,8 +41,8 @@ pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
     (settings.interval, settings.window) = (args.interval, args.window);
     let mut watch = FleetWatch::new(settings);
     for source in sources {
-        let address = source.address().to_owned();
-        watch.add(&address, source, clock).map_err(Fail::broken)?;
+        let name = source.name.clone();
+        watch.add(&name, source, clock).map_err(Fail::broken)?;
     }
     if let Some(address) = &args.forward_pass {
         let steps = ForwardPassSubscriber::connect(address, clock);

@@ -17,7 +17,7 @@ fn schema(name: &str) -> Value {
 }
 
 /// Holds a document against the schema of that name.
-fn keeps_to(name: &str, document: &Value, whose: &str) {
+pub(crate) fn keeps_to(name: &str, document: &Value, whose: &str) {
     holds(&schema(name), document, whose, name);
 }
 

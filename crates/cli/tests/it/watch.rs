@@ -7,6 +7,7 @@ use std::thread;
 
 use serde_json::Value;
 
+use crate::schemas::keeps_to;
 use crate::stand::{Ended, fizeau, reply, run, scripted_gets, simulated};
 
 /// What is watched, but for its page.
@@ -62,10 +63,14 @@ fn one_window_is_a_document() {
         assert!(!fleet[name].is_null(), "{name}: {told}");
     }
     assert_eq!(told["replicas"][0]["address"], url.as_str());
+    keeps_to("watch", &told, "watch --once --json");
 
     let ended = watch(&[&url], &["--once"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    for said in ["of the speed of light", "limited by: batch too small", "at the same TPOT"] {
+    // Nobody gave a price, and there is one.
+    for said in
+        ["of the speed of light", "limited by: batch too small", "at the same TPOT", "assumed: $"]
+    {
         assert!(ended.out.contains(said), "{}", ended.out);
     }
     assert!(ended.out.lines().all(|line| line.chars().count() <= 80), "{}", ended.out);

@@ -1,5 +1,7 @@
 //! Energy and tokens: pure functions.
 
+use std::collections::BTreeMap;
+
 use fizeau_core::{Joules, Nanos, Seconds, Tokens, Watts};
 
 use super::window::DeviceWindow;
@@ -33,10 +35,40 @@ pub fn mean_power(energy: Joules, time: Nanos) -> Option<Watts> {
 }
 
 /// The energy of all devices together by their counters; none if one of them does not count, or there are none, since a part
-/// would pass for the whole.
+/// would pass for the whole. A device that is divided, or on two pages, counts once: each slice tells the counter of the whole.
 #[must_use]
 pub fn total_energy(devices: &[DeviceWindow]) -> Option<Joules> {
-    let total: Option<f64> =
-        devices.iter().map(|device| device.counted_energy().map(Joules::get)).sum();
-    total.filter(|_| !devices.is_empty()).map(Joules::new)
+    let each = whole_devices(devices);
+    let told = |of: &Vec<&DeviceWindow>| {
+        of.iter().find_map(|device| device.counted_energy()).map(Joules::get)
+    };
+    let total: Option<f64> = each.values().map(told).sum();
+    total.filter(|_| !each.is_empty()).map(Joules::new)
+}
+
+/// The mean power of all devices together, as they tell it themselves; none if one of them does not, or there are none. A device that is
+/// on two pages counts once.
+#[must_use]
+pub fn total_power(devices: &[DeviceWindow]) -> Option<Watts> {
+    let each = whole_devices(devices);
+    let told = |of: &Vec<&DeviceWindow>| {
+        of.iter().find_map(|device| device.power.as_ref()).map(|told| told.figure.mean)
+    };
+    let total: Option<f64> = each.values().map(told).sum();
+    total.filter(|_| !each.is_empty()).map(Watts::new)
+}
+
+/// How many devices those are, slices of one and pages that tell of the same one taken together.
+#[must_use]
+pub fn device_count(devices: &[DeviceWindow]) -> usize {
+    whole_devices(devices).len()
+}
+
+/// What is told of each device: whole, or slice by slice.
+fn whole_devices(devices: &[DeviceWindow]) -> BTreeMap<(Option<&str>, &str), Vec<&DeviceWindow>> {
+    let mut each: BTreeMap<_, Vec<&DeviceWindow>> = BTreeMap::new();
+    for device in devices {
+        each.entry(device.device.whole()).or_default().push(device);
+    }
+    each
 }

@@ -81,6 +81,12 @@ impl SeriesName {
     pub fn new(metric: impl Into<Arc<str>>, labels: Labels) -> Self {
         Self { metric: metric.into(), labels }
     }
+
+    /// How many bytes its texts have.
+    pub(crate) fn length(&self) -> usize {
+        let labels = self.labels.iter().map(|(name, value)| name.len() + value.len());
+        self.metric.len() + labels.sum::<usize>()
+    }
 }
 
 impl fmt::Display for SeriesName {

@@ -52,6 +52,20 @@ pub enum FleetFinding {
         /// How many since the watch began.
         pages: u64,
     },
+    /// Pages name more series than are kept.
+    SeriesLeftOut {
+        /// Whose.
+        address: String,
+        /// How many values were left out since the watch began.
+        values: u64,
+    },
+    /// Exporters tell of other devices than those that serve.
+    OtherDevices {
+        /// How many they tell of.
+        told: u64,
+        /// How many serve.
+        serving: u64,
+    },
     /// Counters began anew.
     Restarted {
         /// Whose.
@@ -106,6 +120,14 @@ impl fmt::Display for FleetFinding {
                     Pages(*pages)
                 )
             }
+            Self::SeriesLeftOut { address, values } => write!(
+                f,
+                "{address}: its pages name more series than are kept; {values} values were left out"
+            ),
+            Self::OtherDevices { told, serving } => write!(
+                f,
+                "exporters tell of {told} devices, and {serving} serve: no energy a token can be told"
+            ),
             Self::Restarted { address, times: 1 } => {
                 write!(f, "{address}: counters began anew: the server was restarted")
             }

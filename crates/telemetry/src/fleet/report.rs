@@ -1,11 +1,9 @@
 //! What a fleet does now, as a document.
 
-use fizeau_core::Millis;
+use fizeau_core::{Joules, Millis, UsdPerHour, Watts};
 use serde::{Deserialize, Serialize};
 
 use super::FleetFinding;
-#[cfg(feature = "forward-pass")]
-use super::StepsAssessment;
 use crate::assessment::ServingAssessment;
 use crate::vocabulary::Exporter;
 
@@ -27,18 +25,69 @@ pub struct FleetReport {
     pub window: Millis,
     /// What one device costs for an hour, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usd_per_device_hour: Option<f64>,
+    pub usd_per_device_hour: Option<UsdPerHour>,
+    /// Where that is a published price, which is assumed since nobody gave one: whose, where and when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assumed_price: Option<String>,
     /// All replicas that tell, as one; absent where none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<ServingAssessment>,
     /// Each by itself, in the order in which they were named.
     pub replicas: Vec<ReplicaReport>,
+    /// Their devices, by the pages of these; absent where there is no such page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub devices: Option<FleetDevices>,
     /// Step by step, by the records of forward passes, where there are any.
-    #[cfg(feature = "forward-pass")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepsAssessment>,
     /// What is worth a sentence.
     pub findings: Vec<FleetFinding>,
+}
+
+/// What the exporters of a fleet's devices say, over the same stretch.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FleetDevices {
+    /// How many they tell of.
+    pub devices: u64,
+    /// What all of these draw, by their gauges; absent where one does not tell.
+    #[serde(rename = "power_w", default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Watts>,
+    /// What a generated token takes, by the counters of energy; absent where one does not count, or other devices serve.
+    #[serde(rename = "joules_per_output_token", default, skip_serializing_if = "Option::is_none")]
+    pub joules_per_token: Option<Joules>,
+}
+
+/// The forward passes of one engine over a window, each held against the bound of just what it worked on: times that nobody had to
+/// estimate a batch for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct StepsAssessment {
+    /// How many there were.
+    pub steps: u64,
+    /// The data-parallel ranks of workers that they are of, each held against the devices of one.
+    pub ranks: u64,
+    /// Records that did not come, since the subscription began.
+    pub lost: u64,
+    /// What the times are of, by the engine's word; absent where it does not say, and then from scheduling to output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing_scope: Option<String>,
+    /// The time of all of them together.
+    #[serde(rename = "wall_ms")]
+    pub wall: Millis,
+    /// The least time of all of them together.
+    #[serde(rename = "bound_ms")]
+    pub bound: Millis,
+    /// The one over the other.
+    pub share: f64,
+    /// Likewise of the steps that only decode; absent where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decode_share: Option<f64>,
+    /// Likewise of the steps with prompts among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefill_share: Option<f64>,
 }
 
 /// One page of a fleet: a replica.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fizeau_core::{PerSec, Usd};
+use fizeau_core::{Joules, PerSec, Usd, Watts};
 
 use super::FleetReport;
 use crate::assessment::{ServingAssessment, ServingLimit};
@@ -59,10 +59,10 @@ static SERIES: [Series; 18] = [
         |of| of.prefill.as_ref().map(|prefill| prefill.share),
     ),
     series("fizeau_watch_tpot_seconds", "Time per output token.", |of| {
-        of.decode.as_ref().map(|decode| decode.tpot_ms.get() / 1e3)
+        of.decode.as_ref().map(|decode| decode.tpot.get() / 1e3)
     }),
     series("fizeau_watch_prefill_seconds", "From being scheduled to the first token.", |of| {
-        of.prefill.as_ref().map(|prefill| prefill.prefill_ms.get() / 1e3)
+        of.prefill.as_ref().map(|prefill| prefill.prefill.get() / 1e3)
     }),
     series("fizeau_watch_queue_seconds", "Time in the queue.", |of| {
         of.queue.map(|queue| queue.get() / 1e3)
@@ -79,6 +79,51 @@ static SERIES: [Series; 18] = [
         "fizeau_watch_same_latency_usd_per_million_output_tokens",
         "What a million of those would cost.",
         |of| of.same_latency.as_ref()?.usd_per_million_output_tokens.map(Usd::get),
+    ),
+];
+
+/// A series of the whole fleet, without labels.
+struct FleetSeries {
+    name: &'static str,
+    help: &'static str,
+    value: fn(&FleetReport) -> Option<f64>,
+}
+
+const fn of_fleet(
+    name: &'static str,
+    help: &'static str,
+    value: fn(&FleetReport) -> Option<f64>,
+) -> FleetSeries {
+    FleetSeries { name, help, value }
+}
+
+static OF_FLEET: &[FleetSeries] = &[
+    of_fleet("fizeau_watch_device_power_watts", "What the devices draw.", |of| {
+        of.devices?.power.map(Watts::get)
+    }),
+    of_fleet("fizeau_watch_joules_per_output_token", "Energy of a generated token.", |of| {
+        of.devices?.joules_per_token.map(Joules::get)
+    }),
+    of_fleet("fizeau_watch_steps", "Forward passes of the window.", |of| {
+        of.steps.as_ref().map(|steps| steps.steps as f64)
+    }),
+    of_fleet("fizeau_watch_steps_lost", "Records that were lost since the watch began.", |of| {
+        of.steps.as_ref().map(|steps| steps.lost as f64)
+    }),
+    of_fleet(
+        "fizeau_watch_steps_speed_of_light_ratio",
+        "The bounds of forward passes over their times.",
+        |of| of.steps.as_ref().map(|steps| steps.share),
+    ),
+    of_fleet(
+        "fizeau_watch_decode_steps_speed_of_light_ratio",
+        "The same of those that only decode.",
+        |of| of.steps.as_ref()?.decode_share,
+    ),
+    of_fleet(
+        "fizeau_watch_prefill_steps_speed_of_light_ratio",
+        "The same of those with prompts.",
+        |of| of.steps.as_ref()?.prefill_share,
     ),
 ];
 
@@ -117,6 +162,13 @@ impl FleetReport {
                 put(&[("replica", &*replica.address)], is);
             }
         });
+        for series in OF_FLEET {
+            family(&mut out, series.name, series.help, |put| {
+                if let Some(value) = (series.value)(self).filter(|value| value.is_finite()) {
+                    put(&[], value);
+                }
+            });
+        }
         family(&mut out, FINDINGS, "How many things are worth a look.", |put| {
             put(&[], self.findings.len() as f64);
         });
@@ -125,7 +177,9 @@ impl FleetReport {
 
     /// The names of all series that there can be.
     pub fn series_names() -> impl Iterator<Item = &'static str> {
-        SERIES.iter().map(|series| series.name).chain([LIMITED_BY, UP, FINDINGS])
+        let of_fleet = OF_FLEET.iter().map(|series| series.name);
+        let each = SERIES.iter().map(|series| series.name);
+        each.chain(of_fleet).chain([LIMITED_BY, UP, FINDINGS])
     }
 
     /// The fleet and its replicas that tell, by the label that tells them apart.

@@ -1,49 +1,47 @@
 //! The steps of an engine, each held against its bound.
 
-use fizeau_core::{Millis, Stamp};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fizeau_core::{Seconds, Stamp};
 use fizeau_roofline::{PassSums, System};
-use serde::{Deserialize, Serialize};
 
-use crate::forward_pass::{ForwardPass, ForwardPasses, ScheduledWork};
+use super::StepsAssessment;
+use crate::forward_pass::{ForwardPass, ForwardPassSubscriber, ForwardPasses, ScheduledWork};
 
-/// The forward passes of one engine over a window, each held against the bound of just what it worked on: times that nobody had to
-/// estimate a batch for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct StepsAssessment {
-    /// How many there were.
-    pub steps: u64,
-    /// Records that did not come, since the subscription began.
-    pub lost: u64,
-    /// What the times are of, by the engine's word; absent where it does not say, and then from scheduling to output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timing_scope: Option<String>,
-    /// The time of all of them together.
-    pub wall_ms: Millis,
-    /// The least time of all of them together.
-    pub bound_ms: Millis,
-    /// The one over the other.
-    pub share: f64,
-    /// Likewise of the steps that only decode; absent where there was none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decode_share: Option<f64>,
-    /// Likewise of the steps with prompts among them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefill_share: Option<f64>,
+/// One step beside its bound.
+#[derive(Debug, Clone)]
+struct Judged {
+    at: Stamp,
+    wall: Seconds,
+    bound: Seconds,
+    has_prompts: bool,
+    rank: (Arc<str>, u32),
+    scope: Option<Arc<str>>,
 }
 
-/// Times in seconds.
+impl Judged {
+    fn of(at: Stamp, pass: &ForwardPass, system: &System) -> Self {
+        Self {
+            at,
+            wall: pass.wall_time,
+            bound: system.bound_sums(&sums(&pass.scheduled_requests)).total,
+            has_prompts: pass.scheduled_requests.num_prefill_requests > 0,
+            rank: (Arc::clone(&pass.worker_id), pass.dp_rank),
+            scope: pass.timing_scope.clone(),
+        }
+    }
+}
+
 #[derive(Default, Clone, Copy)]
 struct Times {
-    wall: f64,
-    bound: f64,
+    wall: Seconds,
+    bound: Seconds,
 }
 
 impl Times {
-    fn add(&mut self, wall: f64, bound: f64) {
-        self.wall += wall;
-        self.bound += bound;
+    fn plus(self, wall: Seconds, bound: Seconds) -> Self {
+        Self { wall: self.wall + wall, bound: self.bound + bound }
     }
 
     fn share(self) -> Option<f64> {
@@ -55,30 +53,63 @@ impl StepsAssessment {
     /// The passes that were read since `from`, held against `system`: the devices of one rank, one stage. None where there were none.
     #[must_use]
     pub fn of(passes: &ForwardPasses, from: Stamp, system: &System) -> Option<Self> {
-        let late = passes.passes.iter().rev().take_while(|(at, _)| *at >= from);
+        let late = passes.passes.iter().filter(|(at, _)| *at >= from);
+        let judged: Vec<Judged> = late.map(|(at, pass)| Judged::of(*at, pass, system)).collect();
+        Self::of_judged(&judged, passes.lost)
+    }
+
+    fn of_judged<'a>(judged: impl IntoIterator<Item = &'a Judged>, lost: u64) -> Option<Self> {
         let (mut steps, mut decode, mut prefill) = (0, Times::default(), Times::default());
-        let mut timing_scope = None;
-        for (_, ForwardPass { wall_time, scheduled_requests, timing_scope: scope, .. }) in late {
-            let bound = system.bound_sums(&sums(scheduled_requests)).total.get();
-            let kind = match scheduled_requests.num_prefill_requests {
-                0 => &mut decode,
-                _ => &mut prefill,
-            };
-            kind.add(*wall_time, bound);
-            timing_scope = timing_scope.or_else(|| scope.clone());
+        let (mut ranks, mut scope) = (BTreeSet::new(), None);
+        for step in judged {
+            let kind = if step.has_prompts { &mut prefill } else { &mut decode };
+            *kind = kind.plus(step.wall, step.bound);
+            ranks.insert(&step.rank);
+            scope = step.scope.as_ref().or(scope);
             steps += 1;
         }
-        let (wall, bound) = (decode.wall + prefill.wall, decode.bound + prefill.bound);
+        let all = decode.plus(prefill.wall, prefill.bound);
         Some(Self {
             steps,
-            lost: passes.lost,
-            timing_scope,
-            wall_ms: Millis::new(wall * 1e3),
-            bound_ms: Millis::new(bound * 1e3),
-            share: Times { wall, bound }.share()?,
+            ranks: ranks.len() as u64,
+            lost,
+            timing_scope: scope.map(|scope| scope.to_string()),
+            wall: all.wall.to_millis(),
+            bound: all.bound.to_millis(),
+            share: all.share()?,
             decode_share: decode.share(),
             prefill_share: prefill.share(),
         })
+    }
+}
+
+/// The steps of an engine that is watched, each held against its bound once, when it has come.
+#[derive(Debug)]
+pub(super) struct WatchedSteps {
+    pub(super) subscriber: ForwardPassSubscriber,
+    judged: Mutex<VecDeque<Judged>>,
+}
+
+/// Steps of a window: 4 minutes at 1,000 a second.
+const MOST_JUDGED: usize = 1 << 18;
+
+impl WatchedSteps {
+    pub(super) const fn new(subscriber: ForwardPassSubscriber) -> Self {
+        Self { subscriber, judged: Mutex::new(VecDeque::new()) }
+    }
+
+    /// Those since `from`; what was before is forgotten.
+    pub(super) fn since(&self, from: Stamp, system: &System) -> Option<StepsAssessment> {
+        // Nobody who reads the stream waits while bounds are computed.
+        let new = self.subscriber.take_passes();
+        let new = new.iter().map(|(at, pass)| Judged::of(*at, pass, system));
+        let mut judged = self.judged.lock().unwrap_or_else(PoisonError::into_inner);
+        judged.extend(new.filter(|step| step.at >= from));
+        let early = judged.partition_point(|step| step.at < from);
+        let most = judged.len().saturating_sub(MOST_JUDGED);
+        judged.drain(..early.max(most));
+        let lost = self.subscriber.look(|passes| passes.lost);
+        StepsAssessment::of_judged(&*judged, lost)
     }
 }
 

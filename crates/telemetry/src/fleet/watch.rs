@@ -2,17 +2,21 @@
 
 use std::time::Duration;
 
-use fizeau_core::{Clock, Millis, Nanos, Stamp};
-use fizeau_roofline::{DeploymentError, HourlyRate, System};
+use fizeau_core::{Clock, Joules, Nanos, Stamp, Tokens};
+use fizeau_roofline::{DeploymentError, HourlyRate, PriceOrigin, System};
 
-use super::{FleetFinding, FleetReport, ReplicaReport};
+use super::about::{about, about_pages, above, silent};
+#[cfg(feature = "forward-pass")]
+use super::steps::WatchedSteps;
+use super::{FleetDevices, FleetFinding, FleetReport, ReplicaReport};
 use crate::assessment::{AssessmentError, ServingAssessment};
+use crate::device::{DeviceWindow, device_count, joules_per_token, total_energy, total_power};
 #[cfg(feature = "forward-pass")]
 use crate::forward_pass::ForwardPassSubscriber;
-use crate::samples::Fetch;
 use crate::scraper::{ScrapeReport, ScrapeSettings, Scraper, ScraperError};
 use crate::server::ServerWindow;
 use crate::source::Source;
+use crate::vocabulary::Exporter;
 use crate::window::Window;
 
 /// What a fleet is, and how it is looked at.
@@ -40,15 +44,21 @@ impl FleetSettings {
     }
 }
 
-/// A fleet that is watched: the pages of its replicas, each asked for by a thread of its own. No load comes from it but that of the
-/// pages.
+/// A fleet that is watched: the pages of its replicas and of their devices, each asked for by a thread of its own. No load comes from it
+/// but that of the pages.
 #[derive(Debug)]
 pub struct FleetWatch {
     settings: FleetSettings,
-    replicas: Vec<(String, Scraper)>,
+    pages: Vec<WatchedPage>,
     #[cfg(feature = "forward-pass")]
-    steps: Option<ForwardPassSubscriber>,
+    steps: Option<WatchedSteps>,
 }
+
+/// A page by its address.
+type WatchedPage = (String, Scraper);
+
+/// A page that is late by less is late because this machine is busy, not because there is a gap.
+const HICCUP: Nanos = Nanos::from_secs(1);
 
 impl FleetWatch {
     /// Nobody yet.
@@ -56,7 +66,7 @@ impl FleetWatch {
     pub const fn new(settings: FleetSettings) -> Self {
         Self {
             settings,
-            replicas: Vec::new(),
+            pages: Vec::new(),
             #[cfg(feature = "forward-pass")]
             steps: None,
         }
@@ -74,7 +84,7 @@ impl FleetWatch {
         let FleetSettings { interval, window, .. } = self.settings;
         let keep = Some(window + interval * 3);
         let settings = ScrapeSettings { interval, keep, ..ScrapeSettings::default() };
-        self.replicas.push((address.to_owned(), Scraper::start(source, clock, settings)?));
+        self.pages.push((address.to_owned(), Scraper::start(source, clock, settings)?));
         Ok(())
     }
 
@@ -82,29 +92,32 @@ impl FleetWatch {
     #[cfg(feature = "forward-pass")]
     #[must_use]
     pub fn with_steps(self, steps: ForwardPassSubscriber) -> Self {
-        Self { steps: Some(steps), ..self }
+        Self { steps: Some(WatchedSteps::new(steps)), ..self }
     }
 
-    /// Asks each for a page now, and waits for at most `patience` for each of them.
+    /// Asks all for a page now, and waits for at most `patience` until all have come.
     pub fn ask_now(&self, patience: Duration) {
-        for (_, scraper) in &self.replicas {
-            scraper.scrape_now(patience);
-        }
+        Scraper::scrape_all(self.pages.iter().map(|(_, scraper)| scraper), patience);
     }
 
-    /// What the fleet does, as of `now`. The window ends with the last page that all tell, and is as long as they reach back.
+    /// What the fleet does, as of `now`. The window ends with the last page that all tell, and is as long as they reach back without a
+    /// gap.
     #[must_use]
     pub fn report(&self, now: Stamp) -> FleetReport {
         let mut findings = Vec::new();
-        let window = self.window(now, &mut findings);
-        let hold = self.settings.interval * 2;
+        let (replica_pages, device_pages) = self.parted();
+        let window = self.window(&replica_pages, now, &mut findings);
         let mut servers = Vec::new();
         let mut replicas = Vec::new();
-        for (address, scraper) in &self.replicas {
-            let said = window.filter(|_| scraper.look(|of| self.is_live(of, now))).map(|window| {
-                let server = scraper.look(|of| ServerWindow::of(&of.history, window, hold));
+        for (address, scraper) in replica_pages {
+            let said = window.and_then(|window| {
+                let look = |of: &ScrapeReport| {
+                    self.stretch(of, now)?;
+                    Some(ServerWindow::of(&of.history, window, self.hold(of)))
+                };
+                let server = scraper.look(look)?;
                 let found = self.assess(&server, window, &self.settings.system);
-                (server, found)
+                Some((server, found))
             });
             let mut replica =
                 ReplicaReport { address: address.clone(), exporter: None, assessment: None };
@@ -130,9 +143,13 @@ impl FleetWatch {
         {
             findings.push(above(None, fleet));
         }
+        let devices = window
+            .and_then(|window| self.devices(&device_pages, window, fleet.as_ref(), &mut findings));
         let length = window.map_or(Nanos::ZERO, |window| window.length());
         #[cfg(feature = "forward-pass")]
         let steps = self.look_at_steps(now, &mut findings);
+        #[cfg(not(feature = "forward-pass"))]
+        let steps = None;
         let FleetSettings { model, system, price, .. } = &self.settings;
         FleetReport {
             schema: FleetReport::SCHEMA.to_owned(),
@@ -140,41 +157,42 @@ impl FleetWatch {
             hardware: system.device().name.clone(),
             deployment: system.deployment().to_string(),
             window: length.to_millis(),
-            usd_per_device_hour: price.as_ref().map(|price| price.low.get()),
+            usd_per_device_hour: price.as_ref().map(|price| price.low),
+            assumed_price: price.as_ref().and_then(published),
             fleet,
             replicas,
-            #[cfg(feature = "forward-pass")]
+            devices,
             steps,
             findings,
         }
     }
 
+    /// The pages of servers, and those of devices and hosts, which are no replicas. Where there is none of a server, all are asked to be
+    /// one, and say why they are not.
+    fn parted(&self) -> (Vec<&WatchedPage>, Vec<&WatchedPage>) {
+        let is_beside = |(_, scraper): &&WatchedPage| {
+            let exporter = scraper.look(|of| Exporter::of_history(&of.history));
+            exporter.is_some_and(|exporter| !exporter.is_engine())
+        };
+        let (beside, replicas): (Vec<_>, Vec<_>) = self.pages.iter().partition(is_beside);
+        if replicas.is_empty() { (beside, replicas) } else { (replicas, beside) }
+    }
+
     /// The stretch that all live replicas tell of; what is said of those that are not goes to `findings`.
-    fn window(&self, now: Stamp, findings: &mut Vec<FleetFinding>) -> Option<Window> {
+    fn window(
+        &self,
+        replicas: &[&WatchedPage],
+        now: Stamp,
+        findings: &mut Vec<FleetFinding>,
+    ) -> Option<Window> {
         let mut stretch: Option<(Stamp, Stamp)> = None;
-        for (address, scraper) in &self.replicas {
-            scraper.look(|report| {
-                if !self.is_live(report, now) {
-                    findings.push(silent(address, report, now));
-                    return;
-                }
-                let mut fetches = report.history.fetches();
-                if let Some((first, last)) = fetches.next().zip(fetches.last()) {
-                    let (from, to) = stretch.unwrap_or((first.answered, last.asked));
-                    stretch = Some((from.max(first.answered), to.min(last.asked)));
-                }
-                let missing = report.history.failures();
-                if let Some(last) = missing.last() {
-                    let count = u32::try_from(missing.len()).unwrap_or(u32::MAX);
-                    findings.push(FleetFinding::Gap {
-                        address: address.clone(),
-                        missing: count,
-                        why: last.why.to_string(),
-                    });
-                }
-                let pages = report.history.cut_short();
-                if pages > 0 {
-                    findings.push(FleetFinding::CutShort { address: address.clone(), pages });
+        for (address, scraper) in replicas {
+            scraper.look(|report| match self.stretch(report, now) {
+                None => findings.push(silent(address, report, now)),
+                Some((first, last)) => {
+                    let (from, to) = stretch.unwrap_or((first, last));
+                    stretch = Some((from.max(first), to.min(last)));
+                    about_pages(address, report, findings);
                 }
             });
         }
@@ -183,12 +201,70 @@ impl FleetWatch {
         (from < to).then(|| Window::within(from, to))
     }
 
-    /// Whether there are two pages, of which the last is of late.
-    fn is_live(&self, report: &ScrapeReport, now: Stamp) -> bool {
-        let patience = report.cost.interval.get().max(self.settings.interval.as_millis_f64()) * 3.0;
-        let age = |last: Fetch| now.saturating_since(last.answered).as_millis_f64();
-        let fetches = report.history.fetches();
-        fetches.len() >= 2 && fetches.last().is_some_and(|last| age(last) <= patience)
+    /// From the first to the last of the pages between which there is no gap: two at least, of which the last is of late. Before a gap
+    /// nobody knows when what was counted was counted.
+    fn stretch(&self, report: &ScrapeReport, now: Stamp) -> Option<(Stamp, Stamp)> {
+        let three = |pace: Nanos| (pace * 3).max(HICCUP);
+        let patience = three(self.pace(report));
+        let mut earlier = report.history.fetches().rev();
+        let last = earlier.next()?;
+        let failure = report.history.failures().last();
+        // A server that is gone slows the pace, and is no less gone for that.
+        let late = match failure.is_some_and(|failure| failure.fetch.answered > last.answered) {
+            true => three(self.settings.interval),
+            false => patience,
+        };
+        if now.saturating_since(last.answered) > late {
+            return None;
+        }
+        let mut first = last;
+        for fetch in earlier {
+            if first.asked.saturating_since(fetch.answered) > patience {
+                break;
+            }
+            first = fetch;
+        }
+        (first != last).then_some((first.answered, last.asked))
+    }
+
+    /// How long a value stands on either side of its page: twice from one page to the next.
+    fn hold(&self, report: &ScrapeReport) -> Nanos {
+        self.pace(report) * 2
+    }
+
+    /// From one page to the next, as it was asked for or as slowly as the page comes.
+    fn pace(&self, report: &ScrapeReport) -> Nanos {
+        let pace = Nanos::from_secs_f64(report.cost.interval.get() / 1e3).unwrap_or_default();
+        self.settings.interval.max(pace)
+    }
+
+    /// What the exporters of devices tell; none where there is none.
+    fn devices(
+        &self,
+        pages: &[&WatchedPage],
+        window: Window,
+        fleet: Option<&ServingAssessment>,
+        findings: &mut Vec<FleetFinding>,
+    ) -> Option<FleetDevices> {
+        let told = |(_, scraper): &&WatchedPage| {
+            scraper.look(|of| DeviceWindow::all(&of.history, window, self.hold(of)))
+        };
+        let devices: Vec<DeviceWindow> = pages.iter().flat_map(told).collect();
+        let told = device_count(&devices) as u64;
+        let serving = fleet.map(|fleet| fleet.devices).filter(|_| told > 0)?;
+        if told != serving {
+            findings.push(FleetFinding::OtherDevices { told, serving });
+        }
+        let tokens = fleet.map(|fleet| {
+            let seconds = window.length().as_secs_f64();
+            Tokens::new((fleet.output_tokens_per_s.get() * seconds).round() as u64)
+        });
+        let each = |energy: Joules| joules_per_token(energy, tokens?);
+        Some(FleetDevices {
+            devices: told,
+            power: total_power(&devices),
+            joules_per_token: total_energy(&devices).filter(|_| told == serving).and_then(each),
+        })
     }
 
     fn assess(
@@ -213,18 +289,28 @@ impl FleetWatch {
         now: Stamp,
         findings: &mut Vec<FleetFinding>,
     ) -> Option<super::StepsAssessment> {
-        let subscriber = self.steps.as_ref()?;
-        if let Some(why) = subscriber.ended() {
+        let steps = self.steps.as_ref()?;
+        if let Some(why) = steps.subscriber.ended() {
             findings.push(FleetFinding::StepsMissing { why });
         }
-        let from = now - self.settings.window;
-        let system = &self.settings.system;
-        let found = subscriber.look(|passes| super::StepsAssessment::of(passes, from, system));
-        if let Some(lost) = found.as_ref().map(|steps| steps.lost).filter(|lost| *lost > 0) {
-            let why = format!("{lost} were lost, by their sequence, since the watch began");
-            findings.push(FleetFinding::StepsMissing { why });
+        let found = steps.since(now - self.settings.window, &self.settings.system);
+        let (lost, forgotten) = steps.subscriber.look(|passes| (passes.lost, passes.forgotten));
+        for (count, how) in [(lost, "lost, by their sequence"), (forgotten, "too many to be kept")]
+        {
+            if count > 0 {
+                let why = format!("{count} were {how}, since the watch began");
+                findings.push(FleetFinding::StepsMissing { why });
+            }
         }
         found
+    }
+}
+
+/// Whose price that is, if nobody who asks gave it.
+fn published(price: &HourlyRate) -> Option<String> {
+    match &price.origin {
+        PriceOrigin::Published { kind, source, date } => Some(format!("{kind}, {source}, {date}")),
+        _ => None,
     }
 }
 
@@ -235,42 +321,4 @@ fn several(system: &System, count: u32) -> Result<System, DeploymentError> {
     let (model, device) = (system.model().clone(), system.device().clone());
     let all = System::new(model, device, deployment.with_replicas(replicas)?)?;
     Ok(all.with_serving(*system.serving()).with_routing(system.routing()))
-}
-
-/// What is worth a sentence about a replica that tells.
-fn about(
-    address: &str,
-    server: &ServerWindow,
-    assessment: &ServingAssessment,
-    findings: &mut Vec<FleetFinding>,
-) {
-    let owned = || address.to_owned();
-    if assessment.is_impossible() {
-        findings.push(above(Some(owned()), assessment));
-    }
-    if assessment.share.is_some() && assessment.context.is_none() {
-        findings.push(FleetFinding::NoContext { address: owned() });
-    }
-    if server.resets() > 0 {
-        findings.push(FleetFinding::Restarted { address: owned(), times: server.resets() });
-    }
-}
-
-fn above(address: Option<String>, assessment: &ServingAssessment) -> FleetFinding {
-    let decode = assessment.decode.as_ref().map_or(0.0, |decode| decode.share);
-    FleetFinding::AboveBound { address, share: assessment.share.unwrap_or(0.0).max(decode) }
-}
-
-fn silent(address: &str, report: &ScrapeReport, now: Stamp) -> FleetFinding {
-    let fetches = report.history.fetches();
-    let pages = fetches.len();
-    let last = fetches.last().map(|last| last.answered);
-    let why = match (report.history.failures().last(), pages) {
-        (Some(failure), _) => failure.why.to_string(),
-        (None, 0) => "it was not answered yet".to_owned(),
-        (None, 1) => "two pages make a rate, and one has come".to_owned(),
-        (None, _) => "the next one is waited for".to_owned(),
-    };
-    let since = last.map(|last| Millis::new(now.saturating_since(last).as_millis_f64()));
-    FleetFinding::Silent { address: address.to_owned(), since, why }
 }

@@ -1,6 +1,7 @@
 //! What a subscriber has.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use fizeau_core::Stamp;
 
@@ -25,11 +26,16 @@ pub struct ForwardPasses {
     /// How often the sequence went back: the engine was restarted.
     pub restarts: u64,
     last: Option<u64>,
+    /// Names of workers and scopes, each once.
+    texts: BTreeSet<Arc<str>>,
 }
+
+/// So many names share memory; a stream has one or two.
+const TEXTS_SHARED: usize = 64;
 
 impl ForwardPasses {
     /// Takes note of what came `at` that instant under that sequence number, of which at most `most` are kept.
-    pub fn note(&mut self, at: Stamp, sequence: u64, pass: ForwardPass, most: usize) {
+    pub fn note(&mut self, at: Stamp, sequence: u64, mut pass: ForwardPass, most: usize) {
         match self.last {
             Some(last) if sequence > last => self.lost += sequence - last - 1,
             Some(_) => self.restarts += 1,
@@ -44,7 +50,20 @@ impl ForwardPasses {
             self.passes.pop_front();
             self.forgotten += 1;
         }
+        for text in [Some(&mut pass.worker_id), pass.timing_scope.as_mut()].into_iter().flatten() {
+            self.share(text);
+        }
         self.passes.push_back((at, pass));
+    }
+
+    fn share(&mut self, text: &mut Arc<str>) {
+        match self.texts.get(&**text) {
+            Some(known) => *text = Arc::clone(known),
+            None if self.texts.len() < TEXTS_SHARED => {
+                self.texts.insert(Arc::clone(text));
+            }
+            None => {}
+        }
     }
 
     /// Takes note of a message that is none.

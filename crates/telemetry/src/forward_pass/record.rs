@@ -1,5 +1,8 @@
 //! One forward pass.
 
+use std::sync::Arc;
+
+use fizeau_core::Seconds;
 use serde::{Deserialize, Serialize};
 
 /// What an engine says of one forward pass, or of a second without any.
@@ -13,7 +16,7 @@ pub struct ForwardPass {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
     /// Which worker.
-    pub worker_id: String,
+    pub worker_id: Arc<str>,
     /// Which data-parallel rank of it.
     pub dp_rank: u32,
     /// The engine's own count of passes.
@@ -21,9 +24,9 @@ pub struct ForwardPass {
     /// What `wall_time` is the time of: `execute_model_cuda` in vLLM, which leaves scheduling out; from scheduling to output in
     /// engines that do not say.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub timing_scope: Option<String>,
-    /// How long it took, in seconds.
-    pub wall_time: f64,
+    pub timing_scope: Option<Arc<str>>,
+    /// How long it took.
+    pub wall_time: Seconds,
     /// What it worked on.
     pub scheduled_requests: ScheduledWork,
     /// What waited meanwhile.
@@ -88,16 +91,23 @@ pub enum ForwardPassError {
     WallTime,
 }
 
+/// The bytes of a text; of a longer one the beginning is kept.
+const LONGEST_TEXT: usize = 256;
+
 impl ForwardPass {
-    /// Reads the map.
+    /// Reads the map. Texts that are far longer than any engine's are cut.
     ///
     /// # Errors
     /// If `bytes` is no such map, or its time is no length of time.
     pub fn from_msgpack(bytes: &[u8]) -> Result<Self, ForwardPassError> {
-        let pass: Self = rmp_serde::from_slice(bytes).map_err(|error| {
+        let mut pass: Self = rmp_serde::from_slice(bytes).map_err(|error| {
             ForwardPassError::Map(error.to_string().chars().take(120).collect())
         })?;
-        let is_time = pass.wall_time.is_finite() && pass.wall_time >= 0.0;
+        let texts = [Some(&mut pass.worker_id), pass.timing_scope.as_mut()];
+        for text in texts.into_iter().flatten().filter(|text| text.len() > LONGEST_TEXT) {
+            *text = text.chars().take(LONGEST_TEXT / 4).collect::<String>().into();
+        }
+        let is_time = pass.wall_time.get().is_finite() && pass.wall_time.get() >= 0.0;
         is_time.then_some(pass).ok_or(ForwardPassError::WallTime)
     }
 

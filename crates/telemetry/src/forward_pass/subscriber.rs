@@ -1,17 +1,19 @@
 //! The subscriber: a thread that reads a publisher's socket.
 
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use fizeau_core::Clock;
+use fizeau_core::{Clock, Stamp};
 
 use super::frames::{Frame, Frames, GREETING, READY_SUB, SUBSCRIBE_ALL};
 use super::message;
 use super::received::ForwardPasses;
+use super::record::ForwardPass;
+use crate::scraper::in_one_line;
 
 /// Why there is no stream of forward passes.
 #[derive(Debug, thiserror::Error)]
@@ -39,18 +41,19 @@ pub enum SubscribeError {
     Thread(#[source] std::io::Error),
 }
 
-/// Passes that are kept: 17 minutes at 1,000 a second.
-const MOST_KEPT: usize = 1 << 20;
+/// Passes that are kept until they are taken: 4 minutes at 1,000 a second, some 50 MB.
+const MOST_KEPT: usize = 1 << 18;
 /// How soon the thread sees that it is to end.
 const LOOK_UP: Duration = Duration::from_millis(50);
 const CONNECT: Duration = Duration::from_secs(3);
+/// How many times the thread looks up before it connects again.
+const REST: u32 = 10;
 
-/// A subscription to the forward passes of one engine, read by a thread of its own. If the connection ends, what came is kept and
-/// [`ForwardPassSubscriber::ended`] says why.
+/// A subscription to the forward passes of one engine, read by a thread of its own. If the connection ends, what came is kept,
+/// [`ForwardPassSubscriber::ended`] says why, and another is tried twice a second: an engine may be started anew.
 #[derive(Debug)]
 pub struct ForwardPassSubscriber {
     state: Arc<State>,
-    thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
@@ -72,10 +75,10 @@ impl ForwardPassSubscriber {
     ) -> Result<Self, SubscribeError> {
         let stream = connected(address)?;
         let state = Arc::new(State::default());
-        let work = Work { stream, clock, state: Arc::clone(&state) };
+        let work = Work { address: address.to_owned(), clock, state: Arc::clone(&state) };
         let thread = std::thread::Builder::new().name("forward passes".to_owned());
-        let thread = thread.spawn(move || work.run()).map_err(SubscribeError::Thread)?;
-        Ok(Self { state, thread: Some(thread) })
+        thread.spawn(move || work.run(stream)).map_err(SubscribeError::Thread)?;
+        Ok(Self { state })
     }
 
     /// Whether the publisher has greeted back, and knows what is subscribed to.
@@ -84,7 +87,7 @@ impl ForwardPassSubscriber {
         self.state.is_ready.load(Ordering::Acquire)
     }
 
-    /// Why it ended by itself, if it has.
+    /// Why nothing comes now, where the connection ended by itself and there is no other yet.
     #[must_use]
     pub fn ended(&self) -> Option<String> {
         locked(&self.state.ended).clone()
@@ -95,24 +98,24 @@ impl ForwardPassSubscriber {
         look(&locked(&self.state.passes))
     }
 
-    /// Ends it, and gives all that came.
+    /// The passes that came since they were taken last, in order. What is counted goes on.
     #[must_use]
-    pub fn stop(mut self) -> ForwardPasses {
-        self.end();
-        std::mem::take(&mut *locked(&self.state.passes))
+    pub fn take_passes(&self) -> VecDeque<(Stamp, ForwardPass)> {
+        std::mem::take(&mut locked(&self.state.passes).passes)
     }
 
-    fn end(&mut self) {
+    /// Ends it, and gives all that came and was not taken.
+    #[must_use]
+    pub fn stop(self) -> ForwardPasses {
         self.state.is_over.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            drop(thread.join());
-        }
+        std::mem::take(&mut *locked(&self.state.passes))
     }
 }
 
 impl Drop for ForwardPassSubscriber {
+    /// The thread ends as soon as it looks up; nobody waits for that.
     fn drop(&mut self) {
-        self.end();
+        self.state.is_over.store(true, Ordering::Release);
     }
 }
 
@@ -143,25 +146,44 @@ fn prepared(stream: TcpStream) -> std::io::Result<TcpStream> {
 }
 
 struct Work<C> {
-    stream: TcpStream,
+    address: String,
     clock: C,
     state: Arc<State>,
 }
 
 impl<C: Clock> Work<C> {
-    fn run(mut self) {
-        if let Err(why) = self.subscribe() {
-            *locked(&self.state.ended) = Some(why);
+    fn run(self, first: TcpStream) {
+        let mut next = Ok(first);
+        while !self.is_over() {
+            let ended = next.and_then(|mut stream| self.subscribe(&mut stream));
+            self.state.is_ready.store(false, Ordering::Release);
+            locked(&self.state.passes).reconnected();
+            if let Err(why) = ended {
+                *locked(&self.state.ended) = Some(why);
+            }
+            for _ in 0..REST {
+                if !self.is_over() {
+                    std::thread::sleep(LOOK_UP);
+                }
+            }
+            next = match self.is_over() {
+                true => return,
+                false => connected(&self.address).map_err(|error| in_one_line(&error)),
+            };
         }
     }
 
+    fn is_over(&self) -> bool {
+        self.state.is_over.load(Ordering::Acquire)
+    }
+
     /// Until it is over, or for a reason.
-    fn subscribe(&mut self) -> Result<(), String> {
-        self.say(&GREETING)?;
+    fn subscribe(&self, stream: &mut TcpStream) -> Result<(), String> {
+        say(stream, &GREETING)?;
         let mut frames = Frames::default();
         let mut piece = vec![0; 16 << 10];
-        while !self.state.is_over.load(Ordering::Acquire) {
-            let length = match self.stream.read(&mut piece) {
+        while !self.is_over() {
+            let length = match stream.read(&mut piece) {
                 Ok(0) => return Err("the publisher closed the connection".to_owned()),
                 Ok(length) => length,
                 Err(error) if may_go_on(error.kind()) => continue,
@@ -169,22 +191,18 @@ impl<C: Clock> Work<C> {
             };
             frames.feed(piece.get(..length).unwrap_or_default());
             while let Some(frame) = frames.next().map_err(|error| error.to_string())? {
-                self.take(frame)?;
+                self.take(frame, stream)?;
             }
         }
         Ok(())
     }
 
-    fn say(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let sent = self.stream.write_all(bytes);
-        sent.map_err(|error| format!("the publisher could not be spoken to: {error}"))
-    }
-
-    fn take(&mut self, frame: Frame) -> Result<(), String> {
+    fn take(&self, frame: Frame, stream: &mut TcpStream) -> Result<(), String> {
         match frame {
-            Frame::Greeting => self.say(READY_SUB)?,
+            Frame::Greeting => say(stream, READY_SUB)?,
             Frame::Command(name) if name == "READY" => {
-                self.say(SUBSCRIBE_ALL)?;
+                say(stream, SUBSCRIBE_ALL)?;
+                *locked(&self.state.ended) = None;
                 self.state.is_ready.store(true, Ordering::Release);
             }
             Frame::Command(name) if name == "ERROR" => {
@@ -203,6 +221,11 @@ impl<C: Clock> Work<C> {
         }
         Ok(())
     }
+}
+
+fn say(stream: &mut TcpStream, bytes: &[u8]) -> Result<(), String> {
+    let sent = stream.write_all(bytes);
+    sent.map_err(|error| format!("the publisher could not be spoken to: {error}"))
 }
 
 /// Nothing came for a while, or a signal did.

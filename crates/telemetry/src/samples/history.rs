@@ -2,12 +2,12 @@
 
 mod lines;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use fizeau_core::Stamp;
 
-use super::track::{Point, Track};
+use super::track::{Point, Said, Track};
 use crate::exposition::{Labels, MetricKind, Page, PageEnd, PageNotes, SeriesName};
 
 pub use lines::HistoryLine;
@@ -32,6 +32,10 @@ pub struct FetchFailure {
 
 /// Every failure is counted; the first ones are kept: those of 18 hours, one a second.
 const FAILURES_KEPT: usize = 1 << 16;
+/// The series that pages may name: as many as one page has, all pages together, such as those of a label that is new on each of them.
+const SERIES_KEPT: usize = 100_000;
+/// The bytes that their names may have.
+const NAMES_KEPT: usize = 64 << 20;
 
 /// The pages of one source, as they came, on the run's own clock. A value that does not change takes no memory.
 ///
@@ -55,11 +59,17 @@ pub struct History {
     fetches: VecDeque<Fetch>,
     first_page: u64,
     tracks: BTreeMap<SeriesName, Track>,
+    /// Series of pages that are forgotten, as far as they are known still.
+    forgotten: BTreeSet<SeriesName>,
+    has_lost_names: bool,
+    name_bytes: usize,
     kinds: BTreeMap<Arc<str>, MetricKind>,
     failures: Vec<FetchFailure>,
     failed: u64,
     cut_short: u64,
+    last_is_cut: bool,
     not_numbers: u64,
+    left_out: u64,
     first_notes: Option<PageNotes>,
 }
 
@@ -84,32 +94,65 @@ impl History {
         let number = self.first_page + self.fetches.len() as u64;
         self.fetches.push_back(fetch);
         for (name, sample) in page.samples.iter().filter(|(name, _)| is_wanted(&name.metric)) {
-            let value = Some(sample.value).filter(|value| value.is_finite());
-            self.not_numbers += u64::from(value.is_none());
+            self.not_numbers += u64::from(!sample.value.is_finite());
             let track = match self.tracks.get_mut(name) {
                 Some(track) => track,
-                None => self.new_track(name, number),
+                None => match self.new_track(name, number) {
+                    Some(track) => track,
+                    None => {
+                        self.left_out += 1;
+                        continue;
+                    }
+                },
             };
-            track.note(number, value);
+            track.note(number, Said::number(sample.value));
             track.seen_on = number;
         }
+        let is_cut = page.notes.end == PageEnd::CutShort;
+        let missing = if is_cut { Said::UNCLEAR } else { Said::NOTHING };
         for track in self.tracks.values_mut().filter(|track| track.seen_on != number) {
-            track.note(number, None);
+            track.note(number, missing);
         }
         for (metric, kind) in page.kinds.iter().filter(|(metric, _)| is_wanted(metric)) {
             self.kinds.entry(metric.clone()).or_insert(*kind);
         }
-        self.cut_short += u64::from(page.notes.end == PageEnd::CutShort);
+        self.cut_short += u64::from(is_cut);
+        self.last_is_cut = is_cut;
         self.first_notes.get_or_insert_with(|| page.notes.clone());
     }
 
-    /// A series that was on no page before: so it says of the pages since the first.
-    fn new_track(&mut self, name: &SeriesName, number: u64) -> &mut Track {
+    /// A series that was on no page before, and so it says of the pages since the first: there was none, unless the last page stopped
+    /// half way or those that had it are forgotten. None where there is no room for another.
+    fn new_track(&mut self, name: &SeriesName, number: u64) -> Option<&mut Track> {
+        let was_there = match self.forgotten.remove(name) {
+            true => true,
+            false if self.has_room(name.length()) => {
+                self.name_bytes += name.length();
+                self.has_lost_names
+            }
+            false => return None,
+        };
         let track = self.tracks.entry(name.clone()).or_default();
         if number > self.first_page {
-            track.note(self.first_page, None);
+            let is_unclear = was_there || self.last_is_cut;
+            track.note(self.first_page, if is_unclear { Said::UNCLEAR } else { Said::NOTHING });
         }
-        track
+        Some(track)
+    }
+
+    /// Whether there is room for another name of that length, which names of forgotten pages make way for.
+    fn has_room(&mut self, length: usize) -> bool {
+        let is_full = |names: usize, bytes: usize| {
+            names >= SERIES_KEPT || bytes.saturating_add(length) > NAMES_KEPT
+        };
+        if is_full(self.tracks.len() + self.forgotten.len(), self.name_bytes)
+            && !self.forgotten.is_empty()
+        {
+            self.has_lost_names = true;
+            self.forgotten.clear();
+            self.name_bytes = self.tracks.keys().map(SeriesName::length).sum();
+        }
+        !is_full(self.tracks.len(), self.name_bytes)
     }
 
     /// Takes note of a page that did not come.
@@ -123,7 +166,7 @@ impl History {
     }
 
     /// When the pages came, in order.
-    pub fn fetches(&self) -> impl ExactSizeIterator<Item = Fetch> {
+    pub fn fetches(&self) -> impl ExactSizeIterator<Item = Fetch> + DoubleEndedIterator {
         self.fetches.iter().copied()
     }
 
@@ -189,6 +232,12 @@ impl History {
         self.not_numbers
     }
 
+    /// How many values were left out, because pages name more series than are kept: 100,000, or 64 MiB of names.
+    #[must_use]
+    pub const fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
     /// What was odd about the first page: what is odd is so on all of them.
     #[must_use]
     pub const fn first_notes(&self) -> Option<&PageNotes> {
@@ -202,10 +251,14 @@ impl History {
             self.fetches.pop_front();
             self.first_page += 1;
         }
-        let first = self.first_page;
-        self.tracks.retain(|_, track| {
+        let (first, forgotten) = (self.first_page, &mut self.forgotten);
+        self.tracks.retain(|name, track| {
             track.forget_before(first);
-            !track.is_gone(first)
+            let is_gone = track.is_gone(first);
+            if is_gone {
+                forgotten.insert(name.clone());
+            }
+            !is_gone
         });
         self.failures.retain(|failure| failure.fetch.answered >= instant);
     }

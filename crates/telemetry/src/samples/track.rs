@@ -11,6 +11,9 @@ pub struct Point {
     pub fetch: Fetch,
     /// The value; none where the page had no such series, or a value that is no finite number.
     pub value: Option<f64>,
+    /// Whether there may have been one all the same: the page stopped half way, the value is no finite number, or an earlier page
+    /// that is forgotten had one.
+    pub is_unclear: bool,
 }
 
 impl Point {
@@ -21,26 +24,58 @@ impl Point {
     }
 }
 
+/// What a page says of one series.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said {
+    pub(super) value: Option<f64>,
+    /// As [`Point`] has it.
+    pub(super) is_unclear: bool,
+}
+
+impl Said {
+    /// No such series.
+    pub(super) const NOTHING: Self = Self { value: None, is_unclear: false };
+    /// Something that cannot be known.
+    pub(super) const UNCLEAR: Self = Self { value: None, is_unclear: true };
+
+    /// That value, which may be no number.
+    pub(super) fn number(value: f64) -> Self {
+        match value.is_finite() {
+            true => Self { value: Some(value), is_unclear: false },
+            false => Self::UNCLEAR,
+        }
+    }
+
+    fn is_as(self, other: Self) -> bool {
+        self.value.map(f64::to_bits) == other.value.map(f64::to_bits)
+            && self.is_unclear == other.is_unclear
+    }
+}
+
 /// The changes of one series: a value that stays takes no memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Track {
-    changes: Vec<(u64, Option<f64>)>,
+    changes: Vec<(u64, Said)>,
     /// The last page that had it.
     pub(super) seen_on: u64,
 }
 
 impl Track {
     /// Notes what page number `page` has.
-    pub(super) fn note(&mut self, page: u64, value: Option<f64>) {
-        let last = self.changes.last().and_then(|(_, value)| *value);
-        if self.changes.is_empty() || last.map(f64::to_bits) != value.map(f64::to_bits) {
-            self.changes.push((page, value));
+    pub(super) fn note(&mut self, page: u64, said: Said) {
+        if self.changes.last().is_none_or(|(_, last)| !last.is_as(said)) {
+            self.changes.push((page, said));
         }
     }
 
-    /// The pages on which it changed, with the new value.
-    pub(super) fn changes(&self) -> &[(u64, Option<f64>)] {
-        &self.changes
+    /// The pages on which its value changed, with the new one.
+    pub(super) fn changes(&self) -> impl Iterator<Item = (u64, Option<f64>)> {
+        let mut before = None;
+        self.changes.iter().filter_map(move |(page, said)| {
+            let is_new = said.value.is_some() || before.is_some();
+            before = said.value;
+            is_new.then_some((*page, said.value))
+        })
     }
 
     /// Its value on the pages from `first` on, a page each.
@@ -50,24 +85,30 @@ impl Track {
         fetches: impl Iterator<Item = &'a Fetch> + 'a,
     ) -> impl Iterator<Item = Point> + 'a {
         let mut changes = self.changes.iter().peekable();
-        let mut value = None;
+        let mut said = Said::NOTHING;
         (first..).zip(fetches).map(move |(page, fetch)| {
             while let Some((_, changed)) = changes.next_if(|(at, _)| *at <= page) {
-                value = *changed;
+                said = *changed;
             }
-            Point { fetch: *fetch, value }
+            let Said { value, is_unclear } = said;
+            Point { fetch: *fetch, value, is_unclear }
         })
     }
 
-    /// Forgets what was before page `first`, but for the value that it had then.
+    /// Forgets what was before page `first`, but for the value that it had then. That it had one is not forgotten: if it comes back, it
+    /// does not count from zero.
     pub(super) fn forget_before(&mut self, first: u64) {
         let stale = self.changes.partition_point(|(page, _)| *page <= first).saturating_sub(1);
-        self.changes.drain(..stale);
+        if self.changes.drain(..stale).count() > 0
+            && let Some((_, said)) = self.changes.first_mut()
+        {
+            said.is_unclear = said.value.is_none();
+        }
     }
 
     /// Whether there is nothing of it from page `first` on.
     pub(super) fn is_gone(&self, first: u64) -> bool {
-        matches!(self.changes.as_slice(), [(page, None)] if *page <= first)
+        matches!(self.changes.as_slice(), [(page, said)] if *page <= first && said.value.is_none())
     }
 }
 

@@ -1,9 +1,9 @@
 //! The thread.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fizeau_core::{Clock, Nanos};
 
@@ -54,18 +54,19 @@ pub struct ScrapeReport {
     pub cost: ScrapeCost,
 }
 
-/// A source that a thread of its own asks again and again.
+/// A source that a thread of its own asks again and again. Nobody else ever waits for a source longer than they have patience.
 ///
-/// Pages before and behind a window make its figures exact: ask for both with [`Scraper::scrape_now`].
+/// Pages before and behind a window make its figures exact: ask for both with [`Scraper::scrape_now`], and for those of several
+/// sources with [`Scraper::scrape_all`].
 #[derive(Debug)]
 pub struct Scraper {
-    orders: Option<SyncSender<Order>>,
+    orders: Sender<Order>,
     report: Arc<Mutex<ScrapeReport>>,
-    thread: Option<JoinHandle<()>>,
+    is_over: Arc<AtomicBool>,
 }
 
 /// "Ask now": whoever sends it hears when that is done.
-struct Order(SyncSender<()>);
+struct Order(Sender<()>);
 
 impl Scraper {
     /// Starts to scrape `source`, with stamps from `clock`. The first page is asked for at once.
@@ -77,21 +78,42 @@ impl Scraper {
         S: Source + Send + 'static,
         C: Clock + Send + 'static,
     {
-        // No order waits behind another.
-        let (orders, heard) = sync_channel(1);
+        let (orders, heard) = channel();
         let report = Arc::new(Mutex::new(ScrapeReport::default()));
-        let work = Work { source, clock, settings, report: Arc::clone(&report) };
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (theirs, ends) = (Arc::clone(&report), Arc::clone(&is_over));
+        let work = Work { source, clock, settings, report: theirs, is_over: ends };
         let thread = std::thread::Builder::new().name("telemetry".to_owned());
-        let thread = thread.spawn(move || work.run(&heard)).map_err(ScraperError)?;
-        Ok(Self { orders: Some(orders), report, thread: Some(thread) })
+        thread.spawn(move || work.run(&heard)).map_err(ScraperError)?;
+        Ok(Self { orders, report, is_over })
     }
 
-    /// Asks for a page now, and waits until it has come or has been given up, for at most `patience`. Whether it came in that
-    /// time.
+    /// Asks for a page now, and waits until it has come or has been given up, for at most `patience`. Whether it was asked for and
+    /// answered, whatever the answer, in that time.
     pub fn scrape_now(&self, patience: Duration) -> bool {
-        let (done, when_done) = sync_channel(1);
-        let asked = self.orders.as_ref().is_some_and(|orders| orders.send(Order(done)).is_ok());
-        asked && when_done.recv_timeout(patience).is_ok()
+        Self::scrape_all([self], patience) == [true]
+    }
+
+    /// Asks all of `scrapers` for a page at once, and waits for at most `patience` altogether. Of each whether it was asked for and
+    /// answered in that time.
+    pub fn scrape_all<'a>(
+        scrapers: impl IntoIterator<Item = &'a Self>,
+        patience: Duration,
+    ) -> Vec<bool> {
+        let asked: Vec<Receiver<()>> = scrapers.into_iter().map(Self::ask).collect();
+        let begun = Instant::now();
+        let is_done = |when_done: &Receiver<()>| {
+            when_done.recv_timeout(patience.saturating_sub(begun.elapsed())).is_ok()
+        };
+        asked.iter().map(is_done).collect()
+    }
+
+    /// Asks for a page, and waits for nothing.
+    fn ask(&self) -> Receiver<()> {
+        let (done, when_done) = channel();
+        // If the thread has gone, whoever listens hears so.
+        self.orders.send(Order(done)).ok();
+        when_done
     }
 
     /// Looks at what was scraped so far, while the thread waits.
@@ -99,25 +121,17 @@ impl Scraper {
         look(&locked(&self.report))
     }
 
-    /// Ends it, after the page under way, and gives all that was scraped.
+    /// Ends it, and gives all that was scraped. A page under way is not waited for: the thread ends with it, and it is in no report.
     #[must_use]
-    pub fn stop(mut self) -> ScrapeReport {
-        self.end();
+    pub fn stop(self) -> ScrapeReport {
+        self.is_over.store(true, Ordering::Release);
         std::mem::take(&mut *locked(&self.report))
-    }
-
-    fn end(&mut self) {
-        drop(self.orders.take());
-        if let Some(thread) = self.thread.take() {
-            // A source that panics has ended the thread; its pages are there all the same.
-            drop(thread.join());
-        }
     }
 }
 
 impl Drop for Scraper {
     fn drop(&mut self) {
-        self.end();
+        self.is_over.store(true, Ordering::Release);
     }
 }
 
@@ -131,6 +145,7 @@ struct Work<S, C> {
     clock: C,
     settings: ScrapeSettings,
     report: Arc<Mutex<ScrapeReport>>,
+    is_over: Arc<AtomicBool>,
 }
 
 impl<S: Source, C: Clock> Work<S, C> {
@@ -142,11 +157,20 @@ impl<S: Source, C: Clock> Work<S, C> {
             let next = begun + pace.interval();
             loop {
                 let wait = next.saturating_since(self.clock.now());
-                match orders.recv_timeout(wait.into()) {
-                    Ok(Order(done)) => {
+                let order = orders.recv_timeout(wait.into());
+                if self.is_over.load(Ordering::Acquire) {
+                    return;
+                }
+                match order {
+                    Ok(first) => {
+                        // One page is the answer to all that waited for one.
+                        let waiting: Vec<Order> =
+                            std::iter::once(first).chain(orders.try_iter()).collect();
                         self.scrape(&mut pace);
-                        // Nobody listens any more if their patience was over.
-                        done.try_send(()).ok();
+                        for Order(done) in waiting {
+                            // Nobody listens any more if their patience was over.
+                            done.send(()).ok();
+                        }
                     }
                     Err(RecvTimeoutError::Timeout) => break,
                     Err(RecvTimeoutError::Disconnected) => return,

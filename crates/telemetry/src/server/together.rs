@@ -11,7 +11,8 @@ use crate::window::{Bucket, CounterOver, GaugeOver, HistogramOver};
 impl ServerWindow {
     /// Several servers over the same window as one: replicas behind one address. Counters and histograms are added, requests too;
     /// shares of KV caches are weighted by what they hold where all say that. A figure that one of them does not tell is absent,
-    /// since a part would pass for the whole; so is the peak of a gauge, since peaks need not be of one instant.
+    /// since a part would pass for the whole; so are the least and the largest of a gauge, which need not be of
+    /// one instant.
     #[must_use]
     pub fn together(all: &[Self]) -> Self {
         let [first, rest @ ..] = all else { return Self::default() };
@@ -104,7 +105,7 @@ fn by<K: Ord + Clone, T: Clone>(
 fn sum_of_gauges(left: GaugeOver, right: GaugeOver) -> GaugeOver {
     GaugeOver {
         mean: left.mean + right.mean,
-        min: left.min + right.min,
+        min: None,
         peak: None,
         pages: left.pages.max(right.pages),
         changes: left.changes.max(right.changes),

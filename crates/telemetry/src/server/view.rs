@@ -32,12 +32,12 @@ impl<'a> View<'a> {
         self.exporter
     }
 
-    /// The names of that meaning that are on the pages, the page's own program first, then in the order of the table.
-    fn found(&self, meaning: Meaning) -> Option<(&'static Entry, String)> {
+    /// The metric of that meaning that is on the pages, with one of these ends to its name: the page's own program first, then in the
+    /// order of the table.
+    fn found(&self, meaning: Meaning, ends: &[&str]) -> Option<(&'static Entry, String)> {
         let is_there = |name: &String| self.history.series_of(name).next().is_some();
         let named = |entry: &'static Entry| {
-            let total = format!("{}_total", entry.name);
-            let name = [entry.name.to_owned(), total].into_iter().find(is_there)?;
+            let name = ends.iter().map(|end| format!("{}{end}", entry.name)).find(is_there)?;
             Some((entry, name))
         };
         let mut all = entries().filter(|entry| entry.meaning == meaning).filter_map(named);
@@ -46,23 +46,40 @@ impl<'a> View<'a> {
         Some(if own(&first) { first } else { all.find(own).unwrap_or(first) })
     }
 
-    /// The series of a meaning with their metric and scale.
-    fn series(&self, meaning: Meaning) -> Option<(String, f64, Vec<&'a SeriesName>)> {
-        let (entry, name) = self.found(meaning)?;
-        let series = self.history.series_of(&name).collect();
-        Some((name, entry.scale, series))
+    /// The series of a meaning with their metric and entry.
+    fn series(&self, meaning: Meaning) -> Option<(String, &'static Entry, Vec<&'a SeriesName>)> {
+        let (entry, name) = self.found(meaning, &["", "_total"])?;
+        let series = self.history.series_of(&name).filter(|name| entry.has(&name.labels)).collect();
+        Some((name, entry, series))
     }
 
-    fn over(&self, name: &SeriesName) -> Option<CounterOver> {
-        let points: Vec<_> = self.history.points(name).collect();
-        CounterOver::of(&points, self.window)
+    fn over(&self, entry: &Entry, name: &SeriesName) -> Option<CounterOver> {
+        let mut points: Vec<_> = self.history.points(name).collect();
+        if entry.is_since_last_page() {
+            let mut total = 0.0;
+            for value in points.iter_mut().filter_map(|point| point.value.as_mut()) {
+                total += *value;
+                *value = total;
+            }
+        }
+        Some(CounterOver::of(&points, self.window)?.scaled(entry.scale))
     }
 
     pub(super) fn counter(&self, meaning: Meaning) -> Option<ToldCounter> {
-        let (metric, scale, series) = self.series(meaning)?;
-        let grown = series.iter().filter_map(|name| self.over(name));
-        let grown = grown.reduce(|sum, more| sum + more)?.scaled(scale);
-        Some(Told::new(metric, grown))
+        let (metric, entry, series) = self.series(meaning)?;
+        let grown = series.iter().filter_map(|name| self.over(entry, name));
+        Some(Told::new(metric, grown.reduce(|sum, more| sum + more)?))
+    }
+
+    /// Tokens of prompts, cached ones among them: llama.cpp counts these apart.
+    pub(super) fn prompt_tokens(&self) -> Option<ToldCounter> {
+        let mut told = self.counter(Meaning::PromptTokens)?;
+        if self.exporter == Some(Exporter::LlamaCpp)
+            && let Some(cached) = self.counter(Meaning::PromptTokensCached)
+        {
+            told.figure = told.figure + cached.figure;
+        }
+        Some(told)
     }
 
     /// The mean over engines, of what each says of one of its devices.
@@ -79,11 +96,10 @@ impl<'a> View<'a> {
         label: &str,
     ) -> BTreeMap<K, ToldCounter> {
         let mut by: BTreeMap<K, ToldCounter> = BTreeMap::new();
-        let Some((metric, scale, series)) = self.series(meaning) else { return by };
+        let Some((metric, entry, series)) = self.series(meaning) else { return by };
         for name in series {
             let key = name.labels.get(label).and_then(|value| value.parse().ok());
-            let Some((key, grown)) = key.zip(self.over(name)) else { continue };
-            let grown = grown.scaled(scale);
+            let Some((key, grown)) = key.zip(self.over(entry, name)) else { continue };
             by.entry(key)
                 .and_modify(|so_far| so_far.figure = so_far.figure + grown)
                 .or_insert_with(|| Told::new(metric.clone(), grown));
@@ -92,14 +108,7 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn histogram(&self, meaning: Meaning) -> Option<ToldHistogram> {
-        let named = |entry: &&Entry| entry.meaning == meaning;
-        let is_there = |entry: &&Entry| {
-            self.history.series_of(&format!("{}_count", entry.name)).next().is_some()
-        };
-        let mut all = entries().filter(named).filter(is_there);
-        let first = all.next()?;
-        let own = |entry: &&Entry| Some(entry.exporter) == self.exporter;
-        let entry = if own(&first) { first } else { all.find(own).unwrap_or(first) };
+        let (entry, _) = self.found(meaning, &["_count"])?;
         let over = HistogramOver::of(self.history, entry.name, self.window, entry.scale, |_| true)?;
         Some(Told::new(entry.name, over))
     }
@@ -110,9 +119,9 @@ impl<'a> View<'a> {
 
     /// All engines added, a point a page, in the meaning's unit.
     pub(super) fn sum_points(&self, meaning: Meaning) -> Option<(String, Vec<Point>)> {
-        let (metric, scale, series) = self.series(meaning)?;
+        let (metric, entry, series) = self.series(meaning)?;
         let series: Vec<_> = series.into_iter().map(|name| (name, 1.0)).collect();
-        Some((metric, scaled(Combine::Sum.points(self.history, &series), scale)))
+        Some((metric, scaled(Combine::Sum.points(self.history, &series), entry.scale)))
     }
 
     /// All engines added.
@@ -122,7 +131,7 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn gauges_by(&self, meaning: Meaning, label: &str) -> BTreeMap<String, ToldGauge> {
-        let Some((metric, scale, series)) = self.series(meaning) else { return BTreeMap::new() };
+        let Some((metric, entry, series)) = self.series(meaning) else { return BTreeMap::new() };
         let mut by: BTreeMap<&str, Vec<(&SeriesName, f64)>> = BTreeMap::new();
         for name in series {
             if let Some(value) = name.labels.get(label) {
@@ -130,7 +139,7 @@ impl<'a> View<'a> {
             }
         }
         let told = |(value, series): (&str, Vec<_>)| {
-            let points = scaled(Combine::Sum.points(self.history, &series), scale);
+            let points = scaled(Combine::Sum.points(self.history, &series), entry.scale);
             let figure = self.over_points(&points)?;
             Some((value.to_owned(), Told::new(metric.clone(), figure)))
         };
@@ -145,14 +154,14 @@ impl<'a> View<'a> {
     /// The share of the cache in use over all engines, each weighted by what its cache holds, where all say that; else alike. Of an
     /// engine that tells blocks, the used ones over all.
     pub(super) fn kv_points(&self) -> Option<(String, Vec<Point>)> {
-        let Some((metric, scale, series)) = self.series(Meaning::KvUse) else {
+        let Some((metric, entry, series)) = self.series(Meaning::KvUse) else {
             return self.used_blocks();
         };
         let capacity = |name: &SeriesName| self.capacity_of(engine_of(name)?);
         let capacities: Option<Vec<f64>> = series.iter().map(|name| capacity(name)).collect();
         let weights = capacities.unwrap_or_else(|| vec![1.0; series.len()]);
         let series: Vec<_> = series.into_iter().zip(weights).collect();
-        Some((metric, scaled(Combine::WeightedMean.points(self.history, &series), scale)))
+        Some((metric, scaled(Combine::WeightedMean.points(self.history, &series), entry.scale)))
     }
 
     fn used_blocks(&self) -> Option<(String, Vec<Point>)> {
@@ -171,7 +180,9 @@ impl<'a> View<'a> {
         let total: Option<f64> = configs.iter().map(|name| capacity(name)).sum();
         let total = match total.filter(|_| !configs.is_empty()) {
             Some(total) => total,
-            None => self.peak(Meaning::KvBlocks)? * self.peak(Meaning::KvBlockSize)?,
+            None => self.peak(Meaning::KvTokens).or_else(|| {
+                Some(self.peak(Meaning::KvBlocks)? * self.peak(Meaning::KvBlockSize)?)
+            })?,
         };
         Some(Tokens::new(total as u64)).filter(|tokens| *tokens > Tokens::ZERO)
     }

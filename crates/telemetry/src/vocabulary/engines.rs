@@ -58,6 +58,9 @@ pub(super) const ENGINES: &[Entry] = &[
     plain("sglang:num_running_reqs", Running, Sglang),
     plain("sglang:num_queue_reqs", Waiting, Sglang),
     plain("sglang:token_usage", KvUse, Sglang),
+    plain("sglang:max_total_num_tokens", KvTokens, Sglang),
+    // Requests taken out of the batch to make room, since late 2025; `num_retracted_reqs` is a gauge.
+    plain("sglang:num_retracted_requests", Preemptions, Sglang),
     plain("sglang:cache_hit_rate", PrefixHitRate, Sglang),
     plain("sglang:cached_tokens", PromptTokensCached, Sglang),
     plain("sglang:prompt_tokens", PromptTokens, Sglang),
@@ -101,7 +104,8 @@ pub(super) const ENGINES: &[Entry] = &[
     plain("trtllm.kvCacheStats.maxNumBlocks", KvBlocks, TensorrtLlm),
     plain("trtllm.kvCacheStats.tokensPerBlock", KvBlockSize, TensorrtLlm),
     plain("trtllm.kvCacheStats.cacheHitRate", PrefixHitRate, TensorrtLlm),
-    plain("trtllm.iter", Iterations, TensorrtLlm),
+    // How many there were since the page before: `trtllm.iter` of the last one is missing where there was none.
+    plain("trtllm.iterations", Iterations, TensorrtLlm),
     // ---
     plain("tgi_batch_current_size", Running, Tgi),
     plain("tgi_queue_size", Waiting, Tgi),
@@ -119,6 +123,7 @@ pub(super) const ENGINES: &[Entry] = &[
     plain("llamacpp:prompt_tokens_cached", PromptTokensCached, LlamaCpp),
     plain("llamacpp:tokens_predicted", GenerationTokens, LlamaCpp),
     plain("llamacpp:n_decode", Iterations, LlamaCpp),
+    plain("llamacpp:spec_decode_num_drafts", Drafts, LlamaCpp),
     plain("llamacpp:spec_decode_num_draft_tokens", DraftTokens, LlamaCpp),
     plain("llamacpp:spec_decode_num_accepted_tokens", AcceptedTokens, LlamaCpp),
     // ---

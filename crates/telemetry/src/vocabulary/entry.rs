@@ -7,6 +7,7 @@ use super::devices::DEVICES;
 use super::engines::ENGINES;
 use super::exporter::Exporter;
 use super::meaning::{Meaning, Shape};
+use crate::exposition::Labels;
 
 /// One name with its meaning.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,6 +20,20 @@ pub struct Entry {
     pub exporter: Exporter,
     /// What its values are multiplied with, to be in the unit of the meaning.
     pub scale: f64,
+}
+
+impl Entry {
+    /// Whether a page says what came since the page before it, so that pages are to be added: TensorRT-LLM's array of iterations.
+    pub(crate) fn is_since_last_page(&self) -> bool {
+        self.name == "trtllm.iterations"
+    }
+
+    /// Whether that series is of it: of requests only those that ended well are, and vLLM, TensorRT-LLM and Dynamo count the others
+    /// under the same name.
+    pub(crate) fn has(&self, labels: &Labels) -> bool {
+        let is_bad = |label| matches!(labels.get(label), Some("abort" | "error"));
+        self.meaning != Meaning::Requests || !["finished_reason", "status"].into_iter().any(is_bad)
+    }
 }
 
 /// All names, in order of preference within a meaning: today's names first.

@@ -60,6 +60,8 @@ meanings! {
     KvBlocksUsed Gauge "KV blocks in use",
     /// Blocks of the KV cache.
     KvBlocks Gauge "KV blocks",
+    /// Tokens that the KV cache holds.
+    KvTokens Gauge "KV cache tokens",
     /// Tokens in a block of the KV cache.
     KvBlockSize Gauge "tokens a KV block",
     /// Requests put off to make room, which are computed again.

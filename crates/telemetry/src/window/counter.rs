@@ -15,7 +15,7 @@ use crate::samples::Point;
 /// use fizeau_telemetry::{CounterOver, Fetch, Point, Window};
 /// let point = |ms: u64, value| {
 ///     let at = Stamp::from_nanos(ms * 1_000_000);
-///     Point { fetch: Fetch { asked: at, answered: at }, value: Some(value) }
+///     Point { fetch: Fetch { asked: at, answered: at }, value: Some(value), is_unclear: false }
 /// };
 /// // It restarts before the third page, and what it counted since is added.
 /// let points = [point(0, 100.0), point(1_000, 160.0), point(2_000, 30.0)];
@@ -42,8 +42,8 @@ impl CounterOver {
     /// By how much the counter of `points` (one a page, in order) grew over `window`; none where no page came before the window
     /// or behind it, or no page has the series.
     ///
-    /// A series that appears on a later page than the first counted from zero: exporters make a series when there is
-    /// something to count.
+    /// A series that appears counted from zero if the page before surely had none, since exporters make a series when there is
+    /// something to count; else it counts from its first value.
     #[must_use]
     pub fn of(points: &[Point], window: Window) -> Option<Self> {
         points.iter().find(|point| point.value.is_some())?;
@@ -102,7 +102,7 @@ impl<'a> Counted<'a> {
     fn of(points: &'a [Point]) -> Self {
         let mut totals = Vec::with_capacity(points.len());
         let mut resets = Vec::new();
-        let (mut total, mut last) = (0.0, None);
+        let (mut total, mut last, mut had_none) = (0.0, None, false);
         for (page, point) in points.iter().enumerate() {
             if let Some(value) = point.value {
                 total += match last {
@@ -111,11 +111,12 @@ impl<'a> Counted<'a> {
                         resets.push(page);
                         value
                     }
-                    None if page == 0 => 0.0,
-                    None => value,
+                    None if had_none => value,
+                    None => 0.0,
                 };
                 last = Some(value);
             }
+            had_none = !point.is_unclear;
             totals.push(total);
         }
         Self { points, totals, resets }

@@ -14,8 +14,9 @@ use crate::samples::Point;
 pub struct GaugeOver {
     /// The mean, each value weighted by the time that it stands for.
     pub mean: f64,
-    /// The least value that was seen.
-    pub min: f64,
+    /// The least value that was seen; absent of several servers together, as the peak is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
     /// The largest that was seen; absent of several servers together, whose peaks need not be of one instant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak: Option<f64>,
@@ -57,7 +58,7 @@ impl GaugeOver {
         let (changes, resolution) = changes(&within);
         Some(Self {
             mean,
-            min: told.iter().copied().fold(first, f64::min),
+            min: Some(told.iter().copied().fold(first, f64::min)),
             peak: Some(told.iter().copied().fold(first, f64::max)),
             pages: u32::try_from(within.len()).unwrap_or(u32::MAX),
             changes,
@@ -72,7 +73,7 @@ impl GaugeOver {
         let Self { mean, min, peak, .. } = self;
         Self {
             mean: mean * factor,
-            min: min * factor,
+            min: min.map(|min| min * factor),
             peak: peak.map(|peak| peak * factor),
             ..self
         }

@@ -6,7 +6,7 @@ use fizeau_core::{Millis, Nanos};
 use serde::{Deserialize, Serialize};
 
 use super::gap::ClientWindow;
-use crate::device::DeviceWindow;
+use crate::device::{DeviceWindow, device_count};
 use crate::server::{ServerWindow, ToldCounter};
 use crate::window::GaugeOver;
 
@@ -79,6 +79,13 @@ pub enum TelemetryFinding {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kv_peak: Option<f64>,
     },
+    /// The pages tell of other devices than those that serve, so that energy is not that of the server.
+    OtherDevices {
+        /// How many the pages tell of.
+        told: u64,
+        /// How many serve.
+        serving: u64,
+    },
     /// Power or heat lowered a device's clocks.
     Throttled {
         /// Which device: its number or name.
@@ -144,6 +151,10 @@ impl fmt::Display for TelemetryFinding {
                 write!(f, "requests were preempted {times} times")?;
                 kv_peak.map_or(Ok(()), |peak| write!(f, ", with the KV cache {:.0} % full", peak * 100.0))
             }
+            Self::OtherDevices { told, serving } => write!(
+                f,
+                "pages tell of {told} devices, and {serving} serve: there is no energy a token before those that do are named"
+            ),
             Self::Throttled { device, share } => {
                 write!(f, "power or heat lowered the clocks of device {device}")?;
                 share.map_or(Ok(()), |share| write!(f, " for {:.0} % of the time", share * 100.0))
@@ -199,6 +210,15 @@ pub fn findings(
         found.extend(power.and_then(|(metric, figure)| stale(metric, figure, interval)));
     }
     found
+}
+
+impl TelemetryFinding {
+    /// That pages tell of other devices than the `serving` ones; none where they tell of as many, or of none at all.
+    #[must_use]
+    pub fn other_devices(devices: &[DeviceWindow], serving: u64) -> Option<Self> {
+        let told = device_count(devices) as u64;
+        (told > 0 && told != serving).then_some(Self::OtherDevices { told, serving })
+    }
 }
 
 fn of_tokens(tokens: TokenKind, client: u64, told: &ToldCounter, failed: u64) -> TelemetryFinding {

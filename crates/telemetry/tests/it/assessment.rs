@@ -158,6 +158,25 @@ fn what_limits_is_named() {
     assert_eq!(limit(Steady { waiting: 0.3, ..of(256, 256, 4) }), ServingLimit::BatchTooSmall);
 }
 
+/// Faster than any server is without drafts, on the same devices.
+#[test]
+fn accepted_drafts_are_in_what_the_same_latency_allows() {
+    let system = system(Deployment::SINGLE);
+    let mut server = Steady::at_share(&system, &load(512, 256, 16), 1.5).window();
+    let generated = server.generation_tokens.clone().unwrap();
+    let part = |share: f64| {
+        let figure = generated.figure.scaled(share);
+        fizeau_telemetry::ToldCounter { figure, ..generated.clone() }
+    };
+    // Two of three tokens are drafted.
+    server.drafts = Some(part(1.0 / 3.0));
+    server.accepted_tokens = Some(part(2.0 / 3.0));
+    let now = ServingAssessment::of(&server, Nanos::from_secs(20), &system, None).unwrap();
+    assert!(now.share.unwrap() < 1.0 && !now.is_impossible(), "{now:?}");
+    let same = now.same_latency.as_ref().unwrap();
+    assert!(same.batch >= 16 && same.output_tokens_per_s > now.output_tokens_per_s, "{now:?}");
+}
+
 #[test]
 fn an_idle_server_costs_and_has_no_share() {
     let idle = IDLE.assessed(&system(Deployment::SINGLE));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use fizeau_core::{Clock, Nanos, Stamp, UsdPerHour};
+use fizeau_core::{Clock, Nanos, Stamp, UsdPerHour, Watts};
 use fizeau_roofline::{Deployment, Device, HourlyRate, KnownModel, System};
 use fizeau_telemetry::{
     FleetFinding, FleetReport, FleetSettings, FleetWatch, Page, PageError, Source,
@@ -126,6 +126,56 @@ fn who_is_gone_is_a_gap_and_not_a_zero() {
         gap.to_string().starts_with("http://1/metrics: 1 page did not come: this is HTML"),
         "{gap}"
     );
+}
+
+#[test]
+fn nothing_is_said_of_the_time_of_a_gap() {
+    let clock = ByHand::default();
+    let watch = watched(&switches(1), &clock);
+    // Longer than values stand: what was counted then was counted nobody knows when.
+    clock.wait(5 * 3_600);
+    watch.ask_now(PATIENCE);
+    assert_eq!(watch.report(clock.now()).telling(), 0);
+    clock.wait(10);
+    watch.ask_now(PATIENCE);
+    let report = watch.report(clock.now());
+    assert_eq!((report.telling(), report.window.get()), (1, 10_000.0));
+}
+
+/// A GPU that draws 700 W, by its exporter.
+struct Gpu(ByHand);
+
+impl Source for Gpu {
+    type Error = PageError;
+
+    fn page(&mut self) -> Result<Page, PageError> {
+        let (name, joules) = ("{gpu=\"0\",UUID=\"GPU-0\"}", 700 * self.0.seconds());
+        let text = format!(
+            "DCGM_FI_DEV_POWER_USAGE{name} 700\nDCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{name} {joules}000\n"
+        );
+        Page::read(text.as_bytes(), None)
+    }
+}
+
+#[test]
+fn a_page_of_devices_is_no_replica_and_tells_the_energy_of_a_token() {
+    let clock = ByHand::default();
+    let mut settings = FleetSettings::new("llama-3.1-8b", system());
+    (settings.interval, settings.window) = (Nanos::from_secs(3_600), Nanos::from_secs(15));
+    let mut watch = FleetWatch::new(settings);
+    let engine = Engine { clock: clock.clone(), is_there: Arc::new(AtomicBool::new(true)) };
+    watch.add("http://engine/metrics", engine, clock.clone()).unwrap();
+    watch.add("http://gpu/metrics", Gpu(clock.clone()), clock.clone()).unwrap();
+    for seconds in [0, 10, 10, 10] {
+        clock.wait(seconds);
+        watch.ask_now(PATIENCE);
+    }
+    let report = watch.report(clock.now());
+    assert_eq!((report.telling(), report.replicas.len()), (1, 1));
+    let devices = report.devices.unwrap();
+    assert_eq!((devices.devices, devices.power), (1, Some(Watts::new(700.0))));
+    assert!((devices.joules_per_token.unwrap().get() - 0.7).abs() < 1e-9, "{devices:?}");
+    assert!(report.to_prometheus().contains("\nfizeau_watch_device_power_watts 700\n"));
 }
 
 #[test]

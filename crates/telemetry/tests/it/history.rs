@@ -2,7 +2,8 @@
 
 use fizeau_core::Nanos;
 use fizeau_telemetry::{
-    Combine, Fetch, History, HistoryLine, Labels, MetricKind, Page, SeriesName,
+    Combine, CounterOver, Fetch, History, HistoryLine, Labels, MetricKind, Page, Sample,
+    SeriesName, Window,
 };
 use proptest::prelude::*;
 
@@ -38,6 +39,35 @@ fn failures_are_kept_up_to_a_number_and_counted_all() {
         history.fail(Fetch { asked: at(ms), answered: at(ms + 1) }, "refused");
     }
     assert_eq!((history.failures().len(), history.failed()), (65_536, 70_000));
+}
+
+#[test]
+fn what_comes_back_does_not_count_from_nothing() {
+    let cut = Page::read(b"b 1\na_total 9", None).unwrap();
+    let mut history = History::new();
+    history.record(instant(0), &page(Some(1_000.0)));
+    history.record(instant(1), &cut);
+    // The page that said 1,000 is forgotten, and the one that stopped half way is the first.
+    history.forget_before(at(1));
+    for (ms, value) in [(2, 1_005.0), (3, 1_010.0)] {
+        history.record(instant(ms), &page(Some(value)));
+    }
+    let points: Vec<_> = history.points(&name()).collect();
+    let over = CounterOver::of(&points, Window::alone(at(1), at(3))).unwrap();
+    assert_eq!((over.delta, over.resets), (5.0, 0));
+}
+
+#[test]
+fn names_are_kept_up_to_a_number_of_bytes() {
+    let mut page = Page::default();
+    for number in 0..70 {
+        let label = format!("{number:0width$}", width = (1 << 20) - 2);
+        let sample = Sample { value: 1.0, told_at_unix_ms: None };
+        page.samples.insert(SeriesName::new("a", Labels::new([("l", label)])), sample);
+    }
+    let mut history = History::new();
+    history.record(instant(0), &page);
+    assert_eq!((history.series().count(), history.left_out()), (64, 6));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 
 use fizeau_core::Nanos;
 use fizeau_telemetry::{
-    FetchError, FetchErrorKind, Labels, Page, PageEnd, PageError, PageLimits, PageSettings,
-    PageSource, Source,
+    FetchError, FetchErrorKind, Labels, MetricsListener, Page, PageEnd, PageError, PageLimits,
+    PageSettings, PageSource, Source,
 };
 
 /// Answers one request with `answer` and gives back what was asked.
@@ -100,4 +100,14 @@ fn nobody_there_and_nobody_who_answers() {
     let gone = gone.unwrap_err();
     assert!(matches!(gone.kind, FetchErrorKind::Connection(_)), "{gone:?}");
     assert!(!format!("{error} {error:?} {gone} {gone:?}").contains("hunter22"));
+}
+
+#[test]
+fn a_page_of_ones_own_is_there_once_it_is_set() {
+    let listener = MetricsListener::start("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/metrics", listener.address());
+    let page = || PageSource::new(&url, PageSettings::default()).page();
+    assert_eq!(page().unwrap_err().kind, FetchErrorKind::Status { status: 503 });
+    listener.set("up 1\n");
+    assert_eq!(page().unwrap().value("up", &Labels::default()), Some(1.0));
 }

@@ -46,7 +46,7 @@ pub(crate) fn instant(ms: u64) -> Fetch {
 }
 
 pub(crate) fn point(ms: u64, value: f64) -> Point {
-    Point { fetch: instant(ms), value: Some(value) }
+    Point { fetch: instant(ms), value: Some(value), is_unclear: false }
 }
 
 /// Fixtures as pages of one server, every `every` milliseconds from 0 on.

@@ -48,6 +48,41 @@ fn pages_on_demand_are_there_when_it_says_so() {
     assert!(report.history.failures()[0].why.contains("empty"));
 }
 
+/// A source that never answers, and one that does at once.
+struct Stuck(bool);
+
+impl Source for Stuck {
+    type Error = PageError;
+
+    fn page(&mut self) -> Result<Page, PageError> {
+        if self.0 {
+            loop {
+                std::thread::park();
+            }
+        }
+        Page::read(b"up 1\n", None)
+    }
+}
+
+#[test]
+fn nobody_waits_for_a_source_that_is_stuck() {
+    let start = |is_stuck: bool| {
+        let settings =
+            ScrapeSettings { interval: Nanos::from_secs(3_600), ..ScrapeSettings::default() };
+        Scraper::start(Stuck(is_stuck), Ticking::default(), settings).unwrap()
+    };
+    let all: Vec<Scraper> = [false, true, true, true].map(start).into();
+    assert!(Scraper::scrape_all(&all[..1], PATIENCE) == [true]);
+    // Orders that nobody takes do not pile up into waiting, and all have the same deadline.
+    for _ in 0..3 {
+        let came = Scraper::scrape_all(&all[1..], Duration::from_millis(1));
+        assert_eq!(came, [false; 3]);
+    }
+    for scraper in all {
+        drop(scraper.stop());
+    }
+}
+
 #[test]
 fn a_watch_without_end_forgets() {
     let keep = Some(Nanos::from_millis(20));

@@ -86,6 +86,8 @@ fn other_programs_say_what_they_say() {
     assert_eq!(iterations.waiting.unwrap().figure.peak, Some(5.0));
     assert_eq!(iterations.kv_use.unwrap().figure.mean, 3.0 / 101_256.0);
     assert_eq!(iterations.kv_capacity_tokens, Some(Tokens::new(101_256 * 32)));
+    // Two iterations a page, on the two pages after the first.
+    assert_eq!(iterations.iterations.unwrap().figure.delta, 4.0);
     assert_eq!(of("llama-cpp.txt").waiting.unwrap().metric, "llamacpp:requests_deferred");
     assert_eq!(of("tgi.txt").queue_time.unwrap().figure.count.delta, 0.0);
     assert_eq!(of("vllm-old.txt").kv_use.unwrap().metric, "vllm:gpu_cache_usage_perc");
@@ -99,7 +101,8 @@ fn several_servers_are_one_where_all_of_them_say() {
     let both = ServerWindow::together(&[one.clone(), one.clone()]);
     assert_eq!(both.generation_tokens.unwrap().figure.delta, 5_200.0);
     assert_eq!((both.running.as_ref().unwrap().figure.mean, both.engines), (16.0, 4));
-    assert_eq!(both.running.unwrap().figure.peak, None);
+    let running = both.running.unwrap().figure;
+    assert_eq!((running.min, running.peak), (None, None));
     assert!((both.kv_use.unwrap().figure.mean - 0.7).abs() < 1e-12);
     assert_eq!(both.ttft.unwrap().figure.mean, one.ttft.as_ref().unwrap().figure.mean);
     assert_eq!(both.estimated_flops_per_gpu.unwrap().figure.delta, 3e12);
@@ -125,6 +128,27 @@ fn a_restart_is_added_and_counted() {
     }
     let over = ServerWindow::of(&history, Window::alone(at(0), at(3_000)), Nanos::from_secs(1));
     assert_eq!((over.resets(), over.generation_tokens.unwrap().figure.delta), (1, 140.0));
+}
+
+#[test]
+fn requests_that_ended_badly_are_none_and_cached_tokens_are_of_prompts() {
+    let of = |pages: [&str; 2]| {
+        let mut history = History::new();
+        for (ms, page) in (0..).step_by(1_000).zip(pages) {
+            history.record(instant(ms), &Page::read(page.as_bytes(), None).unwrap());
+        }
+        ServerWindow::of(&history, Window::alone(at(0), at(1_000)), Nanos::from_secs(1))
+    };
+    let name = "vllm:request_success_total{finished_reason=";
+    let page = |stop, abort| format!("{name}\"stop\"}} {stop}\n{name}\"abort\"}} {abort}\n");
+    let requests = of([&page(2, 1), &page(9, 30)]).requests.unwrap();
+    assert_eq!(requests.figure.delta, 7.0);
+    // llama.cpp counts what it computes and what its cache had each by itself.
+    let name = "llamacpp:prompt_tokens";
+    let page = |new, cached| format!("{name}_total {new}\n{name}_cached_total {cached}\n");
+    let llama = of([&page(100, 50), &page(160, 190)]);
+    assert_eq!((llama.prefix_hit_share(), llama.cached_share()), (Some(0.7), Some(0.7)));
+    assert_eq!(llama.prompt_tokens.unwrap().figure.delta, 200.0);
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn edges_that_are_cut_are_interpolated_and_say_how_far_off_they_may_be() {
 
 #[test]
 fn a_page_under_way_at_an_edge_is_of_neither_side() {
-    let slow = Point { fetch: Fetch { asked: at(900), answered: at(1_100) }, value: Some(40.0) };
+    let slow = Point { fetch: Fetch { asked: at(900), answered: at(1_100) }, ..point(0, 40.0) };
     let points = [point(0, 0.0), slow, point(2_000, 100.0)];
     let over = CounterOver::of(&points, Window::alone(at(1_000), at(2_000))).unwrap();
     assert_eq!(over.delta, 100.0);
@@ -32,6 +32,11 @@ fn a_series_that_appears_counted_from_nothing() {
     let points = [Point { value: None, ..point(0, 0.0) }, point(1_000, 7.0)];
     let over = CounterOver::of(&points, Window::alone(at(0), at(1_000))).unwrap();
     assert_eq!((over.delta, over.resets), (7.0, 0));
+    // Where the page before does not surely say that there was none, it counts from what is seen first.
+    let cut = Point { value: None, is_unclear: true, ..point(0, 0.0) };
+    let points = [cut, point(1_000, 1e9), point(2_000, 1e9 + 3.0)];
+    let over = CounterOver::of(&points, Window::alone(at(0), at(2_000))).unwrap();
+    assert_eq!((over.delta, over.resets), (3.0, 0));
 }
 
 #[test]
@@ -41,7 +46,7 @@ fn gauges_are_weighted_by_time_and_gaps_are_not_filled() {
     let over =
         GaugeOver::of(&points, Window::within(at(0), at(4_000)), Nanos::from_secs(10)).unwrap();
     assert!((over.mean - (1.1 * 10.0 + 2.9 * 2.0) / 4.0).abs() < 1e-9, "{over:?}");
-    assert_eq!((over.min, over.peak, over.pages, over.changes), (2.0, Some(10.0), 4, 1));
+    assert_eq!((over.min, over.peak, over.pages, over.changes), (Some(2.0), Some(10.0), 4, 1));
     assert_eq!(over.covered, 1.0);
     let held =
         GaugeOver::of(&points, Window::within(at(0), at(4_000)), Nanos::from_millis(500)).unwrap();
@@ -54,7 +59,7 @@ fn what_an_idle_server_says_around_a_level_is_not_of_it() {
     let points = [point(0, 0.0), point(1_000, 8.0), point(2_000, 8.0), point(3_000, 0.0)];
     let over =
         GaugeOver::of(&points, Window::alone(at(10), at(2_990)), Nanos::from_secs(2)).unwrap();
-    assert_eq!((over.mean, over.min), (8.0, 8.0));
+    assert_eq!((over.mean, over.min), (8.0, Some(8.0)));
     assert_eq!(GaugeOver::of(&points, Window::alone(at(10), at(20)), Nanos::from_secs(2)), None);
 }
 
@@ -139,8 +144,8 @@ proptest! {
         let points: Vec<Point> = steps.into_iter().map(|(wait, value)| { ms += wait; point(ms, value) }).collect();
         for window in [Window::within(at(from), at(from + length)), Window::alone(at(from), at(from + length))] {
             if let Some(over) = GaugeOver::of(&points, window, Nanos::from_millis(hold)) {
-                let peak = over.peak.unwrap();
-                prop_assert!(over.min - 1e-9 <= over.mean && over.mean <= peak + 1e-9, "{over:?}");
+                let (min, peak) = (over.min.unwrap(), over.peak.unwrap());
+                prop_assert!(min - 1e-9 <= over.mean && over.mean <= peak + 1e-9, "{over:?}");
                 prop_assert!((0.0..=1.0).contains(&over.covered));
             }
         }

@@ -1,28 +1,27 @@
 //! The pages that are watched, and why one does not come, in the words of the flags that would help.
 
+use fizeau::experiment::ExtraHeader;
 use fizeau::telemetry::{FetchError, FetchErrorKind, Page, PageSettings, PageSource, Source};
 
 use crate::args::WatchArgs;
 use crate::exit::Fail;
 
-/// A page, whose errors name what to type.
-pub(super) struct WatchedPage(PageSource);
+/// A page by its name in the figures, whose errors name what to type.
+pub(super) struct WatchedPage {
+    /// Its address without user, password and query, and a number where another one has the same.
+    pub(super) name: String,
+    source: PageSource,
+}
 
 /// Why a page did not come.
 #[derive(Debug)]
 pub(super) struct WatchedPageError(FetchError);
 
-impl WatchedPage {
-    pub(super) fn address(&self) -> &str {
-        self.0.address()
-    }
-}
-
 impl Source for WatchedPage {
     type Error = WatchedPageError;
 
     fn page(&mut self) -> Result<Page, WatchedPageError> {
-        self.0.page().map_err(WatchedPageError)
+        self.source.page().map_err(WatchedPageError)
     }
 }
 
@@ -45,33 +44,41 @@ pub(super) fn sources(args: &WatchArgs) -> Result<Vec<WatchedPage>, Fail> {
     let mut settings = PageSettings::default().known_only();
     for header in &args.server_metrics_header {
         // What was typed is a secret, and so not in the error.
-        let split = header.split_once(['=', ':']).map(|(name, value)| (name.trim(), value.trim()));
-        let (name, value) = split.filter(|(name, value)| is_header(name, value)).ok_or_else(|| {
-            Fail::usage("--server-metrics-header: give NAME=VALUE, such as Authorization=\"Bearer KEY\"")
+        let given: Option<ExtraHeader> = header.parse().ok();
+        let ExtraHeader { name, value, .. } = given.filter(is_header).ok_or_else(|| {
+            Fail::usage(
+                "--server-metrics-header: give NAME=VALUE, such as Authorization=\"Bearer KEY\"",
+            )
         })?;
         settings = settings.header(name, value);
     }
     let mut sources: Vec<WatchedPage> = Vec::new();
-    for url in &args.server_metrics {
-        let source = WatchedPage(PageSource::new(url, settings.clone()));
+    for (index, url) in args.server_metrics.iter().enumerate() {
+        let source = PageSource::new(url, settings.clone());
         let address = source.address();
         if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
             return Err(Fail::usage(format!(
                 "--server-metrics {address}: a page has an address such as http://127.0.0.1:8000/metrics"
             )));
         }
-        if sources.iter().any(|other| other.address() == address) {
+        if args.server_metrics.iter().take(index).any(|other| other == url) {
             return Err(Fail::usage(format!(
                 "--server-metrics {address}: it is given twice; name each replica once"
             )));
         }
-        sources.push(source);
+        // Those that differ in what is not shown.
+        let alike = sources.iter().filter(|other| other.source.address() == address).count();
+        let name = match alike {
+            0 => address.to_owned(),
+            _ => format!("{address} ({})", alike + 1),
+        };
+        sources.push(WatchedPage { name, source });
     }
     Ok(sources)
 }
 
 /// Whether HTTP can carry it.
-fn is_header(name: &str, value: &str) -> bool {
+fn is_header(ExtraHeader { name, value, .. }: &ExtraHeader) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     !name.is_empty() && name.chars().all(is_name) && !value.chars().any(char::is_control)
 }

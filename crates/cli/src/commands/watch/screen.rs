@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use fizeau::core::Usd;
-use fizeau::record::text::wrap_hanging;
+use fizeau::record::text::{number, percent, usd, wrap_hanging};
 use fizeau::telemetry::{ContextSource, FleetReport, ServingAssessment};
 
 use crate::terminal::say::printable;
@@ -25,8 +25,11 @@ pub(super) fn text(report: &FleetReport, width: usize) -> String {
     );
     let _ = writeln!(out, "{}\n", wrap_hanging(&head, width, "  "));
     match &report.fleet {
-        Some(fleet) => figures(&mut out, fleet, width),
+        Some(fleet) => figures(&mut out, report, fleet, width),
         None => out.push_str("waiting for two pages of metrics\n"),
+    }
+    if let Some(words) = devices(report) {
+        let _ = writeln!(out, "{words}");
     }
     if let Some(steps) = &report.steps {
         let part = |name: &str, share: Option<f64>| {
@@ -54,13 +57,19 @@ pub(super) fn text(report: &FleetReport, width: usize) -> String {
     out.trim_end().to_owned()
 }
 
-fn figures(out: &mut String, fleet: &ServingAssessment, width: usize) {
+fn figures(out: &mut String, report: &FleetReport, fleet: &ServingAssessment, width: usize) {
     let cost = fleet
         .usd_per_million_output_tokens
         .map_or_else(String::new, |usd| format!("{} a million output tokens; ", dollars(usd)));
     let share = fleet.share.map_or_else(|| "-".to_owned(), percent);
     let _ = writeln!(out, "{share} of the speed of light");
-    let _ = writeln!(out, "{cost}limited by: {}\n", fleet.limited_by);
+    let _ = writeln!(out, "{cost}limited by: {}", fleet.limited_by);
+    if let Some((price, from)) = report.usd_per_device_hour.zip(report.assumed_price.as_ref()) {
+        let price = usd(price.get());
+        let words = format!("assumed: ${price} a device-hour ({from}); --gpu-hour is what you pay");
+        let _ = writeln!(out, "{}", wrap_hanging(&words, width, "  "));
+    }
+    out.push('\n');
     let mut row = |name: &str, now: String, bound: String, share: Option<f64>, note: &str| {
         let share = share.map_or_else(String::new, percent);
         let line = format!("{name:<20}{now:>10}{bound:>10}{share:>10}  {note}");
@@ -72,12 +81,12 @@ fn figures(out: &mut String, fleet: &ServingAssessment, width: usize) {
     row("output tokens/s", rate(fleet.output_tokens_per_s.get()), bound, fleet.share, "");
     if let Some(decode) = &fleet.decode {
         let note = format!("batch {:.1}, {}", decode.batch, decode.limited_by);
-        let [now, bound] = [decode.tpot_ms, decode.bound_tpot_ms].map(|ms| figure(ms.get()));
+        let [now, bound] = [decode.tpot, decode.bound_tpot].map(|ms| number(ms.get()));
         row("decode: TPOT, ms", now, bound, Some(decode.share), &note);
     }
     if let Some(prefill) = &fleet.prefill {
-        let note = format!("{:.0} tokens, {}", prefill.prompt_tokens, prefill.limited_by);
-        let [now, bound] = [prefill.prefill_ms, prefill.bound_ms].map(|ms| figure(ms.get()));
+        let note = format!("{} tokens, {}", prefill.prompt_tokens, prefill.limited_by);
+        let [now, bound] = [prefill.prefill, prefill.bound].map(|ms| number(ms.get()));
         row("prefill, ms", now, bound, Some(prefill.share), &note);
     }
     if let Some(same) = &fleet.same_latency {
@@ -88,6 +97,16 @@ fn figures(out: &mut String, fleet: &ServingAssessment, width: usize) {
         row("  at the same TPOT", String::new(), rate, None, &note);
     }
     let _ = writeln!(out, "\n{}\n", wrap_hanging(&state(fleet), width, ""));
+}
+
+/// What the devices draw; none where no page tells.
+fn devices(report: &FleetReport) -> Option<String> {
+    let told = report.devices?;
+    let mut words = vec![format!("{} devices", told.devices)];
+    words.extend(told.power.map(|power| format!("{} W", number(power.get()))));
+    let each = told.joules_per_token;
+    words.extend(each.map(|energy| format!("{} J a token", number(energy.get()))));
+    Some(words.join(", "))
 }
 
 /// What runs and waits.
@@ -102,7 +121,7 @@ fn state(fleet: &ServingAssessment) -> String {
     if fleet.cached_share > 0.0 {
         words.push(format!("{:.0} % of prompts cached", fleet.cached_share * 100.0));
     }
-    words.extend(fleet.queue.map(|queue| format!("queue {} ms", figure(queue.get()))));
+    words.extend(fleet.queue.map(|queue| format!("queue {} ms", number(queue.get()))));
     words.join(", ")
 }
 
@@ -119,8 +138,7 @@ fn rows(out: &mut String, report: &FleetReport, width: usize) {
             let _ = writeln!(out, "{address:<left$}{:>8}", "-");
             continue;
         };
-        let share =
-            of.share.map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", share * 100.0));
+        let share = of.share.map_or_else(|| "-".to_owned(), percent);
         let waiting = of.waiting.map_or_else(|| "-".to_owned(), |waiting| format!("{waiting:.1}"));
         let _ = writeln!(
             out,
@@ -154,31 +172,17 @@ pub(super) fn line(report: &FleetReport) -> String {
         words.push(format!("{:.1} running", fleet.running));
         words.extend(fleet.waiting.map(|waiting| format!("{waiting:.1} waiting")));
         let cost = fleet.usd_per_million_output_tokens;
-        words.extend(cost.map(|usd| format!("{} a million output tokens", dollars(usd))));
+        let at = if report.assumed_price.is_some() { " at an assumed price" } else { "" };
+        words.extend(cost.map(|usd| format!("{} a million output tokens{at}", dollars(usd))));
+        words.extend(devices(report));
     }
     let found = report.findings.iter().map(|finding| printable(&finding.to_string()));
     let notes: String = found.map(|finding| format!("; {finding}")).collect();
     format!("{}{notes}", words.join(", "))
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
-fn dollars(usd: Usd) -> String {
-    match usd.get() {
-        usd if usd >= 100.0 => format!("${usd:.0}"),
-        usd => format!("${usd:.2}"),
-    }
-}
-
-/// Three digits that count.
-fn figure(value: f64) -> String {
-    match value {
-        large if large >= 100.0 => format!("{large:.0}"),
-        middle if middle >= 10.0 => format!("{middle:.1}"),
-        small => format!("{small:.2}"),
-    }
+fn dollars(amount: Usd) -> String {
+    format!("${}", usd(amount.get()))
 }
 
 #[cfg(test)]

@@ -55,14 +55,10 @@ impl History {
         for (name, track) in &self.tracks {
             for (page, value) in track.changes() {
                 let place = page.saturating_sub(self.first_page);
-                // What is not there from the beginning needs no word.
-                if place == 0 && value.is_none() {
-                    continue;
-                }
                 if let Some(line) = usize::try_from(place).ok().and_then(|at| lines.get_mut(at)) {
                     let labels = name.labels.iter();
                     let labels = labels.map(|(label, value)| (label.to_owned(), value.to_owned()));
-                    let changed = ChangedSeries(name.metric.to_string(), labels.collect(), *value);
+                    let changed = ChangedSeries(name.metric.to_string(), labels.collect(), value);
                     line.changed.push(changed);
                 }
             }

@@ -1,0 +1,71 @@
+//! What the bound allows at the time per token that users have.
+
+use fizeau_core::{PerSec, Seconds, Usd};
+use fizeau_roofline::{EstimateKind, System, UniformLoad};
+use serde::{Deserialize, Serialize};
+
+use super::Work;
+use super::lengths::MeanLengths;
+use super::step::MeanStep;
+
+/// What the bound allows where users keep the time per token that they have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SameLatency {
+    /// The requests that could run at once: as many as a step has time for, and memory room.
+    pub batch: u64,
+    /// The generated tokens of so many.
+    pub output_tokens_per_s: PerSec,
+    /// What a million of them would cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd_per_million_output_tokens: Option<Usd>,
+}
+
+impl SameLatency {
+    /// Of requests such as those of `work`, a token of which may take `target`; none where not even one request keeps to that.
+    pub(super) fn of(
+        system: &System,
+        work: &Work,
+        lengths: &MeanLengths,
+        target: Seconds,
+        cost: impl Fn(PerSec) -> Option<Usd>,
+    ) -> Option<Self> {
+        let load = lengths.load(work.cached)?;
+        let (batch, rate) = if work.tokens_per_step > 1.0 {
+            with_drafts(system, work, lengths, &load, target)?
+        } else {
+            let found = system.largest_batch(EstimateKind::Bound, &load, target)?;
+            (found.batch, found.figures.output_tokens_per_s)
+        };
+        let usd_per_million_output_tokens = cost(rate);
+        Some(Self { batch, output_tokens_per_s: rate, usd_per_million_output_tokens })
+    }
+}
+
+/// The same where drafts are accepted: a step has the time of all the tokens that it gives.
+fn with_drafts(
+    system: &System,
+    work: &Work,
+    lengths: &MeanLengths,
+    load: &UniformLoad,
+    target: Seconds,
+) -> Option<(u64, PerSec)> {
+    let meets = |batch: u64| {
+        let step =
+            MeanStep::decoding(system, batch as f64, work.tokens_per_step, Some(lengths)).total;
+        step.get() / work.tokens_per_step <= target.get()
+    };
+    let mut most = load.concurrency.get().min(system.max_batch(load) as u64);
+    let mut batch = Some(1).filter(|one| *one <= most && meets(*one))?;
+    while batch < most {
+        let middle = most - (most - batch) / 2;
+        if meets(middle) {
+            batch = middle;
+        } else {
+            most = middle - 1;
+        }
+    }
+    let step = MeanStep::of(system, &Work { running: batch as f64, ..*work }, Some(lengths));
+    Some((batch, step.output_tokens_per_s))
+}
