@@ -4,20 +4,23 @@ mod claim;
 mod lock;
 mod tapes;
 
-pub use claim::ClaimedFolder;
-pub use lock::FolderHolder;
+pub use lock::{FolderHolder, host_name};
 pub use tapes::TapeFile;
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use claim::FolderClaim;
 
 use fizeau_core::Nanos;
 use fizeau_metrics::{HistogramError, LevelHistograms};
 use serde::Serialize;
 
+use crate::shards::ShardDocument;
 use crate::stored::{SET_ASIDE, TELEMETRY};
-use crate::{LevelReport, RunDocument, ScrapedPages, SummaryDocument};
+use crate::{LevelReport, RunDocument, ScrapedPages, ShardRecord, SummaryDocument};
 
 /// Why a run's folder could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +87,24 @@ impl FolderError {
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
+    /// None where nobody is kept out.
+    claim: Option<Arc<FolderClaim>>,
+}
+
+/// Who sees to it that a file which is written is on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Durability {
+    /// The call that writes it.
+    Synced,
+    /// The system, in its own time.
+    Buffered,
+}
+
+impl Durability {
+    /// A run in virtual time can be had again.
+    const fn of(is_virtual: bool) -> Self {
+        if is_virtual { Self::Buffered } else { Self::Synced }
+    }
 }
 
 impl RunFolder {
@@ -109,7 +130,7 @@ impl RunFolder {
             return Err(FolderError::Occupied(path));
         }
         fs::create_dir_all(&path).map_err(FolderError::io(&path))?;
-        Ok(Self { path })
+        Ok(Self::again(path))
     }
 
     /// Whether several configurations lie there, each in a folder of its own.
@@ -118,10 +139,10 @@ impl RunFolder {
         ["whatif.json", "configuration-01"].iter().any(|name| path.join(name).exists())
     }
 
-    /// The folder of a run that is there already, to resume.
+    /// The folder of a run that is there already, which others may write into too.
     #[must_use]
     pub fn again(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), claim: None }
     }
 
     /// Sets a level's folder within this one aside, under a name that no level has: `concurrency-0008-partial`. Nothing happens if
@@ -163,38 +184,30 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be put into JSON, or the system refuses.
     pub fn write_run(&self, document: &RunDocument) -> Result<PathBuf, FolderError> {
-        let path = self.write_json("run.json", document)?;
-        if !document.is_virtual() {
-            self.on_disk("run.json")?;
-        }
-        Ok(path)
+        self.write_document("run.json", document, Durability::of(document.is_virtual()))
     }
 
-    /// Writes `summary.json`, which says that a level came to its end, and how many tapes it has: those, and what was to be measured, are
-    /// on the disk before it.
+    /// Writes `summary.json`, which says that a level came to its end, and how many tapes it has: those, what was to be measured, and
+    /// what servers said are on the disk before it.
     ///
     /// # Errors
     /// If it cannot be put into JSON, or the system refuses.
     pub fn write_summary(&self, level: &LevelReport) -> Result<PathBuf, FolderError> {
-        let is_kept = !level.is_simulated();
-        if is_kept {
-            ["level.json", "tapes.jsonl"].into_iter().try_for_each(|name| self.sync(name))?;
+        let durability = Durability::of(level.is_simulated());
+        if durability == Durability::Synced {
+            ["level.json", "tapes.jsonl", TELEMETRY]
+                .into_iter()
+                .try_for_each(|of| self.sync(of))?;
         }
-        let path = self.write_json("summary.json", &SummaryDocument::from(level))?;
-        if is_kept {
-            self.on_disk("summary.json")?;
-        }
-        Ok(path)
+        self.write_document("summary.json", &SummaryDocument::from(level), durability)
     }
 
-    /// Sees to it that this file is on the disk, and the names of all that lies beside it.
-    fn on_disk(&self, name: &str) -> Result<(), FolderError> {
-        self.sync(name)?;
-        // Where a folder cannot be opened as a file, its names are left to the system.
-        for folder in [Some(&*self.path), self.path.parent()].into_iter().flatten() {
-            let _ = File::open(folder).and_then(|folder| folder.sync_all());
-        }
-        Ok(())
+    /// Writes `shard.json`, what is known of one shard's part of a level.
+    ///
+    /// # Errors
+    /// If it cannot be put into JSON, or the system refuses.
+    pub fn write_shard(&self, record: &ShardRecord) -> Result<PathBuf, FolderError> {
+        self.write_json("shard.json", &ShardDocument::new(record.clone()))
     }
 
     /// Sees to it that what this file holds is on the disk, where it is there.
@@ -208,6 +221,18 @@ impl RunFolder {
         }
     }
 
+    /// Sees to it that the names of all that lies here are on the disk, and this folder's own. Where a folder cannot be opened as a
+    /// file, they are left to the system.
+    fn sync_names(&self) {
+        let above = self.path.parent().map(|above| match above.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => above,
+        });
+        for folder in [Some(&*self.path), above].into_iter().flatten() {
+            let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        }
+    }
+
     /// Writes `document` as pretty JSON.
     ///
     /// # Errors
@@ -217,9 +242,18 @@ impl RunFolder {
         name: &str,
         document: &impl Serialize,
     ) -> Result<PathBuf, FolderError> {
-        let mut text = serde_json::to_string_pretty(document).map_err(FolderError::json(name))?;
-        text.push('\n');
-        self.write_text(name, &text)
+        self.write_document(name, document, Durability::Buffered)
+    }
+
+    fn write_document(
+        &self,
+        name: &str,
+        document: &impl Serialize,
+        durability: Durability,
+    ) -> Result<PathBuf, FolderError> {
+        let mut text = serde_json::to_vec_pretty(document).map_err(FolderError::json(name))?;
+        text.push(b'\n');
+        self.replace(name, &text, durability)
     }
 
     /// Writes a text file whole: aside first, then renamed into place.
@@ -227,11 +261,30 @@ impl RunFolder {
     /// # Errors
     /// If the system refuses.
     pub fn write_text(&self, name: &str, text: &str) -> Result<PathBuf, FolderError> {
+        self.replace(name, text.as_bytes(), Durability::Buffered)
+    }
+
+    /// A name is given to what is whole: what is to be on the disk is there before it has one.
+    fn replace(
+        &self,
+        name: &str,
+        text: &[u8],
+        durability: Durability,
+    ) -> Result<PathBuf, FolderError> {
         let path = self.path.join(name);
         let aside = self.path.join(format!(".{name}.part"));
-        let written = fs::write(&aside, text).and_then(|()| fs::rename(&aside, &path));
-        match written {
-            Ok(()) => Ok(path),
+        let is_synced = durability == Durability::Synced;
+        let written = File::create(&aside).and_then(|mut file| {
+            file.write_all(text)?;
+            if is_synced { file.sync_all() } else { Ok(()) }
+        });
+        match written.and_then(|()| fs::rename(&aside, &path)) {
+            Ok(()) => {
+                if is_synced {
+                    self.sync_names();
+                }
+                Ok(path)
+            }
             Err(error) => {
                 // A full disk may have taken a part of it, which is of no use to anybody.
                 let _ = fs::remove_file(&aside);
@@ -263,12 +316,21 @@ impl RunFolder {
     /// # Errors
     /// If the system refuses.
     pub fn write_telemetry(&self, pages: &[ScrapedPages]) -> Result<(), FolderError> {
-        let mut text = String::new();
-        for line in ScrapedPages::lines(pages) {
-            text += &serde_json::to_string(&line).map_err(FolderError::json(TELEMETRY))?;
-            text.push('\n');
+        self.write_lines(TELEMETRY, ScrapedPages::lines(pages))
+    }
+
+    /// Writes a file of which each line is a document.
+    pub(crate) fn write_lines(
+        &self,
+        name: &str,
+        lines: impl IntoIterator<Item = impl Serialize>,
+    ) -> Result<(), FolderError> {
+        let mut text = Vec::new();
+        for line in lines {
+            serde_json::to_writer(&mut text, &line).map_err(FolderError::json(name))?;
+            text.push(b'\n');
         }
-        self.write_text(TELEMETRY, &text).map(drop)
+        self.replace(name, &text, Durability::Buffered).map(drop)
     }
 
     /// Opens `tapes.jsonl` for the tapes of this run.

@@ -136,6 +136,13 @@ fn at(field: &str) -> String {
     if field.is_empty() { String::new() } else { format!(", in `{field}`") }
 }
 
+/// What is wrong with a line by itself, without the line and the column that its parser counts from its beginning.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+}
+
 impl StoredError {
     /// That a field of a document is not understood.
     pub(crate) fn field(path: PathBuf, field: &str, problem: impl std::fmt::Display) -> Self {

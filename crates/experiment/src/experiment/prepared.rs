@@ -2,7 +2,7 @@
 
 use fizeau_core::{FailureClass, Prompt, Timer};
 use fizeau_harness::{Measure, Pacer, WorkerPool};
-use fizeau_record::{ClaimedFolder, ClientCalibration, RunDocument, RunFolder};
+use fizeau_record::{ClientCalibration, RunDocument, RunFolder};
 use fizeau_transport::{
     ConnectionUse, KeepText, MonotonicClock, RequestError, context_limit, listed_model,
 };
@@ -25,7 +25,7 @@ pub struct PreparedExperiment<K: EndpointKind> {
     experiment: Experiment<K>,
     endpoints: Vec<PreparedEndpoint>,
     run: K::Prepared,
-    folder: Option<ClaimedFolder>,
+    folder: Option<RunFolder>,
 }
 
 impl<K: EndpointKind> Experiment<K> {
@@ -34,11 +34,14 @@ impl<K: EndpointKind> Experiment<K> {
     /// # Errors
     /// If an input is wrong, a file cannot be read, or the folder cannot be written.
     pub fn prepare(&self) -> Result<PreparedExperiment<K>, ExperimentError> {
+        // What another process may still write is not read; where there is nothing, the run that is missing is refused.
+        let resumed = self.settings.resume().filter(|path| path.is_dir());
+        let resumed = resumed.map(|path| RunFolder::claim_again(path).blame(InputField::Resume));
+        let resumed = resumed.transpose()?;
         let (endpoints, run) = self.decide(&self.sources())?;
-        let folder = match (self.settings.resume(), &self.conduct.folder) {
-            (Some(path), _) => Some(ClaimedFolder::again(path).blame(InputField::Resume)?),
-            (None, Some(path)) => Some(ClaimedFolder::new(path).blame(InputField::Out)?),
-            (None, None) => None,
+        let folder = match (resumed, &self.conduct.folder) {
+            (None, Some(path)) => Some(RunFolder::claim(path).blame(InputField::Out)?),
+            (resumed, _) => resumed,
         };
         Ok(PreparedExperiment { experiment: self.clone(), endpoints, run, folder })
     }
@@ -80,9 +83,9 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         &self.endpoints
     }
 
-    /// Where its files are; none where it keeps none.
-    pub fn folder(&self) -> Option<&RunFolder> {
-        self.folder.as_ref().map(ClaimedFolder::folder)
+    /// Where its files are; none where it keeps none. Nobody else takes it until the last clone of it is dropped.
+    pub const fn folder(&self) -> Option<&RunFolder> {
+        self.folder.as_ref()
     }
 
     /// Whether whatever measures it has to keep the text of replies.

@@ -4,16 +4,9 @@ use std::fs;
 
 use fizeau_core::{Stamp, Tape};
 use fizeau_harness::{LevelRun, Notice, Observer};
-use fizeau_record::{LevelReport, ShardHealth};
+use fizeau_record::{LevelReport, ShardHealth, host_name};
 use fizeau_transport::wall_clock_error;
 use fizeau_workload::Shard;
-
-/// The name of this machine; empty where the system does not tell.
-pub(crate) fn host() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let name = name.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_default();
-    name.trim().to_owned()
-}
 
 /// The machine's CPU time since it started, in ticks: all of it, and what its hypervisor gave to others.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +69,7 @@ pub(crate) fn of_part(
 ) -> ShardHealth {
     let health = ShardHealth {
         shard: shard.to_string(),
-        host: host(),
+        host: host_name(),
         steal_share: CpuTimes::now().zip(before).and_then(|(now, then)| now.steal_since(then)),
         wall_clock_error_ms: wall_clock_error().map(|error| error.to_millis().get()),
         ..ShardHealth::default()

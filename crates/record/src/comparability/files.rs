@@ -259,7 +259,7 @@ fn table(
     let run_to_run = options.run_to_run.unwrap_or(RunToRun::ASSUMED);
     let settings = |output| options.settings(&goals, output, run_to_run);
     let repeats = |load: &Load<'_>| -> Vec<Repeat> {
-        load.levels.iter().filter_map(|level| Repeat::of(level)).collect()
+        load.levels.iter().filter_map(|level| Repeat::of(level, None)).collect()
     };
     let (of_a, of_b) = (repeats(a), repeats(b));
     let (of_a, of_b) = (of_a.iter().collect::<Vec<_>>(), of_b.iter().collect::<Vec<_>>());

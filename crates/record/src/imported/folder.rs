@@ -18,7 +18,7 @@ use crate::{
 const SCHEMA: &str = "fizeau.imported/1";
 /// The document of a level.
 const FILE: &str = "imported.json";
-/// Its tapes.
+/// Its tapes, all or none; what they amount to is computed of them.
 const TAPES: &str = "tapes.jsonl";
 
 /// A level under the schema of its document, with its fields in the order of their names.
@@ -44,19 +44,6 @@ impl ImportedLevel {
     /// Its document.
     fn document(&self) -> Result<Value, serde_json::Error> {
         serde_json::to_value(ImportedDocument { schema: SCHEMA, level: self })
-    }
-
-    /// Its tapes, all or none; what they amount to is computed of them.
-    fn write_tapes(&self, folder: &RunFolder) -> Result<(), FolderError> {
-        let line = |tape| serde_json::to_string(tape).map(|line| line + "\n");
-        let lines: String = self
-            .tapes
-            .iter()
-            .map(line)
-            .collect::<Result<_, _>>()
-            .map_err(FolderError::json(TAPES))?;
-        folder.write_text(TAPES, &lines)?;
-        Ok(())
     }
 
     /// What is noted on it beside what its tapes show.
@@ -118,7 +105,7 @@ impl ImportedRun {
             };
             folder.write_json(FILE, &level.document().map_err(FolderError::json(FILE))?)?;
             if self.has_tapes() {
-                level.write_tapes(&folder)?;
+                folder.write_lines(TAPES, &level.tapes)?;
             }
         }
         Ok(())

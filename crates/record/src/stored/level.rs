@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use super::{StoredError, StoredTapes, TruncatedTail, document};
+use super::{StoredError, StoredTapes, TruncatedTail, document, reason};
 use crate::level_plan::LEVEL;
 use crate::{LevelPlan, LevelStatus, RunDocument, SummaryDocument};
 use fizeau_core::{LevelLoad, Tape};
@@ -63,25 +63,27 @@ impl StoredLevel {
         path.is_file().then(|| document::read_summary(&path)).transpose()
     }
 
-    /// The pages that its servers gave meanwhile, as its `telemetry.jsonl` has them; empty where there is none.
+    /// The pages that its servers gave meanwhile, as the whole lines of its `telemetry.jsonl` have them; empty where there is none.
     ///
     /// # Errors
-    /// If it cannot be read, or a line of it is no page.
+    /// If it cannot be read, or a whole line of it is no page.
     pub fn telemetry(&self) -> Result<Vec<HistoryLine>, StoredError> {
         let path = self.path.join(TELEMETRY);
         if !path.is_file() {
             return Ok(Vec::new());
         }
-        let text = document::read_text(&path)?;
-        let read = |(line, text): (usize, &str)| {
-            serde_json::from_str(text).map_err(|error| StoredError::Document {
+        let text = fs::read(&path).map_err(StoredError::io(&path))?;
+        let read = |(line, text): (usize, &[u8])| match serde_json::from_slice(text) {
+            // A last line without its end is what a cut leaves.
+            Err(_) if !text.ends_with(b"\n") => None,
+            read => Some(read.map_err(|error| StoredError::Document {
                 path: path.clone(),
                 line,
                 field: String::new(),
-                problem: format!("line {line} is no page of metrics: {error}"),
-            })
+                problem: format!("line {line} is no page of metrics: {}", reason(&error)),
+            })),
         };
-        (1..).zip(text.lines()).map(read).collect()
+        (1..).zip(text.split_inclusive(|byte| *byte == b'\n')).filter_map(read).collect()
     }
 
     /// How it ended.
