@@ -13,7 +13,9 @@ use super::preflight::{first_request, preflight};
 use super::sharded::{ShardOutcome, SharedRun, follow, lead};
 use super::{Experiment, PreflightChecks, RunConduct};
 use crate::client::MeasuringClient;
-use crate::endpoint::{CacheBeforeLevel, EndpointSource, PreparedEndpoint, emptied, needs_of};
+use crate::endpoint::{
+    CacheBeforeLevel, EmptiedCaches, EndpointSource, PreparedEndpoint, needs_of,
+};
 use crate::event::{RunEvent, RunNote, Watcher};
 use crate::hint::{InputHint, LimitSource};
 use crate::input::{Blame, EndpointError, ExperimentError, InputField};
@@ -252,9 +254,8 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             self.find_metrics(clock, watcher);
             let pools = self.pools(clock, Shard::WHOLE).await?;
             let document = self.document(&clock)?;
-            let (with, caches) = emptied(pools, &self.endpoints);
-            let whole = self.measure(with, Pacer::new(clock), &document, watcher).await;
-            let whole = caches.judge(whole)?;
+            self.run.basis_mut().caches = EmptiedCaches::of(&self.endpoints);
+            let whole = self.measure(pools, Pacer::new(clock), &document, watcher).await?;
             return Ok(ShardOutcome::Whole(whole));
         };
         let (group, clock) = (&group, group.clock());
