@@ -44,7 +44,7 @@ impl RunFolder {
             }
             Self::create(&path)?;
         }
-        Ok(Self { path, claim: Some(Arc::new(FolderClaim { _lock: lock?, _made: made })) })
+        Ok(Self { path, _claim: Some(Arc::new(FolderClaim { _lock: lock?, _made: made })) })
     }
 
     /// Takes the folder of a run that is there already, to resume, as [`claim`](Self::claim) does.
@@ -54,6 +54,6 @@ impl RunFolder {
     pub fn claim_again(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
         let path = path.into();
         let lock = FolderLock::take(&path)?;
-        Ok(Self { path, claim: Some(Arc::new(FolderClaim { _lock: lock, _made: None })) })
+        Ok(Self { path, _claim: Some(Arc::new(FolderClaim { _lock: lock, _made: None })) })
     }
 }
