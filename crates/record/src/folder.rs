@@ -19,8 +19,8 @@ use fizeau_metrics::{HistogramError, LevelHistograms};
 use serde::Serialize;
 
 use crate::shards::ShardDocument;
-use crate::stored::{SET_ASIDE, TELEMETRY};
-use crate::{LevelReport, RunDocument, ScrapedPages, ShardRecord, SummaryDocument};
+use crate::stored::SET_ASIDE;
+use crate::{LevelReport, RunDocument, ScrapedPages, ShardRecord, SummaryDocument, file};
 
 /// Why a run's folder could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -125,7 +125,7 @@ impl RunFolder {
     /// If it already holds a run, or the system refuses.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
         let path = path.into();
-        let marks = ["run.json", "tapes.jsonl", "sweep.json"];
+        let marks = [file::RUN, file::TAPES, file::SWEEP];
         if marks.iter().any(|name| path.join(name).exists()) {
             return Err(FolderError::Occupied(path));
         }
@@ -136,7 +136,7 @@ impl RunFolder {
     /// Whether several configurations lie there, each in a folder of its own.
     #[must_use]
     pub fn holds_whatif(path: &Path) -> bool {
-        ["whatif.json", "configuration-01"].iter().any(|name| path.join(name).exists())
+        [file::WHATIF, "configuration-01"].iter().any(|name| path.join(name).exists())
     }
 
     /// The folder of a run that is there already, which others may write into too.
@@ -184,7 +184,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be put into JSON, or the system refuses.
     pub fn write_run(&self, document: &RunDocument) -> Result<PathBuf, FolderError> {
-        self.write_document("run.json", document, Durability::of(document.is_virtual()))
+        self.write_document(file::RUN, document, Durability::of(document.is_virtual()))
     }
 
     /// Writes `summary.json`, which says that a level came to its end, and how many tapes it has: those, what was to be measured, and
@@ -195,11 +195,11 @@ impl RunFolder {
     pub fn write_summary(&self, level: &LevelReport) -> Result<PathBuf, FolderError> {
         let durability = Durability::of(level.is_simulated());
         if durability == Durability::Synced {
-            ["level.json", "tapes.jsonl", TELEMETRY]
+            [file::LEVEL, file::TAPES, file::TELEMETRY]
                 .into_iter()
                 .try_for_each(|of| self.sync(of))?;
         }
-        self.write_document("summary.json", &SummaryDocument::from(level), durability)
+        self.write_document(file::SUMMARY, &SummaryDocument::from(level), durability)
     }
 
     /// Writes `shard.json`, what is known of one shard's part of a level.
@@ -207,7 +207,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be put into JSON, or the system refuses.
     pub fn write_shard(&self, record: &ShardRecord) -> Result<PathBuf, FolderError> {
-        self.write_json("shard.json", &ShardDocument::new(record.clone()))
+        self.write_json(file::SHARD, &ShardDocument::new(record.clone()))
     }
 
     /// Sees to it that what this file holds is on the disk, where it is there.
@@ -316,7 +316,7 @@ impl RunFolder {
     /// # Errors
     /// If the system refuses.
     pub fn write_telemetry(&self, pages: &[ScrapedPages]) -> Result<(), FolderError> {
-        self.write_lines(TELEMETRY, ScrapedPages::lines(pages))
+        self.write_lines(file::TELEMETRY, ScrapedPages::lines(pages))
     }
 
     /// Writes a file of which each line is a document.
@@ -338,6 +338,6 @@ impl RunFolder {
     /// # Errors
     /// If the system refuses.
     pub fn tapes(&self) -> Result<TapeFile, FolderError> {
-        TapeFile::create(self.path.join("tapes.jsonl"))
+        TapeFile::create(self.path.join(file::TAPES))
     }
 }

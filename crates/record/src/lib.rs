@@ -49,6 +49,7 @@ mod comparison;
 mod curve;
 mod diagnosis;
 mod fields;
+mod file;
 mod folder;
 mod goal;
 mod import_unknowns;

@@ -18,7 +18,7 @@ use crate::stored::{DocumentLevels, read_document, read_summary, read_sweep, sch
 use crate::sweep::SWEEP;
 use crate::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, DocumentFields, FrontierDistance,
-    FrontierPoint, ImportedRun, RunComparison, RunSetup, SummaryDocument, SweepDocument,
+    FrontierPoint, ImportedRun, RunComparison, RunSetup, SummaryDocument, SweepDocument, file,
 };
 
 /// What is to be known of every such comparison.
@@ -89,7 +89,7 @@ impl Run {
     /// A file, or what a folder has of this kind.
     fn read(path: &Path) -> Result<Self, CompareError> {
         let file = match path.is_dir() {
-            true => ["sweep.json", "summary.json"]
+            true => [file::SWEEP, file::SUMMARY]
                 .map(|name| path.join(name))
                 .into_iter()
                 .find(|file| file.is_file())

@@ -11,7 +11,7 @@ use crate::shards::{SHARD, ShardDocument};
 use crate::stored::{read_document, read_text};
 use crate::{
     ClockAxis, LevelPlan, RequestedLoad, RunDocument, ShardHealth, ShardRecord, ShardsReport,
-    StoredEnding, StoredError, StoredLevel, StoredRun, SummaryDocument,
+    StoredEnding, StoredError, StoredLevel, StoredRun, SummaryDocument, file,
 };
 
 /// One of the runs that are to be merged; it may be one that was merged before.
@@ -40,7 +40,7 @@ impl MeasuredShard {
         let ahead = LevelAhead::of(run.document(), &level);
         let summary = level.summary()?.map(Box::new);
         let ending = level.ending()?;
-        let path = level.path().join("shard.json");
+        let path = level.path().join(file::SHARD);
         let record = path.is_file().then(|| read_document::<ShardDocument>(&path, SHARD));
         let record = record.transpose()?.map(|document| document.record);
         Ok(Self { run, level, ahead, summary, ending, record })

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::file;
+
 /// The folder of a run, and what the run is called beside others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedRun {
@@ -138,7 +140,7 @@ impl NamedRun {
     /// # Errors
     /// If the folder cannot be read.
     pub fn within(path: &Path, name: Option<&str>) -> io::Result<Vec<Self>> {
-        let is_run = |path: &PathBuf| path.join("run.json").is_file();
+        let is_run = |path: &PathBuf| path.join(file::RUN).is_file();
         let mut inside: Vec<PathBuf> = Vec::new();
         if !is_run(&path.to_owned()) {
             let entries = std::fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
@@ -210,7 +212,7 @@ struct VariantFile {
 
 /// What sets the configurations of a what-if apart, by the names of their folders; nothing of what is none.
 fn settings(path: &Path) -> BTreeMap<String, String> {
-    let text = std::fs::read_to_string(path.join("whatif.json")).unwrap_or_default();
+    let text = std::fs::read_to_string(path.join(file::WHATIF)).unwrap_or_default();
     let file: WhatIfFile = serde_json::from_str(&text).unwrap_or_default();
     let words = |(index, variant): (usize, &VariantFile)| {
         let settings = variant.settings.iter();
