@@ -11,7 +11,7 @@ use fizeau_workload::Shard;
 use super::kind::{EndpointKind, PreparedRun};
 use super::preflight::{first_request, preflight};
 use super::sharded::{ShardOutcome, SharedRun, follow, lead};
-use super::{Experiment, PreflightChecks, RunConduct};
+use super::{Experiment, RunConduct};
 use crate::client::MeasuringClient;
 use crate::endpoint::{
     CacheBeforeLevel, EmptiedCaches, EndpointSource, PreparedEndpoint, needs_of,
@@ -124,11 +124,8 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             (self.endpoints, self.run) = self.experiment.decide(&sources)?;
             self.prepare_client()?;
         }
-        if self.experiment.conduct.checks == PreflightChecks::Endpoint {
-            let Err(error) = self.check_each(watcher).await else { return Ok(self) };
-            return self.with_text_prompts(error, watcher).await;
-        }
-        Ok(self)
+        let Err(error) = self.check_each(watcher).await else { return Ok(self) };
+        self.with_text_prompts(error, watcher).await
     }
 
     /// Where a server refused token ids (`error`) and takes the same prompt as text, the run sends text.

@@ -117,6 +117,23 @@ fn a_folder_has_one_writer_who_is_named_and_a_dead_ones_lock_is_no_obstacle() {
 }
 
 #[test]
+fn of_threads_that_want_a_folder_at_once_one_at_a_time_has_it() {
+    let scratch = Scratch::new("race");
+    std::fs::create_dir(&scratch.0).unwrap();
+    let owner = scratch.0.join("owner");
+    let want = || {
+        for _ in 0..100 {
+            let Ok(_held) = RunFolder::claim_again(&scratch.0) else { continue };
+            let alone = std::fs::File::options().write(true).create_new(true).open(&owner);
+            assert!(alone.is_ok(), "two have it");
+            std::fs::remove_file(&owner).unwrap();
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(want))));
+    assert!(!scratch.0.join(".lock").exists());
+}
+
+#[test]
 fn a_folder_that_nothing_came_of_is_given_back() {
     let scratch = Scratch::new("back");
     drop(RunFolder::claim(&scratch.0).unwrap());
