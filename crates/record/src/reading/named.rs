@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use thiserror::Error;
 
-use crate::file;
+use crate::{VariantDocument, WhatIfDocument, file};
 
 /// The folder of a run, and what the run is called beside others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,27 +198,16 @@ fn last(path: &Path) -> String {
     last.map_or_else(|| path.display().to_string(), |last| last.to_string_lossy().into_owned())
 }
 
-/// What is read of `whatif.json`.
-#[derive(Default, Deserialize)]
-struct WhatIfFile {
-    variants: Vec<VariantFile>,
-}
-
-#[derive(Deserialize)]
-struct VariantFile {
-    settings: serde_json::Map<String, serde_json::Value>,
-}
-
 /// What sets the configurations of a what-if apart, by the names of their folders; nothing of what is none.
 fn settings(path: &Path) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(path.join(file::WHATIF)).unwrap_or_default();
-    let file: WhatIfFile = serde_json::from_str(&text).unwrap_or_default();
-    let words = |(index, variant): (usize, &VariantFile)| {
-        let settings = variant.settings.iter();
-        let words =
-            settings.map(|(name, value)| format!("{name} {}", value.as_str().unwrap_or("")));
+    let Ok(WhatIfDocument { variants, .. }) = serde_json::from_str(&text) else {
+        return BTreeMap::new();
+    };
+    let words = |(index, variant): (usize, &VariantDocument)| {
+        let words = variant.settings.iter().map(|(name, value)| format!("{name} {value}"));
         (format!("configuration-{:02}", index + 1), words.collect::<Vec<_>>().join(", "))
     };
-    let named = file.variants.iter().enumerate().map(words);
+    let named = variants.iter().enumerate().map(words);
     named.filter(|(_, words)| !words.is_empty()).collect()
 }
