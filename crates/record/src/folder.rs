@@ -4,7 +4,7 @@ mod claim;
 mod lock;
 mod tapes;
 
-pub use lock::{FolderHolder, host_name};
+pub use lock::host_name;
 pub use tapes::TapeFile;
 
 use std::fs::{self, File};
@@ -34,8 +34,8 @@ pub enum FolderError {
     Held {
         /// The folder.
         path: PathBuf,
-        /// Who writes.
-        by: FolderHolder,
+        /// Who writes: which process, of which machine where that is known.
+        by: String,
     },
     /// The folder already holds several configurations, each in a folder of its own.
     #[error("{} already holds a what-if", .0.display())]
@@ -89,22 +89,6 @@ pub struct RunFolder {
     path: PathBuf,
     /// None where nobody is kept out.
     _claim: Option<Arc<FolderClaim>>,
-}
-
-/// Who sees to it that a file which is written is on the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Durability {
-    /// The call that writes it.
-    Synced,
-    /// The system, in its own time.
-    Buffered,
-}
-
-impl Durability {
-    /// A run in virtual time can be had again.
-    const fn of(is_virtual: bool) -> Self {
-        if is_virtual { Self::Buffered } else { Self::Synced }
-    }
 }
 
 impl RunFolder {
@@ -184,7 +168,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be put into JSON, or the system refuses.
     pub fn write_run(&self, document: &RunDocument) -> Result<PathBuf, FolderError> {
-        self.write_document(file::RUN, document, Durability::of(document.is_virtual()))
+        self.write_document(file::RUN, document, !document.is_virtual())
     }
 
     /// Writes `summary.json`, which says that a level came to its end, and how many tapes it has: those, what was to be measured, and
@@ -193,13 +177,13 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be put into JSON, or the system refuses.
     pub fn write_summary(&self, level: &LevelReport) -> Result<PathBuf, FolderError> {
-        let durability = Durability::of(level.is_simulated());
-        if durability == Durability::Synced {
+        let is_synced = !level.is_simulated();
+        if is_synced {
             [file::LEVEL, file::TAPES, file::TELEMETRY]
                 .into_iter()
                 .try_for_each(|of| self.sync(of))?;
         }
-        self.write_document(file::SUMMARY, &SummaryDocument::from(level), durability)
+        self.write_document(file::SUMMARY, &SummaryDocument::from(level), is_synced)
     }
 
     /// Writes `shard.json`, what is known of one shard's part of a level.
@@ -242,18 +226,19 @@ impl RunFolder {
         name: &str,
         document: &impl Serialize,
     ) -> Result<PathBuf, FolderError> {
-        self.write_document(name, document, Durability::Buffered)
+        self.write_document(name, document, false)
     }
 
+    /// As [`write_json`](Self::write_json), seen to it that it is on the disk where `is_synced`.
     fn write_document(
         &self,
         name: &str,
         document: &impl Serialize,
-        durability: Durability,
+        is_synced: bool,
     ) -> Result<PathBuf, FolderError> {
         let mut text = serde_json::to_vec_pretty(document).map_err(FolderError::json(name))?;
         text.push(b'\n');
-        self.replace(name, &text, durability)
+        self.replace(name, &text, is_synced)
     }
 
     /// Writes a text file whole: aside first, then renamed into place.
@@ -261,19 +246,13 @@ impl RunFolder {
     /// # Errors
     /// If the system refuses.
     pub fn write_text(&self, name: &str, text: &str) -> Result<PathBuf, FolderError> {
-        self.replace(name, text.as_bytes(), Durability::Buffered)
+        self.replace(name, text.as_bytes(), false)
     }
 
     /// A name is given to what is whole: what is to be on the disk is there before it has one.
-    fn replace(
-        &self,
-        name: &str,
-        text: &[u8],
-        durability: Durability,
-    ) -> Result<PathBuf, FolderError> {
+    fn replace(&self, name: &str, text: &[u8], is_synced: bool) -> Result<PathBuf, FolderError> {
         let path = self.path.join(name);
         let aside = self.path.join(format!(".{name}.part"));
-        let is_synced = durability == Durability::Synced;
         let written = File::create(&aside).and_then(|mut file| {
             file.write_all(text)?;
             if is_synced { file.sync_all() } else { Ok(()) }
@@ -330,7 +309,7 @@ impl RunFolder {
             serde_json::to_writer(&mut text, &line).map_err(FolderError::json(name))?;
             text.push(b'\n');
         }
-        self.replace(name, &text, Durability::Buffered).map(drop)
+        self.replace(name, &text, false).map(drop)
     }
 
     /// Opens `tapes.jsonl` for the tapes of this run.

@@ -94,7 +94,7 @@ pub use diagnosis::{
     TryFirst, Waterfall, WaterfallStep,
 };
 pub use fields::{ChangedField, DocumentFields};
-pub use folder::{FolderError, FolderHolder, RunFolder, TapeFile, host_name};
+pub use folder::{FolderError, RunFolder, TapeFile, host_name};
 pub use goal::{
     FigureOverRuns, GoalDocument, GoalResult, GoalSource, HighestLoadBasis,
     limit_words as goal_limit, measured as goal_measured, name as goal_name, shown as goal_value,

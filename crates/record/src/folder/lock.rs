@@ -1,6 +1,5 @@
 //! Who writes into a folder, so that two processes never do.
 
-use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,10 +13,6 @@ const NAME: &str = ".lock";
 /// How often a lock is tried for whose file went away in between.
 const TRIES: u32 = 8;
 
-/// Who writes into a folder: which process, of which machine where that is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FolderHolder(String);
-
 /// The name of this machine; empty where the system does not tell.
 #[must_use]
 pub fn host_name() -> String {
@@ -26,22 +21,12 @@ pub fn host_name() -> String {
     name.trim().to_owned()
 }
 
-impl FolderHolder {
-    fn own() -> Self {
-        let (process, host) = (process::id(), host_name());
-        Self(match host.as_str() {
-            "" => format!("process {process}"),
-            host => format!("process {process} on {host}"),
-        })
-    }
-}
-
-impl fmt::Display for FolderHolder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.trim() {
-            "" => f.write_str("another process"),
-            name => f.write_str(name),
-        }
+/// This process, of which machine where that is known.
+fn own_name() -> String {
+    let (process, host) = (process::id(), host_name());
+    match host.as_str() {
+        "" => format!("process {process}"),
+        host => format!("process {process} on {host}"),
     }
 }
 
@@ -62,7 +47,7 @@ impl FolderLock {
                 return Ok(lock);
             }
         }
-        Err(FolderError::Held { path: folder.to_path_buf(), by: FolderHolder(String::new()) })
+        Err(held(folder, ""))
     }
 
     /// None where the file that was locked is not the one of that name any more: its last holder removed it.
@@ -73,26 +58,31 @@ impl FolderLock {
             Ok(()) if !is_named(&file, path).map_err(FolderError::io(path))? => return Ok(None),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let by = FolderHolder(fs::read_to_string(path).unwrap_or_default());
-                return Err(FolderError::Held { path: folder.to_path_buf(), by });
+                return Err(held(folder, &fs::read_to_string(path).unwrap_or_default()));
             }
             // A file system without locks, or without the service that keeps them, is no reason not to measure.
             Err(TryLockError::Error(_)) => {
                 return Ok(Some(Self { path: path.to_path_buf(), file: None }));
             }
         }
-        // From here on the file goes with what holds it, where its name cannot be written too.
+        // From here on the file goes with its holder, where nothing can be written into it too.
         let lock = Self { path: path.to_path_buf(), file: Some(file) };
-        lock.say(&FolderHolder::own()).map_err(FolderError::io(path))?;
+        lock.name_holder().map_err(FolderError::io(path))?;
         Ok(Some(lock))
     }
 
     /// Has the file say who holds it.
-    fn say(&self, who: &FolderHolder) -> io::Result<()> {
+    fn name_holder(&self) -> io::Result<()> {
         let Some(mut file) = self.file.as_ref() else { return Ok(()) };
         file.set_len(0)?;
-        writeln!(file, "{who}")
+        writeln!(file, "{}", own_name())
     }
+}
+
+/// That `folder` is held, by whom its file names.
+fn held(folder: &Path, text: &str) -> FolderError {
+    let by = if text.trim().is_empty() { "another process" } else { text.trim() };
+    FolderError::Held { path: folder.to_path_buf(), by: by.to_owned() }
 }
 
 /// Whether `file` is what `path` names.
@@ -136,7 +126,7 @@ mod tests {
         fs::remove_file(&path).unwrap();
         assert!(!is_it());
         // The same process may have written it: what it says does not tell.
-        fs::write(&path, format!("{}\n", FolderHolder::own())).unwrap();
+        fs::write(&path, format!("{}\n", own_name())).unwrap();
         assert!(!is_it());
         drop(lock);
         fs::remove_dir_all(folder).unwrap();
