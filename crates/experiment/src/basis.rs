@@ -3,6 +3,7 @@
 use fizeau_record::{RunSetup, SpeedOfLightReference, WorkloadRecord};
 
 use crate::client::MeasuringClient;
+use crate::endpoint::EmptiedCaches;
 use crate::input::InputError;
 use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
 use crate::telemetry::Telemetry;
@@ -26,6 +27,8 @@ pub struct RunBasis {
     pub limit: Option<ContextLimit>,
     /// The pages of metrics that are read beside its levels.
     pub(crate) telemetry: Option<Telemetry>,
+    /// The caches that are emptied before its levels.
+    pub(crate) caches: EmptiedCaches,
 }
 
 impl RunBasis {
@@ -55,6 +58,7 @@ impl RunBasis {
             client: MeasuringClient::default(),
             limit,
             telemetry: None,
+            caches: EmptiedCaches::default(),
         })
     }
 

@@ -13,7 +13,7 @@ use fizeau_transport::{Backend, ExtraBody, KeepText, Route, Secret, Target, Time
 use thiserror::Error;
 
 pub use caches::CacheBeforeLevel;
-pub(crate) use caches::emptied;
+pub(crate) use caches::EmptiedCaches;
 pub use connections::{ConnectionSpec, TrustSpec};
 pub use discovery::DetectedEndpoint;
 pub use named::{NamedUrl, NamedUrlError};

@@ -66,15 +66,7 @@ pub(crate) struct RunConduct {
     folder: Option<PathBuf>,
     shards: Option<ShardGroup>,
     telemetry: Option<TelemetrySpec>,
-    checks: PreflightChecks,
     pub(crate) cancel: Cancel,
-}
-
-/// What is looked at before the first request that counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PreflightChecks {
-    Endpoint,
-    Nothing,
 }
 
 impl Experiment {
@@ -91,7 +83,6 @@ impl Experiment {
                 folder: None,
                 shards: None,
                 telemetry: None,
-                checks: PreflightChecks::Endpoint,
                 cancel: Cancel::new(),
             },
         }
@@ -200,12 +191,6 @@ impl<K> Experiment<K> {
     /// What calls it off; what was measured until then is kept.
     pub fn cancel(mut self, cancel: Cancel) -> Self {
         self.conduct.cancel = cancel;
-        self
-    }
-
-    /// Sends no request ahead of those that count.
-    pub fn without_preflight(mut self) -> Self {
-        self.conduct.checks = PreflightChecks::Nothing;
         self
     }
 }

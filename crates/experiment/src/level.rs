@@ -124,6 +124,7 @@ impl PreparedLevel {
         if folder.is_some() {
             tallies = tallies.with_histograms();
         }
+        self.basis.caches.empty(0).await?;
         let mut scrapers = LevelScrapers::start(self.basis.telemetry.as_ref())?;
         let tally = (TallyObserver(&mut tallies), &mut scrapers);
         let mut observer = (tally, Telling(&mut *watcher));

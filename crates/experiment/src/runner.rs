@@ -204,6 +204,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
             folder.set_aside(&name).map_err(ExperimentError::broken)?;
         }
         self.begins(ask, next);
+        self.prepared.basis.caches.empty(0).await?;
         let mut tallies = self.tallies();
         let mut scrapers = LevelScrapers::start(self.prepared.basis.telemetry.as_ref())?;
         let tally = (TallyObserver(&mut tallies), &mut scrapers);

@@ -218,8 +218,11 @@ impl<E: CaseEngine> WhatIfRunner<E> {
                         });
                         return Ok(Some(ran));
                     }
-                    // A folder that cannot be had is no property of a configuration.
-                    Err(ExperimentError::Input(error)) if error.field != InputField::Out => {
+                    // A folder that cannot be had is no property of a configuration, and no input of it.
+                    Err(ExperimentError::Input(error)) if error.field == InputField::Out => {
+                        return Err(ExperimentError::broken(error.message()));
+                    }
+                    Err(ExperimentError::Input(error)) => {
                         NotRunReason::Impossible(spec.engine.refusal(error))
                     }
                     Err(error) => return Err(error),

@@ -98,19 +98,6 @@ pub enum DriveError<S, T, K> {
     Sink(K),
 }
 
-impl<S, T, K> DriveError<S, T, K> {
-    /// The same, with `map` of why a request could not be expressed.
-    pub fn map_unsendable<U>(self, map: impl FnOnce(T) -> U) -> DriveError<S, U, K> {
-        match self {
-            Self::Source(error) => DriveError::Source(error),
-            Self::Sink(error) => DriveError::Sink(error),
-            Self::Unsendable { request, error } => {
-                DriveError::Unsendable { request, error: map(error) }
-            }
-        }
-    }
-}
-
 impl<S, T> DriveError<S, T, Infallible> {
     /// The same, as an error of a drive whose sink could have failed.
     pub fn widen<K>(self) -> DriveError<S, T, K> {

@@ -15,7 +15,6 @@ mod guidellm;
 mod headline;
 mod inference_benchmarker;
 mod inference_perf;
-mod llmperf;
 mod loadgen;
 mod own;
 mod report;
@@ -82,8 +81,6 @@ pub enum Peer {
     InferencePerf,
     /// Hugging Face's inference-benchmarker.
     InferenceBenchmarker,
-    /// Ray's LLMPerf.
-    LlmPerf,
     /// MLPerf's LoadGen, in the server scenario.
     LoadGen,
     /// EvalScope's `perf`.
@@ -131,7 +128,6 @@ impl Peer {
             Self::GuideLlm => guidellm::figures,
             Self::InferencePerf => inference_perf::figures,
             Self::InferenceBenchmarker => inference_benchmarker::figures,
-            Self::LlmPerf => llmperf::figures,
             Self::LoadGen => loadgen::figures,
             Self::EvalScope => evalscope::figures,
             Self::GenAiPerf => genai_perf::figures,
@@ -146,7 +142,7 @@ fizeau_core::words! {
         VllmPython = "vllm bench serve 0.33.0", VllmRust = "vllm-rs bench serve 0.33.0",
         Sglang = "SGLang bench_serving 0.5.23", AiPerf = "AIPerf 0.13.0", GuideLlm = "GuideLLM 0.8.1",
         InferencePerf = "inference-perf 0.7.0", InferenceBenchmarker = "inference-benchmarker 1.1.0",
-        LlmPerf = "LLMPerf f1d6bed", LoadGen = "MLPerf LoadGen b66003e",
+        LoadGen = "MLPerf LoadGen b66003e",
         EvalScope = "EvalScope 1.14.1", GenAiPerf = "GenAI-Perf 0.0.16",
     }
 }
@@ -156,7 +152,7 @@ fizeau_core::words! {
     pub Peer::key, all {
         VllmPython = "vllm", VllmRust = "vllm-rs", Sglang = "sglang", AiPerf = "aiperf",
         GuideLlm = "guidellm", InferencePerf = "inference-perf",
-        InferenceBenchmarker = "inference-benchmarker", LlmPerf = "llmperf", LoadGen = "loadgen",
+        InferenceBenchmarker = "inference-benchmarker", LoadGen = "loadgen",
         EvalScope = "evalscope", GenAiPerf = "genai-perf",
     }
 }

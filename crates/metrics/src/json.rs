@@ -36,9 +36,6 @@ pub(crate) fn known_or_reason<M: SerializeMap, T: Serialize + Copy>(
     Ok(())
 }
 
-/// Why there is no interval of values whose order is not kept, such as lateness, or that are pooled, such as gaps.
-pub(crate) const CORRELATION_UNKNOWN: &str = "it is not known how far these values are correlated";
-
 /// Writes `KEY_ci`: the ends of an interval, or null and a reason; nothing where its figure is not known.
 pub(crate) fn interval_or_reason<M: SerializeMap, T: Serialize + Copy>(
     map: &mut M,
@@ -46,13 +43,7 @@ pub(crate) fn interval_or_reason<M: SerializeMap, T: Serialize + Copy>(
     interval: Option<SampleSupport<Interval<T>>>,
 ) -> Result<(), M::Error> {
     let Some(interval) = interval else { return Ok(()) };
-    let reason = match interval {
-        SampleSupport::Known(_) => String::new(),
-        SampleSupport::NotSupported { needs, has } => {
-            format!("needs about {needs} values, has {has}")
-        }
-        SampleSupport::CorrelationUnknown => CORRELATION_UNKNOWN.to_owned(),
-    };
+    let reason = interval.reason().unwrap_or_default();
     known_or_reason(map, &format!("{key}_ci"), interval.known().map(Interval::ends), &reason)
 }
 
@@ -210,10 +201,10 @@ impl<'de, T: Deserialize<'de>> Slot<'de> for IntervalField<T> {
         if !is_there {
             return Ok(None);
         }
-        let reason = reason.unwrap_or_default();
-        if reason == CORRELATION_UNKNOWN {
+        if reason == SampleSupport::<u8>::CorrelationUnknown.reason() {
             return Ok(Some(SampleSupport::CorrelationUnknown));
         }
+        let reason = reason.unwrap_or_default();
         let numbers = scan(&reason, "needs about {} values, has {}");
         let parsed =
             numbers.and_then(|[needs, has]| Some((needs.parse().ok()?, has.parse().ok()?)));

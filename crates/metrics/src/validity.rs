@@ -16,6 +16,8 @@ pub use thresholds::{ThresholdError, Thresholds};
 
 use serde::{Deserialize, Serialize};
 
+use crate::LevelSummary;
+
 /// What a level is compared with.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LevelExpectations {
@@ -32,6 +34,11 @@ pub struct LevelExpectations {
     pub cache: CacheExpectation,
     /// How many planned requests were never sent, because a turn before them failed.
     pub abandoned: u64,
+    /// The share of prompt tokens that a cache supplied by the server's own counters, where replies do not say; none where these do not
+    /// either.
+    pub counted_cache_share: Option<f64>,
+    /// How many clients measured it together; of none, one did.
+    pub clients: u32,
     /// That data were sent more than once, and how often, in plain words; none where they were not.
     pub repeated: Option<String>,
 }
@@ -47,6 +54,13 @@ pub enum CacheExpectation {
     Share(f64),
     /// Whatever there is: prompts are reused on purpose. A note says how much it was.
     Reuse,
+}
+
+impl LevelExpectations {
+    /// The share of prompt tokens that came from a cache, by the replies or else by the server's counters.
+    fn cached_share(&self, level: &LevelSummary) -> Option<f64> {
+        level.tokens.cached_share.or(self.counted_cache_share)
+    }
 }
 
 /// How a level ended.

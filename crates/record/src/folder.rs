@@ -4,20 +4,23 @@ mod claim;
 mod lock;
 mod tapes;
 
-pub use claim::ClaimedFolder;
-pub use lock::FolderHolder;
+pub use lock::host_name;
 pub use tapes::TapeFile;
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use claim::FolderClaim;
 
 use fizeau_core::Nanos;
 use fizeau_metrics::{HistogramError, LevelHistograms};
 use serde::Serialize;
 
-use crate::stored::{SET_ASIDE, TELEMETRY};
-use crate::{LevelReport, RunDocument, ScrapedPages, SummaryDocument};
+use crate::shards::ShardDocument;
+use crate::stored::SET_ASIDE;
+use crate::{LevelReport, RunDocument, ScrapedPages, ShardRecord, SummaryDocument, file};
 
 /// Why a run's folder could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -31,8 +34,8 @@ pub enum FolderError {
     Held {
         /// The folder.
         path: PathBuf,
-        /// Who writes.
-        by: FolderHolder,
+        /// Who writes: which process, of which machine where that is known.
+        by: String,
     },
     /// The folder already holds several configurations, each in a folder of its own.
     #[error("{} already holds a what-if", .0.display())]
@@ -84,6 +87,8 @@ impl FolderError {
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
+    /// None where nobody is kept out.
+    _claim: Option<Arc<FolderClaim>>,
 }
 
 impl RunFolder {
@@ -104,24 +109,24 @@ impl RunFolder {
     /// If it already holds a run, or the system refuses.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
         let path = path.into();
-        let marks = ["run.json", "tapes.jsonl", "sweep.json"];
+        let marks = [file::RUN, file::TAPES, file::SWEEP];
         if marks.iter().any(|name| path.join(name).exists()) {
             return Err(FolderError::Occupied(path));
         }
         fs::create_dir_all(&path).map_err(FolderError::io(&path))?;
-        Ok(Self { path })
+        Ok(Self::again(path))
     }
 
     /// Whether several configurations lie there, each in a folder of its own.
     #[must_use]
     pub fn holds_whatif(path: &Path) -> bool {
-        ["whatif.json", "configuration-01"].iter().any(|name| path.join(name).exists())
+        [file::WHATIF, "configuration-01"].iter().any(|name| path.join(name).exists())
     }
 
-    /// The folder of a run that is there already, to resume.
+    /// The folder of a run that is there already, which others may write into too.
     #[must_use]
     pub fn again(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), _claim: None }
     }
 
     /// Sets a level's folder within this one aside, under a name that no level has: `concurrency-0008-partial`. Nothing happens if
@@ -163,38 +168,30 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be put into JSON, or the system refuses.
     pub fn write_run(&self, document: &RunDocument) -> Result<PathBuf, FolderError> {
-        let path = self.write_json("run.json", document)?;
-        if !document.is_virtual() {
-            self.on_disk("run.json")?;
-        }
-        Ok(path)
+        self.write_document(file::RUN, document, !document.is_virtual())
     }
 
-    /// Writes `summary.json`, which says that a level came to its end, and how many tapes it has: those, and what was to be measured, are
-    /// on the disk before it.
+    /// Writes `summary.json`, which says that a level came to its end, and how many tapes it has: those, what was to be measured, and
+    /// what servers said are on the disk before it.
     ///
     /// # Errors
     /// If it cannot be put into JSON, or the system refuses.
     pub fn write_summary(&self, level: &LevelReport) -> Result<PathBuf, FolderError> {
-        let is_kept = !level.is_simulated();
-        if is_kept {
-            ["level.json", "tapes.jsonl"].into_iter().try_for_each(|name| self.sync(name))?;
+        let is_synced = !level.is_simulated();
+        if is_synced {
+            [file::LEVEL, file::TAPES, file::TELEMETRY]
+                .into_iter()
+                .try_for_each(|of| self.sync(of))?;
         }
-        let path = self.write_json("summary.json", &SummaryDocument::from(level))?;
-        if is_kept {
-            self.on_disk("summary.json")?;
-        }
-        Ok(path)
+        self.write_document(file::SUMMARY, &SummaryDocument::from(level), is_synced)
     }
 
-    /// Sees to it that this file is on the disk, and the names of all that lies beside it.
-    fn on_disk(&self, name: &str) -> Result<(), FolderError> {
-        self.sync(name)?;
-        // Where a folder cannot be opened as a file, its names are left to the system.
-        for folder in [Some(&*self.path), self.path.parent()].into_iter().flatten() {
-            let _ = File::open(folder).and_then(|folder| folder.sync_all());
-        }
-        Ok(())
+    /// Writes `shard.json`, what is known of one shard's part of a level.
+    ///
+    /// # Errors
+    /// If it cannot be put into JSON, or the system refuses.
+    pub fn write_shard(&self, record: &ShardRecord) -> Result<PathBuf, FolderError> {
+        self.write_json(file::SHARD, &ShardDocument::new(record.clone()))
     }
 
     /// Sees to it that what this file holds is on the disk, where it is there.
@@ -208,6 +205,18 @@ impl RunFolder {
         }
     }
 
+    /// Sees to it that the names of all that lies here are on the disk, and this folder's own. Where a folder cannot be opened as a
+    /// file, they are left to the system.
+    fn sync_names(&self) {
+        let above = self.path.parent().map(|above| match above.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => above,
+        });
+        for folder in [Some(&*self.path), above].into_iter().flatten() {
+            let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        }
+    }
+
     /// Writes `document` as pretty JSON.
     ///
     /// # Errors
@@ -217,9 +226,19 @@ impl RunFolder {
         name: &str,
         document: &impl Serialize,
     ) -> Result<PathBuf, FolderError> {
-        let mut text = serde_json::to_string_pretty(document).map_err(FolderError::json(name))?;
-        text.push('\n');
-        self.write_text(name, &text)
+        self.write_document(name, document, false)
+    }
+
+    /// As [`write_json`](Self::write_json), seen to it that it is on the disk where `is_synced`.
+    fn write_document(
+        &self,
+        name: &str,
+        document: &impl Serialize,
+        is_synced: bool,
+    ) -> Result<PathBuf, FolderError> {
+        let mut text = serde_json::to_vec_pretty(document).map_err(FolderError::json(name))?;
+        text.push(b'\n');
+        self.replace(name, &text, is_synced)
     }
 
     /// Writes a text file whole: aside first, then renamed into place.
@@ -227,11 +246,24 @@ impl RunFolder {
     /// # Errors
     /// If the system refuses.
     pub fn write_text(&self, name: &str, text: &str) -> Result<PathBuf, FolderError> {
+        self.replace(name, text.as_bytes(), false)
+    }
+
+    /// A name is given to what is whole: what is to be on the disk is there before it has one.
+    fn replace(&self, name: &str, text: &[u8], is_synced: bool) -> Result<PathBuf, FolderError> {
         let path = self.path.join(name);
         let aside = self.path.join(format!(".{name}.part"));
-        let written = fs::write(&aside, text).and_then(|()| fs::rename(&aside, &path));
-        match written {
-            Ok(()) => Ok(path),
+        let written = File::create(&aside).and_then(|mut file| {
+            file.write_all(text)?;
+            if is_synced { file.sync_all() } else { Ok(()) }
+        });
+        match written.and_then(|()| fs::rename(&aside, &path)) {
+            Ok(()) => {
+                if is_synced {
+                    self.sync_names();
+                }
+                Ok(path)
+            }
             Err(error) => {
                 // A full disk may have taken a part of it, which is of no use to anybody.
                 let _ = fs::remove_file(&aside);
@@ -263,12 +295,21 @@ impl RunFolder {
     /// # Errors
     /// If the system refuses.
     pub fn write_telemetry(&self, pages: &[ScrapedPages]) -> Result<(), FolderError> {
-        let mut text = String::new();
-        for line in ScrapedPages::lines(pages) {
-            text += &serde_json::to_string(&line).map_err(FolderError::json(TELEMETRY))?;
-            text.push('\n');
+        self.write_lines(file::TELEMETRY, ScrapedPages::lines(pages))
+    }
+
+    /// Writes a file of which each line is a document.
+    pub(crate) fn write_lines(
+        &self,
+        name: &str,
+        lines: impl IntoIterator<Item = impl Serialize>,
+    ) -> Result<(), FolderError> {
+        let mut text = Vec::new();
+        for line in lines {
+            serde_json::to_writer(&mut text, &line).map_err(FolderError::json(name))?;
+            text.push(b'\n');
         }
-        self.write_text(TELEMETRY, &text).map(drop)
+        self.replace(name, &text, false).map(drop)
     }
 
     /// Opens `tapes.jsonl` for the tapes of this run.
@@ -276,6 +317,6 @@ impl RunFolder {
     /// # Errors
     /// If the system refuses.
     pub fn tapes(&self) -> Result<TapeFile, FolderError> {
-        TapeFile::create(self.path.join("tapes.jsonl"))
+        TapeFile::create(self.path.join(file::TAPES))
     }
 }

@@ -49,6 +49,7 @@ mod comparison;
 mod curve;
 mod diagnosis;
 mod fields;
+mod file;
 mod folder;
 mod goal;
 mod import_unknowns;
@@ -93,7 +94,7 @@ pub use diagnosis::{
     TryFirst, Waterfall, WaterfallStep,
 };
 pub use fields::{ChangedField, DocumentFields};
-pub use folder::{ClaimedFolder, FolderError, FolderHolder, RunFolder, TapeFile};
+pub use folder::{FolderError, RunFolder, TapeFile, host_name};
 pub use goal::{
     FigureOverRuns, GoalDocument, GoalResult, GoalSource, HighestLoadBasis,
     limit_words as goal_limit, measured as goal_measured, name as goal_name, shown as goal_value,

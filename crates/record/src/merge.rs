@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::{
     FolderError, LevelReport, MergedTapes, ReferenceFiles, RequestedLoad, RunFolder, RunSetup,
-    StoredError, TailShares,
+    StoredError, TailShares, file,
 };
 use check::CheckedShards;
 use clock_offsets::{ClockOffsets, seconds};
@@ -134,7 +134,7 @@ impl ShardMerge {
         note: &mut dyn FnMut(&str),
     ) -> Result<MergedRun, MergeError> {
         self.write_all(folder, each, note).inspect_err(|_| {
-            for name in ["run.json", "tapes.jsonl", "summary.json"] {
+            for name in [file::RUN, file::TAPES, file::SUMMARY] {
                 // What is not there need not go.
                 let _ = std::fs::remove_file(folder.path().join(name));
             }

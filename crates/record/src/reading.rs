@@ -17,7 +17,7 @@ use fizeau_roofline::{Device, HourlyRate};
 
 use crate::{
     GoalSource, LevelDetail, LevelReport, Profile, ProfileChoice, RunSetup, SpeedOfLightCurve,
-    SpeedOfLightReference, StoredError, StoredRun, SweepDocument, SweepReport, Unmeasured,
+    SpeedOfLightReference, StoredError, StoredRun, SweepDocument, SweepReport, Unmeasured, file,
 };
 
 pub use context::StoredLevelContext;
@@ -244,7 +244,7 @@ impl<'a> RunReader<'a> {
             profile: self.choice.over(profile.unwrap_or(Profile::GENERAL)),
             curve,
             unmeasured,
-            is_search: self.run.path().join("search.json").is_file(),
+            is_search: self.run.path().join(file::SEARCH).is_file(),
             sustained: sustained.into_iter().map(|level| level.report).collect(),
             reference: self.reference.clone(),
             price,

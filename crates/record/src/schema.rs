@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::imported::ImportedDocument;
+use crate::shards::ShardDocument;
 use crate::{
     AbDocument, CompareDocument, DiagnosisDocument, JsonError, LevelDocument, PlanDocument,
     RunDocument, SearchDocument, SummaryDocument, SweepDocument, WhatIfDocument,
@@ -27,6 +28,8 @@ pub enum DocumentSchema {
     Run,
     /// `level.json`: what the level beside it is to be.
     Level,
+    /// `shard.json`: one client's part of the level beside it.
+    Shard,
     /// `summary.json`: one level.
     Summary,
     /// `sweep.json`: levels side by side.
@@ -60,6 +63,7 @@ impl DocumentSchema {
         let mut schema = match self {
             Self::Run => schema_of::<RunDocument>(),
             Self::Level => schema_of::<LevelDocument>(),
+            Self::Shard => schema_of::<ShardDocument>(),
             Self::Summary => schema_of::<SummaryDocument>(),
             Self::Sweep => schema_of::<SweepDocument>(),
             Self::Compare => schema_of::<CompareDocument>(),
@@ -80,7 +84,7 @@ impl DocumentSchema {
 fizeau_core::words! {
     /// What its file is called: `summary` of `summary.schema.json`.
     pub DocumentSchema::name, all {
-        Run = "run", Level = "level", Summary = "summary", Sweep = "sweep", Compare = "compare",
+        Run = "run", Level = "level", Shard = "shard", Summary = "summary", Sweep = "sweep", Compare = "compare",
         Ab = "ab", Search = "search", WhatIf = "whatif", Plan = "plan", Diagnosis = "diagnosis",
         Imported = "imported", Tape = "tape", Watch = "watch",
     }

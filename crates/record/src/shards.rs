@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use clock::{ClockAxis, ClockReading, ClockSource};
 pub use part::ShardRecord;
+pub(crate) use part::{SHARD, ShardDocument};
 pub use tail::TailShares;
 
 /// Clients that measured one level together, and that there were all of them, or not.
@@ -84,6 +85,12 @@ impl ShardsReport {
     #[must_use]
     pub fn of(count: u64) -> Self {
         Self { count, ..Self::default() }
+    }
+
+    /// How many clients took part.
+    #[must_use]
+    pub fn clients(&self) -> u32 {
+        u32::try_from(self.health.len()).unwrap_or(u32::MAX)
     }
 
     /// What weighs against a level that took so many milliseconds: starts far apart, shards that are missing, and what weighs

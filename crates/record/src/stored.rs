@@ -10,7 +10,7 @@ pub(crate) use document::{
     DocumentLevels, read as read_document, read_json_text, read_summary, read_sweep, read_text,
     schema_of,
 };
-pub(crate) use level::{SET_ASIDE, TELEMETRY};
+pub(crate) use level::SET_ASIDE;
 pub use level::{StoredEnding, StoredLevel};
 pub use lines::{StoredTapes, TruncatedTail};
 pub use merged::MergedTapes;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use crate::ab::AB;
 use crate::run::{RUN, TAPES};
 use crate::search::SEARCH;
-use crate::{AbDocument, ReferenceError, RunDocument, SearchDocument};
+use crate::{AbDocument, ReferenceError, RunDocument, SearchDocument, file};
 
 /// Why a stored run could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -136,6 +136,13 @@ fn at(field: &str) -> String {
     if field.is_empty() { String::new() } else { format!(", in `{field}`") }
 }
 
+/// What is wrong with a line by itself, without the line and the column that its parser counts from its beginning.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+}
+
 impl StoredError {
     /// That a field of a document is not understood.
     pub(crate) fn field(path: PathBuf, field: &str, problem: impl std::fmt::Display) -> Self {
@@ -165,7 +172,7 @@ impl StoredRun {
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoredError> {
         let path = path.into();
         let mut levels = level::all(&path)?;
-        let mut document_path = path.join("run.json");
+        let mut document_path = path.join(file::RUN);
         if levels.is_empty() {
             let is_run = document_path.is_file();
             return Err(if is_run { StoredError::NoTapes(path) } else { StoredError::NoRun(path) });
@@ -174,7 +181,7 @@ impl StoredRun {
             // `.` has no parent by its name.
             let above = path.file_name().and_then(|_| path.parent());
             let above = above.map_or_else(|| path.join(".."), Path::to_path_buf);
-            document_path = above.join("run.json");
+            document_path = above.join(file::RUN);
             let name = path.canonicalize().map_err(StoredError::io(&path))?;
             let name = name.file_name().map(|name| name.to_string_lossy().into_owned());
             levels.iter_mut().for_each(|level| level.name = name.clone().unwrap_or_default());
@@ -223,7 +230,7 @@ impl StoredRun {
     /// # Errors
     /// If it cannot be read or is of another schema.
     pub fn ab(&self) -> Result<Option<AbDocument>, StoredError> {
-        let path = self.path.join("ab.json");
+        let path = self.path.join(file::AB);
         path.is_file().then(|| document::read(&path, AB)).transpose()
     }
 
@@ -232,7 +239,7 @@ impl StoredRun {
     /// # Errors
     /// If it cannot be read or is of another schema.
     pub fn search(&self) -> Result<Option<SearchDocument>, StoredError> {
-        let path = self.path.join("search.json");
+        let path = self.path.join(file::SEARCH);
         path.is_file().then(|| document::read(&path, SEARCH)).transpose()
     }
 

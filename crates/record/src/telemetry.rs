@@ -48,6 +48,9 @@ pub struct LevelTelemetry {
     pub findings: Vec<TelemetryFinding>,
     /// Where it comes from, and what it cost.
     pub sources: Vec<TelemetrySource>,
+    /// How many lines `telemetry.jsonl` has of it; absent where they were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<u64>,
     /// Each source over the level's time; of a run that is read again, from `telemetry.jsonl`.
     #[serde(skip)]
     pub timeline: Vec<ServerTimeline>,
@@ -121,6 +124,7 @@ impl LevelTelemetry {
             devices,
             host: None,
             sources: pages.iter().map(TelemetrySource::of).collect(),
+            lines: Some(pages.iter().map(ScrapedPages::line_count).sum()),
             timeline: pages
                 .iter()
                 .map(|page| ServerTimeline::of(&page.report.history, level))
@@ -142,6 +146,14 @@ impl LevelTelemetry {
             ServerTimeline::of(&History::of_lines(own), window)
         };
         Self { timeline: (0..).zip(&self.sources).map(|(source, _)| of(source)).collect(), ..self }
+    }
+
+    /// That fewer or more than its lines were `read`; none where they are all there, or nobody counted them.
+    pub(crate) fn cut(&self, read: usize) -> Option<String> {
+        let counted = self.lines.filter(|counted| *counted != read as u64)?;
+        Some(format!(
+            "telemetry.jsonl is cut or edited: {read} whole lines are used, and there were {counted}"
+        ))
     }
 
     /// What the verdict notes: findings that are bad news, and pages that never came.
@@ -197,6 +209,11 @@ impl TelemetrySource {
 }
 
 impl ScrapedPages {
+    fn line_count(&self) -> u64 {
+        let history = &self.report.history;
+        (history.fetches().len() + history.failures().len()) as u64
+    }
+
     /// The lines that keep all of `pages`, source by source.
     pub fn lines(pages: &[Self]) -> impl Iterator<Item = HistoryLine> {
         (0..).zip(pages).flat_map(|(source, page)| page.report.history.lines(source))

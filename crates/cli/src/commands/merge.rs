@@ -19,7 +19,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let goals = merge.goals().map_err(refused)?;
     let out = folder::claim(&args.out)?;
     let mut vllm = VllmTally::new(&VllmSelection::default(), &goals, VllmDetail::Brief);
-    let merged = merge.write(out.folder(), |tape| vllm.add(tape), &mut note);
+    let merged = merge.write(&out, |tape| vllm.add(tape), &mut note);
     let MergedRun { report, setup, cap, .. } = merged.map_err(refused)?;
     let request_rate = match report.load {
         LevelLoad::Rate(rate) => VllmRequestRate::Limited(rate),
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let trust = &args.trust;
     say(Shown(&report).block(trust.output.verbosity()))?;
     report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
-    say(format!("{} runs merged: {}", merge.count(), out.folder().path().display()))?;
+    say(format!("{} runs merged: {}", merge.count(), out.path().display()))?;
     let exit = match report.validity.verdict {
         Verdict::Invalid => Exit::Missed,
         Verdict::Suspect | Verdict::Valid => Exit::Good,

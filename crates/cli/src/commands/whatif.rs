@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use fizeau::experiment::{CaseOutcome, CaseSpec, WallTime, WhatIfCase, WhatIfError, WhatIfRunner};
+use fizeau::experiment::{
+    CaseOutcome, CaseSpec, RanCase, WallTime, WhatIfCase, WhatIfError, WhatIfRunner,
+};
 use fizeau::harness::Cancel;
 use fizeau::metrics::Verdict;
-use fizeau::record::{WhatIf, WhatIfVariant};
+use fizeau::record::{RunFolder, WhatIf, WhatIfVariant};
 use fizeau::report::Shown;
 
 use crate::args::{SimulateArgs, SimulatedCase};
@@ -27,17 +29,16 @@ pub(crate) fn run(mut asked: Vec<SimulatedCase>) -> Result<Exit, Fail> {
     check(first)?;
     let goals = &first.level.goals;
     let by_default = || folder::by_default(WallTime::now(), "what-if");
-    let out = folder::claim(&first.level.result.out.clone().unwrap_or_else(by_default))?;
+    let folder = folder::claim(&first.level.result.out.clone().unwrap_or_else(by_default))?;
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
-    let folder = out.folder();
     let case = |(index, asked): (usize, _)| {
         case(asked, folder.path().join(format!("configuration-{:02}", index + 1)), &cancel)
     };
     let cases = asked.iter().enumerate().map(case).collect::<Result<_, _>>()?;
     let running = WhatIfRunner::new(cases, goals.slo()?, cancel.clone());
     let mut running = running.with_goal_source(goals.source());
-    while let Some(ran) = running.next_case(&mut ())? {
+    while let Some(ran) = next_case(&mut running, &folder)? {
         match (&ran.folder, &ran.outcome) {
             (None, _) => {}
             (Some(folder), CaseOutcome::Search(outcome)) => search::keep(folder, outcome)?,
@@ -66,6 +67,17 @@ pub(crate) fn run(mut asked: Vec<SimulatedCase>) -> Result<Exit, Fail> {
         }
     }
     Ok(if is_missed && exit == Exit::Good { Exit::Missed } else { exit })
+}
+
+/// Runs the next configuration. A `folder` of all that was removed meanwhile is not made again without what it held.
+fn next_case(
+    running: &mut WhatIfRunner<Simulation<'_>>,
+    folder: &RunFolder,
+) -> Result<Option<RanCase>, Fail> {
+    let there = std::fs::metadata(folder.path());
+    let gone = |error| format!("cannot write {}: {error}", folder.path().display());
+    there.map_err(|error| Fail::broken(gone(error)))?;
+    Ok(running.next_case(&mut ())?)
 }
 
 /// A configuration; one that cannot be says why, and the others go on.

@@ -70,7 +70,9 @@ impl PreparedAb {
         let mut ab = AbRunner::new(a, b, timer, &self.spec, folder);
         let mut rounds: Vec<RoundTurns> = Vec::new();
         while let Some(upcoming) = ab.upcoming() {
+            let endpoint = usize::from(upcoming.side == ComparisonSide::Candidate);
             watcher.event(RunEvent::LevelStarted(self.started(upcoming)?));
+            self.basis.caches.empty(endpoint).await?;
             let mut kept = TurnTallies {
                 tallies: LevelTallies::default(),
                 requests: ComparedRequests::new(self.pace, &self.spec.goals),

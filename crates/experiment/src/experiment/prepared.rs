@@ -2,7 +2,7 @@
 
 use fizeau_core::{FailureClass, Prompt, Timer};
 use fizeau_harness::{Measure, Pacer, WorkerPool};
-use fizeau_record::{ClaimedFolder, ClientCalibration, RunDocument, RunFolder};
+use fizeau_record::{ClientCalibration, RunDocument, RunFolder};
 use fizeau_transport::{
     ConnectionUse, KeepText, MonotonicClock, RequestError, context_limit, listed_model,
 };
@@ -11,9 +11,11 @@ use fizeau_workload::Shard;
 use super::kind::{EndpointKind, PreparedRun};
 use super::preflight::{first_request, preflight};
 use super::sharded::{ShardOutcome, SharedRun, follow, lead};
-use super::{Experiment, PreflightChecks, RunConduct};
+use super::{Experiment, RunConduct};
 use crate::client::MeasuringClient;
-use crate::endpoint::{CacheBeforeLevel, EndpointSource, PreparedEndpoint, emptied, needs_of};
+use crate::endpoint::{
+    CacheBeforeLevel, EmptiedCaches, EndpointSource, PreparedEndpoint, needs_of,
+};
 use crate::event::{RunEvent, RunNote, Watcher};
 use crate::hint::{InputHint, LimitSource};
 use crate::input::{Blame, EndpointError, ExperimentError, InputField};
@@ -25,7 +27,7 @@ pub struct PreparedExperiment<K: EndpointKind> {
     experiment: Experiment<K>,
     endpoints: Vec<PreparedEndpoint>,
     run: K::Prepared,
-    folder: Option<ClaimedFolder>,
+    folder: Option<RunFolder>,
 }
 
 impl<K: EndpointKind> Experiment<K> {
@@ -34,11 +36,14 @@ impl<K: EndpointKind> Experiment<K> {
     /// # Errors
     /// If an input is wrong, a file cannot be read, or the folder cannot be written.
     pub fn prepare(&self) -> Result<PreparedExperiment<K>, ExperimentError> {
+        // What another process may still write is not read; where there is nothing, the run that is missing is refused.
+        let resumed = self.settings.resume().filter(|path| path.is_dir());
+        let resumed = resumed.map(|path| RunFolder::claim_again(path).blame(InputField::Resume));
+        let resumed = resumed.transpose()?;
         let (endpoints, run) = self.decide(&self.sources())?;
-        let folder = match (self.settings.resume(), &self.conduct.folder) {
-            (Some(path), _) => Some(ClaimedFolder::again(path).blame(InputField::Resume)?),
-            (None, Some(path)) => Some(ClaimedFolder::new(path).blame(InputField::Out)?),
-            (None, None) => None,
+        let folder = match (resumed, &self.conduct.folder) {
+            (None, Some(path)) => Some(RunFolder::claim(path).blame(InputField::Out)?),
+            (resumed, _) => resumed,
         };
         Ok(PreparedExperiment { experiment: self.clone(), endpoints, run, folder })
     }
@@ -80,9 +85,9 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         &self.endpoints
     }
 
-    /// Where its files are; none where it keeps none.
-    pub fn folder(&self) -> Option<&RunFolder> {
-        self.folder.as_ref().map(ClaimedFolder::folder)
+    /// Where its files are; none where it keeps none. Nobody else takes it until the last clone of it is dropped.
+    pub const fn folder(&self) -> Option<&RunFolder> {
+        self.folder.as_ref()
     }
 
     /// Whether whatever measures it has to keep the text of replies.
@@ -119,11 +124,8 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             (self.endpoints, self.run) = self.experiment.decide(&sources)?;
             self.prepare_client()?;
         }
-        if self.experiment.conduct.checks == PreflightChecks::Endpoint {
-            let Err(error) = self.check_each(watcher).await else { return Ok(self) };
-            return self.with_text_prompts(error, watcher).await;
-        }
-        Ok(self)
+        let Err(error) = self.check_each(watcher).await else { return Ok(self) };
+        self.with_text_prompts(error, watcher).await
     }
 
     /// Where a server refused token ids (`error`) and takes the same prompt as text, the run sends text.
@@ -249,9 +251,8 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             self.find_metrics(clock, watcher);
             let pools = self.pools(clock, Shard::WHOLE).await?;
             let document = self.document(&clock)?;
-            let (with, caches) = emptied(pools, &self.endpoints);
-            let whole = self.measure(with, Pacer::new(clock), &document, watcher).await;
-            let whole = caches.judge(whole)?;
+            self.run.basis_mut().caches = EmptiedCaches::of(&self.endpoints);
+            let whole = self.measure(pools, Pacer::new(clock), &document, watcher).await?;
             return Ok(ShardOutcome::Whole(whole));
         };
         let (group, clock) = (&group, group.clock());

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use fizeau_core::{Clock as _, Stamp};
 use fizeau_harness::Cancel;
-use fizeau_record::{ClockAxis, ClockReading, ClockSource};
+use fizeau_record::{ClockAxis, ClockReading, ClockSource, host_name};
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 
 use super::error::ShardError;
-use super::health::host;
 use super::leader::{unexpected, version};
 use super::link::{Link, LinkError, Wait, join_folder, join_tcp};
 use super::meeting::MeetingPoint;
@@ -45,7 +44,7 @@ impl Follower {
             version: version(),
             index: spec.shard.index(),
             count: spec.shard.count().get(),
-            host: host(),
+            host: host_name(),
         });
         let wait = Wait::of(patience, cancel);
         let came = match &spec.meeting {
@@ -56,7 +55,7 @@ impl Follower {
                 Ok((link, answer))
             }),
             MeetingPoint::Folder(folder) => {
-                let name = format!("{}-{}-{}", spec.shard.index(), host(), std::process::id());
+                let name = format!("{}-{}-{}", spec.shard.index(), host_name(), std::process::id());
                 join_folder(folder, &name, &hello, &wait)
             }
         };
@@ -109,7 +108,7 @@ impl Follower {
             _ => Err(ShardError::LateStart(format!(
                 "the level was to begin {:.0} ms before a shard on {} heard of it",
                 late.to_millis().get(),
-                host()
+                host_name()
             ))),
         }
     }
@@ -131,7 +130,8 @@ impl Follower {
         self.cancel = Cancel::new();
         let last = self.tell_clock(clock, longest)?;
         keep(ClockAxis::between(self.reading.unwrap_or(last), last));
-        match self.receive(longest)? {
+        // Shard 0 takes the tapes of some at a time, and the others wait for their turn.
+        match self.receive(longest.max(BETWEEN))? {
             Message::Tapes { wanted: true } => self.send_tapes(&tapes),
             Message::Tapes { wanted: false } => Ok(()),
             other => Err(unexpected(&other).of(FIRST)),

@@ -8,13 +8,14 @@ use std::time::{Duration, SystemTime};
 
 use fizeau_core::{Nanos, Stamp};
 use fizeau_harness::{Cancel, StartGate};
-use fizeau_record::{ClockAxis, RunDocument, RunFolder, ShardHealth, ShardRecord, ShardsReport};
+use fizeau_record::{
+    ClockAxis, RunDocument, RunFolder, ShardHealth, ShardRecord, ShardsReport, host_name,
+};
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 use fizeau_workload::Shard;
 
 use super::error::ShardError;
 use super::follower::Follower;
-use super::health::host;
 use super::leader::{Leader, PartOf};
 use super::message::{PartReport, Welcome};
 use super::spec::{ShardOffer, ShardSpec};
@@ -278,18 +279,21 @@ pub(crate) struct Gate<'a> {
 
 impl Gate<'_> {
     /// Keeps by which clock the part is measured: what is killed in the midst can be put together with the others all the same.
-    fn keep(&self, start: Stamp, clock: Option<ClockAxis>) {
+    fn keep(&self, start: Stamp, clock: Option<ClockAxis>) -> Result<(), ShardError> {
         let Self { group, kept, .. } = self;
-        let health =
-            ShardHealth { shard: group.shard.to_string(), host: host(), ..ShardHealth::default() };
+        let health = ShardHealth {
+            shard: group.shard.to_string(),
+            host: host_name(),
+            ..ShardHealth::default()
+        };
         let record = ShardRecord {
             start,
             clock,
             meeting: group.meeting().to_owned(),
             ..ShardRecord::of_health(health)
         };
-        // A disk that is full is noticed by the tapes.
-        let _ = kept.write_json("shard.json", &record);
+        let written = kept.write_shard(&record).map(drop);
+        written.map_err(|error| ShardError::NotKept(error.to_string()))
     }
 }
 
@@ -302,9 +306,9 @@ impl StartGate for Gate<'_> {
             Role::First(leader) => leader.start(&self.group.clock),
             Role::Other(follower) => follower.start(&self.group.clock),
         };
-        match agreed {
+        let kept = |start| self.keep(start, self.group.clock_before()).map(|()| start);
+        match agreed.and_then(kept) {
             Ok(start) => {
-                self.keep(start, self.group.clock_before());
                 *self.start.lock().unwrap_or_else(PoisonError::into_inner) = Some(start);
                 Some(start)
             }

@@ -1,19 +1,10 @@
 //! How this client fared in its part of a level.
 
-use std::fs;
-
 use fizeau_core::{Stamp, Tape};
 use fizeau_harness::{LevelRun, Notice, Observer};
-use fizeau_record::{LevelReport, ShardHealth};
+use fizeau_record::{LevelReport, ShardHealth, host_name};
 use fizeau_transport::wall_clock_error;
 use fizeau_workload::Shard;
-
-/// The name of this machine; empty where the system does not tell.
-pub(crate) fn host() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let name = name.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_default();
-    name.trim().to_owned()
-}
 
 /// Notes when the first request was to leave, and when it left.
 #[derive(Debug, Default)]
@@ -40,7 +31,7 @@ impl Observer for FirstRelease {
 pub(crate) fn of_part(shard: Shard, run: &LevelRun, report: &LevelReport) -> ShardHealth {
     let health = ShardHealth {
         shard: shard.to_string(),
-        host: host(),
+        host: host_name(),
         wall_clock_error_ms: wall_clock_error().map(|error| error.to_millis().get()),
         ..ShardHealth::default()
     };

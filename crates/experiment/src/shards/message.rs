@@ -86,6 +86,8 @@ pub(crate) struct PartReport {
     pub(crate) threads: u32,
     /// When it began, and how its client fared.
     pub(crate) record: ShardRecord,
-    /// Where its tapes lie.
+    /// How many tapes it wrote, those of probes among them.
+    pub(crate) tapes_written: u64,
+    /// Where they lie.
     pub(crate) tapes: PathBuf,
 }

@@ -5,32 +5,17 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use fizeau_core::{Seconds, Tokens};
-use fizeau_record::DeploymentRecord;
+use fizeau_record::{DeploymentRecord, RunDocument, RunSetup};
 use fizeau_roofline::{CalibrationSample, System, UniformLoad};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::{SolQueryError, SolSystems, SystemQuery};
 
-/// What is read of `run.json`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct RunFile {
-    setup: SetupFile,
-    speed_of_light: Option<DeploymentRecord>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct SetupFile {
-    model_config: Option<String>,
-    hardware: Option<String>,
-}
-
 /// What is read of `sweep.json`.
 #[derive(Deserialize)]
 struct SweepFile {
-    setup: SetupFile,
+    setup: RunSetup,
     #[serde(default)]
     levels: Vec<LevelFile>,
 }
@@ -93,37 +78,41 @@ impl SystemQuery<'_> {
         &self,
         folder: &Path,
     ) -> Result<Vec<Result<CalibrationSample, SolQueryError>>, SolQueryError> {
-        let kept = read::<RunFile>(&folder.join("run.json"));
-        let (run, levels) = match read::<SweepFile>(&folder.join("sweep.json")) {
+        let kept = read::<RunDocument>(&folder.join("run.json"));
+        let (setup, spread, levels) = match read::<SweepFile>(&folder.join("sweep.json")) {
             Ok(SweepFile { setup, levels }) => {
-                let speed_of_light = kept.ok().and_then(|run| run.speed_of_light);
-                (RunFile { setup, speed_of_light }, levels)
+                (setup, kept.ok().and_then(|run| run.speed_of_light), levels)
             }
             // A run of one level, whose setup is in a file of its own.
             Err(error) => match read::<LevelFile>(&folder.join("summary.json")) {
-                Ok(level) => (kept?, vec![level]),
+                Ok(level) => kept.map(|run| (run.setup, run.speed_of_light, vec![level]))?,
                 Err(_) => return Err(error),
             },
         };
-        let (name, system) = self.of_run(folder, run)?;
+        let (name, system) = self.of_run(folder, setup, spread)?;
         let wrong = |error| SolQueryError(error);
         let sample = |level: &LevelFile| level.sample(&name, &system, self).map_err(wrong);
         Ok(levels.iter().map(sample).collect())
     }
 
     /// The run's system, and what its model is called.
-    fn of_run(&self, folder: &Path, run: RunFile) -> Result<(String, System), SolQueryError> {
+    fn of_run(
+        &self,
+        folder: &Path,
+        setup: RunSetup,
+        spread: Option<DeploymentRecord>,
+    ) -> Result<(String, System), SolQueryError> {
         let kept = |file: &str| {
             let path = folder.join(file);
             path.is_file().then(|| Cow::Owned(path.display().to_string()))
         };
         let mut query = self.clone();
-        let said = run.setup.model_config.map(Cow::<str>::Owned);
+        let said = setup.model_config.map(Cow::<str>::Owned);
         let config = query.model_config.or_else(|| kept("model-config.json"));
         query.model_config = config.or_else(|| said.clone());
         let device = query.hardware.or_else(|| kept("device.toml"));
-        query.hardware = device.or_else(|| run.setup.hardware.map(Cow::Owned));
-        if let Some(own) = run.speed_of_light {
+        query.hardware = device.or_else(|| setup.hardware.map(Cow::Owned));
+        if let Some(own) = spread {
             query.spread_as(own);
         }
         let name = said.or_else(|| query.model_config.clone()).unwrap_or_default();

@@ -41,8 +41,6 @@ pub enum PeerStatistic {
     Mean,
     /// The standard deviation, squares divided by n: numpy's default.
     Std,
-    /// The same, divided by n - 1: pandas' default.
-    SampleStd,
     /// The smallest value.
     Min,
     /// The greatest value.
@@ -74,8 +72,6 @@ pub enum PeerUnit {
     Nanos,
     /// Of a hundred.
     Percent,
-    /// Things a minute.
-    PerMinute,
     /// Things a second.
     PerSecond,
     /// Of one.
@@ -93,7 +89,6 @@ impl PeerUnit {
             Self::Millis => "ms",
             Self::Nanos => "ns",
             Self::Percent => "%",
-            Self::PerMinute => "/min",
             Self::PerSecond => "/s",
             Self::Seconds => "s",
         }

@@ -94,7 +94,6 @@ impl Sample {
         match statistic {
             PeerStatistic::Mean => self.mean(),
             PeerStatistic::Std => self.deviation(),
-            PeerStatistic::SampleStd => self.std(self.0.len().saturating_sub(1)),
             PeerStatistic::Min => self.min(),
             PeerStatistic::Max => self.max(),
             PeerStatistic::Percentile(percent) => rule.of_sorted(&self.0, whole(percent)?),
@@ -109,14 +108,9 @@ impl Sample {
 
     /// The deviation, squares divided by n.
     pub(crate) fn deviation(&self) -> Option<f64> {
-        self.std(self.0.len())
-    }
-
-    /// The root of the squares over `by`.
-    fn std(&self, by: usize) -> Option<f64> {
         let mean = self.mean()?;
         let squares = self.0.iter().fold(0.0, |sum, value| sum + (value - mean).powi(2));
-        (by > 0).then(|| (squares / by as f64).sqrt())
+        Some((squares / self.0.len() as f64).sqrt())
     }
 }
 
@@ -172,25 +166,23 @@ mod tests {
     #[test]
     fn nothing_has_no_statistic_but_its_count() {
         let none: Sample = std::iter::empty().collect();
-        use PeerStatistic::{Count, Max, Mean, Min, Percentile, SampleStd, Std};
-        for statistic in [Mean, Std, SampleStd, Min, Max, Percentile(50)] {
+        use PeerStatistic::{Count, Max, Mean, Min, Percentile, Std};
+        for statistic in [Mean, Std, Min, Max, Percentile(50)] {
             for rule in [Linear, FloorIndex, NearestRank] {
                 assert_eq!(none.statistic(statistic, rule), None);
             }
         }
         assert_eq!(none.statistic(Count, Linear), Some(0.0));
         let one: Sample = [3.0].into_iter().collect();
-        assert_eq!(one.statistic(SampleStd, Linear), None);
         assert_eq!(one.statistic(Std, Linear), Some(0.0));
     }
 
     #[test]
-    fn the_two_deviations_are_numpys_and_pandas() {
+    fn the_deviation_is_numpys() {
         let sample: Sample = [1.0, 2.0, 4.0, 8.0, 16.0].into_iter().collect();
-        // numpy.std with ddof 0 and 1.
-        let std = |statistic| sample.statistic(statistic, Linear).unwrap();
-        assert!((std(PeerStatistic::Std) - 5.455_272_678_794_343).abs() < 1e-12);
-        assert!((std(PeerStatistic::SampleStd) - 6.099_180_272_790_763).abs() < 1e-12);
+        // numpy.std with ddof 0.
+        let std = sample.statistic(PeerStatistic::Std, Linear).unwrap();
+        assert!((std - 5.455_272_678_794_343).abs() < 1e-12);
     }
 
     #[test]

@@ -185,16 +185,6 @@ fn evalscope_took_a_rank_too_high_and_two_decimals() {
 }
 
 #[test]
-fn llmperf_has_the_first_token_in_its_inter_token_latency() {
-    let single = [tape(0, &[(20, 1), (25, 1), (30, 1)])];
-    let name = "results_inter_token_latency_s_mean";
-    says(&by(Peer::LlmPerf, &single), name, 0.010);
-    assert_eq!(RequestMetrics::of(&single[0]).tpot.map(fizeau_core::Millis::get), Some(5.0));
-    // By events or by tokens, depending on the branch: not told where it matters.
-    says_nothing(&by(Peer::LlmPerf, &[tape(0, &[(20, 1), (25, 2)])]), name);
-}
-
-#[test]
 fn aiperf_leaves_out_rates_of_gaps_without_length() {
     // All in one event: no time passed for the tokens after the first.
     let tapes = [tape(0, &[(20, 8)]), tape(0, &[(20, 1), (30, 1)])];

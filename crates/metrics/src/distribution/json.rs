@@ -2,7 +2,7 @@
 
 use super::{Distribution, EarlyStopping, RateDistribution, TokenDistribution};
 use crate::SampleSupport;
-use crate::json::{CORRELATION_UNKNOWN, scan};
+use crate::json::scan;
 
 json_object!(
     Distribution,
@@ -37,9 +37,8 @@ json_object!(EarlyStopping, "MLPerf's bounds of percentiles, in milliseconds.", 
 
 fn too_few<T>(bound: &SampleSupport<T>) -> String {
     match bound {
-        SampleSupport::Known(_) => String::new(),
         SampleSupport::NotSupported { needs, has } => format!("needs {needs} requests, has {has}"),
-        SampleSupport::CorrelationUnknown => CORRELATION_UNKNOWN.to_owned(),
+        bound => bound.reason().unwrap_or_default(),
     }
 }
 

@@ -22,7 +22,7 @@ use super::Percent;
 pub enum PercentileRule {
     /// Between the two values around rank `(n - 1) p`, counted from 0: definition 7 of R. J. Hyndman and Y. Fan, "Sample
     /// quantiles in statistical packages" (The American Statistician 50, 1996), and numpy's default. Fizeau's own, and that
-    /// of vLLM, SGLang, inference-perf and LLMPerf.
+    /// of vLLM, SGLang and inference-perf.
     #[default]
     Linear,
     /// The value at rank `ceil(n p)`, counted from 1: the least value that a share of at least `p` does not exceed.

@@ -35,6 +35,21 @@ impl<T> SampleSupport<T> {
         }
     }
 
+    /// Why it is not known, in plain words; none where it is.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            Self::Known(_) => None,
+            Self::NotSupported { needs, has } => {
+                Some(format!("needs about {needs} values, has {has}"))
+            }
+            // Such as of lateness, whose order is not kept, or of gaps, which are pooled.
+            Self::CorrelationUnknown => {
+                Some("it is not known how far these values are correlated".to_owned())
+            }
+        }
+    }
+
     /// The same, with what is known made into something else.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> SampleSupport<U> {
         match self {

@@ -50,7 +50,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
     let is_busy = late_read(level, limits).is_some() || run_delay(client, limits).is_some();
     let is_late_but_stamped = is_busy && client.stamps == StampSource::Kernel;
     validity.notes.extend(is_late_but_stamped.then(|| STAND.to_owned()));
-    let need = ClientNeed::of(level, client, limits);
+    let need = ClientNeed::of(level, client, expected.clients, limits);
     validity.notes.extend(need.map(|need| need.to_string()));
     validity
 }

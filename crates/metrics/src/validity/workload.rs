@@ -49,7 +49,7 @@ pub(super) fn output_length(level: &LevelSummary, limits: &Thresholds) -> Option
 
 /// Cache hits that nobody asked for, or another hit rate than was asked for.
 pub(super) fn cache(level: &LevelSummary, expected: &LevelExpectations) -> Option<VerdictReason> {
-    let measured = level.tokens.cached_share?;
+    let measured = expected.cached_share(level)?;
     let limits = &expected.thresholds;
     match expected.cache {
         CacheExpectation::Reuse => None,
@@ -158,7 +158,7 @@ fn prompts_unchecked(level: &LevelSummary) -> Option<String> {
 }
 
 fn cache_note(level: &LevelSummary, expected: &LevelExpectations) -> Option<String> {
-    match (expected.cache, level.tokens.cached_share) {
+    match (expected.cache, expected.cached_share(level)) {
         (CacheExpectation::Share(asked), None) if level.requests.completed > 0 => {
             let asked = percent(asked);
             Some(format!(

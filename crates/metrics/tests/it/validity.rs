@@ -240,17 +240,23 @@ fn a_run_near_the_clients_own_ceiling_is_suspect() {
     assert_eq!(with_ceiling(0.0).verdict, Verdict::Valid, "no ceiling at all is none to be near");
     let text = "the client ran near its own ceiling: 90.0 % of the 74 tokens/s that it can do on this machine (limit 80.0 %); the server may be faster";
     assert_one(&with_ceiling(reached / 0.9), Verdict::Suspect, text);
-    let needs = |threads, share: f64| {
+    let needs_of = |clients, threads, share: f64| {
         let ceiling = ClientCeiling {
             streams: 64,
             tokens_per_s: PerSec::new(reached / share),
             on_time: None,
         };
         let client = with_watch(|watch| (watch.threads, watch.ceiling) = (threads, Some(ceiling)));
-        ClientNeed::of(&level, &client, &Thresholds::default())
-            .map(|need| (need.threads, need.shards()))
+        ClientNeed::of(&level, &client, clients, &Thresholds::default())
+            .map(|need| (need.threads, need.shards(), need.threads_each()))
     };
-    assert_eq!([needs(4, 0.7), needs(4, 0.9), needs(4, 1.7)], [None, Some((5, 2)), Some((9, 3))]);
+    let needs = |threads, share| needs_of(1, threads, share);
+    assert_eq!(
+        [needs(4, 0.7), needs(4, 0.9), needs(4, 1.7)],
+        [None, Some((5, 2, 5)), Some((9, 3, 9))]
+    );
+    // Eight clients of two threads each: half as many again.
+    assert_eq!(needs_of(8, 16, 1.17), Some((24, 12, 3)));
     assert_eq!(
         with_ceiling(reached / 0.9).notes.last().map(String::as_str),
         Some(

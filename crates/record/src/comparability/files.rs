@@ -18,7 +18,7 @@ use crate::stored::{DocumentLevels, read_document, read_summary, read_sweep, sch
 use crate::sweep::SWEEP;
 use crate::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, DocumentFields, FrontierDistance,
-    FrontierPoint, ImportedRun, RunComparison, RunSetup, SummaryDocument, SweepDocument,
+    FrontierPoint, ImportedRun, RunComparison, RunSetup, SummaryDocument, SweepDocument, file,
 };
 
 /// What is to be known of every such comparison.
@@ -89,7 +89,7 @@ impl Run {
     /// A file, or what a folder has of this kind.
     fn read(path: &Path) -> Result<Self, CompareError> {
         let file = match path.is_dir() {
-            true => ["sweep.json", "summary.json"]
+            true => [file::SWEEP, file::SUMMARY]
                 .map(|name| path.join(name))
                 .into_iter()
                 .find(|file| file.is_file())
@@ -259,7 +259,7 @@ fn table(
     let run_to_run = options.run_to_run.unwrap_or(RunToRun::ASSUMED);
     let settings = |output| options.settings(&goals, output, run_to_run);
     let repeats = |load: &Load<'_>| -> Vec<Repeat> {
-        load.levels.iter().filter_map(|level| Repeat::of(level)).collect()
+        load.levels.iter().filter_map(|level| Repeat::of(level, None)).collect()
     };
     let (of_a, of_b) = (repeats(a), repeats(b));
     let (of_a, of_b) = (of_a.iter().collect::<Vec<_>>(), of_b.iter().collect::<Vec<_>>());

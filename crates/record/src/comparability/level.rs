@@ -39,15 +39,15 @@ pub(super) struct Repeat {
 }
 
 impl Repeat {
-    /// None of a level that is a part of what was asked.
-    pub(super) fn of(document: &SummaryDocument) -> Option<Self> {
+    /// By the goals of its run; none of a level that is a part of what was asked.
+    pub(super) fn of(document: &SummaryDocument, slo: Option<&Slo>) -> Option<Self> {
         let SummaryDocument { summary, .. } = document;
         let output = match summary.tokens.output.get() {
             0 => ReplyOutput::None,
             _ => ReplyOutput::Tokens,
         };
         let is_whole = document.status() == LevelStatus::Finished;
-        let keeps_goals = None;
+        let keeps_goals = slo.and_then(|slo| keeps(slo, summary));
         is_whole.then(|| Self { figures: RoundFigures::of(summary), output, keeps_goals })
     }
 }
@@ -72,8 +72,7 @@ impl Level {
         };
         let (load, notes) = (load(&summary), notes(&summary));
         let (invalid, point) = (invalid(&summary), FrontierPoint::of_summary(&summary));
-        let keeps_goals = slo.and_then(|slo| keeps(slo, &summary.summary));
-        let repeat = Repeat::of(&summary).map(|repeat| Repeat { keeps_goals, ..repeat });
+        let repeat = Repeat::of(&summary, slo);
         Ok(Self { stored, load, index, notes, invalid, point, repeat })
     }
 

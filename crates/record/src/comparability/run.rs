@@ -117,9 +117,8 @@ impl Run {
         }
         let stored = StoredRun::open(path)?;
         let document = document(&stored)?;
-        // Without them there is less to say of its repeats, and all else is as it is.
-        let slo = sweep::read(&stored).ok().flatten();
-        let slo = slo.and_then(|sweep| sweep::slo(&sweep, &stored).ok().flatten());
+        let slo = sweep::read(&stored)?.map(|sweep| sweep::slo(&sweep, &stored)).transpose()?;
+        let slo = slo.flatten();
         let levels = stored.levels().iter();
         let levels = levels.map(|level| Level::read(level, &document, slo.as_ref()));
         let levels = levels.collect::<Result<_, StoredError>>()?;

@@ -1,6 +1,5 @@
 //! Who writes into a folder, so that two processes never do.
 
-use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,24 +13,20 @@ const NAME: &str = ".lock";
 /// How often a lock is tried for whose file went away in between.
 const TRIES: u32 = 8;
 
-/// Who writes into a folder: which process, of which machine where that is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FolderHolder(String);
-
-impl FolderHolder {
-    fn own() -> Self {
-        let host = fs::read_to_string("/proc/sys/kernel/hostname");
-        let host = host.map(|name| format!(" on {}", name.trim())).unwrap_or_default();
-        Self(format!("process {}{host}", process::id()))
-    }
+/// The name of this machine; empty where the system does not tell.
+#[must_use]
+pub fn host_name() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let name = name.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_default();
+    name.trim().to_owned()
 }
 
-impl fmt::Display for FolderHolder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.trim() {
-            "" => f.write_str("another process"),
-            name => f.write_str(name),
-        }
+/// This process, of which machine where that is known.
+fn own_name() -> String {
+    let (process, host) = (process::id(), host_name());
+    match host.as_str() {
+        "" => format!("process {process}"),
+        host => format!("process {process} on {host}"),
     }
 }
 
@@ -41,7 +36,7 @@ impl fmt::Display for FolderHolder {
 pub(super) struct FolderLock {
     path: PathBuf,
     /// None where the file system has no locks: nobody is kept out there.
-    _file: Option<File>,
+    file: Option<File>,
 }
 
 impl FolderLock {
@@ -52,38 +47,88 @@ impl FolderLock {
                 return Ok(lock);
             }
         }
-        Err(FolderError::Held { path: folder.to_path_buf(), by: FolderHolder(String::new()) })
+        Err(held(folder, ""))
     }
 
     /// None where the file that was locked is not the one of that name any more: its last holder removed it.
     fn try_take(folder: &Path, path: &Path) -> Result<Option<Self>, FolderError> {
-        let held = |file| Some(Self { path: path.to_path_buf(), _file: file });
         let opened = File::options().read(true).write(true).create(true).truncate(false).open(path);
-        let mut file = opened.map_err(FolderError::io(path))?;
+        let file = opened.map_err(FolderError::io(path))?;
         match file.try_lock() {
+            Ok(()) if !is_named(&file, path).map_err(FolderError::io(path))? => return Ok(None),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let by = FolderHolder(fs::read_to_string(path).unwrap_or_default());
-                return Err(FolderError::Held { path: folder.to_path_buf(), by });
+                return Err(held(folder, &fs::read_to_string(path).unwrap_or_default()));
             }
             // A file system without locks, or without the service that keeps them, is no reason not to measure.
-            Err(TryLockError::Error(_)) => return Ok(held(None)),
+            Err(TryLockError::Error(_)) => {
+                return Ok(Some(Self { path: path.to_path_buf(), file: None }));
+            }
         }
-        let own = FolderHolder::own();
-        let written = file.set_len(0).and_then(|()| writeln!(file, "{own}"));
-        written.map_err(FolderError::io(path))?;
-        let is_it = match fs::read_to_string(path) {
-            Ok(text) => text.trim() == own.0,
-            // Some systems let nobody read what is locked.
-            Err(error) => error.kind() != io::ErrorKind::NotFound,
-        };
-        Ok(if is_it { held(Some(file)) } else { None })
+        // From here on the file goes with its holder, where nothing can be written into it too.
+        let lock = Self { path: path.to_path_buf(), file: Some(file) };
+        lock.name_holder().map_err(FolderError::io(path))?;
+        Ok(Some(lock))
     }
+
+    /// Has the file say who holds it.
+    fn name_holder(&self) -> io::Result<()> {
+        let Some(mut file) = self.file.as_ref() else { return Ok(()) };
+        file.set_len(0)?;
+        writeln!(file, "{}", own_name())
+    }
+}
+
+/// That `folder` is held, by whom its file names.
+fn held(folder: &Path, text: &str) -> FolderError {
+    let by = if text.trim().is_empty() { "another process" } else { text.trim() };
+    FolderError::Held { path: folder.to_path_buf(), by: by.to_owned() }
+}
+
+/// Whether `file` is what `path` names.
+#[cfg(unix)]
+fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let own = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(named) => Ok((named.dev(), named.ino()) == (own.dev(), own.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Elsewhere only that there is such a file can be told: two that are not the same are taken for one in the moment in which a
+/// folder is given back.
+#[cfg(not(unix))]
+fn is_named(_: &File, path: &Path) -> io::Result<bool> {
+    path.try_exists()
 }
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
         // While it is still held; nothing is left to do about an error.
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_took_the_name_of_the_one_that_is_locked_is_another() {
+        let folder = std::env::temp_dir().join(format!("fizeau-lock-{}", process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(NAME);
+        let lock = FolderLock::take(&folder).unwrap();
+        let is_it = || is_named(lock.file.as_ref().unwrap(), &path).unwrap();
+        assert!(is_it());
+        fs::remove_file(&path).unwrap();
+        assert!(!is_it());
+        // The same process may have written it: what it says does not tell.
+        fs::write(&path, format!("{}\n", own_name())).unwrap();
+        assert!(!is_it());
+        drop(lock);
+        fs::remove_dir_all(folder).unwrap();
     }
 }

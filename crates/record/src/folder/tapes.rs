@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use fizeau_core::{Tape, TapeSink};
 
 use super::FolderError;
+use crate::file;
 
 /// How many bytes of tapes are kept back at the most before they are written.
 const MOST_KEPT_BACK: usize = 1 << 16;
@@ -37,7 +38,7 @@ impl TapeSink for TapeFile {
 
     fn record(&mut self, tape: &Tape) -> Result<(), FolderError> {
         let line = serde_json::to_writer(&mut self.lines, tape);
-        line.map_err(FolderError::json("tapes.jsonl"))?;
+        line.map_err(FolderError::json(file::TAPES))?;
         self.lines.push(b'\n');
         if self.lines.len() >= MOST_KEPT_BACK { self.flush() } else { Ok(()) }
     }

@@ -11,15 +11,11 @@ use crate::run::RUN;
 use crate::stored::document;
 use crate::{
     FolderError, ImportedFrom, LevelPlan, RequestedLength, RequestedLengths, RunDocument,
-    RunFolder, StoredError, level_folder,
+    RunFolder, StoredError, file, level_folder,
 };
 
 /// The schema of a level's document.
 const SCHEMA: &str = "fizeau.imported/1";
-/// The document of a level.
-const FILE: &str = "imported.json";
-/// Its tapes.
-const TAPES: &str = "tapes.jsonl";
 
 /// A level under the schema of its document, with its fields in the order of their names.
 #[derive(Serialize)]
@@ -37,26 +33,13 @@ impl ImportedLevel {
     /// # Errors
     /// If the document cannot be read, or is of another schema.
     pub fn read(folder: &Path) -> Result<Option<Self>, StoredError> {
-        let path = folder.join(FILE);
+        let path = folder.join(file::IMPORTED);
         path.is_file().then(|| document::read(&path, SCHEMA)).transpose()
     }
 
     /// Its document.
     fn document(&self) -> Result<Value, serde_json::Error> {
         serde_json::to_value(ImportedDocument { schema: SCHEMA, level: self })
-    }
-
-    /// Its tapes, all or none; what they amount to is computed of them.
-    fn write_tapes(&self, folder: &RunFolder) -> Result<(), FolderError> {
-        let line = |tape| serde_json::to_string(tape).map(|line| line + "\n");
-        let lines: String = self
-            .tapes
-            .iter()
-            .map(line)
-            .collect::<Result<_, _>>()
-            .map_err(FolderError::json(TAPES))?;
-        folder.write_text(TAPES, &lines)?;
-        Ok(())
     }
 
     /// What is noted on it beside what its tapes show.
@@ -81,7 +64,7 @@ impl ImportedRun {
     /// # Errors
     /// If its levels cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, StoredError> {
-        let Ok(run) = document::read::<RunDocument>(&folder.join("run.json"), RUN) else {
+        let Ok(run) = document::read::<RunDocument>(&folder.join(file::RUN), RUN) else {
             return Ok(None);
         };
         let Some(imported) = run.imported.filter(|imported| !imported.has_tapes) else {
@@ -89,7 +72,7 @@ impl ImportedRun {
         };
         let mut folders = vec![folder.to_owned()];
         let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-        let path = || folder.join("run.json");
+        let path = || folder.join(file::RUN);
         let entries = entries.map_err(|error| StoredError::Io { path: path(), error })?;
         folders.extend(entries.iter().map(fs::DirEntry::path).filter(|path| path.is_dir()));
         folders.sort();
@@ -116,9 +99,10 @@ impl ImportedRun {
                 "" => folder.clone(),
                 name => folder.level(name)?,
             };
-            folder.write_json(FILE, &level.document().map_err(FolderError::json(FILE))?)?;
+            let document = level.document().map_err(FolderError::json(file::IMPORTED))?;
+            folder.write_json(file::IMPORTED, &document)?;
             if self.has_tapes() {
-                level.write_tapes(&folder)?;
+                folder.write_lines(file::TAPES, &level.tapes)?;
             }
         }
         Ok(())
@@ -167,7 +151,7 @@ impl ImportedRun {
             "arrivals": if is_closed { "closed_loop" } else { "open" },
             "dataset": {"name": first.and_then(|level| level.about.dataset.as_ref())},
         });
-        let plan = serde_json::from_value(plan).map_err(FolderError::json("run.json"))?;
+        let plan = serde_json::from_value(plan).map_err(FolderError::json(file::RUN))?;
         let mean = first.and_then(|level| level.figure("prompt_tokens"));
         let input =
             mean.map(|mean| RequestedLength { mean: Some(mean), ..RequestedLength::default() });

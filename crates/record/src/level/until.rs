@@ -78,13 +78,13 @@ impl From<&UntilPrecise> for UntilPreciseDocument {
 /// Why there is no interval.
 fn unknown(outcome: &PrecisionOutcome) -> String {
     match outcome.half_width {
+        // A line of a report has no room for more.
         Some(SampleSupport::NotSupported { needs, has }) => {
             format!("needs about {needs}, has {has}")
         }
-        Some(SampleSupport::CorrelationUnknown) => {
-            "it is not known how far the values are correlated".to_owned()
-        }
-        Some(SampleSupport::Known(_)) | None => "there is no such figure, or it is zero".to_owned(),
+        width => width
+            .and_then(|width| width.reason())
+            .unwrap_or_else(|| "there is no such figure, or it is zero".to_owned()),
     }
 }
 

@@ -7,10 +7,11 @@ use fizeau_metrics::RequestCounts;
 
 use super::MergeError;
 use crate::reading::LevelAhead;
-use crate::stored::read_text;
+use crate::shards::{SHARD, ShardDocument};
+use crate::stored::{read_document, read_text};
 use crate::{
     ClockAxis, LevelPlan, RequestedLoad, RunDocument, ShardHealth, ShardRecord, ShardsReport,
-    StoredEnding, StoredError, StoredLevel, StoredRun, SummaryDocument,
+    StoredEnding, StoredError, StoredLevel, StoredRun, SummaryDocument, file,
 };
 
 /// One of the runs that are to be merged; it may be one that was merged before.
@@ -39,9 +40,9 @@ impl MeasuredShard {
         let ahead = LevelAhead::of(run.document(), &level);
         let summary = level.summary()?.map(Box::new);
         let ending = level.ending()?;
-        // What cannot be read says no more than what is not there.
-        let record = read_text(&level.path().join("shard.json")).ok();
-        let record = record.and_then(|text| serde_json::from_str(&text).ok());
+        let path = level.path().join(file::SHARD);
+        let record = path.is_file().then(|| read_document::<ShardDocument>(&path, SHARD));
+        let record = record.transpose()?.map(|document| document.record);
         Ok(Self { run, level, ahead, summary, ending, record })
     }
 
@@ -145,6 +146,11 @@ impl MeasuredShard {
     /// What was asked of arrivals and of a cache.
     pub(super) fn requested_load(&self) -> RequestedLoad {
         self.document().setup.workload.asked
+    }
+
+    /// Whether its summary has what servers said.
+    pub(super) fn has_telemetry(&self) -> bool {
+        self.summary.as_ref().is_some_and(|summary| summary.telemetry.is_some())
     }
 
     /// What became of its requests, as its summary has it; none if it has none.

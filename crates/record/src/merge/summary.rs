@@ -47,6 +47,9 @@ pub(super) struct MergeFindings {
     pub(super) note: Option<&'static str>,
 }
 
+/// What is said where servers were asked.
+const NOT_MERGED: &str = "what servers said stays with each shard: it is not merged";
+
 /// The report of what `tally` has of all shards.
 pub(super) fn report(
     shards: &[MeasuredShard],
@@ -70,6 +73,8 @@ pub(super) fn report(
     let mut report = LevelReport::from_run(load(shards), run, &context);
     let validity = &mut report.validity;
     validity.notes.extend(found.note.map(str::to_owned));
+    let is_told = shards.iter().any(MeasuredShard::has_telemetry);
+    validity.notes.extend(is_told.then(|| NOT_MERGED.to_owned()));
     let forced = found.forced.into_iter().map(|text| {
         // In one line: below each other they are for a terminal.
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -72,6 +72,14 @@ impl StoredLevelContext {
         let until = until(document, &ahead, summary).map(|text| text.parse()).transpose();
         let until = until.map_err(|error| run.wrong("until", error))?;
         let requests = summary.map(|summary| &summary.summary.requests);
+        let telemetry = summary.and_then(|summary| summary.telemetry.as_ref());
+        let lines = telemetry.map_or(Ok(Vec::new()), |_| level.telemetry())?;
+        let cut = telemetry.and_then(|said| said.cut(lines.len()));
+        let notes = match (summary, &imported) {
+            (Some(summary), _) => summary.validity.notes.clone(),
+            (None, Some(imported)) => imported.notes(),
+            (None, None) => Vec::new(),
+        };
         Ok(Self {
             setup: match level.name().starts_with("b-") {
                 true => document.of_side_b().setup,
@@ -99,19 +107,13 @@ impl StoredLevelContext {
                     reason: "there is no summary.json, since the level did not end".to_owned(),
                 },
             },
-            notes: match (summary, &imported) {
-                (Some(summary), _) => summary.validity.notes.clone(),
-                (None, Some(imported)) => imported.notes(),
-                (None, None) => Vec::new(),
-            },
+            notes: notes.into_iter().chain(cut).collect(),
             no_bound: summary.and_then(|summary| summary.speed_of_light_reason.clone()),
             until: until.map(|asked| UntilAsked { asked, was_reached }),
             unproven: unproven(document),
             shards: summary.and_then(|summary| summary.shards.as_deref().cloned()),
-            telemetry: match summary.and_then(|summary| summary.telemetry.clone()) {
-                Some(said) => Some(Box::new(said.with_lines(&level.telemetry()?))),
-                None => None,
-            },
+            telemetry: telemetry
+                .map(|said| Box::new(LevelTelemetry::clone(said).with_lines(&lines))),
         })
     }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use thiserror::Error;
+
+use crate::{VariantDocument, WhatIfDocument, file};
 
 /// The folder of a run, and what the run is called beside others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,7 +139,7 @@ impl NamedRun {
     /// # Errors
     /// If the folder cannot be read.
     pub fn within(path: &Path, name: Option<&str>) -> io::Result<Vec<Self>> {
-        let is_run = |path: &PathBuf| path.join("run.json").is_file();
+        let is_run = |path: &PathBuf| path.join(file::RUN).is_file();
         let mut inside: Vec<PathBuf> = Vec::new();
         if !is_run(&path.to_owned()) {
             let entries = std::fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
@@ -197,27 +198,16 @@ fn last(path: &Path) -> String {
     last.map_or_else(|| path.display().to_string(), |last| last.to_string_lossy().into_owned())
 }
 
-/// What is read of `whatif.json`.
-#[derive(Default, Deserialize)]
-struct WhatIfFile {
-    variants: Vec<VariantFile>,
-}
-
-#[derive(Deserialize)]
-struct VariantFile {
-    settings: serde_json::Map<String, serde_json::Value>,
-}
-
 /// What sets the configurations of a what-if apart, by the names of their folders; nothing of what is none.
 fn settings(path: &Path) -> BTreeMap<String, String> {
-    let text = std::fs::read_to_string(path.join("whatif.json")).unwrap_or_default();
-    let file: WhatIfFile = serde_json::from_str(&text).unwrap_or_default();
-    let words = |(index, variant): (usize, &VariantFile)| {
-        let settings = variant.settings.iter();
-        let words =
-            settings.map(|(name, value)| format!("{name} {}", value.as_str().unwrap_or("")));
+    let text = std::fs::read_to_string(path.join(file::WHATIF)).unwrap_or_default();
+    let Ok(WhatIfDocument { variants, .. }) = serde_json::from_str(&text) else {
+        return BTreeMap::new();
+    };
+    let words = |(index, variant): (usize, &VariantDocument)| {
+        let words = variant.settings.iter().map(|(name, value)| format!("{name} {value}"));
         (format!("configuration-{:02}", index + 1), words.collect::<Vec<_>>().join(", "))
     };
-    let named = file.variants.iter().enumerate().map(words);
+    let named = variants.iter().enumerate().map(words);
     named.filter(|(_, words)| !words.is_empty()).collect()
 }

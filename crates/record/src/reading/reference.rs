@@ -44,22 +44,24 @@ impl StoredRun {
         let above = self.document_path().parent();
         let folders: Vec<_> = [Some(self.path()), above].into_iter().flatten().collect();
         let [config, quantization, device, calibration] = ReferenceFiles::NAMES;
-        let kept = |name: &str| {
+        let find = |name: &str| {
             let mut paths = folders.iter().map(|folder| folder.join(name));
-            let read = if name == device { read_text } else { read_json_text };
-            paths.find(|path| path.is_file()).map(|path| read(&path)).transpose()
+            paths.find(|path| path.is_file())
         };
+        let kept = |name: &str| find(name).map(|path| read_json_text(&path)).transpose();
+        let device = find(device);
         let files = ReferenceFiles {
             model_config: kept(config)?,
             quantization: kept(quantization)?,
-            device: kept(device)?,
+            device: device.as_deref().map(read_text).transpose()?,
             calibration: kept(calibration)?,
         };
         let document = self.document();
-        if let (Some(text), Some(recorded)) = (&files.device, document.device_file_bytes)
+        if let (Some(text), Some(path), Some(recorded)) =
+            (&files.device, device, document.device_file_bytes)
             && text.len() as u64 != recorded
         {
-            let (path, bytes) = (self.document_path().with_file_name(device), text.len() as u64);
+            let bytes = text.len() as u64;
             return Err(StoredError::Length { path, bytes, recorded });
         }
         let mut parts = ReferenceParts::default();

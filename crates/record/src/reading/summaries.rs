@@ -4,7 +4,7 @@ use fizeau_metrics::{LatencyHistogram, LevelHistograms};
 use thiserror::Error;
 
 use super::RunReader;
-use crate::{Checklist, FolderError, LevelReport, RunFolder, StoredError, SweepDocument};
+use crate::{Checklist, FolderError, LevelReport, RunFolder, StoredError, SweepDocument, file};
 
 /// Why figures could not be written beside the tapes that they are computed from.
 #[derive(Debug, Error)]
@@ -53,7 +53,7 @@ impl RunReader<'_> {
         }
         if read.levels.iter().any(|level| level.folder.is_some()) {
             let document = SweepDocument::from(&read.report());
-            RunFolder::again(path).write_json("sweep.json", &document)?;
+            RunFolder::again(path).write_json(file::SWEEP, &document)?;
         }
         Ok(())
     }

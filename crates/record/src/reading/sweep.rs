@@ -6,7 +6,7 @@ use fizeau_core::LevelLoad;
 use fizeau_metrics::Slo;
 
 use crate::stored::read_sweep;
-use crate::{Profile, StoredError, StoredRun, SweepDocument};
+use crate::{Profile, StoredError, StoredRun, SweepDocument, file};
 
 /// The `sweep.json` of `run`; none if there is none.
 pub(crate) fn read(run: &StoredRun) -> Result<Option<SweepDocument>, StoredError> {
@@ -39,5 +39,5 @@ pub(super) fn measured(sweep: &SweepDocument) -> impl Iterator<Item = (LevelLoad
 }
 
 fn path(run: &StoredRun) -> PathBuf {
-    run.path().join("sweep.json")
+    run.path().join(file::SWEEP)
 }

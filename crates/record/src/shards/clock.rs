@@ -49,6 +49,7 @@ pub enum ClockSource {
 /// assert_eq!(axis.drift_ppm().map(f64::round), Some(50.0));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockAxis {
     first: ClockReading,
     last: ClockReading,

@@ -11,6 +11,7 @@ use super::{ClockAxis, ShardHealth, ShardsReport, TailShares};
 
 /// What is known of one shard's part of a level besides its tapes and its summary: `shard.json` in its folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShardRecord {
     /// A name of the meeting that no other has; empty where the shard met nobody.
     pub meeting: String,
@@ -44,6 +45,27 @@ impl ShardRecord {
         // Requests of an open loop begin later than the level, as its plan says.
         let planned = ms(intended) - ms(self.start);
         Some(ms(self.common(released)) - ms(agreed) - planned)
+    }
+}
+
+/// The schema of `shard.json`.
+pub(crate) const SHARD: &str = "fizeau.shard/1";
+
+/// `shard.json`: what is known of a shard's part of the level beside whose tapes it lies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Shard"))]
+pub(crate) struct ShardDocument {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = SHARD)))]
+    schema: String,
+    version: String,
+    #[serde(flatten)]
+    pub(crate) record: ShardRecord,
+}
+
+impl ShardDocument {
+    pub(crate) fn new(record: ShardRecord) -> Self {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Self { schema: SHARD.to_owned(), version, record }
     }
 }
 

@@ -5,14 +5,11 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use super::{StoredError, StoredTapes, TruncatedTail, document};
+use super::{StoredError, StoredTapes, TruncatedTail, document, reason};
 use crate::level_plan::LEVEL;
-use crate::{LevelPlan, LevelStatus, RunDocument, SummaryDocument};
+use crate::{LevelPlan, LevelStatus, RunDocument, SummaryDocument, file};
 use fizeau_core::{LevelLoad, Tape};
 use fizeau_telemetry::HistoryLine;
-
-/// The file of the pages that servers gave while a level lasted, beside its tapes.
-pub(crate) const TELEMETRY: &str = "telemetry.jsonl";
 
 /// One level of a stored run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +47,7 @@ impl StoredLevel {
     /// # Errors
     /// If it cannot be read or is of another schema.
     pub fn plan(&self) -> Result<Option<LevelPlan>, StoredError> {
-        let path = self.path.join("level.json");
+        let path = self.path.join(file::LEVEL);
         path.is_file().then(|| document::read(&path, LEVEL)).transpose()
     }
 
@@ -59,29 +56,31 @@ impl StoredLevel {
     /// # Errors
     /// If it cannot be read or is of another schema.
     pub fn summary(&self) -> Result<Option<SummaryDocument>, StoredError> {
-        let path = self.path.join("summary.json");
+        let path = self.path.join(file::SUMMARY);
         path.is_file().then(|| document::read_summary(&path)).transpose()
     }
 
-    /// The pages that its servers gave meanwhile, as its `telemetry.jsonl` has them; empty where there is none.
+    /// The pages that its servers gave meanwhile, as the whole lines of its `telemetry.jsonl` have them; empty where there is none.
     ///
     /// # Errors
-    /// If it cannot be read, or a line of it is no page.
+    /// If it cannot be read, or a whole line of it is no page.
     pub fn telemetry(&self) -> Result<Vec<HistoryLine>, StoredError> {
-        let path = self.path.join(TELEMETRY);
+        let path = self.path.join(file::TELEMETRY);
         if !path.is_file() {
             return Ok(Vec::new());
         }
-        let text = document::read_text(&path)?;
-        let read = |(line, text): (usize, &str)| {
-            serde_json::from_str(text).map_err(|error| StoredError::Document {
+        let text = fs::read(&path).map_err(StoredError::io(&path))?;
+        let read = |(line, text): (usize, &[u8])| match serde_json::from_slice(text) {
+            // A last line without its end is what a cut leaves.
+            Err(_) if !text.ends_with(b"\n") => None,
+            read => Some(read.map_err(|error| StoredError::Document {
                 path: path.clone(),
                 line,
                 field: String::new(),
-                problem: format!("line {line} is no page of metrics: {error}"),
-            })
+                problem: format!("line {line} is no page of metrics: {}", reason(&error)),
+            })),
         };
-        (1..).zip(text.lines()).map(read).collect()
+        (1..).zip(text.split_inclusive(|byte| *byte == b'\n')).filter_map(read).collect()
     }
 
     /// How it ended.
@@ -103,7 +102,7 @@ impl StoredLevel {
     /// If the file cannot be opened, or the summary is not understood.
     pub fn tapes(&self) -> Result<StoredTapes<BufReader<File>>, StoredError> {
         let counted = self.summary()?.map(|document| document.tapes());
-        let path = self.path.join("tapes.jsonl");
+        let path = self.path.join(file::TAPES);
         let file = File::open(&path).map_err(StoredError::io(&path))?;
         Ok(StoredTapes::new(path, BufReader::with_capacity(1 << 18, file)).counted(counted))
     }
@@ -138,13 +137,13 @@ impl StoredLevel {
 
 /// The folders in which tapes lie: this one, or those right below it but for what was set aside.
 pub(super) fn all(path: &Path) -> Result<Vec<StoredLevel>, StoredError> {
-    if path.join("tapes.jsonl").is_file() {
+    if path.join(file::TAPES).is_file() {
         return Ok(vec![StoredLevel { path: path.to_path_buf(), name: String::new() }]);
     }
     let mut levels = Vec::new();
     for entry in fs::read_dir(path).map_err(StoredError::io(path))? {
         let entry = entry.map_err(StoredError::io(path))?.path();
-        if entry.join("tapes.jsonl").is_file()
+        if entry.join(file::TAPES).is_file()
             && let Some(name) = entry.file_name()
         {
             let name = name.to_string_lossy().into_owned();

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use fizeau_core::Tape;
 
-use super::StoredError;
 use super::line::LineReader;
+use super::{StoredError, reason};
 
 /// The longest line that is read: a reply of ten million events. What is longer is no tape, and would only fill memory.
 const LONGEST: u64 = 1 << 28;
@@ -135,12 +135,8 @@ impl<R: BufRead> StoredTapes<R> {
         TruncatedTail { whole: self.read, rest_bytes, counted: self.counted }
     }
 
-    /// That a line is no tape, without the line and the column that its parser counts from its beginning.
     fn no_tape(&self, line: u64, error: &serde_json::Error) -> StoredError {
-        let text = error.to_string();
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        let problem = text.strip_suffix(&place).unwrap_or(&text).to_owned();
-        StoredError::Line { path: self.path.clone(), line, problem }
+        StoredError::Line { path: self.path.clone(), line, problem: reason(error) }
     }
 
     /// Reads a line, or as much of it as one may have; how long it is, with its end.

@@ -4,26 +4,37 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fizeau_core::Tape;
+use fizeau_core::{Nanos, Stamp, Tape};
 use fizeau_metrics::Verdict;
-use fizeau_record::{LevelReport, LevelStatus, StoredRun, SweepReport};
+use fizeau_record::{
+    ImportedLevel, LevelReport, LevelStatus, LevelTelemetry, RunFolder, ScrapedPages, StoredError,
+    StoredRun, StoredTapes, SweepReport, TelemetryWindows,
+};
+use fizeau_telemetry::{ClientWindow, Fetch, History, Page, ScrapeReport, Window};
 
 /// Each file is cut at about so many places besides those that are sure to be tried. JSON is refused wherever it is cut, since what it
-/// begins with is closed by its last byte, so that a few places stand for all; a line of tapes is another matter.
+/// begins with is closed by its last byte, so that a few places stand for all; tapes are cut at each byte below.
 const PLACES: usize = 24;
 
-/// A run in virtual time, copied to a folder of this name, with a device of its own.
-fn copied(name: &str) -> PathBuf {
-    let from = Path::new(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../fixtures/runs/what-if/configuration-01"
-    ));
+/// A file that is not longer is cut at each byte.
+const SHORT: usize = 512;
+
+/// A stored run, copied to a folder of this name.
+pub(crate) fn copied(name: &str, run: &str) -> PathBuf {
+    let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs");
+    let from = Path::new(runs).join(run);
     let to = std::env::temp_dir().join(format!("fizeau-record-{name}-{}", std::process::id()));
-    for file in files(from) {
-        let target = to.join(file.strip_prefix(from).unwrap());
+    for file in files(&from) {
+        let target = to.join(file.strip_prefix(&from).unwrap());
         fs::create_dir_all(target.parent().unwrap()).unwrap();
         fs::copy(file, target).unwrap();
     }
+    to
+}
+
+/// A run in virtual time, copied, with a device of its own.
+fn simulated(name: &str) -> PathBuf {
+    let to = copied(name, "what-if/configuration-01");
     let device = include_str!("../../../roofline/data/devices/h100-sxm.toml");
     fs::write(to.join("device.toml"), device).unwrap();
     let text = fs::read_to_string(to.join("run.json")).unwrap();
@@ -39,19 +50,32 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-fn read(folder: &Path) -> Result<SweepReport, String> {
-    let run = StoredRun::open(folder).map_err(|error| error.to_string())?;
-    run.report().map_err(|error| error.to_string())
+fn open(folder: &Path) -> Result<StoredRun, StoredError> {
+    StoredRun::open(folder)
 }
 
-/// Where a file is cut: at the ends of its lines and right beside them where it has few lines, and at even steps.
-fn places(text: &[u8]) -> BTreeSet<usize> {
+fn read(folder: &Path) -> Result<SweepReport, String> {
+    open(folder).and_then(|run| run.report()).map_err(|error| error.to_string())
+}
+
+/// Where a file is cut: anywhere if it is short; else at the ends of its lines and right beside them where it has few lines, and at
+/// even steps.
+pub(crate) fn places(text: &[u8]) -> BTreeSet<usize> {
+    if text.len() <= SHORT {
+        return (0..text.len()).collect();
+    }
     let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
     let ends: Vec<usize> = ends.collect();
     let few = if ends.len() <= PLACES { &ends[..] } else { &[] };
     let beside = few.iter().flat_map(|end| [*end, end + 1, end + 2]);
     let steps = (0..text.len()).step_by((text.len() / PLACES).max(1));
     beside.chain(steps).filter(|at| *at < text.len()).collect()
+}
+
+/// That an error names the file that was cut, and the place.
+pub(crate) fn assert_named(error: &str, name: &str, bytes: usize) {
+    let place = ["line ", "byte"].iter().any(|word| error.contains(word));
+    assert!(error.contains(name) && place, "{name} at {bytes}: {error}");
 }
 
 /// That a level of which the first `bytes` of its tapes are there shows the figures of the whole tapes among them, and says so.
@@ -78,7 +102,7 @@ fn is_a_part(level: &LevelReport, text: &[u8], bytes: usize) {
 
 #[test]
 fn a_folder_cut_anywhere_is_read_as_a_part_or_refused_by_file_and_place() {
-    let folder = copied("cut");
+    let folder = simulated("cut");
     let whole = read(&folder).unwrap().to_json().unwrap();
     for path in files(&folder) {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -89,8 +113,7 @@ fn a_folder_cut_anywhere_is_read_as_a_part_or_refused_by_file_and_place() {
             fs::write(&path, &text[..bytes]).unwrap();
             match read(&folder) {
                 Err(error) => {
-                    let place = ["line ", "byte"].iter().any(|word| error.contains(word));
-                    assert!(error.contains(&name) && place, "{name} at {bytes}: {error}");
+                    assert_named(&error, &name, bytes);
                     assert_ne!(name, "tapes.jsonl", "whole tapes are read, at {bytes}: {error}");
                 }
                 Ok(report) if name == "tapes.jsonl" => is_a_part(&report.levels()[0], &text, bytes),
@@ -109,7 +132,7 @@ fn a_folder_cut_anywhere_is_read_as_a_part_or_refused_by_file_and_place() {
 
 #[test]
 fn tapes_that_lack_whole_lines_or_have_more_are_not_what_was_summed_up() {
-    let folder = copied("lines");
+    let folder = simulated("lines");
     let tapes = folder.join("concurrency-0001/tapes.jsonl");
     let text = fs::read_to_string(&tapes).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -125,5 +148,114 @@ fn tapes_that_lack_whole_lines_or_have_more_are_not_what_was_summed_up() {
         let run = StoredRun::open(&folder).unwrap();
         assert!(run.levels()[0].each_tape(|_| ()).unwrap().is_some(), "{said}");
     }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn tapes_that_are_cut_at_any_byte_are_the_whole_ones_before_it() {
+    let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs");
+    let level = Path::new(runs).join("what-if/configuration-01/concurrency-0001");
+    let text = fs::read(level.join("tapes.jsonl")).unwrap();
+    let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+    // A line, and each beginning of the next one: what comes before is read in the same way.
+    for two in lines.windows(2) {
+        let both = two.concat();
+        for end in two[0].len()..=both.len() {
+            let mut tapes = StoredTapes::new("tapes.jsonl", &both[..end]).counted(Some(2));
+            let whole = tapes.by_ref().map(Result::unwrap).count();
+            let cut = tapes.cut().map(|cut| (cut.whole, cut.rest_bytes));
+            // But for the end of its last line nothing is missing.
+            let is_whole = end + 1 >= both.len();
+            let rest = (end - two[0].len()) as u64;
+            let expected = if is_whole { (2, None) } else { (1, Some((1, rest))) };
+            assert_eq!((whole, cut), expected, "at {end}");
+        }
+    }
+}
+
+#[test]
+fn a_level_that_was_killed_shows_what_is_left_of_its_tapes() {
+    let folder = copied("killed", "killed");
+    let path = folder.join("concurrency-0002/tapes.jsonl");
+    let text = fs::read(&path).unwrap();
+    for bytes in places(&text) {
+        fs::write(&path, &text[..bytes]).unwrap();
+        let report = read(&folder).unwrap();
+        let of_it = |level: &&LevelReport| level.folder.as_deref() == Some("concurrency-0002");
+        let level = report.levels().iter().find(of_it).unwrap();
+        assert!(matches!(level.status, LevelStatus::Partial { .. }), "at {bytes}");
+        is_a_part(level, &text, bytes);
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Whether a document is there, once it was read.
+type Reads = fn(&Path) -> Result<bool, StoredError>;
+
+#[test]
+fn documents_of_every_kind_are_refused_wherever_they_are_cut() {
+    let all: [(&str, &str, Reads); 4] = [
+        ("ab", "ab.json", |folder| Ok(open(folder)?.ab()?.is_some())),
+        ("search", "search.json", |folder| Ok(open(folder)?.search()?.is_some())),
+        ("imported", "imported.json", |folder| Ok(ImportedLevel::read(folder)?.is_some())),
+        ("merged", "run.json", |folder| open(folder).map(|_| true)),
+    ];
+    for (run, name, reads) in all {
+        let folder = copied("kinds", run);
+        let path = folder.join(name);
+        let text = fs::read(&path).unwrap();
+        assert!(reads(&folder).unwrap(), "{name}");
+        for bytes in places(&text) {
+            fs::write(&path, &text[..bytes]).unwrap();
+            match reads(&folder) {
+                Err(error) => assert_named(&error.to_string(), name, bytes),
+                Ok(_) => assert!(text[bytes..] == *b"\n", "{name} at {bytes}"),
+            }
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
+
+/// What only a chart needs keeps nobody from the figures: its whole lines are read, and that some are missing is noted.
+#[test]
+fn pages_of_metrics_that_are_cut_are_noted() {
+    let folder = simulated("pages");
+    let level = RunFolder::again(folder.join("concurrency-0001"));
+    let mut history = History::new();
+    for at in [7, 9] {
+        let at = Stamp::EPOCH + Nanos::from_millis(at);
+        let page = Page::read(format!("up {}\n", at.as_nanos()).as_bytes(), None).unwrap();
+        history.record(Fetch { asked: at, answered: at }, &page);
+    }
+    let report = ScrapeReport { history, ..ScrapeReport::default() };
+    let pages = [ScrapedPages { address: "http://a/metrics".to_owned(), report }];
+    level.write_telemetry(&pages).unwrap();
+    let windows = TelemetryWindows {
+        level: Window::alone(Stamp::EPOCH, Stamp::EPOCH + Nanos::from_secs(1)),
+        steady: None,
+        interval: Nanos::from_secs(1),
+    };
+    let said = LevelTelemetry::of(&pages, windows, &ClientWindow::default());
+    let mut whole = read(&folder).unwrap().levels()[0].clone();
+    whole.telemetry = Some(Box::new(said));
+    level.write_summary(&whole).unwrap();
+    let path = level.path().join("telemetry.jsonl");
+    let text = fs::read(&path).unwrap();
+    let ends: Vec<usize> = (0..text.len()).filter(|at| text[*at] == b'\n').collect();
+    assert_eq!(ends.len(), 2);
+    for bytes in [0, ends[0] / 2, ends[0], ends[0] + 1, ends[1] - 1, ends[1], text.len()] {
+        fs::write(&path, &text[..bytes]).unwrap();
+        let report = read(&folder).unwrap();
+        let lines = ends.iter().filter(|end| **end <= bytes).count();
+        let notes = &report.levels()[0].validity.notes;
+        let said = format!("telemetry.jsonl is cut or edited: {lines} whole lines are used");
+        let is_noted = notes.iter().any(|note| note.starts_with(&said));
+        assert_eq!(is_noted, lines < 2, "at {bytes}: {notes:?}");
+        assert_eq!(report.levels()[0].summary, whole.summary, "at {bytes}");
+    }
+    fs::write(&path, b"{}\n").unwrap();
+    let error = read(&folder).unwrap_err();
+    assert_named(&error, "telemetry.jsonl", 3);
+    assert!(!error.contains("column"), "{error}");
     fs::remove_dir_all(folder).unwrap();
 }

@@ -1,5 +1,5 @@
 use fizeau_core::{LoadKind, RequestId, Stamp, Tape, TapeSink};
-use fizeau_record::{ClaimedFolder, FolderError, LevelReport, RunFolder};
+use fizeau_record::{FolderError, LevelReport, RunFolder};
 
 /// A folder of this test's own, removed when it is over.
 struct Scratch(std::path::PathBuf);
@@ -91,34 +91,55 @@ fn a_path_that_cannot_be_made_is_named() {
 fn a_folder_has_one_writer_who_is_named_and_a_dead_ones_lock_is_no_obstacle() {
     let scratch = Scratch::new("held");
     let lock = scratch.0.join(".lock");
-    let held = ClaimedFolder::new(&scratch.0).unwrap();
+    let held = RunFolder::claim(&scratch.0).unwrap();
     let own = format!("is in use: process {}", std::process::id());
-    for refused in [ClaimedFolder::new(&scratch.0), ClaimedFolder::again(&scratch.0)] {
+    for refused in [RunFolder::claim(&scratch.0), RunFolder::claim_again(&scratch.0)] {
         let error = refused.unwrap_err();
         assert!(matches!(error, FolderError::Held { .. }), "{error}");
         assert!(error.to_string().contains(&own), "{error}");
     }
-    held.folder().write_text("run.json", "{}").unwrap();
+    // Whoever has a clone still writes.
+    let page = held.clone();
+    held.write_text("run.json", "{}").unwrap();
     // Another one that writes is what matters, not that a run is there.
-    assert!(ClaimedFolder::new(&scratch.0).unwrap_err().to_string().contains(&own));
+    assert!(RunFolder::claim(&scratch.0).unwrap_err().to_string().contains(&own));
     drop(held);
+    assert!(RunFolder::claim_again(&scratch.0).unwrap_err().to_string().contains(&own));
+    drop(page);
     assert!(!lock.exists());
-    assert!(matches!(ClaimedFolder::new(&scratch.0), Err(FolderError::Occupied(_))));
+    assert!(matches!(RunFolder::claim(&scratch.0), Err(FolderError::Occupied(_))));
     // What a process that was killed leaves behind, longer than what is written over it.
     std::fs::write(&lock, format!("process 1 on {}\n", "a-host".repeat(99))).unwrap();
-    let again = ClaimedFolder::again(&scratch.0).unwrap();
-    assert!(ClaimedFolder::again(&scratch.0).unwrap_err().to_string().contains(&own));
+    let again = RunFolder::claim_again(&scratch.0).unwrap();
+    assert!(RunFolder::claim_again(&scratch.0).unwrap_err().to_string().contains(&own));
     drop(again);
     assert!(!lock.exists() && scratch.0.join("run.json").exists());
 }
 
 #[test]
+fn of_threads_that_want_a_folder_at_once_one_at_a_time_has_it() {
+    let scratch = Scratch::new("race");
+    std::fs::create_dir(&scratch.0).unwrap();
+    let owner = scratch.0.join("owner");
+    let want = || {
+        for _ in 0..100 {
+            let Ok(_held) = RunFolder::claim_again(&scratch.0) else { continue };
+            let alone = std::fs::File::options().write(true).create_new(true).open(&owner);
+            assert!(alone.is_ok(), "two have it");
+            std::fs::remove_file(&owner).unwrap();
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(want))));
+    assert!(!scratch.0.join(".lock").exists());
+}
+
+#[test]
 fn a_folder_that_nothing_came_of_is_given_back() {
     let scratch = Scratch::new("back");
-    drop(ClaimedFolder::new(&scratch.0).unwrap());
+    drop(RunFolder::claim(&scratch.0).unwrap());
     assert!(!scratch.0.exists());
     std::fs::create_dir(&scratch.0).unwrap();
-    drop(ClaimedFolder::new(&scratch.0).unwrap());
+    drop(RunFolder::claim(&scratch.0).unwrap());
     assert!(scratch.0.exists(), "it lay there before");
 }
 
@@ -140,20 +161,32 @@ fn a_folder_that_is_removed_in_mid_run_is_named_and_not_made_again() {
     assert!(!scratch.0.exists());
 }
 
-#[cfg(unix)]
+/// A file system that nobody may write to, whoever asks: not even root makes a folder there.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_read_only_folder_is_named_before_anything_is_measured() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let scratch = Scratch::new("readonly");
+    let readonly = std::path::Path::new("/proc/fizeau-run");
+    let error = RunFolder::claim(readonly).unwrap_err();
+    assert!(matches!(error, FolderError::Io { .. }), "{error}");
+    assert!(error.to_string().contains("/proc/fizeau-run"), "{error}");
+    // There already, and nothing can be written into it: what is to say who holds it is at fault, and nothing stays.
+    let error = RunFolder::claim_again("/proc/self").unwrap_err();
+    assert!(matches!(error, FolderError::Io { .. }), "{error}");
+    assert!(error.to_string().contains("/proc/self/.lock"), "{error}");
+}
+
+/// On a disk that is full from the first byte on, who holds a folder cannot be written: it is let go again.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_whose_holder_cannot_be_named_is_not_left_locked() {
+    let scratch = Scratch::new("unnamed");
     std::fs::create_dir(&scratch.0).unwrap();
-    std::fs::set_permissions(&scratch.0, std::fs::Permissions::from_mode(0o555)).unwrap();
-    // Whoever may do anything may write here, too.
-    if std::fs::write(scratch.0.join("may"), "").is_err() {
-        let error = ClaimedFolder::new(&scratch.0).unwrap_err();
-        assert!(matches!(error, FolderError::Io { .. }), "{error}");
-        assert!(error.to_string().contains("fizeau-record"), "{error}");
-    }
-    std::fs::set_permissions(&scratch.0, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let lock = scratch.0.join(".lock");
+    std::os::unix::fs::symlink("/dev/full", &lock).unwrap();
+    let error = RunFolder::claim(&scratch.0).unwrap_err();
+    assert!(matches!(error, FolderError::Io { .. }), "{error}");
+    assert!(lock.symlink_metadata().is_err(), "{error}");
+    assert_eq!(RunFolder::claim(&scratch.0).unwrap().path(), scratch.0);
 }
 
 /// What has no room left is written aside first, so that the file of that name stays as it was.

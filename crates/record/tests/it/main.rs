@@ -7,5 +7,6 @@ mod diagnosis;
 mod documents;
 mod folder;
 mod lengths;
+mod merge;
 mod reading;
 mod stored;

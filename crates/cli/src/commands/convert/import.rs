@@ -54,9 +54,8 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
 
 /// Writes the folder of a run: where its levels have tapes, one like any other.
 fn write(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
-    let claim = folder::claim(path)?;
-    let folder = claim.folder();
-    run.write(folder).map_err(Fail::broken)?;
+    let folder = folder::claim(path)?;
+    run.write(&folder).map_err(Fail::broken)?;
     match run.has_tapes() {
         true => {
             let stored = StoredRun::open(folder.path()).map_err(Fail::usage)?;

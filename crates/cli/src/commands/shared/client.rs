@@ -20,12 +20,16 @@ pub(crate) fn spec(args: &ClientArgs) -> Result<ClientSpec, Fail> {
 pub(crate) fn tell_need(report: &SweepReport, args: &ClientArgs) -> Result<(), Fail> {
     let limits = spec(args)?.thresholds;
     let levels = report.levels().iter();
-    let needs = levels.filter_map(|of| ClientNeed::of(&of.summary, &of.client, &limits));
+    let needs = levels.filter_map(|of| {
+        let clients = of.shards.as_ref().map_or(1, |shards| shards.clients());
+        ClientNeed::of(&of.summary, &of.client, clients, &limits)
+    });
     let Some(need) = needs.max_by_key(|need| need.threads) else { return Ok(()) };
-    let (threads, shards) = (need.threads, need.shards());
+    let (threads, shards) = (need.threads_each(), need.shards());
     match report.setup().host.cores {
         Some(cores) if threads <= cores => {
-            tell!("a busy client: --threads {threads} gives it room")
+            let each = if need.clients > 1 { " in each shard" } else { "" };
+            tell!("a busy client: --threads {threads}{each} gives it room")
         }
         _ => tell!(
             "a busy client, on a machine without cores for {threads} threads: start {shards} shards on as many machines, as by \

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::WallTime;
-use fizeau::record::{ClaimedFolder, RunFolder};
+use fizeau::record::RunFolder;
 
 use crate::exit::{Fail, Named};
 
 /// Takes the folder that `--out` names, or the one by default.
-pub(crate) fn claim(path: &Path) -> Result<ClaimedFolder, Fail> {
-    ClaimedFolder::new(path).named("--out")
+pub(crate) fn claim(path: &Path) -> Result<RunFolder, Fail> {
+    RunFolder::claim(path).named("--out")
 }
 
 /// The folder of a run that was given none: `fizeau-runs/20261120-184500-sweep`, and `...-sweep-2` where another began in the

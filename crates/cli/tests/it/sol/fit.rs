@@ -172,7 +172,7 @@ fn a_run_of_our_own_is_fitted() {
     assert!(ended.out.contains("h100-sxm, own"), "{}", ended.out);
 
     // Spread as the run was: two ways of it are more than one device of the flags' default could be.
-    let kept = json!({"speed_of_light": {"tp": 2, "weights": "fp8", "memory_share": 0.8}});
+    let kept = json!({"schema": "fizeau.run/1", "speed_of_light": {"tp": 2, "weights": "fp8", "memory_share": 0.8}});
     fs::write(scratch.path("run.json"), kept.to_string()).unwrap();
     let alone = fs::read_to_string(&calibration).unwrap();
     assert_eq!(fit().code, Some(0));

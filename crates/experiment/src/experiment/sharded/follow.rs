@@ -122,10 +122,13 @@ async fn levels<R: PreparedRun, M: Measure>(
         part.levels += 1;
         part.is_cut |= came.is_partial();
         let (failed, record) = (report.failed.clone(), report.record.clone());
+        let mut written = Ok(());
         group.end(report, took, |clock| {
             // What was written before the end knows it a little less well.
-            let _ = kept.write_json("shard.json", &ShardRecord { clock: Some(clock), ..record });
+            let record = ShardRecord { clock: Some(clock), ..record };
+            written = kept.write_shard(&record).map(drop);
         })?;
+        written.map_err(|error| ShardError::NotKept(error.to_string()))?;
         if let Some(error) = failed {
             return Err(error.into());
         }

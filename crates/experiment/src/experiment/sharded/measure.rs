@@ -108,6 +108,9 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
                     observer.notice(Notice::RequestEnded(&tape));
                 }
                 sink.flush().map_err(DriveError::Sink)?;
+                if let Some(error) = cut_tapes(&parts, &tapes) {
+                    self.group.fail(error, &cancel);
+                }
             }
             Err(error) => self.group.fail(error, &cancel),
         }
@@ -151,10 +154,18 @@ fn merged(parts: &[PartOf]) -> Result<MergedTapes<BufReader<File>>, ShardError> 
         let file = File::open(&part.tapes);
         let file = file
             .map_err(|error| ShardError::Unusable(format!("{}: {error}", part.tapes.display())))?;
-        Ok((StoredTapes::new(&part.tapes, BufReader::new(file)), part.report.record.clock))
+        let tapes = StoredTapes::new(&part.tapes, BufReader::new(file));
+        Ok((tapes.counted(Some(part.report.tapes_written)), part.report.record.clock))
     };
     let files = parts.iter().map(open).collect::<Result<Vec<_>, ShardError>>()?;
     Ok(MergedTapes::by_clocks(files))
+}
+
+/// That a file is not what its shard wrote, as where this machine sees an older state of it: figures of fewer requests would be wrong.
+fn cut_tapes(parts: &[PartOf], tapes: &MergedTapes<BufReader<File>>) -> Option<ShardError> {
+    let mut files = parts.iter().zip(tapes.files());
+    let (part, cut) = files.find_map(|(part, file)| Some((part, file.cut()?)))?;
+    Some(ShardError::Unusable(format!("{} is {cut}", part.tapes.display())))
 }
 
 /// Makes `run`, which is of one part, that of all.
@@ -177,4 +188,43 @@ fn together(run: &mut LevelRun, tally: &LevelTally, parts: &[PartOf]) {
         steal_share: most(|health| health.steal_share),
         ..run.client.watch
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau_core::{Tape, WarmUp};
+
+    use super::*;
+    use crate::shards::PartReport;
+
+    #[test]
+    fn tapes_that_are_fewer_than_their_shard_wrote_are_noticed() {
+        let path = std::env::temp_dir().join(format!("fizeau-part-{}", std::process::id()));
+        let line = serde_json::to_string(&Tape::sent_at(Stamp::EPOCH)).unwrap();
+        std::fs::write(&path, format!("{line}\n{line}\n")).unwrap();
+        let part = |tapes_written| {
+            let report = PartReport {
+                failed: None,
+                is_cancelled: false,
+                is_time_up: false,
+                warm_up: WarmUp::default(),
+                held_back: 0,
+                abandoned: 0,
+                threads: 1,
+                record: ShardRecord::of_health(ShardHealth::default()),
+                tapes_written,
+                tapes: path.clone(),
+            };
+            PartOf { report, tapes: path.clone() }
+        };
+        let error = |parts: &[PartOf]| {
+            let mut tapes = merged(parts).unwrap();
+            assert_eq!(tapes.by_ref().filter_map(Result::ok).count(), 2 * parts.len());
+            cut_tapes(parts, &tapes).map(|error| error.to_string())
+        };
+        assert_eq!(error(&[part(2), part(2)]), None);
+        let said = error(&[part(2), part(3)]).unwrap();
+        assert!(said.contains("cut between lines") && said.contains("there were 3"), "{said}");
+        std::fs::remove_file(&path).unwrap();
+    }
 }

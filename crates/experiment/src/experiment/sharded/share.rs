@@ -70,6 +70,7 @@ fn of_share(plan: LevelPlan, shard: Shard) -> LevelPlan {
 /// Tapes on their way to a file that may give way: measuring ends then, and why is said by the group.
 struct Spool<'a> {
     file: TapeFile,
+    written: u64,
     first: FirstRelease,
     group: &'a ShardGroup,
     cancel: &'a Cancel,
@@ -88,6 +89,7 @@ impl TapeSink for Spool<'_> {
 
     fn record(&mut self, tape: &Tape) -> Result<(), Infallible> {
         self.first.add(tape);
+        self.written += 1;
         let kept = self.file.record(tape);
         self.check(kept);
         Ok(())
@@ -135,7 +137,7 @@ pub(super) async fn measure<M: Measure>(
     };
     let gate = Gate { group, cancel: &cancel, kept: &kept, start: Mutex::new(None) };
     let first = FirstRelease::default();
-    let mut spool = Spool { file, first, group, cancel: &cancel };
+    let mut spool = Spool { file, written: 0, first, group, cancel: &cancel };
     let begun = with.now();
     let planned = PlannedLevel { start: Some(&gate), ..level.planned().share(group.shard()) };
     let run = with.measure(planned, &mut spool, observer).await?;
@@ -155,9 +157,10 @@ pub(super) async fn measure<M: Measure>(
         clock: group.clock_before(),
         health: of_part(group.shard(), &run, &share),
     };
-    let written = kept.write_json("shard.json", &record);
+    let written = kept.write_shard(&record);
     spool.check(written.map(|_| ()));
-    let report = part_report(&run, record, group.error(), kept.path().join("tapes.jsonl"));
+    let tapes = (kept.path().join("tapes.jsonl"), spool.written);
+    let report = part_report(&run, record, group.error(), tapes);
     Ok(Some(MeasuredShare { run, report, took, kept }))
 }
 
@@ -165,7 +168,7 @@ fn part_report(
     run: &LevelRun,
     record: ShardRecord,
     failed: Option<ShardError>,
-    tapes: PathBuf,
+    (tapes, tapes_written): (PathBuf, u64),
 ) -> PartReport {
     PartReport {
         failed,
@@ -176,6 +179,7 @@ fn part_report(
         abandoned: run.driven.abandoned,
         threads: run.client.watch.threads,
         record,
+        tapes_written,
         tapes,
     }
 }

@@ -144,6 +144,13 @@ impl Link for TcpLink {
 
     fn receive_file(&mut self, path: &Path, wait: &Wait) -> Result<(), LinkError> {
         let not_kept = LinkError::not_kept(path);
+        // What cannot be unpacked, or lies behind the end of it, is no fault of this end's.
+        let not_taken = |error: io::Error| match error.kind() {
+            io::ErrorKind::InvalidInput | io::ErrorKind::WriteZero => {
+                LinkError::NotUnderstood(format!("tapes that cannot be unpacked: {error}"))
+            }
+            _ => not_kept(error),
+        };
         let mut file = DeflateDecoder::new(File::create(path).map_err(not_kept)?);
         loop {
             // However long all of it takes, the next part comes soon.
@@ -152,7 +159,7 @@ impl Link for TcpLink {
                 return Err(LinkError::NotUnderstood("tapes without their length".to_owned()));
             };
             if left == 0 {
-                file.finish().map_err(not_kept)?;
+                file.finish().map_err(not_taken)?;
                 return Ok(());
             }
             while left > 0 {
@@ -161,7 +168,7 @@ impl Link for TcpLink {
                 }
                 let count = usize::try_from(left).unwrap_or(usize::MAX).min(self.unread.len());
                 let part: Vec<u8> = self.unread.drain(..count).collect();
-                file.write_all(&part).map_err(not_kept)?;
+                file.write_all(&part).map_err(not_taken)?;
                 left -= count as u64;
             }
         }

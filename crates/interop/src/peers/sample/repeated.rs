@@ -40,7 +40,7 @@ impl Repeated {
                 rule.of_ranks(count, whole(percent)?, |rank| self.at(rank))
             }
             PeerStatistic::Count => Some(self.count as f64),
-            PeerStatistic::Std | PeerStatistic::SampleStd => None,
+            PeerStatistic::Std => None,
         }
     }
 

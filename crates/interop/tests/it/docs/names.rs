@@ -30,15 +30,6 @@ fn stem(peer: Peer, name: &str) -> String {
                 _ => name.to_owned(),
             }
         }
-        Peer::LlmPerf => {
-            let name = name.strip_prefix("results_").unwrap_or(name);
-            match name.rsplit_once('_') {
-                Some((rest, word)) if is_statistic(word) && !rest.ends_with("_per") => {
-                    rest.strip_suffix("_quantiles").unwrap_or(rest).to_owned()
-                }
-                _ => name.to_owned(),
-            }
-        }
         Peer::LoadGen => {
             let name = name.strip_suffix(" (ns)").unwrap_or(name);
             let name = name.split_once(" percentile ").map_or(name, |(_, rest)| rest);
