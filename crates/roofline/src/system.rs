@@ -8,7 +8,7 @@ use crate::operator::{OperatorCut, operators};
 use crate::pass::{Binding, Pass, PassTime};
 use crate::pass_demand::{PassDemand, PassSums};
 use crate::reach::ModelReaches;
-use crate::routing::ExpertRouting;
+use crate::routing::{ExpertRouting, fewest};
 use crate::serving::Serving;
 use crate::timed::Timed;
 use crate::totals::{OperatorShares, Totals};
@@ -150,20 +150,22 @@ impl System {
         Self { real, shares, routing, ..self }
     }
 
-    /// The same system, whose bound reads the experts that so many tokens of a pass choose each for themselves, all equally often;
-    /// none where the model has no experts.
+    /// The same system, whose bound reads the fewest experts that so many tokens of a pass choose each for themselves, all equally
+    /// often; none where that is no more than the bound reads anyway.
     pub(crate) fn evenly_routed(&self, tokens: f64) -> Option<Self> {
-        let even: Vec<Option<Timed>> =
-            self.ideal_operators.iter().map(|timed| timed.evenly_routed(tokens)).collect();
-        if even.iter().all(Option::is_none) {
+        let mut known: Vec<((f64, f64), f64)> = Vec::new();
+        let mut evenly = |timed: &Timed| {
+            let Some(routed) = timed.operator.experts else { return timed.clone() };
+            let shape = (routed.count, routed.per_token);
+            let read = known.iter().find(|(of, _)| *of == shape).map(|(_, read)| *read);
+            let read = read.unwrap_or_else(|| fewest(routed.count, routed.per_token, tokens));
+            known.push((shape, read));
+            timed.with_experts(read)
+        };
+        let ideal_operators: Vec<Timed> = self.ideal_operators.iter().map(&mut evenly).collect();
+        if known.iter().all(|((_, per_token), read)| read <= per_token) {
             return None;
         }
-        let own = self.ideal_operators.iter();
-        let ideal_operators: Vec<Timed> = even
-            .into_iter()
-            .zip(own)
-            .map(|(even, own)| even.unwrap_or_else(|| own.clone()))
-            .collect();
         Some(Self {
             ideal: Totals::new(ideal_operators.iter(), &self.reaches, OperatorCut::Ideal),
             ideal_operators,
