@@ -56,7 +56,7 @@ use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rat
 ///     format!("{:.3} ms, {:.1} tokens/s", pass.total.to_millis().get(), 1.0 / pass.total.get())
 /// };
 ///
-/// // Llama-3.1-70B with every matrix in fp8, the LM head too: 69.50 GB over 4.8 TB/s.
+/// // Llama-3.1-70B with every matrix in fp8, the LM head too: 69.50 GB over 4.917 TB/s.
 /// let large = step("llama-3.1-70b", "fp8,head=fp8", "h200-sxm", 1)?.total;
 /// assert_eq!(format!("{:.2} ms, {:.2} tokens/s", large.to_millis().get(), 1.0 / large.get()),
 ///     "14.13 ms, 70.75 tokens/s");
@@ -65,11 +65,11 @@ use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rat
 /// let sparse = step("gpt-oss-120b", "", "h100-sxm", 1)?;
 /// assert_eq!(printed(sparse), "1.493 ms, 669.9 tokens/s");
 ///
-/// // DeepSeek-V3 with every matrix but the LM head in fp8, on eight devices: 37.55 GB over 8 times 4.8 TB/s.
+/// // DeepSeek-V3 with every matrix but the LM head in fp8, on eight devices: 37.55 GB over 8 times 4.917 TB/s.
 /// let fp8 = "attention=fp8,dense=fp8,experts=fp8,shared_experts=fp8,router=fp8,head=bf16";
 /// let spread = step("deepseek-v3", fp8, "h200-sxm", 8)?.total;
 /// assert_eq!(format!("{:.3} ms, {:.0} tokens/s", spread.to_millis().get(), 1.0 / spread.get()),
-///     "0.978 ms, 1023 tokens/s");
+///     "0.955 ms, 1047 tokens/s");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
