@@ -81,7 +81,7 @@ fn the_inputs_that_would_have_to_change_are_named_with_what_they_would_have_to_b
     assert!((violation.times - 1.9).abs() < 1e-9);
     assert_eq!(needed(&violation, BoundInput::Devices), Some(2.0));
     assert!(
-        (needed(&violation, BoundInput::Bandwidth).unwrap() / (1.9 * 4.8e12) - 1.0).abs() < 1e-6
+        (needed(&violation, BoundInput::Bandwidth).unwrap() / (1.9 * 4.917e12) - 1.0).abs() < 1e-6
     );
     let bytes = needed(&violation, BoundInput::WeightBytes).unwrap();
     assert!((1.04..1.06).contains(&bytes), "{bytes}");
@@ -94,7 +94,7 @@ fn the_inputs_that_would_have_to_change_are_named_with_what_they_would_have_to_b
     for part in [
         "1.90 times what one h200-sxm can do",
         "2 devices (not 1)",
-        "memory bandwidth of 9.12 TB/s (not 4.80)",
+        "memory bandwidth of 9.34 TB/s (not 4.92)",
         "bytes a parameter (not 2.00)",
         "speculative decoding",
     ] {

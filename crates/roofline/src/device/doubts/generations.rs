@@ -26,9 +26,9 @@ const fn limits(
 
 const GENERATIONS: [GenerationLimits; 17] = [
     limits("ampere", 80.0, (200.0, 2039.0), 312.0, 300.0),
-    limits("ada", 48.0, (200.0, 1008.0), 365.0, 32.0),
-    limits("hopper", 144.0, (1935.0, 4915.0), 989.5, 450.0),
-    limits("blackwell", 192.0, (7700.0, 8000.0), 2500.0, 900.0),
+    limits("ada", 48.0, (200.0, 1008.0), 366.5, 32.0),
+    limits("hopper", 144.0, (1935.0, 4917.0), 989.5, 450.0),
+    limits("blackwell", 192.0, (7700.0, 8184.0), 2500.0, 900.0),
     limits("blackwell-ultra", 288.0, (7700.0, 8000.0), 2500.0, 900.0),
     // Workstation, consumer and GB10.
     limits("blackwell-rtx", 128.0, (250.0, 1800.0), 504.0, 64.0),
@@ -38,12 +38,12 @@ const GENERATIONS: [GenerationLimits; 17] = [
     limits("cdna4", 288.0, (8000.0, 8000.0), 2516.6, 537.6),
     limits("gaudi2", 96.0, (2400.0, 2460.0), 432.0, 300.0),
     limits("gaudi3", 128.0, (3600.0, 3700.0), 1835.0, 600.0),
-    limits("tpu-v5e", 16.0, (810.0, 819.0), 197.0, 200.0),
-    limits("tpu-v5p", 96.0, (2700.0, 2800.0), 459.0, 300.0),
+    limits("tpu-v5e", 16.0, (810.0, 859.0), 197.0, 200.0),
+    limits("tpu-v5p", 96.0, (2700.0, 2800.0), 459.0, 600.0),
     limits("tpu-v6e", 32.0, (1600.0, 1640.0), 918.0, 448.0),
     limits("tpu-v7x", 192.0, (7300.0, 7400.0), 2307.0, 600.0),
     limits("trainium2", 96.0, (2800.0, 2900.0), 667.0, 640.0),
-    limits("inferentia2", 32.0, (820.0, 881.0), 190.0, 192.0),
+    limits("inferentia2", 32.0, (820.0, 881.0), 190.0, 206.2),
 ];
 
 pub(super) fn check(device: &Device, doubts: &mut Vec<String>) {
