@@ -1,5 +1,6 @@
 //! Prefix caches that are emptied before each level.
 
+use fizeau_harness::on_own_thread;
 use fizeau_transport::{Target, reset_cache};
 
 use super::PreparedEndpoint;
@@ -29,11 +30,10 @@ impl EmptiedCaches {
         Self(endpoints.iter().map(target).collect())
     }
 
-    /// Empties that of the endpoint of this number, before it is measured.
+    /// Empties that of the endpoint of this number, before it is measured; on a thread of its own, so that any task may wait for it.
     pub(crate) async fn empty(&self, endpoint: usize) -> Result<(), EndpointError> {
-        match self.0.get(endpoint) {
-            Some(Some(target)) => reset_cache(target).await.map_err(EndpointError::new),
-            Some(None) | None => Ok(()),
-        }
+        let Some(Some(target)) = self.0.get(endpoint).cloned() else { return Ok(()) };
+        let emptied = on_own_thread(async move || reset_cache(&target).await);
+        emptied.await.map_err(EndpointError::new)?.map_err(EndpointError::new)
     }
 }
