@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use fizeau::experiment::{
     EndpointKind, Experiment, ExperimentError, MeetingPoint, MissingShards, PreparedExperiment,
-    ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSpec, Variables,
+    ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSecret, ShardSpec,
+    Variables,
 };
 use fizeau::harness::Cancel;
 use fizeau::workload::{Shard, ShardTextError};
@@ -51,6 +52,7 @@ pub(crate) fn of(args: &ShardArgs, out: Out, cancel: &Cancel) -> Result<Shards, 
     let Some(meeting) = named.or_else(by_launcher) else { return Ok(Shards::Apart(found.shard)) };
     let mut spec = ShardSpec::new(found.shard, meeting);
     spec.patience = args.shard_timeout;
+    spec.secret = ShardSecret::find(&variables);
     if args.allow_missing_shards {
         spec.missing = MissingShards::Allowed;
     }
