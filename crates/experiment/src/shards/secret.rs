@@ -81,7 +81,14 @@ fn keyed_hash(key: &[u8], text: &[u8]) -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+    use std::thread;
+
+    use fizeau_harness::Cancel;
+    use fizeau_workload::Shard;
+
     use super::*;
+    use crate::{MeetingPoint, ShardError, ShardGroup, ShardOffer, ShardSpec};
 
     /// RFC 4231, test cases 2 and 6.
     #[test]
@@ -116,5 +123,26 @@ mod tests {
         }
         assert!(!none.is_needed() && !format!("{secret:?}").contains("s3"));
         assert!(drawn() != drawn());
+    }
+
+    #[test]
+    fn a_stranger_is_told_why_and_keeps_nobody_from_meeting() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let meet = |index: u64, secret: &str| {
+            let meeting = MeetingPoint::Address(format!("127.0.0.1:{port}"));
+            let mut spec = ShardSpec::new(Shard::new(index, 2).unwrap(), meeting);
+            spec.secret = ShardSecret(secret.as_bytes().to_vec());
+            ShardGroup::meet(&spec, ShardOffer::default(), &Cancel::new())
+        };
+        thread::scope(|scope| {
+            let first = scope.spawn(|| meet(0, "a"));
+            let stranger = meet(1, "b").unwrap_err();
+            let ShardError::Mismatch(text) = &stranger else { panic!("{stranger}") };
+            assert!(text.contains(SECRET), "{text}");
+            meet(1, "a").unwrap();
+            first.join().unwrap().unwrap();
+        });
     }
 }

@@ -108,7 +108,7 @@ fn near(folded: &LevelSummary, exact: &LevelSummary) -> Result<(), TestCaseError
         }
     }
     let of = |level: &LevelSummary| level.over_time.map(|over| (over.in_flight, over.due));
-    for ((ours, due), (theirs, all_due)) in of(folded).zip(of(exact)) {
+    if let Some(((ours, due), (theirs, all_due))) = of(folded).zip(of(exact)) {
         prop_assert!((ours.mean - theirs.mean).abs() <= 0.05 * theirs.mean + 1.0, "{ours:?}");
         prop_assert!((due.mean - all_due.mean).abs() <= 0.05 * all_due.mean + 1.0, "{due:?}");
     }
