@@ -16,6 +16,7 @@ mod calibrate_report;
 mod cargo;
 mod counts;
 mod engine;
+mod namespaces;
 mod process;
 mod ptx;
 mod shards;
@@ -69,6 +70,11 @@ enum Task {
         /// A program that is built already; by default it is built first
         fizeau: Option<PathBuf>,
     },
+    /// Run shards in network namespaces of this machine, which takes root's rights, and cut a link in mid-run
+    Namespaces {
+        /// A program that is built already; by default it is built first
+        fizeau: Option<PathBuf>,
+    },
     /// Every check there is; what CI runs
     Test,
     /// Run the benches; `transport` runs the client side by side with wrk alone, `transport --help` lists its options
@@ -104,6 +110,7 @@ pub fn main() -> ExitCode {
         Task::Sweep { args } => sweep::run(&args),
         Task::Shards { count, args } => shards::run(count, &args),
         Task::Slurm { fizeau } => slurm::run(fizeau),
+        Task::Namespaces { fizeau } => namespaces::run(fizeau),
         Task::Test => test::run(),
         Task::Bench { args } => bench::run(&args),
         Task::CalibrateReport { args } => calibrate_report::run(&args),
