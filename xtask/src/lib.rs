@@ -20,6 +20,7 @@ mod engine;
 mod features;
 mod fuzz;
 mod mutants;
+mod namespaces;
 mod process;
 mod ptx;
 mod release;
@@ -75,6 +76,11 @@ enum Task {
     },
     /// Run shards under a real Slurm of this machine, unpacked into target/slurm
     Slurm {
+        /// A program that is built already; by default it is built first
+        fizeau: Option<PathBuf>,
+    },
+    /// Run shards in network namespaces of this machine, which takes root's rights, and cut a link in mid-run
+    Namespaces {
         /// A program that is built already; by default it is built first
         fizeau: Option<PathBuf>,
     },
@@ -152,6 +158,7 @@ pub fn main() -> ExitCode {
         Task::Sweep { args } => sweep::run(&args),
         Task::Shards { count, args } => shards::run(count, &args),
         Task::Slurm { fizeau } => slurm::run(fizeau),
+        Task::Namespaces { fizeau } => namespaces::run(fizeau),
         Task::Test => test::run(),
         Task::Bench { args } => bench::run(&args),
         Task::CalibrateReport { args } => calibrate_report::run(&args),

@@ -42,7 +42,7 @@ pub(crate) fn run(fizeau: Option<PathBuf>) -> Result<ExitCode> {
 }
 
 /// The command line, built.
-fn built() -> Result<PathBuf> {
+pub(crate) fn built() -> Result<PathBuf> {
     let built = cargo::build(&["--package", "fizeau-cli", "--bin", "fizeau", "--all-features"])?;
     let fizeau = built.first().context("cargo built no program named fizeau in fizeau-cli")?;
     Ok(fizeau.path.clone())
@@ -173,7 +173,7 @@ fn said(ended: &Output) -> String {
 }
 
 /// How many requests a run sent, from how many tasks, and how far apart those began.
-fn summary(out: &Path) -> Result<(u64, u64, f64)> {
+pub(crate) fn summary(out: &Path) -> Result<(u64, u64, f64)> {
     let path = out.join("summary.json");
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let summary: serde_json::Value = serde_json::from_str(&text)?;

@@ -1,8 +1,8 @@
 //! Many shards: their tapes merged, and a meeting of a thousand of them on the loopback.
 //!
-//! `cargo xtask bench scale`, or with the number of requests of a level after it. Tapes are made up as they are read, no two alike, so that no disk
-//! is measured; what the making alone takes stands beside it. Between two levels shard 0 does what the rows say for theirs, and
-//! then decides.
+//! `cargo xtask bench scale`, or with the number of requests of a level after it: by default a million, with a hundred million tokens. Tapes are made
+//! up as they are read, no two alike, so that no disk is measured; what the making alone takes stands beside it. Between two levels shard 0 does what
+//! the rows say for theirs, and decides by the summary, whose row stands apart.
 
 mod meeting;
 
@@ -16,14 +16,14 @@ use fizeau::record::{ClockAxis, ClockReading, ClockSource, MergedTapes, StoredTa
 use fizeau_benches::{Since, Spent};
 
 /// Tokens of a reply, one an event.
-const TOKENS: u64 = 16;
+const TOKENS: u64 = 100;
 
 fn main() -> Result<()> {
     if meeting::take_part()? {
         return Ok(());
     }
     let requests = std::env::args().skip(1).find_map(|word| word.parse().ok());
-    let requests = requests.unwrap_or(256_000_u64);
+    let requests = requests.unwrap_or(1_000_000_u64);
     println!("{:<52} {:>9} {:>9} {:>9}", "", "wall s", "cpu s", "MiB");
     let since = Since::now();
     io::copy(&mut MadeUp::share(0, 1, requests), &mut io::sink())?;
@@ -53,9 +53,11 @@ fn merge(shards: u64, requests: u64) -> Result<()> {
         tally.add(&tape);
         tail.add(number, &tape);
     }
+    row(&format!("{requests} requests of {shards} shards made up and merged"), &since.spent());
+    let since = Since::now();
     tally.settle();
     black_box((tally.summary(), tail));
-    row(&format!("{requests} requests of {shards} shards made up and merged"), &since.spent());
+    row("  their summary, by which the next level is decided", &since.spent());
     Ok(())
 }
 

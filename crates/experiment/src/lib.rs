@@ -98,7 +98,7 @@ pub use search::{
 };
 pub use shards::{
     MEETING_VARIABLES, MeetingPoint, MissingShards, SHARD_VARIABLES, ShardError, ShardGroup,
-    ShardIdentity, ShardIdentityError, ShardOffer, ShardSource, ShardSpec, StartTime,
+    ShardIdentity, ShardIdentityError, ShardOffer, ShardSecret, ShardSource, ShardSpec, StartTime,
     StartTimeError, Variables,
 };
 pub use sol::{

@@ -11,6 +11,7 @@ mod link;
 mod meeting;
 mod message;
 mod offset;
+mod secret;
 mod spec;
 mod start_at;
 
@@ -22,6 +23,7 @@ pub use identity::{SHARD_VARIABLES, ShardIdentity, ShardIdentityError, ShardSour
 pub(crate) use leader::PartOf;
 pub use meeting::{MEETING_VARIABLES, MeetingPoint};
 pub(crate) use message::PartReport;
+pub use secret::ShardSecret;
 pub use spec::{MissingShards, ShardOffer, ShardSpec};
 pub(crate) use start_at::WallGate;
 pub use start_at::{StartTime, StartTimeError};

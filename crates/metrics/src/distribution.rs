@@ -11,7 +11,6 @@ mod pooled;
 mod rates;
 mod sample;
 
-pub(crate) use column::Column;
 pub(crate) use counted::TokenCensus;
 pub use counted::TokenDistribution;
 pub use describe::percentile_of_sorted;
@@ -101,12 +100,16 @@ pub enum PercentileResolution {
     /// To within 2^-11 of the value, under 0.05 %: the sample was too large to keep ([`PooledSample::EXACT`]).
     #[serde(rename = "within 0.05 %")]
     Folded,
+    /// From a part of the requests, drawn by lot: all were too many to keep in their order
+    /// ([`LevelTally::EXACT`](crate::LevelTally::EXACT)). Intervals are those of the part.
+    #[serde(rename = "of a part of the requests")]
+    Drawn,
 }
 
 fizeau_core::words! {
-    /// The name used in files and reports: `exact`, or `within 0.05 %`.
+    /// The name used in files and reports: `exact`, `within 0.05 %` or `of a part of the requests`.
     pub PercentileResolution::as_str {
-        Exact = "exact", Folded = "within 0.05 %",
+        Exact = "exact", Folded = "within 0.05 %", Drawn = "of a part of the requests",
     }
 }
 
@@ -206,6 +209,34 @@ impl Distribution {
                 Some(StatisticValue { value: self.max?, stand_in: Some(stand_in) })
             }
             _ => Some(StatisticValue { value: self.statistic(statistic)?, stand_in: None }),
+        }
+    }
+
+    /// The same with the intervals of `part`, a part of the same values in the order of sending, made wider where they do not
+    /// hold the figure itself.
+    pub(crate) fn with_intervals_of(self, part: &Self) -> Self {
+        let holding = |Interval { low, high, confidence }: Interval<Millis>, value: Millis| {
+            let (low, high) = (low.get().min(value.get()), high.get().max(value.get()));
+            Interval { low: Millis::new(low), high: Millis::new(high), confidence }
+        };
+        let quantile = |ours: Quantile, theirs: Quantile| match ours {
+            Quantile::Known { value, .. } => {
+                let found = theirs.support(part.n);
+                let interval = found.map(|found| found.map(|ends| holding(ends, value)));
+                Quantile::Known { value, interval }
+            }
+            Quantile::Absent | Quantile::Withheld { .. } => ours,
+        };
+        let mean = part.mean_interval.zip(self.mean);
+        Self {
+            mean_interval: mean.map(|(found, mean)| found.map(|ends| holding(ends, mean))),
+            effective_n: part.effective_n,
+            p50: quantile(self.p50, part.p50),
+            p90: quantile(self.p90, part.p90),
+            p95: quantile(self.p95, part.p95),
+            p99: quantile(self.p99, part.p99),
+            p999: quantile(self.p999, part.p999),
+            ..self
         }
     }
 

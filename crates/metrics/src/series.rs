@@ -10,6 +10,7 @@ pub(crate) use cells::TokenCells;
 pub(crate) use count::CountSeries;
 pub(crate) use timeline::SentRequest;
 pub use timeline::Timeline;
+pub(crate) use timeline::{FoldedRequests, RequestEvent};
 pub(crate) use weighted::TimeWeighted;
 
 use fizeau_core::{Nanos, Stamp, Tape};

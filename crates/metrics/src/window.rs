@@ -132,6 +132,15 @@ impl From<NoWindowReason> for NoWindow {
     }
 }
 
+impl MeasuredWindow {
+    /// The same with the numbers of all requests, where each that is kept stands for so many.
+    pub(crate) fn of_all(self, each: f64) -> Self {
+        let all = |kept: u64| (kept as f64 * each).round() as u64;
+        let (cut_front, kept, cut_back) = (all(self.cut_front), all(self.kept), all(self.cut_back));
+        Self { cut_front, kept, cut_back, ..self }
+    }
+}
+
 impl Timeline {
     /// The window from `from` to `to`, the sending of the last request at the latest.
     fn window(

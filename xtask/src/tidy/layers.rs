@@ -146,7 +146,16 @@ const LAYERS: [Layer; 18] = [
             "fizeau-pareto",
             "fizeau-core",
         ],
-        external: &["flate2", "jiff", "rustix", "serde", "serde_json", "thiserror", "tokio"],
+        external: &[
+            "flate2",
+            "jiff",
+            "rustix",
+            "serde",
+            "serde_json",
+            "sha2",
+            "thiserror",
+            "tokio",
+        ],
     },
     Layer {
         name: "fizeau-harness",

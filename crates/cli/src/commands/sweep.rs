@@ -44,8 +44,10 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     let mut settings = series.settings(protocol_of(args)?, PromptReader::Server)?;
     settings.resume.clone_from(&args.resume);
     let meeting = Meeting::of(&args.measure, "sweep")?;
-    meeting.shards.refuse("--resume", args.resume.is_some())?;
-    meeting.shards.refuse("--until", args.levels.until.is_some())?;
+    let instead =
+        "measure the levels that are left into a folder of their own, by --levels or --rates";
+    meeting.shards.refuse("--resume", args.resume.is_some(), instead)?;
+    meeting.shards.refuse_until(args.levels.until.is_some())?;
     let measured = measure(&args.measure, settings, "sweep", &meeting)?;
     let Measured { outcome, folder, cancel } = match measured {
         Levels::Whole(measured) => measured,

@@ -14,6 +14,7 @@ use super::link::{Link, LinkError, Wait, join_folder, join_tcp};
 use super::meeting::MeetingPoint;
 use super::message::{Hello, Message, PartReport, Welcome};
 use super::offset::{OffsetEstimate, PINGS, Ping};
+use super::secret::{ProofOf, SECRET, drawn};
 use super::spec::ShardSpec;
 use crate::wall_time::WallTime;
 
@@ -40,17 +41,25 @@ impl Follower {
     /// Comes to shard 0.
     pub(super) fn meet(spec: &ShardSpec, cancel: &Cancel) -> Result<Self, ShardError> {
         let patience: Duration = spec.patience.into();
+        let own = drawn();
         let hello = Message::Hello(Hello {
             version: version(),
             index: spec.shard.index(),
             count: spec.shard.count().get(),
             host: host_name(),
+            drawn: own.clone(),
         });
         let wait = Wait::of(patience, cancel);
+        let place = match &spec.meeting {
+            MeetingPoint::Address(address) => address.clone(),
+            MeetingPoint::Folder(folder) => folder.display().to_string(),
+        };
+        let missing = |error: LinkError| {
+            error.of(&format!("{FIRST}, looked for at {place} for {:.0} s", patience.as_secs_f64()))
+        };
         let came = match &spec.meeting {
             MeetingPoint::Address(address) => join_tcp(address, &wait).and_then(|mut link| {
                 link.send(&hello)?;
-                // It answers once all are there.
                 let answer = link.receive(&Wait::of(2 * patience, cancel))?;
                 Ok((link, answer))
             }),
@@ -59,13 +68,20 @@ impl Follower {
                 join_folder(folder, &name, &hello, &wait)
             }
         };
-        let (link, answer) = came.map_err(|error| {
-            let place = match &spec.meeting {
-                MeetingPoint::Address(address) => address.clone(),
-                MeetingPoint::Folder(folder) => folder.display().to_string(),
-            };
-            error.of(&format!("{FIRST}, looked for at {place} for {:.0} s", patience.as_secs_f64()))
-        })?;
+        let (mut link, mut answer) = came.map_err(missing)?;
+        if let Message::Challenge { drawn, proof } = &answer {
+            if !spec.secret.is_proved(proof, ProofOf::First, &own, drawn) {
+                return Err(ShardError::Mismatch(format!(
+                    "{FIRST} at {place} has another secret than shard {}: give all the same {SECRET}",
+                    spec.shard
+                )));
+            }
+            let proof = spec.secret.proof(ProofOf::Other, drawn, &own);
+            // It answers once all are there.
+            let all = Wait::of(2 * patience, cancel);
+            let proved = link.send(&Message::Proof { proof }).and_then(|()| link.receive(&all));
+            answer = proved.map_err(missing)?;
+        }
         match answer {
             Message::Welcome(welcome) => {
                 Ok(Self { link, welcome, reading: None, patience, cancel: cancel.clone() })

@@ -16,6 +16,7 @@ use super::group::mark;
 use super::link::{FolderHost, Link, LinkError, TcpHost, Wait};
 use super::meeting::MeetingPoint;
 use super::message::{Hello, Message, PartReport, Welcome};
+use super::secret::{ProofOf, SECRET, ShardSecret, drawn};
 use super::spec::{MissingShards, ShardSpec};
 
 /// How far ahead a level's beginning is named: longer than any message takes to reach everybody.
@@ -132,6 +133,7 @@ impl Leader {
         let mut peers: Vec<Peer> = Vec::new();
         let wait = Wait::of(patience, cancel);
         let others = spec.shard.count().get() - 1;
+        let mut strangers = 0;
         while (peers.len() as u64) < others {
             let link = match host.next(&wait) {
                 Ok(link) => link,
@@ -139,10 +141,10 @@ impl Leader {
                 Err(LinkError::Silent) => break,
                 Err(error) => return Err(error.of("the place where shards meet")),
             };
-            match greet(link, &peers, spec.shard, cancel) {
+            match greet(link, &peers, spec, cancel) {
                 Ok(Some(peer)) => peers.push(peer),
-                // Whoever says nothing that is understood is no shard of ours.
-                Ok(None) => {}
+                // Whoever says nothing that is understood, or does not know the secret, is no shard of ours.
+                Ok(None) => strangers += 1,
                 Err(error) => {
                     refuse(&mut peers, &error);
                     return Err(error);
@@ -160,13 +162,13 @@ impl Leader {
             gone: Vec::new(),
             _host: host,
         };
-        leader.name_missing(&spec.meeting)?;
+        leader.name_missing(&spec.meeting, strangers)?;
         let welcome = Message::Welcome(leader.welcome.clone());
         leader.tell(&welcome)?;
         Ok(leader)
     }
 
-    fn name_missing(&mut self, meeting: &MeetingPoint) -> Result<(), ShardError> {
+    fn name_missing(&mut self, meeting: &MeetingPoint, strangers: u64) -> Result<(), ShardError> {
         let count = self.shard.count().get();
         let came = |index: u64| self.peers.iter().any(|peer| peer.shard.index() == index);
         let missing: Vec<String> = (1..count)
@@ -188,8 +190,12 @@ impl Leader {
         let (some, more) = missing.split_at(missing.len().min(8));
         let more =
             if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        let strangers = match strangers {
+            0 => String::new(),
+            some => format!("; {some} that came did not prove to be of this run ({SECRET})"),
+        };
         let error = ShardError::PeerMissing(format!(
-            "shard {}{more} did not come to {place} within {seconds:.0} s; {} of {count} are here",
+            "shard {}{more} did not come to {place} within {seconds:.0} s; {} of {count} are here{strangers}",
             some.join(", "),
             self.peers.len() + 1
         ));
@@ -430,21 +436,54 @@ pub(crate) fn version() -> String {
     format!("fizeau {}", env!("CARGO_PKG_VERSION"))
 }
 
+/// Whether who has come knows the secret of the run, after shard 0 has proved that it does. One that drew no number is of an earlier
+/// version, which proves nothing.
+fn knows_secret(
+    link: &mut dyn Link,
+    secret: &ShardSecret,
+    theirs: &str,
+    cancel: &Cancel,
+) -> Result<bool, LinkError> {
+    if theirs.is_empty() {
+        return Ok(!secret.is_needed());
+    }
+    let drawn = drawn();
+    let proof = secret.proof(ProofOf::First, theirs, &drawn);
+    link.send(&Message::Challenge { drawn: drawn.clone(), proof })?;
+    Ok(match link.receive(&Wait::of(GREETING, cancel))? {
+        Message::Proof { proof } => secret.is_proved(&proof, ProofOf::Other, &drawn, theirs),
+        _ => false,
+    })
+}
+
 /// Who it is that has come; none for nobody of ours.
 fn greet(
     mut link: Box<dyn Link>,
     peers: &[Peer],
-    own: Shard,
+    spec: &ShardSpec,
     cancel: &Cancel,
 ) -> Result<Option<Peer>, ShardError> {
+    let own = spec.shard;
     let hello = match link.receive(&Wait::of(GREETING, cancel)) {
         Ok(Message::Hello(hello)) => hello,
         Err(LinkError::CalledOff) => return Err(ShardError::CalledOff),
         Ok(_) | Err(_) => return Ok(None),
     };
-    let Hello { version: theirs, index, count, host } = hello;
+    let Hello { version: theirs, index, count, host, drawn } = hello;
     let refused = |text: String| Err(ShardError::Mismatch(text));
     let name = format!("shard {index}/{count} on {host}");
+    match knows_secret(&mut *link, &spec.secret, &drawn, cancel) {
+        Ok(true) => {}
+        Err(LinkError::CalledOff) => return Err(ShardError::CalledOff),
+        Err(_) => return Ok(None),
+        Ok(false) => {
+            let text =
+                format!("{name} has another secret than shard 0: give all the same {SECRET}");
+            // Whoever is gone need not be told.
+            let _ = link.send(&Message::Refused(ShardError::Mismatch(text)));
+            return Ok(None);
+        }
+    }
     let objection = if theirs != version() {
         Some(format!("{name} is {theirs}, and shard 0 is {}", version()))
     } else if count != own.count().get() {

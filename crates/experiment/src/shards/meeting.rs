@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::identity::Variables;
+use super::secret::SECRET;
 
 /// Where the shards of a run meet: shard 0 listens there, or all see the same folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,7 @@ pub const MEETING_VARIABLES: &[(&str, &str)] = &[
     (MEETING, "HOST:PORT of shard 0, or a folder that all shards see"),
     (STEP_NODES, "the nodes of a Slurm step, of which the first has shard 0"),
     (JOB_ID, "the number of a Slurm job, of which the port follows"),
+    (SECRET, "what all shards of a run know and prove to one another as they meet"),
 ];
 
 const MEETING: &str = "FIZEAU_RENDEZVOUS";

@@ -14,6 +14,10 @@ use super::error::ShardError;
 pub(crate) enum Message {
     /// A shard comes.
     Hello(Hello),
+    /// Shard 0 knows the secret of the run: does the other?
+    Challenge { drawn: String, proof: String },
+    /// It does.
+    Proof { proof: String },
     /// It may take part.
     Welcome(Welcome),
     /// What it is about to measure: its `run.json`.
@@ -54,6 +58,9 @@ pub(crate) struct Hello {
     pub(crate) index: u64,
     pub(crate) count: u64,
     pub(crate) host: String,
+    /// A number that it drew, for shard 0 to prove that it knows the secret of the run. Earlier versions said none.
+    #[serde(default)]
+    pub(crate) drawn: String,
 }
 
 /// What shard 0 tells those that came.

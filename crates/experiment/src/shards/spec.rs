@@ -6,6 +6,7 @@ use fizeau_core::Nanos;
 use fizeau_workload::Shard;
 
 use super::meeting::MeetingPoint;
+use super::secret::ShardSecret;
 
 /// How a shard takes part in a run of several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct ShardSpec {
     pub patience: Nanos,
     /// Whether some may be missing: by default not.
     pub missing: MissingShards,
+    /// What each has to know: by default nothing.
+    pub secret: ShardSecret,
 }
 
 /// Whether shards may be missing.
@@ -44,8 +47,8 @@ pub struct ShardOffer {
 impl ShardSpec {
     /// That `shard` takes part in what meets there.
     #[must_use]
-    pub const fn new(shard: Shard, meeting: MeetingPoint) -> Self {
-        let patience = Nanos::from_secs(60);
-        Self { shard, meeting, patience, missing: MissingShards::Refused }
+    pub fn new(shard: Shard, meeting: MeetingPoint) -> Self {
+        let (patience, secret) = (Nanos::from_secs(60), ShardSecret::default());
+        Self { shard, meeting, patience, missing: MissingShards::Refused, secret }
     }
 }

@@ -39,6 +39,15 @@ impl Buckets {
         self.octaves[octave].get_or_insert_with(|| Box::new([0; SLOTS]))
     }
 
+    /// How many bytes they hold.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        self.octaves
+            .iter()
+            .map(|slots| 8 + slots.as_ref().map_or(0, |slots| size_of_val(&**slots)))
+            .sum()
+    }
+
     /// Takes in all that `other` has.
     pub(super) fn merge(&mut self, other: &Self) {
         self.zeros += other.zeros;

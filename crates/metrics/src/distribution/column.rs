@@ -2,8 +2,7 @@
 
 use fizeau_core::Nanos;
 
-use super::describe::{Dependence, Moments, describe};
-use super::{Distribution, PercentileResolution};
+use super::describe::Moments;
 use crate::sort::ascending;
 
 /// A sample of latencies in whole nanoseconds, all of them kept.
@@ -11,13 +10,13 @@ use crate::sort::ascending;
 /// A latency under 4.29 s takes four bytes and a longer one eight: what a run of a million requests holds in memory
 /// hangs on it. Their order does not matter to a sample, so the two kinds lie apart.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Column {
+pub(super) struct Column {
     short: Vec<u32>,
     long: Vec<u64>,
 }
 
 impl Column {
-    pub(crate) fn push(&mut self, latency: Nanos) {
+    pub(super) fn push(&mut self, latency: Nanos) {
         match u32::try_from(latency.as_nanos()) {
             Ok(short) => self.short.push(short),
             Err(_) => self.long.push(latency.as_nanos()),
@@ -25,7 +24,7 @@ impl Column {
     }
 
     /// Takes in all that `other` has.
-    pub(crate) fn append(&mut self, mut other: Self) {
+    pub(super) fn append(&mut self, mut other: Self) {
         self.short.append(&mut other.short);
         self.long.append(&mut other.long);
     }
@@ -38,17 +37,6 @@ impl Column {
     pub(super) fn values(&self) -> impl Iterator<Item = Nanos> {
         let short = self.short.iter().map(|&nanos| nanos.into());
         short.chain(self.long.iter().copied()).map(Nanos::from_nanos)
-    }
-
-    /// The summary, without intervals: the values are in no order.
-    pub(crate) fn summary(&self) -> Distribution {
-        self.summarize(Dependence::Pooled)
-    }
-
-    fn summarize(&self, dependence: Dependence<'_>) -> Distribution {
-        let sorted = self.sorted();
-        let at = |rank| sorted.at(rank);
-        describe(sorted.moments(), dependence, PercentileResolution::Exact, at)
     }
 
     /// A copy in ascending order: all short ones are below all long ones.

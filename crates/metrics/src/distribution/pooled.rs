@@ -30,7 +30,11 @@ use folded::{Folded, share};
 /// assert_eq!(sample.summary().p50.value(), Some(Millis::new(10.0)));
 /// ```
 #[derive(Debug, Clone)]
-pub struct PooledSample(State);
+pub struct PooledSample {
+    state: State,
+    /// How many are kept one by one.
+    most: usize,
+}
 
 #[derive(Debug, Clone)]
 enum State {
@@ -49,9 +53,14 @@ impl PooledSample {
     /// How many gaps are kept one by one before they are folded: 2^20, a little over a million.
     pub const EXACT: usize = 1 << 20;
 
+    /// Of nothing yet, keeping so many one by one.
+    pub(crate) fn up_to(most: usize) -> Self {
+        Self { state: State::Exact(Exact::default()), most }
+    }
+
     /// Takes a gap in.
     pub fn push(&mut self, gap: Nanos) {
-        match &mut self.0 {
+        match &mut self.state {
             State::Exact(exact) => {
                 exact.whole.push(gap);
                 self.fold_if_full();
@@ -62,7 +71,7 @@ impl PooledSample {
 
     /// Takes in a gap that `tokens` tokens share: as many values, each an even part of it. None without tokens.
     pub fn push_shared(&mut self, gap: Nanos, tokens: Tokens) {
-        match (&mut self.0, tokens.get()) {
+        match (&mut self.state, tokens.get()) {
             (_, 0) => {}
             (_, 1) => self.push(gap),
             (State::Folded(folded), tokens) => folded.add_all([(gap, tokens)]),
@@ -75,7 +84,7 @@ impl PooledSample {
 
     /// Takes in all that `other` has, as if pushed here.
     pub(crate) fn merge(&mut self, other: Self) {
-        match (&mut self.0, other.0) {
+        match (&mut self.state, other.state) {
             (State::Exact(ours), State::Exact(theirs)) => {
                 ours.whole.append(theirs.whole);
                 ours.shared.extend(theirs.shared);
@@ -85,7 +94,7 @@ impl PooledSample {
             (State::Folded(ours), State::Folded(theirs)) => ours.merge(&theirs),
             (State::Exact(ours), State::Folded(mut theirs)) => {
                 theirs.add_all(ours.values());
-                self.0 = State::Folded(theirs);
+                self.state = State::Folded(theirs);
             }
         }
     }
@@ -93,7 +102,7 @@ impl PooledSample {
     /// How many values it has taken in; a shared gap counts once for each token.
     #[must_use]
     pub fn len(&self) -> u64 {
-        match &self.0 {
+        match &self.state {
             State::Exact(exact) => exact.values().map(|(_, tokens)| tokens).sum(),
             State::Folded(folded) => folded.len(),
         }
@@ -125,8 +134,17 @@ impl PooledSample {
         percents.iter().map(each).collect()
     }
 
+    /// How many bytes it holds.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.state {
+            State::Exact(Exact { whole, shared }) => 8 * (whole.len() + 2 * shared.len()),
+            State::Folded(folded) => folded.bytes(),
+        }
+    }
+
     fn ranks(&self) -> (Moments, PercentileResolution, Ranks) {
-        match &self.0 {
+        match &self.state {
             State::Exact(exact) if exact.shared.is_empty() => {
                 let sorted = exact.whole.sorted();
                 (sorted.moments(), PercentileResolution::Exact, Ranks::Whole(sorted))
@@ -142,10 +160,10 @@ impl PooledSample {
     }
 
     fn fold_if_full(&mut self) {
-        if let State::Exact(exact) = &self.0
-            && exact.whole.len() + exact.shared.len() > Self::EXACT
+        if let State::Exact(exact) = &self.state
+            && exact.whole.len() + exact.shared.len() > self.most
         {
-            self.0 = State::Folded(Box::new(Folded::of(exact)));
+            self.state = State::Folded(Box::new(Folded::of(exact)));
         }
     }
 }
@@ -153,7 +171,7 @@ impl PooledSample {
 impl Extend<Nanos> for PooledSample {
     /// Takes in gaps of one token each, as [`PooledSample::push`] does one.
     fn extend<I: IntoIterator<Item = Nanos>>(&mut self, gaps: I) {
-        match &mut self.0 {
+        match &mut self.state {
             State::Folded(folded) => folded.add_all(gaps.into_iter().map(|gap| (gap, 1))),
             State::Exact(_) => gaps.into_iter().for_each(|gap| self.push(gap)),
         }
@@ -162,7 +180,7 @@ impl Extend<Nanos> for PooledSample {
 
 impl Default for PooledSample {
     fn default() -> Self {
-        Self(State::Exact(Exact::default()))
+        Self::up_to(Self::EXACT)
     }
 }
 

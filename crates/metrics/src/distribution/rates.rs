@@ -1,7 +1,8 @@
 //! Rates, one a request, whose slow tail lies at the low end.
 
-use fizeau_core::PerSec;
+use fizeau_core::{Millis, Nanos, PerSec};
 
+use super::PooledSample;
 use super::describe::{Moments, interpolate, values_needed};
 use crate::Statistic;
 use crate::sort::{ascending, key};
@@ -9,7 +10,8 @@ use crate::sort::{ascending, key};
 /// The summary of rates, one a request, such as the pace at which each user reads. The more the better, so the slow tail is
 /// p10, p5 and p1.
 ///
-/// Exact, with linear interpolation; a percentile is withheld where the sample is too small to support it, by the rule of
+/// Exact up to [`LevelTally::EXACT`](crate::LevelTally::EXACT) requests, and percentiles within 2^-11 beyond, with linear
+/// interpolation; a percentile is withheld where the sample is too small to support it, by the rule of
 /// [`Distribution`](crate::Distribution), at the lower end likewise: p10 needs 10 values, p5 20, p1 100.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
@@ -37,6 +39,28 @@ pub struct RateDistribution {
 }
 
 impl RateDistribution {
+    fn of_folded(folded: &PooledSample) -> Self {
+        let all = folded.summary();
+        let rate = |figure: Option<Millis>| figure.map(|figure| PerSec::new(figure.get()));
+        let percents = folded.percentiles(&[1.0, 5.0, 10.0, 50.0, 90.0]);
+        let percentile = |index: usize, mirrored: u64| {
+            let found = percents.get(index).copied().flatten();
+            rate(found.filter(|_| all.n >= values_needed(mirrored)))
+        };
+        Self {
+            n: all.n,
+            mean: rate(all.mean),
+            std: rate(all.std),
+            min: rate(all.min),
+            p1: percentile(0, 990),
+            p5: percentile(1, 950),
+            p10: percentile(2, 900),
+            p50: percentile(3, 500),
+            p90: percentile(4, 900),
+            max: rate(all.max),
+        }
+    }
+
     /// One statistic; none if the sample is empty or cannot support it, and for those of the other tail, which it does not have.
     pub(crate) const fn statistic(&self, statistic: Statistic) -> Option<PerSec> {
         match statistic {
@@ -49,23 +73,61 @@ impl RateDistribution {
     }
 }
 
-/// The rates behind a [`RateDistribution`], all of them kept.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RateSample(Vec<f64>);
+/// The rates behind a [`RateDistribution`].
+#[derive(Debug, Clone)]
+pub(crate) struct RateSample {
+    kept: Vec<f64>,
+    /// The most that are kept.
+    most: usize,
+    /// All of them, once they were more.
+    folded: Option<PooledSample>,
+}
 
 impl RateSample {
+    /// Of nothing yet, keeping so many one by one.
+    pub(crate) const fn up_to(most: usize) -> Self {
+        Self { kept: Vec::new(), most, folded: None }
+    }
+
+    /// How many bytes it holds.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        8 * self.kept.capacity() + self.folded.as_ref().map_or(0, PooledSample::bytes)
+    }
+
     /// Takes `rate` in, if there is one.
     pub(crate) fn note(&mut self, rate: Option<PerSec>) {
-        self.0.extend(rate.map(PerSec::get).filter(|rate| (0.0..f64::INFINITY).contains(rate)));
+        let rate = rate.map(PerSec::get).filter(|rate| (0.0..f64::INFINITY).contains(rate));
+        self.kept.extend(rate);
+        self.fold();
     }
 
     /// Takes in all that `other` has.
     pub(crate) fn append(&mut self, mut other: Self) {
-        self.0.append(&mut other.0);
+        self.kept.append(&mut other.kept);
+        match (&mut self.folded, other.folded) {
+            (Some(ours), Some(theirs)) => ours.merge(theirs),
+            (None, Some(theirs)) => self.folded = Some(theirs),
+            (_, None) => {}
+        }
+        self.fold();
+    }
+
+    /// Puts what is kept to the rest where there is any, or as soon as it is too much: as lengths of time, of which a nanosecond
+    /// stands for a millionth of a unit.
+    fn fold(&mut self) {
+        if self.folded.is_some() || self.kept.len() > self.most {
+            let folded = self.folded.get_or_insert_with(|| PooledSample::up_to(self.most));
+            let nanos = |rate: f64| Nanos::from_nanos((rate * 1e6).round() as u64);
+            folded.extend(self.kept.drain(..).map(nanos));
+        }
     }
 
     pub(crate) fn summary(&self) -> RateDistribution {
-        let mut sorted = self.0.clone();
+        if let Some(folded) = &self.folded {
+            return RateDistribution::of_folded(folded);
+        }
+        let mut sorted = self.kept.clone();
         ascending(&mut sorted, |&rate| key(rate));
         let moments = Moments::of(|| sorted.iter().map(|&rate| (rate, 1)));
         let at = |rank: u64| sorted.get(rank as usize).copied();

@@ -5,9 +5,10 @@ use fizeau_core::{Millis, Nanos, StampSource, Tape};
 use super::catalogue::Source;
 use super::uncertainty::{RequestSeries, complete};
 use super::{Jitter, Metric, MetricTable};
-use crate::distribution::Column;
 use crate::events::Events;
-use crate::{Distribution, PooledSample, RequestMetrics, Statistic, inter_chunk, inter_token};
+use crate::{
+    Distribution, LevelTally, PooledSample, RequestMetrics, Statistic, inter_chunk, inter_token,
+};
 
 /// The samples behind [`MetricTable`] and [`Jitter`].
 #[derive(Debug, Clone, Default)]
@@ -24,31 +25,65 @@ pub(super) struct Latencies {
     merged_gaps: u64,
 }
 
-/// What each request has one of and what is kept in no order.
+/// What each request has one of, in no order. Of what the requests themselves have in theirs it is needed once they are too many
+/// to keep.
 #[derive(Debug, Clone)]
 struct UnorderedLatencies(Vec<KeptLatencies>);
 
 #[derive(Debug, Clone)]
 struct KeptLatencies {
     metric: Metric,
-    of: fn(&RequestMetrics) -> Option<Nanos>,
-    values: Column,
+    source: Source,
+    values: PooledSample,
 }
 
 impl Default for UnorderedLatencies {
     fn default() -> Self {
-        let kept = |&metric: &Metric| match metric.source() {
-            Source::Each(of) => Some(KeptLatencies { metric, of, values: Column::default() }),
-            _ => None,
+        Self::up_to(LevelTally::EXACT)
+    }
+}
+
+impl UnorderedLatencies {
+    fn up_to(requests: usize) -> Self {
+        let kept = |&metric: &Metric| {
+            let (source, values) = (metric.source(), PooledSample::up_to(requests));
+            let is_kept = matches!(source, Source::Each(_) | Source::Series(..));
+            is_kept.then_some(KeptLatencies { metric, source, values })
         };
         Self(Metric::ALL.iter().filter_map(kept).collect())
+    }
+
+    fn summary(&self, metric: Metric) -> Distribution {
+        let kept = self.0.iter().find(|kept| kept.metric == metric);
+        kept.map(|kept| kept.values.summary()).unwrap_or_default()
+    }
+}
+
+impl KeptLatencies {
+    /// That of a request; to the nearest nanosecond where it is a mean.
+    fn of(&self, metrics: &RequestMetrics) -> Option<Nanos> {
+        match self.source {
+            Source::Each(of) => of(metrics),
+            Source::Series(_, of) => {
+                let nanos = of(metrics)?.get() * 1e6;
+                (0.0..f64::INFINITY)
+                    .contains(&nanos)
+                    .then(|| Nanos::from_nanos(nanos.round() as u64))
+            }
+            _ => None,
+        }
     }
 }
 
 impl Latencies {
+    /// Of nothing yet, keeping what so many requests have one by one.
+    pub(super) fn up_to(requests: usize) -> Self {
+        Self { each: UnorderedLatencies::up_to(requests), ..Self::default() }
+    }
+
     pub(super) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics, events: &Events) {
         for kept in &mut self.each.0 {
-            if let Some(figure) = (kept.of)(metrics) {
+            if let Some(figure) = kept.of(metrics) {
                 kept.values.push(figure);
             }
         }
@@ -77,7 +112,7 @@ impl Latencies {
     /// Takes in all that `other` has.
     pub(super) fn merge(&mut self, other: Self) {
         let both = self.each.0.iter_mut().zip(other.each.0);
-        both.for_each(|(our, their)| our.values.append(their.values));
+        both.for_each(|(our, their)| our.values.merge(their.values));
         self.gaps_of_both.merge(other.gaps_of_both);
         self.itl.merge(other.itl);
         self.icl.merge(other.icl);
@@ -85,6 +120,14 @@ impl Latencies {
         self.gaps += other.gaps;
         self.zero_gaps += other.zero_gaps;
         self.merged_gaps += other.merged_gaps;
+    }
+
+    /// How many bytes it holds.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        let pooled = [&self.gaps_of_both, &self.itl, &self.icl, &self.read_lag];
+        let each = self.each.0.iter().map(|kept| &kept.values);
+        each.chain(pooled).map(PooledSample::bytes).sum()
     }
 
     pub(super) fn itl(&self) -> Distribution {
@@ -110,13 +153,14 @@ impl Latencies {
         let mut table = MetricTable::of(|metric| match metric.source() {
             Source::Series(..) => {
                 let series = rows.latency(metric).unwrap_or_default();
-                Distribution::of_series(series.into_iter().map(Millis::new))
+                let series = Distribution::of_series(series.into_iter().map(Millis::new));
+                match rows.folded() {
+                    None => series,
+                    Some(_) => self.each.summary(metric).with_intervals_of(&series),
+                }
             }
             Source::Pooled(of) => of(self),
-            _ => {
-                let kept = self.each.0.iter().find(|kept| kept.metric == metric);
-                kept.map(|kept| kept.values.summary()).unwrap_or_default()
-            }
+            _ => self.each.summary(metric),
         });
         complete(&mut table, rows);
         let of_gaps = |some: u64| (self.gaps > 0).then(|| some as f64 / self.gaps as f64);

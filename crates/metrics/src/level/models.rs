@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::{Outcome, Tape, Tokens};
 
-use crate::distribution::Column;
-use crate::{Distribution, RequestMetrics};
+use crate::{Distribution, LevelTally, PooledSample, RequestMetrics};
 
 /// What one model of a mix did.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,12 +48,19 @@ pub(super) struct ModelTally {
     others: Option<ModelCounts>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct ModelCounts {
     sent: u64,
     completed: u64,
     output: Tokens,
-    ttft: Column,
+    ttft: PooledSample,
+}
+
+impl Default for ModelCounts {
+    fn default() -> Self {
+        let ttft = PooledSample::up_to(LevelTally::EXACT);
+        Self { sent: 0, completed: 0, output: Tokens::ZERO, ttft }
+    }
 }
 
 impl ModelTally {
@@ -116,7 +122,7 @@ impl ModelCounts {
         self.sent += other.sent;
         self.completed += other.completed;
         self.output += other.output;
-        self.ttft.append(other.ttft);
+        self.ttft.merge(other.ttft);
     }
 
     fn summary(&self, model: ModelName) -> ModelSummary {

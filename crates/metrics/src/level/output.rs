@@ -131,7 +131,7 @@ impl EventHistogram {
 }
 
 /// The counts behind an [`OutputSummary`] and [`RequestRates`], filled one tape at a time.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct OutputTally {
     totals: OutputSummary,
     prefill: RateSample,
@@ -141,6 +141,13 @@ pub(super) struct OutputTally {
 }
 
 impl OutputTally {
+    /// Of nothing yet, keeping the rates of so many requests one by one.
+    pub(super) fn up_to(requests: usize) -> Self {
+        let sample = || RateSample::up_to(requests);
+        let totals = OutputSummary::default();
+        Self { totals, prefill: sample(), user: sample(), bytes: sample(), chars: sample() }
+    }
+
     /// Takes in a tape that completed, with so many tokens.
     pub(super) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics, tokens: Tokens) {
         let output = RequestOutput::with(tape, tokens);
@@ -177,6 +184,12 @@ impl OutputTally {
         self.user.append(other.user);
         self.bytes.append(other.bytes);
         self.chars.append(other.chars);
+    }
+
+    /// How many bytes it holds.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        [&self.prefill, &self.user, &self.bytes, &self.chars].map(RateSample::bytes).iter().sum()
     }
 
     /// Rates of the level are over `window`.

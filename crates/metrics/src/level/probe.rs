@@ -3,8 +3,8 @@
 use fizeau_core::Tape;
 
 use super::RequestCounts;
-use crate::distribution::{Column, Sample};
-use crate::{Distribution, RequestMetrics};
+use crate::distribution::Sample;
+use crate::{Distribution, PooledSample, RequestMetrics};
 
 /// What small requests beside the load met: a stream of its own, no part of which is in any other figure of the level.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -30,10 +30,10 @@ pub struct ProbeSummary {
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProbeTally {
     requests: RequestCounts,
-    ttft: Column,
-    ttft_scheduled: Column,
+    ttft: PooledSample,
+    ttft_scheduled: PooledSample,
     tpot: Sample,
-    e2el: Column,
+    e2el: PooledSample,
 }
 
 impl ProbeTally {
@@ -54,10 +54,10 @@ impl ProbeTally {
     /// Takes in all that `other` has.
     pub(super) fn merge(&mut self, other: Self) {
         self.requests.merge(other.requests);
-        self.ttft.append(other.ttft);
-        self.ttft_scheduled.append(other.ttft_scheduled);
+        self.ttft.merge(other.ttft);
+        self.ttft_scheduled.merge(other.ttft_scheduled);
         self.tpot.append(other.tpot);
-        self.e2el.append(other.e2el);
+        self.e2el.merge(other.e2el);
     }
 
     pub(super) fn summary(&self) -> ProbeSummary {

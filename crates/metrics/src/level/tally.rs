@@ -1,5 +1,8 @@
 //! A level, added up one tape at a time.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 
 use fizeau_core::{
@@ -22,10 +25,14 @@ use crate::events::Events;
 use crate::series::end_of;
 use crate::{GoodputGoals, RequestMetrics, TimeSpan, Timeline, WindowChoice};
 
-/// What has been seen of a level so far, without the tapes: some two hundred bytes a request, however long the replies.
+/// What has been seen of a level so far, without the tapes: some two hundred bytes a request, however long the replies, and some
+/// fifty megabytes at the most, however many requests.
 ///
-/// What there is one of for each request stays exact. What is pooled over tokens is exact up to
-/// [`PooledSample::EXACT`](crate::PooledSample::EXACT) gaps, and within 0.05 % beyond, which the summary then says
+/// Up to [`LevelTally::EXACT`] requests all of what there is one of for each of them is exact. Beyond, counts, means and rates are as
+/// exact, percentiles of the whole level are within 0.05 %, how many were going on is known to a cell of time (1 ms up to two
+/// minutes, and up to twice the 131,072nd part of a longer level), and what hangs on the order of requests is that of a part of
+/// them, drawn by lot: intervals, the steady part and its latencies, whether a queue grew. What is pooled over tokens is exact up to
+/// [`PooledSample::EXACT`](crate::PooledSample::EXACT) gaps, and within 0.05 % beyond. The summary says which of it is so
 /// ([`PercentileResolution`](crate::PercentileResolution)).
 ///
 /// ```
@@ -70,6 +77,9 @@ struct Stamps {
 }
 
 impl LevelTally {
+    /// How many requests are kept one by one, so that all figures are exact: 2^17, ten megabytes of them.
+    pub const EXACT: usize = 1 << 17;
+
     /// Of nothing. `goals` are those of goodput; where they are empty there is none.
     #[must_use]
     pub fn new(goals: &GoodputGoals) -> Self {
@@ -77,8 +87,8 @@ impl LevelTally {
             requests: RequestCounts::default(),
             tokens: TokenTally::default(),
             latencies: Latencies::default(),
-            output: OutputTally::default(),
-            arrivals: ArrivalTally::default(),
+            output: OutputTally::up_to(Self::EXACT),
+            arrivals: ArrivalTally::up_to(Self::EXACT),
             lengths: LengthTally::default(),
             timeline: Timeline::default(),
             over_time: OverTimeTally::default(),
@@ -98,6 +108,19 @@ impl LevelTally {
     #[must_use]
     pub fn with_window(self, window: WindowChoice) -> Self {
         Self { window, ..self }
+    }
+
+    /// The same, with another number of requests that are kept one by one than [`LevelTally::EXACT`]. Of tallies that are to be
+    /// merged it has to be the same, and nothing may have been taken in yet.
+    #[must_use]
+    pub fn exact_up_to(self, requests: usize) -> Self {
+        Self {
+            latencies: Latencies::up_to(requests),
+            output: OutputTally::up_to(requests),
+            arrivals: ArrivalTally::up_to(requests),
+            timeline: Timeline::up_to(requests),
+            ..self
+        }
     }
 
     /// The same, of a closed loop: the endpoint sets the pace, so that the summary says nothing of arrivals and saturation.
@@ -226,8 +249,8 @@ impl LevelTally {
     }
 
     /// What intervals are made from; of [`LevelTally::timeline`].
-    pub(crate) fn rows<'a>(&self, timeline: &'a Timeline) -> RequestSeries<'a> {
-        RequestSeries::of(timeline, self.span)
+    pub(crate) fn rows<'a>(&'a self, timeline: &'a Timeline) -> RequestSeries<'a> {
+        RequestSeries::of(timeline, &self.over_time.cells, self.span)
     }
 
     /// The least trustworthy source of any stamp; and how many connections were made, and how many in place of dead ones.

@@ -6,10 +6,10 @@ use super::catalogue::Source;
 use super::slots::TimeSlots;
 use super::{Metric, MetricTable};
 use crate::distribution::mean_interval;
-use crate::series::SentRequest;
+use crate::series::{FoldedRequests, RequestEvent, SentRequest};
 use crate::{
     BatchMeans, Distribution, EarlyStopping, Percent, SampleSupport, Statistic, Timeline,
-    early_stopping_bound,
+    TokenCells, early_stopping_bound,
 };
 
 /// Where the true rates of a level lie, at 95 %, were it to go on as it did; absent where the rate itself is.
@@ -35,18 +35,32 @@ pub struct RateIntervals {
     pub good_share: Option<SampleSupport<Interval<f64>>>,
 }
 
-/// The requests of a level in the order of sending, and the time that it took.
+/// The requests of a level in the order of sending, or a part of them, and the time that it took.
 pub(crate) struct RequestSeries<'a> {
     requests: &'a [SentRequest],
+    /// What there is of all, where only a part is kept.
+    folded: Option<&'a FoldedRequests>,
+    /// The output of all by time.
+    tokens: &'a TokenCells,
     start: Stamp,
     duration: Nanos,
 }
 
 impl<'a> RequestSeries<'a> {
     /// `timeline` is in the order of sending.
-    pub(super) fn of(timeline: &'a Timeline, span: Option<(Stamp, Stamp)>) -> Self {
+    pub(super) fn of(
+        timeline: &'a Timeline,
+        tokens: &'a TokenCells,
+        span: Option<(Stamp, Stamp)>,
+    ) -> Self {
         let (start, end) = span.unwrap_or_default();
-        Self { requests: timeline.requests(), start, duration: end.saturating_since(start) }
+        let (requests, folded) = (timeline.requests(), timeline.folded());
+        Self { requests, folded, tokens, start, duration: end.saturating_since(start) }
+    }
+
+    /// What there is of all requests, where only a part is kept.
+    pub(super) const fn folded(&self) -> Option<&'a FoldedRequests> {
+        self.folded
     }
 
     /// A latency that there is one of for each request, in milliseconds and in order; none for any other metric.
@@ -62,9 +76,12 @@ impl<'a> RequestSeries<'a> {
         if duration == Nanos::ZERO {
             return RateIntervals::default();
         }
-        let has_prompts = self.completed().all(|request| request.prompt().is_some());
+        let has_prompts = match self.folded {
+            Some(all) => !all.is_prompt_unknown(),
+            None => self.completed().all(|request| request.prompt().is_some()),
+        };
         RateIntervals {
-            requests_per_s: per_second(self.request_rate(|_| true)),
+            requests_per_s: per_second(self.request_rate(RequestEvent::Completed)),
             output_tokens_per_s: per_second(self.token_rate(false)),
             total_tokens_per_s: has_prompts.then(|| per_second(self.token_rate(true))).flatten(),
             goodput_per_s: None,
@@ -80,7 +97,7 @@ impl<'a> RequestSeries<'a> {
             return rates;
         }
         RateIntervals {
-            goodput_per_s: per_second(self.request_rate(|request| request.is_good)),
+            goodput_per_s: per_second(self.request_rate(RequestEvent::Good)),
             good_share: self.good_share(sent),
             ..rates
         }
@@ -89,9 +106,12 @@ impl<'a> RequestSeries<'a> {
     fn good_share(&self, sent: u64) -> Option<SampleSupport<Interval<f64>>> {
         let good: Vec<f64> =
             self.requests.iter().map(|request| f64::from(request.is_good)).collect();
-        let left = good.len() as f64 / sent.max(1) as f64;
+        let all = self.folded.map_or(good.len() as u64, FoldedRequests::all) as f64;
+        let left = all / sent.max(1) as f64;
         let found = BatchMeans::of(&good, Confidence::P95).ok()?;
-        Some(found.map(|found| wilson(found.mean, found.effective_n).map(|end| end * left)))
+        let share = |mean| self.folded.map_or(mean, |of| of.total(RequestEvent::Good) as f64 / all);
+        let ends = |found: BatchMeans| wilson(share(found.mean), found.effective_n);
+        Some(found.map(|found| ends(found).map(|end| end * left)))
     }
 
     /// The interval of one figure, with the figure itself; none where there is none to be had.
@@ -113,7 +133,7 @@ impl<'a> RequestSeries<'a> {
         }
         let found = match (metric, statistic) {
             (Metric::Itl | Metric::Icl, Statistic::Mean) => self.gap_mean(metric),
-            (Metric::RequestsPerSec, _) => self.request_rate(|_| true),
+            (Metric::RequestsPerSec, _) => self.request_rate(RequestEvent::Completed),
             (Metric::OutputTokensPerSec, _) => self.token_rate(false),
             _ => None,
         };
@@ -147,16 +167,38 @@ impl<'a> RequestSeries<'a> {
         self.requests.iter().filter(|request| request.output().is_some())
     }
 
-    fn request_rate(&self, counts: fn(&SentRequest) -> bool) -> Option<SampleSupport<BatchMeans>> {
-        let ended = |request: &SentRequest| {
-            (request.end.saturating_since(self.start).min(self.duration), 1)
+    /// Of requests that completed, all or the good ones.
+    fn request_rate(&self, which: RequestEvent) -> Option<SampleSupport<BatchMeans>> {
+        let since = |at: Stamp| at.saturating_since(self.start).min(self.duration);
+        let counts = |sent: &&SentRequest| which != RequestEvent::Good || sent.is_good;
+        let events: Vec<(Nanos, u64)> = match self.folded {
+            Some(all) => all.at_ends(which).map(|(at, count)| (since(at), count)).collect(),
+            None => self.completed().filter(counts).map(|sent| (since(sent.end), 1)).collect(),
         };
-        let events: Vec<(Nanos, u64)> =
-            self.completed().filter(|&sent| counts(sent)).map(ended).collect();
         BatchMeans::of_rate(&events, self.duration, Confidence::P95).ok()
     }
 
+    /// Of all requests, by cells of time.
+    fn folded_token_rate(
+        &self,
+        all: &FoldedRequests,
+        with_prompts: bool,
+    ) -> Option<SampleSupport<BatchMeans>> {
+        let has = all.total(RequestEvent::Completed);
+        let mut slots = TimeSlots::new(has, self.duration);
+        let output = self.tokens.at_ends(self.tokens.cell());
+        let prompts = all.at_ends(RequestEvent::Prompt).filter(|_| with_prompts);
+        for (at, tokens) in output.chain(prompts) {
+            let at = at.saturating_since(self.start);
+            slots.spread(at, at, tokens as f64);
+        }
+        slots.mean(has)
+    }
+
     fn token_rate(&self, with_prompts: bool) -> Option<SampleSupport<BatchMeans>> {
+        if let Some(all) = self.folded {
+            return self.folded_token_rate(all, with_prompts);
+        }
         let has = self.completed().count() as u64;
         let mut slots = TimeSlots::new(has, self.duration);
         for request in self.completed() {
@@ -189,7 +231,8 @@ pub(super) fn complete(table: &mut MetricTable, rows: &RequestSeries<'_>) {
         if metric.is_bounded() {
             let values = rows
                 .latency(metric)
-                .filter(|values| values.len() as u64 == sample.n && sample.n > 0);
+                .filter(|values| values.len() as u64 == sample.n || rows.folded().is_some())
+                .filter(|_| sample.n > 0);
             sample.early_stopping = values.and_then(|values| {
                 let bound = |percent| early_stopping_bound(&values, percent, Confidence::P99).ok();
                 let (p90, p99) = (bound(Percent::P90)?, bound(Percent::P99)?);

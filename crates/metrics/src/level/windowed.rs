@@ -4,16 +4,14 @@ mod throughput;
 
 pub use throughput::WindowThroughput;
 
-use fizeau_core::Nanos;
+use fizeau_core::{Millis, Nanos};
 
 use super::Metric;
-use crate::distribution::Column;
 use crate::series::SentRequest;
-use crate::{Distribution, MeasuredWindow, NoWindow, Timeline, TokenCells, WindowChoice};
-
-/// The most requests of which a window's latencies have intervals. They are narrow by then, and to find them costs as much again as all
-/// else of a summary; those of the whole run are there whatever its size.
-const INTERVALS: usize = 1 << 17;
+use crate::{
+    Distribution, MeasuredWindow, NoWindow, PercentileResolution, Timeline, TokenCells,
+    WindowChoice,
+};
 
 /// The figures of the measured part of a level: beside those of the whole run, never instead of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,11 +78,17 @@ impl WindowFigures {
         let requests = timeline.requests();
         let sent = requests.iter().skip(window.cut_front as usize).take(window.kept as usize);
         let sent: Vec<&SentRequest> = sent.collect();
+        let completed = sent.iter().filter(|request| request.output().is_some()).count();
+        let each = timeline.each_stands_for();
+        let resolution = match timeline.folded() {
+            None => PercentileResolution::Exact,
+            Some(_) => PercentileResolution::Drawn,
+        };
         Self {
-            completed: sent.iter().filter(|request| request.output().is_some()).count() as u64,
-            metrics: WindowMetrics::of(&sent),
-            throughput: WindowThroughput::of(requests, cells, window.span),
-            window,
+            completed: (completed as f64 * each).round() as u64,
+            metrics: WindowMetrics::of(&sent, resolution),
+            throughput: WindowThroughput::of(timeline, cells, window.span),
+            window: window.of_all(each),
         }
     }
 }
@@ -104,26 +108,20 @@ impl WindowMetrics {
         })
     }
 
-    fn of(sent: &[&SentRequest]) -> Self {
-        let has_intervals = sent.len() <= INTERVALS;
+    fn of(sent: &[&SentRequest], resolution: PercentileResolution) -> Self {
+        let series = |values: &mut dyn Iterator<Item = Millis>| Distribution {
+            resolution,
+            ..Distribution::of_series(values)
+        };
         let of = |figure: fn(&SentRequest) -> Option<Nanos>| {
             let latencies = sent.iter().filter_map(|request| figure(request));
-            if has_intervals {
-                return Distribution::of_series(latencies.map(Nanos::to_millis));
-            }
-            let mut column = Column::default();
-            latencies.for_each(|latency| column.push(latency));
-            column.summary()
+            series(&mut latencies.map(Nanos::to_millis))
         };
-        let tpot = sent.iter().filter_map(|request| request.tpot());
         Self {
             ttft: of(SentRequest::ttft),
             ttft_scheduled: of(SentRequest::ttft_scheduled),
             first_visible: of(SentRequest::visible),
-            tpot: match has_intervals {
-                true => Distribution::of_series(tpot),
-                false => Distribution::of_pooled(tpot),
-            },
+            tpot: series(&mut sent.iter().filter_map(|request| request.tpot())),
             e2el: of(SentRequest::e2el),
             e2el_scheduled: of(SentRequest::e2el_scheduled),
         }

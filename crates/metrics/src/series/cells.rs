@@ -1,4 +1,4 @@
-//! Output tokens by short cells of time: what a stream of tapes in any order can keep of them.
+//! Counts by short cells of time: what a stream of tapes in any order can keep of its tokens, and of requests too many to keep.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use super::TimeSpan;
 /// How long a cell is at first, in nanoseconds.
 const CELL: u64 = 1_000_000;
 
-/// The most cells that are kept: seventeen minutes of a millisecond each, in 8 MiB.
+/// The most cells of tokens that are kept: seventeen minutes of a millisecond each, in 8 MiB.
 const MOST: u64 = 1 << 20;
 
 /// How many output tokens of completed requests came in each cell of time: exact over any span that begins and ends with a cell.
@@ -17,8 +17,10 @@ const MOST: u64 = 1 << 20;
 /// A cell is 1 ms long and holds what came after its beginning, up to its end. Where the cells are more than 2^20 from the first to
 /// the last token, pairs of them become one, as often as it takes. The order in which tokens or parts of a level are taken in is
 /// no matter: the same tokens give the same cells.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TokenCells {
+    /// The most cells that are kept.
+    most: u64,
     /// How often cells were made twice as long.
     folds: u32,
     /// The number of the first cell, from the epoch.
@@ -37,7 +39,18 @@ pub struct PeakRate {
     pub over: Nanos,
 }
 
+impl Default for TokenCells {
+    fn default() -> Self {
+        Self::up_to(MOST)
+    }
+}
+
 impl TokenCells {
+    /// Of nothing yet, in at most so many cells.
+    pub(crate) const fn up_to(most: u64) -> Self {
+        Self { most, folds: 0, first: 0, counts: VecDeque::new() }
+    }
+
     /// Takes in `tokens` that came at `at`. What came at the epoch itself is in the first cell after it.
     pub(crate) fn add(&mut self, at: Stamp, tokens: Tokens) {
         if tokens > Tokens::ZERO {
@@ -94,6 +107,26 @@ impl TokenCells {
         Nanos::from_nanos(CELL << self.folds)
     }
 
+    /// How many bytes they hold.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        8 * self.counts.capacity()
+    }
+
+    /// All that came.
+    pub(crate) fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// What came in each cell that has anything, at the end of the cell, as if cells were `cell` long, which is no shorter than
+    /// they are.
+    pub(crate) fn at_ends(&self, cell: Nanos) -> impl Iterator<Item = (Stamp, u64)> {
+        let (own, cell) = (self.cell().as_nanos(), cell.as_nanos());
+        let end = move |number: u64| Stamp::from_nanos((number * own / cell + 1) * cell);
+        let counts = (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0);
+        counts.map(move |(number, &count)| (end(number), count))
+    }
+
     /// `span` made smaller until it begins and ends with a cell; of no length where no whole cell is in it.
     pub(crate) fn snapped(&self, span: TimeSpan) -> TimeSpan {
         let cell = self.cell().as_nanos();
@@ -119,7 +152,7 @@ impl TokenCells {
         if length == Nanos::ZERO || longest == Nanos::ZERO {
             return None;
         }
-        let all: u64 = self.counts.iter().sum();
+        let all = self.total();
         let mean = PeakRate { rate: rate(all, length), over: length };
         let parts = length.as_nanos().div_ceil(longest.as_nanos());
         let cell = self.cell().as_nanos();
@@ -154,7 +187,7 @@ impl TokenCells {
                 self.first = cell;
             }
             let last = self.first + len.saturating_sub(1);
-            if last.max(cell) - self.first.min(cell) >= MOST {
+            if last.max(cell) - self.first.min(cell) >= self.most {
                 self.fold();
                 continue;
             }

@@ -1,13 +1,20 @@
 //! The requests of a level on one axis of time.
 
+mod folded;
+
+pub(crate) use folded::{FoldedRequests, RequestEvent};
+
 use std::borrow::Cow;
 
 use fizeau_core::{Millis, Nanos, RequestPurpose, Stamp, Tape, Tokens};
 
 use super::{CountSeries, TimeSpan, end_of};
-use crate::{RequestMetrics, inter_chunk};
+use crate::{LevelTally, RequestMetrics, inter_chunk};
 
 /// When each request of a level was sent, prefilled, decoded and over: eighty bytes a request, and no tokens.
+///
+/// Of more than [`LevelTally::EXACT`](crate::LevelTally::EXACT) requests it keeps an even part, drawn by lot, and counts all by cells
+/// of time: how many were going on is then known at the ends of cells, and the rest from the part.
 ///
 /// All requests of the load that were sent count, failed ones too, since they were in flight like the others. Those of a
 /// probe stream do not. One without a first token was in prefill until its end.
@@ -25,10 +32,14 @@ use crate::{RequestMetrics, inter_chunk};
 /// assert!(matches!(timeline.saturation(), Saturation::Unknown(_)));
 /// assert!(timeline.steady().is_err());
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Timeline {
     /// In order of sending.
     requests: Vec<SentRequest>,
+    /// The most that are kept, at least one.
+    most: usize,
+    /// What there is of all, once they were more.
+    folded: Option<Box<FoldedRequests>>,
 }
 
 /// What is kept of a request, in eighty bytes: a level may have millions.
@@ -48,6 +59,8 @@ pub(crate) struct SentRequest {
     /// Gaps between events, and the tokens that came after the first event; of completed requests.
     pub(crate) gaps: u32,
     pub(crate) gap_tokens: u32,
+    /// Which requests are kept where they are too many hangs on the zeros at its end.
+    lot: u32,
     has_token: bool,
     /// Whether it met its goals; never where there are none.
     pub(crate) is_good: bool,
@@ -127,11 +140,40 @@ impl SentRequest {
         (self.prompt != NONE).then(|| Tokens::new(self.prompt.into()))
     }
 
+    /// When something happened to it.
+    const fn when(&self, event: RequestEvent) -> Stamp {
+        match event {
+            RequestEvent::Intended => self.intended,
+            RequestEvent::Sent => self.at,
+            RequestEvent::First | RequestEvent::Prompt => self.first,
+            RequestEvent::Over | RequestEvent::Completed | RequestEvent::Good => self.end,
+        }
+    }
+
+    /// How much an event of it counts.
+    fn amount(&self, event: RequestEvent) -> Tokens {
+        match event {
+            RequestEvent::Completed => Tokens::new(self.output().is_some().into()),
+            RequestEvent::Good => Tokens::new(self.is_good.into()),
+            RequestEvent::Prompt => self.prompt().unwrap_or_default(),
+            RequestEvent::Intended
+            | RequestEvent::Sent
+            | RequestEvent::First
+            | RequestEvent::Over => Tokens::new(1),
+        }
+    }
+
     /// What tells one from another that was sent at the same instant, so that the order of all depends on nothing else.
     const fn key(&self) -> impl Ord + use<> {
         let when = (self.at, self.end, self.intended, self.first);
         let counts = (self.output, self.prompt, self.gaps, self.gap_tokens);
         (when, (self.e2el, self.visible, counts, self.has_token, self.is_good))
+    }
+}
+
+impl Default for Timeline {
+    fn default() -> Self {
+        Self { requests: Vec::new(), most: LevelTally::EXACT, folded: None }
     }
 }
 
@@ -150,12 +192,74 @@ impl Timeline {
 
     /// Takes in a tape with so many gaps between its events, in any order; [`Timeline::sort`] puts all in theirs.
     pub(crate) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics, gaps: u64, is_good: bool) {
-        self.requests.extend(sent(tape, metrics, gaps).map(|sent| SentRequest { is_good, ..sent }));
+        let Some(request) = sent(tape, metrics, gaps).map(|sent| SentRequest { is_good, ..sent })
+        else {
+            return;
+        };
+        while self.requests.len() == self.most && self.keeps(&request) {
+            self.halve();
+        }
+        if let Some(folded) = &mut self.folded {
+            folded.add(&request);
+        }
+        if self.keeps(&request) {
+            self.requests.push(request);
+        }
     }
 
     /// Takes in all that `other` has.
     pub(crate) fn append(&mut self, mut other: Self) {
+        match (&mut self.folded, other.folded) {
+            (None, None) => {}
+            (Some(ours), Some(theirs)) => ours.merge(&theirs),
+            (Some(ours), None) => other.requests.iter().for_each(|request| ours.add(request)),
+            (None, Some(mut theirs)) => {
+                self.requests.iter().for_each(|request| theirs.add(request));
+                self.folded = Some(theirs);
+            }
+        }
+        if let Some(folded) = &self.folded {
+            self.requests.retain(|request| folded.keeps(request));
+            other.requests.retain(|request| folded.keeps(request));
+        }
         self.requests.append(&mut other.requests);
+        while self.requests.len() > self.most {
+            self.halve();
+        }
+    }
+
+    /// The same, keeping at most so many requests one by one. Of none yet.
+    pub(crate) fn up_to(most: usize) -> Self {
+        Self { most: most.max(1), ..Self::default() }
+    }
+
+    /// What there is of all requests, where they were too many to keep.
+    pub(crate) fn folded(&self) -> Option<&FoldedRequests> {
+        self.folded.as_deref()
+    }
+
+    /// How many requests each of those stands for that are kept: one, while all are.
+    pub(crate) fn each_stands_for(&self) -> f64 {
+        self.folded.as_ref().map_or(1.0, |all| all.all() as f64 / self.requests.len().max(1) as f64)
+    }
+
+    /// How many bytes it holds, in cells and in requests.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> [usize; 2] {
+        let cells = self.folded.as_ref().map_or(0, |folded| folded.bytes());
+        [cells, self.requests.capacity() * size_of::<SentRequest>()]
+    }
+
+    fn keeps(&self, request: &SentRequest) -> bool {
+        self.folded.as_ref().is_none_or(|folded| folded.keeps(request))
+    }
+
+    /// Keeps about half as many.
+    fn halve(&mut self) {
+        let all = || Box::new(FoldedRequests::of(&self.requests));
+        let folded = self.folded.get_or_insert_with(all);
+        folded.halve();
+        self.requests.retain(|request| folded.keeps(request));
     }
 
     /// In order of sending: a copy, unless it is already.
@@ -176,32 +280,36 @@ impl Timeline {
 
     /// Requests in flight: from send start to end. Its integral is the sum of their times in flight (Little's law).
     pub(crate) fn in_flight(&self) -> CountSeries {
-        self.count(|request| TimeSpan::new(request.at, request.end))
+        self.count(RequestEvent::Sent, RequestEvent::Over)
     }
 
     /// Requests that waited for their first token.
     pub(crate) fn prefilling(&self) -> CountSeries {
-        self.count(|request| TimeSpan::new(request.at, request.first))
+        self.count(RequestEvent::Sent, RequestEvent::First)
     }
 
     /// Requests from their first token to their end. With those in prefill they are all in flight.
     pub(crate) fn decoding(&self) -> CountSeries {
-        self.count(|request| TimeSpan::new(request.first, request.end))
+        self.count(RequestEvent::First, RequestEvent::Over)
     }
 
     /// Requests that were due and not over: from the intended instant to the end. A cap on requests in flight keeps the
     /// queue on the client's side; here it shows.
     pub(crate) fn due(&self) -> CountSeries {
-        self.count(|request| TimeSpan::new(request.intended, request.end))
+        self.count(RequestEvent::Intended, RequestEvent::Over)
     }
 
-    /// In order of sending.
+    /// Those that are kept, in order of sending.
     pub(crate) fn requests(&self) -> &[SentRequest] {
         &self.requests
     }
 
-    fn count(&self, span: impl Fn(&SentRequest) -> TimeSpan) -> CountSeries {
-        CountSeries::of(self.requests.iter().map(span))
+    fn count(&self, from: RequestEvent, to: RequestEvent) -> CountSeries {
+        let span = |request: &SentRequest| TimeSpan::new(request.when(from), request.when(to));
+        match &self.folded {
+            Some(folded) => folded.count(from, to),
+            None => CountSeries::of(self.requests.iter().map(span)),
+        }
     }
 }
 
@@ -227,9 +335,20 @@ fn sent(tape: &Tape, metrics: &RequestMetrics, gaps: u64) -> Option<SentRequest>
             let first = metrics.first_event_tokens.unwrap_or_default();
             count(metrics.output_tokens.unwrap_or_default().get().saturating_sub(first.get()))
         }),
+        lot: lot(tape),
         has_token: metrics.ttft_scheduled.is_some(),
         is_good: false,
     })
+}
+
+/// A number that hangs on which request it is and on when it was due, and is as good as drawn by lot: the finalizer of splitmix64
+/// (G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+const fn lot(tape: &Tape) -> u32 {
+    let mut mixed = tape.marks.intended.as_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^= tape.request.0.wrapping_add(1).rotate_left(32);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed ^ (mixed >> 31)) as u32
 }
 
 /// As many as there are, or [`NONE`].

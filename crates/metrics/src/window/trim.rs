@@ -38,14 +38,13 @@ impl Timeline {
             let requests = self.requests();
             let sent = |index: usize| Some(requests.get(index)?.at);
             let last = requests.len().checked_sub(1)?;
+            let kept = |count: u64| (count as f64 / self.each_stands_for()) as usize;
             let from = match front {
-                WindowTrim::Requests(count) => sent(usize::try_from(count).ok()?)?,
+                WindowTrim::Requests(count) => sent(kept(count))?,
                 WindowTrim::Time(time) => sent(0)? + time,
             };
             let to = match back {
-                WindowTrim::Requests(count) => {
-                    sent(last.checked_sub(usize::try_from(count).ok()?)?)?
-                }
+                WindowTrim::Requests(count) => sent(last.checked_sub(kept(count))?)?,
                 WindowTrim::Time(time) => sent(last)? - time,
             };
             Some((from, to))

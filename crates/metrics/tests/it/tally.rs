@@ -1,11 +1,11 @@
 //! Levels added up one tape at a time.
 
 use fizeau_core::{
-    Arrival, Channel, ConnectMarks, Connection, FailureClass, Millis, Nanos, ReadLag, StampSource,
-    Tape, TokenSource,
+    Arrival, Channel, ConnectMarks, Connection, FailureClass, Millis, Nanos, ReadLag, RequestId,
+    StampSource, Tape, TokenSource,
 };
 use fizeau_metrics::{
-    ClientWatch, GoodputGoals, LevelHistograms, LevelSummary, LevelTally, RequestMetrics,
+    ClientWatch, GoodputGoals, LevelHistograms, LevelSummary, LevelTally, RequestMetrics, Statistic,
 };
 use proptest::prelude::*;
 
@@ -41,6 +41,36 @@ proptest! {
         prop_assert_eq!(merged.proof(watch), whole.proof(watch));
     }
 
+    /// Of more requests than are kept: what is exact is, the rest is as near as stated, and parts merge to the whole.
+    #[test]
+    fn a_level_too_large_to_keep_has_nearly_the_same_figures(
+        tapes in prop::collection::vec(any_tape(), 100..250),
+        cut in 0..100_usize,
+    ) {
+        let tapes: Vec<Tape> = tapes
+            .into_iter()
+            .zip(0..)
+            .map(|(tape, id)| Tape { request: RequestId(id), ..tape })
+            .collect();
+        let folded = |tapes: &[Tape]| {
+            let mut tally = tally([]).exact_up_to(40);
+            tapes.iter().for_each(|tape| tally.add(tape));
+            tally
+        };
+        let (head, tail) = tapes.split_at(cut);
+        let mut merged = folded(tail);
+        merged.merge(folded(head));
+        let (exact, merged, whole) =
+            (tally(&tapes).summary(), merged.summary(), folded(&tapes).summary());
+        near(&whole, &exact)?;
+        near(&merged, &exact)?;
+        prop_assert_eq!(&merged.windowed, &whole.windowed);
+        prop_assert_eq!((&merged.saturation, &merged.over_time), (&whole.saturation, &whole.over_time));
+        prop_assert_eq!(&merged.throughput, &whole.throughput);
+        prop_assert_eq!(merged.arrivals, whole.arrivals);
+        prop_assert_eq!(merged.metrics.ttft.p99, whole.metrics.ttft.p99);
+    }
+
     #[test]
     fn histograms_hold_what_the_summary_counts(tapes in prop::collection::vec(any_tape(), 0..20)) {
         let level = LevelSummary::of(&tapes, &GoodputGoals::default());
@@ -53,6 +83,36 @@ proptest! {
         prop_assert_eq!(left.itl.count(), level.metrics.itl.n);
         prop_assert_eq!(left.e2el.count(), level.metrics.e2el.n);
     }
+}
+
+/// The stated errors of a level that was too large to keep.
+fn near(folded: &LevelSummary, exact: &LevelSummary) -> Result<(), TestCaseError> {
+    prop_assert_eq!((&folded.requests, &folded.tokens), (&exact.requests, &exact.tokens));
+    let (ours, theirs) = (&folded.throughput, &exact.throughput);
+    prop_assert_eq!(ours.requests_per_s, theirs.requests_per_s);
+    prop_assert_eq!(ours.output_tokens_per_s, theirs.output_tokens_per_s);
+    prop_assert_eq!(&ours.goodput, &theirs.goodput);
+    let figures = |level: &LevelSummary| {
+        let all = &level.metrics;
+        [&all.ttft, &all.first_visible, &all.tpot, &all.e2el, &all.send_lateness].map(Clone::clone)
+    };
+    for (ours, theirs) in figures(folded).iter().zip(figures(exact).iter()) {
+        prop_assert_eq!(ours.n, theirs.n);
+        for statistic in [Statistic::Mean, Statistic::P50, Statistic::P99, Statistic::Max] {
+            let pair = ours.statistic(statistic).zip(theirs.statistic(statistic));
+            // A nanosecond beside the error of a bucket: TPOT is rounded to whole ones.
+            let close = pair.is_none_or(|(ours, theirs)| {
+                (ours.get() - theirs.get()).abs() <= theirs.get() / 2048.0 + 1e-6
+            });
+            prop_assert!(close, "{statistic:?}: {pair:?}");
+        }
+    }
+    let of = |level: &LevelSummary| level.over_time.map(|over| (over.in_flight, over.due));
+    if let Some(((ours, due), (theirs, all_due))) = of(folded).zip(of(exact)) {
+        prop_assert!((ours.mean - theirs.mean).abs() <= 0.05 * theirs.mean + 1.0, "{ours:?}");
+        prop_assert!((due.mean - all_due.mean).abs() <= 0.05 * all_due.mean + 1.0, "{due:?}");
+    }
+    Ok(())
 }
 
 #[test]

@@ -379,7 +379,9 @@ pub(super) fn ends<T>(
 fn latency(name: &str, sample: &Distribution) -> [String; 2] {
     let resolution = match sample.resolution {
         PercentileResolution::Exact => String::new(),
-        PercentileResolution::Folded => format!(" ({})", sample.resolution.as_str()),
+        PercentileResolution::Folded | PercentileResolution::Drawn => {
+            format!(" ({})", sample.resolution.as_str())
+        }
     };
     let two = |value: Millis| format!("{:.2}{resolution}", value.get());
     let end = |end: Millis| format!("{:.2}", end.get());

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use fizeau::experiment::{
     EndpointKind, Experiment, ExperimentError, MeetingPoint, MissingShards, PreparedExperiment,
-    ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSpec, Variables,
+    ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSecret, ShardSpec,
+    Variables,
 };
 use fizeau::harness::Cancel;
 use fizeau::workload::{Shard, ShardTextError};
@@ -51,6 +52,7 @@ pub(crate) fn of(args: &ShardArgs, out: Out, cancel: &Cancel) -> Result<Shards, 
     let Some(meeting) = named.or_else(by_launcher) else { return Ok(Shards::Apart(found.shard)) };
     let mut spec = ShardSpec::new(found.shard, meeting);
     spec.patience = args.shard_timeout;
+    spec.secret = ShardSecret::find(&variables);
     if args.allow_missing_shards {
         spec.missing = MissingShards::Allowed;
     }
@@ -82,6 +84,15 @@ impl Shards {
         }
     }
 
+    /// Refuses `--until` where there are several: none of them sees how well all know a figure while they measure.
+    pub(crate) fn refuse_until(&self, is_given: bool) -> Result<(), Fail> {
+        self.refuse(
+            "--until",
+            is_given,
+            "say how much each level is to have, by --num-prompts or --level-seconds",
+        )
+    }
+
     /// Refuses shards that do not meet, where they have to before each level.
     pub(crate) fn have_to_meet(&self) -> Result<(), Fail> {
         match self {
@@ -93,11 +104,11 @@ impl Shards {
         }
     }
 
-    /// Refuses `flag` where there are several.
-    pub(crate) fn refuse(&self, flag: &str, is_given: bool) -> Result<(), Fail> {
+    /// Refuses `flag` where there are several; `instead` is what there is in its place.
+    pub(crate) fn refuse(&self, flag: &str, is_given: bool, instead: &str) -> Result<(), Fail> {
         match self {
             Self::Together(group) if is_given => Err(Fail::usage(format!(
-                "{flag} does not work with several shards, and this is shard {}: leave it out",
+                "{flag} does not work with several shards, and this is shard {}: {instead}",
                 group.shard()
             ))),
             _ => Ok(()),

@@ -85,6 +85,12 @@ impl Folded {
         ours.around += theirs.around + n * apart;
     }
 
+    /// How many bytes it holds.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        self.buckets.bytes()
+    }
+
     /// How many values it has taken in.
     pub(super) const fn len(&self) -> u64 {
         self.sums.n

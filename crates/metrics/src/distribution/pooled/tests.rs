@@ -16,10 +16,11 @@ fn of(gaps: &[(u64, u64)]) -> PooledSample {
 
 /// The same sample as it would be if it were too large to keep.
 fn folded(sample: &PooledSample) -> PooledSample {
-    match &sample.0 {
-        State::Exact(exact) => PooledSample(State::Folded(Box::new(Folded::of(exact)))),
-        State::Folded(_) => sample.clone(),
+    let mut folded = sample.clone();
+    if let State::Exact(exact) = &sample.state {
+        folded.state = State::Folded(Box::new(Folded::of(exact)));
     }
+    folded
 }
 
 fn gaps() -> impl Strategy<Value = Vec<(u64, u64)>> {

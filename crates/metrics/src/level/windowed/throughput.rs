@@ -5,7 +5,7 @@ use fizeau_core::{Interval, Nanos, PerSec, Seconds, Stamp};
 use crate::level::slots::TimeSlots;
 use crate::level::uncertainty::per_second;
 use crate::series::SentRequest;
-use crate::{BatchMeans, SampleSupport, TimeSpan, TokenCells};
+use crate::{BatchMeans, SampleSupport, TimeSpan, Timeline, TokenCells};
 
 /// Rates in a window: of what came in it, whenever it was sent.
 ///
@@ -31,31 +31,37 @@ pub struct WindowThroughput {
 }
 
 impl WindowThroughput {
-    /// None if no whole cell is in `span`.
-    pub(super) fn of(requests: &[SentRequest], cells: &TokenCells, span: TimeSpan) -> Option<Self> {
+    /// None if no whole cell is in `span`. Where only a part of the requests is kept, all are taken to be to their tokens, which
+    /// are known, as those of the part are to theirs.
+    pub(super) fn of(timeline: &Timeline, cells: &TokenCells, span: TimeSpan) -> Option<Self> {
         let span = cells.snapped(span);
         let duration = span.length();
         let seconds = duration.as_secs_f64();
         if seconds <= 0.0 {
             return None;
         }
-        let completed = requests.iter().filter(|request| request.output().is_some());
+        let completed = timeline.requests().iter().filter(|request| request.output().is_some());
         let inside = completed.filter_map(|request| Some((request, Part::of(request, span)?)));
         let inside: Vec<(&SentRequest, Part)> = inside.collect();
         let has = inside.len() as u64;
         let (mut by_request, mut by_token) =
             (TimeSlots::new(has, duration), TimeSlots::new(has, duration));
-        let mut count = 0.0;
+        let (mut count, mut output) = (0.0, 0.0);
         for (request, Part { from, to, share }) in inside {
             count += share;
             by_request.spread(from, to, share);
             let tokens = request.output().unwrap_or_default().get() as f64;
             by_token.spread(from, to, share * tokens);
+            output += share * tokens;
         }
-        let (requests_rate, tokens_rate) =
-            (count / seconds, cells.within(span).get() as f64 / seconds);
+        let tokens = cells.within(span).get() as f64;
+        let each = match timeline.folded() {
+            Some(_) if output > 0.0 => tokens / output,
+            _ => timeline.each_stands_for(),
+        };
+        let (requests_rate, tokens_rate) = (count * each / seconds, tokens / seconds);
         let interval = |slots: &TimeSlots, rate| {
-            per_second(slots.mean(has).map(|found| found.map(|found| around(found, rate))))
+            per_second(slots.mean(has).map(|found| found.map(|found| around(found, each, rate))))
         };
         Some(Self {
             span,
@@ -90,8 +96,8 @@ impl Part {
     }
 }
 
-/// The interval moved to `rate`: tokens do not come quite evenly, so that the slots' mean differs a little.
-fn around(found: BatchMeans, rate: f64) -> BatchMeans {
-    let moved = rate - found.mean;
-    BatchMeans { mean: rate, interval: found.interval.map(|end| end + moved), ..found }
+/// The interval of what each stands for, moved to `rate`: tokens do not come quite evenly, so that the slots' mean differs a little.
+fn around(found: BatchMeans, each: f64, rate: f64) -> BatchMeans {
+    let moved = rate - found.mean * each;
+    BatchMeans { mean: rate, interval: found.interval.map(|end| end * each + moved), ..found }
 }
