@@ -46,11 +46,15 @@ impl LevelScrapers {
         Ok(Self { scrapers, interval, clock: Some(telemetry.clock), ..Self::default() })
     }
 
-    /// Reads each page now. That one does not come in time shows in its history.
+    /// Reads all pages now, side by side. That one does not come in time shows in its history.
     fn scrape_now(&self) {
-        for (_, scraper) in &self.scrapers {
-            scraper.scrape_now(PATIENCE);
-        }
+        std::thread::scope(|scope| {
+            for (_, scraper) in &self.scrapers {
+                let ask = move || scraper.scrape_now(PATIENCE);
+                // Without a thread to ask with, the page is missing, which is noted.
+                drop(std::thread::Builder::new().spawn_scoped(scope, ask));
+            }
+        });
     }
 
     /// What was said of the level that is over, and the pages themselves; none where no page was read, or nothing was sent.
