@@ -125,7 +125,10 @@ impl PreparedLevel {
             tallies = tallies.with_histograms();
         }
         self.basis.caches.empty(0).await?;
-        let mut scrapers = LevelScrapers::start(self.basis.telemetry.as_ref())?;
+        // Of one of several shards that nobody leads: the server counts the requests of all.
+        let is_part = self.settings.shard.count().get() > 1 && self.basis.client.shards.is_none();
+        let telemetry = self.basis.telemetry.as_ref().filter(|_| !is_part);
+        let mut scrapers = LevelScrapers::start(telemetry)?;
         let tally = (TallyObserver(&mut tallies), &mut scrapers);
         let mut observer = (tally, Telling(&mut *watcher));
         let gate = self.settings.start_at.map(WallGate::new);

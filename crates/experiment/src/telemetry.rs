@@ -30,7 +30,7 @@ pub struct TelemetrySpec {
 /// Whether servers are looked at for pages of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ServerPages {
-    /// At `/metrics`, else at `/prometheus/metrics`, beside their API.
+    /// At `/prometheus/metrics`, else at `/metrics`, beside their API.
     #[default]
     Found,
     /// They are not.
@@ -82,7 +82,8 @@ impl TelemetrySpec {
         let is_wanted = self.servers == ServerPages::Found;
         let beside = endpoint.target.urls().filter(|_| is_wanted).map(|url| {
             let base = split_url(&url).0.to_owned();
-            vec![Address::Beside(base.clone()), Address::BesideTensorrtLlm(base)]
+            // First where TensorRT-LLM's counters are: its JSON at /metrics answers too, with less, and each look takes from it.
+            vec![Address::BesideTensorrtLlm(base.clone()), Address::Beside(base)]
         });
         let mut telemetry = Telemetry {
             pages: Vec::new(),
@@ -104,12 +105,10 @@ impl TelemetrySpec {
                     }
                     // Who does not answer does not answer anywhere.
                     Err(no_answer @ Missing::NoAnswer(_)) => {
-                        missing.get_or_insert(no_answer);
+                        missing = Some(no_answer);
                         break;
                     }
-                    Err(answered) => {
-                        missing.get_or_insert(answered);
-                    }
+                    Err(answered) => missing = Some(answered),
                 }
             }
             if let Some(Missing::NoAnswer(why) | Missing::Answered(why)) = missing {
@@ -153,13 +152,13 @@ impl Telemetry {
         }
     }
 
-    /// Whether there is a page with anything on it that is known, and if not why.
     /// Whether this page is one of those that are read: as far as its address goes, without a query.
     fn reads(&self, page: &Address) -> bool {
         let address = |page| self.source(page).address().to_owned();
         self.pages.iter().any(|read| address(read) == address(page))
     }
 
+    /// Whether there is a page with anything on it that is known, and if not why.
     fn tried(&self, page: &Address) -> Result<(), Missing> {
         let mut source = self.source(page);
         let told = source.page().map_err(|error| match &error.kind {

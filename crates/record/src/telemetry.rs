@@ -92,6 +92,8 @@ pub struct TelemetryWindows {
     pub level: Window,
     /// Its steady part.
     pub steady: Option<Window>,
+    /// When its warm-up was over: what the server counts from then on is of the level alone.
+    pub warmed_up: Stamp,
     /// From one page to the next, as was asked for.
     pub interval: Nanos,
 }
@@ -100,11 +102,13 @@ impl LevelTelemetry {
     /// What `pages` say of a level, beside what the `client` counted over it.
     #[must_use]
     pub fn of(pages: &[ScrapedPages], windows: TelemetryWindows, client: &ClientWindow) -> Self {
-        let TelemetryWindows { level, steady, interval } = windows;
+        let TelemetryWindows { level, steady, warmed_up, interval } = windows;
         let slowest = pages.iter().map(|page| page.report.cost.interval.get()).fold(0.0, f64::max);
         // A value may stand for the time of a page that did not come.
         let hold = interval.max(Nanos::from_secs_f64(slowest / 1e3).unwrap_or_default()) * 2;
+        let is_exact = has_page_between(pages, warmed_up, level.from);
         let server = server_over(pages, level, hold);
+        let server = server.map(|server| if is_exact { server } else { server.gauges_only() });
         let devices: Vec<DeviceWindow> = pages
             .iter()
             .flat_map(|page| DeviceWindow::all(&page.report.history, level, hold))
@@ -112,12 +116,14 @@ impl LevelTelemetry {
         let said = server.clone().unwrap_or_default();
         let energy = total_energy(&devices);
         let tokens = client.output_tokens.unwrap_or(Tokens::ZERO);
+        let mut found = findings(client, &said, &devices, interval);
+        found.extend((!is_exact && server.is_some()).then_some(TelemetryFinding::NoPageBefore));
         Self {
             from: level.from,
             to: level.to,
             steady: steady.and_then(|steady| server_over(pages, steady, hold)),
             gaps: ServerGaps::of(client, &said),
-            findings: findings(client, &said, &devices, interval),
+            findings: found,
             server,
             energy,
             joules_per_token: energy.and_then(|energy| joules_per_token(energy, tokens)),
@@ -154,6 +160,13 @@ impl LevelTelemetry {
         Some(format!(
             "telemetry.jsonl is cut or edited: {read} whole lines are used, and there were {counted}"
         ))
+    }
+
+    /// The timelines of those whose requests are counted: of engines, and of a front end where no engine behind it tells.
+    pub fn engine_timelines(&self) -> impl Iterator<Item = &ServerTimeline> {
+        let exporters: Vec<_> = self.sources.iter().map(|source| source.exporter).collect();
+        let is_counted = counted(&exporters);
+        self.timeline.iter().zip(is_counted).filter_map(|(one, is)| is.then_some(one))
     }
 
     /// What the verdict notes: findings that are bad news, and pages that never came.
@@ -223,7 +236,29 @@ impl ScrapedPages {
 /// All engines among `pages` as one; none where there is none.
 fn server_over(pages: &[ScrapedPages], window: Window, hold: Nanos) -> Option<ServerWindow> {
     let each = pages.iter().map(|page| ServerWindow::of(&page.report.history, window, hold));
-    let engines: Vec<ServerWindow> =
-        each.filter(|server| server.exporter.is_some_and(Exporter::is_engine)).collect();
+    let each: Vec<ServerWindow> = each.collect();
+    let exporters: Vec<_> = each.iter().map(|server| server.exporter).collect();
+    let of_engines = each.into_iter().zip(counted(&exporters));
+    let engines: Vec<_> = of_engines.filter_map(|(one, is)| is.then_some(one)).collect();
     (!engines.is_empty()).then(|| ServerWindow::together(&engines))
+}
+
+/// Of each page whether its requests are counted. Those of a front end are the engines' behind it, and would be counted twice.
+fn counted(exporters: &[Option<Exporter>]) -> Vec<bool> {
+    let is_engine =
+        |one: &Option<Exporter>| one.is_some_and(|one| one.is_engine() && !one.is_front_end());
+    let has_engine = exporters.iter().any(is_engine);
+    let is_front_end = |one: &Option<Exporter>| one.is_some_and(Exporter::is_front_end);
+    exporters.iter().map(|one| is_engine(one) || (is_front_end(one) && !has_engine)).collect()
+}
+
+/// Whether each server's page came between two moments.
+fn has_page_between(pages: &[ScrapedPages], from: Stamp, to: Stamp) -> bool {
+    let serves = |page: &&ScrapedPages| {
+        Exporter::of_history(&page.report.history).is_some_and(Exporter::is_engine)
+    };
+    pages.iter().filter(serves).all(|page| {
+        let mut fetches = page.report.history.fetches();
+        fetches.any(|fetch| fetch.asked >= from && fetch.answered <= to)
+    })
 }

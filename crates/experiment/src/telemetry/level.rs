@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use fizeau_core::{Nanos, Stamp, Tape, TokenSource, Tokens};
+use fizeau_core::{Clock as _, Nanos, Stamp, Tape, TokenSource, Tokens};
 use fizeau_harness::{LevelRun, Notice, Observer};
 use fizeau_record::{LevelTelemetry, ScrapedPages, TelemetryWindows};
 use fizeau_telemetry::{
     ClientWindow, HostReading, HostWindow, ScrapeSettings, Scraper, ScraperError, Window,
 };
+use fizeau_transport::MonotonicClock;
 
 use super::Telemetry;
 use crate::input::ExperimentError;
@@ -21,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct LevelScrapers {
     scrapers: Vec<(String, Scraper)>,
     interval: Nanos,
+    clock: Option<MonotonicClock>,
+    /// When the warm-up was over.
+    warmed_up: Option<Stamp>,
     before: HostReading,
     client: ClientTally,
 }
@@ -39,14 +43,18 @@ impl LevelScrapers {
         };
         let scrapers: Result<Vec<_>, ScraperError> = telemetry.pages.iter().map(start).collect();
         let scrapers = scrapers.map_err(ExperimentError::broken)?;
-        Ok(Self { scrapers, interval, ..Self::default() })
+        Ok(Self { scrapers, interval, clock: Some(telemetry.clock), ..Self::default() })
     }
 
-    /// Reads each page now. That one does not come in time shows in its history.
+    /// Reads all pages now, side by side. That one does not come in time shows in its history.
     fn scrape_now(&self) {
-        for (_, scraper) in &self.scrapers {
-            scraper.scrape_now(PATIENCE);
-        }
+        std::thread::scope(|scope| {
+            for (_, scraper) in &self.scrapers {
+                let ask = move || scraper.scrape_now(PATIENCE);
+                // Without a thread to ask with, the page is missing, which is noted.
+                drop(std::thread::Builder::new().spawn_scoped(scope, ask));
+            }
+        });
     }
 
     /// What was said of the level that is over, and the pages themselves; none where no page was read, or nothing was sent.
@@ -68,6 +76,8 @@ impl LevelScrapers {
         let windows = TelemetryWindows {
             level: Window::alone(from, to),
             steady: steady.map(|span| Window::within(span.from(), span.to())),
+            // Without a warm-up, every page before the first request will do.
+            warmed_up: self.warmed_up.unwrap_or(Stamp::EPOCH),
             interval: self.interval,
         };
         let said = LevelTelemetry::of(&pages, windows, &client).with_host(host);
@@ -82,6 +92,7 @@ impl Observer for LevelScrapers {
         }
         match notice {
             Notice::WarmedUp { .. } => {
+                self.warmed_up = self.clock.map(|clock| clock.now());
                 self.scrape_now();
                 self.before = HostReading::now();
             }

@@ -104,6 +104,9 @@ fn course(course: &LevelTimeSeries, level: &LevelReport) -> ChartTimeSeries {
 fn server(course: &LevelTimeSeries, said: &LevelTelemetry) -> Option<ChartServer> {
     let bins = course.bins.len();
     let begins = said.from.saturating_since(course.start).as_secs_f64();
+    // The last value stands until the next page, for as long as one may take that comes late.
+    let slowest = said.sources.iter().map(|source| source.cost.interval.get()).fold(0.0, f64::max);
+    let hold = (2.0 * slowest / 1e3 / course.bin.as_secs_f64()).ceil() as usize;
     let by_bin = |points: &[TimelinePoint]| {
         let mut all = vec![Vec::new(); bins];
         for point in points {
@@ -113,11 +116,16 @@ fn server(course: &LevelTimeSeries, said: &LevelTelemetry) -> Option<ChartServer
             }
         }
         let mean = |of: &Vec<f64>| of.iter().sum::<f64>() / of.len() as f64;
-        all.iter().map(|of| (!of.is_empty()).then(|| mean(of))).collect::<Vec<Option<f64>>>()
+        let means = all.iter().map(|of| (!of.is_empty()).then(|| mean(of)));
+        let held = means.scan((None, 0), |(last, age), mean| {
+            (*last, *age) = if mean.is_some() { (mean, 0) } else { (*last, *age + 1) };
+            Some(last.filter(|_| *age <= hold))
+        });
+        held.collect::<Vec<Option<f64>>>()
     };
     // Servers that share the requests are added; caches are shown as the mean of theirs.
     let each = |of: fn(&ServerTimeline) -> &[TimelinePoint]| {
-        let told = said.timeline.iter().map(of).filter(|points| !points.is_empty());
+        let told = said.engine_timelines().map(of).filter(|points| !points.is_empty());
         told.map(by_bin).collect::<Vec<_>>()
     };
     let sum = |all: Vec<Vec<Option<f64>>>, scale: f64| {
