@@ -124,7 +124,7 @@ impl PreparedLevel {
         if folder.is_some() {
             tallies = tallies.with_histograms();
         }
-        let mut scrapers = LevelScrapers::start(self.basis.telemetry.as_ref())?;
+        let mut scrapers = LevelScrapers::start(&self.basis)?;
         let tally = (TallyObserver(&mut tallies), &mut scrapers);
         let mut observer = (tally, Telling(&mut *watcher));
         let gate = self.settings.start_at.map(WallGate::new);

@@ -91,13 +91,15 @@ pub struct TelemetryWindows {
     pub steady: Option<Window>,
     /// From one page to the next, as was asked for.
     pub interval: Nanos,
+    /// How many devices the deployment has, where that is known.
+    pub devices: Option<u64>,
 }
 
 impl LevelTelemetry {
     /// What `pages` say of a level, beside what the `client` counted over it.
     #[must_use]
     pub fn of(pages: &[ScrapedPages], windows: TelemetryWindows, client: &ClientWindow) -> Self {
-        let TelemetryWindows { level, steady, interval } = windows;
+        let TelemetryWindows { level, steady, interval, devices: deployed } = windows;
         let slowest = pages.iter().map(|page| page.report.cost.interval.get()).fold(0.0, f64::max);
         // A value may stand for the time of a page that did not come.
         let hold = interval.max(Nanos::from_secs_f64(slowest / 1e3).unwrap_or_default()) * 2;
@@ -107,24 +109,28 @@ impl LevelTelemetry {
             .flat_map(|page| DeviceWindow::all(&page.report.history, level, hold))
             .collect();
         let said = server.clone().unwrap_or_default();
+        let nearest = nearest_to_client(pages, level, hold, said.clone());
+        let mut findings = findings(client, &said, &devices, interval);
+        findings.extend(pages.iter().filter_map(|page| page.begun_before(level.from)));
+        let others = other_devices(&devices, deployed);
+        // Energy of devices that are not measured would be laid to the tokens of those that are.
         let energy = total_energy(&devices);
+        let own = energy.filter(|_| others.is_none());
+        findings.extend(others);
         let tokens = client.output_tokens.unwrap_or(Tokens::ZERO);
         Self {
             from: level.from,
             to: level.to,
             steady: steady.and_then(|steady| server_over(pages, steady, hold)),
-            gaps: ServerGaps::of(client, &said),
-            findings: findings(client, &said, &devices, interval),
+            gaps: ServerGaps::of(client, &nearest),
+            findings,
             server,
             energy,
-            joules_per_token: energy.and_then(|energy| joules_per_token(energy, tokens)),
+            joules_per_token: own.and_then(|energy| joules_per_token(energy, tokens)),
             devices,
             host: None,
             sources: pages.iter().map(TelemetrySource::of).collect(),
-            timeline: pages
-                .iter()
-                .map(|page| ServerTimeline::of(&page.report.history, level))
-                .collect(),
+            timeline: timelines(pages.iter().map(|page| &page.report.history), level),
         }
     }
 
@@ -139,9 +145,11 @@ impl LevelTelemetry {
         let window = Window::alone(self.from, self.to);
         let of = |source: u32| {
             let own = lines.iter().filter(|line| line.source == source).cloned();
-            ServerTimeline::of(&History::of_lines(own), window)
+            History::of_lines(own)
         };
-        Self { timeline: (0..).zip(&self.sources).map(|(source, _)| of(source)).collect(), ..self }
+        let histories: Vec<History> =
+            (0..).zip(&self.sources).map(|(source, _)| of(source)).collect();
+        Self { timeline: timelines(histories.iter(), window), ..self }
     }
 
     /// What the verdict notes: findings that are bad news, and pages that never came.
@@ -197,16 +205,82 @@ impl TelemetrySource {
 }
 
 impl ScrapedPages {
+    /// What is wrong where none of its pages had come when the first request was sent, at `first_send`.
+    fn begun_before(&self, first_send: Stamp) -> Option<TelemetryFinding> {
+        let mut fetches = self.report.history.fetches();
+        let is_late = fetches.len() > 0 && fetches.all(|fetch| fetch.answered > first_send);
+        is_late.then(|| TelemetryFinding::NoPageBefore { address: self.address.clone() })
+    }
+
     /// The lines that keep all of `pages`, source by source.
     pub fn lines(pages: &[Self]) -> impl Iterator<Item = HistoryLine> {
         (0..).zip(pages).flat_map(|(source, page)| page.report.history.lines(source))
     }
 }
 
-/// All engines among `pages` as one; none where there is none.
-fn server_over(pages: &[ScrapedPages], window: Window, hold: Nanos) -> Option<ServerWindow> {
-    let each = pages.iter().map(|page| ServerWindow::of(&page.report.history, window, hold));
-    let engines: Vec<ServerWindow> =
-        each.filter(|server| server.exporter.is_some_and(Exporter::is_engine)).collect();
-    (!engines.is_empty()).then(|| ServerWindow::together(&engines))
+/// With what the metrics of Dynamo's front end begin; its workers have others.
+const FRONT_END: &str = "dynamo_frontend_";
+
+fn is_engine(history: &History) -> bool {
+    Exporter::of_history(history).is_some_and(Exporter::is_engine)
 }
+
+/// Whether it is that of a front end, which sees the requests of engines that have pages of their own.
+fn is_front_end(history: &History) -> bool {
+    Exporter::of_history(history) == Some(Exporter::Dynamo)
+        && history.metrics().iter().any(|metric| metric.starts_with(FRONT_END))
+}
+
+/// Each of `histories` over `window`; of a front end nothing where engines speak, or its requests would be there twice.
+fn timelines<'a>(
+    histories: impl Iterator<Item = &'a History> + Clone,
+    window: Window,
+) -> Vec<ServerTimeline> {
+    let has_engine = histories.clone().any(|history| is_engine(history) && !is_front_end(history));
+    let of = |history| match has_engine && is_front_end(history) {
+        true => ServerTimeline::default(),
+        false => ServerTimeline::of(history, window),
+    };
+    histories.map(of).collect()
+}
+
+/// All engines among `pages` as one; none where there is none. A front end is another view of the requests that its engines have, so it
+/// is added to none of them: it speaks where it alone does.
+fn server_over(pages: &[ScrapedPages], window: Window, hold: Nanos) -> Option<ServerWindow> {
+    let (front_ends, engines): (Vec<&ScrapedPages>, Vec<_>) = pages
+        .iter()
+        .filter(|page| is_engine(&page.report.history))
+        .partition(|page| is_front_end(&page.report.history));
+    together(if engines.is_empty() { &front_ends } else { &engines }, window, hold)
+}
+
+fn together(pages: &[&ScrapedPages], window: Window, hold: Nanos) -> Option<ServerWindow> {
+    let each = pages.iter().map(|page| ServerWindow::of(&page.report.history, window, hold));
+    let all: Vec<ServerWindow> = each.collect();
+    (!all.is_empty()).then(|| ServerWindow::together(&all))
+}
+
+/// The latencies of the server that is next to the client: those of front ends where they tell them, else those of the `engines`.
+fn nearest_to_client(
+    pages: &[ScrapedPages],
+    window: Window,
+    hold: Nanos,
+    engines: ServerWindow,
+) -> ServerWindow {
+    let front_ends: Vec<&ScrapedPages> =
+        pages.iter().filter(|page| is_front_end(&page.report.history)).collect();
+    let front_end = together(&front_ends, window, hold).unwrap_or_default();
+    let mut nearest = engines;
+    nearest.ttft = front_end.ttft.or(nearest.ttft);
+    nearest.e2el = front_end.e2el.or(nearest.e2el);
+    nearest
+}
+
+/// That exporters tell of other devices than those that are `deployed`: of more or fewer.
+fn other_devices(devices: &[DeviceWindow], deployed: Option<u64>) -> Option<TelemetryFinding> {
+    let (told, deployed) = (devices.len() as u64, deployed?);
+    (told > 0 && told != deployed).then_some(TelemetryFinding::OtherDevices { told, deployed })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,15 +1,17 @@
 //! The threads that read pages while one level lasts, and what they come to.
 
+use std::thread;
 use std::time::Duration;
 
-use fizeau_core::{Nanos, Stamp, Tape, TokenSource, Tokens};
+use fizeau_core::{Clock as _, Nanos, Stamp, Tape, TokenSource, Tokens};
 use fizeau_harness::{LevelRun, Notice, Observer};
 use fizeau_record::{LevelTelemetry, ScrapedPages, TelemetryWindows};
 use fizeau_telemetry::{
     ClientWindow, HostReading, HostWindow, ScrapeSettings, Scraper, ScraperError, Window,
 };
+use fizeau_transport::MonotonicClock;
 
-use super::Telemetry;
+use crate::basis::RunBasis;
 use crate::input::ExperimentError;
 
 /// How long a level waits for a page before it begins and after it ends, when nothing of it is in flight.
@@ -22,13 +24,18 @@ pub(crate) struct LevelScrapers {
     scrapers: Vec<(String, Scraper)>,
     interval: Nanos,
     before: HostReading,
+    /// When the warm-up had ended, that of all shards, once it has.
+    warmed_up: Option<Stamp>,
+    clock: MonotonicClock,
+    /// How many devices are measured, where that is known.
+    devices: Option<u64>,
     client: ClientTally,
 }
 
 impl LevelScrapers {
-    /// Begins to read the pages of `telemetry`.
-    pub(crate) fn start(telemetry: Option<&Telemetry>) -> Result<Self, ExperimentError> {
-        let Some(telemetry) = telemetry else { return Ok(Self::default()) };
+    /// Begins to read the pages of the run that `basis` is of.
+    pub(crate) fn start(basis: &RunBasis) -> Result<Self, ExperimentError> {
+        let Some(telemetry) = &basis.telemetry else { return Ok(Self::default()) };
         let interval = telemetry.interval;
         let settings = ScrapeSettings { interval, ..ScrapeSettings::default() };
         let start = |page| {
@@ -39,20 +46,35 @@ impl LevelScrapers {
         };
         let scrapers: Result<Vec<_>, ScraperError> = telemetry.pages.iter().map(start).collect();
         let scrapers = scrapers.map_err(ExperimentError::broken)?;
-        Ok(Self { scrapers, interval, ..Self::default() })
+        let light = basis.light.as_ref().ok();
+        let devices = light.map(|light| light.reference().system.deployment().devices());
+        Ok(Self { scrapers, interval, devices, clock: telemetry.clock, ..Self::default() })
     }
 
-    /// Reads each page now. That one does not come in time shows in its history.
-    fn scrape_now(&self) {
-        for (_, scraper) in &self.scrapers {
-            scraper.scrape_now(PATIENCE);
-        }
+    /// Reads all pages now, at once. That one does not come in time shows in its history.
+    fn scrape_now(&self, patience: Duration) {
+        thread::scope(|scope| {
+            for (_, scraper) in &self.scrapers {
+                let asking = thread::Builder::new().name("telemetry".to_owned());
+                // Without a thread for it, it is as if the page had not come.
+                drop(asking.spawn_scoped(scope, move || scraper.scrape_now(patience)));
+            }
+        });
+    }
+
+    /// Reads all pages once the warm-up is over, before the first request: for no longer than until `agreed`, when other clients begin.
+    fn begin(&mut self, agreed: Option<Stamp>) {
+        let now = self.clock.now();
+        self.warmed_up = Some(now);
+        let left = agreed.map(|agreed| Duration::from(agreed.saturating_since(now)));
+        self.scrape_now(left.map_or(PATIENCE, |left| left.min(PATIENCE)));
+        self.before = HostReading::now();
     }
 
     /// What was said of the level that is over, and the pages themselves; none where no page was read, or nothing was sent.
     pub(crate) fn finish(self, run: &LevelRun) -> Option<ScrapedLevel> {
         let (from, to) = self.client.span.filter(|_| !self.scrapers.is_empty())?;
-        self.scrape_now();
+        self.scrape_now(PATIENCE);
         let host = HostWindow::between(&self.before, &HostReading::now());
         let metrics = &run.summary.metrics;
         let client = ClientWindow {
@@ -61,18 +83,28 @@ impl LevelScrapers {
             mean_e2el: metrics.e2el.mean,
             ..self.client.window
         };
-        let stop =
-            |(address, scraper): (_, Scraper)| ScrapedPages { address, report: scraper.stop() };
-        let pages: Vec<ScrapedPages> = self.scrapers.into_iter().map(stop).collect();
+        let warmed_up = self.warmed_up.unwrap_or(from);
+        let pages = pages_since(warmed_up, self.scrapers);
         let steady = run.summary.windowed.part.as_ref().ok().map(|part| part.window.span);
         let windows = TelemetryWindows {
             level: Window::alone(from, to),
             steady: steady.map(|span| Window::within(span.from(), span.to())),
             interval: self.interval,
+            devices: self.devices,
         };
         let said = LevelTelemetry::of(&pages, windows, &client).with_host(host);
         Some(ScrapedLevel { said: Box::new(said), pages })
     }
+}
+
+/// Ends `scrapers`, and gives the pages that were asked for once the level had `warmed_up`: what the warm-up came to is no part of it.
+fn pages_since(warmed_up: Stamp, scrapers: Vec<(String, Scraper)>) -> Vec<ScrapedPages> {
+    let stop = |(address, scraper): (_, Scraper)| {
+        let mut report = scraper.stop();
+        report.history.forget_asked_before(warmed_up);
+        ScrapedPages { address, report }
+    };
+    scrapers.into_iter().map(stop).collect()
 }
 
 impl Observer for LevelScrapers {
@@ -81,10 +113,7 @@ impl Observer for LevelScrapers {
             return;
         }
         match notice {
-            Notice::WarmedUp { .. } => {
-                self.scrape_now();
-                self.before = HostReading::now();
-            }
+            Notice::WarmedUp { agreed, .. } => self.begin(agreed),
             Notice::RequestEnded(tape) => self.client.add(tape),
             _ => {}
         }
@@ -135,5 +164,49 @@ impl ClientTally {
         let is_guess = matches!(tape.token_source, TokenSource::Tokenizer | TokenSource::Events);
         let output = Some(tape.output_tokens()).filter(|_| !is_guess);
         window.output_tokens = window.output_tokens.zip(output).map(|(sum, more)| sum + more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use fizeau_telemetry::{Page, Source};
+
+    use super::*;
+
+    /// A server that has generated one more token whenever it is asked.
+    struct Counting(u64);
+
+    impl Source for Counting {
+        type Error = Infallible;
+
+        fn page(&mut self) -> Result<Page, Infallible> {
+            self.0 += 1;
+            let page = format!("vllm:generation_tokens_total {}\n", self.0);
+            Ok(Page::read(page.as_bytes(), None).unwrap())
+        }
+    }
+
+    #[test]
+    fn pages_of_the_warm_up_are_left_out_and_one_is_read_of_each_server_behind_it() {
+        let clock = MonotonicClock::new();
+        let settings =
+            ScrapeSettings { interval: Nanos::from_secs(3600), ..ScrapeSettings::default() };
+        let start =
+            |name: &str| (name.to_owned(), Scraper::start(Counting(0), clock, settings).unwrap());
+        let scrapers = vec![start("a"), start("b")];
+        // Each has a page of the warm-up.
+        for (_, scraper) in &scrapers {
+            assert!(scraper.scrape_now(PATIENCE));
+        }
+        let mut level = LevelScrapers { scrapers, clock, ..LevelScrapers::default() };
+        level.begin(None);
+        let warmed_up = level.warmed_up.unwrap();
+        for ScrapedPages { address, report } in pages_since(warmed_up, level.scrapers) {
+            let fetches: Vec<_> = report.history.fetches().collect();
+            assert_eq!(fetches.len(), 1, "{address}");
+            assert!(fetches.iter().all(|fetch| fetch.asked >= warmed_up), "{address}");
+        }
     }
 }

@@ -27,6 +27,7 @@ fn said() -> LevelTelemetry {
         level: Window::alone(at(1_000), at(9_000)),
         steady: Some(Window::within(at(4_000), at(6_000))),
         interval: Nanos::from_secs(1),
+        devices: None,
     };
     let client = ClientWindow {
         prompt_tokens: Some(Tokens::new(5_000)),

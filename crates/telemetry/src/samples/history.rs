@@ -202,11 +202,25 @@ impl History {
             self.fetches.pop_front();
             self.first_page += 1;
         }
+        self.forget_tracks();
+        self.failures.retain(|failure| failure.fetch.answered >= instant);
+    }
+
+    /// Forgets all pages that were asked for before `instant`, the last of them too: for whom what was counted until then must not count.
+    pub fn forget_asked_before(&mut self, instant: Stamp) {
+        while self.fetches.front().is_some_and(|first| first.asked < instant) {
+            self.fetches.pop_front();
+            self.first_page += 1;
+        }
+        self.forget_tracks();
+        self.failures.retain(|failure| failure.fetch.asked >= instant);
+    }
+
+    fn forget_tracks(&mut self) {
         let first = self.first_page;
         self.tracks.retain(|_, track| {
             track.forget_before(first);
             !track.is_gone(first)
         });
-        self.failures.retain(|failure| failure.fetch.answered >= instant);
     }
 }

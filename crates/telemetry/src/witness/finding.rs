@@ -59,6 +59,18 @@ pub enum TelemetryFinding {
         /// How many did.
         came: u32,
     },
+    /// No page came between the warm-up and the first request, so that nothing that is counted is told of the level.
+    NoPageBefore {
+        /// Whose.
+        address: String,
+    },
+    /// Other devices are told of than those that are measured.
+    OtherDevices {
+        /// How many exporters tell of.
+        told: u64,
+        /// How many the deployment has.
+        deployed: u64,
+    },
     /// A gauge says the same for many pages: its exporter looks more seldom than it is asked.
     StaleGauge {
         /// Its metric.
@@ -132,6 +144,14 @@ impl fmt::Display for TelemetryFinding {
                 f,
                 "{missing} of {} pages of metrics did not come; gauges do not say what was then",
                 missing.saturating_add(*came)
+            ),
+            Self::NoPageBefore { address } => write!(
+                f,
+                "{address}: no page came between the warm-up and the first request; what it counts is not told of this level"
+            ),
+            Self::OtherDevices { told, deployed } => write!(
+                f,
+                "exporters tell of {told} devices, and the deployment has {deployed}: whose energy a token took is not known"
             ),
             Self::StaleGauge { metric, pages, changes, resolution } => {
                 write!(f, "{metric} changed {changes} times on {pages} pages")?;
