@@ -11,6 +11,7 @@ use fizeau_telemetry::{
 };
 use fizeau_transport::MonotonicClock;
 
+use super::{Address, Keys};
 use crate::basis::RunBasis;
 use crate::input::ExperimentError;
 
@@ -38,8 +39,8 @@ impl LevelScrapers {
         let Some(telemetry) = &basis.telemetry else { return Ok(Self::default()) };
         let interval = telemetry.interval;
         let settings = ScrapeSettings { interval, ..ScrapeSettings::default() };
-        let start = |page| {
-            let source = telemetry.source(page);
+        let start = |(page, keys): &(Address, Keys)| {
+            let source = telemetry.source(page, *keys);
             let address = source.address().to_owned();
             let scraper = Scraper::start(source, telemetry.clock, settings);
             scraper.map(|scraper| (address, scraper))
