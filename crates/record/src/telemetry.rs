@@ -207,9 +207,9 @@ impl TelemetrySource {
 impl ScrapedPages {
     /// What is wrong where none of its pages had come when the first request was sent, at `first_send`.
     fn begun_before(&self, first_send: Stamp) -> Option<TelemetryFinding> {
-        let mut fetches = self.report.history.fetches();
-        let is_late = fetches.len() > 0 && fetches.all(|fetch| fetch.answered > first_send);
-        is_late.then(|| TelemetryFinding::NoPageBefore { address: self.address.clone() })
+        let first = self.report.history.fetches().next()?;
+        (first.answered > first_send)
+            .then(|| TelemetryFinding::NoPageBefore { address: self.address.clone() })
     }
 
     /// The lines that keep all of `pages`, source by source.

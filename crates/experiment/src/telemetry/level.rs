@@ -63,11 +63,12 @@ impl LevelScrapers {
         });
     }
 
-    /// Reads all pages once the warm-up is over, before the first request: for no longer than until `agreed`, when other clients begin.
+    /// Reads all pages once the warm-up is over, before the first request: for no longer than half of the time until `agreed`, when other
+    /// clients begin, so that this one is not late.
     fn begin(&mut self, agreed: Option<Stamp>) {
         let now = self.clock.now();
         self.warmed_up = Some(now);
-        let left = agreed.map(|agreed| Duration::from(agreed.saturating_since(now)));
+        let left = agreed.map(|agreed| Duration::from(agreed.saturating_since(now) / 2));
         self.scrape_now(left.map_or(PATIENCE, |left| left.min(PATIENCE)));
         self.before = HostReading::now();
     }
