@@ -346,7 +346,7 @@ impl<W: Watcher> Observer for Telling<'_, W> {
             self.0.tape(tape);
         }
         match notice {
-            Notice::WarmedUp { requests, in_flight } => {
+            Notice::WarmedUp { requests, in_flight, .. } => {
                 self.0.event(RunEvent::WarmedUp { requests, in_flight: in_flight.clone() });
             }
             // Probes are no part of what is told.

@@ -127,8 +127,10 @@ impl PreparedLevel {
         self.basis.caches.empty(0).await?;
         // Of one of several shards that nobody leads: the server counts the requests of all.
         let is_part = self.settings.shard.count().get() > 1 && self.basis.client.shards.is_none();
-        let telemetry = self.basis.telemetry.as_ref().filter(|_| !is_part);
-        let mut scrapers = LevelScrapers::start(telemetry)?;
+        let mut scrapers = match is_part {
+            true => LevelScrapers::default(),
+            false => LevelScrapers::start(&self.basis)?,
+        };
         let tally = (TallyObserver(&mut tallies), &mut scrapers);
         let mut observer = (tally, Telling(&mut *watcher));
         let gate = self.settings.start_at.map(WallGate::new);

@@ -21,7 +21,8 @@ pub struct TelemetrySpec {
     pub servers: ServerPages,
     /// More pages: those of other servers, of dcgm-exporter, of AMD's.
     pub pages: Vec<String>,
-    /// Headers that pages are asked with. Their values never reach a file.
+    /// Headers that pages on the host of the server are asked with; those on other hosts only where they refuse to answer without. Their
+    /// values never reach a file.
     pub headers: Vec<ExtraHeader>,
     /// From one page to the next; longer by itself where a page takes more than a fifth of that.
     pub interval: Nanos,
@@ -87,19 +88,21 @@ impl TelemetrySpec {
         });
         let mut telemetry = Telemetry {
             pages: Vec::new(),
+            bare: Self { headers: Vec::new(), ..self.clone() }.settings(),
             settings: self.settings(),
             clock,
             interval: self.interval,
         };
+        let hosts: Vec<String> = endpoint.target.urls().map(|url| host(&url).to_owned()).collect();
         for places in beside.chain(given) {
             let mut missing: Option<Missing> = None;
             for page in places {
-                match telemetry.tried(&page) {
-                    Ok(()) => {
+                match telemetry.tried(&page, &hosts) {
+                    Ok(keys) => {
                         missing = None;
                         // What is read twice would be counted twice.
                         if !telemetry.reads(&page) {
-                            telemetry.pages.push(page);
+                            telemetry.pages.push((page, keys));
                         }
                         break;
                     }
@@ -111,7 +114,9 @@ impl TelemetrySpec {
                     Err(answered) => missing = Some(answered),
                 }
             }
-            if let Some(Missing::NoAnswer(why) | Missing::Answered(why)) = missing {
+            if let Some(Missing::NoAnswer(why) | Missing::Refused(why) | Missing::Answered(why)) =
+                missing
+            {
                 watcher.event(RunEvent::Note(RunNote::NoServerMetrics(why)));
             }
         }
@@ -133,18 +138,39 @@ impl fmt::Debug for Address {
     }
 }
 
+/// Whether a page is asked with the headers that were given: whose page it is cannot be known before it is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    Sent,
+    Kept,
+}
+
+/// The host of `url`, without user and port.
+fn host(url: &str) -> &str {
+    let (origin, _) = split_url(url);
+    let origin = origin.split_once("://").map_or(origin, |(_, rest)| rest);
+    let origin = origin.rsplit_once('@').map_or(origin, |(_, host)| host);
+    let port = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
+    origin.rsplit_once(':').filter(|(_, end)| port(end)).map_or(origin, |(host, _)| host)
+}
+
 /// The pages that are read beside the levels of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Telemetry {
-    pages: Vec<Address>,
+    pages: Vec<(Address, Keys)>,
     settings: PageSettings,
+    /// The same without headers.
+    bare: PageSettings,
     clock: MonotonicClock,
     interval: Nanos,
 }
 
 impl Telemetry {
-    fn source(&self, page: &Address) -> PageSource {
-        let settings = self.settings.clone();
+    fn source(&self, page: &Address, keys: Keys) -> PageSource {
+        let settings = match keys {
+            Keys::Sent => self.settings.clone(),
+            Keys::Kept => self.bare.clone(),
+        };
         match page {
             Address::At(url) => PageSource::new(url, settings),
             Address::Beside(base) => PageSource::beside(base, settings),
@@ -154,21 +180,40 @@ impl Telemetry {
 
     /// Whether this page is one of those that are read: as far as its address goes, without a query.
     fn reads(&self, page: &Address) -> bool {
-        let address = |page| self.source(page).address().to_owned();
-        self.pages.iter().any(|read| address(read) == address(page))
+        let address = |page| self.source(page, Keys::Kept).address().to_owned();
+        self.pages.iter().any(|(read, _)| address(read) == address(page))
     }
 
+<<<<<<< HEAD
     /// Whether there is a page with anything on it that is known, and if not why.
     fn tried(&self, page: &Address) -> Result<(), Missing> {
         let mut source = self.source(page);
+=======
+    /// How to ask for this page, if there is one with anything on it that is known, and if not why: on one of `hosts`, which are the
+    /// server's, with the headers, elsewhere without them unless it wants them.
+    fn tried(&self, page: &Address, hosts: &[String]) -> Result<Keys, Missing> {
+        let is_elsewhere = match page {
+            Address::At(url) => !hosts.iter().any(|own| own.eq_ignore_ascii_case(host(url))),
+            Address::Beside(_) | Address::BesideTensorrtLlm(_) => false,
+        };
+        match is_elsewhere.then(|| self.asked(page, Keys::Kept)) {
+            None | Some(Err(Missing::Refused(_))) => self.asked(page, Keys::Sent),
+            Some(asked) => asked,
+        }
+    }
+
+    fn asked(&self, page: &Address, keys: Keys) -> Result<Keys, Missing> {
+        let mut source = self.source(page, keys);
+>>>>>>> room9
         let told = source.page().map_err(|error| match &error.kind {
             FetchErrorKind::TooSlow { .. } | FetchErrorKind::Connection(_) => {
                 Missing::NoAnswer(error.to_string())
             }
+            FetchErrorKind::Refused { .. } => Missing::Refused(error.to_string()),
             _ => Missing::Answered(error.to_string()),
         })?;
         match told.samples.is_empty() {
-            false => Ok(()),
+            false => Ok(keys),
             true => Err(Missing::Answered(format!(
                 "{}: a page of metrics, of which none is of a program that is known",
                 source.address()
@@ -181,6 +226,25 @@ impl Telemetry {
 enum Missing {
     /// Nobody answered.
     NoAnswer(String),
+    /// Somebody did, who wants a key.
+    Refused(String),
     /// Somebody did, with something else.
     Answered(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host;
+
+    #[test]
+    fn a_host_is_without_user_port_and_path() {
+        for (url, own) in [
+            ("http://a:8000/v1", "a"),
+            ("https://me:pass@a.example/metrics?x=1", "a.example"),
+            ("http://[::1]:9400/metrics", "[::1]"),
+            ("http://[::1]", "[::1]"),
+        ] {
+            assert_eq!(host(url), own);
+        }
+    }
 }

@@ -93,14 +93,17 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
             .await
             .map_err(DriveError::widen)?;
         let in_flight = InFlight::default();
-        observer.notice(Notice::WarmedUp { requests: warmup.sent, in_flight: &in_flight });
+        let off = self.cancel.part();
+        let gate = level.begin(self.timer.now(), &off);
+        let agreed = level.start.map(|_| gate);
+        let (requests, counted) = (warmup.sent, &in_flight);
+        observer.notice(Notice::WarmedUp { agreed, requests, in_flight: counted });
         let steal = StealWatch::start(self.watch, self.timer);
         let watch = CpuWatch::start(self.watch, self.timer);
         let enough = Cancel::new();
         let mut tee = Tee::of(&level, enough.clone(), sink, observer);
         let mut requests = level.plan.walk(level.shard.sessions());
-        let off = self.cancel.part();
-        let start = level.begin(self.timer.now(), &off);
+        let start = gate.max(self.timer.now());
         if level.start.is_some() {
             self.timer.sleep_until(start).await;
         }

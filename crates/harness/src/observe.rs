@@ -1,6 +1,6 @@
 //! Watching a run from outside, for progress.
 
-use fizeau_core::{Nanos, Tape};
+use fizeau_core::{Nanos, Stamp, Tape};
 use fizeau_metrics::{LevelTally, Precision, PrecisionOutcome, SampleSupport};
 
 use crate::{Cancel, InFlight};
@@ -9,8 +9,10 @@ use crate::{Cancel, InFlight};
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Notice<'a> {
-    /// The warm-up of a level ends and the measuring begins.
+    /// The warm-up of a level ends, that of all shards where it has several, and the measuring begins once this is heard.
     WarmedUp {
+        /// When it begins at any rate, where that is agreed on with others: hearing this should not take until then.
+        agreed: Option<Stamp>,
         /// How many requests were sent and did not count.
         requests: u64,
         /// How many measured requests are in flight, from now to the end of the level.

@@ -92,49 +92,49 @@ pub struct TelemetryWindows {
     pub level: Window,
     /// Its steady part.
     pub steady: Option<Window>,
-    /// When its warm-up was over: what the server counts from then on is of the level alone.
-    pub warmed_up: Stamp,
     /// From one page to the next, as was asked for.
     pub interval: Nanos,
+    /// How many devices the deployment has, where that is known.
+    pub devices: Option<u64>,
 }
 
 impl LevelTelemetry {
     /// What `pages` say of a level, beside what the `client` counted over it.
     #[must_use]
     pub fn of(pages: &[ScrapedPages], windows: TelemetryWindows, client: &ClientWindow) -> Self {
-        let TelemetryWindows { level, steady, warmed_up, interval } = windows;
+        let TelemetryWindows { level, steady, interval, devices: deployed } = windows;
         let slowest = pages.iter().map(|page| page.report.cost.interval.get()).fold(0.0, f64::max);
         // A value may stand for the time of a page that did not come.
         let hold = interval.max(Nanos::from_secs_f64(slowest / 1e3).unwrap_or_default()) * 2;
-        let is_exact = has_page_between(pages, warmed_up, level.from);
         let server = server_over(pages, level, hold);
-        let server = server.map(|server| if is_exact { server } else { server.gauges_only() });
         let devices: Vec<DeviceWindow> = pages
             .iter()
             .flat_map(|page| DeviceWindow::all(&page.report.history, level, hold))
             .collect();
         let said = server.clone().unwrap_or_default();
+        let nearest = nearest_to_client(pages, level, hold, said.clone());
+        let mut findings = findings(client, &said, &devices, interval);
+        findings.extend(pages.iter().filter_map(|page| page.begun_before(level.from)));
+        let others = deployed.and_then(|own| TelemetryFinding::other_devices(&devices, own));
+        // Energy of devices that are not measured would be laid to the tokens of those that are.
         let energy = total_energy(&devices);
+        let own = energy.filter(|_| others.is_none());
+        findings.extend(others);
         let tokens = client.output_tokens.unwrap_or(Tokens::ZERO);
-        let mut found = findings(client, &said, &devices, interval);
-        found.extend((!is_exact && server.is_some()).then_some(TelemetryFinding::NoPageBefore));
         Self {
             from: level.from,
             to: level.to,
             steady: steady.and_then(|steady| server_over(pages, steady, hold)),
-            gaps: ServerGaps::of(client, &said),
-            findings: found,
+            gaps: ServerGaps::of(client, &nearest),
+            findings,
             server,
             energy,
-            joules_per_token: energy.and_then(|energy| joules_per_token(energy, tokens)),
+            joules_per_token: own.and_then(|energy| joules_per_token(energy, tokens)),
             devices,
             host: None,
             sources: pages.iter().map(TelemetrySource::of).collect(),
             lines: Some(pages.iter().map(ScrapedPages::line_count).sum()),
-            timeline: pages
-                .iter()
-                .map(|page| ServerTimeline::of(&page.report.history, level))
-                .collect(),
+            timeline: timelines(pages.iter().map(|page| &page.report.history), level),
         }
     }
 
@@ -149,9 +149,11 @@ impl LevelTelemetry {
         let window = Window::alone(self.from, self.to);
         let of = |source: u32| {
             let own = lines.iter().filter(|line| line.source == source).cloned();
-            ServerTimeline::of(&History::of_lines(own), window)
+            History::of_lines(own)
         };
-        Self { timeline: (0..).zip(&self.sources).map(|(source, _)| of(source)).collect(), ..self }
+        let histories: Vec<History> =
+            (0..).zip(&self.sources).map(|(source, _)| of(source)).collect();
+        Self { timeline: timelines(histories.iter(), window), ..self }
     }
 
     /// That fewer or more than its lines were `read`; none where they are all there, or nobody counted them.
@@ -160,13 +162,6 @@ impl LevelTelemetry {
         Some(format!(
             "telemetry.jsonl is cut or edited: {read} whole lines are used, and there were {counted}"
         ))
-    }
-
-    /// The timelines of those whose requests are counted: of engines, and of a front end where no engine behind it tells.
-    pub fn engine_timelines(&self) -> impl Iterator<Item = &ServerTimeline> {
-        let exporters: Vec<_> = self.sources.iter().map(|source| source.exporter).collect();
-        let is_counted = counted(&exporters);
-        self.timeline.iter().zip(is_counted).filter_map(|(one, is)| is.then_some(one))
     }
 
     /// What the verdict notes: findings that are bad news, and pages that never came.
@@ -227,38 +222,76 @@ impl ScrapedPages {
         (history.fetches().len() + history.failures().len()) as u64
     }
 
+    /// What is wrong where none of its pages had come when the first request was sent, at `first_send`.
+    fn begun_before(&self, first_send: Stamp) -> Option<TelemetryFinding> {
+        let first = self.report.history.fetches().next()?;
+        (first.answered > first_send)
+            .then(|| TelemetryFinding::NoPageBefore { address: self.address.clone() })
+    }
+
     /// The lines that keep all of `pages`, source by source.
     pub fn lines(pages: &[Self]) -> impl Iterator<Item = HistoryLine> {
         (0..).zip(pages).flat_map(|(source, page)| page.report.history.lines(source))
     }
 }
 
-/// All engines among `pages` as one; none where there is none.
-fn server_over(pages: &[ScrapedPages], window: Window, hold: Nanos) -> Option<ServerWindow> {
-    let each = pages.iter().map(|page| ServerWindow::of(&page.report.history, window, hold));
-    let each: Vec<ServerWindow> = each.collect();
-    let exporters: Vec<_> = each.iter().map(|server| server.exporter).collect();
-    let of_engines = each.into_iter().zip(counted(&exporters));
-    let engines: Vec<_> = of_engines.filter_map(|(one, is)| is.then_some(one)).collect();
-    (!engines.is_empty()).then(|| ServerWindow::together(&engines))
+/// With what the metrics of Dynamo's front end begin; its workers have others.
+const FRONT_END: &str = "dynamo_frontend_";
+
+fn is_engine(history: &History) -> bool {
+    Exporter::of_history(history).is_some_and(Exporter::is_engine)
 }
 
-/// Of each page whether its requests are counted. Those of a front end are the engines' behind it, and would be counted twice.
-fn counted(exporters: &[Option<Exporter>]) -> Vec<bool> {
-    let is_engine =
-        |one: &Option<Exporter>| one.is_some_and(|one| one.is_engine() && !one.is_front_end());
-    let has_engine = exporters.iter().any(is_engine);
-    let is_front_end = |one: &Option<Exporter>| one.is_some_and(Exporter::is_front_end);
-    exporters.iter().map(|one| is_engine(one) || (is_front_end(one) && !has_engine)).collect()
+/// Whether it is that of a front end, which sees the requests of engines that have pages of their own.
+fn is_front_end(history: &History) -> bool {
+    Exporter::of_history(history) == Some(Exporter::Dynamo)
+        && history.metrics().iter().any(|metric| metric.starts_with(FRONT_END))
 }
 
-/// Whether each server's page came between two moments.
-fn has_page_between(pages: &[ScrapedPages], from: Stamp, to: Stamp) -> bool {
-    let serves = |page: &&ScrapedPages| {
-        Exporter::of_history(&page.report.history).is_some_and(Exporter::is_engine)
+/// Each of `histories` over `window`; of a front end nothing where engines speak, or its requests would be there twice.
+fn timelines<'a>(
+    histories: impl Iterator<Item = &'a History> + Clone,
+    window: Window,
+) -> Vec<ServerTimeline> {
+    let has_engine = histories.clone().any(|history| is_engine(history) && !is_front_end(history));
+    let of = |history| match has_engine && is_front_end(history) {
+        true => ServerTimeline::default(),
+        false => ServerTimeline::of(history, window),
     };
-    pages.iter().filter(serves).all(|page| {
-        let mut fetches = page.report.history.fetches();
-        fetches.any(|fetch| fetch.asked >= from && fetch.answered <= to)
-    })
+    histories.map(of).collect()
 }
+
+/// All engines among `pages` as one; none where there is none. A front end is another view of the requests that its engines have, so it
+/// is added to none of them: it speaks where it alone does.
+fn server_over(pages: &[ScrapedPages], window: Window, hold: Nanos) -> Option<ServerWindow> {
+    let (front_ends, engines): (Vec<&ScrapedPages>, Vec<_>) = pages
+        .iter()
+        .filter(|page| is_engine(&page.report.history))
+        .partition(|page| is_front_end(&page.report.history));
+    together(if engines.is_empty() { &front_ends } else { &engines }, window, hold)
+}
+
+fn together(pages: &[&ScrapedPages], window: Window, hold: Nanos) -> Option<ServerWindow> {
+    let each = pages.iter().map(|page| ServerWindow::of(&page.report.history, window, hold));
+    let all: Vec<ServerWindow> = each.collect();
+    (!all.is_empty()).then(|| ServerWindow::together(&all))
+}
+
+/// The latencies of the server that is next to the client: those of front ends where they tell them, else those of the `engines`.
+fn nearest_to_client(
+    pages: &[ScrapedPages],
+    window: Window,
+    hold: Nanos,
+    engines: ServerWindow,
+) -> ServerWindow {
+    let front_ends: Vec<&ScrapedPages> =
+        pages.iter().filter(|page| is_front_end(&page.report.history)).collect();
+    let front_end = together(&front_ends, window, hold).unwrap_or_default();
+    let mut nearest = engines;
+    nearest.ttft = front_end.ttft.or(nearest.ttft);
+    nearest.e2el = front_end.e2el.or(nearest.e2el);
+    nearest
+}
+
+#[cfg(test)]
+mod tests;

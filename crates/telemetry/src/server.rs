@@ -205,23 +205,6 @@ impl ServerWindow {
         self.exporter.is_none()
     }
 
-    /// The gauges alone, without all that is counted from one page to another.
-    #[must_use]
-    pub fn gauges_only(self) -> Self {
-        Self {
-            exporter: self.exporter,
-            engines: self.engines,
-            pages: self.pages,
-            missing_pages: self.missing_pages,
-            running: self.running,
-            waiting: self.waiting,
-            waiting_by_reason: self.waiting_by_reason,
-            kv_use: self.kv_use,
-            kv_capacity_tokens: self.kv_capacity_tokens,
-            ..Self::default()
-        }
-    }
-
     /// The share of prompt tokens that the prefix cache had, 0 to 1: hits over queries, and of a server that does not count these
     /// cached tokens over all; none without any.
     #[must_use]

@@ -10,7 +10,8 @@ use fizeau_telemetry::{
 };
 use fizeau_transport::MonotonicClock;
 
-use super::Telemetry;
+use super::{Address, Keys};
+use crate::basis::RunBasis;
 use crate::input::ExperimentError;
 
 /// How long a level waits for a page before it begins and after it ends, when nothing of it is in flight.
@@ -22,45 +23,53 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct LevelScrapers {
     scrapers: Vec<(String, Scraper)>,
     interval: Nanos,
-    clock: Option<MonotonicClock>,
-    /// When the warm-up was over.
-    warmed_up: Option<Stamp>,
     before: HostReading,
+    /// When the warm-up had ended, that of all shards, once it has.
+    warmed_up: Option<Stamp>,
+    clock: MonotonicClock,
+    /// How many devices are measured, where that is known.
+    devices: Option<u64>,
     client: ClientTally,
 }
 
 impl LevelScrapers {
-    /// Begins to read the pages of `telemetry`.
-    pub(crate) fn start(telemetry: Option<&Telemetry>) -> Result<Self, ExperimentError> {
-        let Some(telemetry) = telemetry else { return Ok(Self::default()) };
+    /// Begins to read the pages of the run that `basis` is of.
+    pub(crate) fn start(basis: &RunBasis) -> Result<Self, ExperimentError> {
+        let Some(telemetry) = &basis.telemetry else { return Ok(Self::default()) };
         let interval = telemetry.interval;
         let settings = ScrapeSettings { interval, ..ScrapeSettings::default() };
-        let start = |page| {
-            let source = telemetry.source(page);
+        let start = |(page, keys): &(Address, Keys)| {
+            let source = telemetry.source(page, *keys);
             let address = source.address().to_owned();
             let scraper = Scraper::start(source, telemetry.clock, settings);
             scraper.map(|scraper| (address, scraper))
         };
         let scrapers: Result<Vec<_>, ScraperError> = telemetry.pages.iter().map(start).collect();
         let scrapers = scrapers.map_err(ExperimentError::broken)?;
-        Ok(Self { scrapers, interval, clock: Some(telemetry.clock), ..Self::default() })
+        let light = basis.light.as_ref().ok();
+        let devices = light.map(|light| light.reference().system.deployment().devices());
+        Ok(Self { scrapers, interval, devices, clock: telemetry.clock, ..Self::default() })
     }
 
-    /// Reads all pages now, side by side. That one does not come in time shows in its history.
-    fn scrape_now(&self) {
-        std::thread::scope(|scope| {
-            for (_, scraper) in &self.scrapers {
-                let ask = move || scraper.scrape_now(PATIENCE);
-                // Without a thread to ask with, the page is missing, which is noted.
-                drop(std::thread::Builder::new().spawn_scoped(scope, ask));
-            }
-        });
+    /// Reads all pages now, at once. That one does not come in time shows in its history.
+    fn scrape_now(&self, patience: Duration) {
+        Scraper::scrape_all(self.scrapers.iter().map(|(_, scraper)| scraper), patience);
+    }
+
+    /// Reads all pages once the warm-up is over, before the first request: for no longer than half of the time until `agreed`, when other
+    /// clients begin, so that this one is not late.
+    fn begin(&mut self, agreed: Option<Stamp>) {
+        let now = self.clock.now();
+        self.warmed_up = Some(now);
+        let left = agreed.map(|agreed| Duration::from(agreed.saturating_since(now) / 2));
+        self.scrape_now(left.map_or(PATIENCE, |left| left.min(PATIENCE)));
+        self.before = HostReading::now();
     }
 
     /// What was said of the level that is over, and the pages themselves; none where no page was read, or nothing was sent.
     pub(crate) fn finish(self, run: &LevelRun) -> Option<ScrapedLevel> {
         let (from, to) = self.client.span.filter(|_| !self.scrapers.is_empty())?;
-        self.scrape_now();
+        self.scrape_now(PATIENCE);
         let host = HostWindow::between(&self.before, &HostReading::now());
         let metrics = &run.summary.metrics;
         let client = ClientWindow {
@@ -69,20 +78,28 @@ impl LevelScrapers {
             mean_e2el: metrics.e2el.mean,
             ..self.client.window
         };
-        let stop =
-            |(address, scraper): (_, Scraper)| ScrapedPages { address, report: scraper.stop() };
-        let pages: Vec<ScrapedPages> = self.scrapers.into_iter().map(stop).collect();
+        let warmed_up = self.warmed_up.unwrap_or(from);
+        let pages = pages_since(warmed_up, self.scrapers);
         let steady = run.summary.windowed.part.as_ref().ok().map(|part| part.window.span);
         let windows = TelemetryWindows {
             level: Window::alone(from, to),
             steady: steady.map(|span| Window::within(span.from(), span.to())),
-            // Without a warm-up, every page before the first request will do.
-            warmed_up: self.warmed_up.unwrap_or(Stamp::EPOCH),
             interval: self.interval,
+            devices: self.devices,
         };
         let said = LevelTelemetry::of(&pages, windows, &client).with_host(host);
         Some(ScrapedLevel { said: Box::new(said), pages })
     }
+}
+
+/// Ends `scrapers`, and gives the pages that were asked for once the level had `warmed_up`: what the warm-up came to is no part of it.
+fn pages_since(warmed_up: Stamp, scrapers: Vec<(String, Scraper)>) -> Vec<ScrapedPages> {
+    let stop = |(address, scraper): (_, Scraper)| {
+        let mut report = scraper.stop();
+        report.history.forget_asked_before(warmed_up);
+        ScrapedPages { address, report }
+    };
+    scrapers.into_iter().map(stop).collect()
 }
 
 impl Observer for LevelScrapers {
@@ -91,11 +108,7 @@ impl Observer for LevelScrapers {
             return;
         }
         match notice {
-            Notice::WarmedUp { .. } => {
-                self.warmed_up = self.clock.map(|clock| clock.now());
-                self.scrape_now();
-                self.before = HostReading::now();
-            }
+            Notice::WarmedUp { agreed, .. } => self.begin(agreed),
             Notice::RequestEnded(tape) => self.client.add(tape),
             _ => {}
         }
@@ -146,5 +159,49 @@ impl ClientTally {
         let is_guess = matches!(tape.token_source, TokenSource::Tokenizer | TokenSource::Events);
         let output = Some(tape.output_tokens()).filter(|_| !is_guess);
         window.output_tokens = window.output_tokens.zip(output).map(|(sum, more)| sum + more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use fizeau_telemetry::{Page, Source};
+
+    use super::*;
+
+    /// A server that has generated one more token whenever it is asked.
+    struct Counting(u64);
+
+    impl Source for Counting {
+        type Error = Infallible;
+
+        fn page(&mut self) -> Result<Page, Infallible> {
+            self.0 += 1;
+            let page = format!("vllm:generation_tokens_total {}\n", self.0);
+            Ok(Page::read(page.as_bytes(), None).unwrap())
+        }
+    }
+
+    #[test]
+    fn pages_of_the_warm_up_are_left_out_and_one_is_read_of_each_server_behind_it() {
+        let clock = MonotonicClock::new();
+        let settings =
+            ScrapeSettings { interval: Nanos::from_secs(3600), ..ScrapeSettings::default() };
+        let start =
+            |name: &str| (name.to_owned(), Scraper::start(Counting(0), clock, settings).unwrap());
+        let scrapers = vec![start("a"), start("b")];
+        // Each has a page of the warm-up.
+        for (_, scraper) in &scrapers {
+            assert!(scraper.scrape_now(PATIENCE));
+        }
+        let mut level = LevelScrapers { scrapers, clock, ..LevelScrapers::default() };
+        level.begin(None);
+        let warmed_up = level.warmed_up.unwrap();
+        for ScrapedPages { address, report } in pages_since(warmed_up, level.scrapers) {
+            let fetches: Vec<_> = report.history.fetches().collect();
+            assert_eq!(fetches.len(), 1, "{address}");
+            assert!(fetches.iter().all(|fetch| fetch.asked >= warmed_up), "{address}");
+        }
     }
 }

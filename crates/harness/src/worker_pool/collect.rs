@@ -83,11 +83,13 @@ impl<E: Error> Collector<E> {
             self.note(message);
         }
         let (requests, in_flight) = (self.warmup.sent, &self.in_flight);
-        tee.observer.notice(Notice::WarmedUp { requests, in_flight });
-        let agreed = level.begin(clock.now(), &self.cancel);
+        // Others may warm up until the gate opens.
+        let start = level.begin(clock.now(), &self.cancel);
+        let agreed = level.start.map(|_| start);
+        tee.observer.notice(Notice::WarmedUp { agreed, requests, in_flight });
         // Before the lead is counted: reading takes some of a millisecond.
         let steal = StealWatch::start(SelfWatch::Thread, clock);
-        let start = agreed.max(clock.now() + LEAD);
+        let start = start.max(clock.now() + LEAD);
         for switch in switches {
             // Who is over already does not wait.
             let _ = switch.send(start);

@@ -1,10 +1,12 @@
 //! What a watcher reads of the requests in flight.
 
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use fizeau_core::Nanos;
+use fizeau_core::{Nanos, Stamp};
 use fizeau_harness::{
     Cancel, DriveLimits, InFlight, Measure, Notice, Observer, PlannedLevel, Rig, SelfWatch,
+    StartGate,
 };
 use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec};
 
@@ -66,4 +68,46 @@ fn who_is_called_off_is_no_longer_in_flight() {
     let reader = read(Some(6));
     assert!(reader.read[5] > 0, "{:?}", reader.read);
     assert_eq!(reader.count.get(), 0);
+}
+
+/// All are ready once it was asked, and begin a second later.
+#[derive(Debug, Default)]
+struct Gate(AtomicBool);
+
+impl StartGate for Gate {
+    fn begin(&self, ready: Stamp) -> Option<Stamp> {
+        self.0.store(true, Ordering::Relaxed);
+        Some(ready + Nanos::from_secs(1))
+    }
+}
+
+/// What was agreed on when the end of the warm-up was heard of, if the gate was open by then.
+struct Behind<'a>(&'a Gate, Option<Stamp>);
+
+impl Observer for Behind<'_> {
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Notice::WarmedUp { agreed, .. } = notice {
+            self.1 = agreed.filter(|_| self.0.0.load(Ordering::Relaxed));
+        }
+    }
+}
+
+#[test]
+fn the_end_of_the_warm_up_is_heard_of_once_all_are_ready() {
+    paused(async move {
+        let time = Paused::new();
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let (cancel, gate) = (Cancel::new(), Gate::default());
+        let mut rig =
+            Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(2).unwrap() };
+        let plan = Plan::new(PlanSpec { arrivals: ArrivalLaw::ClosedLoop, ..workload }).unwrap();
+        let load = DriveLimits { max_in_flight: NonZeroU32::new(1), stop_after: None };
+        let start = Some(&gate as &dyn StartGate);
+        let level = PlannedLevel { warmup: 3, start, ..PlannedLevel::new(&plan, load) };
+        let (mut tapes, mut behind) = (Vec::new(), Behind(&gate, None));
+        rig.measure(level, &mut tapes, &mut behind).await.unwrap();
+        assert_eq!(tapes.first().and_then(|tape| tape.marks.send_start), behind.1);
+        assert!(behind.1.is_some());
+    });
 }

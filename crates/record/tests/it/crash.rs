@@ -234,6 +234,7 @@ fn pages_of_metrics_that_are_cut_are_noted() {
         level: Window::alone(Stamp::EPOCH, Stamp::EPOCH + Nanos::from_secs(1)),
         steady: None,
         interval: Nanos::from_secs(1),
+        devices: None,
     };
     let said = LevelTelemetry::of(&pages, windows, &ClientWindow::default());
     let mut whole = read(&folder).unwrap().levels()[0].clone();

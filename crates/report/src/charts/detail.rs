@@ -125,7 +125,7 @@ fn server(course: &LevelTimeSeries, said: &LevelTelemetry) -> Option<ChartServer
     };
     // Servers that share the requests are added; caches are shown as the mean of theirs.
     let each = |of: fn(&ServerTimeline) -> &[TimelinePoint]| {
-        let told = said.engine_timelines().map(of).filter(|points| !points.is_empty());
+        let told = said.timeline.iter().map(of).filter(|points| !points.is_empty());
         told.map(by_bin).collect::<Vec<_>>()
     };
     let sum = |all: Vec<Vec<Option<f64>>>, scale: f64| {

@@ -6,9 +6,7 @@ use fizeau_record::{
     SweepDocument, SweepReport, TelemetryWindows,
 };
 use fizeau_report::{Shown, Verbosity};
-use fizeau_telemetry::{
-    ClientWindow, Fetch, Page, ScrapeReport, ServerGaps, TelemetryFinding, Window,
-};
+use fizeau_telemetry::{ClientWindow, Fetch, Page, ScrapeReport, Window};
 
 use crate::sample;
 
@@ -17,10 +15,6 @@ fn at(ms: u64) -> Stamp {
 }
 
 fn said() -> LevelTelemetry {
-    of(&[pages()], at(0))
-}
-
-fn pages() -> ScrapedPages {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/telemetry/");
     let mut report = ScrapeReport::default();
     for (ms, name) in [(0, "vllm-0.txt"), (5_000, "vllm-1.txt"), (10_000, "vllm-2.txt")] {
@@ -28,15 +22,12 @@ fn pages() -> ScrapedPages {
         report.history.record(Fetch { asked: at(ms), answered: at(ms) }, &page);
         report.cost.pages += 1;
     }
-    ScrapedPages { address: "http://a/metrics".to_owned(), report }
-}
-
-fn of(pages: &[ScrapedPages], warmed_up: Stamp) -> LevelTelemetry {
+    let pages = [ScrapedPages { address: "http://a/metrics".to_owned(), report }];
     let windows = TelemetryWindows {
         level: Window::alone(at(1_000), at(9_000)),
         steady: Some(Window::within(at(4_000), at(6_000))),
-        warmed_up,
         interval: Nanos::from_secs(1),
+        devices: None,
     };
     let client = ClientWindow {
         prompt_tokens: Some(Tokens::new(5_000)),
@@ -44,32 +35,7 @@ fn of(pages: &[ScrapedPages], warmed_up: Stamp) -> LevelTelemetry {
         mean_ttft: Some(Millis::new(130.0)),
         ..ClientWindow::default()
     };
-    LevelTelemetry::of(pages, windows, &client)
-}
-
-#[test]
-fn counters_need_a_page_between_the_warm_up_and_the_first_request() {
-    let late = of(&[pages()], at(500));
-    assert!(late.findings.contains(&TelemetryFinding::NoPageBefore));
-    let server = late.server.unwrap();
-    assert!(server.generation_tokens.is_none() && server.ttft.is_none());
-    assert_eq!(server.running, said().server.unwrap().running);
-    assert_eq!(late.gaps, ServerGaps::default());
-}
-
-#[test]
-fn a_front_end_adds_nothing_to_the_engines_behind_it() {
-    let mut report = ScrapeReport::default();
-    for (ms, tokens) in [(0, 0), (10_000, 9_000)] {
-        let page = format!("dynamo_frontend_output_tokens_total {tokens}\n");
-        let page = Page::read(page.as_bytes(), None).unwrap();
-        report.history.record(Fetch { asked: at(ms), answered: at(ms) }, &page);
-    }
-    let front = ScrapedPages { address: "http://f/metrics".to_owned(), report };
-    let both = of(&[front.clone(), pages()], at(0));
-    assert_eq!(both.server, said().server);
-    assert_eq!(both.engine_timelines().count(), 1);
-    assert!(of(&[front], at(0)).server.is_some_and(|server| server.generation_tokens.is_some()));
+    LevelTelemetry::of(&pages, windows, &client)
 }
 
 /// The level that follows the knee of the sample.

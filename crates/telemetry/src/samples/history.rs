@@ -251,6 +251,21 @@ impl History {
             self.fetches.pop_front();
             self.first_page += 1;
         }
+        self.forget_tracks();
+        self.failures.retain(|failure| failure.fetch.answered >= instant);
+    }
+
+    /// Forgets all pages that were asked for before `instant`, the last of them too: for whom what was counted until then must not count.
+    pub fn forget_asked_before(&mut self, instant: Stamp) {
+        while self.fetches.front().is_some_and(|first| first.asked < instant) {
+            self.fetches.pop_front();
+            self.first_page += 1;
+        }
+        self.forget_tracks();
+        self.failures.retain(|failure| failure.fetch.asked >= instant);
+    }
+
+    fn forget_tracks(&mut self) {
         let (first, forgotten) = (self.first_page, &mut self.forgotten);
         self.tracks.retain(|name, track| {
             track.forget_before(first);
@@ -260,6 +275,5 @@ impl History {
             }
             !is_gone
         });
-        self.failures.retain(|failure| failure.fetch.answered >= instant);
     }
 }

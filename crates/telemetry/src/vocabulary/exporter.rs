@@ -66,12 +66,6 @@ impl Exporter {
         !matches!(self, Self::Dcgm | Self::Amd | Self::Node)
     }
 
-    /// Whether it passes requests on to engines: what it counts is what they count too.
-    #[must_use]
-    pub const fn is_front_end(self) -> bool {
-        matches!(self, Self::Dynamo)
-    }
-
     /// With what its metrics begin.
     const fn prefixes(self) -> &'static [&'static str] {
         match self {

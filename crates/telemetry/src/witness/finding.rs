@@ -59,8 +59,11 @@ pub enum TelemetryFinding {
         /// How many did.
         came: u32,
     },
-    /// No page came between the warm-up and the first request: what counters say is of both, and is left out.
-    NoPageBefore,
+    /// No page came between the warm-up and the first request, so that nothing that is counted is told of the level.
+    NoPageBefore {
+        /// Whose.
+        address: String,
+    },
     /// A gauge says the same for many pages: its exporter looks more seldom than it is asked.
     StaleGauge {
         /// Its metric.
@@ -142,8 +145,9 @@ impl fmt::Display for TelemetryFinding {
                 "{missing} of {} pages of metrics did not come; gauges do not say what was then",
                 missing.saturating_add(*came)
             ),
-            Self::NoPageBefore => f.write_str(
-                "no page of metrics came between the warm-up and the first request; what the server counted is of both, and is left out",
+            Self::NoPageBefore { address } => write!(
+                f,
+                "{address}: no page came between the warm-up and the first request; what it counts is not told of this level"
             ),
             Self::StaleGauge { metric, pages, changes, resolution } => {
                 write!(f, "{metric} changed {changes} times on {pages} pages")?;
