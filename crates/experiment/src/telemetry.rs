@@ -184,11 +184,6 @@ impl Telemetry {
         self.pages.iter().any(|(read, _)| address(read) == address(page))
     }
 
-<<<<<<< HEAD
-    /// Whether there is a page with anything on it that is known, and if not why.
-    fn tried(&self, page: &Address) -> Result<(), Missing> {
-        let mut source = self.source(page);
-=======
     /// How to ask for this page, if there is one with anything on it that is known, and if not why: on one of `hosts`, which are the
     /// server's, with the headers, elsewhere without them unless it wants them.
     fn tried(&self, page: &Address, hosts: &[String]) -> Result<Keys, Missing> {
@@ -204,7 +199,6 @@ impl Telemetry {
 
     fn asked(&self, page: &Address, keys: Keys) -> Result<Keys, Missing> {
         let mut source = self.source(page, keys);
->>>>>>> room9
         let told = source.page().map_err(|error| match &error.kind {
             FetchErrorKind::TooSlow { .. } | FetchErrorKind::Connection(_) => {
                 Missing::NoAnswer(error.to_string())
