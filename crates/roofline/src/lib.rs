@@ -110,7 +110,7 @@ pub use calibration::{
     CalibratedStepTime, Calibration, CalibrationFileError, CalibrationFit, CalibrationFitError,
     CalibrationSample, CalibrationSampleError, Constant, Constants, ErrorSummary, FitSummary,
     FittedConstant, JudgedFit, MeasuredError, MeasuredRow, MeasuredTable, OutsideRegime,
-    Prediction, Predictor, Scope, UnknownConstant,
+    Prediction, Predictor, RowDoubt, Scope, UnknownConstant,
 };
 pub use chunking::ChunkedLoad;
 pub use collective::{Algorithm, Collective, CollectiveTime, DeviceGroup, DeviceGroupError};
