@@ -19,7 +19,7 @@ pub enum RowDoubt {
     Layout,
     /// One sequence does not fit beside the weights.
     Memory,
-    /// Faster than the bound, or of the same concurrency in the same series as one that is.
+    /// Faster than the bound, or of the same concurrency as one that is, of the same model, device and engine.
     BeatsBound,
     /// With more requests in flight faster by a third, or slower by as much than with more: one of the two is mislabelled.
     Contradiction,
@@ -145,10 +145,9 @@ fn grouped(
 
 /// Rows whose concurrency cannot be what their series says.
 fn beside_beaten(rows: &[(MeasuredRow, System)]) -> Vec<usize> {
-    let at_concurrency = |row: &(MeasuredRow, System)| {
-        let mut key = series(row);
-        key.push(row.0.load.concurrency.to_string());
-        key
+    let at_concurrency = |(row, _): &(MeasuredRow, System)| {
+        let engine = row.engine.clone().unwrap_or_default();
+        vec![row.model.clone(), row.hardware.clone(), engine, row.load.concurrency.to_string()]
     };
     let is_beaten = |place: &usize| {
         let (row, system) = &rows[*place];
