@@ -57,11 +57,9 @@ impl Timed {
         Self::new(operator, device, ExpertRouting::Strict, OperatorCut::Ideal)
     }
 
-    /// The same, reading as many experts as `tokens` choose each for themselves; none where there are no experts.
-    pub(crate) fn evenly_routed(&self, tokens: f64) -> Option<Self> {
-        let routed = self.operator.experts?;
-        let even = Coverage::new(ExpertRouting::Expected, routed.count, routed.per_token);
-        Some(Self { coverage: Some(Coverage::Fixed(even.of(tokens))), ..self.clone() })
+    /// The same, reading so many experts.
+    pub(crate) fn with_experts(&self, count: f64) -> Self {
+        Self { coverage: Some(Coverage::Fixed(count)), ..self.clone() }
     }
 
     fn new(operator: Operator, device: &Device, routing: ExpertRouting, cut: OperatorCut) -> Self {

@@ -27,17 +27,24 @@ use step::{Batch, DecodeRun};
 /// A continuous-batching engine: work happens in steps, and who takes part is decided anew before each.
 ///
 /// It schedules as vLLM (V1) does, by the rules below. With [`Policy::PrefillFirst`] steps are those of vLLM V0 and, as far as
-/// order goes, of SGLang.
+/// order goes, of SGLang. Each rule was held against the source: of vLLM `vllm/v1/core/sched/scheduler.py` at commit 00024d31
+/// (`schedule`, `_preempt_request`) and `vllm/v1/core/kv_cache_manager.py` at 003df296 (`get_computed_blocks`, `allocate_slots`); of SGLang
+/// `python/sglang/srt/managers/schedule_policy.py` at 00550cd1 (`PrefillAdder`) and `schedule_batch.py` beside it at 000eaffa
+/// (`retract_decode`).
 ///
 /// - A step has a budget of tokens. Sequences whose prompt is read bring one each (and a draft); then prompts that are being
 ///   read bring their next chunk; then waiting jobs are admitted in order as long as there are budget, slots and blocks. One that
-///   does not fit holds back those behind it. [`Policy`] and [`Chunking`] change this as they say.
+///   does not fit holds back those behind it. [`Policy`] and [`Chunking`] change this as they say. (vLLM `schedule`: those that run, in
+///   the order in which they were admitted, then the queue. A prompt that is read in part was admitted last, so that decoding first
+///   is the same.)
 /// - The key-value cache is paged: a sequence holds as many blocks as its tokens need. It is admitted if there are blocks for
-///   all that it has to read. One that needs a block when there is none takes that of the sequence admitted last
-///   (or of the one to go last by [`AdmissionOrder::Priority`]), maybe itself: that one is preempted. It returns to the front of the queue
-///   and reads all again, what it has given included, without giving it again. A step that preempts admits nobody.
+///   all that it has to read (vLLM `allocate_slots` with `full_sequence_must_fit`, which `scheduler_reserve_full_isl` asks for;
+///   versions before it admit with room for the first chunk). One that needs a block when there is none takes that of the sequence
+///   admitted last (or of the one to go last by [`AdmissionOrder::Priority`]), maybe itself: that one is preempted. It returns to
+///   the front of the queue and reads all again, what it has given included, without giving it again. A step that preempts admits
+///   nobody (vLLM `_preempt_request`, and `schedule` where `preempted_reqs` is not empty).
 /// - With [`PrefixCaching::On`] full blocks stay until others need the room, and a prompt that begins alike is not read so far,
-///   be it that another reads it in the same step.
+///   be it that another reads it in the same step. The last token is read in any case (vLLM `get_computed_blocks`).
 /// - At the end of the step each sequence that decodes gives one token or, with [`Drafts`], several, and each
 ///   whose prompt is complete gives its first.
 /// - With pipeline stages ([`StepTime::stages`]) several batches are under way at once, each with its share of the decoding
@@ -47,15 +54,20 @@ use step::{Batch, DecodeRun};
 ///
 /// What the published schedulers do otherwise, and this one does not:
 ///
-/// - SGLang admits a request if there is room for its prompt and its longest output (4,096 tokens of that at most), and for a
-///   share of what those that run may still give. The share (`new_token_ratio`) falls step by step, and rises when somebody has
+/// - SGLang admits a request if there is room for its prompt and its longest output (4,096 tokens of that at most,
+///   `CLIP_MAX_NEW_TOKENS` in `add_one_req`), and for a share of what those that run may still give. The share (`new_token_ratio`) falls step by step, and rises when somebody has
 ///   to go. Here no output is counted or, with [`Admission::Whole`](fizeau_roofline::Admission::Whole), all of each.
-/// - SGLang retracts the sequence with the fewest tokens given, of equals the one with the longest prompt. Here the last to have
+/// - SGLang retracts the sequence with the fewest tokens given, of equals the one with the longest prompt (`retract_decode`). Here the last to have
 ///   been admitted goes, as in vLLM.
-/// - SGLang can order its queue by the prefixes found (`lpm`), and shares prefixes by the token. Here it is by arrival or
-///   priority, and by the block.
-/// - vLLM's asynchronous scheduling, its limits on long prompts (`long_prefill_token_threshold`) and the blocks that V0 kept
-///   free (`watermark`) have no counterpart.
+/// - SGLang can order its queue by the prefixes found (`lpm`, up to 128 that wait), and shares prefixes by the token. Here it is by
+///   arrival or priority, and by the block.
+/// - vLLM plans a step while the one before it runs (asynchronous scheduling, by default where nothing speaks against it:
+///   `vllm/config/vllm.py` at 000fc94b), can limit long prompts (`long_prefill_token_threshold`) and can keep blocks free
+///   (`watermark`, by default none). These have no counterpart.
+/// - Where by priority a sequence has to make room by leaving itself, vLLM plans none of those behind it in that step. Here they take part.
+/// - vLLM cuts a draft that is longer than what is left of the budget. Here the sequence waits for the next step.
+/// - vLLM sends a request to the group with the least of four times those that wait and those that run, by counts up to 100 ms old
+///   (`vllm/v1/engine/core_client.py`, `get_core_engine_for_request`). Here all count alike, as they are.
 ///
 /// The engine has no clock: see [`Serve`] for how to drive one.
 ///

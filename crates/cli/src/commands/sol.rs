@@ -8,7 +8,9 @@ mod query;
 use fizeau::experiment::{PreparedSystem, SolSystems};
 use fizeau::record::CalibratedPrediction;
 use fizeau::report::{BatchCsv, ContextCsv, SolExtra, SolScope, SolSubject, SolView};
-use fizeau::roofline::{LoadAnalysisError, System, UniformLoad};
+use fizeau::roofline::{
+    Bound, LoadAnalysis, LoadAnalysisError, RequestLengths, System, UniformLoad,
+};
 
 use crate::args::{CurveArg, SolArgs};
 use crate::commands::shared::speed;
@@ -80,6 +82,12 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
             Err(error) => notes.push(format!("by the data sheet of {}: {error}", printed.title)),
         }
     }
+    if scope == SolScope::Requests
+        && batch.is_none()
+        && let Some(even) = even_routing(system, load, &answer)
+    {
+        asides.insert(0, even);
+    }
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,
@@ -97,6 +105,14 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         false => say(view.text(Screen::of_stdout().width, args.output.verbosity()))?,
     }
     Ok(Exit::Good)
+}
+
+/// The bound under balanced routing, where it is less than the bound of `answer`.
+fn even_routing(system: &System, load: &UniformLoad, answer: &LoadAnalysis) -> Option<SolExtra> {
+    let mut lengths = RequestLengths::for_model(system.model());
+    lengths.add_cached(load.input_tokens, load.cached_tokens, load.output_tokens);
+    let most = Bound::evenly_routed(system, &lengths, load.concurrency).ok().flatten()?;
+    SolExtra::even_routing(answer, most)
 }
 
 /// What a goal takes, of a model that does not fit as it is spread: how many devices it would take is asked anyway.

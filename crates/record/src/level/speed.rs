@@ -93,7 +93,7 @@ pub struct SpeedOfLightComparison {
     pub shares: fizeau_roofline::SpeedOfLightShares,
     /// What the data sheet would allow, where the bound is made of measured figures of a device whose data sheet is known.
     pub data_sheet: Option<DataSheetBound>,
-    /// For a mixture of experts what even routing leaves of the bound; none of other models.
+    /// The bound under balanced routing of a mixture of experts, where it says less than the bound; none of other models.
     pub even_routing: Option<EvenRouting>,
     /// The decode phase by itself; none where nothing was decoded.
     pub decode: Option<DecodeStepComparison>,
@@ -131,13 +131,13 @@ impl DataSheetBound {
     }
 }
 
-/// The output of a mixture of experts, were each token to choose its experts for itself and all equally often: what it can be held
-/// against, since the bound lets all tokens of a step agree on their experts. It is no bound: a router that favours some experts reads
-/// fewer of them.
+/// The bound on the output of a mixture of experts under balanced routing, where each token chooses its experts for itself and all
+/// equally often: what it can be held against, since the bound lets all tokens of a step agree on their experts. A router that favours
+/// some experts reads fewer of them, so that nothing is impossible for being above it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct EvenRouting {
-    /// The most output tokens per second then.
+    /// The most output tokens per second then ([`Bound::evenly_routed`]).
     pub output_tokens_per_s: PerSec,
     /// What was reached of it; none where nothing was measured.
     pub share: Option<BoundShare>,
@@ -193,8 +193,8 @@ impl SpeedOfLight {
         }
     }
 
-    /// The share of the output token rate, the headline: of a mixture of experts that of even routing, of any other model that of the
-    /// bound. None where there is no bound or nothing was measured.
+    /// The share of the output token rate, the headline: of a mixture of experts that of balanced routing, where it differs, and else
+    /// that of the bound. None where there is no bound or nothing was measured.
     #[must_use]
     pub fn output_share(&self) -> Option<BoundShare> {
         let light = self.comparison()?;

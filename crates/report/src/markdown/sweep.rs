@@ -81,9 +81,12 @@ impl Shown<'_, SweepReport> {
             let share = level.speed_of_light.output_share();
             let share = share.map_or_else(|| "-".to_owned(), |share| percent(share.get()));
             let limit = light.bound.limited_by;
-            let of = match light.even_routing {
-                Some(_) => "output tokens/s at even routing of experts",
-                None => "the bound of output tokens/s",
+            let of = match (light.even_routing, light.shares.output_tokens_per_s) {
+                (Some(_), Some(of_bound)) => {
+                    let of_bound = percent(of_bound.get());
+                    format!("output tokens/s at even routing of experts, {of_bound} of the bound")
+                }
+                _ => "the bound of output tokens/s".to_owned(),
             };
             rows.push(("Speed of light", format!("{share} of {of}, which {limit} limits")));
         }

@@ -5,6 +5,7 @@ mod chunks;
 mod cost;
 mod data_sheet;
 mod energy;
+mod even_routing;
 mod goal;
 mod speculation;
 

@@ -21,7 +21,8 @@ pub struct EngineConfig {
     /// The most sequences that run at once, of each of the [`EngineConfig::groups`] (vLLM's `max_num_seqs`).
     pub max_num_seqs: u64,
     /// The most tokens of one step, those that are decoded and those of prompts together (vLLM's `max_num_batched_tokens`).
-    /// Default 8,192, vLLM's for online serving on large GPUs.
+    /// Default 8,192, vLLM's for online serving on GPUs of 70 GiB and more but the A100; on others it has 2,048
+    /// (`vllm/engine/arg_utils.py` at commit 99d7eb5d).
     pub max_batched_tokens: Tokens,
     /// Tokens of a block of the key-value cache. Default 16.
     pub block: Tokens,
@@ -104,7 +105,8 @@ pub enum AdmissionOrder {
 
 impl EngineConfig {
     /// The sizes that vLLM captures up to `most`: 1, 2, 4, multiples of 8 below 256, and of 16 from there on. No step has more tokens
-    /// than all its sequences with their drafts, so that the list ends with the first size that holds these.
+    /// than all its sequences with their drafts, so that the list ends with the first size that holds these
+    /// (`vllm/config/vllm.py` at commit 000fc94b, `_set_cudagraph_sizes`).
     ///
     /// ```
     /// use fizeau_core::Tokens;

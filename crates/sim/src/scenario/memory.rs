@@ -8,7 +8,8 @@ use fizeau_roofline::{Drafter, System};
 use super::{Remedies, ScenarioError, ScenarioSettings, text};
 use crate::engine::EngineConfig;
 
-/// The most sequences at once where nobody says how many: vLLM's default on devices of 70 GiB and more.
+/// The most sequences at once where nobody says how many: vLLM's default on devices of 70 GiB and more but the A100; on others it
+/// has 256 (`vllm/engine/arg_utils.py` at commit 99d7eb5d).
 const USUAL_SEQUENCES: u64 = 1_024;
 
 /// The configuration that `of` asks for with all that follows.
