@@ -11,6 +11,7 @@ mod regime;
 mod rows;
 mod sample;
 mod screening;
+mod shipped;
 mod solve;
 mod step;
 mod terms;
@@ -24,6 +25,7 @@ pub use predict::{Prediction, Predictor};
 pub use regime::OutsideRegime;
 pub use sample::{CalibrationSample, CalibrationSampleError};
 pub use screening::RowDoubt;
+pub use shipped::{CalibrationEvidence, ShippedCalibration};
 pub use step::CalibratedStepTime;
 pub use validation::{ErrorSummary, JudgedFit};
 

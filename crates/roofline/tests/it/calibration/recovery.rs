@@ -54,12 +54,14 @@ fn constants_are_found_again() {
         (Constant::ExpertBandwidth, 0.61),
         (Constant::CacheBandwidth, 0.81),
         (Constant::Arithmetic, 0.43),
+        (Constant::ExpertArithmetic, 0.31),
         (Constant::PerKernel, 2.5e-6),
         (Constant::PerWidening, 45e-6),
         (Constant::PerCollective, 11e-6),
         (Constant::LinkBandwidth, 0.45),
         (Constant::PerStep, 2.1e-4),
         (Constant::PerSequence, 5e-6),
+        (Constant::PromptCrowding, 1.3),
         (Constant::PerRequest, 8e-3),
         (Constant::PromptSlowdown, 1.2),
         (Constant::PromptQueue, 0.2),
@@ -82,7 +84,7 @@ fn constants_are_found_again() {
         }
     }
     let found = Calibration::fit(&samples).unwrap().calibration;
-    let group = found.groups().next().unwrap();
+    let group = found.groups().last().unwrap();
     for (constant, value) in hidden {
         let error = group.get(constant).unwrap().value / value - 1.0;
         assert!(error.abs() < 0.02, "{constant}: off by {:.1} %", error * 100.0);
