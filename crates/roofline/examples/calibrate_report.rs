@@ -49,27 +49,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     report.print("device and engine", pair);
     report.print("concurrency", band);
     report.print("input and output tokens", lengths);
-    if std::env::var("WORST").is_ok() {
-        for ((l, _), j) in levels.iter().zip(&judged) {
-            let e = j.model_left_out.unwrap();
-            if e.abs() > 0.45 {
-                println!(
-                    "W {} {} {:?} {} {} I{} O{} C{} {:.2} ms {:+.0}% in {:+.0}%",
-                    pair(l),
-                    l.model,
-                    l.engine_version,
-                    l.weights.as_ref().map(|w| w.to_string()).unwrap_or_default(),
-                    l.deployment,
-                    l.load.input_tokens.get(),
-                    l.load.output_tokens.get(),
-                    l.load.concurrency,
-                    l.tpot.get() * 1e3,
-                    e * 100.0,
-                    j.in_sample * 100.0
-                );
-            }
-        }
-    }
     report.print("spread", |level| level.deployment.to_string());
     report.coverage();
     report.first_tokens();

@@ -8,6 +8,7 @@ use super::constants::{Constant, FittedConstant};
 use super::rows::{FirstTokenRow, OF_PASS, PassRow};
 use super::sample::CalibrationSample;
 use super::solve::{FitCell, FitProblem, FitRow, FitSolution, PredictedValue};
+use super::terms::TokenShares;
 
 /// For which devices and engines a set of constants is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,7 +116,10 @@ impl ConstantGroups {
         }
         let firsts = sets.fit(Constant::FIRST_TOKEN, &weighted, |sample| {
             let step = groups.get(&own_scope(sample)).map(|group| group.values(Constant::STEP));
-            let row = |(ttft, step)| (FirstTokenRow::new(&sample.account, &step), ttft);
+            let row = |(ttft, step)| {
+                let tpot = TokenShares::new(&sample.account, &step).total();
+                (FirstTokenRow::new(&sample.account, &step, tpot), ttft)
+            };
             sample.ttft.zip(step).map(row).into_iter().collect()
         });
         for (scope, group) in &mut groups {

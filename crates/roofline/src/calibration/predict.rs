@@ -141,7 +141,7 @@ impl Predictor {
             let low = Seconds::new((value / factor).max(least.get()));
             nine_in_ten(Seconds::new(value), low, Seconds::new(value * factor))
         };
-        let first = FirstTokenRow::new(&account, &self.step).predict(&self.first).0;
+        let first = FirstTokenRow::new(&account, &self.step, shares.total()).predict(&self.first).0;
         let ttft = around(first, off.max(self.spread.1 * (1.0 + distance)), bound.ttft);
         let tpot = around(shares.total(), off, bound.tpot);
         let steps = load.output_tokens.get().saturating_sub(1) as f64;

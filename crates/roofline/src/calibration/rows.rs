@@ -76,8 +76,8 @@ pub(super) struct FirstTokenRow {
 }
 
 impl FirstTokenRow {
-    pub(super) fn new(account: &TimeAccount, step: &StepValues) -> Self {
-        let tpot = TokenShares::new(account, step).total();
+    /// Of a load whose time per output token is `tpot` by the same constants.
+    pub(super) fn new(account: &TimeAccount, step: &StepValues, tpot: f64) -> Self {
         let prompt = ConstantShares::of_prompt(&account.prompt, step).total();
         let wait = account.waiting * account.output * tpot / account.running;
         Self {

@@ -111,7 +111,7 @@ impl LevelErrors {
         let shares = TokenShares::new(&sample.account, &step);
         let tpot = shares.total() / sample.tpot;
         let ttft = sample.ttft.map(|measured| {
-            let first = FirstTokenRow::new(&sample.account, &step);
+            let first = FirstTokenRow::new(&sample.account, &step, shares.total());
             first.predict(&group.values(Constant::FIRST_TOKEN)).0 / measured - 1.0
         });
         let distance = ranges.beyond(&sample.account.regime);

@@ -90,3 +90,30 @@ fn constants_are_found_again() {
         assert!(error.abs() < 0.02, "{constant}: off by {:.1} %", error * 100.0);
     }
 }
+
+/// An engine on a CPU takes a hundred times longer for a sequence and a step than any on an accelerator does.
+#[test]
+fn a_prior_gives_way_and_the_fit_says_so() {
+    let hidden =
+        [(Constant::PerKernel, 30e-6), (Constant::PerStep, 4e-3), (Constant::PerSequence, 400e-6)];
+    let truth = with_constants(&hidden);
+    let (name, system) = &systems()[0];
+    let mut samples = Vec::new();
+    for (input, output) in [(64, 64), (256, 128)] {
+        for concurrency in [1, 2, 4, 8, 16] {
+            let load = UniformLoad::new(
+                Tokens::new(input),
+                Tokens::new(output),
+                NonZeroU64::new(concurrency).unwrap(),
+            );
+            let tpot = truth.predictor(system, None).predict(&load).unwrap().tpot.value();
+            samples.push(CalibrationSample::new(system, &load, *name, tpot).unwrap());
+        }
+    }
+    let fit = Calibration::fit(&samples).unwrap();
+    let summary = fit.calibration.summary().in_sample;
+    assert!(summary.mean < 0.02, "{summary:?}");
+    let group = fit.calibration.groups().last().unwrap();
+    let sequence = group.get(Constant::PerSequence).unwrap();
+    assert!(!sequence.is_usual() && sequence.value > 200e-6, "{sequence:?}");
+}
