@@ -59,8 +59,9 @@ impl RegimeRanges {
     /// By how much `regime` is outside of the quantity that is farthest out, as the logarithm of a factor: 0 inside.
     pub(super) fn beyond(&self, regime: &LoadRegime) -> f64 {
         let each = self.0.iter().zip(regime.quantities());
-        each.map(|(range, value)| (value / range.high).max(range.low / value).ln())
-            .fold(0.0, f64::max)
+        each.map(|(range, value)| (value / range.high).max(range.low / value))
+            .fold(1.0, f64::max)
+            .ln()
     }
 
     /// [`RegimeRanges::beyond`], unless that is too far.

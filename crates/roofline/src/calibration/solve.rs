@@ -61,7 +61,7 @@ impl<R: PredictedValue<N>, const N: usize> FitProblem<'_, R, N> {
             offsets = self.solve_at(scale, offsets);
             let mut residuals = self.residuals(&offsets);
             let next = median(&mut residuals).clamp(LEAST_SCALE, scale);
-            if next > 0.5 * scale {
+            if next > 0.75 * scale {
                 break;
             }
             scale = next;

@@ -123,10 +123,11 @@ impl LevelErrors {
 /// How unsure the logarithm of a prediction is before it is known how predictions did: what no fit gets right, what its constants
 /// leave open, and how far the question is from what was fitted.
 pub(super) fn unsureness(shares: &TokenShares, deviations: &StepValues, distance: f64) -> f64 {
-    let (seconds, total) = (shares.seconds(), shares.total());
+    let seconds = shares.seconds();
+    let total: f64 = seconds.iter().sum();
     let each = seconds.iter().zip(deviations);
-    let open: f64 = each.map(|(share, deviation)| (share / total * deviation).powi(2)).sum();
-    (UNEXPLAINED * UNEXPLAINED + open).sqrt() * (1.0 + distance)
+    let open: f64 = each.map(|(share, deviation)| (share * deviation).powi(2)).sum();
+    (UNEXPLAINED * UNEXPLAINED + open / (total * total)).sqrt() * (1.0 + distance)
 }
 
 /// The logarithm of what predictions are commonly off by where all constants are known.

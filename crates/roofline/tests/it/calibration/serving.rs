@@ -105,7 +105,7 @@ fn constants_of_a_device_serve_all_engines() {
         predicted.tpot.value().get() / level.tpot.get() - 1.0
     });
     let errors = ErrorSummary::of(errors).unwrap();
-    assert!(errors.mean < 0.14 && errors.median < 0.09, "{errors:?}");
+    assert!(errors.mean < 0.15 && errors.median < 0.12, "{errors:?}");
 }
 
 #[test]
