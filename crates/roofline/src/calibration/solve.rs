@@ -48,24 +48,31 @@ pub(super) struct FitSolution<const N: usize> {
 
 /// Residuals below which a measurement is taken at its word, at first: 6 %.
 const SCALE: f64 = 0.06;
+/// How much wider a prior is that is hardly felt.
+const LOOSE: f64 = 5.0;
 /// Not less, however well all fits.
 const LEAST_SCALE: f64 = 1e-4;
 
 impl<R: PredictedValue<N>, const N: usize> FitProblem<'_, R, N> {
-    /// Solves with the scale that the measurements have by themselves, if that is smaller than the usual one. Measurements
-    /// without noise then outweigh the prior.
+    /// Solves with the scale that the measurements have by themselves, if that is much smaller than the usual one: that of the
+    /// residuals which a hardly felt prior leaves. Measurements without noise then outweigh the prior.
     pub(super) fn solve(&self) -> FitSolution<N> {
-        let mut offsets = vec![[0.0; N]; self.spreads.len()];
-        let mut scale = SCALE;
+        let loose: Vec<[f64; N]> =
+            self.spreads.iter().map(|spreads| spreads.map(|spread| LOOSE * spread)).collect();
+        let loose = FitProblem { spreads: &loose, ..*self };
+        let nothing = vec![[0.0; N]; self.spreads.len()];
+        let (mut scale, mut start) = (SCALE, nothing.clone());
         for _ in 0..30 {
-            offsets = self.solve_at(scale, offsets);
-            let mut residuals = self.residuals(&offsets);
+            start = loose.solve_at(scale, start);
+            let mut residuals = self.residuals(&start);
             let next = median(&mut residuals).clamp(LEAST_SCALE, scale);
-            if next > 0.75 * scale {
+            if next > 0.5 * scale {
                 break;
             }
             scale = next;
         }
+        let start = if scale < SCALE { start } else { nothing };
+        let offsets = self.solve_at(scale, start);
         let (normal, _) = self.normal(&offsets, scale);
         FitSolution { constants: self.constants, offsets, normal: normal.factor() }
     }
@@ -87,7 +94,7 @@ impl<R: PredictedValue<N>, const N: usize> FitProblem<'_, R, N> {
         let mut offsets = start;
         let mut cost = self.cost(&offsets, scale);
         let mut damping = 1e-3;
-        for _ in 0..40 {
+        for _ in 0..80 {
             let (normal, gradient) = self.normal(&offsets, scale);
             let mut improved = None;
             for _ in 0..8 {
@@ -106,7 +113,7 @@ impl<R: PredictedValue<N>, const N: usize> FitProblem<'_, R, N> {
             let Some((next, next_cost)) = improved else { break };
             let gained = cost - next_cost;
             (offsets, cost) = (next, next_cost);
-            if gained < 1e-5 * (1.0 + cost) {
+            if gained < 1e-7 * (1.0 + cost) {
                 break;
             }
         }
