@@ -10,6 +10,8 @@ mod predict;
 mod regime;
 mod rows;
 mod sample;
+mod screening;
+mod shipped;
 mod solve;
 mod step;
 mod terms;
@@ -22,22 +24,26 @@ pub use measured::{MeasuredError, MeasuredRow, MeasuredTable};
 pub use predict::{Prediction, Predictor};
 pub use regime::OutsideRegime;
 pub use sample::{CalibrationSample, CalibrationSampleError};
+pub use screening::RowDoubt;
+pub use shipped::{CalibrationEvidence, ShippedCalibration};
 pub use step::CalibratedStepTime;
 pub use validation::{ErrorSummary, JudgedFit};
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fit::ConstantGroups;
 use regime::RegimeRanges;
 use sample::ModelMark;
+use validation::{Scores, nine_tenths};
 
 /// Constants of devices and engines, fitted on measured levels, and how sure they are.
 ///
 /// The time per output token of a load is computed as
 ///
 /// `sum over kinds of matrices of max(bytes / (e BW), FLOPs / (c F)) + cache / (e BW) + kernels t_k + collectives + t_0 + B t_s
-/// + (B - 1) / O * prompt`
+/// + (B - 1) / O * prompt * share between tokens`
 ///
 /// from what the load costs at the data sheet's rates, with the [`Constant`]s of the device and engine. None of them belongs
 /// to a model, so that they carry over to models that were not measured.
@@ -81,7 +87,8 @@ pub struct FitSummary {
     pub ttft_model_left_out: Option<ErrorSummary>,
 }
 
-/// Logarithms of the factors within which nine in ten measurements are.
+/// Within what nine in ten measurements are: of times per output token in multiples of how unsure a prediction is of itself, of
+/// times to first token as the logarithm of a factor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct ErrorSpreads {
     #[serde(rename = "fitted_model")]
@@ -116,11 +123,13 @@ pub enum CalibrationFitError {
 
 /// With fewer levels than this the constants would be mostly what was assumed.
 const FEWEST: usize = 5;
-/// What nine in ten predictions for another model are off by where measurements of one model only cannot tell: as on
-/// published results of three models on four devices.
-const NEW_MODEL: f64 = 0.25;
+/// What nine in ten predictions for another model are off by, in multiples of how unsure they are, where measurements of one model
+/// only cannot tell: as on published results of seven models on five devices.
+const NEW_MODEL: f64 = 2.5;
 /// The same for another device.
-const NEW_DEVICE: f64 = 0.3;
+const NEW_DEVICE: f64 = 3.0;
+/// The same of times to first token, as the logarithm of a factor.
+const FIRST_TOKEN: f64 = 0.8;
 
 impl Calibration {
     /// Fits constants on `samples`, for all devices together, each device, and each engine on it; and judges how well they
@@ -143,7 +152,7 @@ impl Calibration {
             models: models(&samples),
             formats,
             ranges: RegimeRanges::of(&samples),
-            spreads: ErrorSpreads::of(&summary),
+            spreads: ErrorSpreads::of(&samples, &judged, &summary),
             summary,
             groups,
         };
@@ -166,7 +175,7 @@ impl Calibration {
         &self.summary
     }
 
-    fn nearest(&self, device: &str, engine: Option<&str>) -> &Constants {
+    fn nearest(&self, device: &str, engine: Option<&str>) -> Cow<'_, Constants> {
         self.groups.nearest(device, engine)
     }
 }
@@ -202,13 +211,19 @@ impl FitSummary {
 }
 
 impl ErrorSpreads {
-    fn of(summary: &FitSummary) -> Self {
-        let nine_tenths = |errors: Option<ErrorSummary>| errors.map(|errors| errors.nine_tenths);
-        let seen = summary.in_sample.nine_tenths;
-        let new_model = nine_tenths(summary.model_left_out).unwrap_or(NEW_MODEL).max(seen);
-        let new_device = nine_tenths(summary.device_left_out).unwrap_or(NEW_DEVICE).max(new_model);
-        let first = nine_tenths(summary.ttft_model_left_out)
-            .or_else(|| nine_tenths(summary.ttft_in_sample));
-        Self { seen, new_model, new_device, first_token: first.unwrap_or(2.0 * NEW_MODEL) }
+    fn of(samples: &[&CalibrationSample], judged: &[JudgedFit], summary: &FitSummary) -> Self {
+        let over =
+            |of: fn(&Scores) -> Option<f64>| {
+                let each = samples.iter().zip(judged);
+                nine_tenths(each.filter_map(|(sample, judged)| {
+                    Some((sample.model.as_str(), of(&judged.scores)?))
+                }))
+            };
+        let seen = over(|scores| Some(scores.in_sample)).unwrap_or(NEW_MODEL);
+        let new_model = over(|scores| scores.model_left_out).unwrap_or(NEW_MODEL).max(seen);
+        let new_device = over(|scores| scores.device_left_out).unwrap_or(NEW_DEVICE).max(new_model);
+        let first = summary.ttft_model_left_out.or(summary.ttft_in_sample);
+        let first_token = first.map_or(FIRST_TOKEN, |errors| errors.nine_tenths);
+        Self { seen, new_model, new_device, first_token }
     }
 }

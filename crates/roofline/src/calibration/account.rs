@@ -1,9 +1,10 @@
 //! What a load costs a system at the data sheet's rates, in the parts that constants apply to.
 
+use crate::model::Mixer;
 use crate::operator::{Operator, OperatorCut, OperatorKind, Positions, operators};
 use crate::span::ContextSpan;
 use crate::timed::Timed;
-use crate::{Device, Format, Link, MathType, Pass, System, Topology, UniformLoad};
+use crate::{Device, Format, Link, MathType, Model, Pass, System, Topology, UniformLoad};
 
 use super::kernels;
 
@@ -55,7 +56,11 @@ pub(super) struct DeviceWork {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct PromptWork {
     pub(super) memory: f64,
+    /// Of dense matrices and attention.
     pub(super) arithmetic: f64,
+    pub(super) experts: f64,
+    /// Of experts' half-empty tiles, when nothing else fills them.
+    pub(super) padding: f64,
     pub(super) link: f64,
     pub(super) kernels: f64,
     /// How many prompts it takes to keep all devices busy.
@@ -77,7 +82,7 @@ pub(super) struct LoadRegime {
     pub(super) kernels: f64,
 }
 
-/// A prompt runs outside of captured graphs, so that each of its kernels costs two launches more than in a step.
+/// A step that reads prompts runs outside of captured graphs, so that each of its kernels costs two launches more.
 const PROMPT_LAUNCHES: f64 = 2.0;
 /// Tokens that a kernel for experts works on at once: of each expert's last tile half is empty.
 const TILE: f64 = 128.0;
@@ -95,11 +100,13 @@ pub(super) struct TimeAccounts {
     small_collectives: f64,
     /// Seconds a byte.
     link: f64,
+    /// How many more sequences there may be room for than the cache's type says.
+    cache_room: f64,
 }
 
 impl TimeAccounts {
     pub(super) fn new(system: &System) -> Self {
-        let (model, device) = (system.model(), system.device());
+        let (model, device) = (&as_stored(system.model()), system.device());
         let deployment = system.deployment();
         let timed =
             |operator: Operator| (operator, Timed::real(operator, device, system.routing()));
@@ -118,16 +125,14 @@ impl TimeAccounts {
             collectives: when_several(kernels::collectives(model)),
             small_collectives: small as f64,
             link: 1.0 / link_rate(device, ranks),
+            cache_room: cache_room(model),
             system: system.clone(),
         }
     }
 
     /// The account of `load` with as many sequences running as fit.
     pub(super) fn of(&self, load: &UniformLoad) -> TimeAccount {
-        self.with_batch(load, self.system.running_batch(load))
-    }
-
-    fn with_batch(&self, load: &UniformLoad, batch: f64) -> TimeAccount {
+        let batch = self.running(load);
         let deployment = self.system.deployment();
         let (input, output, cached) = load.lengths();
         let replicas = f64::from(deployment.replicas());
@@ -178,6 +183,16 @@ impl TimeAccounts {
         }
     }
 
+    /// As many sequences of `load` as run at once.
+    fn running(&self, load: &UniformLoad) -> f64 {
+        let deployment = self.system.deployment();
+        let groups = f64::from(deployment.attention_groups()) * f64::from(deployment.replicas());
+        let allowed = self.system.serving().max_sequences;
+        let allowed = allowed.map_or(f64::INFINITY, |most| most.get() as f64 * groups);
+        let fitting = (self.system.max_batch(load) * self.cache_room).floor();
+        (load.concurrency.get() as f64).min(fitting).min(allowed).max(1.0)
+    }
+
     /// Adds the bytes of a collective over `tokens` of an attention group.
     pub(super) fn exchange(&self, account: &mut TimeAccount, tokens: f64) {
         let ranks = self.system.deployment().devices_per_stage() as f64;
@@ -218,22 +233,21 @@ impl TimeAccounts {
         let groups = f64::from(deployment.attention_groups());
         let pass = Pass { prompts: groups, ..Pass::prefill(input, cached) };
         let tokens = pass.positions.count();
-        let (mut memory, mut arithmetic) = (0.0, 0.0);
+        let mut prompt = PromptWork {
+            link: self.prompt_link(tokens),
+            kernels: self.prompt_kernels(),
+            abreast: groups,
+            ..PromptWork::default()
+        };
         for (operator, timed) in &self.operators {
             if operator.positions == Positions::Sampled {
                 continue;
             }
             let time = timed.time(&pass);
-            memory += time.memory() / groups;
-            arithmetic += (time.matrices * operator.tiles(tokens) + time.attention) / groups;
+            prompt.memory += time.memory() / groups;
+            prompt.add(operator, tokens, time.matrices / groups, time.attention / groups);
         }
-        PromptWork {
-            memory,
-            arithmetic,
-            link: self.prompt_link(tokens),
-            kernels: self.prompt_kernels() / groups,
-            abreast: groups,
-        }
+        prompt
     }
 }
 
@@ -242,6 +256,24 @@ impl Operator {
     pub(super) fn tiles(&self, tokens: f64) -> f64 {
         self.experts
             .map_or(1.0, |routed| 1.0 + TILE / 2.0 / (tokens * routed.per_token / routed.count))
+    }
+}
+
+impl PromptWork {
+    /// All arithmetic of a prompt by itself.
+    pub(super) fn all_arithmetic(&self) -> f64 {
+        self.arithmetic + self.experts + self.padding
+    }
+
+    /// Adds what an operator computes for a prompt of `tokens`.
+    pub(super) fn add(&mut self, operator: &Operator, tokens: f64, matrices: f64, attention: f64) {
+        self.arithmetic += attention;
+        if operator.kind == OperatorKind::Experts {
+            self.experts += matrices;
+            self.padding += matrices * (operator.tiles(tokens) - 1.0);
+        } else {
+            self.arithmetic += matrices;
+        }
     }
 }
 
@@ -261,6 +293,28 @@ impl DeviceWork {
         self.memory += other.memory;
         self.arithmetic += other.arithmetic;
     }
+}
+
+/// The model as checkpoints in NVFP4 store it: latent attention stays in 16 bits
+/// ([`hf_quant_config.json` of nvidia/DeepSeek-R1-NVFP4](https://huggingface.co/nvidia/DeepSeek-R1-NVFP4) leaves out `self_attn`).
+fn as_stored(model: &Model) -> Model {
+    let mut model = model.clone();
+    for layers in &mut model.layers {
+        if let Mixer::Latent(latent) = &mut layers.mixer
+            && latent.format == Format::Nvfp4
+        {
+            latent.format = Format::Bf16;
+        }
+    }
+    model
+}
+
+/// Engines that serve weights in 8 bits or fewer commonly keep the cache in 8 as well, without that being said: where it is not
+/// said, as many sequences may run as such a cache has room for. That its reads are shorter is in the share of the bandwidth
+/// that they reach ([`crate::Constant::CacheBandwidth`]).
+fn cache_room(model: &Model) -> f64 {
+    let is_narrow = model.tensors().iter().any(|tensors| tensors.format.value_bits() <= 8);
+    if is_narrow && model.kv_cache() == Format::Bf16 { 2.0 } else { 1.0 }
 }
 
 /// Whether weights in `format` are widened to 16 bits as `device` reads them, for want of arithmetic of their own.

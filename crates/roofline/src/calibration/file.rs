@@ -11,7 +11,7 @@ use super::regime::{QUANTITIES, RegimeRange, RegimeRanges};
 use super::{Calibration, ErrorSpreads, FitSummary, FittedModel};
 
 /// What the file says it is.
-const SCHEMA: &str = "fizeau.calibration/1";
+const SCHEMA: &str = "fizeau.calibration/2";
 
 /// Why a text is not a calibration. The message says which part of the file is at fault and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,7 +55,7 @@ struct ConstantInFile {
 }
 
 impl Calibration {
-    /// The calibration as JSON (`fizeau.calibration/1`): for each group the constants with their units and 95 % intervals,
+    /// The calibration as JSON (`fizeau.calibration/2`): for each group the constants with their units and 95 % intervals,
     /// the ranges that were fitted, the models, and how far off predictions are.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -164,6 +164,7 @@ impl GroupEntry {
         let (device, engine) = match &group.scope {
             Scope::All => (None, None),
             Scope::Device(device) => (Some(device.clone()), None),
+            Scope::EngineAnywhere(engine) => (None, Some(engine.clone())),
             Scope::Engine { device, engine } => (Some(device.clone()), Some(engine.clone())),
         };
         let constants = group.estimates.iter().map(|estimate| {
@@ -178,7 +179,8 @@ impl GroupEntry {
 
     fn constants(self) -> Result<Constants, CalibrationFileError> {
         let scope = match (self.device, self.engine) {
-            (None, _) => Scope::All,
+            (None, None) => Scope::All,
+            (None, Some(engine)) => Scope::EngineAnywhere(engine),
             (Some(device), None) => Scope::Device(device),
             (Some(device), Some(engine)) => Scope::Engine { device, engine },
         };
@@ -200,13 +202,16 @@ impl ConstantInFile {
         constant: Constant,
         scope: &Scope,
     ) -> Result<FittedConstant, CalibrationFileError> {
-        let (low, high) = constant.range();
-        // A last digit lost in the text is no reason to refuse.
-        let is_within = self.value >= low * 0.999 && self.value <= high * 1.001;
-        if !is_within {
+        let limit = constant.limit();
+        if !(self.value > 0.0 && self.value < limit) {
             let (value, unit) = (self.value, constant.unit());
+            let below = if limit.is_finite() {
+                format!(" and below {limit} {unit}")
+            } else {
+                String::new()
+            };
             return Err(CalibrationFileError(format!(
-                "{scope}: {constant} is {value}; it must be from {low} to {high} {unit}"
+                "{scope}: {constant} is {value}; it must be above 0{below}"
             )));
         }
         is_unsure(&scope.to_string(), "deviation", self.deviation)?;

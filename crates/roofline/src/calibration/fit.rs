@@ -1,12 +1,14 @@
 //! From measured levels to constants.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use super::constants::{Constant, FittedConstant};
 use super::rows::{FirstTokenRow, OF_PASS, PassRow};
 use super::sample::CalibrationSample;
-use super::solve::{FitProblem, FitSolution, PredictedValue};
+use super::solve::{FitCell, FitProblem, FitRow, FitSolution, PredictedValue};
+use super::terms::TokenShares;
 
 /// For which devices and engines a set of constants is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +18,8 @@ pub enum Scope {
     All,
     /// One device, whatever the engine.
     Device(String),
+    /// One engine, whatever the device.
+    EngineAnywhere(String),
     /// One device and engine.
     Engine {
         /// The device's name.
@@ -30,6 +34,7 @@ impl fmt::Display for Scope {
         match self {
             Self::All => f.write_str("all devices"),
             Self::Device(device) => f.write_str(device),
+            Self::EngineAnywhere(engine) => write!(f, "all devices, {engine}"),
             Self::Engine { device, engine } => write!(f, "{device}, {engine}"),
         }
     }
@@ -63,8 +68,23 @@ impl Constants {
     pub(super) fn deviations<const N: usize>(&self, constants: [Constant; N]) -> [f64; N] {
         constants.map(|constant| {
             self.get(constant)
-                .map_or_else(|| constant.prior().pooled, |estimate| estimate.deviation)
+                .map_or_else(|| constant.prior().common, |estimate| estimate.deviation)
         })
+    }
+
+    /// Those of this device and of that engine put together, where the two were measured only apart: from what is `common`, as
+    /// far as each is from it.
+    fn together(&self, engine: &Self, common: &Self, scope: Scope) -> Self {
+        let each = self.estimates.iter().zip(&engine.estimates).zip(&common.estimates);
+        let estimate = |((device, engine), common): ((&FittedConstant, _), &FittedConstant)| {
+            let (constant, engine): (Constant, &FittedConstant) = (device.constant, engine);
+            let natural = |estimate: &FittedConstant| constant.natural(estimate.value);
+            let value = constant.of_natural(natural(device) + natural(engine) - natural(common));
+            // Each is as unsure as the other's part makes it.
+            let deviation = device.deviation.min(engine.deviation);
+            FittedConstant { constant, value, deviation }
+        };
+        Self { scope, levels: 0, estimates: each.map(estimate).collect() }
     }
 }
 
@@ -78,33 +98,53 @@ pub(super) struct ConstantGroups {
 }
 
 impl ConstantGroups {
-    /// Constants for all levels together, from what is known beforehand; and from those on, for each device, and for each
-    /// engine on it. Where measurements of one say little, the constants of all speak.
+    /// Constants of all levels, of each device, of each engine and of each engine on a device, all at once: each has what it
+    /// shares with the others, and of its own what its measurements ask for.
     pub(super) fn fit(samples: &[&CalibrationSample]) -> Self {
-        let mut members: BTreeMap<Scope, Vec<&CalibrationSample>> = BTreeMap::new();
-        for sample in samples {
-            members.entry(Scope::Device(sample.device.clone())).or_default().push(sample);
-            members.entry(own_scope(sample)).or_default().push(sample);
+        let sets = OffsetSets::of(samples);
+        let weighted: Vec<(&CalibrationSample, f64)> =
+            samples.iter().copied().zip(weights(samples)).collect();
+        let passes = sets.fit(OF_PASS, &weighted, |sample| PassRow::all(sample).collect());
+        let mut groups: BTreeMap<Scope, Constants> = BTreeMap::new();
+        for (scope, levels) in &sets.levels {
+            let mut estimates = passes.estimates(scope);
+            estimates.truncate(Constant::STEP.len());
+            groups.insert(
+                scope.clone(),
+                Constants { scope: scope.clone(), levels: *levels, estimates },
+            );
         }
-        let pooled = fit_group(Scope::All, samples, None);
-        let own = members
-            .into_iter()
-            .map(|(scope, members)| {
-                let group = fit_group(scope.clone(), &members, Some(&pooled));
-                (scope, group)
-            })
-            .collect();
-        Self { pooled, own }
+        let firsts = sets.fit(Constant::FIRST_TOKEN, &weighted, |sample| {
+            let step = groups.get(&own_scope(sample)).map(|group| group.values(Constant::STEP));
+            let row = |(ttft, step)| {
+                let tpot = TokenShares::new(&sample.account, &step).total();
+                (FirstTokenRow::new(&sample.account, &step, tpot), ttft)
+            };
+            sample.ttft.zip(step).map(row).into_iter().collect()
+        });
+        for (scope, group) in &mut groups {
+            group.estimates.extend(firsts.estimates(scope));
+        }
+        let nothing = Constants { scope: Scope::All, levels: 0, estimates: Vec::new() };
+        let pooled = groups.remove(&Scope::All).unwrap_or(nothing);
+        Self { pooled, own: groups }
     }
 
     /// The constants for `device` and `engine`, or the nearest that there are.
-    pub(super) fn nearest(&self, device: &str, engine: Option<&str>) -> &Constants {
-        let engine = engine
-            .map(|engine| Scope::Engine { device: device.to_owned(), engine: engine.to_owned() });
-        engine
-            .and_then(|scope| self.own.get(&scope))
-            .or_else(|| self.own.get(&Scope::Device(device.to_owned())))
-            .unwrap_or(&self.pooled)
+    pub(super) fn nearest(&self, device: &str, engine: Option<&str>) -> Cow<'_, Constants> {
+        let of_device = self.own.get(&Scope::Device(device.to_owned()));
+        let engine = engine.map(str::to_owned);
+        let anywhere = engine.clone().map(Scope::EngineAnywhere);
+        let anywhere = anywhere.and_then(|scope| self.own.get(&scope));
+        let pair = engine.map(|engine| Scope::Engine { device: device.to_owned(), engine });
+        let Some(pair) = pair else { return Cow::Borrowed(of_device.unwrap_or(&self.pooled)) };
+        match (self.own.get(&pair), of_device, anywhere) {
+            (Some(own), ..) => Cow::Borrowed(own),
+            (None, Some(device), Some(engine)) => {
+                Cow::Owned(device.together(engine, &self.pooled, pair))
+            }
+            (None, device, engine) => Cow::Borrowed(device.or(engine).unwrap_or(&self.pooled)),
+        }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Constants> {
@@ -118,35 +158,6 @@ pub(super) fn own_scope(sample: &CalibrationSample) -> Scope {
         Some(engine) => Scope::Engine { device, engine: engine.clone() },
         None => Scope::Device(device),
     }
-}
-
-fn fit_group(
-    scope: Scope,
-    samples: &[&CalibrationSample],
-    parent: Option<&Constants>,
-) -> Constants {
-    let weighted: Vec<(&CalibrationSample, f64)> =
-        samples.iter().copied().zip(weights(samples)).collect();
-    let mut passes = WeightedRows::default();
-    for (sample, weight) in &weighted {
-        for (row, measured) in PassRow::all(sample) {
-            passes.push(row, measured, *weight);
-        }
-    }
-    let mut estimates = passes.solve(OF_PASS, parent);
-    estimates.truncate(Constant::STEP.len());
-    let group = Constants { scope, levels: samples.len() as u64, estimates };
-
-    let step = group.values(Constant::STEP);
-    let mut firsts = WeightedRows::default();
-    for (sample, weight) in &weighted {
-        if let Some(ttft) = sample.ttft {
-            firsts.push(FirstTokenRow::new(&sample.account, &step), ttft, *weight);
-        }
-    }
-    let Constants { scope, levels, mut estimates } = group;
-    estimates.extend(firsts.solve(Constant::FIRST_TOKEN, parent));
-    Constants { scope, levels, estimates }
 }
 
 /// Levels of one model on one device and engine err together: however many, they count as so many at most.
@@ -164,51 +175,110 @@ fn weights(samples: &[&CalibrationSample]) -> Vec<f64> {
     samples.iter().map(weight).collect()
 }
 
-/// Measurements with their weights, column by column.
-struct WeightedRows<R> {
-    rows: Vec<R>,
-    measured: Vec<f64>,
-    weights: Vec<f64>,
+/// The sets of offsets that levels share: that of all first, then each device's, each engine's, and each pair's.
+struct OffsetSets {
+    /// Where each set's offsets are.
+    places: BTreeMap<Scope, usize>,
+    levels: BTreeMap<Scope, u64>,
 }
 
-impl<R> Default for WeightedRows<R> {
-    fn default() -> Self {
-        Self { rows: Vec::new(), measured: Vec::new(), weights: Vec::new() }
+impl OffsetSets {
+    fn of(samples: &[&CalibrationSample]) -> Self {
+        let mut levels: BTreeMap<Scope, u64> = BTreeMap::new();
+        for sample in samples {
+            for scope in chain(&own_scope(sample)) {
+                *levels.entry(scope).or_default() += 1;
+            }
+        }
+        let places = levels.keys().cloned().enumerate().map(|(place, scope)| (scope, place));
+        Self { places: places.collect(), levels }
     }
-}
 
-impl<R> WeightedRows<R> {
-    fn push(&mut self, row: R, measured: f64, weight: f64) {
-        self.rows.push(row);
-        self.measured.push(measured);
-        self.weights.push(weight);
+    fn places(&self, scope: &Scope) -> Vec<usize> {
+        chain(scope).iter().filter_map(|scope| self.places.get(scope).copied()).collect()
     }
 
-    /// The `constants` that fit best, from what is known beforehand or from those of a `parent`.
-    fn solve<const N: usize>(
+    /// The `constants` that fit `rows` of all levels best.
+    fn fit<const N: usize, R: PredictedValue<N>>(
         &self,
         constants: [Constant; N],
-        parent: Option<&Constants>,
-    ) -> Vec<FittedConstant>
-    where
-        R: PredictedValue<N>,
-    {
-        let priors = constants.map(Constant::prior);
-        let from = match parent {
-            Some(parent) => parent.values(constants),
-            None => priors.map(|prior| prior.value),
+        samples: &[(&CalibrationSample, f64)],
+        rows: impl Fn(&CalibrationSample) -> Vec<(R, f64)>,
+    ) -> FittedSets<'_, N> {
+        let mut cells: BTreeMap<Scope, FitCell<R>> = BTreeMap::new();
+        for (sample, weight) in samples {
+            let scope = own_scope(sample);
+            let sets = self.places(&scope);
+            let cell = cells.entry(scope).or_insert_with(|| FitCell { sets, rows: Vec::new() });
+            cell.rows.extend(rows(sample).into_iter().map(|(row, measured)| FitRow {
+                row,
+                measured,
+                weight: *weight,
+            }));
+        }
+        let cells: Vec<FitCell<R>> = cells.into_values().collect();
+        let spreads: Vec<[f64; N]> = (self.places.keys())
+            .map(|scope| constants.map(|constant| spread(constant, scope)))
+            .collect();
+        let problem = FitProblem { constants, cells: &cells, spreads: &spreads };
+        FittedSets { sets: self, constants, solution: problem.solve() }
+    }
+}
+
+/// Constants fitted on all levels at once.
+struct FittedSets<'a, const N: usize> {
+    sets: &'a OffsetSets,
+    constants: [Constant; N],
+    solution: FitSolution<N>,
+}
+
+impl<const N: usize> FittedSets<'_, N> {
+    /// Those of `scope`. What is not known of an engine or a device adds to how unsure they are.
+    fn estimates(&self, scope: &Scope) -> Vec<FittedConstant> {
+        let places = self.sets.places(scope);
+        let values = self.solution.values(&places);
+        let deviations = self.solution.deviations(&places);
+        let each = self.constants.into_iter().zip(values).zip(deviations);
+        let estimate = |((constant, value), deviation): ((Constant, f64), f64)| {
+            let unknown = unknown(constant, scope);
+            let deviation = deviation.hypot(unknown) * constant.slope(value);
+            FittedConstant { constant, value, deviation }
         };
-        let problem = FitProblem {
-            rows: &self.rows,
-            measured: &self.measured,
-            weights: &self.weights,
-            prior: from.map(f64::ln),
-            spread: priors.map(|prior| if parent.is_some() { prior.own } else { prior.pooled }),
-            range: (priors.map(|prior| prior.low.ln()), priors.map(|prior| prior.high.ln())),
-        };
-        let FitSolution { values, deviations } = problem.solve();
-        let each = constants.into_iter().zip(values).zip(deviations);
-        each.map(|((constant, value), deviation)| FittedConstant { constant, value, deviation })
-            .collect()
+        each.map(estimate).collect()
+    }
+}
+
+/// The scopes that `scope` is part of, itself included.
+fn chain(scope: &Scope) -> Vec<Scope> {
+    let mut all = vec![Scope::All];
+    if let Scope::Engine { device, engine } = scope {
+        all.push(Scope::Device(device.clone()));
+        all.push(Scope::EngineAnywhere(engine.clone()));
+    }
+    if *scope != Scope::All {
+        all.push(scope.clone());
+    }
+    all
+}
+
+/// How much the offsets of a set spread beforehand.
+fn spread(constant: Constant, scope: &Scope) -> f64 {
+    let prior = constant.prior();
+    match scope {
+        Scope::All => prior.common,
+        Scope::Device(_) => prior.device,
+        Scope::EngineAnywhere(_) => prior.engine,
+        Scope::Engine { .. } => prior.own,
+    }
+}
+
+/// How much more one engine on one device may differ from a scope that is wider.
+fn unknown(constant: Constant, scope: &Scope) -> f64 {
+    let prior = constant.prior();
+    match scope {
+        Scope::All => prior.device.hypot(prior.engine).hypot(prior.own),
+        Scope::Device(_) => prior.engine.hypot(prior.own),
+        Scope::EngineAnywhere(_) => prior.device.hypot(prior.own),
+        Scope::Engine { .. } => 0.0,
     }
 }

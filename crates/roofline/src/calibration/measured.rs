@@ -24,12 +24,16 @@ pub struct MeasuredRow {
     pub hardware: String,
     /// What the engine is called.
     pub engine: Option<String>,
+    /// The engine's version.
+    pub engine_version: Option<String>,
     /// How weights are stored, if not as the model's config says.
     pub weights: Option<WeightChoice>,
     /// How the cache is stored, if not in 16 bits.
     pub kv: Option<Format>,
     /// How the model is spread.
     pub deployment: Deployment,
+    /// In how many parts each expert is cut, where it is said: with the groups of experts it makes the devices of a stage.
+    pub expert_tensor: Option<u32>,
     /// What was asked for.
     pub load: UniformLoad,
     /// Mean time to first token.
@@ -79,7 +83,7 @@ const COLUMNS: [&str; 17] = [
 impl MeasuredTable {
     /// Reads a table with a header. Columns: `model`, `hardware`, `isl`, `osl`, `concurrency`, `tpot_ms`; and where they
     /// are known `engine`, `weights` and `moe_weights` (as [`WeightChoice`] has them), `kv`, `tp`, `pp`, `attention_dp`,
-    /// `moe_ep`, `ttft_ms`. Empty fields count as not said.
+    /// `moe_tp`, `moe_ep`, `ttft_ms`. Empty fields, and degrees of 0 beside `tp`, count as not said.
     ///
     /// ```
     /// use fizeau_roofline::MeasuredTable;
@@ -213,9 +217,11 @@ impl<'a> RowInFile<'a> {
             model: self.needed("model")?.to_owned(),
             hardware: self.needed("hardware")?.to_owned(),
             engine: self.get("engine").map(str::to_owned),
+            engine_version: self.get("engine_version").map(str::to_owned),
             weights: self.weights()?,
             kv: self.parsed("kv")?,
             deployment: self.deployment()?,
+            expert_tensor: self.get("moe_tp").and_then(|text| text.parse().ok()),
             load,
             ttft: self.millis("ttft_ms")?,
             tpot: self.millis("tpot_ms")?.ok_or_else(|| self.empty("tpot_ms"))?,
@@ -291,6 +297,10 @@ impl<'a> RowInFile<'a> {
         ];
         for (name, with) in degrees {
             let Some(text) = self.get(name) else { continue };
+            // Tables of models without experts or attention groups say 0 of them.
+            if text == "0" && name != "tp" {
+                continue;
+            }
             let degree = text.parse().ok().and_then(|degree| with(spread, degree).ok());
             spread = degree.ok_or_else(|| {
                 self.wrong(name, text, "it must be a whole number from 1 to 65536")

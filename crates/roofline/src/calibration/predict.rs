@@ -12,7 +12,8 @@ use super::regime::{OutsideRegime, RegimeRanges};
 use super::rows::FirstTokenRow;
 use super::sample::{ModelMark, formats};
 use super::solve::PredictedValue;
-use super::terms::{ConstantShares, StepValues};
+use super::terms::{StepValues, TokenShares};
+use super::validation::unsureness;
 
 /// The figures of a load as a calibrated engine is predicted to reach them: each the likeliest, with the interval that holds nine
 /// in ten measured ones if the question is like what was fitted.
@@ -43,13 +44,11 @@ pub struct Predictor {
     deviations: StepValues,
     first: [f64; 3],
     ranges: RegimeRanges,
-    /// Logarithms of factors: how far nine in ten are off, of times per output token and to first token.
+    /// How far nine in ten are off: times per output token in multiples of how unsure they are, times to first token as the
+    /// logarithm of a factor.
     spread: (f64, f64),
     warnings: Vec<String>,
 }
-
-/// Deviations of a normal distribution within which nine in ten are.
-const NINE_TENTHS: f64 = 1.645;
 
 impl Calibration {
     /// Prepares predictions for `system`, served by `engine`. Without an engine the constants are those of the device,
@@ -63,20 +62,27 @@ impl Calibration {
         let is_known =
             self.models.iter().any(|known| known.mark == mark && known.devices.contains(device));
         let spread = match &group.scope {
-            Scope::All => {
+            Scope::All | Scope::EngineAnywhere(_) => {
                 warnings.push(format!(
-                    "the calibration has no measurements on {}: constants are those of all devices",
-                    system.device().name
+                    "the calibration has no measurements on {device}: constants are those of {}",
+                    group.scope
                 ));
                 self.spreads.new_device
             }
             _ if is_known => self.spreads.seen,
             _ => self.spreads.new_model,
         };
-        if let (Some(engine), Scope::Device(device)) = (engine, &group.scope) {
-            warnings.push(format!(
+        match (engine, &group.scope) {
+            (Some(engine), Scope::Device(device)) => warnings.push(format!(
                 "the calibration has no measurements of {engine} on {device}: constants are those of the device"
-            ));
+            )),
+            (Some(engine), Scope::Engine { device, .. }) if group.levels == 0 => {
+                warnings.push(format!(
+                    "the calibration has no measurements of {engine} on {device}: constants are put together from those of \
+                     either"
+                ));
+            }
+            _ => {}
         }
         for format in formats(system) {
             if !self.formats.contains(&format) {
@@ -91,7 +97,7 @@ impl Calibration {
             first: group.values(Constant::FIRST_TOKEN),
             scope: group.scope.clone(),
             ranges: self.ranges,
-            spread: (spread, self.spreads.first_token.max(spread)),
+            spread: (spread, self.spreads.first_token),
             warnings,
         }
     }
@@ -128,22 +134,16 @@ impl Predictor {
         let account = self.accounts.of(load);
         let distance = self.ranges.distance(&account.regime)?;
         let bound = self.system.bound_figures(load);
-        let shares = ConstantShares::of_token(&account, &self.step);
-        let tpot = shares.total();
-        let owed = shares.seconds.iter().zip(self.deviations);
-        let unsure: f64 = owed.map(|(share, deviation)| (share / tpot * deviation).powi(2)).sum();
-        let widened = |spread: f64| {
-            (spread * spread + NINE_TENTHS * NINE_TENTHS * unsure).sqrt() * (1.0 + distance)
-        };
-        let around = |value: f64, spread: f64, least: Seconds| {
-            let factor = widened(spread).exp();
-            let value = value.max(least.get());
+        let shares = TokenShares::new(&account, &self.step);
+        let off = self.spread.0 * unsureness(&shares, &self.deviations, distance);
+        let around = |value: f64, off: f64, least: Seconds| {
+            let (value, factor) = (value.max(least.get()), off.exp());
             let low = Seconds::new((value / factor).max(least.get()));
             nine_in_ten(Seconds::new(value), low, Seconds::new(value * factor))
         };
-        let first = FirstTokenRow::new(&account, &self.step).predict(&self.first).0;
-        let ttft = around(first, self.spread.1, bound.ttft);
-        let tpot = around(tpot, self.spread.0, bound.tpot);
+        let first = FirstTokenRow::new(&account, &self.step, shares.total()).predict(&self.first).0;
+        let ttft = around(first, off.max(self.spread.1 * (1.0 + distance)), bound.ttft);
+        let tpot = around(shares.total(), off, bound.tpot);
         let steps = load.output_tokens.get().saturating_sub(1) as f64;
         let e2el = nine_in_ten(
             ttft.value() + tpot.value() * steps,

@@ -56,19 +56,23 @@ impl RegimeRanges {
         Self(ranges)
     }
 
-    /// By how much `regime` is outside, as the logarithm of a factor: 0 inside.
+    /// By how much `regime` is outside of the quantity that is farthest out, as the logarithm of a factor: 0 inside.
+    pub(super) fn beyond(&self, regime: &LoadRegime) -> f64 {
+        let each = self.0.iter().zip(regime.quantities());
+        each.map(|(range, value)| (value / range.high).max(range.low / value))
+            .fold(1.0, f64::max)
+            .ln()
+    }
+
+    /// [`RegimeRanges::beyond`], unless that is too far.
     pub(super) fn distance(&self, regime: &LoadRegime) -> Result<f64, OutsideRegime> {
-        let mut farthest: f64 = 0.0;
         let each = self.0.iter().zip(regime.quantities()).zip(QUANTITIES);
-        for ((range, value), (_, quantity)) in each {
-            let beyond = (value / range.high).max(range.low / value);
-            if beyond > FAR {
-                let RegimeRange { low, high } = *range;
+        for ((&RegimeRange { low, high }, value), (_, quantity)) in each {
+            if (value / high).max(low / value) > FAR {
                 return Err(OutsideRegime { quantity, value, low, high });
             }
-            farthest = farthest.max(beyond.ln());
         }
-        Ok(farthest)
+        Ok(self.beyond(regime))
     }
 }
 

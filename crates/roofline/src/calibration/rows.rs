@@ -4,12 +4,12 @@ use super::account::TimeAccount;
 use super::constants::Constant;
 use super::sample::CalibrationSample;
 use super::solve::PredictedValue;
-use super::terms::{ConstantShares, StepValues};
+use super::terms::{ConstantShares, StepValues, TokenShares};
 
 /// The constants that passes tell of: those of a step; and what a request takes beside its pass, without which a prompt
 /// read by itself would say too much.
-pub(super) const OF_PASS: [Constant; 11] = {
-    let mut all = [Constant::PerRequest; 11];
+pub(super) const OF_PASS: [Constant; 13] = {
+    let mut all = [Constant::PerRequest; 13];
     let mut at = 0;
     while at < Constant::STEP.len() {
         all[at] = Constant::STEP[at];
@@ -40,21 +40,26 @@ impl TimeAccount {
     fn is_lone(&self) -> bool {
         let Self { running, waiting, prompt, .. } = self;
         let is_alone = *running <= 1.0 && *waiting <= 0.0 && prompt.abreast <= 1.0;
-        is_alone && prompt.arithmetic > 2.0 * prompt.memory
+        is_alone && prompt.all_arithmetic() > 2.0 * prompt.memory
     }
 }
 
-impl PredictedValue<11> for PassRow {
-    fn predict(&self, values: &[f64; 11]) -> (f64, [f64; 11]) {
+impl PredictedValue<13> for PassRow {
+    fn predict(&self, values: &[f64; 13]) -> (f64, [f64; 13]) {
         let step: StepValues = std::array::from_fn(|at| values[at]);
         let request = values[step.len()];
-        let (shares, beside) = match self {
-            Self::Token(account) => (ConstantShares::of_token(account, &step), 0.0),
-            Self::Lone(account) => (ConstantShares::of_lone_prompt(account, &step), request),
+        let (total, of_step, beside) = match self {
+            Self::Token(account) => {
+                let shares = TokenShares::new(account, &step);
+                (shares.total(), shares.slopes(), 0.0)
+            }
+            Self::Lone(account) => {
+                let shares = ConstantShares::of_lone_prompt(account, &step);
+                (shares.total(), shares.slopes(), request)
+            }
         };
-        let of_step = shares.slopes();
         let slopes = std::array::from_fn(|at| of_step.get(at).copied().unwrap_or(beside));
-        (shares.total() + beside, slopes)
+        (total + beside, slopes)
     }
 }
 
@@ -71,8 +76,8 @@ pub(super) struct FirstTokenRow {
 }
 
 impl FirstTokenRow {
-    pub(super) fn new(account: &TimeAccount, step: &StepValues) -> Self {
-        let tpot = ConstantShares::of_token(account, step).total();
+    /// Of a load whose time per output token is `tpot` by the same constants.
+    pub(super) fn new(account: &TimeAccount, step: &StepValues, tpot: f64) -> Self {
         let prompt = ConstantShares::of_prompt(&account.prompt, step).total();
         let wait = account.waiting * account.output * tpot / account.running;
         Self {

@@ -55,14 +55,14 @@ impl Predictor {
         let mut account = accounts.of_step(sums);
         let core = std::mem::take(&mut account.core);
         let (cache, attention) = ConstantShares::of_core(&core, values);
-        let mut beside = ConstantShares::of_token(&account, values).total();
+        let mut beside = ConstantShares::of_step(&account, values).total();
         if decodes {
             beside += ConstantShares::of_prompt(&prompt, values).total();
             let (cache, attention) = (Seconds::new(cache), Seconds::new(attention));
             return CalibratedStepTime { beside: Seconds::new(beside), cache, attention };
         }
         // Its arithmetic is in the account, beside the memory.
-        let launched = PromptWork { arithmetic: 0.0, ..prompt };
+        let launched = PromptWork { arithmetic: 0.0, experts: 0.0, padding: 0.0, ..prompt };
         beside += cache.max(attention) + ConstantShares::of_prompt(&launched, values).total();
         CalibratedStepTime { beside: Seconds::new(beside), ..CalibratedStepTime::default() }
     }
@@ -97,21 +97,24 @@ impl TimeAccounts {
             return PromptWork::default();
         }
         let prompts = sums.prompts_only();
-        let mut arithmetic = 0.0;
+        let groups = f64::from(self.system().deployment().attention_groups());
+        let busiest = (sums.prompts / groups).max(sums.prompts.min(1.0));
+        let mut work = PromptWork {
+            link: self.prompt_link(sums.prompt_tokens * busiest / sums.prompts),
+            kernels: self.prompt_kernels(),
+            ..PromptWork::default()
+        };
         for (operator, timed) in self.operators() {
             if operator.positions == Positions::All {
                 let time = timed.time(&prompts);
-                arithmetic += time.matrices * operator.tiles(sums.prompt_tokens) + time.attention;
+                work.add(operator, sums.prompt_tokens, time.matrices, time.attention);
             }
         }
-        let groups = f64::from(self.system().deployment().attention_groups());
-        let busiest = (sums.prompts / groups).max(sums.prompts.min(1.0));
-        PromptWork {
-            arithmetic,
-            link: self.prompt_link(sums.prompt_tokens * busiest / sums.prompts),
-            kernels: self.prompt_kernels() * busiest,
-            ..PromptWork::default()
+        // Tiles that prompts leave half empty are filled by those who decode.
+        if sums.decoding > 0.0 {
+            work.padding = 0.0;
         }
+        work
     }
 }
 

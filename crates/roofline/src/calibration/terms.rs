@@ -6,16 +6,76 @@ use super::constants::Constant;
 /// The values of [`Constant::STEP`], in its order.
 pub(super) type StepValues = [f64; Constant::STEP.len()];
 
-const WEIGHTS: usize = 0;
-const EXPERTS: usize = 1;
-const CACHE: usize = 2;
-const ARITHMETIC: usize = 3;
-const KERNEL: usize = 4;
-const WIDENING: usize = 5;
-const COLLECTIVE: usize = 6;
-const LINK: usize = 7;
-const STEP: usize = 8;
-const SEQUENCE: usize = 9;
+const WEIGHTS: usize = Constant::WeightBandwidth as usize;
+const EXPERTS: usize = Constant::ExpertBandwidth as usize;
+const CACHE: usize = Constant::CacheBandwidth as usize;
+const ARITHMETIC: usize = Constant::Arithmetic as usize;
+const OF_EXPERTS: usize = Constant::ExpertArithmetic as usize;
+const KERNEL: usize = Constant::PerKernel as usize;
+const WIDENING: usize = Constant::PerWidening as usize;
+const COLLECTIVE: usize = Constant::PerCollective as usize;
+const LINK: usize = Constant::LinkBandwidth as usize;
+const STEP: usize = Constant::PerStep as usize;
+const SEQUENCE: usize = Constant::PerSequence as usize;
+const CROWDING: usize = Constant::PromptCrowding as usize;
+
+/// Time per output token: the decode step, and of the prompts that come in meanwhile the step's part.
+///
+/// Where prompts take long against decoding they queue among themselves, and a request waits for others' prompts before its
+/// first token instead of between its tokens: from all of them that come in between its tokens when prompts are rare, down to
+/// half of them when there is hardly anything else (of prompts that start together each waits for half of the others first).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct TokenShares {
+    decoding: ConstantShares,
+    prompts: ConstantShares,
+    /// Prompts' time by that of decoding, times [`Constant::PromptCrowding`].
+    crowding: f64,
+}
+
+impl TokenShares {
+    pub(super) fn new(account: &TimeAccount, values: &StepValues) -> Self {
+        let mut decoding = ConstantShares::of_step(account, values);
+        // Prompts are read outside of captured graphs: once for all that a step reads.
+        let groups = account.prompt.abreast.max(1.0);
+        let reading = -(-account.prompts_per_step / groups).exp_m1();
+        decoding.seconds[KERNEL] += reading * account.prompt.kernels * values[KERNEL];
+        let mut prompts = ConstantShares::NONE;
+        prompts.add_prompt(&account.prompt, account.prompts_per_step, values);
+        let crowding = values[CROWDING] * prompts.total() / decoding.total();
+        Self { decoding, prompts, crowding }
+    }
+
+    /// Of the prompts' time, the share that falls between tokens.
+    fn between(&self) -> f64 {
+        (1.0 + self.crowding / 2.0) / (1.0 + self.crowding)
+    }
+
+    pub(super) fn total(&self) -> f64 {
+        self.decoding.total() + self.between() * self.prompts.total()
+    }
+
+    /// Seconds by the constant that they are owed to; they add up to the total.
+    pub(super) fn seconds(&self) -> StepValues {
+        let between = self.between();
+        let each = self.decoding.seconds.iter().zip(self.prompts.seconds);
+        let mut each = each.map(|(decoding, prompts)| decoding + between * prompts);
+        std::array::from_fn(|_| each.next().unwrap_or_default())
+    }
+
+    /// The derivatives of the total by the logarithms of the constants.
+    pub(super) fn slopes(&self) -> StepValues {
+        // d between / d crowding, times crowding.
+        let bend = -0.5 * self.crowding / (1.0 + self.crowding).powi(2);
+        let prompts = self.prompts.total();
+        let of_decoding = 1.0 - bend * prompts / self.decoding.total();
+        let of_prompts = self.between() + bend;
+        let (decoding, reading) = (self.decoding.slopes(), self.prompts.slopes());
+        std::array::from_fn(|at| match at {
+            CROWDING => bend * prompts,
+            _ => of_decoding * decoding[at] + of_prompts * reading[at],
+        })
+    }
+}
 
 /// Seconds, by the constant that they are owed to. They add up to a time, and since each constant scales or divides its
 /// own, they are the time's derivatives by the constants' logarithms too, but for the sign.
@@ -27,20 +87,16 @@ pub(super) struct ConstantShares {
 impl ConstantShares {
     const NONE: Self = Self { seconds: [0.0; Constant::STEP.len()] };
 
-    /// Time per output token: the decode step, and of the prompts that come in meanwhile the step's part.
-    pub(super) fn of_token(account: &TimeAccount, values: &StepValues) -> Self {
+    /// A step that decodes and reads no prompts.
+    pub(super) fn of_step(account: &TimeAccount, values: &StepValues) -> Self {
         let mut shares = Self::NONE;
-        shares.add_work(&account.mixers, WEIGHTS, values);
-        shares.add_work(&account.dense, WEIGHTS, values);
-        shares.add_work(&account.experts, EXPERTS, values);
-        shares.add_work(&account.head, WEIGHTS, values);
-        shares.add_work(&account.core, CACHE, values);
+        shares.add_work(&account.mixers, WEIGHTS, ARITHMETIC, values);
+        shares.add_work(&account.dense, WEIGHTS, ARITHMETIC, values);
+        shares.add_work(&account.experts, EXPERTS, OF_EXPERTS, values);
+        shares.add_work(&account.head, WEIGHTS, ARITHMETIC, values);
+        shares.add_work(&account.core, CACHE, ARITHMETIC, values);
         shares.add_collectives(account, values);
-        shares.seconds[KERNEL] += account.kernels * values[KERNEL];
-        shares.seconds[WIDENING] += account.widenings * values[WIDENING];
-        shares.seconds[STEP] += values[STEP];
-        shares.seconds[SEQUENCE] += account.sequences * values[SEQUENCE];
-        shares.add_prompt(&account.prompt, account.prompts_per_step, values);
+        shares.add_overheads(account, account.sequences, values);
         shares
     }
 
@@ -49,21 +105,27 @@ impl ConstantShares {
         (core.memory / values[CACHE], core.arithmetic / values[ARITHMETIC])
     }
 
-    /// A prompt, when all devices of a replica work on prompts.
+    /// A prompt, when all devices of a replica work on prompts: its work, and the launches of its kernels.
     pub(super) fn of_prompt(prompt: &PromptWork, values: &StepValues) -> Self {
         let mut shares = Self::NONE;
         shares.add_prompt(prompt, 1.0, values);
+        shares.seconds[KERNEL] += prompt.kernels * values[KERNEL];
+        shares.seconds[OF_EXPERTS] += prompt.padding / values[OF_EXPERTS];
         shares
     }
 
     /// A prompt in a pass of its own: the step's overheads, and the prompt.
     pub(super) fn of_lone_prompt(account: &TimeAccount, values: &StepValues) -> Self {
         let mut shares = Self::of_prompt(&account.prompt, values);
-        shares.seconds[KERNEL] += account.kernels * values[KERNEL];
-        shares.seconds[WIDENING] += account.widenings * values[WIDENING];
-        shares.seconds[STEP] += values[STEP];
-        shares.seconds[SEQUENCE] += values[SEQUENCE];
+        shares.add_overheads(account, 1.0, values);
         shares
+    }
+
+    fn add_overheads(&mut self, account: &TimeAccount, sequences: f64, values: &StepValues) {
+        self.seconds[KERNEL] += account.kernels * values[KERNEL];
+        self.seconds[WIDENING] += account.widenings * values[WIDENING];
+        self.seconds[STEP] += values[STEP];
+        self.seconds[SEQUENCE] += sequences * values[SEQUENCE];
     }
 
     /// All of it.
@@ -75,20 +137,20 @@ impl ConstantShares {
     /// more.
     pub(super) fn slopes(&self) -> StepValues {
         let mut slopes = self.seconds;
-        for share in [WEIGHTS, EXPERTS, CACHE, ARITHMETIC, LINK] {
+        for share in [WEIGHTS, EXPERTS, CACHE, ARITHMETIC, OF_EXPERTS, LINK] {
             slopes[share] = -slopes[share];
         }
         slopes
     }
 
     /// The longer of memory and arithmetic, owed to the one that it is.
-    fn add_work(&mut self, work: &DeviceWork, bandwidth: usize, values: &StepValues) {
+    fn add_work(&mut self, work: &DeviceWork, bandwidth: usize, rate: usize, values: &StepValues) {
         let memory = work.memory / values[bandwidth];
-        let arithmetic = work.arithmetic / values[ARITHMETIC];
+        let arithmetic = work.arithmetic / values[rate];
         if memory >= arithmetic {
             self.seconds[bandwidth] += memory;
         } else {
-            self.seconds[ARITHMETIC] += arithmetic;
+            self.seconds[rate] += arithmetic;
         }
     }
 
@@ -108,8 +170,8 @@ impl ConstantShares {
 
     fn add_prompt(&mut self, prompt: &PromptWork, times: f64, values: &StepValues) {
         self.seconds[ARITHMETIC] += times * prompt.arithmetic / values[ARITHMETIC];
+        self.seconds[OF_EXPERTS] += times * prompt.experts / values[OF_EXPERTS];
         self.seconds[LINK] += times * prompt.link / values[LINK];
-        self.seconds[KERNEL] += times * prompt.kernels * values[KERNEL];
     }
 }
 
@@ -120,7 +182,7 @@ mod tests {
     use proptest::test_runner::RngSeed;
 
     use super::super::account::{DeviceWork, PromptWork, TimeAccount};
-    use super::{Constant, ConstantShares, StepValues};
+    use super::{Constant, StepValues, TokenShares};
 
     fn work() -> impl Strategy<Value = DeviceWork> {
         (1e-6..1e-2, 1e-6..1e-2).prop_map(|(memory, arithmetic)| DeviceWork { memory, arithmetic })
@@ -132,7 +194,13 @@ mod tests {
         (works, counts, 1e-8..1e-4, 1e-4..1.0).prop_map(|(works, counts, link, prompt)| {
             let (mixers, dense, experts, head, core) = works;
             let (kernels, widenings, collectives, sequences, prompts_per_step) = counts;
-            let prompt = PromptWork { arithmetic: prompt, link, kernels, ..PromptWork::default() };
+            let prompt = PromptWork {
+                arithmetic: prompt,
+                experts: prompt / 2.0,
+                link,
+                kernels,
+                ..PromptWork::default()
+            };
             let (one_shot, two_shot) = (4.0 * link, link);
             TimeAccount {
                 mixers,
@@ -156,7 +224,7 @@ mod tests {
 
     /// Each constant somewhere in its range.
     fn values() -> impl Strategy<Value = StepValues> {
-        proptest::array::uniform10(0.01..0.99).prop_map(|shares| {
+        proptest::array::uniform12(0.01..0.99).prop_map(|shares| {
             std::array::from_fn(|at| {
                 let (low, high) = Constant::STEP[at].range();
                 low * (high / low).powf(shares[at])
@@ -173,29 +241,36 @@ mod tests {
 
         #[test]
         fn slopes_are_the_derivatives(account in account(), values in values()) {
-            let shares = ConstantShares::of_token(&account, &values);
+            let shares = TokenShares::new(&account, &values);
             let slopes = shares.slopes();
             for (at, slope) in slopes.into_iter().enumerate() {
                 let moved = |factor: f64| {
                     let mut values = values;
                     values[at] *= factor;
-                    ConstantShares::of_token(&account, &values).total()
+                    TokenShares::new(&account, &values).total()
                 };
                 let difference = (moved(1.0 + 1e-6) - moved(1.0 - 1e-6)) / 2e-6;
                 // Where two branches cross, the slope is that of either.
                 let error = (difference - slope).abs() / shares.total();
                 prop_assert!(error < 1e-4, "{}: {difference} {slope}", Constant::STEP[at]);
             }
+            let sum: f64 = shares.seconds().iter().sum();
+            prop_assert!((sum / shares.total() - 1.0).abs() < 1e-12);
         }
 
         #[test]
         fn better_hardware_is_never_slower(account in account(), values in values()) {
             let best: StepValues = std::array::from_fn(|at| {
                 let (low, high) = Constant::STEP[at].range();
-                if Constant::STEP[at].unit() == "share" { high } else { low }
+                match Constant::STEP[at].unit() {
+                    "share" => high,
+                    "s" => low,
+                    // The more prompts wait for one another, the less they interrupt.
+                    _ => values[at],
+                }
             });
             prop_assert!(
-                ConstantShares::of_token(&account, &best).total() <= ConstantShares::of_token(&account, &values).total()
+                TokenShares::new(&account, &best).total() <= TokenShares::new(&account, &values).total()
             );
         }
     }

@@ -1,14 +1,15 @@
 //! How far predictions are off: where they were fitted, and where they were not.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::constants::Constant;
 use super::fit::ConstantGroups;
+use super::regime::RegimeRanges;
 use super::rows::FirstTokenRow;
 use super::sample::CalibrationSample;
 use super::solve::{PredictedValue, median, quantile};
-use super::terms::ConstantShares;
+use super::terms::{StepValues, TokenShares};
 
 /// A level, and how far off predictions of its time per output token are: 0.1 is 10 % too slow, -0.1 10 % too fast.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,30 +25,50 @@ pub struct JudgedFit {
     pub ttft_in_sample: Option<f64>,
     /// The first token's, with constants fitted on all levels of other models.
     pub ttft_model_left_out: Option<f64>,
+    pub(super) scores: Scores,
+}
+
+/// How far off the predictions of a level are, in [`Predictor`](super::Predictor)'s own measure of how unsure it is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Scores {
+    pub(super) in_sample: f64,
+    pub(super) model_left_out: Option<f64>,
+    pub(super) device_left_out: Option<f64>,
 }
 
 impl JudgedFit {
+    /// How far off the prediction is that other models' constants give, in multiples of what it says itself of how unsure it is: an
+    /// interval of nine in ten goes as far as nine in ten of the others' do. None where there are no other models.
+    #[must_use]
+    pub const fn model_left_out_score(&self) -> Option<f64> {
+        self.scores.model_left_out
+    }
+
     /// Judges predictions of `samples`, each group of which was fitted in `groups`.
     pub(super) fn all(samples: &[&CalibrationSample], groups: &ConstantGroups) -> Vec<Self> {
+        let ranges = RegimeRanges::of(samples);
         let mut judged: Vec<Self> = samples
             .iter()
             .map(|sample| {
-                let (tpot, ttft) = errors(sample, groups);
+                let errors = LevelErrors::of(sample, groups, &ranges);
                 Self {
-                    in_sample: tpot,
+                    in_sample: errors.tpot,
                     model_left_out: None,
                     device_left_out: None,
-                    ttft_in_sample: ttft,
+                    ttft_in_sample: errors.ttft,
                     ttft_model_left_out: None,
+                    scores: Scores { in_sample: errors.score, ..Scores::default() },
                 }
             })
             .collect();
-        leave_out(samples, CalibrationSample::model, |at, (tpot, ttft)| {
-            judged[at].model_left_out = Some(tpot);
-            judged[at].ttft_model_left_out = ttft;
+        leave_out(samples, CalibrationSample::model, |at, errors| {
+            judged[at].model_left_out = Some(errors.tpot);
+            judged[at].ttft_model_left_out = errors.ttft;
+            judged[at].scores.model_left_out = Some(errors.score);
         });
-        leave_out(samples, CalibrationSample::device, |at, (tpot, _)| {
-            judged[at].device_left_out = Some(tpot);
+        leave_out(samples, CalibrationSample::device, |at, errors| {
+            judged[at].device_left_out = Some(errors.tpot);
+            judged[at].scores.device_left_out = Some(errors.score);
         });
         judged
     }
@@ -57,7 +78,7 @@ impl JudgedFit {
 fn leave_out(
     samples: &[&CalibrationSample],
     key: impl Fn(&CalibrationSample) -> &str,
-    mut hand: impl FnMut(usize, (f64, Option<f64>)),
+    mut hand: impl FnMut(usize, LevelErrors),
 ) {
     let keys: BTreeSet<&str> = samples.iter().map(|sample| key(sample)).collect();
     if keys.len() < 2 {
@@ -67,24 +88,69 @@ fn leave_out(
         let others: Vec<&CalibrationSample> =
             samples.iter().copied().filter(|sample| key(sample) != left).collect();
         let groups = ConstantGroups::fit(&others);
+        let ranges = RegimeRanges::of(&others);
         for (at, sample) in samples.iter().enumerate() {
             if key(sample) == left {
-                hand(at, errors(sample, &groups));
+                hand(at, LevelErrors::of(sample, &groups, &ranges));
             }
         }
     }
 }
 
-/// Relative errors of time per output token and of time to first token.
-fn errors(sample: &CalibrationSample, groups: &ConstantGroups) -> (f64, Option<f64>) {
-    let group = groups.nearest(&sample.device, sample.engine.as_deref());
-    let step = group.values(Constant::STEP);
-    let tpot = ConstantShares::of_token(&sample.account, &step).total() / sample.tpot - 1.0;
-    let ttft = sample.ttft.map(|measured| {
-        let first = FirstTokenRow::new(&sample.account, &step);
-        first.predict(&group.values(Constant::FIRST_TOKEN)).0 / measured - 1.0
-    });
-    (tpot, ttft)
+/// Relative errors of time per output token and of time to first token, and the first's score.
+struct LevelErrors {
+    tpot: f64,
+    ttft: Option<f64>,
+    score: f64,
+}
+
+impl LevelErrors {
+    fn of(sample: &CalibrationSample, groups: &ConstantGroups, ranges: &RegimeRanges) -> Self {
+        let group = groups.nearest(&sample.device, sample.engine.as_deref());
+        let step = group.values(Constant::STEP);
+        let shares = TokenShares::new(&sample.account, &step);
+        let tpot = shares.total() / sample.tpot;
+        let ttft = sample.ttft.map(|measured| {
+            let first = FirstTokenRow::new(&sample.account, &step, shares.total());
+            first.predict(&group.values(Constant::FIRST_TOKEN)).0 / measured - 1.0
+        });
+        let distance = ranges.beyond(&sample.account.regime);
+        let width = unsureness(&shares, &group.deviations(Constant::STEP), distance);
+        Self { tpot: tpot - 1.0, ttft, score: tpot.ln().abs() / width }
+    }
+}
+
+/// How unsure the logarithm of a prediction is before it is known how predictions did: what no fit gets right, what its constants
+/// leave open, and how far the question is from what was fitted.
+pub(super) fn unsureness(shares: &TokenShares, deviations: &StepValues, distance: f64) -> f64 {
+    let seconds = shares.seconds();
+    let total: f64 = seconds.iter().sum();
+    let each = seconds.iter().zip(deviations);
+    let open: f64 = each.map(|(share, deviation)| (share * deviation).powi(2)).sum();
+    (UNEXPLAINED * UNEXPLAINED + open / (total * total)).sqrt() * (1.0 + distance)
+}
+
+/// The logarithm of what predictions are commonly off by where all constants are known.
+pub(super) const UNEXPLAINED: f64 = 0.06;
+
+/// The score that nine in ten of `scores` do not exceed, each model counting as much as any other.
+pub(super) fn nine_tenths<'a>(scores: impl IntoIterator<Item = (&'a str, f64)>) -> Option<f64> {
+    let mut scores: Vec<(&str, f64)> = scores.into_iter().collect();
+    scores.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut counts: BTreeMap<&str, f64> = BTreeMap::new();
+    for (model, _) in &scores {
+        *counts.entry(model).or_default() += 1.0;
+    }
+    let mut left = 0.9 * counts.len() as f64;
+    let mut reached = None;
+    for (model, score) in scores {
+        reached = Some(score);
+        left -= 1.0 / counts.get(model).copied().unwrap_or(1.0);
+        if left <= 0.0 {
+            break;
+        }
+    }
+    reached
 }
 
 /// A number of errors, summed up.
@@ -104,6 +170,13 @@ pub struct ErrorSummary {
 }
 
 impl ErrorSummary {
+    /// The [score](JudgedFit::model_left_out_score) that nine in ten of `scores` do not exceed, with their models, each of which counts
+    /// as much as any other; none of none.
+    #[must_use]
+    pub fn nine_tenths_by<'a>(scores: impl IntoIterator<Item = (&'a str, f64)>) -> Option<f64> {
+        nine_tenths(scores)
+    }
+
     /// Sums up `errors`, relative ones; none of none.
     #[must_use]
     pub fn of(errors: impl IntoIterator<Item = f64>) -> Option<Self> {

@@ -11,26 +11,51 @@ use std::sync::LazyLock;
 
 use fizeau_roofline::{
     Calibration, CalibrationFit, CalibrationSample, Constant, Device, KnownModel, MeasuredRow,
-    MeasuredTable, Model, System,
+    MeasuredTable, Model, RowDoubt, System,
 };
 
-/// Serving results of three models on four devices and two engines; see the folder's README.
-const SERVING: &str =
-    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/measurements/serving.csv"));
+/// Serving results of seven model families on five devices and three engines; see the folder's README.
+const SERVING: [&str; 2] = [
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/measurements/serving.csv")),
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/measurements/serving-2.csv")),
+];
 
-/// The levels of the serving results with their systems.
-fn levels() -> Vec<(MeasuredRow, System)> {
-    let table = MeasuredTable::read(SERVING).unwrap();
-    assert_eq!(table.errors, []);
+/// The levels of the serving results with their systems; without those whose model cannot be spread as they say.
+fn all_levels() -> Vec<(MeasuredRow, System)> {
     let mut models: HashMap<String, Model> = HashMap::new();
-    let system = |level: MeasuredRow| {
-        let named = || KnownModel::named(&level.model).unwrap().model().unwrap();
-        let model = models.entry(level.model.clone()).or_insert_with(named).clone();
-        let device = Device::named(&level.hardware).unwrap().clone();
-        let system = level.system(model, device).unwrap();
-        (level, system)
-    };
-    table.levels.into_iter().map(system).collect()
+    let mut all = Vec::new();
+    for text in SERVING {
+        let table = MeasuredTable::read(text).unwrap();
+        assert_eq!(table.errors, []);
+        for mut level in table.levels {
+            level.model = family(&level.model);
+            let named = || KnownModel::named(&level.model).unwrap().model().unwrap();
+            let model = models.entry(level.model.clone()).or_insert_with(named).clone();
+            let device = Device::named(&level.hardware).unwrap().clone();
+            if let Ok(system) = level.system(model, device) {
+                all.push((level, system));
+            }
+        }
+    }
+    all
+}
+
+/// A checkpoint's name without owner, revision and precision.
+fn family(name: &str) -> String {
+    let name = name.rsplit('/').next().unwrap();
+    name.trim_end_matches("-NVFP4").trim_end_matches("-FP8").replace("V3.1", "V3")
+}
+
+/// Those that nothing is doubtful about.
+fn levels() -> Vec<(MeasuredRow, System)> {
+    let levels = all_levels();
+    let doubts = RowDoubt::screen(&levels);
+    levels
+        .into_iter()
+        .zip(doubts)
+        .filter(|(_, doubt)| doubt.is_none())
+        .map(|(level, _)| level)
+        .collect()
 }
 
 /// The levels, and a calibration fitted on all of them.
@@ -49,15 +74,6 @@ static PUBLISHED: LazyLock<Published> = LazyLock::new(|| {
 
 fn samples(levels: &[(MeasuredRow, System)]) -> Vec<CalibrationSample> {
     levels.iter().map(|(level, system)| level.sample(system).unwrap()).collect()
-}
-
-/// gpt-oss-120b on H100 with vLLM at concurrency 512: faster than the bound, so its concurrency cannot be what the table
-/// says.
-fn is_doubtful(level: &MeasuredRow) -> bool {
-    level.hardware == "h100-sxm"
-        && level.model.contains("gpt-oss")
-        && level.engine.as_deref() == Some("vllm")
-        && level.load.concurrency.get() == 512
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `docs/speed-of-light.md` says what the code does: its tables and its names. Its examples are doctests of the crate.
+//! `docs/speed-of-light.md` and `docs/calibration.md` say what the code does: their tables and names. Its examples are doctests of the crate.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,11 +7,16 @@ use std::path::Path;
 use fizeau_roofline::{Constant, Format, KnownModel, LimitingResource};
 
 const PAGE: &str = include_str!("../../../../docs/speed-of-light.md");
+const CALIBRATION: &str = include_str!("../../../../docs/calibration.md");
 
 /// The rows of the table whose head row begins with these cells, without the head.
 fn table(head: &[&str]) -> Vec<Vec<&'static str>> {
+    table_of(PAGE, head)
+}
+
+fn table_of(page: &'static str, head: &[&str]) -> Vec<Vec<&'static str>> {
     let begins = format!("| {} |", head.join(" | "));
-    let mut lines = PAGE.lines().skip_while(|line| !line.starts_with(&begins));
+    let mut lines = page.lines().skip_while(|line| !line.starts_with(&begins));
     assert!(lines.next().is_some(), "no table begins with {head:?}");
     let body = lines.skip(1).take_while(|line| line.starts_with('|'));
     let cells = |line: &'static str| line.trim_matches('|').split(" | ").map(str::trim).collect();
@@ -63,7 +68,7 @@ fn formats_have_the_sizes_on_the_page() {
 
 #[test]
 fn constants_have_the_ranges_on_the_page() {
-    let rows = table(&["constant", "symbol", "unit", "from", "to"]);
+    let rows = table_of(CALIBRATION, &["constant", "symbol", "unit", "from", "to"]);
     let all: Vec<Constant> = Constant::all().collect();
     assert_eq!(rows.len(), all.len());
     for (row, constant) in rows.iter().zip(all) {

@@ -38,7 +38,7 @@ fn a_fit_says_how_good_it_is_and_writes_a_calibration() {
     let widest = ended.out.lines().filter(|line| !line.starts_with("Written")).map(str::len).max();
     assert!(widest.unwrap() <= 80, "{}", ended.out);
     let file = json(&calibration);
-    assert_eq!((&file["schema"], &file["levels"]), (&json!("fizeau.calibration/1"), &json!(70)));
+    assert_eq!((&file["schema"], &file["levels"]), (&json!("fizeau.calibration/2"), &json!(70)));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_file_that_is_no_calibration_is_refused() {
     fs::write(&path, "{}").unwrap();
     let ended = points(&llama().to_string(), &["--calibration", &path]);
     assert_eq!(ended.code, Some(2));
-    assert!(ended.err.contains("it must be `fizeau.calibration/1`"), "{}", ended.err);
+    assert!(ended.err.contains("it must be `fizeau.calibration/2`"), "{}", ended.err);
     let ended = run(&["sol", "--fit", &path, "--points", "-"]);
     assert_eq!(ended.code, Some(2), "one or the other");
 }

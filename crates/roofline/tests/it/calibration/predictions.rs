@@ -32,7 +32,8 @@ proptest! {
         prop_assume!(system.max_batch(&load) >= 1.0);
 
         let predictor = PUBLISHED.fit.calibration.predictor(&system, Some("vllm"));
-        prop_assert_eq!(predictor.scope() == &Scope::All, !is_measured);
+        let anywhere = Scope::EngineAnywhere("vllm".to_owned());
+        prop_assert_eq!(predictor.scope() == &anywhere, !is_measured);
         prop_assert_eq!(predictor.warnings().iter().any(|text| text.contains("all devices")), !is_measured);
         let Ok(predicted) = predictor.predict(&load) else { return Ok(()) };
         let bound = system.bound_figures(&load);
@@ -71,6 +72,5 @@ fn a_model_measured_on_another_device_is_less_sure() {
         predicted.tpot.high() / predicted.tpot.value()
     };
     let without = Calibration::fit(&elsewhere).unwrap().calibration;
-    let left_out = without.summary().model_left_out.unwrap().nine_tenths;
-    assert!(width(&without) >= left_out.exp() * 0.999);
+    assert!(width(&without) > width(&PUBLISHED.fit.calibration));
 }

@@ -54,12 +54,14 @@ fn constants_are_found_again() {
         (Constant::ExpertBandwidth, 0.61),
         (Constant::CacheBandwidth, 0.81),
         (Constant::Arithmetic, 0.43),
+        (Constant::ExpertArithmetic, 0.31),
         (Constant::PerKernel, 2.5e-6),
         (Constant::PerWidening, 45e-6),
         (Constant::PerCollective, 11e-6),
         (Constant::LinkBandwidth, 0.45),
         (Constant::PerStep, 2.1e-4),
         (Constant::PerSequence, 5e-6),
+        (Constant::PromptCrowding, 1.3),
         (Constant::PerRequest, 8e-3),
         (Constant::PromptSlowdown, 1.2),
         (Constant::PromptQueue, 0.2),
@@ -82,9 +84,36 @@ fn constants_are_found_again() {
         }
     }
     let found = Calibration::fit(&samples).unwrap().calibration;
-    let group = found.groups().next().unwrap();
+    let group = found.groups().last().unwrap();
     for (constant, value) in hidden {
         let error = group.get(constant).unwrap().value / value - 1.0;
         assert!(error.abs() < 0.02, "{constant}: off by {:.1} %", error * 100.0);
     }
+}
+
+/// An engine on a CPU takes a hundred times longer for a sequence and a step than any on an accelerator does.
+#[test]
+fn a_prior_gives_way_and_the_fit_says_so() {
+    let hidden =
+        [(Constant::PerKernel, 30e-6), (Constant::PerStep, 4e-3), (Constant::PerSequence, 400e-6)];
+    let truth = with_constants(&hidden);
+    let (name, system) = &systems()[0];
+    let mut samples = Vec::new();
+    for (input, output) in [(64, 64), (256, 128)] {
+        for concurrency in [1, 2, 4, 8, 16] {
+            let load = UniformLoad::new(
+                Tokens::new(input),
+                Tokens::new(output),
+                NonZeroU64::new(concurrency).unwrap(),
+            );
+            let tpot = truth.predictor(system, None).predict(&load).unwrap().tpot.value();
+            samples.push(CalibrationSample::new(system, &load, *name, tpot).unwrap());
+        }
+    }
+    let fit = Calibration::fit(&samples).unwrap();
+    let summary = fit.calibration.summary().in_sample;
+    assert!(summary.mean < 0.06, "{summary:?}");
+    let group = fit.calibration.groups().last().unwrap();
+    let sequence = group.get(Constant::PerSequence).unwrap();
+    assert!(!sequence.is_usual() && sequence.value > 200e-6, "{sequence:?}");
 }

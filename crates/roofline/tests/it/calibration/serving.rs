@@ -4,80 +4,96 @@ use std::collections::BTreeMap;
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    Bound, Calibration, CalibrationSample, ErrorSummary, JudgedFit, RequestLengths,
+    Bound, Calibration, CalibrationSample, ErrorSummary, JudgedFit, MeasuredRow, RequestLengths,
+    RowDoubt, System,
 };
 
-use super::{PUBLISHED, Published, is_doubtful};
+use super::{PUBLISHED, Published, all_levels};
 
 #[test]
-fn no_measured_level_beats_the_bound() {
-    let mut beaten = Vec::new();
-    let mut doubtful = 0;
+fn doubtful_levels_are_left_out_by_rule_and_no_other_beats_the_bound() {
+    let all = all_levels();
+    let doubts = RowDoubt::screen(&all);
+    let mut counts: BTreeMap<RowDoubt, usize> = BTreeMap::new();
     let mut apart = 0;
-    for (level, system) in &PUBLISHED.levels {
-        if is_doubtful(level) {
-            doubtful += 1;
+    for ((level, system), doubt) in all.iter().zip(&doubts) {
+        let Some(doubt) = doubt else {
+            let bound = system.bound_figures(&level.load);
+            assert!(level.tpot >= bound.tpot, "{level:?}");
+            assert!(level.ttft.is_none_or(|ttft| ttft >= bound.ttft), "{level:?}");
+            apart += usize::from(is_below_even_routing(level, system));
             continue;
-        }
-        let bound = system.bound_figures(&level.load);
-        if level.tpot < bound.tpot || level.ttft.is_some_and(|ttft| ttft < bound.ttft) {
-            beaten.push((level, bound));
-        }
-        // Lengths were drawn from 0.8 to 1.0 of the nominal ones. A request takes a TTFT and its output tokens but one.
-        let Some(ttft) = level.ttft else { continue };
-        let mean = |nominal: Tokens| Tokens::new((nominal.get() as f64 * 0.9).round() as u64);
-        let output = mean(level.load.output_tokens);
-        let mut lengths = RequestLengths::for_model(system.model());
-        lengths.extend([(mean(level.load.input_tokens), output)]);
-        let took = ttft + level.tpot * (output.get() as f64 - 1.0);
-        let rate = (level.load.concurrency.get() * output.get()) as f64 / took.get();
-        let even = Bound::evenly_routed(system, &lengths, level.load.concurrency).unwrap();
-        if let Some(even) = even {
-            apart += 1;
-            assert!(rate < even.get(), "{level:?}: {rate} beats {even:?} at balanced routing");
-        }
+        };
+        *counts.entry(*doubt).or_default() += 1;
     }
     assert!(apart > 500, "{apart}");
-    assert!(beaten.is_empty(), "{beaten:?}");
-    assert_eq!(doubtful, 9);
+    let kept = doubts.iter().filter(|doubt| doubt.is_none()).count();
+    assert_eq!((all.len(), kept), (2686, PUBLISHED.levels.len()));
+    assert!(kept > 2100, "{counts:?}");
+    assert_eq!((counts[&RowDoubt::Layout], counts[&RowDoubt::Degrees]), (321, 19));
+}
+
+/// Whether there is a bound at balanced routing for the level, which it must not beat.
+fn is_below_even_routing(level: &MeasuredRow, system: &System) -> bool {
+    // Lengths were drawn from 0.8 to 1.0 of the nominal ones. A request takes a TTFT and its output tokens but one.
+    let Some(ttft) = level.ttft else { return false };
+    let mean = |nominal: Tokens| Tokens::new((nominal.get() as f64 * 0.9).round() as u64);
+    let output = mean(level.load.output_tokens);
+    let mut lengths = RequestLengths::for_model(system.model());
+    lengths.extend([(mean(level.load.input_tokens), output)]);
+    let took = ttft + level.tpot * (output.get() as f64 - 1.0);
+    let rate = (level.load.concurrency.get() * output.get()) as f64 / took.get();
+    let even = Bound::evenly_routed(system, &lengths, level.load.concurrency).unwrap();
+    let Some(even) = even else { return false };
+    assert!(rate < even.get(), "{level:?}: {rate} beats {even:?} at balanced routing");
+    true
 }
 
 #[test]
 fn constants_predict_what_they_were_fitted_on_and_models_that_they_were_not() {
     let Published { samples, fit, .. } = &*PUBLISHED;
     let summary = fit.calibration.summary();
-    assert_eq!(summary.in_sample.levels, 1399);
-    assert!(summary.in_sample.mean < 0.12, "{summary:?}");
-    assert!(summary.in_sample.median < 0.09, "{summary:?}");
+    assert!(summary.in_sample.mean < 0.09, "{summary:?}");
+    assert!(summary.in_sample.median < 0.06, "{summary:?}");
     let left_out = summary.model_left_out.unwrap();
-    assert!(left_out.mean < 0.20 && left_out.median < 0.12, "{summary:?}");
+    assert!(left_out.mean < 0.125 && left_out.median < 0.09, "{summary:?}");
     let device = summary.device_left_out.unwrap();
     assert!(device.mean < 0.20 && device.median < 0.15, "{summary:?}");
     // No model carries the others.
     for (model, errors) in by(samples, &fit.judged, |judged| judged.model_left_out.unwrap()) {
-        assert!(errors.median < 0.15, "{model}: {errors:?}");
+        assert!(errors.mean < 0.20 && errors.median < 0.18, "{model}: {errors:?}");
     }
 }
 
+/// The intervals of each family left out are as wide as the other families' errors make them.
 #[test]
-fn constants_of_one_device_and_engine_alone_predict_them() {
-    let Published { levels, samples, .. } = &*PUBLISHED;
-    let mut groups: BTreeMap<String, Vec<CalibrationSample>> = BTreeMap::new();
-    for ((level, _), sample) in levels.iter().zip(samples) {
-        let group = format!("{} {}", level.hardware, level.engine.clone().unwrap());
-        groups.entry(group).or_default().push(sample.clone());
+fn an_interval_holds_nine_in_ten_of_a_family_that_was_left_out() {
+    let Published { samples, fit, .. } = &*PUBLISHED;
+    let scores: Vec<(&str, f64)> = (samples.iter().zip(&fit.judged))
+        .map(|(sample, judged)| (sample.model(), judged.model_left_out_score().unwrap()))
+        .collect();
+    let held = scores.iter().filter(|(model, score)| {
+        let others = scores.iter().copied().filter(|(other, _)| other != model);
+        *score <= ErrorSummary::nine_tenths_by(others).unwrap()
+    });
+    let share = held.count() as f64 / scores.len() as f64;
+    assert!((0.86..0.95).contains(&share), "{share}");
+}
+
+#[test]
+fn what_ships_is_what_the_published_results_give() {
+    let Published { levels, fit, .. } = &*PUBLISHED;
+    let shipped = Calibration::shipped("vllm", "h100-sxm").unwrap();
+    assert_eq!(shipped.calibration.summary().in_sample.levels, levels.len() as u64);
+    for (group, shipped) in fit.calibration.groups().zip(shipped.calibration.groups()) {
+        assert_eq!(group.scope, shipped.scope);
+        for (fitted, shipped) in group.estimates.iter().zip(&shipped.estimates) {
+            assert!((fitted.value / shipped.value - 1.0).abs() < 1e-3, "{fitted:?} {shipped:?}");
+        }
     }
-    let mut errors = Vec::new();
-    let mut left_out = Vec::new();
-    for samples in groups.values() {
-        let fit = Calibration::fit(samples).unwrap();
-        errors.extend(fit.judged.iter().map(|judged| judged.in_sample));
-        left_out.extend(fit.judged.iter().filter_map(|judged| judged.model_left_out));
-    }
-    let (errors, left_out) =
-        (ErrorSummary::of(errors).unwrap(), ErrorSummary::of(left_out).unwrap());
-    assert!(errors.mean < 0.12 && errors.median < 0.09, "{errors:?}");
-    assert!(left_out.mean < 0.20, "{left_out:?}");
+    // Measured apart only: put together, and less sure.
+    assert!(Calibration::shipped("sglang", "gb200").unwrap().evidence.is_none());
+    assert!(Calibration::shipped("llama.cpp", "h100-sxm").is_none());
 }
 
 /// A query need not say the engine.
@@ -89,7 +105,7 @@ fn constants_of_a_device_serve_all_engines() {
         predicted.tpot.value().get() / level.tpot.get() - 1.0
     });
     let errors = ErrorSummary::of(errors).unwrap();
-    assert!(errors.mean < 0.14 && errors.median < 0.09, "{errors:?}");
+    assert!(errors.mean < 0.15 && errors.median < 0.12, "{errors:?}");
 }
 
 #[test]

@@ -1,0 +1,89 @@
+//! The calibration that ships.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::{Calibration, ErrorSummary};
+
+/// What is known of an engine on a device from published measurements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct ShippedCalibration {
+    /// The constants, of all devices and engines that were measured.
+    pub calibration: &'static Calibration,
+    /// Where the measurements are from.
+    pub source: &'static str,
+    /// When they were taken over, as `2026-11-22`.
+    pub date: &'static str,
+    /// What of them is of this engine on this device; none where the two were measured only apart.
+    pub evidence: Option<&'static CalibrationEvidence>,
+}
+
+/// What the constants of an engine on a device rest on.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct CalibrationEvidence {
+    /// The device's name.
+    pub device: String,
+    /// The engine's name.
+    pub engine: String,
+    /// Its versions, as far as they were published.
+    pub engine_versions: Vec<String>,
+    /// Measured levels.
+    pub levels: u64,
+    /// How far off times per output token are with constants from other model families only.
+    #[serde(rename = "tpot_family_left_out")]
+    pub tpot_left_out: Option<ErrorSummary>,
+}
+
+#[derive(Deserialize)]
+struct ShippedFile {
+    source: String,
+    date: String,
+    evidence: Vec<CalibrationEvidence>,
+    calibration: serde_json::Value,
+}
+
+struct Shipped {
+    file: ShippedFile,
+    calibration: Calibration,
+}
+
+const SERVING: &str = include_str!("../../data/calibrations/serving.json");
+
+static SHIPPED: LazyLock<Option<Shipped>> = LazyLock::new(|| {
+    let file: ShippedFile = serde_json::from_str(SERVING).ok()?;
+    let calibration = Calibration::from_json(&file.calibration.to_string()).ok()?;
+    Some(Shipped { file, calibration })
+});
+
+impl Calibration {
+    /// What ships for `engine` on `device`, by their names: fitted on published results of serving engines. An engine and a device
+    /// that were measured only apart have constants put together from those of either, with wider intervals; none where either
+    /// was not measured at all.
+    ///
+    /// ```
+    /// use fizeau_roofline::Calibration;
+    /// let shipped = Calibration::shipped("vllm", "h100-sxm").ok_or("vLLM on H100 ships")?;
+    /// assert!(shipped.evidence.is_some_and(|evidence| evidence.levels > 100));
+    /// assert!(Calibration::shipped("vllm", "tpu-v6e").is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn shipped(engine: &str, device: &str) -> Option<ShippedCalibration> {
+        let Shipped { file, calibration } = SHIPPED.as_ref()?;
+        let mut known = file.evidence.iter();
+        let evidence = known.find(|pair| pair.engine == engine && pair.device == device);
+        let has = |of: fn(&CalibrationEvidence) -> &str, name: &str| {
+            file.evidence.iter().any(|pair| of(pair) == name)
+        };
+        let is_known = has(|pair| &pair.engine, engine) && has(|pair| &pair.device, device);
+        is_known.then_some(ShippedCalibration {
+            calibration,
+            source: &file.source,
+            date: &file.date,
+            evidence,
+        })
+    }
+}
