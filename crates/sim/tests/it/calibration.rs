@@ -1,12 +1,11 @@
 //! A calibration on levels of the simulated engine finds the overheads that the engine hides.
 
 use std::num::NonZeroU64;
-use std::sync::LazyLock;
 
 use fizeau_core::{Nanos, Seconds, Stamp, Tokens};
 use fizeau_roofline::{
-    Calibration, CalibrationSample, Constant, Deployment, Device, Format, KnownModel, MeasuredRow,
-    MeasuredTable, System, UniformLoad, WeightChoice,
+    Calibration, CalibrationSample, Constant, Deployment, Device, Format, KnownModel, System,
+    UniformLoad, WeightChoice,
 };
 use fizeau_sim::{
     CalibratedStep, Engine, EngineConfig, Job, JobId, Overheads, RooflineStep, Serve, StepTime,
@@ -170,21 +169,7 @@ fn a_calibrated_engine_does_as_predicted() {
     }
 }
 
-/// A calibration on published serving results.
+/// The calibration that ships.
 pub(crate) fn published() -> &'static Calibration {
-    static PUBLISHED: LazyLock<Calibration> = LazyLock::new(|| {
-        let table = MeasuredTable::read(SERVING).unwrap();
-        let sample = |level: &MeasuredRow| {
-            let model = KnownModel::named(&level.model).unwrap().model().unwrap();
-            let device = Device::named(&level.hardware).unwrap().clone();
-            level.sample(&level.system(model, device).unwrap()).unwrap()
-        };
-        let samples: Vec<CalibrationSample> = table.levels.iter().map(sample).collect();
-        Calibration::fit(&samples).unwrap().calibration
-    });
-    &PUBLISHED
+    Calibration::shipped("vllm", "h100-sxm").unwrap().calibration
 }
-
-/// Serving results of three models on four devices and two engines; see the folder's README.
-const SERVING: &str =
-    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/measurements/serving.csv"));
