@@ -55,10 +55,11 @@ use step::{Batch, DecodeRun};
 /// What the published schedulers do otherwise, and this one does not:
 ///
 /// - SGLang admits a request if there is room for its prompt and its longest output (4,096 tokens of that at most,
-///   `CLIP_MAX_NEW_TOKENS` in `add_one_req`), and for a share of what those that run may still give. The share (`new_token_ratio`) falls step by step, and rises when somebody has
-///   to go. Here no output is counted or, with [`Admission::Whole`](fizeau_roofline::Admission::Whole), all of each.
-/// - SGLang retracts the sequence with the fewest tokens given, of equals the one with the longest prompt (`retract_decode`). Here the last to have
-///   been admitted goes, as in vLLM.
+///   `CLIP_MAX_NEW_TOKENS` in `add_one_req`), and for a share of what those that run may still give. The share (`new_token_ratio`)
+///   falls step by step, and rises when somebody has to go. Here no output is counted or, with
+///   [`Admission::Whole`](fizeau_roofline::Admission::Whole), all of each.
+/// - SGLang retracts the sequence with the fewest tokens given, of equals the one with the longest prompt (`retract_decode`). Here
+///   the last to have been admitted goes, as in vLLM.
 /// - SGLang can order its queue by the prefixes found (`lpm`, up to 128 that wait), and shares prefixes by the token. Here it is by
 ///   arrival or priority, and by the block.
 /// - vLLM plans a step while the one before it runs (asynchronous scheduling, by default where nothing speaks against it:

@@ -92,7 +92,7 @@ fn a_pattern_makes_a_device_of_ones_own() {
         .unwrap();
     let text = printed(&["devices", &path]);
     fits(&text);
-    assert!(text.contains("in doubt:\n- rates.fp8 is 4.05 times rates.bf16"), "{text}");
+    assert!(text.contains("in doubt:\n- rates.fp8 is 4.00 times rates.bf16"), "{text}");
 
     fs::write(&path, pattern.replace("864 GB/s", "864 GBps")).unwrap();
     let error = refused(&["devices", &path]);
