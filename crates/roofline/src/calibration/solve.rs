@@ -66,12 +66,12 @@ impl<R: PredictedValue<N>, const N: usize> FitProblem<'_, R, N> {
             start = loose.solve_at(scale, start);
             let mut residuals = self.residuals(&start);
             let next = median(&mut residuals).clamp(LEAST_SCALE, scale);
-            if next > 0.5 * scale {
+            if next > 0.9 * scale {
                 break;
             }
             scale = next;
         }
-        let start = if scale < SCALE { start } else { nothing };
+        let (scale, start) = if scale < 0.5 * SCALE { (scale, start) } else { (SCALE, nothing) };
         let offsets = self.solve_at(scale, start);
         let (normal, _) = self.normal(&offsets, scale);
         FitSolution { constants: self.constants, offsets, normal: normal.factor() }
