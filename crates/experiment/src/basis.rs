@@ -6,7 +6,7 @@ use crate::client::MeasuringClient;
 use crate::endpoint::EmptiedCaches;
 use crate::input::InputError;
 use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
-use crate::telemetry::Telemetry;
+use crate::telemetry::{LevelScrapers, Telemetry};
 use crate::workload::{ContextLimit, PreparedWorkload, WorkloadSpec};
 
 /// What every kind of run has once it is decided. Nothing has been sent.
@@ -32,6 +32,13 @@ pub struct RunBasis {
 }
 
 impl RunBasis {
+    /// Begins to read the pages of metrics beside a level.
+    pub(crate) fn scrapers(&self) -> Result<LevelScrapers, ExperimentError> {
+        let light = self.light.as_ref().ok();
+        let devices = light.map(|light| light.reference().system.deployment().devices());
+        LevelScrapers::start(self.telemetry.as_ref(), devices)
+    }
+
     /// That of a run which asks `system` the `work` of `spec`, `described` so.
     ///
     /// # Errors

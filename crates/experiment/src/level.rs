@@ -129,7 +129,7 @@ impl PreparedLevel {
         let is_part = self.settings.shard.count().get() > 1 && self.basis.client.shards.is_none();
         let mut scrapers = match is_part {
             true => LevelScrapers::default(),
-            false => LevelScrapers::start(&self.basis)?,
+            false => self.basis.scrapers()?,
         };
         let tally = (TallyObserver(&mut tallies), &mut scrapers);
         let mut observer = (tally, Telling(&mut *watcher));

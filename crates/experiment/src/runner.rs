@@ -206,7 +206,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         self.begins(ask, next);
         self.prepared.basis.caches.empty(0).await?;
         let mut tallies = self.tallies();
-        let mut scrapers = LevelScrapers::start(&self.prepared.basis)?;
+        let mut scrapers = self.prepared.basis.scrapers()?;
         let tally = (TallyObserver(&mut tallies), &mut scrapers);
         let mut observer = (tally, Telling(&mut self.watcher));
         let level = match role {

@@ -8,8 +8,8 @@ mod weighted;
 pub use cells::PeakRate;
 pub(crate) use cells::TokenCells;
 pub(crate) use count::CountSeries;
-pub(crate) use timeline::SentRequest;
 pub use timeline::Timeline;
+pub(crate) use timeline::{EXACT, SentRequest};
 pub(crate) use timeline::{FoldedRequests, RequestEvent};
 pub(crate) use weighted::TimeWeighted;
 

@@ -3,7 +3,9 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use fizeau_core::{Clock, Nanos};
 
 /// Why nobody can be served.
 #[derive(Debug, thiserror::Error)]
@@ -38,16 +40,19 @@ type Text = Arc<Mutex<Option<Arc<str>>>>;
 /// Nobody who asks for a page has more to say.
 const HEAD: usize = 8 << 10;
 /// How long one may take to say it and to read the answer, all together.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Nanos = Nanos::from_secs(2);
 /// How long nobody is listened to after a connection could not be had, as when the process has too many files open.
 const REST: Duration = Duration::from_millis(100);
 
 impl MetricsListener {
-    /// Listens on `address`, a host and a port; port 0 for any that is free.
+    /// Listens on `address`, a host and a port; port 0 for any that is free. By `clock` it knows when who asks has taken too long.
     ///
     /// # Errors
     /// If the address is none, or not free, or the system has no thread to give.
-    pub fn start(address: &str) -> Result<Self, ListenError> {
+    pub fn start<C>(address: &str, clock: C) -> Result<Self, ListenError>
+    where
+        C: Clock + Send + 'static,
+    {
         let bind = |why: std::io::Error| ListenError::Bind {
             address: address.to_owned(),
             why: why.to_string(),
@@ -65,7 +70,7 @@ impl MetricsListener {
                 };
                 let text = locked(&shared).clone();
                 // Whoever does not read the answer asks again.
-                answer(stream, text.as_deref()).ok();
+                answer(stream, text.as_deref(), &clock).ok();
             }
         };
         thread.spawn(serve).map_err(ListenError::Thread)?;
@@ -89,11 +94,11 @@ fn locked(text: &Mutex<Option<Arc<str>>>) -> MutexGuard<'_, Option<Arc<str>>> {
     text.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn answer(mut stream: TcpStream, text: Option<&str>) -> std::io::Result<()> {
-    let begun = Instant::now();
+fn answer(mut stream: TcpStream, text: Option<&str>, clock: &impl Clock) -> std::io::Result<()> {
+    let ends = clock.now() + PATIENCE;
     let left = || {
-        let left = PATIENCE.checked_sub(begun.elapsed()).filter(|left| *left > Duration::ZERO);
-        left.ok_or(std::io::ErrorKind::TimedOut)
+        let left = Duration::from(ends.saturating_since(clock.now()));
+        if left.is_zero() { Err(std::io::ErrorKind::TimedOut) } else { Ok(left) }
     };
     let mut head = Vec::new();
     let mut piece = [0; 1 << 10];

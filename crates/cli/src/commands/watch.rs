@@ -30,9 +30,9 @@ pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
     check(args)?;
     let sources = page::sources(args)?;
     let system = system(args)?;
-    let listener = args.listen.as_deref().map(MetricsListener::start).transpose();
-    let listener = listener.named("--listen")?;
     let clock = MonotonicClock::new();
+    let listen = |address| MetricsListener::start(address, clock);
+    let listener = args.listen.as_deref().map(listen).transpose().named("--listen")?;
     let mut settings = FleetSettings::new(model(args), system);
     settings.price = match &args.price.gpu_hour {
         Some(price) => Some(price.clone()),

@@ -95,7 +95,7 @@ fn other_tools_say_of_the_same_tapes_what_they_would_have_said() {
     let all = printed(&[&out, "--as", "all"]);
     assert_eq!(all["schema"], "fizeau.peers/1");
     let tools = all["levels"][0]["tools"].as_array().unwrap();
-    assert_eq!(tools.len(), 11);
+    assert_eq!(tools.len(), 10);
     let figure = |tool: &str, name: &str| {
         let tool = tools.iter().find(|one| one["tool"] == tool).unwrap();
         let mut figures = tool["figures"].as_array().unwrap().iter();
@@ -138,7 +138,7 @@ fn a_word_is_explained_with_a_run_and_without() {
     let ours = &explained["levels"][0]["ours"]["figures"][0];
     let mean = json(format!("{out}/summary.json"))["metrics"]["ttft_ms"]["mean"].as_f64().unwrap();
     assert!((ours["value"].as_f64().unwrap() - mean).abs() < 1e-9 * mean, "{ours} {mean}");
-    assert_eq!(printed(&["--explain", "tpot"])["tools"].as_array().unwrap().len(), 11);
+    assert_eq!(printed(&["--explain", "tpot"])["tools"].as_array().unwrap().len(), 10);
 }
 
 #[test]

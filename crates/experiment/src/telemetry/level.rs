@@ -11,7 +11,6 @@ use fizeau_telemetry::{
 use fizeau_transport::MonotonicClock;
 
 use super::{Address, Keys};
-use crate::basis::RunBasis;
 use crate::input::ExperimentError;
 
 /// How long a level waits for a page before it begins and after it ends, when nothing of it is in flight.
@@ -33,9 +32,12 @@ pub(crate) struct LevelScrapers {
 }
 
 impl LevelScrapers {
-    /// Begins to read the pages of the run that `basis` is of.
-    pub(crate) fn start(basis: &RunBasis) -> Result<Self, ExperimentError> {
-        let Some(telemetry) = &basis.telemetry else { return Ok(Self::default()) };
+    /// Begins to read the pages of `telemetry`, of so many `devices` where that is known.
+    pub(crate) fn start(
+        telemetry: Option<&Telemetry>,
+        devices: Option<u64>,
+    ) -> Result<Self, ExperimentError> {
+        let Some(telemetry) = telemetry else { return Ok(Self::default()) };
         let interval = telemetry.interval;
         let settings = ScrapeSettings { interval, ..ScrapeSettings::default() };
         let start = |(page, keys): &(Address, Keys)| {
@@ -46,8 +48,6 @@ impl LevelScrapers {
         };
         let scrapers: Result<Vec<_>, ScraperError> = telemetry.pages.iter().map(start).collect();
         let scrapers = scrapers.map_err(ExperimentError::broken)?;
-        let light = basis.light.as_ref().ok();
-        let devices = light.map(|light| light.reference().system.deployment().devices());
         Ok(Self { scrapers, interval, devices, clock: telemetry.clock, ..Self::default() })
     }
 

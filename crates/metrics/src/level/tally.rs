@@ -78,7 +78,7 @@ struct Stamps {
 
 impl LevelTally {
     /// How many requests are kept one by one, so that all figures are exact: 2^17, ten megabytes of them.
-    pub const EXACT: usize = 1 << 17;
+    pub const EXACT: usize = crate::series::EXACT;
 
     /// Of nothing. `goals` are those of goodput; where they are empty there is none.
     #[must_use]

@@ -9,7 +9,10 @@ use std::borrow::Cow;
 use fizeau_core::{Millis, Nanos, RequestPurpose, Stamp, Tape, Tokens};
 
 use super::{CountSeries, TimeSpan, end_of};
-use crate::{LevelTally, RequestMetrics, inter_chunk};
+use crate::{RequestMetrics, inter_chunk};
+
+/// How many requests are kept one by one: 2^17, ten megabytes of them.
+pub(crate) const EXACT: usize = 1 << 17;
 
 /// When each request of a level was sent, prefilled, decoded and over: eighty bytes a request, and no tokens.
 ///
@@ -173,7 +176,7 @@ impl SentRequest {
 
 impl Default for Timeline {
     fn default() -> Self {
-        Self { requests: Vec::new(), most: LevelTally::EXACT, folded: None }
+        Self { requests: Vec::new(), most: EXACT, folded: None }
     }
 }
 

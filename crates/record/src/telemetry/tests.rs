@@ -34,7 +34,8 @@ fn engine(address: &str, tokens: [u64; 2]) -> ScrapedPages {
     let [before, after] = tokens.map(|tokens| {
         format!("vllm:generation_tokens_total {tokens}\nvllm:num_requests_running 2\n")
     });
-    source(address, &[(500, &before), (9_500, &after)])
+    let page = |second: u64| (second * 1_000 + 500, if second < 9 { &*before } else { &*after });
+    source(address, &(0..10).map(page).collect::<Vec<_>>())
 }
 
 fn front_end() -> ScrapedPages {

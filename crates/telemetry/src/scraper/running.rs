@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fizeau_core::{Clock, Nanos};
 
@@ -94,16 +94,18 @@ impl Scraper {
         Self::scrape_all([self], patience) == [true]
     }
 
-    /// Asks all of `scrapers` for a page at once, and waits for at most `patience` altogether. Of each whether it was asked for and
-    /// answered in that time.
+    /// Asks all of `scrapers` for a page at once, and waits for each until one of them has taken `patience`: from then on for none. Of
+    /// each whether it was asked for and answered in that time.
     pub fn scrape_all<'a>(
         scrapers: impl IntoIterator<Item = &'a Self>,
         patience: Duration,
     ) -> Vec<bool> {
         let asked: Vec<Receiver<()>> = scrapers.into_iter().map(Self::ask).collect();
-        let begun = Instant::now();
+        let mut left = patience;
         let is_done = |when_done: &Receiver<()>| {
-            when_done.recv_timeout(patience.saturating_sub(begun.elapsed())).is_ok()
+            let is_done = when_done.recv_timeout(left).is_ok();
+            left = if is_done { left } else { Duration::ZERO };
+            is_done
         };
         asked.iter().map(is_done).collect()
     }

@@ -4,11 +4,14 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
 
+use super::pages::Ticking;
 use fizeau_core::Nanos;
 use fizeau_telemetry::{
     FetchError, FetchErrorKind, Labels, MetricsListener, Page, PageEnd, PageError, PageLimits,
     PageSettings, PageSource, Source,
 };
+
+use super::pages::Ticking;
 
 /// Answers one request with `answer` and gives back what was asked.
 fn serve(answer: Vec<u8>) -> (SocketAddr, JoinHandle<String>) {
@@ -104,7 +107,7 @@ fn nobody_there_and_nobody_who_answers() {
 
 #[test]
 fn a_page_of_ones_own_is_there_once_it_is_set() {
-    let listener = MetricsListener::start("127.0.0.1:0").unwrap();
+    let listener = MetricsListener::start("127.0.0.1:0", Ticking::default()).unwrap();
     let url = format!("http://{}/metrics", listener.address());
     let page = || PageSource::new(&url, PageSettings::default()).page();
     assert_eq!(page().unwrap_err().kind, FetchErrorKind::Status { status: 503 });

@@ -67,7 +67,7 @@ fn a_calibration_adds_predictions_with_intervals() {
     let warning = "the calibration has no measurements of sglang on h100-sxm: constants are those of the device";
     assert!(other["warnings"].as_array().unwrap().contains(&json!(warning)), "{other}");
     let new = of(json!("vllm"), "mi300x");
-    assert_eq!(new["calibrated"]["constants_of"], "all devices");
+    assert_eq!(new["calibrated"]["constants_of"], "all devices, vllm");
     let width = |answer: &Value| {
         let tpot = &answer["calibrated"]["tpot_ms"];
         tpot["high"].as_f64().unwrap() / tpot["low"].as_f64().unwrap()
