@@ -184,7 +184,7 @@ fn a_request_alone_is_the_expected_account() {
             ));
             let (ttft, tpot) = (ttft / prefill, tpot / decode);
             // Of 100 tokens activations are a tenth; 8,000 of experts read weights while attention computes.
-            assert!((0.74..1.01).contains(&ttft), "{name} {deployment} {input}: {ttft}");
+            assert!((0.74..1.02).contains(&ttft), "{name} {deployment} {input}: {ttft}");
             assert!((0.996..1.0).contains(&tpot), "{name} {deployment} {input}: {tpot}");
             let dense = ["qwen3-0.6b", "llama-3.1-70b", "nemotron-h-56b", "gemma-3-27b"];
             if input == 8_000 && dense.contains(&name) {
