@@ -141,6 +141,21 @@ fn an_engine_is_predicted_with_what_ships() {
 }
 
 #[test]
+fn a_simulated_engine_takes_what_ships() {
+    let scratch = Scratch::new("sol-simulated");
+    let ran = |engine: &str| {
+        let flags = "simulate --num-prompts 8 --random-output-len 4 --max-concurrency 2 --calibration-engine";
+        let out = scratch.path(engine);
+        let words = flags.split(' ').chain([engine, "--out", &out]);
+        run(&words.collect::<Vec<_>>())
+    };
+    let ended = ran("own");
+    assert_eq!(ended.code, Some(2), "{}", ended.out);
+    assert!(ended.err.contains("no calibration ships for it on h100-sxm"), "{}", ended.err);
+    assert!(matches!(ran("vllm").code, Some(0 | 1)));
+}
+
+#[test]
 fn lines_that_cannot_be_used_are_named_and_the_rest_is_fitted() {
     let scratch = Scratch::new("sol-lines");
     let path = some(&scratch);
