@@ -13,7 +13,7 @@ pub use line::QueryLine;
 pub use lines::{AnsweredLine, UnansweredLines};
 pub use query::{LoadQuery, SolQuery, SystemQuery};
 pub use samples::{FitSources, SampleError};
-pub use systems::{PreparedSystem, SolSystems};
+pub use systems::{CalibrationChoice, PreparedSystem, SolSystems};
 
 /// Why a query has no answer, in one line.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

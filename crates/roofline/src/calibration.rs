@@ -21,7 +21,7 @@ pub use constants::{Constant, FittedConstant, UnknownConstant};
 pub use file::CalibrationFileError;
 pub use fit::{Constants, Scope};
 pub use measured::{MeasuredError, MeasuredRow, MeasuredTable};
-pub use predict::{Prediction, Predictor};
+pub use predict::{ConstantUse, Prediction, Predictor};
 pub use regime::OutsideRegime;
 pub use sample::{CalibrationSample, CalibrationSampleError};
 pub use screening::RowDoubt;

@@ -108,9 +108,10 @@ pub use bound::{Bound, LimitedBy};
 pub use bound_violation::{BoundInput, BoundViolation, InputRemedy, MeasuredFigure};
 pub use calibration::{
     CalibratedStepTime, Calibration, CalibrationEvidence, CalibrationFileError, CalibrationFit,
-    CalibrationFitError, CalibrationSample, CalibrationSampleError, Constant, Constants,
-    ErrorSummary, FitSummary, FittedConstant, JudgedFit, MeasuredError, MeasuredRow, MeasuredTable,
-    OutsideRegime, Prediction, Predictor, RowDoubt, Scope, ShippedCalibration, UnknownConstant,
+    CalibrationFitError, CalibrationSample, CalibrationSampleError, Constant, ConstantUse,
+    Constants, ErrorSummary, FitSummary, FittedConstant, JudgedFit, MeasuredError, MeasuredRow,
+    MeasuredTable, OutsideRegime, Prediction, Predictor, RowDoubt, Scope, ShippedCalibration,
+    UnknownConstant,
 };
 pub use chunking::ChunkedLoad;
 pub use collective::{Algorithm, Collective, CollectiveTime, DeviceGroup, DeviceGroupError};

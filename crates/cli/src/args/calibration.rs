@@ -22,10 +22,15 @@ pub(crate) struct CalibrationArgs {
     /// neither built in (see `fizeau models`) nor paths. It does not choose the model of the answer: --model-config does.
     #[arg(long = "model", value_name = "NAME=FILE", requires = "fit")]
     pub(crate) models: Vec<String>,
-    /// Predict with the constants of this calibration, with intervals. It predicts whole requests, neither single steps nor curves.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["context", "curve"])]
+    /// Predict with the constants of this calibration, with intervals, or with none. The default is what ships for the engine on the
+    /// device, where --engine says which. It predicts whole requests, neither single steps nor curves.
+    #[arg(long, value_name = "FILE|none", conflicts_with_all = ["context", "curve"])]
     pub(crate) calibration: Option<PathBuf>,
-    /// The engine, as the calibration calls it; by default the constants of all engines on the device are used.
+    /// The engine, as the calibration calls it: sglang, trtllm or vllm have one that ships. By default the constants of all engines on
+    /// the device are used, where --calibration names a file.
     #[arg(long, value_name = "NAME")]
     pub(crate) engine: Option<String>,
+    /// Show each constant of the calibration with its 95 % interval, beside that of all devices, and the share of TPOT that is owed to it.
+    #[arg(long, conflicts_with_all = ["points", "fit", "context", "curve"])]
+    pub(crate) explain_calibration: bool,
 }

@@ -86,12 +86,13 @@ pub(crate) struct StepArgs {
     /// Take the constants of a step from a calibration that `fizeau sol --fit` wrote, instead of the six flags above.
     #[arg(long, value_name = "FILE", conflicts_with_all = OVERHEADS)]
     pub(crate) calibration: Option<PathBuf>,
-    /// With --calibration: the engine, as the calibration calls it; by default the constants of all engines on the device are used.
-    #[arg(long, value_name = "NAME", requires = "calibration")]
+    /// The engine, as the calibration calls it; by default the constants of all engines on the device are used. Without --calibration
+    /// those that ship are: of sglang, trtllm or vllm on a device on which one of them was measured.
+    #[arg(long, value_name = "NAME", conflicts_with_all = OVERHEADS)]
     pub(crate) calibration_engine: Option<String>,
     /// The most power that a device may draw: watts, a share of its own limit such as 70%, or tdp for that limit. Memory and arithmetic
     /// are assumed to draw their peak power while they work, however little of their peak rate they reach.
-    #[arg(long, value_name = "WATTS", conflicts_with = "calibration")]
+    #[arg(long, value_name = "WATTS", conflicts_with_all = ["calibration", "calibration_engine"])]
     pub(crate) power_limit: Option<String>,
 }
 

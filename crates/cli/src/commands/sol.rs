@@ -1,5 +1,6 @@
 //! `fizeau sol`: how fast a model can be on a device.
 
+mod calibration;
 mod fit;
 mod mechanisms;
 mod points;
@@ -24,13 +25,13 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     if !args.calibration.fit.is_empty() {
         return fit::run(&args.calibration, &query.system);
     }
-    let calibration = fit::calibration(&args.calibration)?;
+    let choice = calibration::choice(&args.calibration)?;
     if let Some(path) = &args.points {
-        return points::run(path, &query, calibration);
+        return points::run(path, &query, choice);
     }
     speed::asked(&args.system)?;
     query::check(&args.load)?;
-    let mut systems = SolSystems::new(calibration);
+    let mut systems = SolSystems::new(choice);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;
     match args.curve {
@@ -51,10 +52,12 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     };
     let batch = args.load.batch;
     let mut answer = scope.answer(system, load, batch).map_err(Fail::usage)?;
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> =
+        calibration::unknown(&args.calibration, prepared).into_iter().collect();
     let fitting = system.max_batch(load);
-    if let Some(batch) = batch.filter(|batch| *batch as f64 > fitting) {
-        if predictor.is_some() {
+    let too_many = batch.filter(|batch| *batch as f64 > fitting);
+    if let Some(batch) = too_many {
+        if predictor.is_some() && prepared.shipped.is_none() {
             return Err(Fail::usage(format!(
                 "--batch {batch}: {fitting:.0} sequences fit, and a calibration predicts no more than can run; leave \
                  out --calibration, or ask for a batch that fits"
@@ -66,8 +69,10 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     }
     let name = args.system.model_config.as_deref().unwrap_or_default();
     let predicted = match scope {
-        SolScope::Requests => predictor.as_ref().map(|predictor| predictor.predict(load)),
-        SolScope::Step => None,
+        SolScope::Requests if too_many.is_none() => {
+            predictor.as_ref().map(|predictor| predictor.predict(load))
+        }
+        _ => None,
     };
     let calibrated = predictor.as_ref().zip(predicted.as_ref()).map(|(predictor, predicted)| {
         notes.extend_from_slice(predictor.warnings());
@@ -87,6 +92,9 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         && let Some(even) = even_routing(system, load, &answer)
     {
         asides.insert(0, even);
+    }
+    if matches!(predicted, Some(Ok(_))) || predictor.is_none() {
+        asides.splice(0..0, calibration::asides(&args.calibration, prepared, load)?);
     }
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {

@@ -6,13 +6,25 @@ use std::num::NonZeroU64;
 use fizeau_core::Tokens;
 use fizeau_record::{DeploymentRecord, EngineChoices};
 use fizeau_roofline::{
-    Calibration, Device, ExpertRouting, LoadAnalysis, LoadAnalysisError, Model, Predictor, System,
-    UniformLoad,
+    Calibration, Device, ExpertRouting, LoadAnalysis, LoadAnalysisError, Model, Predictor,
+    ShippedCalibration, System, UniformLoad,
 };
 
 use super::{SolQueryError, SystemQuery};
 use crate::device::LoadedDevice;
 use crate::model::LoadedModel;
+
+/// Whose constants predict systems.
+#[derive(Debug, Default)]
+pub enum CalibrationChoice {
+    /// Nobody's: there are no predictions.
+    #[default]
+    None,
+    /// What ships for the engine of a query on its device, where the query names an engine.
+    Shipped,
+    /// Those of this calibration, whatever a query names.
+    Given(Box<Calibration>),
+}
 
 /// What queries have named so far. Files are read once; what could not be obtained is remembered as well, so that a file of many
 /// bad lines is no slower than one of good ones.
@@ -20,7 +32,7 @@ use crate::model::LoadedModel;
 pub struct SolSystems {
     models: HashMap<String, Result<Model, SolQueryError>>,
     prepared: HashMap<Vec<u8>, Result<PreparedSystem, SolQueryError>>,
-    calibration: Option<Calibration>,
+    calibration: CalibrationChoice,
     /// Written anew for each look-up, so that one that finds something allocates nothing.
     key: Vec<u8>,
 }
@@ -36,6 +48,8 @@ pub struct PreparedSystem {
     pub system: System,
     /// What predicts it, where there is a calibration.
     pub predictor: Option<Predictor>,
+    /// Where the constants are from, where they are those that ship.
+    pub shipped: Option<ShippedCalibration>,
     /// Why it answers nothing, whatever the load: on how many devices it would takes long to find out.
     too_large: Option<String>,
 }
@@ -54,8 +68,8 @@ impl PreparedSystem {
 }
 
 impl SolSystems {
-    /// Of systems that are predicted with `calibration`, if there is one.
-    pub fn new(calibration: Option<Calibration>) -> Self {
+    /// Of systems that are predicted with `calibration`.
+    pub fn new(calibration: CalibrationChoice) -> Self {
         Self { calibration, ..Self::default() }
     }
 
@@ -85,16 +99,24 @@ impl SolSystems {
         let device = device(hardware)?;
         let model = self.model(path)?.clone();
         let system = query.deployment().system(model, device).map_err(SolQueryError::new)?;
-        let predictor = self
-            .calibration
-            .as_ref()
-            .map(|calibration| calibration.predictor(&system, query.engine.as_deref()));
+        let engine = query.engine.as_deref();
+        let shipped = match &self.calibration {
+            CalibrationChoice::Shipped => {
+                engine.and_then(|engine| Calibration::shipped(engine, &system.device().name))
+            }
+            _ => None,
+        };
+        let calibration = match &self.calibration {
+            CalibrationChoice::Given(calibration) => Some(calibration.as_ref()),
+            _ => shipped.map(|shipped| shipped.calibration),
+        };
+        let predictor = calibration.map(|calibration| calibration.predictor(&system, engine));
         let least = UniformLoad::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
         let too_large = match system.answer(&least) {
             Err(error @ LoadAnalysisError::WeightsDoNotFit { .. }) => Some(error.to_string()),
             _ => None,
         };
-        Ok(PreparedSystem { system, predictor, too_large })
+        Ok(PreparedSystem { system, predictor, shipped, too_large })
     }
 
     fn model(&mut self, path: &str) -> Result<&Model, SolQueryError> {

@@ -1,6 +1,7 @@
 //! Matters beside an answer: what a mechanism makes of the same load, what it costs, what a goal takes.
 
 mod apart;
+mod calibration;
 mod chunks;
 mod cost;
 mod data_sheet;
@@ -34,6 +35,14 @@ pub struct SolExtra {
     rows: Vec<Row>,
     notes: Vec<String>,
     limits: Option<LimitingResources>,
+    own: Option<OwnTable>,
+}
+
+/// A matter that has no figures by either account.
+#[derive(Debug, Clone, PartialEq)]
+struct OwnTable {
+    lines: Vec<String>,
+    fields: Map<String, Value>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +63,7 @@ enum Values {
 
 impl SolExtra {
     const fn new(key: &'static str, title: String) -> Self {
-        Self { key, title, rows: Vec::new(), notes: Vec::new(), limits: None }
+        Self { key, title, rows: Vec::new(), notes: Vec::new(), limits: None, own: None }
     }
 
     /// Says in `limited` where one of `asides` has it that a limit of power is what holds a phase back.
@@ -85,6 +94,9 @@ impl SolExtra {
 
     /// A table of the figures.
     pub(super) fn lines(&self) -> Vec<String> {
+        if let Some(own) = &self.own {
+            return own.lines.clone();
+        }
         let mut grid = Grid::new(&[&self.title, "bound", "expected"]);
         let mut words = Vec::new();
         for Row { name, values, .. } in &self.rows {
@@ -109,6 +121,9 @@ impl SolExtra {
 
     /// The figures by name, for the document.
     pub(super) fn entry(&self) -> (String, Value) {
+        if let Some(own) = &self.own {
+            return (self.key.to_owned(), own.fields.clone().into());
+        }
         let mut fields = Map::new();
         for Row { key, values, .. } in &self.rows {
             let value = match values {

@@ -100,12 +100,7 @@ impl CalibrationFitView<'_> {
         let pooled = self.fit.calibration.groups().next();
         for estimate in pooled.iter().flat_map(|group: &&Constants| &group.estimates) {
             let constant = estimate.constant;
-            let (unit, scale) = match constant.unit() {
-                "s" if constant == Constant::PerRequest => ("ms", 1e3),
-                "s" => ("us", 1e6),
-                "share" => ("%", 1e2),
-                unit => (unit, 1.0),
-            };
+            let (unit, scale) = shown_in(constant);
             let [low, high] = estimate.interval().ends();
             let figures = [estimate.value, low, high].map(|value| number(value * scale));
             grid.row([constant.title().to_owned(), unit.to_owned()].into_iter().chain(figures));
@@ -146,6 +141,16 @@ impl CalibrationFitView<'_> {
             }
         }
         grid.lines()
+    }
+}
+
+/// The unit that a person reads a constant in, and how many of it one of the constant's own unit is.
+pub(super) fn shown_in(constant: Constant) -> (&'static str, f64) {
+    match constant.unit() {
+        "s" if constant == Constant::PerRequest => ("ms", 1e3),
+        "s" => ("us", 1e6),
+        "share" => ("%", 1e2),
+        unit => (unit, 1.0),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{System, UniformLoad};
 
 use super::Calibration;
 use super::account::TimeAccounts;
-use super::constants::Constant;
+use super::constants::{Constant, FittedConstant};
 use super::fit::Scope;
 use super::regime::{OutsideRegime, RegimeRanges};
 use super::rows::FirstTokenRow;
@@ -34,6 +34,19 @@ pub struct Prediction {
     pub beyond: f64,
 }
 
+/// A constant of a prediction, and what it does to an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct ConstantUse {
+    /// The constant as it is used.
+    pub fitted: FittedConstant,
+    /// Its value of all devices and engines together.
+    pub common: f64,
+    /// The share of the time per output token that is owed to it; none where it divides that time rather than adding to it, or
+    /// is of a first token.
+    pub tpot_share: Option<f64>,
+}
+
 /// A system with the constants for its device and engine: answers for any load.
 #[derive(Debug, Clone)]
 pub struct Predictor {
@@ -43,6 +56,8 @@ pub struct Predictor {
     step: StepValues,
     deviations: StepValues,
     first: [f64; 3],
+    /// Each with its value of all devices and engines.
+    constants: Vec<(FittedConstant, f64)>,
     ranges: RegimeRanges,
     /// How far nine in ten are off: times per output token in multiples of how unsure they are, times to first token as the
     /// logarithm of a factor.
@@ -95,6 +110,11 @@ impl Calibration {
             step: group.values(Constant::STEP),
             deviations: group.deviations(Constant::STEP),
             first: group.values(Constant::FIRST_TOKEN),
+            constants: group
+                .estimates
+                .iter()
+                .map(|own| (*own, self.common(own.constant)))
+                .collect(),
             scope: group.scope.clone(),
             ranges: self.ranges,
             spread: (spread, self.spreads.first_token),
@@ -103,7 +123,27 @@ impl Calibration {
     }
 }
 
+impl Calibration {
+    fn common(&self, constant: Constant) -> f64 {
+        let found = self.groups().next().and_then(|pooled| pooled.get(constant));
+        found.map_or_else(|| constant.prior().value, |estimate| estimate.value)
+    }
+}
+
 impl Predictor {
+    /// Each constant in the order of [`Constant::all`], and what it does to the time per output token of `load`.
+    pub fn uses(&self, load: &UniformLoad) -> impl Iterator<Item = ConstantUse> {
+        let shares = TokenShares::new(&self.accounts.of(load), &self.step);
+        let (seconds, total) = (shares.seconds(), shares.total());
+        self.constants.iter().map(move |&(fitted, common)| {
+            let owed = match fitted.constant {
+                Constant::PromptCrowding => None,
+                constant => seconds.get(constant as usize),
+            };
+            ConstantUse { fitted, common, tpot_share: owed.map(|owed| owed / total) }
+        })
+    }
+
     /// Which constants are used.
     #[must_use]
     pub const fn scope(&self) -> &Scope {

@@ -88,6 +88,9 @@ fn timed(scenario: Scenario, args: &StepArgs) -> Result<Scenario, Fail> {
         predictor.warnings().iter().for_each(|warning| tell!("note: {warning}"));
         return scenario.with_calibration(calibration, engine).map_err(Fail::usage);
     }
+    if let Some(engine) = &args.calibration_engine {
+        return as_shipped(scenario, engine);
+    }
     match &args.power_limit {
         Some(limit) => {
             let watts = sol::watts(limit, scenario.system())?;
@@ -95,6 +98,20 @@ fn timed(scenario: Scenario, args: &StepArgs) -> Result<Scenario, Fail> {
         }
         None => Ok(scenario),
     }
+}
+
+/// With the constants that ship for `engine` on the scenario's devices.
+fn as_shipped(scenario: Scenario, engine: &str) -> Result<Scenario, Fail> {
+    let device = &scenario.system().device().name;
+    let shipped = Calibration::shipped(engine, device).ok_or_else(|| {
+        let wrong =
+            format!("--calibration-engine {engine}: no calibration ships for it on {device}");
+        Fail::usage(format!("{wrong}; name the file of one with --calibration"))
+    })?;
+    let predictor = shipped.calibration.predictor(scenario.system(), Some(engine));
+    predictor.warnings().iter().for_each(|warning| tell!("note: {warning}"));
+    let calibration = shipped.calibration.clone();
+    scenario.with_calibration(calibration, Some(engine.to_owned())).map_err(Fail::usage)
 }
 
 /// Model and devices, and the model's name.

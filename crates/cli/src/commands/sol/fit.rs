@@ -103,11 +103,3 @@ fn files(models: &[String]) -> Result<HashMap<String, String>, Fail> {
     };
     models.iter().map(file).collect()
 }
-
-/// The calibration that `--calibration` names, if it does.
-pub(super) fn calibration(args: &CalibrationArgs) -> Result<Option<Calibration>, Fail> {
-    let Some(path) = &args.calibration else { return Ok(None) };
-    let flag = format!("--calibration {}", path.display());
-    let text = fs::read_to_string(path).named(&flag)?;
-    Calibration::from_json(&text).named(&flag).map(Some)
-}

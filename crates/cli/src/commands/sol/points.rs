@@ -3,9 +3,8 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 
-use fizeau::experiment::{AnsweredLine, SolQuery, SolSystems};
+use fizeau::experiment::{AnsweredLine, CalibrationChoice, SolQuery, SolSystems};
 use fizeau::report::{SolError, SolLine};
-use fizeau::roofline::Calibration;
 
 use crate::exit::{Exit, Fail, Named};
 
@@ -13,7 +12,7 @@ use crate::exit::{Exit, Fail, Named};
 pub(super) fn run(
     path: &str,
     defaults: &SolQuery<'_>,
-    calibration: Option<Calibration>,
+    calibration: CalibrationChoice,
 ) -> Result<Exit, Fail> {
     let flag = format!("--points {path}");
     let input: Box<dyn Read> = match path {

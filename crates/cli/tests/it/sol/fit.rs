@@ -107,6 +107,55 @@ fn a_person_sees_the_prediction_beside_bound_and_expectation() {
 }
 
 #[test]
+fn an_engine_is_predicted_with_what_ships() {
+    let flags = "sol --model-config gpt-oss-120b --hardware h100-sxm --tp 2 --concurrency 16";
+    let ran = |more: &str| run(&format!("{flags} {more}").split_whitespace().collect::<Vec<_>>());
+    let ended = ran("--engine vllm --explain-calibration");
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{}", ended.out);
+    let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "calibrated on h100-sxm, vllm",
+        "published levels of vllm on h100-sxm (families left out:",
+        "InferenceX",
+        "constants of h100-sxm, vllm",
+        "time per kernel us",
+    ] {
+        assert!(words.contains(said), "{said} is not in\n{}", ended.out);
+    }
+    assert!(ended.out.lines().all(|line| line.chars().count() <= 80), "{}", ended.out);
+
+    let of_all = ran("--engine vllm --explain-calibration --json");
+    let document: Value = serde_json::from_str(&of_all.out).unwrap();
+    assert_eq!(document["calibrated"]["constants_of"], "h100-sxm, vllm");
+    let constants = document["constants"].as_object().unwrap();
+    let shares = constants.values().filter_map(|constant| constant["tpot_share"].as_f64());
+    assert!((shares.sum::<f64>() - 1.0).abs() < 1e-9, "{document}");
+
+    for without in ["--engine vllm --calibration none", ""] {
+        let ended = ran(without);
+        assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{without}");
+        assert!(!ended.out.to_lowercase().contains("calibrat"), "{without}: {}", ended.out);
+    }
+    assert!(ran("--engine own").out.contains("no calibration ships for own on h100-sxm"));
+    assert_eq!(ran("--explain-calibration").code, Some(2));
+}
+
+#[test]
+fn a_simulated_engine_takes_what_ships() {
+    let scratch = Scratch::new("sol-simulated");
+    let ran = |engine: &str| {
+        let flags = "simulate --num-prompts 8 --random-output-len 4 --max-concurrency 2 --calibration-engine";
+        let out = scratch.path(engine);
+        let words = flags.split(' ').chain([engine, "--out", &out]);
+        run(&words.collect::<Vec<_>>())
+    };
+    let ended = ran("own");
+    assert_eq!(ended.code, Some(2), "{}", ended.out);
+    assert!(ended.err.contains("no calibration ships for it on h100-sxm"), "{}", ended.err);
+    assert!(matches!(ran("vllm").code, Some(0 | 1)));
+}
+
+#[test]
 fn lines_that_cannot_be_used_are_named_and_the_rest_is_fitted() {
     let scratch = Scratch::new("sol-lines");
     let path = some(&scratch);
