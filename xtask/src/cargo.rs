@@ -102,6 +102,7 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) targets: Vec<Target>,
     /// Each with what it turns on.
+    #[serde(default)]
     pub(crate) features: BTreeMap<String, Vec<String>>,
 }
 

@@ -4,7 +4,7 @@ use fizeau_record::{RunSetup, SpeedOfLightReference, WorkloadRecord};
 
 use crate::client::MeasuringClient;
 use crate::endpoint::EmptiedCaches;
-use crate::input::InputError;
+use crate::input::{ExperimentError, InputError};
 use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
 use crate::telemetry::{LevelScrapers, Telemetry};
 use crate::workload::{ContextLimit, PreparedWorkload, WorkloadSpec};

@@ -14,7 +14,6 @@ use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level
 use crate::event::{AfterLevel, LevelPlace, LevelStarted, RunEvent, RunNote, Telling, Watcher};
 use crate::input::ExperimentError;
 use crate::sweep::{LevelSpec, PreparedSweep, SweepRunner, SweptLevel};
-use crate::telemetry::LevelScrapers;
 
 /// What of a sweep was measured before it was interrupted, by the names of the levels' folders.
 #[derive(Debug, Default)]

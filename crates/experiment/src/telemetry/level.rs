@@ -10,7 +10,7 @@ use fizeau_telemetry::{
 };
 use fizeau_transport::MonotonicClock;
 
-use super::{Address, Keys};
+use super::{Address, Keys, Telemetry};
 use crate::input::ExperimentError;
 
 /// How long a level waits for a page before it begins and after it ends, when nothing of it is in flight.

@@ -73,7 +73,7 @@ impl StepsAssessment {
             steps,
             ranks: ranks.len() as u64,
             lost,
-            timing_scope: scope.map(|scope| scope.to_string()),
+            timing_scope: scope.map(ToString::to_string),
             wall: all.wall.to_millis(),
             bound: all.bound.to_millis(),
             share: all.share()?,

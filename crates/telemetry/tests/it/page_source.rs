@@ -11,7 +11,6 @@ use fizeau_telemetry::{
     PageSettings, PageSource, Source,
 };
 
-use super::pages::Ticking;
 
 /// Answers one request with `answer` and gives back what was asked.
 fn serve(answer: Vec<u8>) -> (SocketAddr, JoinHandle<String>) {
