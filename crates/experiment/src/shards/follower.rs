@@ -81,6 +81,10 @@ impl Follower {
             let all = Wait::of(2 * patience, cancel);
             let proved = link.send(&Message::Proof { proof }).and_then(|()| link.receive(&all));
             answer = proved.map_err(missing)?;
+        } else if spec.secret.is_needed() && matches!(answer, Message::Welcome(_)) {
+            return Err(ShardError::Mismatch(format!(
+                "{FIRST} at {place} does not prove that it knows the secret of this run: give all the same {SECRET}"
+            )));
         }
         match answer {
             Message::Welcome(welcome) => {

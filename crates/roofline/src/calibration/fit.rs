@@ -130,14 +130,18 @@ impl ConstantGroups {
         Self { pooled, own: groups }
     }
 
-    /// The constants for `device` and `engine`, or the nearest that there are.
+    /// The constants for `device` and `engine`, or the nearest that there are. Where no engine is named and one alone was measured on
+    /// the device, they are that one's: those of the device by itself leave out what it owes to its engine.
     pub(super) fn nearest(&self, device: &str, engine: Option<&str>) -> Cow<'_, Constants> {
         let of_device = self.own.get(&Scope::Device(device.to_owned()));
         let engine = engine.map(str::to_owned);
         let anywhere = engine.clone().map(Scope::EngineAnywhere);
         let anywhere = anywhere.and_then(|scope| self.own.get(&scope));
         let pair = engine.map(|engine| Scope::Engine { device: device.to_owned(), engine });
-        let Some(pair) = pair else { return Cow::Borrowed(of_device.unwrap_or(&self.pooled)) };
+        let Some(pair) = pair else {
+            let only = self.only_engine_on(device).or(of_device);
+            return Cow::Borrowed(only.unwrap_or(&self.pooled));
+        };
         match (self.own.get(&pair), of_device, anywhere) {
             (Some(own), ..) => Cow::Borrowed(own),
             (None, Some(device), Some(engine)) => {
@@ -145,6 +149,15 @@ impl ConstantGroups {
             }
             (None, device, engine) => Cow::Borrowed(device.or(engine).unwrap_or(&self.pooled)),
         }
+    }
+
+    /// Those of the engine that was measured on `device`, where there is one and no other.
+    fn only_engine_on(&self, device: &str) -> Option<&Constants> {
+        let is_on =
+            |scope: &Scope| matches!(scope, Scope::Engine { device: own, .. } if own == device);
+        let mut on = self.own.iter().filter(|(scope, _)| is_on(scope));
+        let first = on.next()?.1;
+        on.next().is_none().then_some(first)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Constants> {

@@ -66,8 +66,8 @@ pub struct Predictor {
 }
 
 impl Calibration {
-    /// Prepares predictions for `system`, served by `engine`. Without an engine the constants are those of the device,
-    /// and for a device that was not fitted those of all; the warnings say so.
+    /// Prepares predictions for `system`, served by `engine`. Without an engine the constants are those of the one engine that was
+    /// measured on the device, of several those of the device, and for a device that was not fitted those of all; the warnings say so.
     #[must_use]
     pub fn predictor(&self, system: &System, engine: Option<&str>) -> Predictor {
         let group = self.nearest(&system.device().name, engine);

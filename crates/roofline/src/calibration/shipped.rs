@@ -50,6 +50,9 @@ struct Shipped {
     calibration: Calibration,
 }
 
+/// Of fewer levels nothing is learnt of a device or an engine: one level of a GB200 left it 164 % off.
+const FEWEST_LEVELS: u64 = 50;
+
 const SERVING: &str = include_str!("../../data/calibrations/serving.json");
 
 static SHIPPED: LazyLock<Option<Shipped>> = LazyLock::new(|| {
@@ -61,7 +64,7 @@ static SHIPPED: LazyLock<Option<Shipped>> = LazyLock::new(|| {
 impl Calibration {
     /// What ships for `engine` on `device`, by their names: fitted on published results of serving engines. An engine and a device
     /// that were measured only apart have constants put together from those of either, with wider intervals; none where either
-    /// was not measured at all.
+    /// was measured at fewer than fifty levels.
     ///
     /// ```
     /// use fizeau_roofline::Calibration;
@@ -76,7 +79,8 @@ impl Calibration {
         let mut known = file.evidence.iter();
         let evidence = known.find(|pair| pair.engine == engine && pair.device == device);
         let has = |of: fn(&CalibrationEvidence) -> &str, name: &str| {
-            file.evidence.iter().any(|pair| of(pair) == name)
+            let own = file.evidence.iter().filter(|pair| of(pair) == name);
+            own.map(|pair| pair.levels).sum::<u64>() >= FEWEST_LEVELS
         };
         let is_known = has(|pair| &pair.engine, engine) && has(|pair| &pair.device, device);
         is_known.then_some(ShippedCalibration {

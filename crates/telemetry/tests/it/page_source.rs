@@ -11,7 +11,6 @@ use fizeau_telemetry::{
     PageSettings, PageSource, Source,
 };
 
-
 /// Answers one request with `answer` and gives back what was asked.
 fn serve(answer: Vec<u8>) -> (SocketAddr, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -92,8 +92,10 @@ fn what_ships_is_what_the_published_results_give() {
         }
     }
     // Measured apart only: put together, and less sure.
-    assert!(Calibration::shipped("sglang", "gb200").unwrap().evidence.is_none());
+    assert!(Calibration::shipped("trtllm", "b300-sxm").unwrap().evidence.is_none());
     assert!(Calibration::shipped("llama.cpp", "h100-sxm").is_none());
+    // Of which there is one level.
+    assert!(Calibration::shipped("trtllm", "gb200").is_none());
 }
 
 /// A query need not say the engine.
