@@ -1,12 +1,10 @@
 //! What devices say over a window, by exporters such as dcgm-exporter and AMD's.
 
-mod choice;
 mod energy;
 mod identity;
 mod throttle;
 mod window;
 
-pub use choice::{UnknownDevice, chosen_devices};
 pub use energy::{
     device_count, joules_per_token, mean_power, tokens_per_joule, total_energy, total_power,
 };

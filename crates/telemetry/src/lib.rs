@@ -68,8 +68,8 @@ pub use assessment::{
     SameLatency, ServingAssessment, ServingLimit,
 };
 pub use device::{
-    DeviceIdentity, DeviceWindow, ThrottleReason, UnknownDevice, chosen_devices, device_count,
-    joules_per_token, mean_power, power_over_time, tokens_per_joule, total_energy, total_power,
+    DeviceIdentity, DeviceWindow, ThrottleReason, device_count, joules_per_token, mean_power,
+    power_over_time, tokens_per_joule, total_energy, total_power,
 };
 pub use exposition::{
     Labels, MetricKind, Page, PageEnd, PageError, PageForm, PageLimits, PageNotes, PageParser,

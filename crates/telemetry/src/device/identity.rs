@@ -45,13 +45,6 @@ impl DeviceIdentity {
         (identity.index.is_some() || identity.uuid.is_some()).then_some(identity)
     }
 
-    /// Whether `name` means it: its number on its host, or its UUID, of which the beginning will do.
-    #[must_use]
-    pub fn is_named(&self, name: &str) -> bool {
-        let by_uuid = |uuid: &String| name.len() >= SHORTEST && uuid.starts_with(name);
-        self.index.as_deref() == Some(name) || self.uuid.as_ref().is_some_and(by_uuid)
-    }
-
     /// What is the same of all slices of a device, on whichever page.
     pub(super) fn whole(&self) -> (Option<&str>, &str) {
         match (&self.uuid, &self.index) {
@@ -60,6 +53,3 @@ impl DeviceIdentity {
         }
     }
 }
-
-/// Fewer letters mean a number.
-const SHORTEST: usize = 8;

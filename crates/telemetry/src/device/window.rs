@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{BytesPerSec, FlopsPerSec, Joules, Nanos};
+use fizeau_core::{BytesPerSec, Joules, Nanos};
 use serde::{Deserialize, Serialize};
 
 use super::identity::DeviceIdentity;
@@ -95,13 +95,6 @@ impl DeviceWindow {
     #[must_use]
     pub fn memory_rate(&self, peak: BytesPerSec) -> Option<BytesPerSec> {
         self.dram_active.as_ref().map(|told| peak * told.figure.mean)
-    }
-
-    /// The rate of arithmetic of its tensor pipe, of a device whose peak that is: cycles in which the pipe worked, whatever
-    /// share of a cycle's arithmetic was wanted.
-    #[must_use]
-    pub fn tensor_rate(&self, peak: FlopsPerSec) -> Option<FlopsPerSec> {
-        self.tensor_active.as_ref().map(|told| peak * told.figure.mean)
     }
 
     /// The share of the window in which power or heat lowered its clocks, at least: that of the reason that held longest; none

@@ -162,7 +162,7 @@ impl fmt::Display for TelemetryFinding {
             }
             Self::OtherDevices { told, serving } => write!(
                 f,
-                "pages tell of {told} devices, and {serving} serve: there is no energy a token before those that do are named"
+                "pages tell of {told} devices, and {serving} serve: which of them took the energy of a token is not known"
             ),
             Self::Throttled { device, share } => {
                 write!(f, "power or heat lowered the clocks of device {device}")?;

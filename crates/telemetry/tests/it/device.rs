@@ -2,8 +2,7 @@
 
 use fizeau_core::{BytesPerSec, Joules, Nanos};
 use fizeau_telemetry::{
-    DeviceWindow, TelemetryFinding, ThrottleReason, Window, chosen_devices, device_count,
-    total_energy,
+    DeviceWindow, TelemetryFinding, ThrottleReason, Window, device_count, total_energy,
 };
 
 use super::pages::{at, history};
@@ -27,22 +26,13 @@ fn energy_is_by_the_counter_with_its_bounds() {
 }
 
 #[test]
-fn devices_are_chosen_and_each_counts_once() {
+fn each_device_counts_once() {
     let devices = devices();
     // The same page twice, and a device that is divided.
     let mut twice = [devices.clone(), devices.clone()].concat();
     twice[0].device.slice = Some("7".to_owned());
     assert_eq!((device_count(&twice), total_energy(&twice)), (2, total_energy(&devices)));
-    let chosen = |names: &[&str]| {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        chosen_devices(devices.clone(), &names)
-    };
-    assert_eq!(chosen(&[]).unwrap().len(), 2);
-    let one = chosen(&["1"]).unwrap();
-    assert_eq!(one, chosen(&["GPU-00000001"]).unwrap());
-    assert_eq!((one.len(), TelemetryFinding::other_devices(&one, 1)), (1, None));
-    let error = chosen(&["0", "9"]).unwrap_err().to_string();
-    assert!(error.starts_with("no device is \"9\"; the pages tell of 0, 1"), "{error}");
+    assert_eq!(TelemetryFinding::other_devices(&devices[..1], 1), None);
     let found = TelemetryFinding::other_devices(&devices, 8).unwrap().to_string();
     assert!(found.starts_with("pages tell of 2 devices, and 8 serve"), "{found}");
 }
