@@ -108,6 +108,7 @@ fields! {
     // What is judged and kept.
     Slo => "the goals",
     Goodput => "the goals of single requests",
+    Gpus => "the GPUs that serve",
     Profile => "the profile",
     Out => "the run's folder",
     GpuHour => "the price of a device",

@@ -112,7 +112,7 @@ pub use sweep::{
     rates_up_to,
 };
 pub use system::{PromptReader, RunOrigin, SystemUnderTest};
-pub use telemetry::{ServerPages, TelemetrySpec};
+pub use telemetry::{LocalGpus, ServerPages, TelemetrySpec};
 pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;
 pub use whatif::{

@@ -1,17 +1,22 @@
 //! Pages of metrics, read beside each level by threads of their own.
 
 mod level;
+mod local_gpus;
 
 use std::fmt;
 
 use fizeau_core::Nanos;
+#[cfg(feature = "nvml")]
+use fizeau_telemetry::DeviceChoice;
 use fizeau_telemetry::{FetchErrorKind, PageSettings, PageSource, Source as _};
 use fizeau_transport::MonotonicClock;
 
 use crate::endpoint::{ExtraHeader, PreparedEndpoint, split_url};
 use crate::event::{RunEvent, RunNote, Watcher};
+use crate::input::InputError;
 
 pub(crate) use level::{LevelScrapers, ScrapedLevel};
+pub use local_gpus::LocalGpus;
 
 /// Which pages of metrics are read beside the levels of a run. By default those that servers have beside their API, once a second.
 #[derive(Clone)]
@@ -24,6 +29,8 @@ pub struct TelemetrySpec {
     /// Headers that pages on the host of the server are asked with; those on other hosts only where they refuse to answer without. Their
     /// values never reach a file.
     pub headers: Vec<ExtraHeader>,
+    /// Which GPUs of this machine are read.
+    pub gpus: LocalGpus,
     /// From one page to the next; longer by itself where a page takes more than a fifth of that.
     pub interval: Nanos,
 }
@@ -44,6 +51,7 @@ impl Default for TelemetrySpec {
             servers: ServerPages::Found,
             pages: Vec::new(),
             headers: Vec::new(),
+            gpus: LocalGpus::Found,
             interval: Nanos::from_secs(1),
         }
     }
@@ -56,6 +64,7 @@ impl fmt::Debug for TelemetrySpec {
             .field("servers", &self.servers)
             .field("pages", &self.pages.len())
             .field("headers", &self.headers)
+            .field("gpus", &self.gpus)
             .field("interval", &self.interval)
             .finish()
     }
@@ -73,12 +82,15 @@ impl TelemetrySpec {
 
     /// The pages that there are, by `clock`; none where there is none. `watcher` hears of each that is not there, which is no error of a
     /// run.
+    ///
+    /// # Errors
+    /// If a GPU was named that is not there.
     pub(crate) fn find(
         &self,
         endpoint: &PreparedEndpoint,
         clock: MonotonicClock,
         watcher: &mut impl Watcher,
-    ) -> Option<Telemetry> {
+    ) -> Result<Option<Telemetry>, InputError> {
         let given = self.pages.iter().map(|url| vec![Address::At(url.clone())]);
         let is_wanted = self.servers == ServerPages::Found;
         let beside = endpoint.target.urls().filter(|_| is_wanted).map(|url| {
@@ -86,14 +98,16 @@ impl TelemetrySpec {
             // First where TensorRT-LLM's counters are: its JSON at /metrics answers too, with less, and each look takes from it.
             vec![Address::BesideTensorrtLlm(base.clone()), Address::Beside(base)]
         });
+        let hosts: Vec<String> = endpoint.target.urls().map(|url| host(&url).to_owned()).collect();
+        let gpus = self.gpus.choice(&hosts)?;
         let mut telemetry = Telemetry {
             pages: Vec::new(),
+            gpus,
             bare: Self { headers: Vec::new(), ..self.clone() }.settings(),
             settings: self.settings(),
             clock,
             interval: self.interval,
         };
-        let hosts: Vec<String> = endpoint.target.urls().map(|url| host(&url).to_owned()).collect();
         for places in beside.chain(given) {
             let mut missing: Option<Missing> = None;
             for page in places {
@@ -120,7 +134,8 @@ impl TelemetrySpec {
                 watcher.event(RunEvent::Note(RunNote::NoServerMetrics(why)));
             }
         }
-        (!telemetry.pages.is_empty()).then_some(telemetry)
+        let is_any = !telemetry.pages.is_empty() || telemetry.gpus.is_some();
+        Ok(is_any.then_some(telemetry))
     }
 }
 
@@ -158,6 +173,11 @@ fn host(url: &str) -> &str {
 #[derive(Debug, Clone)]
 pub(crate) struct Telemetry {
     pages: Vec<(Address, Keys)>,
+    /// The GPUs of this machine that are read too.
+    #[cfg(feature = "nvml")]
+    gpus: Option<DeviceChoice>,
+    #[cfg(not(feature = "nvml"))]
+    gpus: Option<()>,
     settings: PageSettings,
     /// The same without headers.
     bare: PageSettings,

@@ -39,7 +39,7 @@
 //!
 //! # Features
 //!
-//! `http`: pages over HTTP. `tls`: over HTTPS too. `forward-pass`: records of forward passes over ZeroMQ. `schema`: JSON Schemas.
+//! `http`: pages over HTTP. `tls`: over HTTPS too. `nvml`: NVIDIA's management library, opened when the program runs. `forward-pass`: records of forward passes over ZeroMQ. `schema`: JSON Schemas.
 
 mod assessment;
 mod device;
@@ -51,6 +51,8 @@ mod forward_pass;
 mod host;
 #[cfg(feature = "http")]
 mod listener;
+#[cfg(feature = "nvml")]
+mod nvml;
 #[cfg(feature = "http")]
 mod page_source;
 mod samples;
@@ -88,6 +90,8 @@ pub use forward_pass::{
 pub use host::{CpuTime, HostReading, HostWindow};
 #[cfg(feature = "http")]
 pub use listener::{ListenError, MetricsListener};
+#[cfg(feature = "nvml")]
+pub use nvml::{DeviceChoice, NvmlSource, NvmlUnavailable};
 #[cfg(feature = "http")]
 pub use page_source::{FetchError, FetchErrorKind, PageSettings, PageSource};
 pub use samples::{Combine, Fetch, FetchFailure, History, HistoryLine, Point};

@@ -79,6 +79,7 @@ pub(crate) fn refused(error: &InputError, flag: impl Fn(InputField) -> &'static 
 /// The flag of an input; empty for what no one flag says.
 pub(crate) fn flag(field: InputField) -> &'static str {
     match field {
+        InputField::Gpus => "--gpus",
         InputField::BaseUrl => "--base-url",
         InputField::Backend => "--backend",
         InputField::DetectedBackend => "--backend auto",

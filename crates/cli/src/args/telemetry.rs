@@ -1,7 +1,7 @@
 //! What servers say of themselves, beside what the client measures.
 
 use clap::Args;
-use fizeau::experiment::{ExtraHeader, HeaderTextError, ServerPages, TelemetrySpec};
+use fizeau::experiment::{ExtraHeader, HeaderTextError, LocalGpus, ServerPages, TelemetrySpec};
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Server metrics")]
@@ -10,7 +10,11 @@ pub(crate) struct TelemetryArgs {
     /// the flag once for each.
     #[arg(long, value_name = "URL")]
     server_metrics: Vec<String>,
-    /// Do not read the server's own page of metrics.
+    /// The GPUs of this machine that serve, by number or UUID, such as 0,1: their power, energy, clocks and memory are read beside the run. By
+    /// default all of them where the server is at localhost; none says no.
+    #[arg(long, value_name = "GPU", value_delimiter = ',')]
+    gpus: Vec<String>,
+    /// Do not read the server's own page of metrics, nor this machine's GPUs unless --gpus names them.
     #[arg(long)]
     no_server_metrics: bool,
     /// A header to ask for pages of metrics with, as NAME=VALUE or "NAME: VALUE". Its value is never written to a file.
@@ -28,6 +32,12 @@ impl TelemetryArgs {
         spec.headers = headers?;
         if self.no_server_metrics {
             spec.servers = ServerPages::Unasked;
+            spec.gpus = LocalGpus::Unasked;
+        }
+        match self.gpus.as_slice() {
+            [] => {}
+            [none] if none.eq_ignore_ascii_case("none") => spec.gpus = LocalGpus::Unasked,
+            named => spec.gpus = LocalGpus::Named(named.to_vec()),
         }
         Ok(spec)
     }

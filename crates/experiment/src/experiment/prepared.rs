@@ -248,7 +248,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     ) -> Result<ShardOutcome<<K::Prepared as PreparedRun>::Outcome>, ExperimentError> {
         let Some(group) = self.experiment.conduct.shards.clone() else {
             let clock = MonotonicClock::new();
-            self.find_metrics(clock, watcher);
+            self.find_metrics(clock, watcher)?;
             let pools = self.pools(clock, Shard::WHOLE).await?;
             let document = self.document(&clock)?;
             self.run.basis_mut().caches = EmptiedCaches::of(&self.endpoints);
@@ -266,7 +266,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         if !group.is_first() {
             return Ok(ShardOutcome::Part(follow(&self.run, pools, group, &document).await?));
         }
-        self.find_metrics(clock, watcher);
+        self.find_metrics(clock, watcher)?;
         self.run.basis_mut().client.shards = Some(group.clone());
         let folder = self.folder();
         self.keep(&document, watcher)?;
@@ -277,11 +277,16 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     }
 
     /// Finds the pages of metrics that are read beside the levels.
-    fn find_metrics(&mut self, clock: MonotonicClock, watcher: &mut impl Watcher) {
+    fn find_metrics(
+        &mut self,
+        clock: MonotonicClock,
+        watcher: &mut impl Watcher,
+    ) -> Result<(), ExperimentError> {
         // Whose levels they are beside is not told apart yet where there are two.
         if let ([endpoint], Some(spec)) = (&*self.endpoints, &self.experiment.conduct.telemetry) {
-            self.run.basis_mut().telemetry = spec.find(endpoint, clock, watcher);
+            self.run.basis_mut().telemetry = spec.find(endpoint, clock, watcher)?;
         }
+        Ok(())
     }
 
     /// The threads that measure each endpoint, with the connections that `shard` needs before the first request.

@@ -5,11 +5,15 @@ use std::time::Duration;
 use fizeau_core::{Clock as _, Nanos, Stamp, Tape, TokenSource, Tokens};
 use fizeau_harness::{LevelRun, Notice, Observer};
 use fizeau_record::{LevelTelemetry, ScrapedPages, TelemetryWindows};
+#[cfg(feature = "nvml")]
+use fizeau_telemetry::NvmlSource;
 use fizeau_telemetry::{
     ClientWindow, HostReading, HostWindow, ScrapeSettings, Scraper, ScraperError, Window,
 };
 use fizeau_transport::MonotonicClock;
 
+#[cfg(feature = "nvml")]
+use super::local_gpus::ADDRESS;
 use super::{Address, Keys, Telemetry};
 use crate::input::ExperimentError;
 
@@ -47,7 +51,14 @@ impl LevelScrapers {
             scraper.map(|scraper| (address, scraper))
         };
         let scrapers: Result<Vec<_>, ScraperError> = telemetry.pages.iter().map(start).collect();
-        let scrapers = scrapers.map_err(ExperimentError::broken)?;
+        #[cfg_attr(not(feature = "nvml"), expect(unused_mut, reason = "pages alone"))]
+        let mut scrapers = scrapers.map_err(ExperimentError::broken)?;
+        #[cfg(feature = "nvml")]
+        if let Some(source) = telemetry.gpus.as_ref().map(NvmlSource::open) {
+            let source = source.map_err(ExperimentError::broken)?;
+            let scraper = Scraper::start(source, telemetry.clock, settings);
+            scrapers.push((ADDRESS.to_owned(), scraper.map_err(ExperimentError::broken)?));
+        }
         Ok(Self { scrapers, interval, devices, clock: telemetry.clock, ..Self::default() })
     }
 

@@ -1,7 +1,7 @@
 //! The names that exporters of devices and hosts use.
 
 use super::entry::Entry;
-use super::exporter::Exporter::{self, Amd, Dcgm, Node};
+use super::exporter::Exporter::{self, Amd, Dcgm, Node, Nvml};
 use super::meaning::Meaning::{self, *};
 
 const fn entry(name: &'static str, meaning: Meaning, exporter: Exporter, scale: f64) -> Entry {
@@ -34,6 +34,21 @@ pub(super) const DEVICES: &[Entry] = &[
     entry("DCGM_FI_DEV_FB_FREE", MemoryFree, Dcgm, MEBI),
     entry("DCGM_FI_DEV_GPU_TEMP", Temperature, Dcgm, 1.0),
     entry("DCGM_FI_DEV_MEMORY_TEMP", MemoryTemperature, Dcgm, 1.0),
+    // ---
+    // Functions of NVIDIA's nvml.h, in its units.
+    entry("nvml_power_usage", Power, Nvml, MILLI),
+    entry("nvml_total_energy_consumption", Energy, Nvml, MILLI),
+    entry("nvml_clock_sm", ComputeClock, Nvml, MEGA),
+    entry("nvml_clock_mem", MemoryClock, Nvml, MEGA),
+    entry("nvml_clocks_event_reasons", ThrottleReasons, Nvml, 1.0),
+    entry("nvml_utilization_gpu", Utilization, Nvml, PERCENT),
+    entry("nvml_utilization_memory", MemoryCopyUtilization, Nvml, PERCENT),
+    entry("nvml_gpm_dram_bw_util", DramActive, Nvml, PERCENT),
+    entry("nvml_gpm_any_tensor_util", TensorActive, Nvml, PERCENT),
+    entry("nvml_gpm_sm_util", SmActive, Nvml, PERCENT),
+    entry("nvml_memory_used", MemoryUsed, Nvml, 1.0),
+    entry("nvml_memory_free", MemoryFree, Nvml, 1.0),
+    entry("nvml_temperature", Temperature, Nvml, 1.0),
     // ---
     entry("gpu_package_power", Power, Amd, 1.0),
     entry("gpu_energy_consumed", Energy, Amd, MICRO),

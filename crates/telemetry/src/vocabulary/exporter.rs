@@ -24,6 +24,8 @@ pub enum Exporter {
     Dynamo,
     /// NVIDIA's dcgm-exporter.
     Dcgm,
+    /// NVIDIA's management library on this machine.
+    Nvml,
     /// AMD's device metrics exporter.
     Amd,
     /// Prometheus' node_exporter.
@@ -32,7 +34,7 @@ pub enum Exporter {
 
 impl Exporter {
     /// All of them: engines first, as a page that Dynamo's worker passes on has the engine's metrics among its own.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Vllm,
         Self::Sglang,
         Self::TensorrtLlm,
@@ -40,6 +42,7 @@ impl Exporter {
         Self::LlamaCpp,
         Self::Dynamo,
         Self::Dcgm,
+        Self::Nvml,
         Self::Amd,
         Self::Node,
     ];
@@ -55,6 +58,7 @@ impl Exporter {
             Self::LlamaCpp => "llama.cpp",
             Self::Dynamo => "Dynamo",
             Self::Dcgm => "dcgm-exporter",
+            Self::Nvml => "NVML",
             Self::Amd => "AMD's device metrics exporter",
             Self::Node => "node_exporter",
         }
@@ -63,7 +67,7 @@ impl Exporter {
     /// Whether it serves models; the others tell of devices and hosts.
     #[must_use]
     pub const fn is_engine(self) -> bool {
-        !matches!(self, Self::Dcgm | Self::Amd | Self::Node)
+        !matches!(self, Self::Dcgm | Self::Nvml | Self::Amd | Self::Node)
     }
 
     /// With what its metrics begin.
@@ -76,6 +80,7 @@ impl Exporter {
             Self::LlamaCpp => &["llamacpp:"],
             Self::Dynamo => &["dynamo_"],
             Self::Dcgm => &["DCGM_FI_"],
+            Self::Nvml => &["nvml_"],
             Self::Amd => &["gpu_package_power", "gpu_gfx_activity", "gpu_energy_consumed"],
             Self::Node => &["node_"],
         }
