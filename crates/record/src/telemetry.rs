@@ -235,17 +235,8 @@ impl ScrapedPages {
     }
 }
 
-/// With what the metrics of Dynamo's front end begin; its workers have others.
-const FRONT_END: &str = "dynamo_frontend_";
-
 fn is_engine(history: &History) -> bool {
     Exporter::of_history(history).is_some_and(Exporter::is_engine)
-}
-
-/// Whether it is that of a front end, which sees the requests of engines that have pages of their own.
-fn is_front_end(history: &History) -> bool {
-    Exporter::of_history(history) == Some(Exporter::Dynamo)
-        && history.metrics().iter().any(|metric| metric.starts_with(FRONT_END))
 }
 
 /// Each of `histories` over `window`; of a front end nothing where engines speak, or its requests would be there twice.
@@ -253,8 +244,9 @@ fn timelines<'a>(
     histories: impl Iterator<Item = &'a History> + Clone,
     window: Window,
 ) -> Vec<ServerTimeline> {
-    let has_engine = histories.clone().any(|history| is_engine(history) && !is_front_end(history));
-    let of = |history| match has_engine && is_front_end(history) {
+    let has_engine =
+        histories.clone().any(|history| is_engine(history) && !Exporter::is_front_end(history));
+    let of = |history| match has_engine && Exporter::is_front_end(history) {
         true => ServerTimeline::default(),
         false => ServerTimeline::of(history, window),
     };
@@ -267,7 +259,7 @@ fn server_over(pages: &[ScrapedPages], window: Window, hold: Nanos) -> Option<Se
     let (front_ends, engines): (Vec<&ScrapedPages>, Vec<_>) = pages
         .iter()
         .filter(|page| is_engine(&page.report.history))
-        .partition(|page| is_front_end(&page.report.history));
+        .partition(|page| Exporter::is_front_end(&page.report.history));
     together(if engines.is_empty() { &front_ends } else { &engines }, window, hold)
 }
 
@@ -285,7 +277,7 @@ fn nearest_to_client(
     engines: ServerWindow,
 ) -> ServerWindow {
     let front_ends: Vec<&ScrapedPages> =
-        pages.iter().filter(|page| is_front_end(&page.report.history)).collect();
+        pages.iter().filter(|page| Exporter::is_front_end(&page.report.history)).collect();
     let front_end = together(&front_ends, window, hold).unwrap_or_default();
     let mut nearest = engines;
     nearest.ttft = front_end.ttft.or(nearest.ttft);

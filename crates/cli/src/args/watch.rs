@@ -13,6 +13,9 @@ pub(crate) struct WatchArgs {
     /// A header that the pages ask for, as NAME=VALUE or "NAME: VALUE". Its value is never shown.
     #[arg(long, value_name = "NAME=VALUE", num_args = 1.., help_heading = "Fleet")]
     pub(crate) server_metrics_header: Vec<String>,
+    /// The GPUs of this machine that serve, by number or UUID, such as 0,1, or all: their power, energy and clocks, too.
+    #[arg(long, value_name = "GPU", value_delimiter = ',', help_heading = "Fleet")]
+    pub(crate) gpus: Vec<String>,
     /// The forward-pass records of one engine, too, as it publishes them over ZeroMQ: each step against its own bound.
     #[arg(long, value_name = "HOST:PORT", help_heading = "Fleet")]
     pub(crate) forward_pass: Option<String>,

@@ -10,6 +10,8 @@ use std::time::Duration;
 use fizeau::core::{Clock, Nanos, Tokens};
 use fizeau::experiment::SolSystems;
 use fizeau::roofline::{HourlyRate, System, UniformLoad};
+#[cfg(feature = "nvml")]
+use fizeau::telemetry::{DeviceChoice, NvmlSource};
 use fizeau::telemetry::{
     FleetFinding, FleetReport, FleetSettings, FleetWatch, ForwardPassSubscriber, MetricsListener,
     in_one_line,
@@ -44,6 +46,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
         let name = source.name.clone();
         watch.add(&name, source, clock).map_err(Fail::broken)?;
     }
+    watch_gpus(&args.gpus, &mut watch, clock)?;
     if let Some(address) = &args.forward_pass {
         let steps = ForwardPassSubscriber::connect(address, clock);
         watch = watch.with_steps(steps.map_err(|error| Fail::endpoint(in_one_line(&error)))?);
@@ -58,6 +61,26 @@ pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
     match args.once {
         true => once(args, &watch, clock),
         false => live(args, &watch, clock, listener.as_ref()),
+    }
+}
+
+/// Reads the GPUs of this machine that are `named`, too.
+#[cfg(feature = "nvml")]
+fn watch_gpus(named: &[String], watch: &mut FleetWatch, clock: MonotonicClock) -> Result<(), Fail> {
+    let choice = match named {
+        [] => return Ok(()),
+        [all] if all.eq_ignore_ascii_case("all") => DeviceChoice::All,
+        named => DeviceChoice::Named(named.to_vec()),
+    };
+    let source = NvmlSource::open(&choice).named("--gpus")?;
+    watch.add("NVML", source, clock).map_err(Fail::broken)
+}
+
+#[cfg(not(feature = "nvml"))]
+fn watch_gpus(named: &[String], _: &mut FleetWatch, _: MonotonicClock) -> Result<(), Fail> {
+    match named {
+        [] => Ok(()),
+        _ => Err(Fail::usage("--gpus: this program was built without NVIDIA's management library")),
     }
 }
 

@@ -107,6 +107,12 @@ impl FleetWatch {
         let mut findings = Vec::new();
         let (replica_pages, device_pages) = self.parted();
         let window = self.window(&replica_pages, now, &mut findings);
+        for (address, scraper) in &device_pages {
+            scraper.look(|report| match self.stretch(report, now) {
+                None => findings.push(silent(address, report, now)),
+                Some(_) => about_pages(address, report, &mut findings),
+            });
+        }
         let mut servers = Vec::new();
         let mut replicas = Vec::new();
         for (address, scraper) in replica_pages {
@@ -167,15 +173,24 @@ impl FleetWatch {
         }
     }
 
-    /// The pages of servers, and those of devices and hosts, which are no replicas. Where there is none of a server, all are asked to be
-    /// one, and say why they are not.
+    /// The pages of servers, and those of devices and hosts, which are no replicas. A front end is none beside the engines that it sends
+    /// its requests to. Where there is none of a server, all are asked to be one, and say why they are not.
     fn parted(&self) -> (Vec<&WatchedPage>, Vec<&WatchedPage>) {
         let is_beside = |(_, scraper): &&WatchedPage| {
             let exporter = scraper.look(|of| Exporter::of_history(&of.history));
             exporter.is_some_and(|exporter| !exporter.is_engine())
         };
-        let (beside, replicas): (Vec<_>, Vec<_>) = self.pages.iter().partition(is_beside);
-        if replicas.is_empty() { (beside, replicas) } else { (replicas, beside) }
+        let (beside, servers): (Vec<_>, Vec<_>) = self.pages.iter().partition(is_beside);
+        if servers.is_empty() {
+            return (beside, servers);
+        }
+        let is_front_end =
+            |(_, scraper): &&WatchedPage| scraper.look(|of| Exporter::is_front_end(&of.history));
+        let (front_ends, engines): (Vec<_>, Vec<_>) = servers.into_iter().partition(is_front_end);
+        match engines.is_empty() {
+            true => (front_ends, beside),
+            false => (engines, beside.into_iter().chain(front_ends).collect()),
+        }
     }
 
     /// The stretch that all live replicas tell of; what is said of those that are not goes to `findings`.

@@ -99,4 +99,13 @@ impl Exporter {
     pub fn of_history(history: &History) -> Option<Self> {
         history.metrics().into_iter().filter_map(Self::of_metric).min()
     }
+
+    /// Whether those pages are of a front end, which sees the requests of engines that have pages of their own: to be added to them would
+    /// count each request twice.
+    #[must_use]
+    pub fn is_front_end(history: &History) -> bool {
+        // Dynamo's workers have other metrics than its front end.
+        Self::of_history(history) == Some(Self::Dynamo)
+            && history.metrics().iter().any(|metric| metric.starts_with("dynamo_frontend_"))
+    }
 }

@@ -178,6 +178,59 @@ fn a_page_of_devices_is_no_replica_and_tells_the_energy_of_a_token() {
     assert!(report.to_prometheus().contains("\nfizeau_watch_device_power_watts 700\n"));
 }
 
+/// A page that is always the same but for the clock: one of Dynamo's front end, or, once it is turned off, none.
+struct FrontEnd {
+    clock: ByHand,
+    is_there: Arc<AtomicBool>,
+}
+
+impl Source for FrontEnd {
+    type Error = PageError;
+
+    fn page(&mut self) -> Result<Page, PageError> {
+        let tokens = 1_000 * self.clock.seconds();
+        let text = format!(
+            "dynamo_frontend_output_tokens_total {tokens}\ndynamo_frontend_inflight_requests 16\n"
+        );
+        let text = if self.is_there.load(Ordering::SeqCst) { text } else { "<html>".to_owned() };
+        Page::read(text.as_bytes(), None)
+    }
+}
+
+#[test]
+fn a_front_end_is_no_replica_beside_its_engines_and_what_dies_beside_them_is_told() {
+    let (clock, is_there) = (ByHand::default(), Arc::new(AtomicBool::new(true)));
+    let mut watch = watched(&switches(2), &clock);
+    let front_end = FrontEnd { clock: clock.clone(), is_there: Arc::clone(&is_there) };
+    watch.add("http://front-end/metrics", front_end, clock.clone()).unwrap();
+    for _ in 0..3 {
+        clock.wait(10);
+        watch.ask_now(PATIENCE);
+    }
+    let report = watch.report(clock.now());
+    let fleet = report.fleet.as_ref().unwrap();
+    assert_eq!((report.replicas.len(), fleet.running), (2, 32.0));
+    assert!((fleet.output_tokens_per_s.get() - 2_000.0).abs() < 1e-6);
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+
+    let mut settings = FleetSettings::new("llama-3.1-8b", system());
+    settings.interval = Nanos::from_secs(1);
+    let mut watch = FleetWatch::new(settings);
+    let engine = Engine { clock: clock.clone(), is_there: Arc::new(AtomicBool::new(true)) };
+    let front_end = FrontEnd { clock: clock.clone(), is_there: Arc::clone(&is_there) };
+    watch.add("http://engine/metrics", engine, clock.clone()).unwrap();
+    watch.add("http://front-end/metrics", front_end, clock.clone()).unwrap();
+    for second in 0..20 {
+        is_there.store(second < 5, Ordering::SeqCst);
+        clock.wait(1);
+        watch.ask_now(PATIENCE);
+    }
+    let report = watch.report(clock.now());
+    let is_its = |finding: &FleetFinding| matches!(finding, FleetFinding::Silent { address, .. } if address == "http://front-end/metrics");
+    assert!(report.findings.iter().any(is_its), "{:?}", report.findings);
+    assert_eq!(report.telling(), 1);
+}
+
 #[test]
 fn who_never_came_says_why() {
     let (clock, all) = (ByHand::default(), switches(1));
