@@ -14,6 +14,7 @@ use fizeau_record::{
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 use fizeau_workload::Shard;
 
+use super::cut::CutWatch;
 use super::error::ShardError;
 use super::follower::Follower;
 use super::leader::{Leader, PartOf};
@@ -212,6 +213,24 @@ impl ShardGroup {
                 false => fs::remove_dir_all(self.folder()),
             };
         }
+    }
+
+    /// For as long as it is kept, calls the run off by `cancel` once this shard is cut off from the others: nobody knows how long the
+    /// replies that it waits for would take then.
+    pub(crate) fn watch(&self, cancel: &Cancel) -> Option<CutWatch> {
+        let (links, from) = match &self.state().role {
+            Role::First(leader) => (leader.links(), "all other shards"),
+            Role::Other(follower) => (follower.links(), "shard 0"),
+        };
+        let (group, cancel) = (self.clone(), cancel.clone());
+        CutWatch::start(links, move || {
+            let text = format!(
+                "shard {} on {} is cut off from {from}, and no longer waits for replies; what was measured here is in this shard's folder",
+                group.shard,
+                host_name()
+            );
+            group.fail(ShardError::PeerMissing(text), &cancel);
+        })
     }
 
     /// Tells the others that this one cannot go on.

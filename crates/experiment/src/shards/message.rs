@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use fizeau_core::{Stamp, WarmUp};
+use fizeau_metrics::ClientCeiling;
 use fizeau_record::{ClockReading, ShardRecord};
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +92,8 @@ pub(crate) struct PartReport {
     pub(crate) held_back: u64,
     pub(crate) abandoned: u64,
     pub(crate) threads: u32,
+    /// What its client can do at most, where that was measured.
+    pub(crate) ceiling: Option<ClientCeiling>,
     /// When it began, and how its client fared.
     pub(crate) record: ShardRecord,
     /// How many tapes it wrote, those of probes among them.

@@ -140,7 +140,9 @@ pub(super) async fn measure<M: Measure>(
     let mut spool = Spool { file, written: 0, first, group, cancel: &cancel };
     let begun = with.now();
     let planned = PlannedLevel { start: Some(&gate), ..level.planned().share(group.shard()) };
+    let watch = group.watch(&cancel);
     let run = with.measure(planned, &mut spool, observer).await?;
+    drop(watch);
     let took = with.now().saturating_since(begun);
     let start = *gate.start.lock().unwrap_or_else(PoisonError::into_inner);
     let share = judged(level, &run, basis, group.shard());
@@ -160,7 +162,10 @@ pub(super) async fn measure<M: Measure>(
     let written = kept.write_shard(&record);
     spool.check(written.map(|_| ()));
     let tapes = (kept.path().join("tapes.jsonl"), spool.written);
-    let report = part_report(&run, record, group.error(), tapes);
+    let report = PartReport {
+        ceiling: basis.client.ceiling,
+        ..part_report(&run, record, group.error(), tapes)
+    };
     Ok(Some(MeasuredShare { run, report, took, kept }))
 }
 
@@ -178,6 +183,7 @@ fn part_report(
         held_back: run.driven.held_back,
         abandoned: run.driven.abandoned,
         threads: run.client.watch.threads,
+        ceiling: None,
         record,
         tapes_written,
         tapes,
