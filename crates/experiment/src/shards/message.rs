@@ -78,6 +78,9 @@ pub(crate) struct Welcome {
     /// What its wall clock showed at its clock's epoch, and by how much that may be wrong, where its kernel knows.
     pub(crate) epoch_unix_ns: u64,
     pub(crate) wall_clock_error_ns: Option<u64>,
+    /// The levels that are not measured again, where an earlier run is gone on with.
+    #[serde(default)]
+    pub(crate) finished: Option<Vec<String>>,
 }
 
 /// What came of a shard's part of a level.

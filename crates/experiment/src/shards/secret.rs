@@ -157,6 +157,7 @@ mod tests {
                     is_temporary: true,
                     epoch_unix_ns: 0,
                     wall_clock_error_ns: None,
+                    finished: None,
                 }))
                 .unwrap();
             });
