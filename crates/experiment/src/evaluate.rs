@@ -34,9 +34,11 @@ impl EvaluationContext<'_> {
         tallies: &LevelTallies,
         load: LevelLoad,
     ) -> LevelReport {
-        let MeasuringClient { thresholds, headroom, ceiling, .. } = self.client;
-        let (thresholds, headroom, ceiling) = (*thresholds, *headroom, *ceiling);
+        let MeasuringClient { thresholds, headroom, ceiling, shards, .. } = self.client;
+        let (thresholds, headroom) = (*thresholds, *headroom);
         let mut client = run.client;
+        // What several clients sent is held against what all of them can do.
+        let ceiling = if shards.is_some() { client.watch.ceiling } else { *ceiling };
         client.watch = ClientWatch { headroom, ceiling, ..client.watch };
         let mut outcome = LevelOutcome::new(run.summary.clone(), client);
         outcome.lengths = tallies.lengths.as_ref();

@@ -1,6 +1,7 @@
 //! Several clients that measure one run: which of them this is, where they meet, by whose clock they begin, and what they tell one
 //! another. What is measured is another's matter (`experiment/sharded.rs`).
 
+mod cut;
 mod error;
 mod follower;
 mod group;

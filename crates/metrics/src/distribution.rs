@@ -46,7 +46,8 @@ use sample::WeightedSample;
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Distribution {
-    /// How many values (for ITL: how many tokens they are spread over).
+    /// How many values the figures are made from (for ITL: how many tokens they are spread over). Where `resolution` is
+    /// [`PercentileResolution::Drawn`] these are the requests of the part that was drawn, and fewer than completed.
     pub n: u64,
     /// The mean.
     pub mean: Option<Millis>,

@@ -6,7 +6,7 @@ mod settings;
 pub(crate) use outcome::{Outcome, show};
 pub(crate) use settings::simulated_protocol_of;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
     DetailWatcher, EndpointKind, Experiment, PreparedRun, PromptReader, RunOrigin, ShardOutcome,
@@ -42,11 +42,11 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     let series = args.measure.series(&args.levels);
     series.check()?;
     let mut settings = series.settings(protocol_of(args)?, PromptReader::Server)?;
-    settings.resume.clone_from(&args.resume);
-    let meeting = Meeting::of(&args.measure, "sweep")?;
-    let instead =
-        "measure the levels that are left into a folder of their own, by --levels or --rates";
-    meeting.shards.refuse("--resume", args.resume.is_some(), instead)?;
+    let meeting = Meeting::resuming(&args.measure, "sweep", args.resume.as_deref())?;
+    // The others measure what shard 0 says that is left.
+    if meeting.shards.has_report() {
+        settings.resume.clone_from(&args.resume);
+    }
     meeting.shards.refuse_until(args.levels.until.is_some())?;
     let measured = measure(&args.measure, settings, "sweep", &meeting)?;
     let Measured { outcome, folder, cancel } = match measured {
@@ -76,11 +76,20 @@ pub(crate) struct Meeting {
 impl Meeting {
     /// Of `command`: whoever is one of several waits here until all have come.
     pub(crate) fn of(args: &MeasureArgs, command: &'static str) -> Result<Self, Fail> {
+        Self::resuming(args, command, None)
+    }
+
+    /// The same, going on with the run in the folder `resume` where there is one.
+    fn resuming(
+        args: &MeasureArgs,
+        command: &'static str,
+        resume: Option<&Path>,
+    ) -> Result<Self, Fail> {
         let (cancel, mut origin) = (Cancel::new(), record::origin());
         origin.precision.clone_from(&args.subject.precision);
         let by_default = || folder::by_default(origin.started, command);
         let out = args.verdict.out.clone().unwrap_or_else(by_default);
-        let shards = shards::of(&args.shards, Some(out.clone()), &cancel)?;
+        let shards = shards::resuming(&args.shards, resume, Some(out.clone()), &cancel)?;
         shards.have_to_meet()?;
         // Each would start an engine of its own.
         if shards.group().is_some() && args.target.urls().is_empty() {

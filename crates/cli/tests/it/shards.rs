@@ -1,6 +1,7 @@
 //! Runs of several processes: the same answer as of one.
 
 mod faults;
+mod resumed;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -10,7 +10,7 @@ use fizeau_workload::Shard;
 
 use super::kind::{EndpointKind, PreparedRun};
 use super::preflight::{first_request, preflight};
-use super::sharded::{ShardOutcome, SharedRun, follow, lead};
+use super::sharded::{ShardOutcome, SharedRun, check_resumed, follow, lead};
 use super::{Experiment, RunConduct};
 use crate::client::MeasuringClient;
 use crate::endpoint::{
@@ -261,6 +261,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             return Err(EndpointError::new(why).into());
         }
         let document = self.document(&clock)?;
+        check_resumed(group, &document, self.run.basis())?;
         group.agree(&document)?;
         let pools = self.pools(clock, group.shard()).await?;
         if !group.is_first() {

@@ -8,3 +8,4 @@ mod share;
 pub use follow::{ShardOutcome, ShardPart};
 pub(super) use follow::{SharedRun, follow, lead};
 pub use ordered::OrderedLevel;
+pub(super) use share::check_resumed;

@@ -8,6 +8,7 @@ use fizeau_harness::Cancel;
 use fizeau_record::{ClockAxis, ClockReading, ClockSource, host_name};
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 
+use super::cut::IsCut;
 use super::error::ShardError;
 use super::leader::{unexpected, version};
 use super::link::{Link, LinkError, Wait, join_folder, join_tcp};
@@ -221,6 +222,11 @@ impl Follower {
             Ok(message) => Ok(message),
             Err(error) => Err(lost(error)),
         }
+    }
+
+    /// How to find out whether it is cut off, while it measures.
+    pub(super) fn links(&self) -> Vec<IsCut> {
+        self.link.is_cut().into_iter().collect()
     }
 
     /// Says that it cannot go on.

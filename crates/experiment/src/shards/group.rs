@@ -9,16 +9,17 @@ use std::time::{Duration, SystemTime};
 use fizeau_core::{Nanos, Stamp};
 use fizeau_harness::{Cancel, StartGate};
 use fizeau_record::{
-    ClockAxis, RunDocument, RunFolder, ShardHealth, ShardRecord, ShardsReport, host_name,
+    ClockAxis, RunDocument, RunFolder, ShardHealth, ShardRecord, ShardsReport, StoredRun, host_name,
 };
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 use fizeau_workload::Shard;
 
+use super::cut::CutWatch;
 use super::error::ShardError;
 use super::follower::Follower;
 use super::leader::{Leader, PartOf};
 use super::message::{PartReport, Welcome};
-use super::spec::{ShardOffer, ShardSpec};
+use super::spec::{ShardOffer, ShardSpec, finished_levels};
 use crate::wall_time::WallTime;
 
 /// The shards of a run, once they have met. Clones are of the same meeting.
@@ -70,6 +71,7 @@ impl ShardGroup {
                 is_temporary,
                 epoch_unix_ns: WallTime::epoch_unix_ns(&clock),
                 wall_clock_error_ns: wall_clock_error().map(Nanos::as_nanos),
+                finished: offer.finished,
             };
             let leader = Leader::meet(spec, welcome.clone(), cancel)?;
             (Role::First(leader), welcome, is_temporary)
@@ -110,6 +112,36 @@ impl ShardGroup {
     #[must_use]
     pub fn folder(&self) -> PathBuf {
         self.folder_of(self.shard)
+    }
+
+    /// Whether an earlier run is gone on with.
+    pub(crate) const fn is_resumed(&self) -> bool {
+        self.welcome.finished.is_some()
+    }
+
+    /// Refuses to go on where this shard's own part is of another run than `document`, or lacks a level that is finished.
+    pub(crate) fn check_resumed(&self, document: &RunDocument) -> Result<(), ShardError> {
+        let Some(finished) = &self.welcome.finished else { return Ok(()) };
+        let (shard, folder) = (self.shard, self.folder());
+        let of = |text: String| {
+            ShardError::Mismatch(format!(
+                "shard {shard} on {} cannot go on with its part in {}: {text}",
+                host_name(),
+                folder.display()
+            ))
+        };
+        let run = StoredRun::open(&folder).map_err(|error| of(error.to_string()))?;
+        if let Some(field) = run.written().differing_when_resumed(document).first() {
+            let [begun, asked] = field.values();
+            return Err(of(format!("{} was {begun} and is {asked} now", field.label())));
+        }
+        let own = finished_levels(&run).map_err(|error| of(error.to_string()))?;
+        match finished.iter().find(|level| !own.contains(level)) {
+            Some(level) => {
+                Err(of(format!("it lacks the level {level}, which is finished at shard 0")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Whether nothing is to be kept of the run.
@@ -212,6 +244,24 @@ impl ShardGroup {
                 false => fs::remove_dir_all(self.folder()),
             };
         }
+    }
+
+    /// For as long as it is kept, calls the run off by `cancel` once this shard is cut off from the others: nobody knows how long the
+    /// replies that it waits for would take then.
+    pub(crate) fn watch(&self, cancel: &Cancel) -> Option<CutWatch> {
+        let (links, from) = match &self.state().role {
+            Role::First(leader) => (leader.links(), "all other shards"),
+            Role::Other(follower) => (follower.links(), "shard 0"),
+        };
+        let (group, cancel) = (self.clone(), cancel.clone());
+        CutWatch::start(links, move || {
+            let text = format!(
+                "shard {} on {} is cut off from {from}, and no longer waits for replies; what was measured here is in this shard's folder",
+                group.shard,
+                host_name()
+            );
+            group.fail(ShardError::PeerMissing(text), &cancel);
+        })
     }
 
     /// Tells the others that this one cannot go on.

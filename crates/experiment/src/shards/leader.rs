@@ -13,6 +13,7 @@ use fizeau_record::{ClockAxis, ClockReading, DocumentFields};
 use fizeau_transport::MonotonicClock;
 use fizeau_workload::Shard;
 
+use super::cut::IsCut;
 use super::error::ShardError;
 use super::group::mark;
 use super::link::{FolderHost, Link, LinkError, TcpHost, Wait};
@@ -20,7 +21,7 @@ use super::meeting::MeetingPoint;
 use super::message::{Message, PartReport, Welcome};
 use super::secret::SECRET;
 use super::spec::{MissingShards, ShardSpec};
-use greeting::greet;
+use greeting::Arrivals;
 
 /// How far ahead a level's beginning is named: longer than any message takes to reach everybody.
 const LEAD: Nanos = Nanos::from_secs(1);
@@ -130,26 +131,13 @@ impl Leader {
     ) -> Result<Self, ShardError> {
         let patience: Duration = spec.patience.into();
         let mut host = Host::open(&spec.meeting, &welcome.token)?;
-        let mut peers: Vec<Peer> = Vec::new();
-        let wait = Wait::of(patience, cancel);
+        let mut arrivals = Arrivals::default();
         let others = spec.shard.count().get() - 1;
-        let mut strangers = 0;
-        while (peers.len() as u64) < others {
-            let link = match host.next(&wait) {
-                Ok(link) => link,
-                Err(LinkError::CalledOff) => return Err(ShardError::CalledOff),
-                Err(LinkError::Silent) => break,
-                Err(error) => return Err(error.of("the place where shards meet")),
-            };
-            match greet(link, &peers, spec, cancel) {
-                Ok(Some(peer)) => peers.push(peer),
-                // Whoever says nothing that is understood, or does not know the secret, is no shard of ours.
-                Ok(None) => strangers += 1,
-                Err(error) => {
-                    refuse(&mut peers, &error);
-                    return Err(error);
-                }
-            }
+        let met = arrivals.of(&mut host, others, spec, cancel);
+        let Arrivals { mut peers, strangers } = arrivals;
+        if let Err(error) = met {
+            refuse(&mut peers, &error);
+            return Err(error);
         }
         peers.sort_by_key(|peer| peer.shard.index());
         let mut leader = Self {
@@ -323,6 +311,11 @@ impl Leader {
             });
         }
         taken
+    }
+
+    /// How to find out whether it is cut off from all, while it measures.
+    pub(super) fn links(&self) -> Vec<IsCut> {
+        self.peers.iter().filter_map(|peer| peer.link.is_cut()).collect()
     }
 
     /// Lets all go.

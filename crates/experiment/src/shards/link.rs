@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use fizeau_harness::Cancel;
 
+use super::cut::IsCut;
 use super::error::ShardError;
 use super::message::Message;
 
@@ -42,7 +43,7 @@ impl Wait {
 
     /// # Errors
     /// If the time is up, or the run was called off.
-    fn check(&self) -> Result<(), LinkError> {
+    pub(super) fn check(&self) -> Result<(), LinkError> {
         match (self.cancel.is_cancelled(), Instant::now() > self.until) {
             (true, _) => Err(LinkError::CalledOff),
             (false, true) => Err(LinkError::Silent),
@@ -108,6 +109,11 @@ pub(super) trait Link: Debug + Send {
 
     /// Writes into `path` the content of a file that the other end sends.
     fn receive_file(&mut self, path: &Path, wait: &Wait) -> Result<(), LinkError>;
+
+    /// How to find out, while nothing is said, whether the system has given the way up; none where it does not look after it.
+    fn is_cut(&self) -> Option<IsCut> {
+        None
+    }
 
     /// Whether questions and answers say what the other's clock shows: not where files are looked for now and then.
     fn has_round_trips(&self) -> bool;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use fizeau_core::{Stamp, WarmUp};
+use fizeau_metrics::ClientCeiling;
 use fizeau_record::{ClockReading, ShardRecord};
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +78,9 @@ pub(crate) struct Welcome {
     /// What its wall clock showed at its clock's epoch, and by how much that may be wrong, where its kernel knows.
     pub(crate) epoch_unix_ns: u64,
     pub(crate) wall_clock_error_ns: Option<u64>,
+    /// The levels that are not measured again, where an earlier run is gone on with.
+    #[serde(default)]
+    pub(crate) finished: Option<Vec<String>>,
 }
 
 /// What came of a shard's part of a level.
@@ -91,6 +95,8 @@ pub(crate) struct PartReport {
     pub(crate) held_back: u64,
     pub(crate) abandoned: u64,
     pub(crate) threads: u32,
+    /// What its client can do at most, where that was measured.
+    pub(crate) ceiling: Option<ClientCeiling>,
     /// When it began, and how its client fared.
     pub(crate) record: ShardRecord,
     /// How many tapes it wrote, those of probes among them.

@@ -81,13 +81,16 @@ fn keyed_hash(key: &[u8], text: &[u8]) -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{Ipv4Addr, TcpListener};
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
     use std::thread;
+    use std::time::Duration;
 
     use fizeau_harness::Cancel;
     use fizeau_workload::Shard;
 
     use super::*;
+    use crate::shards::link::{TcpHost, Wait};
+    use crate::shards::message::{Message, Welcome};
     use crate::{MeetingPoint, ShardError, ShardGroup, ShardOffer, ShardSpec};
 
     /// RFC 4231, test cases 2 and 6.
@@ -125,23 +128,78 @@ mod tests {
         assert!(drawn() != drawn());
     }
 
+    /// A meeting of two at a free port.
+    fn of_two() -> (MeetingPoint, String) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        (MeetingPoint::Address(address.clone()), address)
+    }
+
+    fn meet(at: &MeetingPoint, index: u64, secret: &str) -> Result<ShardGroup, ShardError> {
+        let mut spec = ShardSpec::new(Shard::new(index, 2).unwrap(), at.clone());
+        spec.secret = ShardSecret(secret.as_bytes().to_vec());
+        ShardGroup::meet(&spec, ShardOffer::default(), &Cancel::new())
+    }
+
+    #[test]
+    fn who_poses_as_shard_0_and_proves_nothing_is_refused() {
+        let (at, address) = of_two();
+        thread::scope(|scope| {
+            let posing = scope.spawn(|| {
+                let host = TcpHost::open(&address).unwrap();
+                let wait = Wait::of(Duration::from_secs(20), &Cancel::new());
+                let mut link = host.next(&wait).unwrap();
+                assert!(matches!(link.receive(&wait), Ok(Message::Hello(_))));
+                link.send(&Message::Welcome(Welcome {
+                    token: "t".to_owned(),
+                    salt: 1,
+                    out: "out".into(),
+                    is_temporary: true,
+                    epoch_unix_ns: 0,
+                    wall_clock_error_ns: None,
+                    finished: None,
+                }))
+                .unwrap();
+            });
+            let refused = meet(&at, 1, "a").unwrap_err();
+            let ShardError::Mismatch(text) = &refused else { panic!("{refused}") };
+            assert!(text.contains("does not prove") && text.contains(SECRET), "{text}");
+            posing.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn strangers_who_say_nothing_keep_nobody_waiting() {
+        let (at, address) = of_two();
+        thread::scope(|scope| {
+            let first = scope.spawn(|| meet(&at, 0, "a"));
+            // Their greetings together would take longer than shards wait for one another.
+            let silent: Vec<TcpStream> = (0..20)
+                .map(|_| {
+                    let wait = Wait::of(Duration::from_secs(20), &Cancel::new());
+                    loop {
+                        match TcpStream::connect(&address) {
+                            Ok(stream) => break stream,
+                            Err(_) => wait.check().unwrap(),
+                        }
+                    }
+                })
+                .collect();
+            meet(&at, 1, "a").unwrap();
+            first.join().unwrap().unwrap();
+            drop(silent);
+        });
+    }
+
     #[test]
     fn a_stranger_is_told_why_and_keeps_nobody_from_meeting() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
-        let meet = |index: u64, secret: &str| {
-            let meeting = MeetingPoint::Address(format!("127.0.0.1:{port}"));
-            let mut spec = ShardSpec::new(Shard::new(index, 2).unwrap(), meeting);
-            spec.secret = ShardSecret(secret.as_bytes().to_vec());
-            ShardGroup::meet(&spec, ShardOffer::default(), &Cancel::new())
-        };
+        let (at, _) = of_two();
         thread::scope(|scope| {
-            let first = scope.spawn(|| meet(0, "a"));
-            let stranger = meet(1, "b").unwrap_err();
+            let first = scope.spawn(|| meet(&at, 0, "a"));
+            let stranger = meet(&at, 1, "b").unwrap_err();
             let ShardError::Mismatch(text) = &stranger else { panic!("{stranger}") };
             assert!(text.contains(SECRET), "{text}");
-            meet(1, "a").unwrap();
+            meet(&at, 1, "a").unwrap();
             first.join().unwrap().unwrap();
         });
     }

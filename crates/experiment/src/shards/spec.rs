@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use fizeau_core::Nanos;
+use fizeau_record::{StoredEnding, StoredError, StoredRun};
 use fizeau_workload::Shard;
 
 use super::meeting::MeetingPoint;
@@ -42,6 +43,31 @@ pub struct ShardOffer {
     pub salt: Option<u64>,
     /// Where the run is kept; none for nowhere.
     pub out: Option<PathBuf>,
+    /// The levels of an earlier run that are not measured again, by the names of their folders; none for a run that begins.
+    pub finished: Option<Vec<String>>,
+}
+
+impl ShardOffer {
+    /// That the run in the folder `out` is gone on with, by the salt that it was begun with.
+    ///
+    /// # Errors
+    /// If a file of it cannot be read or is not understood.
+    pub fn resuming(out: PathBuf) -> Result<Self, StoredError> {
+        let run = StoredRun::open(&out)?;
+        let salt = run.written().salt().filter(|salt| *salt != 0);
+        Ok(Self { salt, out: Some(out), finished: Some(finished_levels(&run)?) })
+    }
+}
+
+/// The levels of `run` that came to their end, by the names of their folders.
+pub(super) fn finished_levels(run: &StoredRun) -> Result<Vec<String>, StoredError> {
+    let mut finished = Vec::new();
+    for level in run.levels() {
+        if level.ending()? == StoredEnding::Finished {
+            finished.push(level.name().to_owned());
+        }
+    }
+    Ok(finished)
 }
 
 impl ShardSpec {

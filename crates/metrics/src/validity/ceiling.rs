@@ -50,6 +50,19 @@ impl fmt::Display for CeilingLimit {
 }
 
 impl ClientCeiling {
+    /// What both can do at most side by side, each on a machine of its own. Paced streams have a limit where both have one.
+    #[must_use]
+    pub fn beside(self, other: Self) -> Self {
+        Self {
+            streams: self.streams.saturating_add(other.streams),
+            tokens_per_s: self.tokens_per_s + other.tokens_per_s,
+            on_time: self.on_time.zip(other.on_time).map(|(one, other)| OnTimeLimit {
+                streams: one.streams.saturating_add(other.streams),
+                tokens_per_s: one.tokens_per_s + other.tokens_per_s,
+            }),
+        }
+    }
+
     /// The limit to which `level` came nearest, and the share of it that was reached, from 0 upwards; none where there is
     /// neither a limit nor a figure above zero. The level's streams are those in flight on average: completed requests
     /// per second times their mean latency (Little's law).

@@ -8,7 +8,7 @@ use fizeau_metrics::RequestCounts;
 use super::MergeError;
 use crate::reading::LevelAhead;
 use crate::shards::{SHARD, ShardDocument};
-use crate::stored::{read_document, read_text};
+use crate::stored::{read_or_earlier, read_text};
 use crate::{
     ClockAxis, LevelPlan, RequestedLoad, RunDocument, ShardHealth, ShardRecord, ShardsReport,
     StoredEnding, StoredError, StoredLevel, StoredRun, SummaryDocument, file,
@@ -41,7 +41,8 @@ impl MeasuredShard {
         let summary = level.summary()?.map(Box::new);
         let ending = level.ending()?;
         let path = level.path().join(file::SHARD);
-        let record = path.is_file().then(|| read_document::<ShardDocument>(&path, SHARD));
+        let record =
+            path.is_file().then(|| read_or_earlier::<ShardDocument, ShardRecord>(&path, SHARD));
         let record = record.transpose()?.map(|document| document.record);
         Ok(Self { run, level, ahead, summary, ending, record })
     }

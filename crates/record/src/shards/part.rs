@@ -69,6 +69,13 @@ impl ShardDocument {
     }
 }
 
+/// Before the document named its schema, it was the record alone.
+impl From<ShardRecord> for ShardDocument {
+    fn from(record: ShardRecord) -> Self {
+        Self::new(record)
+    }
+}
+
 impl ShardsReport {
     /// How all fared of the `parts` that there are, of so many: when each began on the first shard's clock, and whose the slowest
     /// requests are. `tail` has them under their places among `parts`.

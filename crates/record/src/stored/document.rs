@@ -33,6 +33,24 @@ pub(crate) fn read<T: DeserializeOwned>(
     parsed(path, &text)
 }
 
+/// The document at `path`, of `schema` or from before it had one: such a one fits as `Earlier`, or is refused like one of another schema.
+pub(crate) fn read_or_earlier<T, Earlier>(
+    path: &Path,
+    schema: &'static str,
+) -> Result<T, StoredError>
+where
+    T: DeserializeOwned + From<Earlier>,
+    Earlier: DeserializeOwned,
+{
+    match read(path, schema) {
+        Err(refused @ StoredError::Schema { .. }) if schema_of(path)?.is_empty() => {
+            let text = fs::read(path).map_err(StoredError::io(path))?;
+            parsed::<Earlier>(path, &text).map(T::from).map_err(|_| refused)
+        }
+        read => read,
+    }
+}
+
 /// The schema that the document at `path` names; empty if it names none.
 pub(crate) fn schema_of(path: &Path) -> Result<String, StoredError> {
     let document: Json = parsed(path, &fs::read(path).map_err(StoredError::io(path))?)?;

@@ -22,9 +22,17 @@ fn what_a_shard_lacks_is_refused_or_said() {
             Ok(_) => assert_eq!(text[bytes..], *b"\n", "at {bytes}"),
         }
     }
-    let other = String::from_utf8(text).unwrap().replace("fizeau.shard/1", "fizeau.shard/2");
-    fs::write(&path, other).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    fs::write(&path, text.replace("fizeau.shard/1", "fizeau.shard/2")).unwrap();
     assert!(merge().unwrap_err().to_string().contains("its schema is `fizeau.shard/2`"));
+    // One from before it named a schema is read if it fits.
+    let is_head = |line: &&str| line.contains("\"schema\":") || line.contains("\"version\":");
+    let headless: String = text.split_inclusive('\n').filter(|line| !is_head(line)).collect();
+    fs::write(&path, &headless).unwrap();
+    merge().unwrap();
+    fs::write(&path, headless.replace("\"meeting\"", "\"gathering\"")).unwrap();
+    let refused = merge().unwrap_err().to_string();
+    assert!(refused.contains("shard.json") && refused.contains("fizeau.shard/1"), "{refused}");
     fs::remove_file(&path).unwrap();
 
     let tapes = shards[1].join("tapes.jsonl");

@@ -1,6 +1,6 @@
 //! From arguments and the environment to the shards of a run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
     EndpointKind, Experiment, ExperimentError, MeetingPoint, MissingShards, PreparedExperiment,
@@ -32,6 +32,16 @@ pub(crate) type Out = Option<PathBuf>;
 /// Who measures the run that `args` and the environment ask for, which is kept in `out`. Whoever is one of several waits here until
 /// all have come.
 pub(crate) fn of(args: &ShardArgs, out: Out, cancel: &Cancel) -> Result<Shards, Fail> {
+    resuming(args, None, out, cancel)
+}
+
+/// The same, of a run that goes on with that in the folder `resume`, as shard 0 has it; of a new one where there is none.
+pub(crate) fn resuming(
+    args: &ShardArgs,
+    resume: Option<&Path>,
+    out: Out,
+    cancel: &Cancel,
+) -> Result<Shards, Fail> {
     let variables: Variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -56,8 +66,16 @@ pub(crate) fn of(args: &ShardArgs, out: Out, cancel: &Cancel) -> Result<Shards, 
     if args.allow_missing_shards {
         spec.missing = MissingShards::Allowed;
     }
-    let mut offer = ShardOffer::default();
-    offer.out = out;
+    let resume = resume.filter(|_| found.shard.index() == 0);
+    let offer = match resume {
+        Some(folder) => ShardOffer::resuming(folder.to_path_buf())
+            .map_err(|error| Fail::usage(format!("--resume: {error}")))?,
+        None => {
+            let mut offer = ShardOffer::default();
+            offer.out = out;
+            offer
+        }
+    };
     tell!("shard {}, by {}", found.shard, found.source);
     Ok(Shards::Together(ShardGroup::meet(&spec, offer, cancel)?))
 }
@@ -89,7 +107,8 @@ impl Shards {
         self.refuse(
             "--until",
             is_given,
-            "say how much each level is to have, by --num-prompts or --level-seconds",
+            "nothing crosses between them while they measure, so that none knows how well all of them know a figure; say how much each \
+             level is to have, by --num-prompts or --level-seconds",
         )
     }
 

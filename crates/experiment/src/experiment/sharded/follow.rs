@@ -123,11 +123,13 @@ async fn levels<R: PreparedRun, M: Measure>(
         part.is_cut |= came.is_partial();
         let (failed, record) = (report.failed.clone(), report.record.clone());
         let mut written = Ok(());
-        group.end(report, took, |clock| {
+        let ended = group.end(report, took, |clock| {
             // What was written before the end knows it a little less well.
             let record = ShardRecord { clock: Some(clock), ..record };
             written = kept.write_shard(&record).map(drop);
-        })?;
+        });
+        // Whoever was cut off knows why nobody answers.
+        ended.map_err(|error| group.error().unwrap_or(error))?;
         written.map_err(|error| ShardError::NotKept(error.to_string()))?;
         if let Some(error) = failed {
             return Err(error.into());

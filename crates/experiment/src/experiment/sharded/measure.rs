@@ -8,7 +8,7 @@ use fizeau_core::{Stamp, TapeSink};
 use fizeau_harness::{
     Cancel, DriveEnding, DriveError, LevelRun, Measure, Notice, Observer, PlannedLevel,
 };
-use fizeau_metrics::{ClientWatch, LevelTally};
+use fizeau_metrics::{ClientCeiling, ClientWatch, LevelTally};
 use fizeau_record::{MergedTapes, ShardHealth, ShardRecord, ShardsReport, StoredTapes, TailShares};
 use fizeau_workload::{Pacing, WalkError};
 
@@ -186,13 +186,21 @@ fn together(run: &mut LevelRun, tally: &LevelTally, parts: &[PartOf]) {
         cpu_share: most(|health| health.cpu_share),
         run_delay_share: most(|health| health.run_delay_share),
         steal_share: most(|health| health.steal_share),
+        ceiling: ceiling(reports().map(|report| report.ceiling)),
         ..run.client.watch
     });
 }
 
+/// What all clients together can do at most; none where one of them does not know it of itself, or there are none.
+fn ceiling(mut parts: impl Iterator<Item = Option<ClientCeiling>>) -> Option<ClientCeiling> {
+    let first = parts.next()?;
+    parts.fold(first, |sum, next| Some(sum?.beside(next?)))
+}
+
 #[cfg(test)]
 mod tests {
-    use fizeau_core::{Tape, WarmUp};
+    use fizeau_core::{PerSec, Tape, WarmUp};
+    use fizeau_metrics::OnTimeLimit;
 
     use super::*;
     use crate::shards::PartReport;
@@ -211,6 +219,7 @@ mod tests {
                 held_back: 0,
                 abandoned: 0,
                 threads: 1,
+                ceiling: None,
                 record: ShardRecord::of_health(ShardHealth::default()),
                 tapes_written,
                 tapes: path.clone(),
@@ -226,5 +235,23 @@ mod tests {
         let said = error(&[part(2), part(3)]).unwrap();
         assert!(said.contains("cut between lines") && said.contains("there were 3"), "{said}");
         std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn clients_together_can_do_what_each_can_and_nobody_knows_where_one_does_not() {
+        let limit = |streams, rate| OnTimeLimit { streams, tokens_per_s: PerSec::new(rate) };
+        let of = |streams, rate, on_time| ClientCeiling {
+            streams,
+            tokens_per_s: PerSec::new(rate),
+            on_time,
+        };
+        let (one, other) = (of(10, 1e6, Some(limit(100, 1e4))), of(20, 5e5, Some(limit(50, 2e4))));
+        let both = of(30, 1.5e6, Some(limit(150, 3e4)));
+        assert_eq!(ceiling([Some(one), Some(other)].into_iter()), Some(both));
+        assert_eq!(ceiling([Some(one)].into_iter()), Some(one));
+        assert_eq!(ceiling([Some(one), None].into_iter()), None);
+        assert_eq!(ceiling([None, Some(one)].into_iter()), None);
+        let unlimited = of(20, 5e5, None);
+        assert_eq!(one.beside(unlimited).on_time, None);
     }
 }

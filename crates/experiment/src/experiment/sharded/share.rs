@@ -25,24 +25,25 @@ pub(super) struct ShareFolder {
     root: RunFolder,
     shard: Shard,
     mark: String,
+    is_resumed: bool,
 }
 
 impl ShareFolder {
-    /// Makes it, with the run's `document` as this shard has it.
+    /// Makes it, with the run's `document` as this shard has it. That of an earlier run is gone on with.
     pub(super) fn create(
         group: &ShardGroup,
         document: &RunDocument,
         basis: &RunBasis,
     ) -> Result<Self, FolderError> {
-        let (shard, root) = (group.shard(), RunFolder::create(group.folder())?);
-        let mut document = document.clone();
-        document.shard = Some(shard.to_string());
-        document.setup.workload = basis.work.described(shard.count());
-        for level in &mut document.levels {
-            *level = of_share(level.clone(), shard);
-        }
-        root.write_run(&document)?;
-        Ok(Self { root, shard, mark: group.mark(shard) })
+        let (shard, is_resumed) = (group.shard(), group.is_resumed());
+        let root = if is_resumed {
+            RunFolder::again(group.folder())
+        } else {
+            let root = RunFolder::create(group.folder())?;
+            root.write_run(&own_document(document, basis, shard))?;
+            root
+        };
+        Ok(Self { root, shard, mark: group.mark(shard), is_resumed })
     }
 
     /// The folder of a level, whose tapes come into it.
@@ -50,6 +51,9 @@ impl ShareFolder {
         let folder = match level.is_of_run() {
             true => self.root.clone(),
             false => {
+                if self.is_resumed {
+                    self.root.set_aside(&level.folder)?;
+                }
                 let folder = self.root.level(&level.folder)?;
                 let plan = of_share(level.plan.clone(), self.shard);
                 folder.write_json("level.json", &LevelDocument::new(plan))?;
@@ -59,6 +63,27 @@ impl ShareFolder {
         folder.write_text("shard", &self.mark)?;
         Ok(folder)
     }
+}
+
+/// The run's `document` as `shard` has it.
+fn own_document(document: &RunDocument, basis: &RunBasis, shard: Shard) -> RunDocument {
+    let mut document = document.clone();
+    document.shard = Some(shard.to_string());
+    document.setup.workload = basis.work.described(shard.count());
+    for level in &mut document.levels {
+        *level = of_share(level.clone(), shard);
+    }
+    document
+}
+
+/// Refuses, at all shards, to go on with an earlier run of which this shard's part is another, or lacks what is finished.
+pub(in crate::experiment) fn check_resumed(
+    group: &ShardGroup,
+    document: &RunDocument,
+    basis: &RunBasis,
+) -> Result<(), ShardError> {
+    let checked = group.check_resumed(&own_document(document, basis, group.shard()));
+    checked.inspect_err(|error| group.give_up(error))
 }
 
 /// What of a level falls to `shard`.
@@ -140,7 +165,9 @@ pub(super) async fn measure<M: Measure>(
     let mut spool = Spool { file, written: 0, first, group, cancel: &cancel };
     let begun = with.now();
     let planned = PlannedLevel { start: Some(&gate), ..level.planned().share(group.shard()) };
+    let watch = group.watch(&cancel);
     let run = with.measure(planned, &mut spool, observer).await?;
+    drop(watch);
     let took = with.now().saturating_since(begun);
     let start = *gate.start.lock().unwrap_or_else(PoisonError::into_inner);
     let share = judged(level, &run, basis, group.shard());
@@ -160,7 +187,10 @@ pub(super) async fn measure<M: Measure>(
     let written = kept.write_shard(&record);
     spool.check(written.map(|_| ()));
     let tapes = (kept.path().join("tapes.jsonl"), spool.written);
-    let report = part_report(&run, record, group.error(), tapes);
+    let report = PartReport {
+        ceiling: basis.client.ceiling,
+        ..part_report(&run, record, group.error(), tapes)
+    };
     Ok(Some(MeasuredShare { run, report, took, kept }))
 }
 
@@ -178,6 +208,7 @@ fn part_report(
         held_back: run.driven.held_back,
         abandoned: run.driven.abandoned,
         threads: run.client.watch.threads,
+        ceiling: None,
         record,
         tapes_written,
         tapes,

@@ -1,11 +1,13 @@
 //! Who has come to shard 0, and whether it is one of ours.
 
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use fizeau_harness::Cancel;
 use fizeau_workload::Shard;
 
-use super::{Peer, version};
+use super::{Host, Peer, version};
 use crate::shards::error::ShardError;
 use crate::shards::link::{Link, LinkError, Wait};
 use crate::shards::message::{Hello, Message};
@@ -14,6 +16,12 @@ use crate::shards::spec::ShardSpec;
 
 /// How long one that has come may take to say who it is.
 const GREETING: Duration = Duration::from_secs(5);
+
+/// How many may be at it at a time; others wait for their turn.
+const MOST_AT_ONCE: usize = 256;
+
+/// How often it is looked whether one of them has said who it is, while nobody comes.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Whether who has come knows the secret of the run, after shard 0 has proved that it does. One that drew no number is of an earlier
 /// version, which proves nothing.
@@ -35,50 +43,130 @@ fn knows_secret(
     })
 }
 
+/// One that has come, said who it is, and knows the secret of the run.
+struct Guest {
+    hello: Hello,
+    link: Box<dyn Link>,
+}
+
 /// Who it is that has come; none for nobody of ours.
-pub(super) fn greet(
-    mut link: Box<dyn Link>,
-    peers: &[Peer],
-    spec: &ShardSpec,
-    cancel: &Cancel,
-) -> Result<Option<Peer>, ShardError> {
-    let own = spec.shard;
-    let hello = match link.receive(&Wait::of(GREETING, cancel)) {
-        Ok(Message::Hello(hello)) => hello,
-        Err(LinkError::CalledOff) => return Err(ShardError::CalledOff),
-        Ok(_) | Err(_) => return Ok(None),
-    };
-    let Hello { version: theirs, index, count, host, drawn } = hello;
-    let refused = |text: String| Err(ShardError::Mismatch(text));
-    let name = format!("shard {index}/{count} on {host}");
-    match knows_secret(&mut *link, &spec.secret, &drawn, cancel) {
-        Ok(true) => {}
-        Err(LinkError::CalledOff) => return Err(ShardError::CalledOff),
-        Err(_) => return Ok(None),
-        Ok(false) => {
-            let text =
-                format!("{name} has another secret than shard 0: give all the same {SECRET}");
-            // Whoever is gone need not be told.
-            let _ = link.send(&Message::Refused(ShardError::Mismatch(text)));
-            return Ok(None);
-        }
+fn introduce(mut link: Box<dyn Link>, secret: &ShardSecret, cancel: &Cancel) -> Option<Guest> {
+    let Ok(Message::Hello(hello)) = link.receive(&Wait::of(GREETING, cancel)) else { return None };
+    let is_known = knows_secret(&mut *link, secret, &hello.drawn, cancel).ok()?;
+    if !is_known {
+        let name = hello.name();
+        let text = format!("{name} has another secret than shard 0: give all the same {SECRET}");
+        // Whoever is gone need not be told.
+        let _ = link.send(&Message::Refused(ShardError::Mismatch(text)));
+        return None;
     }
-    let objection = if theirs != version() {
-        Some(format!("{name} is {theirs}, and shard 0 is {}", version()))
-    } else if count != own.count().get() {
-        Some(format!("{name} is one of {count}, and shard 0 one of {}", own.count()))
-    } else if index == 0 || peers.iter().any(|peer| peer.shard.index() == index) {
+    Some(Guest { hello, link })
+}
+
+impl Hello {
+    fn name(&self) -> String {
+        format!("shard {}/{} on {}", self.index, self.count, self.host)
+    }
+}
+
+/// What is against it that `hello` takes part with those that are there.
+fn objection(hello: &Hello, peers: &[Peer], own: Shard) -> Option<String> {
+    let Hello { version: theirs, index, count, host, .. } = hello;
+    if *theirs != version() {
+        Some(format!("{} is {theirs}, and shard 0 is {}", hello.name(), version()))
+    } else if *count != own.count().get() {
+        Some(format!("{} is one of {count}, and shard 0 one of {}", hello.name(), own.count()))
+    } else if *index == 0 || peers.iter().any(|peer| peer.shard.index() == *index) {
         Some(format!("shard {index}/{count} is there twice: {host} is the second"))
     } else {
         None
-    };
-    if let Some(text) = objection {
-        let error = ShardError::Mismatch(text.clone());
-        // All are told below; this one is none of them yet.
-        let _ = link.send(&Message::Refused(error));
-        return refused(text);
     }
-    let shard = Shard::new(index, count);
-    let shard = shard.map_err(|error| ShardError::Mismatch(format!("{name}: {error}")))?;
-    Ok(Some(Peer { shard, host, link, reading: None }))
+}
+
+/// Who has come so far.
+#[derive(Default)]
+pub(super) struct Arrivals {
+    pub(super) peers: Vec<Peer>,
+    /// How many came that are no shards of this run: they said nothing that is understood, or did not know its secret.
+    pub(super) strangers: u64,
+}
+
+impl Arrivals {
+    fn admit(&mut self, guest: Option<Guest>, own: Shard) -> Result<(), ShardError> {
+        let Some(Guest { hello, mut link }) = guest else {
+            self.strangers += 1;
+            return Ok(());
+        };
+        let shard = match objection(&hello, &self.peers, own) {
+            Some(text) => Err(text),
+            None => Shard::new(hello.index, hello.count)
+                .map_err(|error| format!("{}: {error}", hello.name())),
+        };
+        let shard = shard.map_err(|text| {
+            let error = ShardError::Mismatch(text);
+            // All are told by who called; this one is none of them yet.
+            let _ = link.send(&Message::Refused(error.clone()));
+            error
+        })?;
+        self.peers.push(Peer { shard, host: hello.host, link, reading: None });
+        Ok(())
+    }
+
+    /// Waits for `others` shards, each of which says who it is while more of them come: one that says nothing keeps nobody
+    /// waiting. Whoever came by the end of the patience is kept.
+    pub(super) fn of(
+        &mut self,
+        host: &mut Host,
+        others: u64,
+        spec: &ShardSpec,
+        cancel: &Cancel,
+    ) -> Result<(), ShardError> {
+        let wait = Wait::of(spec.patience.into(), cancel);
+        let over = Cancel::new();
+        let (said, came) = mpsc::channel();
+        thread::scope(|scope| {
+            let _stop = ThrownAtEnd(&over);
+            let mut under_way = 0;
+            loop {
+                while let Ok(guest) = came.try_recv() {
+                    under_way -= 1;
+                    self.admit(guest, spec.shard)?;
+                }
+                if self.peers.len() as u64 == others {
+                    return Ok(());
+                }
+                match wait.check() {
+                    Ok(()) => {}
+                    Err(LinkError::CalledOff) => return Err(ShardError::CalledOff),
+                    Err(_) => return Ok(()),
+                }
+                if under_way == MOST_AT_ONCE {
+                    thread::sleep(LOOK);
+                    continue;
+                }
+                let link = match host.next(&Wait::of(LOOK, cancel)) {
+                    Ok(link) => link,
+                    Err(LinkError::Silent) => continue,
+                    Err(error) => return Err(error.of("the place where shards meet")),
+                };
+                let (said, over) = (said.clone(), &over);
+                let greet = move || {
+                    // Whoever no longer listens has met all the others.
+                    let _ = said.send(introduce(link, &spec.secret, over));
+                };
+                let begun = thread::Builder::new().spawn_scoped(scope, greet);
+                begun.map_err(|error| ShardError::Unusable(format!("shard 0: {error}")))?;
+                under_way += 1;
+            }
+        })
+    }
+}
+
+/// Calls off what is still under way: nobody waits for a stranger once all are there.
+struct ThrownAtEnd<'a>(&'a Cancel);
+
+impl Drop for ThrownAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }

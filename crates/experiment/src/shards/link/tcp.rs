@@ -10,7 +10,7 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::{DeflateDecoder, DeflateEncoder};
 
-use super::{Link, LinkError, Message, TICK, Wait, decode, encode};
+use super::{IsCut, Link, LinkError, Message, TICK, Wait, decode, encode};
 
 /// A message is a few kilobytes; a `run.json` with a long plan some more.
 const MOST_BYTES: usize = 64 << 20;
@@ -84,6 +84,13 @@ fn is_patience(error: &io::Error) -> bool {
     !is_cut && matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
 }
 
+/// Whether it says that the other end's system did not answer, rather than that the other end is closed.
+#[cfg(target_os = "linux")]
+const fn cuts(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{HostUnreachable, NetworkUnreachable, TimedOut};
+    matches!(kind, HostUnreachable | NetworkUnreachable | TimedOut)
+}
+
 fn gone(error: io::Error) -> LinkError {
     use io::ErrorKind::{
         BrokenPipe, ConnectionAborted, ConnectionReset, HostUnreachable, NetworkUnreachable,
@@ -129,6 +136,10 @@ impl Link for TcpLink {
             if seen > MOST_BYTES {
                 return Err(LinkError::NotUnderstood("a line without an end".to_owned()));
             }
+            if seen > 0 {
+                // Somebody who sends a byte now and then is waited for no longer than somebody who sends none.
+                wait.check()?;
+            }
             self.fill(wait)?;
         }
     }
@@ -172,6 +183,16 @@ impl Link for TcpLink {
                 left -= count as u64;
             }
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn is_cut(&self) -> Option<IsCut> {
+        use rustix::net::{RecvFlags, recv};
+        let stream = self.stream.try_clone().ok()?;
+        Some(Box::new(move || {
+            let looked = recv(&stream, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
+            looked.is_err_and(|error| cuts(io::Error::from(error).kind()))
+        }))
     }
 
     fn has_round_trips(&self) -> bool {
@@ -258,6 +279,12 @@ mod tests {
         let cut = || io::Error::from(rustix::io::Errno::TIMEDOUT);
         assert!(!is_patience(&cut()) && matches!(gone(cut()), LinkError::Gone));
         assert!(is_patience(&io::Error::from(rustix::io::Errno::AGAIN)));
+        // While it measures, a shard tells one from an end that is closed, and from silence.
+        assert!(cuts(cut().kind()) && !cuts(io::ErrorKind::ConnectionReset));
+        let is_cut = link.is_cut().unwrap();
+        assert!(!is_cut(), "nothing was said");
+        drop(listener);
+        assert!(!is_cut(), "it is closed");
     }
 
     #[test]
