@@ -74,6 +74,11 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
+    /// One run by 1, 2, 3 and 8 processes of this machine as rows of a table: whatever is counted is the same
+    ShardTable {
+        /// A program that is built already; by default it is built first
+        fizeau: Option<PathBuf>,
+    },
     /// Run shards under a real Slurm of this machine, unpacked into target/slurm
     Slurm {
         /// A program that is built already; by default it is built first
@@ -157,6 +162,7 @@ pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Task::Sweep { args } => sweep::run(&args),
         Task::Shards { count, args } => shards::run(count, &args),
+        Task::ShardTable { fizeau } => shards::table::run(fizeau),
         Task::Slurm { fizeau } => slurm::run(fizeau),
         Task::Namespaces { fizeau } => namespaces::run(fizeau),
         Task::Test => test::run(),

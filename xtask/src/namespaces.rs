@@ -4,15 +4,17 @@
 //! It takes the right to make namespaces, as root has it, and `ip` of iproute2. Where they are not to be had, that is said and the exit code is 0,
 //! unless `CI` is set. What was made is removed, and what was started is ended by its process number.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
-use crate::slurm::{built, summary};
+use crate::process;
+use crate::shards::trial::{BENCH, Running, given_or_built, summary};
+use crate::tool::exit_code;
 
 /// How many shards there are.
 const SHARDS: usize = 3;
@@ -23,22 +25,26 @@ const SERVER: &str = "10.77.0.1:8000";
 /// Where shard 0 listens.
 const MEETING: &str = "10.77.0.10:5317";
 
-/// How long anything may take: a cut link is noticed after half a minute.
-const LONGEST: Duration = Duration::from_secs(180);
+/// How long shards may take until they have sent something.
+const MEETING_TAKES: Duration = Duration::from_secs(90);
 
 /// Runs three shards, and three of which one is cut off. `fizeau` is the program, where one is built.
 pub(crate) fn run(fizeau: Option<PathBuf>) -> Result<ExitCode> {
+    Ok(exit_code(hold(|| given_or_built(fizeau))? || !process::is_ci()))
+}
+
+/// Whether it could be tried here; where not, why is said. What does not hold is an error.
+pub(crate) fn hold(fizeau: impl FnOnce() -> Result<PathBuf>) -> Result<bool> {
     let network = match Network::start() {
         Ok(network) => network,
         Err(error) => {
             eprintln!(
-                "xtask: SKIPPED: nothing was tried in namespaces, which cannot be had: {error:#}"
+                "!!! SKIPPED: nothing was tried in namespaces, which cannot be had: {error:#}"
             );
-            let is_ci = std::env::var_os("CI").is_some();
-            return Ok(if is_ci { ExitCode::FAILURE } else { ExitCode::SUCCESS });
+            return Ok(false);
         }
     };
-    let fizeau = fizeau.map_or_else(built, |path| Ok(std::path::absolute(path)?))?;
+    let fizeau = fizeau()?;
     let home = std::path::absolute("target/namespaces")?;
     fs::create_dir_all(&home)?;
     let trial = Trial { network, fizeau, home };
@@ -46,7 +52,7 @@ pub(crate) fn run(fizeau: Option<PathBuf>) -> Result<ExitCode> {
     trial.whole()?;
     trial.cut()?;
     println!("namespaces: all of it holds");
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
 /// Namespaces joined by a bridge. Dropping it removes them.
@@ -112,39 +118,6 @@ fn ip(words: &str) -> Result<()> {
     Ok(())
 }
 
-/// A process, ended with this.
-struct Running {
-    child: Child,
-    name: String,
-    said: PathBuf,
-}
-
-impl Running {
-    /// The exit code.
-    fn ends(&mut self) -> Result<Option<i32>> {
-        let begun = Instant::now();
-        while begun.elapsed() < LONGEST {
-            if let Some(ended) = self.child.try_wait()? {
-                return Ok(ended.code());
-            }
-            thread::sleep(Duration::from_millis(50));
-        }
-        bail!("{} did not end within {} s: {}", self.name, LONGEST.as_secs(), self.said()?)
-    }
-
-    fn said(&self) -> Result<String> {
-        fs::read_to_string(&self.said).with_context(|| self.said.display().to_string())
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // What has ended already need not be ended.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// What is tried.
 struct Trial {
     network: Network,
@@ -154,12 +127,9 @@ struct Trial {
 
 impl Trial {
     fn start(&self, name: &str, place: &str, change: impl FnOnce(&mut Command)) -> Result<Running> {
-        let said = self.home.join(format!("{name}.txt"));
         let mut command = self.network.within(place, &self.fizeau);
         change(&mut command);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&said)?);
-        let child = command.spawn().with_context(|| format!("cannot start {name}"))?;
-        Ok(Running { child, name: name.to_owned(), said })
+        Running::start(name, command, &self.home)
     }
 
     fn serve(&self) -> Result<Running> {
@@ -174,12 +144,10 @@ impl Trial {
     fn bench(&self, requests: u64, out: &Path) -> Result<Vec<Running>> {
         // What an earlier trial left.
         let _ = fs::remove_dir_all(out);
-        let line = "bench --model m --num-warmups 8 --request-rate 60 --isl 32 --osl 16 --salt 5 --threads 1 \
-                    --threshold lateness-invalid=600s,cpu-invalid=1";
         let start = |index: usize| {
             self.start(&format!("shard-{index}"), &index.to_string(), |command| {
                 command
-                    .args(line.split_whitespace())
+                    .args(BENCH.split_whitespace())
                     .arg("--num-prompts")
                     .arg(requests.to_string());
                 command.args(["--base-url", &format!("http://{SERVER}")]).arg("--out").arg(out);
@@ -198,12 +166,16 @@ impl Trial {
             let code = shard.ends()?;
             ensure!(code == Some(0), "{} ended with {code:?}: {}", shard.name, shard.said()?);
         }
-        let (sent, count, skew) = summary(&out)?;
+        let summary = summary(&out)?;
+        let (sent, count) = summary.sent_by();
         ensure!(
             (sent, count) == (300, SHARDS as u64),
             "{count} shards of {SHARDS} sent {sent} of 300 requests"
         );
-        println!("namespaces: 300 requests from {SHARDS} addresses, begun within {skew:.2} ms");
+        println!(
+            "namespaces: 300 requests from {SHARDS} addresses, begun within {}",
+            summary.skew()
+        );
         Ok(())
     }
 
@@ -215,7 +187,7 @@ impl Trial {
         let begun = Instant::now();
         while !fs::metadata(tapes(last)).is_ok_and(|file| file.len() > 0) {
             ensure!(
-                begun.elapsed() < LONGEST,
+                begun.elapsed() < MEETING_TAKES,
                 "shard {last} sent nothing: {}",
                 shards[last].said()?
             );

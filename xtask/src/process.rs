@@ -46,6 +46,11 @@ pub(crate) fn output_of(command: &mut Command) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// Whether this is a run of continuous integration, where what is not tried has failed.
+pub(crate) fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
+}
+
 /// Runs a test runner: shows what it prints and adds up its closing lines. The first value is whether it
 /// ended well.
 ///

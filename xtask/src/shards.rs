@@ -1,5 +1,8 @@
 //! `cargo xtask shards N -- fizeau sweep ...`: one run as so many processes of this machine, each on a core of its own.
 
+pub(crate) mod table;
+pub(crate) mod trial;
+
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read};
 use std::net::{Ipv4Addr, TcpListener};

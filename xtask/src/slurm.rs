@@ -7,75 +7,45 @@ mod cluster;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Output};
+use std::process::{ExitCode, Output};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
-use crate::cargo;
+use crate::process;
 use crate::shards::free_port;
+use crate::shards::trial::{BENCH, Server, WARM_UPS, given_or_built, summary};
+use crate::tool::exit_code;
 use cluster::{Cluster, packages};
 
 /// Brings a cluster up, runs a step, an array and a task that dies, and takes the cluster down. `fizeau` is the program, where one is built.
 pub(crate) fn run(fizeau: Option<PathBuf>) -> Result<ExitCode> {
+    Ok(exit_code(hold(|| given_or_built(fizeau))? || !process::is_ci()))
+}
+
+/// Whether it could be tried here; where not, why is said. What does not hold is an error.
+pub(crate) fn hold(fizeau: impl FnOnce() -> Result<PathBuf>) -> Result<bool> {
     let home = std::path::absolute("target/slurm")?;
     if let Err(error) = packages(&home) {
         eprintln!(
-            "xtask: SKIPPED: nothing was tried under Slurm, whose packages cannot be had: {error:#}"
+            "!!! SKIPPED: nothing was tried under Slurm, whose packages cannot be had: {error:#}"
         );
-        let is_ci = std::env::var_os("CI").is_some();
-        return Ok(if is_ci { ExitCode::FAILURE } else { ExitCode::SUCCESS });
+        return Ok(false);
     }
-    let fizeau = &fizeau.map_or_else(built, |path| Ok(std::path::absolute(path)?))?;
-    let server = Server::start(fizeau)?;
-    let cluster = Cluster::start(&home)?;
-    let trial = Trial {
-        fizeau,
-        url: format!("http://127.0.0.1:{}", server.port),
-        home: &home,
-        cluster: &cluster,
-    };
+    let fizeau = &fizeau()?;
+    let server = &Server::start(fizeau, &home)?;
+    let cluster = &Cluster::start(&home)?;
+    let trial = Trial { fizeau, server, home: &home, cluster };
     trial.step()?;
     trial.array()?;
     trial.death()?;
     println!("slurm: all of it holds");
-    Ok(ExitCode::SUCCESS)
-}
-
-/// The command line, built.
-pub(crate) fn built() -> Result<PathBuf> {
-    let built = cargo::build(&["--package", "fizeau-cli", "--bin", "fizeau", "--all-features"])?;
-    let fizeau = built.first().context("cargo built no program named fizeau in fizeau-cli")?;
-    Ok(fizeau.path.clone())
-}
-
-/// A simulated server, ended with this.
-struct Server {
-    child: std::process::Child,
-    port: u16,
-}
-
-impl Server {
-    fn start(fizeau: &Path) -> Result<Self> {
-        let port = free_port()?;
-        let mut command = Command::new(fizeau);
-        command.args(["serve", "--ttft-ms", "20", "--itl-ms", "2", "--port", &port.to_string()]);
-        let child = command.stdout(std::process::Stdio::null()).spawn().context("cannot serve")?;
-        Ok(Self { child, port })
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // What has ended already need not be ended.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+    Ok(true)
 }
 
 /// What is tried.
 struct Trial<'a> {
     fizeau: &'a Path,
-    url: String,
+    server: &'a Server,
     home: &'a Path,
     cluster: &'a Cluster,
 }
@@ -89,15 +59,13 @@ impl Trial<'_> {
     }
 
     fn bench(&self, requests: &str, out: &Path) -> Vec<String> {
-        let line = "bench --model m --num-warmups 8 --request-rate 60 --isl 32 --osl 16 --salt 5 --threads 1 \
-                    --threshold lateness-invalid=600s,cpu-invalid=1";
         let mut words = vec![self.fizeau.display().to_string()];
-        words.extend(line.split_whitespace().map(str::to_owned));
+        words.extend(BENCH.split_whitespace().map(str::to_owned));
         let more = [
             "--num-prompts",
             requests,
             "--base-url",
-            &self.url,
+            &self.server.url(),
             "--out",
             &out.display().to_string(),
         ];
@@ -115,12 +83,15 @@ impl Trial<'_> {
             .env("FIZEAU_RENDEZVOUS", meeting);
         let ended = srun.output()?;
         ensure!(ended.status.success(), "srun -N2 -n4: {}", said(&ended));
-        let (sent, count, skew) = summary(&out)?;
+        let summary = summary(&out)?;
+        let (sent, count) = summary.sent_by();
         ensure!(
             (sent, count) == (300, 4),
             "srun -N2 -n4 sent {sent} of 300 requests from {count} of 4 tasks"
         );
-        println!("slurm: srun -N2 -n4: 300 requests once each, begun within {skew:.2} ms");
+        let answered = self.server.answered()?.saturating_sub(WARM_UPS);
+        ensure!(answered == 300, "of 300 requests the server saw {answered}");
+        println!("slurm: srun -N2 -n4: 300 requests once each, begun within {}", summary.skew());
         Ok(())
     }
 
@@ -136,7 +107,7 @@ impl Trial<'_> {
         sbatch.args(["--wait", "--no-requeue", "--array=0-3", "-o"]);
         let ended = sbatch.arg(meet.join("%a.out")).arg(&script).output()?;
         ensure!(ended.status.success(), "sbatch --array=0-3: {}", said(&ended));
-        let (sent, count, _) = summary(&out)?;
+        let (sent, count) = summary(&out)?.sent_by();
         ensure!(
             (sent, count) == (200, 4),
             "sbatch --array=0-3 sent {sent} of 200 requests from {count} of 4 tasks"
@@ -170,15 +141,4 @@ impl Trial<'_> {
 fn said(ended: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     format!("{}{}", text(&ended.stdout), text(&ended.stderr))
-}
-
-/// How many requests a run sent, from how many tasks, and how far apart those began.
-pub(crate) fn summary(out: &Path) -> Result<(u64, u64, f64)> {
-    let path = out.join("summary.json");
-    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let summary: serde_json::Value = serde_json::from_str(&text)?;
-    let number = |pointer: &str| summary.pointer(pointer).and_then(serde_json::Value::as_u64);
-    let skew = summary.pointer("/shards/start_skew_ms").and_then(serde_json::Value::as_f64);
-    let found = (number("/requests/sent"), number("/shards/count"));
-    Ok((found.0.unwrap_or(0), found.1.unwrap_or(0), skew.unwrap_or(f64::NAN)))
 }

@@ -6,15 +6,15 @@ mod browser;
 mod gate;
 mod lints;
 
-use std::env;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::Result;
 
 use crate::cargo::{self, Metadata};
-use crate::{engine, process, ptx, tidy};
+use crate::shards::trial::given_or_built;
+use crate::{engine, namespaces, process, ptx, slurm, tidy};
 use gate::{Gate, Outcome};
 
 /// The tests and the documentation are built with every feature, so that nothing goes unchecked and
@@ -45,6 +45,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         gate.step("clippy of the rest", clippy);
         gate.step("libraries alone", || libraries_alone(&metadata));
         real_engine(&mut gate, &xtask);
+        launchers(&mut gate);
     }
     Ok(gate.close())
 }
@@ -119,8 +120,11 @@ fn kernels() -> Result<Outcome> {
         Ok(assembler) => assembler,
         Err(missing) => {
             eprintln!("!!! THE KERNELS FOR GPUS ARE NOT ASSEMBLED: {missing:#}");
-            let in_ci = env::var("CI").is_ok_and(|value| value == "true");
-            return Ok(if in_ci { Outcome::Failed } else { Outcome::Skipped("no assembler") });
+            return Ok(if process::is_ci() {
+                Outcome::Failed
+            } else {
+                Outcome::Skipped("no assembler")
+            });
         }
     };
     ptx::assemble(&assembler, &cargo::examples(&EVERYTHING)?)?;
@@ -133,8 +137,7 @@ fn real_engine(gate: &mut Gate, xtask: &Path) {
     if let Err(missing) = engine::find_python() {
         gate.step(NAME, || {
             eprintln!("!!! THE TESTS AGAINST A REAL ENGINE DO NOT RUN: {missing}");
-            let in_ci = env::var("CI").is_ok_and(|value| value == "true");
-            Ok(if in_ci { Outcome::Failed } else { Outcome::Skipped("no Python") })
+            Ok(if process::is_ci() { Outcome::Failed } else { Outcome::Skipped("no Python") })
         });
         return;
     }
@@ -148,6 +151,23 @@ fn real_engine(gate: &mut Gate, xtask: &Path) {
             gate.step(NAME, || Err(error));
         }
     }
+}
+
+/// Runs of several processes under a real Slurm, and with addresses of their own.
+fn launchers(gate: &mut Gate) {
+    let built = || -> Result<PathBuf> { given_or_built(None) };
+    gate.step("slurm", || {
+        Ok(match slurm::hold(built)? {
+            true => Outcome::Passed,
+            false if process::is_ci() => Outcome::Failed,
+            false => Outcome::Skipped("no Slurm"),
+        })
+    });
+    // Unlike packages, the right to make namespaces is not for a program to get: CI may lack it as well.
+    gate.step("namespaces", || {
+        let is_tried = namespaces::hold(built)?;
+        Ok(if is_tried { Outcome::Passed } else { Outcome::Skipped("no namespaces") })
+    });
 }
 
 /// Runs a cargo command that is a check by itself.

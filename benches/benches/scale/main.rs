@@ -3,6 +3,9 @@
 //! `cargo xtask bench scale`, or with the number of requests of a level after it: by default a million, with a hundred million tokens. Tapes are made
 //! up as they are read, no two alike, so that no disk is measured; what the making alone takes stands beside it. Between two levels shard 0 does what
 //! the rows say for theirs, and decides by the summary, whose row stands apart.
+//!
+//! 256 shards of a million requests *each* would be a terabyte of tapes, hours of making them up. There the shards' tallies are merged, not their
+//! tapes: the tallies of four shards are made, each from tapes of its own, and each is taken for 64 shards.
 
 mod meeting;
 
@@ -33,6 +36,7 @@ fn main() -> Result<()> {
     {
         merge(shards, requests)?;
     }
+    fold(requests)?;
     let (participants, spent) = meeting::hold()?;
     row(&format!("{participants} shards met on the loopback"), &spent);
     Ok(())
@@ -57,6 +61,34 @@ fn merge(shards: u64, requests: u64) -> Result<()> {
     let since = Since::now();
     tally.settle();
     black_box((tally.summary(), tail));
+    row("  their summary, by which the next level is decided", &since.spent());
+    Ok(())
+}
+
+/// How many shards are merged by their tallies, and of how many the tallies are made.
+const FOLDED: [u64; 2] = [256, 4];
+
+/// So many shards of so many requests each, added up from their tallies, and their summary.
+fn fold(requests: u64) -> Result<()> {
+    let goals: GoodputGoals = "ttft:500 tpot:50".parse()?;
+    let [shards, made] = FOLDED;
+    let since = Since::now();
+    let tallied = (0..made).map(|index| {
+        let mut tally = LevelTally::new(&goals);
+        (0..requests).for_each(|number| tally.add(&tape(index + shards * number)));
+        tally
+    });
+    let tallies: Vec<LevelTally> = tallied.collect();
+    row(&format!("{made} x {requests} requests made up and tallied"), &since.spent());
+    let since = Since::now();
+    let mut whole = LevelTally::new(&goals);
+    for tally in tallies.iter().cycle().take(usize::try_from(shards)?) {
+        whole.merge(tally.clone());
+    }
+    row(&format!("tallies of {shards} x {requests} requests merged"), &since.spent());
+    let since = Since::now();
+    whole.settle();
+    black_box(whole.summary());
     row("  their summary, by which the next level is decided", &since.spent());
     Ok(())
 }

@@ -94,7 +94,7 @@ pub(crate) const FLAT_OUT: Shape = Shape {
 /// The same, long enough to see whether memory grows with the number of requests.
 pub(crate) const MILLION: Shape = Shape {
     per_stream: 1_000_000 / FLAT_OUT.streams,
-    bars: Bars { peak: Some(300.0), ..NO_BARS },
+    bars: Bars { peak: Some(120.0), ..NO_BARS },
     ..FLAT_OUT
 };
 

@@ -20,6 +20,12 @@ const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
 const NODES: [&str; 2] = ["n1", "n2"];
 
+/// How many seconds a command of Slurm's may take.
+const LONGEST_S: &str = "90";
+
+/// How long daemons may take to end before they are killed.
+const ENDING: Duration = Duration::from_secs(5);
+
 /// Fetches and unpacks what is not there yet.
 pub(super) fn packages(home: &Path) -> Result<()> {
     let (files, root) = (home.join("packages"), home.join("root"));
@@ -27,17 +33,28 @@ pub(super) fn packages(home: &Path) -> Result<()> {
         return Ok(());
     }
     fs::create_dir_all(&files)?;
-    let mut fetch = Command::new("apt-get");
-    fetch.arg("download").args(PACKAGES).current_dir(&files);
-    let fetched = fetch.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let fetched = fetched.context("there is no apt-get")?;
-    ensure!(fetched.success(), "apt-get download {} failed", PACKAGES.join(" "));
+    if !fetch(&files)? {
+        // A machine that was just made knows of no packages; only root may ask for the list.
+        let _ = quiet(Command::new("apt-get").arg("update"));
+        ensure!(fetch(&files)?, "apt-get download {} failed", PACKAGES.join(" "));
+    }
     for file in fs::read_dir(&files)? {
         let mut unpack = Command::new("dpkg");
         unpack.arg("-x").arg(file?.path()).arg(&root);
         ensure!(process::succeeds(&mut unpack)?, "dpkg cannot unpack a package");
     }
     Ok(())
+}
+
+/// Whether all packages are in `files`.
+fn fetch(files: &Path) -> Result<bool> {
+    quiet(Command::new("apt-get").arg("download").args(PACKAGES).current_dir(files))
+}
+
+/// Whether `command` ended well; nothing of it is shown.
+fn quiet(command: &mut Command) -> Result<bool> {
+    let ended = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    Ok(ended.with_context(|| format!("there is no {}", command.get_program().display()))?.success())
 }
 
 /// A controller and two nodes. Dropping it ends them.
@@ -50,7 +67,8 @@ impl Cluster {
     /// Brings it up.
     pub(super) fn start(home: &Path) -> Result<Self> {
         let cluster = Self { root: home.join("root"), state: home.join("state") };
-        // What an earlier one left.
+        // What an earlier one left, were it stopped in the midst.
+        cluster.end();
         let _ = fs::remove_dir_all(&cluster.state);
         for folder in ["ctld", "n1", "n2"] {
             fs::create_dir_all(cluster.state.join(folder))?;
@@ -75,7 +93,9 @@ impl Cluster {
         let folder = if name.ends_with("-wlm") { "usr/sbin" } else { "usr/bin" };
         let libraries = self.root.join(LIBRARIES);
         let libraries = format!("{}/slurm-wlm:{}", libraries.display(), libraries.display());
-        let mut command = Command::new(self.root.join(folder).join(name));
+        // Whatever happens, nothing waits for ever.
+        let mut command = Command::new("timeout");
+        command.args(["-k", "5", LONGEST_S]).arg(self.root.join(folder).join(name));
         command.env("SLURM_CONF", self.conf()).env("LD_LIBRARY_PATH", libraries);
         command
     }
@@ -123,13 +143,34 @@ impl Cluster {
     }
 }
 
+impl Cluster {
+    /// Ends whatever runs of the programs that were unpacked, and waits until it is gone.
+    fn end(&self) {
+        let begun = Instant::now();
+        loop {
+            let running = self.running();
+            if running.is_empty() || begun.elapsed() > ENDING * 2 {
+                return;
+            }
+            let signal = if begun.elapsed() < ENDING { "-TERM" } else { "-KILL" };
+            // What has ended already need not be ended.
+            let _ = quiet(Command::new("kill").arg(signal).args(&running));
+            thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    /// The numbers of the processes whose program is one of those that were unpacked.
+    fn running(&self) -> Vec<String> {
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let ours = processes.filter(|process| {
+            fs::read_link(process.path().join("exe")).is_ok_and(|exe| exe.starts_with(&self.root))
+        });
+        ours.map(|process| process.file_name().to_string_lossy().into_owned()).collect()
+    }
+}
+
 impl Drop for Cluster {
     fn drop(&mut self) {
-        for name in ["n1", "n2", "ctld"] {
-            let file = self.state.join(format!("{name}.pid"));
-            let Ok(process) = fs::read_to_string(file) else { continue };
-            // What has ended already need not be ended.
-            let _ = Command::new("kill").arg(process.trim()).status();
-        }
+        self.end();
     }
 }

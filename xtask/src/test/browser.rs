@@ -23,8 +23,7 @@ pub(crate) fn set_up() -> Result<Outcome> {
         "!!! THE TESTS OF THE PAGE IN A BROWSER DO NOT RUN: no Chromium was found, and none could be installed."
     );
     eprintln!("!!! On Debian, as root: apt-get install chromium");
-    let in_ci = env::var("CI").is_ok_and(|value| value == "true");
-    Ok(if in_ci { Outcome::Failed } else { Outcome::Skipped("no Chromium") })
+    Ok(if process::is_ci() { Outcome::Failed } else { Outcome::Skipped("no Chromium") })
 }
 
 fn is_there() -> bool {

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let merge = ShardMerge::of(&args.runs, forced_by, &mut note).map_err(refused)?;
     let goals = merge.goals().map_err(refused)?;
     let out = folder::claim(&args.out)?;
-    let mut vllm = VllmTally::new(&VllmSelection::default(), &goals, VllmDetail::Brief);
+    let mut vllm = VllmTally::new(&VllmSelection::default(), &goals, VllmDetail::Totals);
     let merged = merge.write(&out, |tape| vllm.add(tape), &mut note);
     let MergedRun { report, setup, cap, .. } = merged.map_err(refused)?;
     let request_rate = match report.load {

@@ -28,7 +28,7 @@ impl Stats {
         }
     }
 
-    /// Of pooled gaps.
+    /// Of pooled gaps, and of more values than are kept one by one.
     pub(super) fn of_gaps(gaps: &PooledSample, percentiles: &[Percent]) -> Self {
         let summary = gaps.summary();
         let percents: Vec<f64> = percentiles.iter().map(|p| p.get()).collect();

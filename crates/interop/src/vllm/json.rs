@@ -9,6 +9,8 @@ use super::{VllmRequestRate, VllmResult, VllmRun, figures::rate};
 /// How much of each request goes into the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VllmDetail {
+    /// Totals alone, for whoever writes no file.
+    Totals,
     /// Totals, latencies and queue times, as vLLM writes by default.
     #[default]
     Brief,
@@ -83,6 +85,7 @@ impl VllmResult {
         self.totals(&mut object);
         match self.detail {
             // These two stay in vLLM's file whether or not details were asked for.
+            VllmDetail::Totals => {}
             VllmDetail::Brief => self.requests.put(&mut object, &["latencies", "queue_times"]),
             VllmDetail::Full => self.requests.put(&mut object, &REQUESTS),
         }

@@ -66,6 +66,9 @@ impl Lists {
     /// A failed request has zeros for what it did not reach, as vLLM has it; its error text tells it apart. Latencies and
     /// queue times stand in every file, the rest only in a full one.
     pub(crate) fn add(&mut self, tape: &Tape, epoch: Stamp, detail: VllmDetail) {
+        if detail == VllmDetail::Totals {
+            return;
+        }
         let good = tape.is_success();
         let seconds = |span: Option<Nanos>| {
             let span = span.filter(|_| good);

@@ -1,7 +1,7 @@
 //! vLLM's result, added up one tape at a time.
 
-use fizeau_core::{PerSec, RequestPurpose, Seconds, Stamp, Tape, Tokens};
-use fizeau_metrics::{GoodputGoals, PooledSample, SimpleGoals};
+use fizeau_core::{Nanos, PerSec, RequestPurpose, Seconds, Stamp, Tape, Tokens};
+use fizeau_metrics::{GoodputGoals, LevelTally, PooledSample, SimpleGoals};
 
 use super::figures::{self, Stats};
 use super::lists::Lists;
@@ -10,8 +10,9 @@ use super::probes::Probes;
 use super::{VllmDetail, VllmMetric, VllmRequestRate, VllmResult, VllmRun, VllmSelection};
 use crate::peers::run;
 
-/// What vLLM's client would have seen of a level so far, without the tapes: some fifty bytes a request; with
-/// [`VllmDetail::Full`] all that its file then holds, which grows with every token.
+/// What vLLM's client would have seen of a level so far, without the tapes: sixteen bytes a request, by which the peak of requests in
+/// flight is found, and at [`VllmDetail::Brief`] as many again; with [`VllmDetail::Full`] all that its file then holds, which grows with
+/// every token. Beyond [`LevelTally::EXACT`] requests percentiles are within 0.05 %.
 ///
 /// ```
 /// use fizeau_core::{Stamp, Tape};
@@ -43,10 +44,32 @@ pub struct VllmTally {
 /// The values of one metric over the successful requests.
 #[derive(Debug, Clone)]
 enum Sample {
-    /// One a request, in milliseconds.
+    /// One a request, in milliseconds: as many as are kept one by one.
     Each(Vec<f64>),
+    /// More of them, in buckets.
+    Many(PooledSample),
     /// Gaps of all requests.
     Gaps(PooledSample),
+}
+
+impl Sample {
+    /// Takes in the value of one request.
+    fn add(&mut self, value: f64) {
+        match self {
+            Self::Each(values) if values.len() < LevelTally::EXACT => values.push(value),
+            Self::Each(values) => {
+                let mut many = PooledSample::up_to(0);
+                values.iter().chain([&value]).for_each(|&value| many.push(nanos(value)));
+                *self = Self::Many(many);
+            }
+            Self::Many(sample) | Self::Gaps(sample) => sample.push(nanos(value)),
+        }
+    }
+}
+
+/// Of milliseconds, to the nearest nanosecond.
+fn nanos(millis: f64) -> Nanos {
+    Nanos::from_nanos((millis * 1e6).round() as u64)
 }
 
 impl VllmTally {
@@ -103,8 +126,8 @@ impl VllmTally {
         self.rate.add(tape);
         for (metric, sample) in &mut self.samples {
             match sample {
-                Sample::Each(values) => values.extend(figures::value(*metric, tape)),
                 Sample::Gaps(gaps) => gaps.extend(run::spans(run::events(tape))),
+                each => figures::value(*metric, tape).into_iter().for_each(|value| each.add(value)),
             }
         }
     }
@@ -130,7 +153,9 @@ impl VllmTally {
         let samples = self.samples.into_iter().filter(|(metric, _)| available(*metric));
         let stats = samples.map(|(metric, sample)| match sample {
             Sample::Each(values) => (metric, Stats::of(values, percentiles)),
-            Sample::Gaps(gaps) => (metric, Stats::of_gaps(&gaps, percentiles)),
+            Sample::Many(pooled) | Sample::Gaps(pooled) => {
+                (metric, Stats::of_gaps(&pooled, percentiles))
+            }
         });
         let goodput = figures::rate(self.good as f64, duration);
         VllmResult {

@@ -5,9 +5,9 @@ use fizeau_core::{
     Tokens, Usage,
 };
 use fizeau_interop::{
-    VllmDetail, VllmRampStrategy, VllmRequestRate, VllmResult, VllmRun, VllmSelection,
+    VllmDetail, VllmRampStrategy, VllmRequestRate, VllmResult, VllmRun, VllmSelection, VllmTally,
 };
-use fizeau_metrics::GoodputGoals;
+use fizeau_metrics::{GoodputGoals, LevelTally};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -180,6 +180,32 @@ fn the_figures_are_by_vllms_definitions() {
     assert_eq!(json["p50_e2el_ms"], 74.5);
     assert!(json["p99.9_ttft_ms"].is_number());
     assert!(json.get("p99_ttft_ms").is_none());
+}
+
+/// More requests than are kept one by one: counts, means and extremes stay exact, percentiles are within 0.05 %.
+#[test]
+fn figures_of_very_many_requests_come_from_buckets() {
+    let count = LevelTally::EXACT as u64 + 1_000;
+    let ttft = |k: u64| 20 + k % 1_000;
+    let tapes = (0..count).map(|k| tape(k, &[(k + ttft(k), 1), (k + ttft(k) + 40, 2)]));
+    let mut tally =
+        VllmTally::new(&VllmSelection::default(), &GoodputGoals::default(), VllmDetail::Totals);
+    tapes.for_each(|tape| tally.add(&tape));
+    let json = parsed(&tally.finish(run()));
+    assert!(json.get("latencies").is_none() && json.get("ttfts").is_none());
+    assert_eq!(json["completed"], count);
+    let mut all: Vec<u64> = (0..count).map(ttft).collect();
+    all.sort_unstable();
+    let near = |key: &str, exact: f64| {
+        let found = json[key].as_f64().unwrap();
+        assert!((found / exact - 1.0).abs() < 5e-4, "{key}: {found} for {exact}");
+    };
+    near("mean_ttft_ms", all.iter().sum::<u64>() as f64 / count as f64);
+    near("median_ttft_ms", all[all.len() / 2] as f64);
+    near("p99_ttft_ms", all[all.len() * 99 / 100] as f64);
+    near("mean_tpot_ms", 20.0);
+    near("p99_tpot_ms", 20.0);
+    near("mean_itl_ms", 40.0);
 }
 
 /// vLLM takes the pace of a reply of one token as 0, which meets any goal; ours is absent and meets none.

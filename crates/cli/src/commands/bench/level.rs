@@ -74,8 +74,11 @@ impl<'a> LevelOutputs<'a> {
         cancel: &Cancel,
     ) -> LevelWatcher {
         let (goals, setup) = (&level.settings.goals, &level.basis.setup);
-        let detail =
-            if self.args.result.save_detailed { VllmDetail::Full } else { VllmDetail::Brief };
+        let detail = match self.result {
+            None => VllmDetail::Totals,
+            Some(_) if self.args.result.save_detailed => VllmDetail::Full,
+            Some(_) => VllmDetail::Brief,
+        };
         let vllm = VllmLevel(VllmTally::new(&self.selection, goals, detail));
         let details = folder.map(|_| DetailWatcher::new(goals));
         (Progress::new(view, Title::of("bench", setup), cancel), (vllm, details))
