@@ -3,6 +3,7 @@
 //! - `hot_paths`: the pure layers, under criterion: bytes to arrivals, tapes to figures and files, points to a frontier,
 //!   model and device to a bound, a sweep in virtual time.
 //! - `pareto`: frontiers of a million points, side by side with the Python package moocore, installed below `target/`.
+//! - `probe`: what `fizeau probe` measures of the processor, side by side with STREAM, likwid-bench, numpy and a C program.
 //! - `scale`: tapes of up to 256 shards merged, and a meeting of a thousand: how fast, and in how much memory.
 //! - `sim`: the simulated engine, alone and behind a router: requests a second, and in how much memory.
 //! - `sol`: evaluations of the speed of light, and `fizeau sol` as a process: how fast, and with how many allocations.
@@ -12,6 +13,8 @@
 //!
 //! Run them with `cargo xtask bench`. Nothing here is a test: what is measured is printed, not asserted.
 
+mod python;
 mod spent;
 
+pub use python::environment;
 pub use spent::{Since, Spent};

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
     process::become_command(command)
 }
 
-/// The bench that is meant, and what to tell it: `agreement` (of `transport`), `false-alarms`, `pareto`, `scale`, `search`, `sim`, `sol`, `tapes`, `trace` and `transport` are benches of their own;
+/// The bench that is meant, and what to tell it: `agreement` (of `transport`), `false-alarms`, `pareto`, `probe`, `scale`, `search`, `sim`, `sol`, `tapes`, `trace` and `transport` are benches of their own;
 /// anything else is a filter, and those only criterion knows.
 fn chosen(args: &[OsString]) -> (Option<&'static str>, &[OsString]) {
     match args {
@@ -28,6 +28,7 @@ fn chosen(args: &[OsString]) -> (Option<&'static str>, &[OsString]) {
         [first, ..] if first == "agreement" => (Some("transport"), args),
         [first, rest @ ..] if first == "false-alarms" => (Some("false_alarms"), rest),
         [first, rest @ ..] if first == "pareto" => (Some("pareto"), rest),
+        [first, rest @ ..] if first == "probe" => (Some("probe"), rest),
         [first, rest @ ..] if first == "scale" => (Some("scale"), rest),
         [first, rest @ ..] if first == "search" => (Some("search"), rest),
         [first, rest @ ..] if first == "sim" => (Some("sim"), rest),
@@ -48,6 +49,7 @@ mod tests {
         let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
         assert_eq!(chosen(&[]), (None, &[][..]));
         assert_eq!(chosen(&words(&["pareto"])), (Some("pareto"), &[][..]));
+        assert_eq!(chosen(&words(&["probe", "5"])), (Some("probe"), &words(&["5"])[..]));
         assert_eq!(chosen(&words(&["search", "truth"])), (Some("search"), &words(&["truth"])[..]));
         assert_eq!(chosen(&words(&["sim"])), (Some("sim"), &[][..]));
         assert_eq!(chosen(&words(&["sol"])), (Some("sol"), &[][..]));

@@ -2,19 +2,17 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use fizeau_benches::environment;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-const LOCK: &str = include_str!("requirements.lock");
+const LOCK: &str = "benches/pareto/requirements.lock";
 const SCRIPT: &str = "benches/pareto/moocore_calls.py";
-/// The plain name first; the others are for machines whose plain name is an old one.
-const PYTHONS: [&str; 5] = ["python3", "python3.14", "python3.13", "python3.12", "python3.11"];
-const PROBE: &str = "import sys, venv, ensurepip; assert sys.version_info >= (3, 11)";
 
 /// Running, and ready for requests.
 #[derive(Debug)]
@@ -41,7 +39,9 @@ pub(crate) struct Called {
 impl Rival {
     /// Installs moocore below `target/` unless it is there, and starts it.
     pub(crate) fn start() -> Result<Self> {
-        let python = environment(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("moocore"))?;
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("moocore");
+        let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join(LOCK);
+        let python = environment("moocore", &folder, &lock).map_err(anyhow::Error::msg)?;
         let mut command = Command::new(python);
         command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(SCRIPT));
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -92,36 +92,4 @@ impl Drop for Rival {
         self.process.kill().ok();
         self.process.wait().ok();
     }
-}
-
-/// The Python of a virtual environment in `folder` that has what is locked. It is made anew if the lock has changed.
-fn environment(folder: &Path) -> Result<PathBuf> {
-    let (python, stamp) = (folder.join("bin/python"), folder.join("installed.lock"));
-    if fs::read_to_string(&stamp).is_ok_and(|lock| lock == LOCK) && python.exists() {
-        return Ok(python);
-    }
-    eprintln!("pareto: installing moocore into {} (once)", folder.display());
-    let fits =
-        |name: &&&str| succeeds(Command::new(name).args(["-c", PROBE]).stderr(Stdio::null()));
-    let base = PYTHONS.iter().find(fits).context("there is no Python 3.11 or later with venv")?;
-    if !succeeds(Command::new(base).args(["-m", "venv", "--clear"]).arg(folder)) {
-        bail!("Python cannot make a virtual environment in {}", folder.display());
-    }
-    let mut pip = Command::new(&python);
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-        .args(["--require-hashes", "--no-deps", "--only-binary", ":all:", "--requirement"])
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/pareto/requirements.lock"))
-        .env("PIP_CACHE_DIR", folder.join("pip"));
-    if !succeeds(&mut pip) {
-        bail!(
-            "pip could not install moocore (see above for its reason); it needs the network once"
-        );
-    }
-    // Written last, so that what was cut short does not count.
-    fs::write(stamp, LOCK).context("cannot write the stamp")?;
-    Ok(python)
-}
-
-fn succeeds(command: &mut Command) -> bool {
-    command.status().is_ok_and(|status| status.success())
 }
