@@ -19,52 +19,16 @@ and the knee lies elsewhere than at the slots. In f32, reading the weights is a 
 import json
 import pathlib
 import sys
-import sysconfig
 
 import gguf
 import numpy as np
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tiny_tokenizer import CHATML, SPECIAL, VOCABULARY, train_tokenizer
 
 SEED = 1849
 LAYERS, WIDTH, FEED_FORWARD = 6, 384, 1024
 HEADS, KV_HEADS, HEAD_SIZE = 6, 2, 64
-CONTEXT, VOCABULARY = 4096, 4096
+CONTEXT = 4096
 NORM_EPSILON, ROPE_BASE = 1e-5, 10000.0
-
-# They come last, so that the ids from 0 up are ordinary and a client may draw prompts from any low range.
-SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|pad|>"]
-CHATML = (
-    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-CORPUS_BYTES = 8_000_000
-
-
-def corpus():
-    """Python's own standard library, the one text that every machine with Python has."""
-    left = CORPUS_BYTES
-    for path in sorted(pathlib.Path(sysconfig.get_path("stdlib")).glob("*.py")):
-        text = path.read_text(encoding="utf-8", errors="replace")
-        yield text
-        left -= len(text)
-        if left <= 0:
-            return
-
-
-def train_tokenizer():
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY - len(SPECIAL),
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(corpus(), trainer)
-    tokenizer.add_special_tokens(SPECIAL)
-    if tokenizer.get_vocab_size() != VOCABULARY:
-        sys.exit(f"make_model: {tokenizer.get_vocab_size()} tokens were learnt, {VOCABULARY} are needed")
-    return tokenizer
 
 
 def byte_of_character():

@@ -7,7 +7,7 @@
 //!
 //! - It links none of the crates that it builds and checks, so it compiles in seconds and works while they do
 //!   not.
-//! - Whatever it downloads goes through `apt-get download`, into `target/slurm/`, through `pip`, into `target/engine/`, `target/ptx/` and `target/wheel/`, through `npm`, into `target/vendor/`, or is Debian's
+//! - Whatever it downloads goes through `apt-get download`, into `target/slurm/`, through `pip`, into `target/engine/`, `target/engine-vllm/`, `target/ptx/` and `target/wheel/`, through `npm`, into `target/vendor/`, or is Debian's
 //!   `chromium` for the tests of the page.
 //! - It exits with the code of the program that it ran for you: 0 done, 1 failed, 2 a wrong command line.
 

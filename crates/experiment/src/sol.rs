@@ -2,6 +2,7 @@
 
 mod line;
 mod lines;
+mod passes;
 mod query;
 mod runs;
 mod samples;

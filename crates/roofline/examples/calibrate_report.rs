@@ -182,7 +182,7 @@ impl Report<'_> {
 fn print_constants(calibration: &Calibration) {
     println!("\nconstants that left their usual range");
     for group in calibration.groups() {
-        for estimate in group.estimates.iter().filter(|estimate| !estimate.is_usual()) {
+        for estimate in group.unusual() {
             println!("  {}: {} {:.3e}", group.scope, estimate.constant, estimate.value);
         }
     }

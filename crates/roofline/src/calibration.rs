@@ -17,6 +17,7 @@ mod step;
 mod terms;
 mod validation;
 
+pub use account::PassScope;
 pub use constants::{Constant, FittedConstant, UnknownConstant};
 pub use file::CalibrationFileError;
 pub use fit::{Constants, Scope};

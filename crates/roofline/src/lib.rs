@@ -110,8 +110,8 @@ pub use calibration::{
     CalibratedStepTime, Calibration, CalibrationEvidence, CalibrationFileError, CalibrationFit,
     CalibrationFitError, CalibrationSample, CalibrationSampleError, Constant, ConstantUse,
     Constants, ErrorSummary, FitSummary, FittedConstant, JudgedFit, MeasuredError, MeasuredRow,
-    MeasuredTable, OutsideRegime, Prediction, Predictor, RowDoubt, Scope, ShippedCalibration,
-    UnknownConstant,
+    MeasuredTable, OutsideRegime, PassScope, Prediction, Predictor, RowDoubt, Scope,
+    ShippedCalibration, UnknownConstant,
 };
 pub use chunking::ChunkedLoad;
 pub use collective::{Algorithm, Collective, CollectiveTime, DeviceGroup, DeviceGroupError};

@@ -10,11 +10,8 @@ use anyhow::{Context, Result, bail};
 use super::{Folder, MODEL, http, setup::Python};
 use crate::{cargo, process};
 
-/// Loading takes well under a second; the rest is for a busy machine.
-const START_WITHIN: Duration = Duration::from_secs(60);
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-const SCRIPT: &str = "serve.py";
 
 /// A server that answers.
 #[derive(Debug)]
@@ -39,15 +36,15 @@ pub(crate) fn start(folder: &Folder, python: &Python) -> Result<Running> {
     // One that runs but does not answer is in the way.
     stop(folder)?;
     let url = folder.path("url");
-    let log = fs::File::create(folder.path("log")).context("cannot write target/engine/log")?;
+    let log = fs::File::create(folder.path("log")).context("cannot write the engine's log")?;
     let mut command = Command::new(&python.program);
     command
-        .arg(cargo::root().join("xtask/engine").join(SCRIPT))
-        .arg(folder.path("model").join("model.gguf"))
+        .arg(cargo::root().join("xtask/engine").join(folder.recipe.server_script))
+        .arg(folder.path("model").join(folder.recipe.model_file))
         .arg(MODEL)
         .arg(&url)
         .stdin(Stdio::null())
-        .stdout(log.try_clone().context("cannot write target/engine/log")?)
+        .stdout(log.try_clone().context("cannot write the engine's log")?)
         .stderr(log);
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -61,7 +58,8 @@ pub(crate) fn start(folder: &Folder, python: &Python) -> Result<Running> {
     let _ = child.wait();
     let log = fs::read_to_string(folder.path("log")).unwrap_or_default();
     bail!(
-        "the engine did not start; its log, target/engine/log, ends with\n{}",
+        "the engine did not start; its log, target/{}/log, ends with\n{}",
+        folder.recipe.folder,
         last_lines(&log, 12)
     )
 }
@@ -69,7 +67,7 @@ pub(crate) fn start(folder: &Folder, python: &Python) -> Result<Running> {
 /// Waits until the server answers, or has ended, or has taken too long.
 fn comes_up(folder: &Folder, child: &mut Child) -> bool {
     let began = Instant::now();
-    while began.elapsed() < START_WITHIN {
+    while began.elapsed() < folder.recipe.starts_within {
         if running(folder).is_some() {
             return true;
         }
@@ -113,7 +111,7 @@ fn alive(folder: &Folder) -> Option<String> {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(_) => process::output_of(Command::new("ps").args(["-o", "args=", "-p", &pid]))?,
     };
-    command_line.contains(SCRIPT).then_some(pid)
+    command_line.contains(folder.recipe.server_script).then_some(pid)
 }
 
 fn forget(folder: &Folder) {

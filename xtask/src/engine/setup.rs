@@ -7,11 +7,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Folder, LOCK};
+use super::Folder;
+use super::recipe::{EngineKind, version};
 use crate::{cargo, process};
 
-/// The plain name first; the others are for machines whose plain name is an old one.
-const NAMES: [&str; 5] = ["python3", "python3.14", "python3.13", "python3.12", "python3.11"];
 /// Prints the version if it is new enough for the locked packages and can make virtual environments.
 const PROBE: &str =
     "import sys, venv, ensurepip; assert sys.version_info >= (3, 11); print(sys.version)";
@@ -23,19 +22,29 @@ pub(crate) struct Python {
     version: String,
 }
 
-/// The first Python on this machine that can make a virtual environment for the engine.
+/// The first Python on this machine that can make a virtual environment for tools of ours.
 ///
 /// # Errors
 /// If there is none; the message says what to install.
 pub(crate) fn find_python() -> Result<Python> {
-    let found = NAMES.iter().find_map(|name| {
+    find_python_named(EngineKind::default().recipe().pythons)
+}
+
+fn find_python_named(names: &[&str]) -> Result<Python> {
+    let found = names.iter().find_map(|name| {
         let version = process::output_of(Command::new(name).args(["-c", PROBE]))?;
         Some(Python { program: PathBuf::from(name), version })
     });
-    found.context(
-        "the engine needs Python 3.11 or later with its venv module, and none was found: install it \
-         (on Debian or Ubuntu: apt install python3 python3-venv) and try again",
-    )
+    let wanted = match names {
+        [only] => only.to_owned(),
+        _ => "Python 3.11 or later",
+    };
+    found.with_context(|| {
+        format!(
+            "the engine needs {wanted} with its venv module, and none was found: install it \
+             (on Debian or Ubuntu: apt install python3 python3-venv) and try again"
+        )
+    })
 }
 
 /// The Python of the virtual environment in `folder`, which is made first if it is not there or the lock has
@@ -44,16 +53,18 @@ pub(crate) fn find_python() -> Result<Python> {
 /// # Errors
 /// If there is no Python, or pip cannot install (no network, no wheel for this machine).
 pub(crate) fn environment(folder: &Folder) -> Result<Python> {
-    let base = find_python()?;
+    let recipe = folder.recipe;
+    let base = find_python_named(recipe.pythons)?;
     let venv = folder.path("venv");
     let python = Python { program: venv.join("bin").join("python"), version: base.version.clone() };
-    let stamp = Stamp { name: "venv.stamp", hash: hash(&[LOCK, &base.version]) };
+    let stamp = Stamp { name: "venv.stamp", hash: hash(&[recipe.lock, &base.version]) };
     if stamp.stands(folder) && python.program.exists() {
         return Ok(python);
     }
     eprintln!(
-        "engine: installing xllamacpp {} into {} (once)",
-        super::version(LOCK),
+        "engine: installing {} {} into {} (once)",
+        recipe.package,
+        version(recipe.lock, recipe.package),
         venv.display()
     );
     if !process::succeeds(Command::new(&base.program).args(["-m", "venv", "--clear"]).arg(&venv))? {
@@ -62,12 +73,12 @@ pub(crate) fn environment(folder: &Folder) -> Result<Python> {
     let mut pip = Command::new(&python.program);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
         .args(["--require-hashes", "--no-deps", "--only-binary", ":all:", "--requirement"])
-        .arg(cargo::root().join("xtask/engine/requirements.lock"))
+        .arg(cargo::root().join("xtask/engine").join(recipe.lock_file))
         .env("PIP_CACHE_DIR", folder.path("pip"));
     if !process::succeeds(&mut pip)? {
         bail!(
-            "pip could not install the engine (see above for its reason); it needs the network once, and \
-             Linux or macOS"
+            "pip could not install the engine (see above for its reason); it needs the network once, and a machine \
+             that the lock has packages for"
         );
     }
     stamp.set(folder)?;
@@ -79,16 +90,18 @@ pub(crate) fn environment(folder: &Folder) -> Result<Python> {
 /// # Errors
 /// If the script fails; it has then said why.
 pub(crate) fn model(folder: &Folder, python: &Python) -> Result<()> {
-    const SCRIPT: &str = include_str!("../../engine/make_model.py");
-    let stamp = Stamp { name: "model.stamp", hash: hash(&[SCRIPT, LOCK, &python.version]) };
+    let recipe = folder.recipe;
+    let [script, tokenizer] = recipe.model_scripts;
+    let made_of = [script, tokenizer, recipe.lock, &python.version];
+    let stamp = Stamp { name: "model.stamp", hash: hash(&made_of) };
     let model = folder.path("model");
-    if stamp.stands(folder) && model.join("model.gguf").exists() {
+    if stamp.stands(folder) && model.join(recipe.model_file).exists() {
         return Ok(());
     }
     eprintln!("engine: making a model of random weights in {} (once)", model.display());
-    let script = cargo::root().join("xtask/engine/make_model.py");
+    let script = cargo::root().join("xtask/engine").join(recipe.model_script);
     if !process::succeeds(Command::new(&python.program).arg(script).arg(&model))? {
-        bail!("xtask/engine/make_model.py failed (see above for its reason)");
+        bail!("xtask/engine/{} failed (see above for its reason)", recipe.model_script);
     }
     stamp.set(folder)
 }

@@ -11,8 +11,9 @@ pub(crate) struct CalibrationArgs {
     /// Fit the constants of devices and engines to measured levels, write them to --out, and say how far predictions with them are
     /// off. A CSV file has the columns model, hardware, isl, osl, concurrency and tpot_ms, and optionally engine, weights,
     /// moe_weights, kv, tp, pp, attention_dp, moe_ep and ttft_ms. A folder is that of a run, which knows its model and devices;
-    /// flags override them. The exit code is 2 if any level could not be used.
-    #[arg(long, value_name = "MEASURED.csv|RUN", num_args = 1..,
+    /// flags override them. A JSONL file has forward-pass records as an engine publishes them, one a line, of the system of
+    /// --model-config and --hardware. The exit code is 2 if any level could not be used.
+    #[arg(long, value_name = "MEASURED.csv|PASSES.jsonl|RUN", num_args = 1..,
           conflicts_with_all = ["points", "json", "curve", "calibration"])]
     pub(crate) fit: Vec<PathBuf>,
     /// With --fit: the file that the calibration is written to.

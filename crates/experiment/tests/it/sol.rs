@@ -29,3 +29,42 @@ fn a_model_that_is_not_known_is_named_with_its_line() {
     assert!(matches!(&found[1], Err(SampleError::Model { line: 3, model, .. }) if model == "mine"));
     assert!(matches!(&found[2], Err(SampleError::Device { line: 4, .. })), "{found:?}");
 }
+
+/// A record of `passes` steps of the same batch, some with a prompt, as an engine publishes them.
+fn records(passes: u64) -> String {
+    let line = |counter: u64| {
+        let prompts = counter % 2;
+        let work = format!(
+            r#"{{"num_decode_requests":8,"sum_decode_kv_tokens":4096,"num_prefill_requests":{prompts},"sum_prefill_tokens":{}}}"#,
+            512 * prompts
+        );
+        format!(
+            r#"{{"counter_id":{counter},"timing_scope":"execute_model_cuda","wall_time":0.0125,"scheduled_requests":{work}}}"#
+        )
+    };
+    let idle = r#"{"wall_time":0.0,"scheduled_requests":{}}"#.to_owned();
+    (0..passes).map(line).chain([idle]).collect::<Vec<String>>().join("\n")
+}
+
+#[test]
+fn forward_passes_of_a_file_are_samples_of_the_system_that_is_said() {
+    let file = std::env::temp_dir().join(format!("fizeau-passes-{}.jsonl", std::process::id()));
+    let query = SystemQuery::new("llama-3.1-8b", "h100-sxm");
+    for (passes, kept) in [(1, 1), (40, 40), (4_000, 1_000)] {
+        std::fs::write(&file, records(passes)).unwrap();
+        let samples = query.samples_of_passes(&file).unwrap();
+        assert_eq!(samples.len(), kept);
+        assert!(samples.iter().all(|sample| sample.is_pass() && sample.model() == "llama-3.1-8b"));
+    }
+    for (text, said) in [
+        ("", "no pass in it worked on anything"),
+        ("{\"wall_time\":1.0,\"scheduled_requests\":{}}\n[\n", "line 2 is no forward pass"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let error = query.samples_of_passes(&file).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    std::fs::remove_file(&file).unwrap();
+    let nowhere = query.samples_of_passes(&file).unwrap_err().to_string();
+    assert!(nowhere.contains("fizeau-passes"), "{nowhere}");
+}

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_roofline::{CalibrationFit, CalibrationSample, Constant, Constants, ErrorSummary};
+use fizeau_roofline::{
+    CalibrationFit, CalibrationSample, Constant, Constants, ErrorSummary, Scope,
+};
 
 use super::grid::Grid;
 use fizeau_record::text::{number, percent};
@@ -26,6 +28,7 @@ impl CalibrationFitView<'_> {
         lines.extend(self.times());
         lines.push(String::new());
         lines.extend(self.pooled());
+        lines.extend(self.unusual());
         lines.push(String::new());
         lines.extend(self.errors());
         lines.push(String::new());
@@ -106,6 +109,27 @@ impl CalibrationFitView<'_> {
             grid.row([constant.title().to_owned(), unit.to_owned()].into_iter().chain(figures));
         }
         grid.lines()
+    }
+
+    /// A sentence for each constant that left its usual range, of the narrowest groups: what they share says no more.
+    fn unusual(&self) -> Vec<String> {
+        let groups = self.fit.calibration.groups();
+        let own =
+            groups.filter(|group| !matches!(group.scope, Scope::All | Scope::EngineAnywhere(_)));
+        let each = own.flat_map(|group| group.unusual().map(move |estimate| (group, estimate)));
+        let said = each.map(|(group, estimate)| {
+            let (unit, scale) = shown_in(estimate.constant);
+            let (low, high) = estimate.constant.range();
+            let [value, low, high] = [estimate.value, low, high].map(|value| number(value * scale));
+            format!(
+                "unusual: {}: {} is {value} {unit}; accelerators have {low} to {high}",
+                group.scope,
+                estimate.constant.title()
+            )
+        });
+        let said: Vec<String> = said.collect();
+        let space = (!said.is_empty()).then(String::new);
+        space.into_iter().chain(said).collect()
     }
 
     fn errors(&self) -> Vec<String> {

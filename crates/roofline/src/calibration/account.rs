@@ -43,6 +43,29 @@ pub(super) struct TimeAccount {
     /// Tokens that a request generates.
     pub(super) output: f64,
     pub(super) regime: LoadRegime,
+    /// Of what it is the account.
+    pub(super) of: AccountedTime,
+}
+
+/// What an account is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum AccountedTime {
+    /// A load's time per output token.
+    #[default]
+    Token,
+    /// One pass, whose prompts are all in it.
+    Pass(PassScope),
+}
+
+/// From where to where an engine times a forward pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PassScope {
+    /// From scheduling to output, as engines do that do not say otherwise.
+    #[default]
+    Step,
+    /// The model's execution alone, as vLLM does (`execute_model_cuda`): what the host takes for a step and a sequence is left out, and
+    /// such passes tell nothing of it.
+    Model,
 }
 
 /// Work of one kind, on one device.

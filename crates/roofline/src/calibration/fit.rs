@@ -59,6 +59,11 @@ impl Constants {
         self.estimates.iter().find(|estimate| estimate.constant == constant)
     }
 
+    /// The constants that are outside of their usual range ([`Constant::range`]): the measurements asked for it.
+    pub fn unusual(&self) -> impl Iterator<Item = &FittedConstant> {
+        self.estimates.iter().filter(|estimate| !estimate.is_usual())
+    }
+
     pub(super) fn values<const N: usize>(&self, constants: [Constant; N]) -> [f64; N] {
         constants.map(|constant| {
             self.get(constant).map_or_else(|| constant.prior().value, |estimate| estimate.value)
@@ -173,12 +178,13 @@ pub(super) fn own_scope(sample: &CalibrationSample) -> Scope {
     }
 }
 
-/// Levels of one model on one device and engine err together: however many, they count as so many at most.
+/// Levels of one model on one device and engine err together: however many, they count as so many at most. So do forward passes.
 const INDEPENDENT: f64 = 20.0;
 
 fn weights(samples: &[&CalibrationSample]) -> Vec<f64> {
-    let key = |sample: &CalibrationSample| (own_scope(sample), sample.model.clone());
-    let mut counts: BTreeMap<(Scope, String), f64> = BTreeMap::new();
+    let key =
+        |sample: &CalibrationSample| (own_scope(sample), sample.model.clone(), sample.is_pass());
+    let mut counts: BTreeMap<(Scope, String, bool), f64> = BTreeMap::new();
     for sample in samples {
         *counts.entry(key(sample)).or_default() += 1.0;
     }

@@ -3,11 +3,11 @@
 use fizeau_core::Seconds;
 use serde::{Deserialize, Serialize};
 
-use crate::{System, UniformLoad};
+use crate::{PassSums, System, UniformLoad};
 
-use super::account::{TimeAccount, TimeAccounts};
+use super::account::{AccountedTime, PassScope, TimeAccount, TimeAccounts};
 
-/// A measured level: what was asked of which system, and what it took.
+/// A measured level, or a single forward pass: what was asked of which system, and what it took.
 #[derive(Debug, Clone)]
 pub struct CalibrationSample {
     pub(super) device: String,
@@ -16,6 +16,7 @@ pub struct CalibrationSample {
     pub(super) mark: ModelMark,
     pub(super) formats: Vec<String>,
     pub(super) account: TimeAccount,
+    /// The time per output token, or of a pass its own.
     pub(super) tpot: f64,
     pub(super) ttft: Option<f64>,
 }
@@ -47,16 +48,47 @@ impl CalibrationSample {
         model: impl Into<String>,
         tpot: Seconds,
     ) -> Result<Self, CalibrationSampleError> {
-        Ok(Self {
+        let tpot = checked("the time per output token", tpot)?;
+        Ok(Self::timed(system, TimeAccounts::new(system).of(load), model.into(), tpot))
+    }
+
+    /// Forward passes of `system`, each with its batch and how long it took by the engine's own clock, timed as `scope` says. They say
+    /// what a step costs far more directly than levels do, and nothing of times to first token. However many of one model there are,
+    /// they count as a few tens; thousands take a fit long.
+    ///
+    /// # Errors
+    /// If a time is not a finite number above 0.
+    pub fn passes(
+        system: &System,
+        scope: PassScope,
+        model: &str,
+        passes: impl IntoIterator<Item = (PassSums, Seconds)>,
+    ) -> Result<Vec<Self>, CalibrationSampleError> {
+        let accounts = TimeAccounts::new(system);
+        let sample = |(sums, time): (PassSums, Seconds)| {
+            let time = checked("the time of a forward pass", time)?;
+            Ok(Self::timed(system, accounts.of_pass(&sums, scope), model.to_owned(), time))
+        };
+        passes.into_iter().map(sample).collect()
+    }
+
+    fn timed(system: &System, account: TimeAccount, model: String, seconds: f64) -> Self {
+        Self {
             device: system.device().name.to_owned(),
             engine: None,
-            model: model.into(),
+            model,
             mark: ModelMark::of(system),
             formats: formats(system),
-            account: TimeAccounts::new(system).of(load),
-            tpot: checked("the time per output token", tpot)?,
+            account,
+            tpot: seconds,
             ttft: None,
-        })
+        }
+    }
+
+    /// Whether it is a forward pass, not a level.
+    #[must_use]
+    pub fn is_pass(&self) -> bool {
+        self.account.of != AccountedTime::Token
     }
 
     /// The same level, measured on `engine`; levels whose engine is not known make a group of their own.

@@ -5,7 +5,9 @@ use fizeau_core::Seconds;
 use crate::operator::Positions;
 use crate::pass_demand::{PassDemand, PassSums};
 
-use super::account::{DeviceWork, PromptWork, TimeAccount, TimeAccounts};
+use super::account::{
+    AccountedTime, DeviceWork, LoadRegime, PassScope, PromptWork, TimeAccount, TimeAccounts,
+};
 use super::predict::Predictor;
 use super::terms::ConstantShares;
 
@@ -50,25 +52,51 @@ impl Predictor {
     #[must_use]
     pub fn step(&self, sums: &PassSums) -> CalibratedStepTime {
         let (accounts, values) = (self.accounts(), self.step_values());
-        let decodes = sums.decoding > 0.0;
-        let prompt = accounts.prompt_of(sums);
-        let mut account = accounts.of_step(sums);
+        let mut account = accounts.of_pass(sums, PassScope::Step);
         let core = std::mem::take(&mut account.core);
         let (cache, attention) = ConstantShares::of_core(&core, values);
-        let mut beside = ConstantShares::of_step(&account, values).total();
-        if decodes {
-            beside += ConstantShares::of_prompt(&prompt, values).total();
+        let beside = ConstantShares::of_pass(&account, values).total();
+        if sums.decoding > 0.0 {
             let (cache, attention) = (Seconds::new(cache), Seconds::new(attention));
             return CalibratedStepTime { beside: Seconds::new(beside), cache, attention };
         }
-        // Its arithmetic is in the account, beside the memory.
-        let launched = PromptWork { arithmetic: 0.0, experts: 0.0, padding: 0.0, ..prompt };
-        beside += cache.max(attention) + ConstantShares::of_prompt(&launched, values).total();
-        CalibratedStepTime { beside: Seconds::new(beside), ..CalibratedStepTime::default() }
+        let beside = Seconds::new(beside + cache.max(attention));
+        CalibratedStepTime { beside, ..CalibratedStepTime::default() }
     }
 }
 
 impl TimeAccounts {
+    /// A pass: what it decodes, and its prompts on top of that.
+    pub(super) fn of_pass(&self, sums: &PassSums, scope: PassScope) -> TimeAccount {
+        let prompt = self.prompt_of(sums);
+        let prompt = if sums.decoding > 0.0 {
+            prompt
+        } else {
+            // Its arithmetic is in the step's account, beside the memory.
+            PromptWork { arithmetic: 0.0, experts: 0.0, padding: 0.0, ..prompt }
+        };
+        let of = AccountedTime::Pass(scope);
+        let regime = self.regime_of(sums);
+        TimeAccount { prompt, of, regime, ..self.of_step(sums) }
+    }
+
+    /// Where a pass is among those that were fitted: of what it has none of, the least there is.
+    fn regime_of(&self, sums: &PassSums) -> LoadRegime {
+        let each = |sum: f64, count: f64| if count > 0.0 { (sum / count).max(1.0) } else { 1.0 };
+        let (sequences, contexts) = if sums.decoding > 0.0 {
+            (sums.decoding, sums.context)
+        } else {
+            (sums.prompts, sums.prompt_context)
+        };
+        LoadRegime {
+            batch: (sums.decoding + sums.prompts).max(1.0),
+            context: each(contexts, sequences),
+            prompt: each(sums.prompt_tokens, sums.prompts),
+            devices: self.system().deployment().devices_per_replica() as f64,
+            kernels: self.overheads().kernels,
+        }
+    }
+
     /// A step's work without the prompts where it decodes, else that of its prompts.
     fn of_step(&self, sums: &PassSums) -> TimeAccount {
         let decodes = sums.decoding > 0.0;

@@ -1,6 +1,6 @@
 //! What a step owes to each constant.
 
-use super::account::{DeviceWork, PromptWork, TimeAccount};
+use super::account::{AccountedTime, DeviceWork, PassScope, PromptWork, TimeAccount};
 use super::constants::Constant;
 
 /// The values of [`Constant::STEP`], in its order.
@@ -34,6 +34,10 @@ pub(super) struct TokenShares {
 
 impl TokenShares {
     pub(super) fn new(account: &TimeAccount, values: &StepValues) -> Self {
+        if account.of != AccountedTime::Token {
+            let decoding = ConstantShares::of_pass(account, values);
+            return Self { decoding, prompts: ConstantShares::NONE, crowding: 0.0 };
+        }
         let mut decoding = ConstantShares::of_step(account, values);
         // Prompts are read outside of captured graphs: once for all that a step reads.
         let groups = account.prompt.abreast.max(1.0);
@@ -97,6 +101,19 @@ impl ConstantShares {
         shares.add_work(&account.core, CACHE, ARITHMETIC, values);
         shares.add_collectives(account, values);
         shares.add_overheads(account, account.sequences, values);
+        shares
+    }
+
+    /// A pass with the prompts that it reads.
+    pub(super) fn of_pass(account: &TimeAccount, values: &StepValues) -> Self {
+        let mut shares = Self::of_step(account, values);
+        let prompts = Self::of_prompt(&account.prompt, values);
+        for (share, prompts) in shares.seconds.iter_mut().zip(prompts.seconds) {
+            *share += prompts;
+        }
+        if account.of == AccountedTime::Pass(PassScope::Model) {
+            (shares.seconds[STEP], shares.seconds[SEQUENCE]) = (0.0, 0.0);
+        }
         shares
     }
 

@@ -6,6 +6,7 @@
     reason = "a failed expectation in a test's helper is a failed test"
 )]
 
+mod agreement;
 mod calibration;
 mod cluster;
 mod engine;

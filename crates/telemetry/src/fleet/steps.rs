@@ -115,18 +115,10 @@ impl WatchedSteps {
 
 /// The least that a pass over `work` can be: of several prompts only sums are known, and each attends at least to itself.
 fn sums(work: &ScheduledWork) -> PassSums {
-    let [prompts, tokens, before] =
-        [work.num_prefill_requests, work.sum_prefill_tokens, work.sum_prefill_kv_tokens]
-            .map(|count| count as f64);
-    let each = if prompts > 0.0 { tokens / prompts } else { 0.0 };
-    let earlier = if work.num_prefill_requests == 1 { tokens * before } else { 0.0 };
-    PassSums {
-        decoding: work.num_decode_requests as f64,
-        context: work.sum_decode_kv_tokens as f64,
-        prompts,
-        prompt_tokens: tokens,
-        prompt_context: tokens + before,
-        prompt_pairs: tokens * (each + 1.0) / 2.0 + earlier,
-        ..PassSums::default()
+    let even = work.even_sums();
+    if work.num_prefill_requests == 1 {
+        return even;
     }
+    let nothing_before = ScheduledWork { sum_prefill_kv_tokens: 0, ..*work };
+    PassSums { prompt_pairs: nothing_before.even_sums().prompt_pairs, ..even }
 }

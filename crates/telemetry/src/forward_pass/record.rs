@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fizeau_core::Seconds;
+use fizeau_roofline::PassSums;
 use serde::{Deserialize, Serialize};
 
 /// What an engine says of one forward pass, or of a second without any.
@@ -71,6 +72,27 @@ pub struct QueuedWork {
     pub sum_decode_kv_tokens: u64,
     /// The variance of these.
     pub var_decode_kv_tokens: f64,
+}
+
+impl ScheduledWork {
+    /// The batch, as the roofline counts it, where prompts are alike: of several a record has sums alone, and what their tokens attend
+    /// to follows from how they share them.
+    #[must_use]
+    pub fn even_sums(&self) -> PassSums {
+        let [prompts, tokens, before] =
+            [self.num_prefill_requests, self.sum_prefill_tokens, self.sum_prefill_kv_tokens]
+                .map(|count| count as f64);
+        let each = |sum: f64| if prompts > 0.0 { sum / prompts } else { 0.0 };
+        PassSums {
+            decoding: self.num_decode_requests as f64,
+            context: self.sum_decode_kv_tokens as f64,
+            prompts,
+            prompt_tokens: tokens,
+            prompt_context: tokens + before,
+            prompt_pairs: tokens * ((each(tokens) + 1.0) / 2.0 + each(before)),
+            ..PassSums::default()
+        }
+    }
 }
 
 /// Why a message is no forward pass.

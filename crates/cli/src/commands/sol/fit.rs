@@ -17,9 +17,13 @@ pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exi
     let mut sources = FitSources::new(files(&args.models)?);
     let mut levels = Levels::default();
     for path in &args.fit {
-        match path.is_dir() {
-            true => levels.read_run(path, flags)?,
-            false => levels.read(path, &mut sources)?,
+        let is_of_passes = path.extension().is_some_and(|extension| extension == "jsonl");
+        if path.is_dir() {
+            levels.read_run(path, flags)?;
+        } else if is_of_passes {
+            levels.read_passes(path, flags)?;
+        } else {
+            levels.read(path, &mut sources)?;
         }
     }
     let fit = Calibration::fit(&levels.samples).map_err(|error| levels.unusable(&error))?;
@@ -72,6 +76,11 @@ impl Levels {
                 Err(error) => self.wrong.push(format!("{flag}: {error}")),
             }
         }
+        Ok(())
+    }
+
+    fn read_passes(&mut self, file: &Path, flags: &SystemQuery<'_>) -> Result<(), Fail> {
+        self.samples.extend(flags.samples_of_passes(file).named("--fit")?);
         Ok(())
     }
 
