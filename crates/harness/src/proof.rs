@@ -42,7 +42,7 @@ impl CpuWatch {
     }
 }
 
-/// A stop watch on what a hypervisor takes from the machine. It reads a file that may be long: not on a thread that measures others'
+/// A stop watch on what a hypervisor takes from the machine. It reads files that may be long: not on a thread that measures others'
 /// requests meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StealWatch {
@@ -100,47 +100,103 @@ impl ThreadTimes {
     }
 }
 
-/// The CPU time of the whole machine since it started, in ticks: all of it, and what its hypervisor gave to others.
+/// The time of the CPUs on which this process may run since the machine started, in ticks: that in which somebody wanted one, and what of
+/// it a hypervisor gave to others.
 #[derive(Debug, Clone, Copy)]
 struct MachineTimes {
-    all: u64,
+    wanted: u64,
     stolen: u64,
+    /// How many CPUs they are.
+    cpus: u64,
 }
 
 impl MachineTimes {
     /// Until now; none where the system does not tell (other than Linux).
     fn read() -> Option<Self> {
-        Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        Self::parse(&std::fs::read_to_string("/proc/stat").ok()?, &status)
     }
 
-    /// The first line of Linux's `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal; a guest's time is among the
-    /// user's.
-    fn parse(text: &str) -> Option<Self> {
-        let line = text.lines().next()?.strip_prefix("cpu ")?;
-        let ticks = line.split_ascii_whitespace().take(8).map(|ticks| ticks.parse().ok());
-        let ticks: Vec<u64> = ticks.collect::<Option<_>>()?;
-        Some(Self { all: ticks.iter().sum(), stolen: *ticks.get(7)? })
+    /// The lines of each CPU in Linux's `/proc/stat` (user, nice, system, idle, iowait, irq, softirq, steal; a guest's time is among the
+    /// user's), of those that `/proc/self/status` allows.
+    fn parse(stat: &str, status: &str) -> Option<Self> {
+        let mut times = Self { wanted: 0, stolen: 0, cpus: 0 };
+        for line in stat.lines() {
+            let Some((number, ticks)) =
+                line.strip_prefix("cpu").and_then(|rest| rest.split_once(' '))
+            else {
+                continue;
+            };
+            // The line of all together has no number.
+            let Ok(number) = number.parse() else { continue };
+            if !is_allowed(status, number) {
+                continue;
+            }
+            let ticks = ticks.split_ascii_whitespace().take(8).map(|ticks| ticks.parse().ok());
+            let ticks: Vec<u64> = ticks.collect::<Option<_>>()?;
+            let &[user, nice, system, _idle, _iowait, irq, softirq, steal] = ticks.as_slice()
+            else {
+                return None;
+            };
+            times.wanted += user + nice + system + irq + softirq + steal;
+            times.stolen += steal;
+            times.cpus += 1;
+        }
+        (times.cpus > 0).then_some(times)
     }
 
-    /// The part that was stolen since `earlier`.
+    /// The part of what was wanted that was stolen since `earlier`, at the least: of each CPU the count may be a tick too high.
     fn steal_since(self, earlier: Self) -> Option<f64> {
-        let all = self.all.checked_sub(earlier.all).filter(|all| *all > 0)?;
-        Some(self.stolen.saturating_sub(earlier.stolen) as f64 / all as f64)
+        let wanted = self.wanted.checked_sub(earlier.wanted).filter(|wanted| *wanted > 0)?;
+        let stolen = self.stolen.saturating_sub(earlier.stolen).saturating_sub(self.cpus);
+        Some(stolen as f64 / wanted as f64)
     }
+}
+
+/// Whether this process may run on that CPU, by the line `Cpus_allowed_list` of its status, such as `0-3,8`; yes where there is none.
+fn is_allowed(status: &str, cpu: u32) -> bool {
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    list.is_none_or(|list| {
+        list.trim().split(',').any(|part| {
+            let (from, to) = part.split_once('-').unwrap_or((part, part));
+            from.parse().is_ok_and(|from: u32| from <= cpu)
+                && to.parse().is_ok_and(|to: u32| cpu <= to)
+        })
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MachineTimes, ThreadTimes};
+    use super::{MachineTimes, ThreadTimes, is_allowed};
+
+    /// `/proc/stat` of three CPUs, as proc(5) has it; `stolen` of the second, which was busy for 100 ticks besides.
+    fn stat(busy: u64, stolen: u64) -> String {
+        format!(
+            "cpu  1 2 3 4 5 6 7 8 9 0\ncpu0 100 0 50 800 10 5 5 30 7 0\ncpu1 {busy} 0 0 900 0 0 0 {stolen} 0 0\n\
+             cpu2 0 0 0 999 0 0 0 500 0 0\nintr 1 2 3\n"
+        )
+    }
 
     #[test]
-    fn stolen_time_is_a_part_of_all() {
-        // As proc(5) has it.
-        let before = MachineTimes::parse("cpu  100 0 50 800 10 5 5 30 7 0\ncpu0 1 2\n").unwrap();
-        let after = MachineTimes::parse("cpu  150 0 70 900 10 5 5 60 9 0\n").unwrap();
-        assert_eq!(after.steal_since(before), Some(30.0 / 200.0));
-        assert!(MachineTimes::parse("intr 1 2 3").is_none());
+    fn stolen_time_is_a_part_of_what_was_wanted_on_the_cpus_of_this_process() {
+        let own = "Name:\tfizeau\nCpus_allowed_list:\t0-1\n";
+        let before = MachineTimes::parse(&stat(0, 0), own).unwrap();
+        let after = MachineTimes::parse(&stat(100, 27), own).unwrap();
+        // A tick of each of two CPUs may be one that had begun before; how long they were idle does not matter.
+        assert_eq!(after.steal_since(before), Some(25.0 / 127.0));
+        let nearly = MachineTimes::parse(&stat(100, 2), own).unwrap();
+        assert_eq!(nearly.steal_since(before), Some(0.0));
         assert_eq!(before.steal_since(before), None);
+        assert!(MachineTimes::parse("intr 1 2 3", own).is_none());
+        assert!(MachineTimes::parse("cpu0 1 2 3\n", own).is_none());
+    }
+
+    #[test]
+    fn lists_of_cpus_are_read_as_the_kernel_writes_them() {
+        let status = "Cpus_allowed_list:\t0-3,8,10-11\n";
+        let allowed: Vec<u32> = (0..16).filter(|cpu| is_allowed(status, *cpu)).collect();
+        assert_eq!(allowed, [0, 1, 2, 3, 8, 10, 11]);
+        assert!(is_allowed("", 7));
     }
 
     #[test]

@@ -168,7 +168,7 @@ fn steal(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason> {
     let (verdict, limit) = exceeded(share, limits.steal_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "the hypervisor took {share} of the client machine's CPU time (limit {limit}): arrivals may be stamped late, by the kernel too"
+        "the hypervisor took {share} of the CPU time that was wanted on the client's machine (limit {limit}): arrivals may be stamped late, by the kernel too"
     );
     reason(verdict, VerdictConcern::Client, text)
 }

@@ -55,8 +55,8 @@ pub struct ClientWatch {
     /// Time ready to run without a CPU over wall time, of the measuring thread that waited most, from 0 to 1; absent
     /// where the system does not tell.
     pub run_delay_share: Option<f64>,
-    /// CPU time that a hypervisor gave to others while somebody wanted it here, over the time of all the machine's CPUs, from 0 to 1;
-    /// absent where the system does not tell.
+    /// CPU time that a hypervisor gave to others while somebody wanted it here, over all the time in which somebody did, on the CPUs
+    /// where the client may run, from 0 to 1; absent where the system does not tell.
     pub steal_share: Option<f64>,
     /// What the system allows, as checked before the run; absent where it was not.
     pub headroom: Option<SystemHeadroom>,

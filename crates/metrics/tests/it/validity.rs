@@ -164,7 +164,7 @@ fn a_client_without_time_of_its_own_is_noticed() {
 #[test]
 fn time_that_a_hypervisor_took_is_held_against_the_level() {
     let stolen = with_watch(|watch| watch.steal_share = Some(0.08));
-    let text = "the hypervisor took 8.0 % of the client machine's CPU time (limit 2.0 %): arrivals may be stamped late, by the kernel too";
+    let text = "the hypervisor took 8.0 % of the CPU time that was wanted on the client's machine (limit 2.0 %): arrivals may be stamped late, by the kernel too";
     assert_one(&verdict_with(stolen, &LevelExpectations::default()), Verdict::Suspect, text);
 }
 
