@@ -30,7 +30,7 @@ use crate::route::Route;
 
 /// How one protocol writes a request and reads the events of a reply. Implementors hold no state: what
 /// depends on earlier events (running counts, sticky errors) is kept by [`ReplyReader`](crate::ReplyReader).
-pub trait Dialect: std::fmt::Debug {
+pub trait Dialect: std::fmt::Debug + Sync {
     /// The JSON body that asks for `ask`, as a stream wherever there are tokens.
     ///
     /// # Errors

@@ -6,10 +6,12 @@ mod connect;
 mod endpoint;
 mod h1;
 mod h2;
+mod ingest;
 mod io;
 mod kernel;
 mod log;
 mod look;
+mod reading;
 mod socket;
 #[cfg(feature = "tls")]
 mod tls;
@@ -35,6 +37,7 @@ use crate::dialect::RequestError;
 use crate::target::{ConnectionUse, StampChoice, Target, UrlAuthority};
 use call::HttpCall;
 use endpoint::{ConnectionChoice, Endpoint, Payload};
+use ingest::IngestLoop;
 use wire::DrivenConnection;
 
 pub(crate) use look::NoReply;
@@ -80,6 +83,18 @@ pub struct HttpTransport<C> {
     others: Vec<Endpoint<C>>,
     /// What all connections read into: what a read brings is looked at before the next one.
     scratch: RefCell<Box<[u8]>>,
+    /// What reads the bodies of replies.
+    ingest: IngestLoop<C>,
+    readiness: Readiness,
+}
+
+/// Who hears when a connection has something to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Readiness {
+    /// The transport's own loop, where it can.
+    OwnLoop,
+    /// The runtime.
+    Runtime,
 }
 
 /// The longest single read: what a server that outruns us sends in a few milliseconds.
@@ -109,7 +124,30 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         let first = Endpoint::new(&target, target.base());
         let others = target.other_bases().iter().map(|base| Endpoint::new(&target, base)).collect();
         let scratch = RefCell::new(vec![0; SCRATCH].into_boxed_slice());
-        Self { target, clock, first, others, scratch }
+        let (ingest, readiness) = (IngestLoop::new(), Readiness::OwnLoop);
+        Self { target, clock, first, others, scratch, ingest, readiness }
+    }
+
+    /// The same, with every connection heard of by the runtime, as those are that its own loop cannot take: for tests, which hold
+    /// one way against the other.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn heard_by_runtime(self) -> Self {
+        Self { readiness: Readiness::Runtime, ..self }
+    }
+
+    /// Has the transport's loop hear of a connection to `endpoint`, where it can.
+    fn adopt(
+        &self,
+        wire: DrivenConnection<C>,
+        endpoint: &Endpoint<C>,
+    ) -> Result<DrivenConnection<C>, Failure> {
+        match self.readiness {
+            Readiness::Runtime => Ok(wire),
+            Readiness::OwnLoop => {
+                wire.adopt(&self.ingest).map_err(|error| endpoint.way().refused("keep", &error))
+            }
+        }
     }
 
     /// The clock that should stamp arrivals.
@@ -168,7 +206,7 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
                 connected.unwrap_or_else(|_| Err(timed_out()))
             }
         };
-        connected.map(|(wire, _)| wire)
+        connected.and_then(|(wire, _)| self.adopt(wire, endpoint))
     }
 
     /// What a reader of the run ought to know of how the endpoints were reached; known once connections stand.

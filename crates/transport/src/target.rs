@@ -54,7 +54,7 @@ pub struct Target {
     path: String,
     backend: Backend,
     route: Route,
-    own: Option<&'static (dyn Dialect + Sync)>,
+    own: Option<&'static dyn Dialect>,
     model: String,
     extra: ExtraBody,
     headers: HeaderMap,
@@ -195,7 +195,7 @@ impl Target {
 
     /// Speaks `dialect`, whatever the route, with the headers of its framing: a protocol of one's own.
     #[must_use]
-    pub fn dialect(mut self, dialect: &'static (dyn Dialect + Sync)) -> Self {
+    pub fn dialect(mut self, dialect: &'static dyn Dialect) -> Self {
         self.own = Some(dialect);
         self.take_route(self.route);
         self

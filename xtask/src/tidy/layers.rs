@@ -64,6 +64,7 @@ const LAYERS: [Layer; 18] = [
             "jiff",
             "libc",
             "memchr",
+            "rustix",
             "rustls",
             "serde",
             "serde_json",

@@ -1,8 +1,6 @@
 //! The life of one request.
 
-use std::cell::Cell;
 use std::future::poll_fn;
-use std::ops::ControlFlow;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -17,15 +15,12 @@ use super::answer::{self, PlainReply};
 use super::endpoint::{ConnectionChoice, Endpoint, Payload};
 use super::h1::ReplyHead;
 use super::log::IoLog;
+use super::reading::{BodyContent, BodyKind, BodyReading, EndedBody};
 use super::watchdog::{TimeoutAlarm, WaitPhase, Watchdog};
 use super::wire::{BodyEnding, DrivenConnection, ReplyHeadError};
 use crate::dialect::chunk;
-use crate::event::ReadMark;
 use crate::framing::Framing;
-use crate::reply::{BodyEnd, FeedProgress, Reply, ReplyReader};
-
-/// The most that is read of a body that is not a stream.
-const PLAIN_BODY_LIMIT: usize = 64 << 10;
+use crate::reply::{BodyEnd, Reply, ReplyReader};
 
 /// One request under way.
 pub(super) struct HttpCall<'t, C> {
@@ -138,7 +133,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         });
         let (wire, marks) = connected.await.map_err(|alarm| self.give_up(alarm))??;
         self.marks.connect = Some(marks);
-        Ok(wire)
+        transport.adopt(wire, self.endpoint)
     }
 
     async fn exchange(
@@ -216,54 +211,30 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         reply
     }
 
-    /// Reads the events. Their JSON is read here, between reads; their stamps were taken before it.
+    /// Reads the events.
     async fn stream(&mut self, wire: DrivenConnection<C>, framing: Option<Framing>) -> Reply {
         let target = &self.transport.target;
         let dialect = target.spoken();
         let framing = framing.unwrap_or_else(|| dialect.framing());
-        let reader = ReplyReader::framed(dialect, framing, target.text());
-        let mut reader = reader.expecting(self.asked);
-        let log = Arc::clone(wire.log());
-        let end = self.body(wire, |watchdog, bytes, mark| {
-            // Waiting begins with our own read: what the kernel had long before, it may have more of.
-            let since = || log.returned().map_or(mark.at, |returned| returned.max(mark.at));
-            match reader.feed(bytes, mark) {
-                FeedProgress::Broken => return ControlFlow::Break(()),
-                FeedProgress::Quiet => {}
-                FeedProgress::Settled if watchdog.phase() == WaitPhase::BodyEnd => {}
-                FeedProgress::Settled => watchdog.enter(WaitPhase::BodyEnd, since()),
-                FeedProgress::Tokens => watchdog.enter(WaitPhase::NextToken, since()),
-            }
-            ControlFlow::Continue(())
-        });
-        let end = end.await;
-        reader.finish_without(end, target.secrets())
+        let reader = ReplyReader::framed(dialect, framing, target.text()).expecting(self.asked);
+        let (end, kind) = self.body(wire, BodyKind::Events(Box::new(reader))).await;
+        match kind {
+            BodyKind::Events(reader) => reader.finish_without(end, target.secrets()),
+            // It was not read as one.
+            BodyKind::Plain(_) => Reply::failed(Failure::new(FailureClass::Malformed, "no stream")),
+        }
     }
 
-    /// Hands the body to `sink`, within the limits, and gives the connection back where the body ends as it should.
-    async fn body(
-        &mut self,
-        mut wire: DrivenConnection<C>,
-        mut sink: impl FnMut(&mut Watchdog, &[u8], ReadMark) -> ControlFlow<()>,
-    ) -> BodyEnd {
+    /// Reads the body as `kind`, within the limits, and gives the connection back where the body ends as it should.
+    async fn body(&mut self, wire: DrivenConnection<C>, kind: BodyKind) -> (BodyEnd, BodyKind) {
         let transport = self.transport;
         let log = Arc::clone(wire.log());
-        let ended = poll_fn(|cx| {
-            let has_read = Cell::new(false);
-            let mut scratch = transport.scratch.borrow_mut();
-            let polled = wire.poll_body(cx, &mut scratch, &mut |bytes, mark| {
-                has_read.set(true);
-                sink(&mut self.watchdog, bytes, mark)
-            });
-            match polled {
-                Poll::Ready(ended) => Poll::Ready(Ok(ended)),
-                Poll::Pending => {
-                    let now = log.returned().filter(|_| has_read.get());
-                    self.watch(cx, now).map(Err)
-                }
-            }
-        });
-        match ended.await {
+        let content = BodyContent { watchdog: self.watchdog.hand_over(), kind };
+        let mut reading = BodyReading::new(wire, content);
+        let ended =
+            poll_fn(|cx| reading.poll(cx, &mut transport.scratch.borrow_mut(), &transport.clock));
+        let EndedBody { wire, content, how } = ended.await;
+        let end = match how {
             Ok(BodyEnding::Whole) => {
                 self.marks.end = log.last_read();
                 self.check_in(wire);
@@ -275,21 +246,18 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
                 BodyEnd::Stopped(Failure::new(FailureClass::Malformed, detail))
             }
             Err(alarm) => BodyEnd::Stopped(self.give_up(alarm)),
-        }
+        };
+        (end, content.kind)
     }
 
     /// The start of a body that is not a stream.
     async fn plain_body(&mut self, wire: DrivenConnection<C>) -> Vec<u8> {
-        let mut bytes = Vec::new();
         self.watchdog.enter(WaitPhase::BodyEnd, self.transport.clock.now());
-        let end = self.body(wire, |_, more, _| {
-            let room = PLAIN_BODY_LIMIT - bytes.len();
-            bytes.extend_from_slice(more.get(..room).unwrap_or(more));
-            if more.len() > room { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
         // However it ended: what came of it is the best there is.
-        let _ = end.await;
-        bytes
+        match self.body(wire, BodyKind::Plain(Vec::new())).await {
+            (_, BodyKind::Plain(bytes)) => bytes,
+            (_, BodyKind::Events(_)) => Vec::new(),
+        }
     }
 
     /// The failure of a reply with another status than 200.

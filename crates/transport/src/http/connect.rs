@@ -150,7 +150,8 @@ impl EndpointConnector {
         Failure::new(FailureClass::Connect, detail)
     }
 
-    fn refused(&self, what: &str, error: &io::Error) -> Failure {
+    /// The failure of what could not be done with the connection: `resolve`, `connect to`.
+    pub(super) fn refused(&self, what: &str, error: &io::Error) -> Failure {
         let the_proxy = if self.via.is_some() { "the proxy " } else { "" };
         let detail = format!("could not {what} {the_proxy}{}: {}", self.peer(), why(error));
         Failure::new(FailureClass::Connect, detail)

@@ -27,8 +27,10 @@ pub(super) use head::ReplyHead;
 pub use pieces::read_http1;
 
 use super::connect::why;
+use super::ingest::{DrainOutcome, IngestLoop, Line};
 use super::io::Io;
 use super::log::IoLog;
+use super::socket::ReadNow;
 use super::wire::{BodyEnding, ReplyHeadError};
 use crate::event::ReadMark;
 use body::ReplyBody;
@@ -135,7 +137,7 @@ impl<C: Clock> H1<C> {
         &mut self,
         cx: &mut Context<'_>,
         scratch: &mut [u8],
-        sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
+        sink: &mut impl FnMut(&IoLog, &[u8], ReadMark) -> ControlFlow<()>,
     ) -> Poll<BodyEnding> {
         // Where it cannot be sent, what is left of it keeps the connection from being used again.
         let _ = self.poll_send(cx);
@@ -146,15 +148,8 @@ impl<C: Clock> H1<C> {
             }
         }
         for _ in 0..READS_IN_A_ROW {
-            let got = match ready!(self.io.poll_receive(cx, scratch)) {
-                Ok(0) if self.body == ReplyBody::UntilClose => {
-                    return Poll::Ready(BodyEnding::Whole);
-                }
-                Ok(0) | Err(_) => return Poll::Ready(BodyEnding::Cut),
-                Ok(got) => got,
-            };
-            let bytes = scratch.get(..got).unwrap_or_default();
-            if let Some(ended) = self.decode(bytes, sink) {
+            let read = ready!(self.io.poll_receive(cx, scratch));
+            if let Some(ended) = self.take_read(read, scratch, sink) {
                 return Poll::Ready(ended);
             }
         }
@@ -162,17 +157,58 @@ impl<C: Clock> H1<C> {
         Poll::Pending
     }
 
+    /// As [`H1::poll_body`], for the loop that the connection belongs to: with what is there, and nobody to be woken.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no loop"))]
+    pub(super) fn drain_body(
+        &mut self,
+        scratch: &mut [u8],
+        sink: &mut impl FnMut(&IoLog, &[u8], ReadMark) -> ControlFlow<()>,
+    ) -> DrainOutcome {
+        for _ in 0..READS_IN_A_ROW {
+            let (read, is_all) = match self.io.receive_at_once(scratch) {
+                Ok(ReadNow { got, is_all }) => (Ok(got), is_all),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return DrainOutcome::Emptied;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => (Err(error), false),
+            };
+            if let Some(ended) = self.take_read(read, scratch, sink) {
+                return DrainOutcome::Ended(ended);
+            }
+            if is_all {
+                return DrainOutcome::Emptied;
+            }
+        }
+        DrainOutcome::More
+    }
+
+    /// Takes what a read brought to the start of `scratch`; tells how the body ended if it did.
+    fn take_read(
+        &mut self,
+        read: io::Result<usize>,
+        scratch: &[u8],
+        sink: &mut impl FnMut(&IoLog, &[u8], ReadMark) -> ControlFlow<()>,
+    ) -> Option<BodyEnding> {
+        match read {
+            Ok(0) if self.body == ReplyBody::UntilClose => Some(BodyEnding::Whole),
+            Ok(0) | Err(_) => Some(BodyEnding::Cut),
+            Ok(got) => self.decode(scratch.get(..got).unwrap_or_default(), sink),
+        }
+    }
+
     /// Hands on the content of `bytes`; tells how the body ended if it did.
     fn decode(
         &mut self,
         mut bytes: &[u8],
-        sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
+        sink: &mut impl FnMut(&IoLog, &[u8], ReadMark) -> ControlFlow<()>,
     ) -> Option<BodyEnding> {
-        let mark = self.log().mark();
+        let log = self.io.log();
+        let mark = log.mark();
         loop {
             match self.body.next(&mut bytes) {
                 Ok(Some(content)) => {
-                    if sink(content, mark).is_break() {
+                    if sink(log, content, mark).is_break() {
                         return Some(BodyEnding::Stopped);
                     }
                 }
@@ -186,6 +222,24 @@ impl<C: Clock> H1<C> {
         // What nobody asked for shows that the server counts otherwise than we do.
         self.keeps_alive &= bytes.is_empty();
         Some(BodyEnding::Whole)
+    }
+
+    /// The loop that hears of the connection, if it is not the runtime's.
+    pub(super) const fn line(&self) -> Option<&Line<C>> {
+        self.io.line()
+    }
+
+    /// Has `ingest` hear of the connection, where it can.
+    pub(super) fn adopt(self, ingest: &IngestLoop<C>) -> io::Result<Self>
+    where
+        C: Send + 'static,
+    {
+        Ok(Self { io: self.io.adopt(ingest)?, ..self })
+    }
+
+    /// Whether all of the request has been written.
+    pub(super) const fn is_sent(&self) -> bool {
+        self.outgoing.is_none()
     }
 
     /// Whether another request can be sent, as far as can be known without sending it.

@@ -130,7 +130,7 @@ impl H2 {
     pub(super) fn poll_body(
         &mut self,
         cx: &mut Context<'_>,
-        sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
+        sink: &mut impl FnMut(&IoLog, &[u8], ReadMark) -> ControlFlow<()>,
     ) -> Poll<BodyEnding> {
         loop {
             let Some(body) = &mut self.body else {
@@ -147,7 +147,7 @@ impl H2 {
                 Some(Ok(frame)) => {
                     if let Ok(data) = frame.into_data()
                         && !data.is_empty()
-                        && sink(&data, self.log.mark()).is_break()
+                        && sink(&self.log, &data, self.log.mark()).is_break()
                     {
                         return Poll::Ready(BodyEnding::Stopped);
                     }

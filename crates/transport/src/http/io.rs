@@ -14,8 +14,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 #[cfg(feature = "tls")]
 use tokio_rustls::client::TlsStream;
 
+use super::ingest::{IngestLoop, Line};
 use super::log::IoLog;
-use super::socket::Stamped;
+use super::socket::{ReadNow, Stamped};
 
 /// A connection's bytes, in whatever wrapping they travel.
 #[derive(Debug)]
@@ -55,6 +56,37 @@ impl<C: Clock> Io<C> {
                 }
                 read
             }
+        }
+    }
+
+    /// As [`Io::poll_receive`], of a connection in the hands of its loop: what is there at once.
+    pub(super) fn receive_at_once(&self, into: &mut [u8]) -> io::Result<ReadNow> {
+        match self {
+            Self::Plain(socket) => socket.receive_at_once(into),
+            // None is ever in a loop's hands.
+            #[cfg(feature = "tls")]
+            Self::Tls(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// The loop that hears of the connection, if it is not the runtime's.
+    pub(super) const fn line(&self) -> Option<&Line<C>> {
+        match self {
+            Self::Plain(socket) => socket.line(),
+            #[cfg(feature = "tls")]
+            Self::Tls(_) => None,
+        }
+    }
+
+    /// Has `ingest` hear of the connection, where it can.
+    pub(super) fn adopt(self, ingest: &IngestLoop<C>) -> io::Result<Self>
+    where
+        C: Send + 'static,
+    {
+        match self {
+            Self::Plain(socket) => socket.adopt(ingest).map(Self::Plain),
+            #[cfg(feature = "tls")]
+            Self::Tls(_) => Ok(self),
         }
     }
 

@@ -11,16 +11,21 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 pub(crate) use system::wall_clock_error;
+#[cfg(target_os = "linux")]
+pub(super) use system::{EpollFd, hear};
 pub(super) use system::{enable, peek, receive};
 
 #[cfg(target_os = "linux")]
 mod system {
     use std::io;
     use std::mem::{self, MaybeUninit};
-    use std::os::fd::AsRawFd;
+    use std::os::fd::{AsRawFd, OwnedFd, RawFd};
     use std::ptr;
+    use std::sync::Arc;
 
     use fizeau_core::Nanos;
+    use tokio::io::Interest;
+    use tokio::io::unix::AsyncFd;
 
     /// An age beyond this is none: the clock was set between stamp and reading.
     const OLDEST: Nanos = Nanos::from_secs(60);
@@ -43,6 +48,27 @@ mod system {
             )
         };
         if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    /// An epoll descriptor, as the runtime hears of it.
+    #[derive(Debug)]
+    pub(in crate::http) struct EpollFd(Arc<OwnedFd>);
+
+    impl AsRawFd for EpollFd {
+        fn as_raw_fd(&self) -> RawFd {
+            self.0.as_raw_fd()
+        }
+    }
+
+    /// Has the runtime hear when `epoll` has something to tell.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub(in crate::http) fn hear(epoll: Arc<OwnedFd>) -> io::Result<AsyncFd<EpollFd>> {
+        // SAFETY: the value owns the descriptor and always names the same one, so that it is open for as long as it is
+        // registered.
+        let heard = unsafe { AsyncFd::register_with_interest(EpollFd(epoll), Interest::READABLE) };
+        Ok(heard?)
     }
 
     /// By how much the wall clock may be wrong at the most, as the kernel keeps account of it: `maxerror` of adjtimex(2). None where

@@ -11,6 +11,7 @@ use hyper::header::ACCEPT;
 use tokio::time::timeout;
 
 use super::endpoint::{ConnectionChoice, Endpoint, Payload};
+use super::log::IoLog;
 use super::{HttpTransport, PreconnectError};
 
 /// How long a connection, and then a reply to a GET, may take, unless the target is less patient: it is answered from
@@ -100,7 +101,7 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         endpoint.begin(&mut wire, Payload { path: None, body });
         let head = poll_fn(|cx| wire.poll_head(cx, &mut self.scratch.borrow_mut())).await;
         let status = head.map_err(|_| NoReply::Other)?.status.as_u16();
-        let sink = &mut |bytes: &[u8], _| sink(bytes);
+        let sink = &mut |_: &IoLog, bytes: &[u8], _| sink(bytes);
         poll_fn(|cx| wire.poll_body(cx, &mut self.scratch.borrow_mut(), sink)).await;
         Ok(status)
     }

@@ -1,15 +1,17 @@
 //! A socket that stamps what passes through it.
 
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, Write};
+use std::net::Shutdown;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use fizeau_core::{Clock, Nanos, StampSource};
+use fizeau_core::{Clock, StampSource};
 use memchr::memmem;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
+use super::ingest::{IngestLoop, Line, NotAdopted};
 use super::kernel;
 use super::log::IoLog;
 use crate::target::StampChoice;
@@ -17,12 +19,30 @@ use crate::target::StampChoice;
 /// A TCP stream that stamps each read, by the kernel where it can and else as the call returns, and each write.
 #[derive(Debug)]
 pub(super) struct Stamped<C> {
-    stream: TcpStream,
+    stream: HeardStream<C>,
     clock: C,
     log: Arc<IoLog>,
     stamps: StampSource,
     /// Whether what passes is what HTTP says, and not TLS's cipher of it.
     is_clear: bool,
+}
+
+/// A stream, and who hears when there is something to read or room to write.
+#[derive(Debug)]
+enum HeardStream<C> {
+    /// The runtime.
+    Runtime(TcpStream),
+    /// The loop that its transport has for all its connections.
+    Loop(Line<C>),
+}
+
+/// A read that did not wait.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReadNow {
+    /// How many bytes came; none are the end.
+    pub(super) got: usize,
+    /// Whether that was all, so that another read could only say so.
+    pub(super) is_all: bool,
 }
 
 /// The most bytes that are taken apart by message: four of a few hundred bytes. Further behind, the kernel has
@@ -41,6 +61,7 @@ impl<C> Stamped<C> {
             }
             _ => StampSource::User,
         };
+        let stream = HeardStream::Runtime(stream);
         Self { stream, clock, log: Arc::default(), stamps, is_clear: true }
     }
 
@@ -48,6 +69,33 @@ impl<C> Stamped<C> {
     #[cfg(feature = "tls")]
     pub(super) fn enciphered(self) -> Self {
         Self { is_clear: false, ..self }
+    }
+
+    /// The loop that hears of it, if it is not the runtime.
+    pub(super) const fn line(&self) -> Option<&Line<C>> {
+        match &self.stream {
+            HeardStream::Runtime(_) => None,
+            HeardStream::Loop(line) => Some(line),
+        }
+    }
+
+    /// Has `ingest` hear of it from now on; where that cannot be, the runtime goes on.
+    ///
+    /// # Errors
+    /// If neither can.
+    pub(super) fn adopt(self, ingest: &IngestLoop<C>) -> io::Result<Self>
+    where
+        C: Clock + Send + 'static,
+    {
+        let stream = match self.stream {
+            HeardStream::Runtime(stream) => match ingest.adopt(stream) {
+                Ok(line) => HeardStream::Loop(line),
+                Err(NotAdopted::Kept(stream)) => HeardStream::Runtime(stream),
+                Err(NotAdopted::Lost(error)) => return Err(error),
+            },
+            HeardStream::Loop(line) => HeardStream::Loop(line),
+        };
+        Ok(Self { stream, ..self })
     }
 
     /// The account that it keeps.
@@ -74,7 +122,11 @@ impl<C> Stamped<C> {
         let Some(ahead) = into.get_mut(..room) else {
             return into;
         };
-        let there = kernel::peek(&self.stream, ahead).unwrap_or_default();
+        let there = match &self.stream {
+            HeardStream::Runtime(stream) => kernel::peek(stream, ahead),
+            HeardStream::Loop(line) => kernel::peek(line.stream(), ahead),
+        };
+        let there = there.unwrap_or_default();
         let waiting = ahead.get(..there).filter(|_| there <= MOST_TAKEN_APART);
         match waiting.and_then(end_of_message) {
             // What is all that waits is read without a limit, which shows that it was all.
@@ -89,24 +141,43 @@ impl<C> Stamped<C> {
     /// runtime is told at once that there is nothing (by the error that the closure ends with), which saves a
     /// system call a token. Bytes that come after the read raise a new event, and so does the end: epoll is
     /// edge-triggered here. `tokio::net::TcpStream::poll_read` does the same.
-    fn receive(&self, into: &mut [u8]) -> io::Result<(usize, Option<Nanos>)>
+    fn receive(&self, into: &mut [u8]) -> io::Result<usize>
     where
         C: Clock,
     {
         let mut got = None;
-        let tried = self.stream.try_io(Interest::READABLE, || {
-            let into = self.one_message(into);
-            let read = kernel::receive(&self.stream, into)?;
-            got = Some(read);
-            if (1..into.len()).contains(&read.0) && READINESS_IS_EDGES {
-                return Err(io::ErrorKind::WouldBlock.into());
-            }
-            Ok(())
-        });
+        let read = || {
+            let read = self.receive_at_once(into)?;
+            got = Some(read.got);
+            if read.is_all { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+        };
+        let tried = match &self.stream {
+            HeardStream::Runtime(stream) => stream.try_io(Interest::READABLE, read),
+            HeardStream::Loop(line) => line.try_read(read),
+        };
         match (got, tried) {
-            (Some(read), _) => Ok(read),
+            (Some(got), _) => Ok(got),
             (None, tried) => Err(tried.err().unwrap_or_else(|| io::ErrorKind::WouldBlock.into())),
         }
+    }
+
+    /// One read call, whoever hears of the socket.
+    ///
+    /// # Errors
+    /// What the system says; [`io::ErrorKind::WouldBlock`] if nothing is there.
+    pub(super) fn receive_at_once(&self, into: &mut [u8]) -> io::Result<ReadNow>
+    where
+        C: Clock,
+    {
+        let into = self.one_message(into);
+        let (got, age) = match &self.stream {
+            HeardStream::Runtime(stream) => kernel::receive(stream, into)?,
+            HeardStream::Loop(line) => kernel::receive(line.stream(), into)?,
+        };
+        if got > 0 {
+            self.log.read(self.clock.now(), age);
+        }
+        Ok(ReadNow { got, is_all: READINESS_IS_EDGES && (1..into.len()).contains(&got) })
     }
 }
 
@@ -133,14 +204,12 @@ impl<C: Clock> Stamped<C> {
     ) -> Poll<io::Result<usize>> {
         loop {
             match self.receive(into) {
-                Ok((got, age)) => {
-                    if got > 0 {
-                        self.log.read(self.clock.now(), age);
-                    }
-                    return Poll::Ready(Ok(got));
-                }
+                Ok(got) => return Poll::Ready(Ok(got)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    ready!(self.stream.poll_read_ready(cx))?;
+                    ready!(match &self.stream {
+                        HeardStream::Runtime(stream) => stream.poll_read_ready(cx),
+                        HeardStream::Loop(line) => line.poll_read_ready(cx),
+                    })?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),
@@ -148,14 +217,16 @@ impl<C: Clock> Stamped<C> {
         }
     }
 
-    fn poll_send(
-        &self,
-        cx: &mut Context<'_>,
-        write: impl Fn(&TcpStream) -> io::Result<usize>,
-    ) -> Poll<io::Result<usize>> {
+    fn poll_send(&self, cx: &mut Context<'_>, slices: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         loop {
             let before = self.clock.now();
-            match write(&self.stream) {
+            let written = match &self.stream {
+                HeardStream::Runtime(stream) => stream.try_write_vectored(slices),
+                HeardStream::Loop(line) => {
+                    line.try_write(|| (&mut line.stream()).write_vectored(slices))
+                }
+            };
+            match written {
                 Ok(written) => {
                     if written > 0 {
                         self.log.wrote(before, self.clock.now());
@@ -163,7 +234,10 @@ impl<C: Clock> Stamped<C> {
                     return Poll::Ready(Ok(written));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    ready!(self.stream.poll_write_ready(cx))?;
+                    ready!(match &self.stream {
+                        HeardStream::Runtime(stream) => stream.poll_write_ready(cx),
+                        HeardStream::Loop(line) => line.poll_write_ready(cx),
+                    })?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),
@@ -190,7 +264,7 @@ impl<C: Clock> AsyncWrite for Stamped<C> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.poll_send(cx, |stream| stream.try_write(bytes))
+        self.poll_send(cx, &[IoSlice::new(bytes)])
     }
 
     fn poll_write_vectored(
@@ -198,7 +272,7 @@ impl<C: Clock> AsyncWrite for Stamped<C> {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.poll_send(cx, |stream| stream.try_write_vectored(slices))
+        self.poll_send(cx, slices)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -206,11 +280,17 @@ impl<C: Clock> AsyncWrite for Stamped<C> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        match &mut self.stream {
+            HeardStream::Runtime(stream) => Pin::new(stream).poll_flush(cx),
+            HeardStream::Loop(_) => Poll::Ready(Ok(())),
+        }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        match &mut self.stream {
+            HeardStream::Runtime(stream) => Pin::new(stream).poll_shutdown(cx),
+            HeardStream::Loop(line) => Poll::Ready(line.stream().shutdown(Shutdown::Write)),
+        }
     }
 }
 

@@ -56,9 +56,21 @@ impl Watchdog {
         Self { limits, started, phase: WaitPhase::Connection, since: started, timer: None }
     }
 
+    /// The watching for whoever reads on; none is left behind.
+    pub(super) fn hand_over(&mut self) -> Self {
+        let Self { limits, started, phase, since, .. } = *self;
+        Self { limits, started, phase, since, timer: self.timer.take() }
+    }
+
     /// From `since` on, `phase` is waited for.
     pub(super) const fn enter(&mut self, phase: WaitPhase, since: Stamp) {
         (self.phase, self.since) = (phase, since);
+    }
+
+    /// Whether a limit will be reached before the timer tells: whoever polls has to look again.
+    pub(super) fn is_set_too_late(&self) -> bool {
+        let Some((deadline, _)) = self.deadline() else { return false };
+        self.timer.as_ref().is_none_or(|timer| timer.to > deadline)
     }
 
     pub(super) const fn phase(&self) -> WaitPhase {

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,6 +11,7 @@ use fizeau_core::Clock;
 
 use super::h1::{H1, ReplyHead};
 use super::h2::H2;
+use super::ingest::IngestLoop;
 use super::io::Io;
 use super::log::IoLog;
 use crate::event::ReadMark;
@@ -52,6 +54,20 @@ impl<C: Clock> DrivenConnection<C> {
         Self::H1(Box::new(H1::new(io)))
     }
 
+    /// Has `ingest` hear of the connection, where it can.
+    ///
+    /// # Errors
+    /// If the connection was lost over it.
+    pub(super) fn adopt(self, ingest: &IngestLoop<C>) -> io::Result<Self>
+    where
+        C: Send + 'static,
+    {
+        Ok(match self {
+            Self::H1(h1) => Self::H1(Box::new(h1.adopt(ingest)?)),
+            Self::H2(_) => self,
+        })
+    }
+
     /// The account of the socket underneath.
     pub(super) fn log(&self) -> &Arc<IoLog> {
         match self {
@@ -72,13 +88,13 @@ impl<C: Clock> DrivenConnection<C> {
         }
     }
 
-    /// Hands the body's content to `sink` as it comes, piece by piece, each with the mark of its read, until the body
+    /// Hands the body's content to `sink` as it comes, piece by piece, each with the socket's account and the mark of its read, until the body
     /// ends or `sink` wants no more.
     pub(super) fn poll_body(
         &mut self,
         cx: &mut Context<'_>,
         scratch: &mut [u8],
-        sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
+        sink: &mut impl FnMut(&IoLog, &[u8], ReadMark) -> ControlFlow<()>,
     ) -> Poll<BodyEnding> {
         match self {
             Self::H1(h1) => h1.poll_body(cx, scratch, sink),

@@ -45,10 +45,14 @@ async fn every_trap_over_a_socket() {
         let pieces = body.chunks(61).map(send);
         [Step::Request, send(STREAM)].into_iter().chain(pieces).collect()
     };
-    let server = Server::run(cases.iter().map(|case| script(&case.bytes)).collect());
-    let transport = transport(target(&server.url()));
-    for case in &cases {
-        let tape = ask(&transport).await;
+    let scripts = || cases.iter().map(|case| script(&case.bytes));
+    let server = Server::run(scripts().chain(scripts()).collect());
+    let ours = transport(target(&server.url()));
+    let runtimes = transport(target(&server.url())).heard_by_runtime();
+    let asked =
+        [&ours, &runtimes].into_iter().flat_map(|by| cases.iter().map(move |case| (by, case)));
+    for (transport, case) in asked {
+        let tape = ask(transport).await;
         assert!(tape.arrivals.is_sorted_by_key(|arrival| arrival.at), "{}", case.name);
         assert!(tape.arrivals.is_sorted_by_key(|arrival| arrival.read), "{}", case.name);
         case.check(&Reply {

@@ -1,6 +1,6 @@
 //! JSON that is legal and yet refused by a strict parser is put into a plain form and read again.
 
-use std::cell::RefCell;
+use std::sync::Mutex;
 
 use fizeau_core::Stamp;
 use fizeau_transport::{
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// Takes nothing, and keeps what it was given to read.
 #[derive(Debug, Default)]
-struct Refusing(RefCell<Vec<Vec<u8>>>);
+struct Refusing(Mutex<Vec<Vec<u8>>>);
 
 impl Dialect for Refusing {
     fn body(&self, _: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
@@ -20,7 +20,7 @@ impl Dialect for Refusing {
     }
 
     fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        self.0.borrow_mut().push(event.data.to_vec());
+        self.0.lock().unwrap().push(event.data.to_vec());
         Err(EventError::new("no"))
     }
 
@@ -35,7 +35,7 @@ fn plain(data: &[u8]) -> Option<Vec<u8>> {
     let mut reader = ReplyReader::framed(&dialect, Framing::Whole, KeepText::No);
     reader.feed(data, ReadMark::user(Stamp::EPOCH, 0));
     let _ = reader.finish(BodyEnd::Whole);
-    dialect.0.take().into_iter().nth(1)
+    dialect.0.into_inner().unwrap().into_iter().nth(1)
 }
 
 #[track_caller]

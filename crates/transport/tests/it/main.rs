@@ -10,6 +10,7 @@ mod given;
 mod h2;
 mod heads;
 mod http;
+mod ingest;
 mod lenient_json;
 mod natives;
 mod ndjson;

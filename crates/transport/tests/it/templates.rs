@@ -1,6 +1,6 @@
 //! Reading without a parser where events are alike comes to the same as parsing each of them.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use fizeau_core::{Channel, Stamp};
 use fizeau_transport::{
@@ -16,12 +16,12 @@ use crate::streams::all_cases;
 struct Parsed {
     inner: &'static dyn Dialect,
     keys: Option<&'static [&'static str]>,
-    parsed: Cell<u32>,
+    parsed: AtomicU32,
 }
 
 impl Parsed {
     fn new(route: Route, keys: Option<&'static [&'static str]>) -> Self {
-        Self { inner: route.dialect(), keys, parsed: Cell::new(0) }
+        Self { inner: route.dialect(), keys, parsed: AtomicU32::new(0) }
     }
 }
 
@@ -31,7 +31,7 @@ impl Dialect for Parsed {
     }
 
     fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        self.parsed.set(self.parsed.get() + 1);
+        self.parsed.fetch_add(1, Relaxed);
         self.inner.read(event)
     }
 
@@ -71,11 +71,11 @@ fn fits_by(keys: &'static [&'static str], route: Route, first: &[u8], second: &[
     let dialect = Parsed::new(route, Some(keys));
     let mut reader = ReplyReader::new(&dialect, KeepText::Yes);
     let mut parsed_of = |event: &[u8]| {
-        let before = dialect.parsed.get();
+        let before = dialect.parsed.load(Relaxed);
         let start = if dialect.framing() == Framing::Sse { "data:" } else { "" };
         let bytes = [start.as_bytes(), event, b"\n\n"].concat();
         reader.feed(&bytes, ReadMark::user(Stamp::EPOCH, 0));
-        dialect.parsed.get() - before
+        dialect.parsed.load(Relaxed) - before
     };
     assert!(parsed_of(first) > 0);
     parsed_of(second) == 0
@@ -271,7 +271,7 @@ fn a_text_that_is_no_whole_string_makes_no_mould() {
     for _ in 0..2 {
         reader.feed(b"data: {\"text_output\":\"TT\"}\n\n", ReadMark::user(Stamp::EPOCH, 0));
     }
-    assert_eq!(dialect.0.parsed.get(), 2);
+    assert_eq!(dialect.0.parsed.load(Relaxed), 2);
     assert_eq!(reader.finish(BodyEnd::Whole).arrivals[1].channel, Channel::Visible);
 }
 
@@ -286,7 +286,7 @@ fn a_stream_that_never_repeats_makes_few_moulds() {
         reader.feed(event.as_bytes(), ReadMark::user(Stamp::EPOCH, 0));
     }
     // The first two at once, then one for sixty-four events; the making parses one made-up event.
-    let made = dialect.parsed.get() - events;
+    let made = dialect.parsed.load(Relaxed) - events;
     assert!((1..=2 + events / 64).contains(&made), "{made}");
 }
 
