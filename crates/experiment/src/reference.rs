@@ -21,7 +21,8 @@ pub struct ReferenceSpec {
     pub device: String,
     /// How the model lies on them.
     pub deployment: DeploymentRecord,
-    /// The path of a calibration, for what it predicts beside bound and expectation.
+    /// The path of a calibration, for what it predicts beside bound and expectation. Without one it is what ships for the engine of the
+    /// deployment, where that is known and one does.
     pub calibration: Option<PathBuf>,
 }
 
@@ -42,7 +43,7 @@ impl ReferenceSpec {
         let reference = self.load_whatever_fits()?;
         let one = UniformLoad::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
         Bound::at(reference.reference().system, &one).blame_given(InputField::Hardware, device)?;
-        let Some(path) = calibration else { return Ok(reference) };
+        let Some(path) = calibration else { return Ok(reference.calibrated_as_shipped()) };
         let text = std::fs::read_to_string(&path);
         let text = text.blame_given(InputField::Calibration, path.display())?;
         reference.calibrated(text).map_err(|error| InputError::from(error).given(path.display()))

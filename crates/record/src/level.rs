@@ -24,9 +24,9 @@ pub(crate) use document::SUMMARY;
 pub use document::SummaryDocument;
 pub use run::{LevelContext, LevelOutcome};
 pub use speed::{
-    CalibratedBlock, CalibratedPrediction, DataSheetBound, DecodeStepComparison, EvenRouting,
-    JsonNumber, LevelReference, PredictedFigures, PredictedRange, SpeedOfLight,
-    SpeedOfLightComparison,
+    CalibratedBlock, CalibratedComparison, CalibratedPrediction, DataSheetBound,
+    DecodeStepComparison, EvenRouting, JsonNumber, LevelReference, PredictedFigures,
+    PredictedRange, SpeedOfLight, SpeedOfLightComparison,
 };
 pub use until::{UntilPrecise, UntilPreciseDocument, UntilPreciseGoal};
 

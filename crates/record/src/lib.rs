@@ -104,11 +104,11 @@ pub use imported::{ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, I
 pub use json::{Json, JsonError};
 pub use lengths::LengthTally;
 pub use level::{
-    CalibratedBlock, CalibratedPrediction, DataSheetBound, DecodeStepComparison, EvenRouting,
-    JsonNumber, LatencyBasis, LevelContext, LevelDetail, LevelDetailTally, LevelOutcome,
-    LevelReference, LevelReport, LevelStatus, PredictedFigures, PredictedRange, SpeedOfLight,
-    SpeedOfLightComparison, SummaryDocument, TailLatency, UntilPrecise, UntilPreciseDocument,
-    UntilPreciseGoal,
+    CalibratedBlock, CalibratedComparison, CalibratedPrediction, DataSheetBound,
+    DecodeStepComparison, EvenRouting, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
+    LevelDetailTally, LevelOutcome, LevelReference, LevelReport, LevelStatus, PredictedFigures,
+    PredictedRange, SpeedOfLight, SpeedOfLightComparison, SummaryDocument, TailLatency,
+    UntilPrecise, UntilPreciseDocument, UntilPreciseGoal,
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use merge::{MergeError, MergedRun, ShardMerge};

@@ -138,6 +138,8 @@ pub struct SpeedOfLightReference {
     deployment: DeploymentRecord,
     /// What predicts it, where there is a calibration.
     predictor: Option<Predictor>,
+    /// Whether nothing is to be predicted, whatever ships.
+    is_uncalibrated: bool,
     files: ReferenceFiles,
     /// The prompt's nominal length, for servers that do not say how long it was.
     input: Tokens,
@@ -152,6 +154,7 @@ impl SpeedOfLightReference {
             system,
             deployment: DeploymentRecord::default(),
             predictor: None,
+            is_uncalibrated: false,
             files: ReferenceFiles::default(),
             input: Tokens::ZERO,
         }
@@ -171,9 +174,42 @@ impl SpeedOfLightReference {
         let calibration = Calibration::from_json(&text);
         let calibration =
             calibration.map_err(|error| ReferenceError::Calibration(error.to_string()))?;
-        let predictor = Some(calibration.predictor(&self.system, None));
+        let predictor =
+            Some(calibration.predictor(&self.system, self.deployment.engine.as_deref()));
         let files = ReferenceFiles { calibration: Some(text), ..self.files };
         Ok(Self { predictor, files, ..self })
+    }
+
+    /// With what the calibration predicts that ships for its engine on its device; as it is where none does. The calibration is kept
+    /// with the run, so that a later one that ships changes nothing of it.
+    #[must_use]
+    pub fn calibrated_as_shipped(self) -> Self {
+        let engine = self.deployment.engine.as_deref();
+        let device = &self.system.device().name;
+        let Some(shipped) = engine.and_then(|engine| Calibration::shipped(engine, device)) else {
+            return self;
+        };
+        let predictor = Some(shipped.calibration.predictor(&self.system, engine));
+        let files =
+            ReferenceFiles { calibration: Some(shipped.calibration.to_json()), ..self.files };
+        Self { predictor, files, ..self }
+    }
+
+    /// The same, of which nothing is to be predicted, whatever ships.
+    #[must_use]
+    pub fn uncalibrated(self) -> Self {
+        Self { is_uncalibrated: true, predictor: None, ..self }
+    }
+
+    /// The same, once it was found out that `server` answers: with what the calibration predicts that ships for it, unless an engine was
+    /// named, a calibration was given, or nothing is to be predicted.
+    #[must_use]
+    pub fn answered_by(mut self, server: &str) -> Self {
+        if self.is_uncalibrated || self.predictor.is_some() || self.deployment.engine.is_some() {
+            return self;
+        }
+        self.deployment.engine = Calibration::engine_named_in(server).map(str::to_owned);
+        self.calibrated_as_shipped()
     }
 
     /// What the reader should know of model, device and calibration, each in one line.

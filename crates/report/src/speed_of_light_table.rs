@@ -4,7 +4,8 @@ use fizeau_metrics::SampleSupport;
 
 use crate::Shown;
 use fizeau_record::text::{percent, supported};
-use fizeau_record::{LevelReport, SpeedOfLightComparison, SweepReport};
+use fizeau_record::{CalibratedComparison, LevelReport, SpeedOfLightComparison, SweepReport};
+use fizeau_roofline::ErrorSummary;
 
 /// A column.
 #[derive(Debug, Clone, Copy)]
@@ -84,28 +85,61 @@ impl Shown<'_, SweepReport> {
         ))
     }
 
-    /// What a calibration predicts of the levels' output, in a sentence; none without one.
+    /// What a calibration expects of the engine's output at each level, beside what it has, and how far off such predictions are, in
+    /// sentences; none without a calibration.
     pub(crate) fn calibrated_words(&self) -> Option<String> {
-        let mut scopes = None;
+        let mut of = None;
         let mut words = Vec::new();
         for level in self.compared() {
-            let light = level.speed_of_light.comparison()?;
-            let (prediction, scope) = light.calibrated.as_ref()?;
-            scopes = Some(scope);
-            words.push(match prediction {
-                Ok(prediction) => {
-                    let of = &prediction.output_tokens_per_s;
-                    let ends = Some((of.low().get(), of.high().get()));
-                    let [value, low, high] =
-                        [of.value(), of.low(), of.high()].map(|rate| supported(rate.get(), ends));
-                    format!("{value} ({low} to {high}) at {}", self.label(level.load))
-                }
-                Err(_) => format!("none at {}", self.label(level.load)),
-            });
+            let light = level.speed_of_light.comparison();
+            let Some(calibrated) = light.and_then(|light| light.calibrated.as_ref()) else {
+                continue;
+            };
+            of = Some(calibrated);
+            words.push(format!(
+                "at {} {}",
+                self.label(level.load),
+                expected_words(calibrated, level.summary.throughput.output_tokens_per_s.get())
+            ));
         }
-        let scope = scopes?;
-        Some(format!("Calibrated on {scope}, output tokens/s: {}", words.join(", ")))
+        let of = of?;
+        let mut all = format!(
+            "Expected of this engine (calibrated on {}), output tokens/s: {}",
+            of.scope,
+            words.join("; ")
+        );
+        all.extend(errors_words(of));
+        Some(all)
     }
+}
+
+/// `9,100 (8,000 to 10,200), you have 8,100 (89 %)`
+fn expected_words(calibrated: &CalibratedComparison, measured: f64) -> String {
+    let Ok(prediction) = &calibrated.prediction else {
+        return "nothing, it is too far from what was fitted".to_owned();
+    };
+    let of = &prediction.output_tokens_per_s;
+    let ends = Some((of.low().get(), of.high().get()));
+    let [value, low, high] =
+        [of.value(), of.low(), of.high()].map(|rate| supported(rate.get(), ends));
+    let share = calibrated.output_share.map(percent).unwrap_or_default();
+    format!("{value} ({low} to {high}), you have {} ({share})", supported(measured, None))
+}
+
+/// How far off the calibration was on families that it had not seen.
+fn errors_words(calibrated: &CalibratedComparison) -> Option<String> {
+    let words = |name: &str, errors: ErrorSummary| {
+        format!(
+            "{name} by {} in the mean, {} in the median",
+            percent(errors.mean),
+            percent(errors.median)
+        )
+    };
+    let tpot = calibrated.tpot_left_out.map(|errors| words("TPOT", errors));
+    let ttft = calibrated.ttft_left_out.map(|errors| words("TTFT", errors));
+    let both: Vec<String> = tpot.into_iter().chain(ttft).collect();
+    (!both.is_empty())
+        .then(|| format!(". Of models that it had not seen it was off: {}", both.join("; ")))
 }
 
 fn row(load: String, level: &LevelReport, light: &SpeedOfLightComparison) -> [String; 9] {

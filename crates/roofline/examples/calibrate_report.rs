@@ -28,9 +28,19 @@ type Level = (MeasuredRow, System);
 fn main() -> Result<(), Box<dyn Error>> {
     let mut paths: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let ship = match paths.first() {
-        Some(first) if first.as_os_str() == "--ship" => paths.drain(..2).nth(1),
+        Some(first) if first.as_os_str() == "--ship" => {
+            if paths.len() < 2 {
+                return Err("--ship: name the file that the calibration is written to".into());
+            }
+            paths.drain(..2).nth(1)
+        }
         _ => None,
     };
+    let is_flag = |path: &&PathBuf| path.to_string_lossy().starts_with('-');
+    if let Some(flag) = paths.iter().find(is_flag) {
+        let takes = "it takes --ship FILE first, then files of measured levels";
+        return Err(format!("{}: no such argument; {takes}", flag.display()).into());
+    }
     if paths.is_empty() {
         paths = PUBLISHED.iter().map(PathBuf::from).collect();
     }

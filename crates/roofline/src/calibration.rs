@@ -2,6 +2,7 @@
 
 mod account;
 mod constants;
+mod engine;
 mod file;
 mod fit;
 mod kernels;
@@ -177,7 +178,18 @@ impl Calibration {
     }
 
     fn nearest(&self, device: &str, engine: Option<&str>) -> Cow<'_, Constants> {
-        self.groups.nearest(device, engine)
+        self.groups.nearest(device, engine.map(|engine| self.engine_as_fitted(engine)))
+    }
+
+    /// What `engine` is called in what was fitted, however it is written.
+    fn engine_as_fitted<'a>(&'a self, engine: &'a str) -> &'a str {
+        let mut fitted = self.groups.own.keys().filter_map(|scope| match scope {
+            Scope::EngineAnywhere(engine) => Some(engine.as_str()),
+            _ => None,
+        });
+        let same = |fitted: &&str| engine::is_same(fitted, engine);
+        let exact = self.groups.own.contains_key(&Scope::EngineAnywhere(engine.to_owned()));
+        if exact { engine } else { fitted.find(same).unwrap_or(engine) }
     }
 }
 

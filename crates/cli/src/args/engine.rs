@@ -83,8 +83,9 @@ pub(crate) struct StepArgs {
     /// The time that each collective adds to a step beyond that of its bytes and hops.
     #[arg(long, value_name = "TIME", default_value = "0us")]
     pub(crate) per_collective: Nanos,
-    /// Take the constants of a step from a calibration that `fizeau sol --fit` wrote, instead of the six flags above.
-    #[arg(long, value_name = "FILE", conflicts_with_all = OVERHEADS)]
+    /// Take the constants of a step from a calibration that `fizeau sol --fit` wrote, instead of the six flags above; with none they are
+    /// from these flags, whatever ships.
+    #[arg(long, value_name = "FILE|none", conflicts_with_all = OVERHEADS)]
     pub(crate) calibration: Option<PathBuf>,
     /// The engine, as the calibration calls it; by default the constants of all engines on the device are used. Without --calibration
     /// those that ship are: of sglang, trtllm or vllm on a device on which one of them was measured.

@@ -48,12 +48,18 @@ pub(crate) struct SpeedOfLightArgs {
     /// Speculative decoding: the number of tokens of a draft, which the bound then allows for.
     #[arg(long, value_name = "TOKENS")]
     pub(crate) draft: Option<u32>,
-    /// A calibration that `fizeau sol --fit` wrote; its prediction is shown beside bound and expectation.
-    #[arg(long, value_name = "FILE")]
+    /// A calibration that `fizeau sol --fit` wrote, or none; its prediction is shown beside bound and expectation. The default is what
+    /// ships for the engine on the device, where the engine is named: vLLM, SGLang or TensorRT-LLM.
+    #[arg(long, value_name = "FILE|none")]
     pub(crate) calibration: Option<PathBuf>,
 }
 
 impl SpeedOfLightArgs {
+    /// Whether nothing is to be predicted.
+    pub(crate) fn is_uncalibrated(&self) -> bool {
+        self.calibration.as_ref().is_some_and(|path| path.as_os_str() == "none")
+    }
+
     /// The flags that are given.
     pub(crate) fn given(&self) -> Vec<&'static str> {
         let all = [

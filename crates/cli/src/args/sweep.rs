@@ -150,7 +150,8 @@ pub(crate) struct VerdictArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Checklist")]
 pub(crate) struct SubjectArgs {
-    /// A line for the report that says what engine and hardware the endpoint runs on.
+    /// A line for the report that says what engine and hardware the endpoint runs on. Where it names vLLM, SGLang or TensorRT-LLM, levels
+    /// are compared with what is expected of that engine on --hardware.
     #[arg(long, value_name = "TEXT", env = "FIZEAU_ENGINE")]
     pub(crate) engine: Option<String>,
     /// A line for the report that says how weights and key-value cache are stored; --model-config says it too.

@@ -71,7 +71,8 @@ fn experiment(
 ) -> Result<Experiment<LevelSettings>, Fail> {
     let mut system = SystemUnderTest::default();
     system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
-    system.light = speed::from_args(&args.speed_of_light)?.ok_or_else(|| NO_REFERENCE.to_owned());
+    system.light = speed::from_args(&args.speed_of_light, args.subject.engine.as_deref())?
+        .ok_or_else(|| NO_REFERENCE.to_owned());
     let mut origin = record::origin();
     origin.precision.clone_from(&args.subject.precision);
     let mut settings = settings(&args.level)?;

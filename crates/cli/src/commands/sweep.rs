@@ -114,7 +114,7 @@ pub(crate) fn measure<K: EndpointKind>(
     let mut endpoint = endpoint::spec(&args.endpoint, urls, &args.sampling)?;
     let mut system = SystemUnderTest::default();
     system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
-    let mut light = speed::from_args(&args.speed_of_light)?;
+    let mut light = speed::from_args(&args.speed_of_light, args.subject.engine.as_deref())?;
     if let Some(embedded) = &embedded {
         embedded.stand_for(&mut endpoint);
         system.engine = EngineRecord::Simulated { description: embedded.describe() };

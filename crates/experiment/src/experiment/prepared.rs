@@ -116,6 +116,10 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         for source in &mut sources {
             if let Some(found) = source.detect().await? {
                 watcher.event(RunEvent::Detected(Box::new(found.clone())));
+                let light = &mut self.experiment.conduct.system.light;
+                if let (Ok(reference), Some(server)) = (light, &found.server) {
+                    *reference = reference.clone().answered_by(server);
+                }
                 *source = source.as_found(found);
                 is_found = true;
             }

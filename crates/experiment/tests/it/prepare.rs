@@ -160,3 +160,22 @@ proptest! {
         prop_assert_ne!(first(&spec).prompt, own.prompt);
     }
 }
+
+#[test]
+fn what_ships_for_the_engine_predicts_unless_it_is_declined() {
+    let spec = ReferenceSpec::new("llama-3.1-8b", "h100-sxm");
+    let plain = spec.clone().load().unwrap();
+    assert!(plain.reference().predictor.is_none());
+    let found = plain.clone().answered_by("vLLM");
+    assert!(found.reference().predictor.is_some() && found.files().calibration.is_some());
+    assert_eq!(found.deployment().engine.as_deref(), Some("vllm"));
+    assert!(plain.clone().answered_by("Ollama").reference().predictor.is_none());
+    assert!(plain.uncalibrated().answered_by("vLLM").reference().predictor.is_none());
+    let mut named = spec;
+    named.deployment.engine = Some("sglang".to_owned());
+    let named = named.load().unwrap();
+    let scope = named.reference().predictor.unwrap().scope().to_string();
+    assert_eq!(scope, "h100-sxm, sglang");
+    // What was said stands.
+    assert_eq!(named.answered_by("vLLM").deployment().engine.as_deref(), Some("sglang"));
+}

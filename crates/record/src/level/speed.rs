@@ -4,7 +4,8 @@ mod calibrated;
 mod document;
 
 pub use calibrated::{
-    CalibratedBlock, CalibratedPrediction, JsonNumber, PredictedFigures, PredictedRange,
+    CalibratedBlock, CalibratedComparison, CalibratedPrediction, JsonNumber, PredictedFigures,
+    PredictedRange,
 };
 pub(crate) use document::LightDocument;
 
@@ -14,7 +15,7 @@ use fizeau_core::{LevelLoad, Millis, PerSec, Seconds};
 use fizeau_metrics::LevelSummary;
 use fizeau_roofline::{
     Bound, BoundShare, BoundViolation, Expected, LoadAnalysisError, MeasuredFigures, OutsideRegime,
-    Prediction, Predictor, RequestLengths, Scope, System,
+    Prediction, Predictor, RequestLengths, System,
 };
 
 use crate::LengthTally;
@@ -87,8 +88,8 @@ pub struct SpeedOfLightComparison {
     pub bound: Bound,
     /// What the roofline model expects of them; or, in plain words, why that cannot be said.
     pub expected: Result<Expected, String>,
-    /// What the calibration predicts, and for which devices and engines it was fitted; none where there is no calibration.
-    pub calibrated: Option<(Result<Prediction, OutsideRegime>, Scope)>,
+    /// What a calibration expects of the engine; none where there is no calibration.
+    pub calibrated: Option<CalibratedComparison>,
     /// What was reached of the bound.
     pub shares: fizeau_roofline::SpeedOfLightShares,
     /// What the data sheet would allow, where the bound is made of measured figures of a device whose data sheet is known.
@@ -247,9 +248,7 @@ impl SpeedOfLightComparison {
             concurrency,
             even_routing,
             data_sheet: DataSheetBound::of(system, lengths, concurrency, &measured),
-            calibrated: reference
-                .predict(lengths, concurrency)
-                .zip(reference.predictor.map(|predictor| predictor.scope().clone())),
+            calibrated: CalibratedComparison::of(reference, lengths, concurrency, &measured),
             shares: measured.percent_of(&bound),
             expected,
             decode,

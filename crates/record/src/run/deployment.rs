@@ -39,6 +39,9 @@ pub struct DeploymentRecord {
     /// Bytes of each device that a simulated engine leaves free, where its blocks were counted.
     #[serde(skip_serializing_if = "is_zero")]
     pub reserve_bytes: u64,
+    /// The engine, as calibrations call it, where a prediction was made for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
     /// How the engine goes about it, where the roofline model leaves it open. No run says so: it is as by default there.
     #[serde(skip)]
     pub choices: EngineChoices,
@@ -83,6 +86,7 @@ impl Default for DeploymentRecord {
             max_num_seqs: None,
             draft: 0,
             reserve_bytes: 0,
+            engine: None,
             choices: EngineChoices::default(),
         }
     }

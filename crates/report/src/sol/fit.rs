@@ -27,7 +27,7 @@ impl CalibrationFitView<'_> {
         lines.push(String::new());
         lines.extend(self.times());
         lines.push(String::new());
-        lines.extend(self.pooled());
+        lines.extend(self.used());
         lines.extend(self.unusual());
         lines.push(String::new());
         lines.extend(self.errors());
@@ -97,11 +97,20 @@ impl CalibrationFitView<'_> {
         grid.lines()
     }
 
-    /// All constants of all devices together, with their intervals.
-    fn pooled(&self) -> Vec<String> {
-        let mut grid = Grid::new(&["all devices", "", "value", "95 % from", "to"]);
-        let pooled = self.fit.calibration.groups().next();
-        for estimate in pooled.iter().flat_map(|group: &&Constants| &group.estimates) {
+    /// All constants that predictions use, with their intervals: those of the one engine on the one device that was measured, and
+    /// where there are several those of all together.
+    fn used(&self) -> Vec<String> {
+        let mut groups = self.fit.calibration.groups();
+        let all = self.fit.calibration.groups().next();
+        let is_narrowest = |scope: &Scope| match self.only_engine() {
+            Some(Some(_)) => matches!(scope, Scope::Engine { .. }),
+            Some(None) => matches!(scope, Scope::Device(_)),
+            None => false,
+        };
+        let used = groups.find(|group| is_narrowest(&group.scope)).or(all);
+        let scope = used.map_or_else(String::new, |group| group.scope.to_string());
+        let mut grid = Grid::new(&[&scope, "", "value", "95 % from", "to"]);
+        for estimate in used.iter().flat_map(|group: &&Constants| &group.estimates) {
             let constant = estimate.constant;
             let (unit, scale) = shown_in(constant);
             let [low, high] = estimate.interval().ends();
@@ -130,6 +139,13 @@ impl CalibrationFitView<'_> {
         let said: Vec<String> = said.collect();
         let space = (!said.is_empty()).then(String::new);
         space.into_iter().chain(said).collect()
+    }
+
+    /// The engine of all levels, named or not; none where there are several, or several devices.
+    fn only_engine(&self) -> Option<Option<&str>> {
+        let mut own = self.samples.iter().map(|sample| (sample.device(), sample.engine()));
+        let first = own.next()?;
+        own.all(|other| other == first).then_some(first.1)
     }
 
     fn errors(&self) -> Vec<String> {

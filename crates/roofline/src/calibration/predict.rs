@@ -4,7 +4,6 @@ use fizeau_core::{Confidence, Estimate, Interval, PerSec, Seconds};
 
 use crate::{System, UniformLoad};
 
-use super::Calibration;
 use super::account::TimeAccounts;
 use super::constants::{Constant, FittedConstant};
 use super::fit::Scope;
@@ -14,6 +13,7 @@ use super::sample::{ModelMark, formats};
 use super::solve::PredictedValue;
 use super::terms::{StepValues, TokenShares};
 use super::validation::unsureness;
+use super::{Calibration, FitSummary};
 
 /// The figures of a load as a calibrated engine is predicted to reach them: each the likeliest, with the interval that holds nine
 /// in ten measured ones if the question is like what was fitted.
@@ -62,6 +62,7 @@ pub struct Predictor {
     /// How far nine in ten are off: times per output token in multiples of how unsure they are, times to first token as the
     /// logarithm of a factor.
     spread: (f64, f64),
+    errors: FitSummary,
     warnings: Vec<String>,
 }
 
@@ -99,25 +100,34 @@ impl Calibration {
             }
             _ => {}
         }
+        // Above 1 the engine keeps caches narrower than was said: where it was said, that is not to be counted again.
+        let most = if system.model().kv_cache().value_bits() <= 8 { 1.0 } else { f64::INFINITY };
         for format in formats(system) {
             if !self.formats.contains(&format) {
                 warnings.push(format!("the calibration has no measurements of {format} weights"));
             }
         }
+        let used = |own: &FittedConstant| match own.constant {
+            Constant::CacheBandwidth => FittedConstant { value: own.value.min(most), ..*own },
+            _ => *own,
+        };
+        let mut step = group.values(Constant::STEP);
+        step[Constant::CacheBandwidth as usize] = step[Constant::CacheBandwidth as usize].min(most);
         Predictor {
             system: system.clone(),
             accounts: TimeAccounts::new(system),
-            step: group.values(Constant::STEP),
+            step,
             deviations: group.deviations(Constant::STEP),
             first: group.values(Constant::FIRST_TOKEN),
             constants: group
                 .estimates
                 .iter()
-                .map(|own| (*own, self.common(own.constant)))
+                .map(|own| (used(own), self.common(own.constant)))
                 .collect(),
             scope: group.scope.clone(),
             ranges: self.ranges,
             spread: (spread, self.spreads.first_token),
+            errors: self.summary,
             warnings,
         }
     }
@@ -148,6 +158,12 @@ impl Predictor {
     #[must_use]
     pub const fn scope(&self) -> &Scope {
         &self.scope
+    }
+
+    /// How far off its calibration is: where it was fitted, and where it was not.
+    #[must_use]
+    pub const fn errors(&self) -> &FitSummary {
+        &self.errors
     }
 
     pub(super) const fn accounts(&self) -> &TimeAccounts {

@@ -105,6 +105,12 @@ impl CalibrationSample {
         Ok(Self { ttft: Some(checked("the time to first token", ttft)?), ..self })
     }
 
+    /// The engine's name; none where it was not said.
+    #[must_use]
+    pub fn engine(&self) -> Option<&str> {
+        self.engine.as_deref()
+    }
+
     /// The device's name.
     #[must_use]
     pub fn device(&self) -> &str {

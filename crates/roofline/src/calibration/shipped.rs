@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{Calibration, ErrorSummary};
+use super::{Calibration, ErrorSummary, engine};
 
 /// What is known of an engine on a device from published measurements.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +62,19 @@ static SHIPPED: LazyLock<Option<Shipped>> = LazyLock::new(|| {
 });
 
 impl Calibration {
-    /// What ships for `engine` on `device`, by their names: fitted on published results of serving engines. An engine and a device
+    /// The engine that a line in somebody's own words names, as calibrations that ship call it: of `vLLM 0.17 on 2 H100` that is
+    /// `vllm`. None where it names none of them, or several.
+    ///
+    /// ```
+    /// use fizeau_roofline::Calibration;
+    /// assert_eq!(Calibration::engine_named_in("TensorRT-LLM 1.3 on 8 B200"), Some("trtllm"));
+    /// ```
+    #[must_use]
+    pub fn engine_named_in(text: &str) -> Option<&'static str> {
+        engine::named_in(text)
+    }
+
+    /// What ships for `engine` on `device`, by their names (an engine's as people write it: `vLLM`, `TensorRT-LLM`): fitted on published results of serving engines. An engine and a device
     /// that were measured only apart have constants put together from those of either, with wider intervals; none where either
     /// was measured at fewer than fifty levels.
     ///
@@ -70,12 +82,14 @@ impl Calibration {
     /// use fizeau_roofline::Calibration;
     /// let shipped = Calibration::shipped("vllm", "h100-sxm").ok_or("vLLM on H100 ships")?;
     /// assert!(shipped.evidence.is_some_and(|evidence| evidence.levels > 100));
+    /// assert!(Calibration::shipped("TensorRT-LLM", "h100-sxm").is_some());
     /// assert!(Calibration::shipped("vllm", "tpu-v6e").is_none());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn shipped(engine: &str, device: &str) -> Option<ShippedCalibration> {
         let Shipped { file, calibration } = SHIPPED.as_ref()?;
+        let engine = engine::canonical(engine).unwrap_or(engine);
         let mut known = file.evidence.iter();
         let evidence = known.find(|pair| pair.engine == engine && pair.device == device);
         let has = |of: fn(&CalibrationEvidence) -> &str, name: &str| {

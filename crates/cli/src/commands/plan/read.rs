@@ -15,7 +15,7 @@ pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica,
     asked.hardware = from.hardware.clone().or(asked.hardware);
     // A device alone is for its price.
     let speed_of_light = match asked.model_config {
-        Some(_) => speed::from_args(&asked)?,
+        Some(_) => speed::from_args(&asked, None)?,
         None => None,
     };
     let lengths = MeanLengths { input: args.input_len, output: args.output_len };

@@ -85,11 +85,15 @@ fn reference(
         parts.files.device = hardware::named(name)?.file;
         parts.device_name = Some(name.clone());
     }
-    if let Some(path) = &said.calibration {
+    let given = said.calibration.as_ref().filter(|_| !said.is_uncalibrated());
+    if let Some(path) = given {
         let text = std::fs::read_to_string(path);
         parts.files.calibration = Some(text.named(&format!("--calibration {}", path.display()))?);
     }
     parts.deployment = speed::deployment(said, parts.deployment);
+    if said.is_uncalibrated() {
+        (parts.files.calibration, parts.deployment.engine) = (None, None);
+    }
     if !(parts.has_model() && parts.has_device()) {
         let missing = if parts.has_model() { "--hardware" } else { "--model-config" };
         return match said.model_config.is_some() || said.hardware.is_some() {

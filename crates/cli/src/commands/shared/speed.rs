@@ -8,6 +8,7 @@ use fizeau::experiment::{
 };
 use fizeau::record::{DeploymentRecord, EngineChoices};
 use fizeau::record::{ReferenceFiles, SpeedOfLightReference};
+use fizeau::roofline::Calibration;
 use fizeau::sim::Scenario;
 
 use crate::args::{SpeedOfLightArgs, SystemArgs};
@@ -15,13 +16,16 @@ use crate::commands::shared::hardware;
 use crate::commands::shared::scenario;
 use crate::exit::{Fail, Named};
 
-/// The speed of light that the flags ask for; none if neither model nor device was given. Says what the reader should know of
-/// them.
+/// The speed of light that the flags ask for; none if neither model nor device was given. What is predicted is what a calibration
+/// says of the engine that `engine` names in somebody's own words. Says what the reader should know of them.
 ///
 /// # Errors
 /// If one of both is missing or is not understood, or the model does not fit.
-pub(crate) fn from_args(args: &SpeedOfLightArgs) -> Result<Option<SpeedOfLightReference>, Fail> {
-    let deployment = deployment(args, DeploymentRecord::default());
+pub(crate) fn from_args(
+    args: &SpeedOfLightArgs,
+    engine: Option<&str>,
+) -> Result<Option<SpeedOfLightReference>, Fail> {
+    let mut deployment = deployment(args, DeploymentRecord::default());
     let (path, hardware) = match (&args.model_config, &args.hardware) {
         (Some(path), Some(hardware)) => (path, hardware),
         (Some(_), None) => {
@@ -38,9 +42,16 @@ pub(crate) fn from_args(args: &SpeedOfLightArgs) -> Result<Option<SpeedOfLightRe
         (None, None) => return Ok(None),
     };
     let mut spec = ReferenceSpec::new(path.display().to_string(), hardware);
+    if !args.is_uncalibrated() {
+        deployment.engine = engine.and_then(Calibration::engine_named_in).map(str::to_owned);
+        spec.calibration.clone_from(&args.calibration);
+    }
     spec.deployment = deployment;
-    spec.calibration.clone_from(&args.calibration);
     let reference = doubted(hardware, spec.load())?;
+    let reference = match args.is_uncalibrated() {
+        true => reference.uncalibrated(),
+        false => reference,
+    };
     reference.notes().for_each(|note| tell!("note: {note}"));
     Ok(Some(reference))
 }

@@ -45,7 +45,10 @@ pub(super) fn asides(
 pub(super) fn unknown(args: &CalibrationArgs, of: &PreparedSystem) -> Option<String> {
     let engine = args.engine.as_ref().filter(|_| args.calibration.is_none())?;
     let device = &of.system.device().name;
-    let none =
-        || format!("no calibration ships for {engine} on {device}: nothing is predicted of it");
+    let none = || {
+        format!(
+            "no calibration ships for {engine} on {device}: nothing is predicted of it; sglang, trtllm and vllm have one"
+        )
+    };
     of.predictor.is_none().then(none)
 }

@@ -1,8 +1,52 @@
 //! What a calibration predicts, beside the bound and the expectation.
 
+use std::num::NonZeroU64;
+
 use fizeau_core::{Estimate, PerSec, Seconds};
-use fizeau_roofline::{OutsideRegime, Prediction, Scope};
+use fizeau_roofline::{
+    ErrorSummary, MeasuredFigures, OutsideRegime, Prediction, RequestLengths, Scope,
+};
 use serde::{Deserialize, Serialize, Serializer};
+
+use super::LevelReference;
+
+/// What a calibration expects of the engine, beside what was measured of it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CalibratedComparison {
+    /// The prediction, or why there is none.
+    pub prediction: Result<Prediction, OutsideRegime>,
+    /// For which devices and engines its constants were fitted.
+    pub scope: Scope,
+    /// Measured output over the predicted; none where nothing was measured or predicted. Above 1 the engine does better than expected.
+    pub output_share: Option<f64>,
+    /// How far times per output token were off of model families that the fit had not seen; none where it saw one only.
+    pub tpot_left_out: Option<ErrorSummary>,
+    /// The same of times to first token.
+    pub ttft_left_out: Option<ErrorSummary>,
+}
+
+impl CalibratedComparison {
+    pub(super) fn of(
+        reference: LevelReference<'_>,
+        lengths: &RequestLengths,
+        concurrency: NonZeroU64,
+        measured: &MeasuredFigures,
+    ) -> Option<Self> {
+        let predictor = reference.predictor?;
+        let prediction = reference.predict(lengths, concurrency)?;
+        let expected = prediction.as_ref().ok().map(|of| of.output_tokens_per_s.value().get());
+        let share = measured.output_tokens_per_s.zip(expected);
+        let errors = predictor.errors();
+        Some(Self {
+            output_share: share.map(|(came, expected)| came.get() / expected),
+            scope: predictor.scope().clone(),
+            tpot_left_out: errors.model_left_out,
+            ttft_left_out: errors.ttft_model_left_out,
+            prediction,
+        })
+    }
+}
 
 /// A prediction, and whose constants it is made with.
 #[derive(Debug, Clone, Copy)]

@@ -3,10 +3,10 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::Millis;
-use fizeau_roofline::{Bound, BoundShare, BoundViolation, Expected, Figures};
+use fizeau_roofline::{Bound, BoundShare, BoundViolation, ErrorSummary, Expected, Figures};
 use serde::{Deserialize, Serialize};
 
-use super::{CalibratedBlock, CalibratedPrediction, SpeedOfLightComparison};
+use super::{CalibratedBlock, CalibratedComparison, CalibratedPrediction, SpeedOfLightComparison};
 #[cfg(feature = "schema")]
 use crate::reasons::listed;
 use crate::reasons::reasons;
@@ -21,6 +21,9 @@ pub(crate) struct LightDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_reason: Option<String>,
     calibrated: Option<CalibratedBlock>,
+    /// Where there is a prediction: what of it was reached, and how far off its calibration is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of_calibrated: Option<OfCalibratedDocument>,
     #[serde(skip_serializing_if = "Option::is_none")]
     calibrated_reason: Option<String>,
     share: SharesDocument,
@@ -33,6 +36,31 @@ pub(crate) struct LightDocument {
     phases: PhasesDocument,
     cache_fill: Option<f64>,
     impossible: Option<ViolationDocument>,
+}
+
+/// What was reached of a prediction, and how far off such predictions are: as shares, 0.1 is 10 %.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OfCalibrated"))]
+struct OfCalibratedDocument {
+    /// Measured output over the predicted.
+    output_share: f64,
+    /// Of families that were left out of the fit: the mean error of times per output token, and the median.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tpot_off: Option<[f64; 2]>,
+    /// The same of times to first token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttft_off: Option<[f64; 2]>,
+}
+
+impl OfCalibratedDocument {
+    fn of(calibrated: &CalibratedComparison) -> Option<Self> {
+        let off = |errors: Option<ErrorSummary>| errors.map(|errors| [errors.mean, errors.median]);
+        Some(Self {
+            output_share: calibrated.output_share?,
+            tpot_off: off(calibrated.tpot_left_out),
+            ttft_off: off(calibrated.ttft_left_out),
+        })
+    }
 }
 
 /// The bound, which nothing can beat.
@@ -159,8 +187,8 @@ struct RemedyDocument {
 
 impl From<&SpeedOfLightComparison> for LightDocument {
     fn from(light: &SpeedOfLightComparison) -> Self {
-        let calibrated = light.calibrated.as_ref().map(|(prediction, scope)| {
-            CalibratedPrediction { prediction: prediction.as_ref(), scope }.block()
+        let calibrated = light.calibrated.as_ref().map(|of| {
+            CalibratedPrediction { prediction: of.prediction.as_ref(), scope: &of.scope }.block()
         });
         let no_calibration = || "no calibration was given".to_owned();
         Self {
@@ -170,6 +198,7 @@ impl From<&SpeedOfLightComparison> for LightDocument {
             expected_reason: light.expected.as_ref().err().cloned(),
             calibrated_reason: calibrated.is_none().then(no_calibration),
             calibrated,
+            of_calibrated: light.calibrated.as_ref().and_then(OfCalibratedDocument::of),
             share: SharesDocument::from(&light.shares),
             data_sheet: light.data_sheet.as_ref().map(|sheet| DataSheetDocument {
                 device: sheet.device.clone(),
