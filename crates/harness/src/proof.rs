@@ -44,7 +44,7 @@ impl CpuWatch {
 
 /// A stop watch on what a hypervisor takes from the machine. It reads files that may be long: not on a thread that measures others'
 /// requests meanwhile.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct StealWatch {
     began: Stamp,
     at_start: Option<MachineTimes>,
@@ -62,7 +62,7 @@ impl StealWatch {
     /// The share that was taken since the start; none where the system does not tell, or too few ticks have passed.
     pub(crate) fn share(&self, clock: &impl Clock) -> Option<f64> {
         let is_long_enough = clock.now().saturating_since(self.began) >= SHORTEST;
-        let at_start = self.at_start.filter(|_| is_long_enough)?;
+        let at_start = self.at_start.as_ref().filter(|_| is_long_enough)?;
         MachineTimes::read()?.steal_since(at_start)
     }
 }
@@ -100,14 +100,17 @@ impl ThreadTimes {
     }
 }
 
-/// The time of the CPUs on which this process may run since the machine started, in ticks: that in which somebody wanted one, and what of
-/// it a hypervisor gave to others.
+/// The time of the CPUs on which this process may run since the machine started, each its own.
+#[derive(Debug, Clone)]
+struct MachineTimes(Vec<CpuTimes>);
+
+/// The time of a CPU, in ticks.
 #[derive(Debug, Clone, Copy)]
-struct MachineTimes {
+struct CpuTimes {
+    /// That in which somebody wanted it.
     wanted: u64,
+    /// What of it a hypervisor gave to others.
     stolen: u64,
-    /// How many CPUs they are.
-    cpus: u64,
 }
 
 impl MachineTimes {
@@ -117,39 +120,37 @@ impl MachineTimes {
         Self::parse(&std::fs::read_to_string("/proc/stat").ok()?, &status)
     }
 
-    /// The lines of each CPU in Linux's `/proc/stat` (user, nice, system, idle, iowait, irq, softirq, steal; a guest's time is among the
-    /// user's), of those that `/proc/self/status` allows.
+    /// By the line of each CPU in Linux's `/proc/stat`, of those that `/proc/self/status` allows.
     fn parse(stat: &str, status: &str) -> Option<Self> {
-        let mut times = Self { wanted: 0, stolen: 0, cpus: 0 };
-        for line in stat.lines() {
-            let Some((number, ticks)) =
-                line.strip_prefix("cpu").and_then(|rest| rest.split_once(' '))
-            else {
-                continue;
-            };
+        let allowed = stat.lines().filter_map(|line| {
             // The line of all together has no number.
-            let Ok(number) = number.parse() else { continue };
-            if !is_allowed(status, number) {
-                continue;
-            }
-            let ticks = ticks.split_ascii_whitespace().take(8).map(|ticks| ticks.parse().ok());
-            let ticks: Vec<u64> = ticks.collect::<Option<_>>()?;
-            let &[user, nice, system, _idle, _iowait, irq, softirq, steal] = ticks.as_slice()
-            else {
-                return None;
-            };
-            times.wanted += user + nice + system + irq + softirq + steal;
-            times.stolen += steal;
-            times.cpus += 1;
-        }
-        (times.cpus > 0).then_some(times)
+            let (number, ticks) = line.strip_prefix("cpu")?.split_once(' ')?;
+            is_allowed(status, number.parse().ok()?).then_some(ticks)
+        });
+        let cpus: Vec<CpuTimes> = allowed.map(CpuTimes::parse).collect::<Option<_>>()?;
+        (!cpus.is_empty()).then_some(Self(cpus))
     }
 
-    /// The part of what was wanted that was stolen since `earlier`, at the least: of each CPU the count may be a tick too high.
-    fn steal_since(self, earlier: Self) -> Option<f64> {
-        let wanted = self.wanted.checked_sub(earlier.wanted).filter(|wanted| *wanted > 0)?;
-        let stolen = self.stolen.saturating_sub(earlier.stolen).saturating_sub(self.cpus);
-        Some(stolen as f64 / wanted as f64)
+    /// The part of what was wanted that was stolen since `earlier`, at the least: a tick of each CPU may be one that had begun before.
+    fn steal_since(&self, earlier: &Self) -> Option<f64> {
+        let (mut wanted, mut stolen) = (0, 0);
+        for (now, then) in self.0.iter().zip(&earlier.0) {
+            wanted += now.wanted.saturating_sub(then.wanted);
+            stolen += now.stolen.saturating_sub(then.stolen).saturating_sub(1);
+        }
+        (wanted > 0).then(|| stolen as f64 / wanted as f64)
+    }
+}
+
+impl CpuTimes {
+    /// Of user, nice, system, idle, iowait, irq, softirq and steal; a guest's time is among the user's.
+    fn parse(ticks: &str) -> Option<Self> {
+        let ticks = ticks.split_ascii_whitespace().take(8).map(|ticks| ticks.parse().ok());
+        let ticks: Vec<u64> = ticks.collect::<Option<_>>()?;
+        let &[user, nice, system, _idle, _iowait, irq, softirq, stolen] = ticks.as_slice() else {
+            return None;
+        };
+        Some(Self { wanted: user + nice + system + irq + softirq + stolen, stolen })
     }
 }
 
@@ -182,11 +183,11 @@ mod tests {
         let own = "Name:\tfizeau\nCpus_allowed_list:\t0-1\n";
         let before = MachineTimes::parse(&stat(0, 0), own).unwrap();
         let after = MachineTimes::parse(&stat(100, 27), own).unwrap();
-        // A tick of each of two CPUs may be one that had begun before; how long they were idle does not matter.
-        assert_eq!(after.steal_since(before), Some(25.0 / 127.0));
-        let nearly = MachineTimes::parse(&stat(100, 2), own).unwrap();
-        assert_eq!(nearly.steal_since(before), Some(0.0));
-        assert_eq!(before.steal_since(before), None);
+        // How long they were idle does not matter, nor what another CPU lost.
+        assert_eq!(after.steal_since(&before), Some(26.0 / 127.0));
+        let nearly = MachineTimes::parse(&stat(100, 1), own).unwrap();
+        assert_eq!(nearly.steal_since(&before), Some(0.0));
+        assert_eq!(before.steal_since(&before), None);
         assert!(MachineTimes::parse("intr 1 2 3", own).is_none());
         assert!(MachineTimes::parse("cpu0 1 2 3\n", own).is_none());
     }
