@@ -4,7 +4,7 @@ use fizeau_core::{LevelLoad, LoadKind, Nanos, PerSec, Tape};
 use fizeau_metrics::{
     GoodputGoals, LevelSummary, Validity, Verdict, VerdictConcern, VerdictReason,
 };
-use fizeau_record::{LevelReport, SpeedOfLight, SweepReport};
+use fizeau_record::{LevelReport, SpeedOfLight, SpeedOfLightReference, SweepReport};
 use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
 
 use crate::sample;
@@ -155,4 +155,38 @@ fn a_rate_is_held_against_the_most_that_were_in_flight() {
     assert_eq!(light.concurrency.get(), peak);
     let same = at(LoadKind::Concurrency.at(peak as f64));
     assert_eq!(same.comparison().unwrap().bound, light.bound);
+}
+
+#[test]
+fn what_is_expected_of_the_engine_stands_beside_what_it_has() {
+    let reference = SpeedOfLightReference::new("llama-3.1-8b", sample::system());
+    let reference = reference.answered_by("vLLM");
+    let tapes = sample::tapes(8);
+    let mut level = sample::level(8);
+    let lengths = sample::lengths(&sample::system(), &tapes);
+    let load = LoadKind::Concurrency.at(8.0);
+    level.speed_of_light = SpeedOfLight::of(reference.reference(), &lengths, load, &level.summary);
+    let calibrated = level.speed_of_light.comparison().unwrap().calibrated.clone().unwrap();
+    let expected = calibrated.prediction.unwrap().output_tokens_per_s.value().get();
+    let measured = level.summary.throughput.output_tokens_per_s.get();
+    assert!((calibrated.output_share.unwrap() - measured / expected).abs() < 1e-9);
+    let json = serde_json::from_str::<serde_json::Value>(&level.to_json().unwrap()).unwrap();
+    let beside = &json["speed_of_light"]["of_calibrated"];
+    assert!((beside["output_share"].as_f64().unwrap() - measured / expected).abs() < 1e-6);
+    assert_eq!(beside["tpot_off"].as_array().unwrap().len(), 2);
+    let report = SweepReport::new(sample::setup(), vec![level], None);
+    let terminal = Terminal {
+        width: 80,
+        style: TextStyle::Plain,
+        charset: Charset::Ascii,
+        verbosity: fizeau_report::Verbosity::Full,
+        checklist: ChecklistRows::Missed,
+        report: None,
+    };
+    let text = Shown(&report).terminal(&terminal).split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in
+        ["Expected of this engine (calibrated on h100-sxm, vllm)", "you have", "TPOT by", "TTFT by"]
+    {
+        assert!(text.contains(words), "{words}: {text}");
+    }
 }
