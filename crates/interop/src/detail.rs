@@ -54,8 +54,8 @@ impl LevelDetailTally for DetailTally {
         let mut peers = Vec::new();
         if !held.is_empty() {
             let own = OwnFigures::of(&held, &settings);
-            let one = |peer: Peer| beside_ours(&peer.figures(&held, &settings), &own);
-            peers.extend(Peer::ALL.map(one));
+            let theirs = Peer::all_figures(&held, &settings);
+            peers.extend(theirs.map(|report| beside_ours(&report, &own)));
         }
         LevelDetail { shape: shape.shape(), peers }
     }

@@ -119,7 +119,19 @@ impl Peer {
         tapes: impl IntoIterator<Item = &'a Tape>,
         settings: &PeerSettings,
     ) -> PeerReport {
+        self.figures_of(&Run::of(tapes, settings))
+    }
+
+    /// The same of all tools: what several of them look at is found once.
+    pub(crate) fn all_figures<'a>(
+        tapes: impl IntoIterator<Item = &'a Tape>,
+        settings: &PeerSettings,
+    ) -> impl Iterator<Item = PeerReport> {
         let run = Run::of(tapes, settings);
+        Self::ALL.into_iter().map(move |peer| peer.figures_of(&run))
+    }
+
+    fn figures_of(self, run: &Run<'_>) -> PeerReport {
         let rules = match self {
             Self::VllmPython => vllm::figures,
             Self::VllmRust => vllm_rust::figures,
@@ -132,7 +144,7 @@ impl Peer {
             Self::EvalScope => evalscope::figures,
             Self::GenAiPerf => genai_perf::figures,
         };
-        rules(&run).into_report(self)
+        rules(run).into_report(self)
     }
 }
 

@@ -32,8 +32,6 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     };
     let visible = |tape: &Tape| run::after_sending(tape, tape.first_visible()?);
     let second = |tape: &Tape| run::gaps(run::with_text(tape)).next();
-    let gaps = run.good().flat_map(|tape| run::gaps(run::with_text(tape)));
-    let gaps: Sample = gaps.map(|seconds| seconds * 1e3).collect();
     let ms = PeerUnit::Millis;
     record(&mut sheet, "time_to_first_token", &Column::millis(&millis(&ttft), Some("ttft")));
     record(
@@ -44,7 +42,7 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     record(&mut sheet, "time_to_second_token", &Column::millis(&millis(&second), None));
     record(&mut sheet, "request_latency", &Column::millis(&millis(&run::to_last), Some("e2el")));
     record(&mut sheet, "inter_token_latency", &Column::millis(&millis(&inter_token), Some("tpot")));
-    record(&mut sheet, "inter_chunk_latency", &Column::millis(&gaps, Some("icl")));
+    record(&mut sheet, "inter_chunk_latency", &Column::millis(run.text_gaps(), Some("icl")));
     per_user(&mut sheet, run);
     let sweep = "how it weighs the edges of the run is not known";
     sheet.absent("effective_concurrency.avg", PeerUnit::Count, sweep);

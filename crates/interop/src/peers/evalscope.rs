@@ -42,8 +42,6 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let values = |figure: &dyn Fn(&Tape) -> Option<f64>, scale: f64| -> Sample {
         run.good().filter_map(figure).map(|seconds| seconds * scale).collect()
     };
-    let gaps = run.good().flat_map(|tape| run::gaps(run::events(tape)));
-    let gaps: Sample = gaps.map(|seconds| seconds * 1e3).collect();
     let (ttfts, tpots) = (values(&run::ttft, 1e3), values(&tpot, 1e3));
     // All tokens in one event: the zero is in the mean, and in no percentile.
     let paced = values(&|tape| tpot(tape).filter(|&pace| pace > 0.0), 1e3);
@@ -56,7 +54,7 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
         let read = |value: Option<f64>| value.or(nothing).map(|value| rounded(value, parts));
         sheet.of_as(column, PeerStatistic::Mean, format!("Avg {name}"), read);
     };
-    let (ttft, icl) = (millis(&ttfts, Some("ttft")), millis(&gaps, Some("icl")));
+    let (ttft, icl) = (millis(&ttfts, Some("ttft")), millis(run.event_gaps(), Some("icl")));
     mean("TTFT (ms)", &ttft, 1e2);
     mean("TPOT (ms)", &millis(&tpots, Some("tpot")), 1e2);
     mean("ITL (ms)", &icl, 1e2);

@@ -5,7 +5,7 @@
 //! to it, so nothing is told of a run with a failed request that had output. Percentiles are numpy's,
 //! deviations divide by n. The request rate counts all requests in its file, those without a response too.
 
-use fizeau_core::{Stamp, Tape};
+use fizeau_core::{Channel, Stamp, Tape};
 
 use super::PeerUnit;
 use super::aiperf::statistics;
@@ -14,27 +14,35 @@ use super::run::{self, Run};
 use super::sample::{Column, Sample};
 
 /// One instant a read: events that came together are one response. Events of an unknown read (0) have their stamps.
-fn responses(tape: &Tape) -> Vec<Stamp> {
-    let text = tape.arrivals.iter().filter(|event| event.channel != fizeau_core::Channel::Silent);
-    let mut reads: Vec<(u32, Stamp)> = text.map(|event| (event.read, event.at)).collect();
-    reads.dedup_by_key(|read| *read);
-    reads.into_iter().map(|(_, at)| at).collect()
+fn responses(tape: &Tape) -> impl Iterator<Item = Stamp> {
+    let mut before = None;
+    let text = tape.arrivals.iter().filter(|event| event.channel != Channel::Silent);
+    let reads = text.map(|event| (event.read, event.at));
+    reads.filter(move |read| before.replace(*read) != Some(*read)).map(|(_, at)| at)
+}
+
+/// The last of them: of those that came together the last has no other instant.
+fn last_response(tape: &Tape) -> Option<Stamp> {
+    let mut last = tape.arrivals.iter().rev();
+    last.find(|event| event.channel != Channel::Silent).map(|event| event.at)
 }
 
 fn ttft(tape: &Tape) -> Option<f64> {
-    run::after_sending(tape, *responses(tape).first()?)
+    run::after_sending(tape, responses(tape).next()?)
 }
 
 fn latency(tape: &Tape) -> Option<f64> {
-    run::after_sending(tape, *responses(tape).last()?)
+    run::after_sending(tape, last_response(tape)?)
 }
 
 /// Needs two responses and two tokens.
 fn itl(tape: &Tape) -> Option<f64> {
-    let responses = responses(tape);
-    let decoding = responses.last()?.since(*responses.first()?)?;
+    let mut responses = responses(tape);
+    let first = responses.next()?;
+    responses.next()?;
+    let decoding = last_response(tape)?.since(first)?;
     let each = run::per_later_token(decoding.as_nanos() as f64, run::counted(tape))?;
-    (responses.len() > 1).then(|| each.round_ties_even() / 1e9)
+    Some(each.round_ties_even() / 1e9)
 }
 
 pub(super) fn figures(run: &Run<'_>) -> Sheet {
@@ -63,7 +71,7 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let millis = |figure: fn(&Tape) -> Option<f64>| -> Sample {
         run.good().filter_map(figure).map(|seconds| seconds * 1e3).collect()
     };
-    let second = |tape: &Tape| run::gaps(responses(tape).into_iter()).next();
+    let second = |tape: &Tape| run::gaps(responses(tape)).next();
     statistics(&mut sheet, "time_to_first_token", &Column::millis(&millis(ttft), Some("ttft")));
     statistics(&mut sheet, "time_to_second_token", &Column::millis(&millis(second), None));
     statistics(&mut sheet, "request_latency", &Column::millis(&millis(latency), Some("e2el")));

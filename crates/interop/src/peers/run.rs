@@ -1,8 +1,10 @@
 //! What the rules of all tools take from tapes. Times are seconds unless a name says otherwise.
 
+use std::cell::OnceCell;
+
 use fizeau_core::{Channel, FailureClass, Nanos, Outcome, RequestPurpose, Stamp, Tape, Tokens};
 
-use super::PeerSettings;
+use super::{PeerSettings, Sample};
 use fizeau_metrics::SimpleGoals;
 
 /// The tapes of a run's load.
@@ -10,12 +12,31 @@ use fizeau_metrics::SimpleGoals;
 pub(super) struct Run<'a> {
     pub(super) tapes: Vec<&'a Tape>,
     pub(super) settings: PeerSettings,
+    /// What [`Run::event_gaps`] and [`Run::text_gaps`] found: most tools sort the same gaps.
+    event_gaps: OnceCell<Sample>,
+    text_gaps: OnceCell<Sample>,
 }
 
 impl<'a> Run<'a> {
     pub(super) fn of(tapes: impl IntoIterator<Item = &'a Tape>, settings: &PeerSettings) -> Self {
         let load = tapes.into_iter().filter(|tape| tape.part == RequestPurpose::Load);
-        Self { tapes: load.collect(), settings: settings.clone() }
+        Self {
+            tapes: load.collect(),
+            settings: settings.clone(),
+            event_gaps: OnceCell::new(),
+            text_gaps: OnceCell::new(),
+        }
+    }
+
+    /// The gaps between all generation events of each reply that succeeded, in milliseconds.
+    pub(super) fn event_gaps(&self) -> &Sample {
+        self.event_gaps.get_or_init(|| self.good().flat_map(|tape| millis(events(tape))).collect())
+    }
+
+    /// The same of the events that carry text.
+    pub(super) fn text_gaps(&self) -> &Sample {
+        self.text_gaps
+            .get_or_init(|| self.good().flat_map(|tape| millis(with_text(tape))).collect())
     }
 
     /// The goals of goodput, or why there are none. What a tool cannot be asked for has no figure of it.
@@ -140,6 +161,11 @@ pub(crate) fn events(tape: &Tape) -> impl Iterator<Item = Stamp> {
 /// The time between each instant and the one before it.
 pub(super) fn gaps(instants: impl Iterator<Item = Stamp>) -> impl Iterator<Item = f64> {
     spans(instants).map(secs)
+}
+
+/// The same in milliseconds, as most tools have it: seconds, times a thousand.
+fn millis(instants: impl Iterator<Item = Stamp>) -> impl Iterator<Item = f64> {
+    gaps(instants).map(|seconds| seconds * 1e3)
 }
 
 /// The same in whole nanoseconds.

@@ -17,6 +17,7 @@ const READING: Reading = Reading {
         reported.unwrap_or(tape.asked.output_tokens).get()
     },
     events: |tape| run::with_text(tape).collect(),
+    gaps: |run| run.text_gaps(),
 };
 
 pub(super) fn figures(run: &Run<'_>) -> Sheet {
@@ -35,14 +36,15 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     sheet.ours("output_throughput", PeerUnit::PerSecond, rate(output), "output_tps");
     let total = rate(input.saturating_add(output));
     sheet.ours("total_throughput", PeerUnit::PerSecond, total, "total_tps");
-    let [ttft, tpot, itl, e2el] = READING.samples(run);
+    let [ttft, tpot, e2el] = READING.samples(run);
     // Unlike the others it has no zero for a run without a success: numpy then gives no number.
     if e2el.len() > 0 {
         vllm::stats(&mut sheet, "e2e_latency", &e2el, &[90, 95, 99], "e2el");
     }
     vllm::stats(&mut sheet, "ttft", &ttft, &[90, 95, 99], "ttft");
     vllm::stats(&mut sheet, "tpot", &tpot, &[90, 95, 99], "tpot");
-    vllm::stats(&mut sheet, "itl", &itl, &[90, 95, 99], "icl");
+    let itl = (READING.gaps)(run);
+    vllm::stats(&mut sheet, "itl", itl, &[90, 95, 99], "icl");
     sheet.put("max_itl_ms", PeerUnit::Millis, itl.max().unwrap_or(0.0));
     let concurrency = e2el.sum() / 1e3 / duration;
     sheet.ours("concurrency", PeerUnit::Count, concurrency, "mean_in_flight");

@@ -18,6 +18,8 @@ pub(super) struct Reading {
     pub(super) latency: fn(&Tape) -> Option<f64>,
     pub(super) tokens: fn(&Tape) -> u64,
     pub(super) events: fn(&Tape) -> Vec<Stamp>,
+    /// The gaps between those of each reply, in milliseconds.
+    pub(super) gaps: for<'r> fn(&'r Run<'_>) -> &'r Sample,
 }
 
 impl Reading {
@@ -48,18 +50,12 @@ impl Reading {
         run.good().map(flight).collect()
     }
 
-    /// The four samples, in milliseconds: TTFT, TPOT, gaps, latency.
-    pub(super) fn samples(&self, run: &Run<'_>) -> [Sample; 4] {
+    /// Three samples, in milliseconds: TTFT, TPOT, latency.
+    pub(super) fn samples(&self, run: &Run<'_>) -> [Sample; 3] {
         let each = |figure: &dyn Fn(&Tape) -> Option<f64>| -> Sample {
             run.good().filter_map(figure).map(|seconds| seconds * 1e3).collect()
         };
-        let gaps = run.good().flat_map(|tape| run::gaps((self.events)(tape).into_iter()));
-        [
-            each(&self.ttft),
-            each(&|tape| self.tpot(tape)),
-            gaps.map(|seconds| seconds * 1e3).collect(),
-            each(&self.latency),
-        ]
+        [each(&self.ttft), each(&|tape| self.tpot(tape)), each(&self.latency)]
     }
 
     /// The two peaks by one-second buckets.
@@ -104,6 +100,7 @@ pub(super) const READING: Reading = Reading {
     latency: run::to_last,
     tokens: run::reported_or_counted,
     events: |tape| run::events(tape).collect(),
+    gaps: |run| run.event_gaps(),
 };
 
 /// TTFT counts from the sending, which a cap on requests in flight delays; the wait for it is `client_queue_time`.
@@ -113,10 +110,10 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     totals(&mut sheet, run, &READING);
     READING.peaks(run, &mut sheet);
-    let [ttft, tpot, itl, e2el] = READING.samples(run);
+    let [ttft, tpot, e2el] = READING.samples(run);
     stats(&mut sheet, "ttft", &ttft, &[90, 95, 99], "ttft");
     stats(&mut sheet, "tpot", &tpot, &[90, 95, 99], "tpot");
-    stats(&mut sheet, "itl", &itl, &[90, 95, 99], "icl");
+    stats(&mut sheet, "itl", (READING.gaps)(run), &[90, 95, 99], "icl");
     stats(&mut sheet, "e2el", &e2el, &[90, 95, 99], "e2el");
     if run.settings.max_concurrency.is_some() {
         let queued: Sample = run.good().map(|tape| run::queued(tape).as_millis_f64()).collect();

@@ -18,10 +18,10 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let input = run.sum(run::input) as f64 / run.issuing();
     sheet.put("input_throughput", PeerUnit::PerSecond, input);
     READING.peaks(run, &mut sheet);
-    let [ttft, tpot, itl, e2el] = READING.samples(run);
+    let [ttft, tpot, e2el] = READING.samples(run);
     vllm::stats(&mut sheet, "ttft", &ttft, &[90, 99], "ttft");
     vllm::stats(&mut sheet, "tpot", &tpot, &[90, 99], "tpot");
-    vllm::stats(&mut sheet, "itl", &itl, &[90, 99], "icl");
+    vllm::stats(&mut sheet, "itl", (READING.gaps)(run), &[90, 99], "icl");
     vllm::stats(&mut sheet, "e2el", &e2el, &[90, 99], "e2el");
     steady_state(&mut sheet, run);
     sheet

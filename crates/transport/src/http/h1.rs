@@ -149,7 +149,7 @@ impl<C: Clock> H1<C> {
         }
         for _ in 0..READS_IN_A_ROW {
             let read = ready!(self.io.poll_receive(cx, scratch));
-            if let Some(ended) = self.take_read(read, scratch, sink) {
+            if let Some(ended) = self.take_read(read.ok(), scratch, sink) {
                 return Poll::Ready(ended);
             }
         }
@@ -166,12 +166,12 @@ impl<C: Clock> H1<C> {
     ) -> DrainOutcome {
         for _ in 0..READS_IN_A_ROW {
             let (read, is_all) = match self.io.receive_at_once(scratch) {
-                Ok(ReadNow { got, is_all }) => (Ok(got), is_all),
+                Ok(ReadNow { got, is_all }) => (Some(got), is_all),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     return DrainOutcome::Emptied;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => (Err(error), false),
+                Err(_) => (None, false),
             };
             if let Some(ended) = self.take_read(read, scratch, sink) {
                 return DrainOutcome::Ended(ended);
@@ -183,17 +183,18 @@ impl<C: Clock> H1<C> {
         DrainOutcome::More
     }
 
-    /// Takes what a read brought to the start of `scratch`; tells how the body ended if it did.
+    /// Takes the bytes that a read brought to the start of `scratch`, none being the end, or that it failed; tells how the body
+    /// ended if it did.
     fn take_read(
         &mut self,
-        read: io::Result<usize>,
+        read: Option<usize>,
         scratch: &[u8],
         sink: &mut impl FnMut(&IoLog, &[u8], ReadMark) -> ControlFlow<()>,
     ) -> Option<BodyEnding> {
         match read {
-            Ok(0) if self.body == ReplyBody::UntilClose => Some(BodyEnding::Whole),
-            Ok(0) | Err(_) => Some(BodyEnding::Cut),
-            Ok(got) => self.decode(scratch.get(..got).unwrap_or_default(), sink),
+            Some(0) if self.body == ReplyBody::UntilClose => Some(BodyEnding::Whole),
+            Some(0) | None => Some(BodyEnding::Cut),
+            Some(got) => self.decode(scratch.get(..got).unwrap_or_default(), sink),
         }
     }
 

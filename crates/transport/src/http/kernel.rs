@@ -211,10 +211,30 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use std::io;
+    use std::io::{self, Read};
+    use std::net;
 
     use fizeau_core::Nanos;
     use tokio::net::TcpStream;
+
+    /// A stream that can be read without waiting.
+    pub(in crate::http) trait TryRead {
+        fn try_read(&self, into: &mut [u8]) -> io::Result<usize>;
+    }
+
+    impl TryRead for TcpStream {
+        fn try_read(&self, into: &mut [u8]) -> io::Result<usize> {
+            Self::try_read(self, into)
+        }
+    }
+
+    /// One that does not block.
+    impl TryRead for net::TcpStream {
+        fn try_read(&self, into: &mut [u8]) -> io::Result<usize> {
+            let mut stream = self;
+            stream.read(into)
+        }
+    }
 
     /// Never known: only Linux is asked.
     pub(crate) fn wall_clock_error() -> Option<Nanos> {
@@ -227,13 +247,13 @@ mod system {
     }
 
     /// Never asked: it is of use with ages only.
-    pub(in crate::http) fn peek(_: &TcpStream, _: &mut [u8]) -> io::Result<usize> {
+    pub(in crate::http) fn peek(_: &impl TryRead, _: &mut [u8]) -> io::Result<usize> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Reads what is there; never with an age.
     pub(in crate::http) fn receive(
-        socket: &TcpStream,
+        socket: &impl TryRead,
         into: &mut [u8],
     ) -> io::Result<(usize, Option<Nanos>)> {
         socket.try_read(into).map(|got| (got, None))

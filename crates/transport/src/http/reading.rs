@@ -149,9 +149,7 @@ impl<C: Clock + Send + 'static> HeldBody<C> {
             DrivenConnection::H1(h1) => {
                 match GivenBody::give(LinedBody { h1, content: self.content }) {
                     Ok(given) => BodyReading::Given(given),
-                    Err(LinedBody { h1, content }) => {
-                        BodyReading::new(DrivenConnection::H1(h1), content)
-                    }
+                    Err(body) => BodyReading::new(DrivenConnection::H1(body.h1), body.content),
                 }
             }
             wire @ DrivenConnection::H2(_) => BodyReading::new(wire, self.content),

@@ -26,10 +26,10 @@ impl<C> std::fmt::Debug for GivenBody<C> {
 impl<C: Clock + Send + 'static> GivenBody<C> {
     /// Gives `body` to the loop; gives it back where its connection belongs to none, or there is something left to be
     /// written or read.
-    pub(in crate::http) fn give(body: LinedBody<C>) -> Result<Self, LinedBody<C>> {
+    pub(in crate::http) fn give(body: LinedBody<C>) -> Result<Self, Box<LinedBody<C>>> {
         let Some((hub, key)) = body.h1.line().map(|line| (Arc::clone(line.hub()), line.key()))
         else {
-            return Err(body);
+            return Err(Box::new(body));
         };
         hub.give(key, body)?;
         Ok(Self { hub, key })

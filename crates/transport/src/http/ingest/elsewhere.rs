@@ -59,8 +59,8 @@ impl<C> Line<C> {
 pub(in crate::http) struct GivenBody<C>(Infallible, PhantomData<fn() -> C>);
 
 impl<C: Clock + Send + 'static> GivenBody<C> {
-    pub(in crate::http) const fn give(body: LinedBody<C>) -> Result<Self, LinedBody<C>> {
-        Err(body)
+    pub(in crate::http) fn give(body: LinedBody<C>) -> Result<Self, Box<LinedBody<C>>> {
+        Err(Box::new(body))
     }
 
     pub(in crate::http) fn poll(

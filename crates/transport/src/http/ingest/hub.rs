@@ -249,7 +249,7 @@ impl<C: Clock + Send + 'static> Hub<C> {
     }
 
     /// Gives the loop a body to read, unless there is something left to be written or read first.
-    pub(super) fn give(&self, key: usize, body: LinedBody<C>) -> Result<(), LinedBody<C>> {
+    pub(super) fn give(&self, key: usize, body: LinedBody<C>) -> Result<(), Box<LinedBody<C>>> {
         let mut state = self.state();
         let is_over = state.is_over;
         match state.slots.get_mut(key) {
@@ -258,7 +258,7 @@ impl<C: Clock + Send + 'static> Hub<C> {
                 slot.body = Some(body);
                 Ok(())
             }
-            _ => Err(body),
+            _ => Err(Box::new(body)),
         }
     }
 
