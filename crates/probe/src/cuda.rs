@@ -3,6 +3,7 @@
 //! **This has not been run on a GPU by those who wrote it.** The kernels are carried out on the host in the tests and assembled with
 //! NVIDIA's assembler; what surrounds them runs against a device that is none.
 
+mod cublas;
 mod driver;
 mod error;
 mod facts;
@@ -11,6 +12,7 @@ mod fake;
 mod library;
 mod measure;
 mod nvidia;
+mod product;
 mod ptx;
 mod sweep;
 #[cfg(test)]
@@ -88,6 +90,8 @@ impl ProbeBackend for CudaBackend {
             Component::Latency => trials::latency(device),
             Component::Attention => trials::attention(device),
             Component::Launch => trials::launch(),
+            Component::Gemm => trials::gemm(device),
+            Component::Compute => trials::peak(device),
             _ => Vec::new(),
         };
         let here = |trial| Trial { device: Some(self.name.clone()), ..trial };
@@ -107,6 +111,8 @@ impl ProbeBackend for CudaBackend {
             Operation::Latency { working_set: Some(bytes), path: None } => on.latency(*bytes),
             Operation::Launch { way } => on.launch(way),
             Operation::Attention { shape, .. } => on.attention(*shape),
+            Operation::Gemm { shape, output, .. } => on.gemm(*shape, *output),
+            Operation::Peak => on.peak(),
             other => Err(measure::Failure::not_written(format!("{other} is not written for GPUs"))),
         };
         measured.map_err(|failure| {

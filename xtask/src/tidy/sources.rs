@@ -37,6 +37,7 @@ const UNSAFE_IN: [&str; 15] = [
     "crates/probe/src/cpu/stream/aarch64.rs",
     "crates/probe/src/cpu/stream/x86.rs",
     "crates/probe/src/cpu/system.rs",
+    "crates/probe/src/cuda/cublas.rs",
     "crates/probe/src/cuda/library.rs",
     "crates/probe/src/cuda/nvidia.rs",
 ];

@@ -5,6 +5,7 @@ use std::fmt;
 use fizeau_core::Nanos;
 
 use super::error::CudaError;
+use super::product::{Operands, Product, ProductSpec};
 
 /// What a device says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -97,6 +98,18 @@ pub(super) trait Driver: fmt::Debug {
 
     /// Queues a graph.
     fn replay(&mut self, graph: Graph) -> Result<(), CudaError>;
+
+    /// The version of the library of products, which is opened when it is first asked for.
+    fn product_library(&mut self) -> Result<(u32, u32, u32), CudaError>;
+
+    /// Chooses how a product is computed.
+    fn prepare_product(&mut self, of: &ProductSpec) -> Result<Product, CudaError>;
+
+    /// Queues a product.
+    fn multiply(&mut self, product: Product, on: Operands) -> Result<(), CudaError>;
+
+    /// The product on each of these operands in turn, as one graph.
+    fn record_products(&mut self, product: Product, on: &[Operands]) -> Result<Graph, CudaError>;
 
     /// Queues one end of a time.
     fn mark(&mut self, mark: Mark) -> Result<(), CudaError>;

@@ -1,5 +1,7 @@
 //! Why CUDA does not do what is asked.
 
+use crate::measurement::{Dtype, GemmShape};
+
 /// Why a device of NVIDIA's cannot be used, or stopped being usable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -43,6 +45,68 @@ pub enum CudaError {
         /// Which.
         call: &'static str,
         /// The number of the error.
+        code: i32,
+        /// Its name in NVIDIA's documentation.
+        name: String,
+    },
+    /// A library beside the driver is not installed, or cannot be found.
+    #[error(
+        "{library} was not found: {reason} (looked for {names}); it comes with CUDA and with PyTorch, and the path of the system's linker must have its folder"
+    )]
+    NoLibrary {
+        /// What it is called.
+        library: &'static str,
+        /// The names of its file that were tried.
+        names: String,
+        /// What the system said of the last one.
+        reason: String,
+    },
+    /// A library is older than what is asked of it.
+    #[error("{operands} operands need {library} {}.{} or later, and {}.{} is installed", needs.0, needs.1, found.0, found.1)]
+    LibraryTooOld {
+        /// What it is called.
+        library: &'static str,
+        /// Of what it was asked.
+        operands: Dtype,
+        /// The oldest version that has it.
+        needs: (u32, u32),
+        /// The version that there is.
+        found: (u32, u32),
+    },
+    /// The device has no units for that type.
+    #[error(
+        "{operands} operands need tensor cores of compute capability {}.{} or later, and {device} has {}.{}",
+        needs.0, needs.1, found.0, found.1
+    )]
+    NoUnits {
+        /// Its name.
+        device: String,
+        /// The type.
+        operands: Dtype,
+        /// The oldest capability that has it.
+        needs: (u32, u32),
+        /// The device's own.
+        found: (u32, u32),
+    },
+    /// A library has no way to compute that.
+    #[error(
+        "cublasLt has no algorithm on this device for {} x {} x {} x {} of {operands} to {output}",
+        shape.batch, shape.m, shape.n, shape.k
+    )]
+    NoAlgorithm {
+        /// The type of the operands.
+        operands: Dtype,
+        /// The type of the result.
+        output: Dtype,
+        /// The shape.
+        shape: GemmShape,
+    },
+    /// A call of a library beside the driver failed.
+    #[error("{call} failed: {name} ({code})")]
+    LibraryFailed {
+        /// Which.
+        call: &'static str,
+        /// The number of the status.
         code: i32,
         /// Its name in NVIDIA's documentation.
         name: String,

@@ -29,10 +29,8 @@ pub(super) fn device(of: &Properties, name: &str) -> DeviceFacts {
 }
 
 /// What is not written for GPUs.
-const UNAVAILABLE: [&str; 3] = [
-    "gemm: products of matrices are not measured on GPUs by this version; results of other tools can be imported",
+const UNAVAILABLE: [&str; 1] = [
     "collective: collectives are not measured by this version; results of other tools can be imported",
-    "compute: the peak of tensor cores wants a kernel of each generation; none is written",
 ];
 
 /// The table's name of a device that its driver names so.

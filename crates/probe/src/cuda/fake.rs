@@ -4,7 +4,9 @@ use fizeau_core::Nanos;
 
 use super::driver::{Address, Driver, Graph, Kernel, Launch, Mark, Properties};
 use super::error::CudaError;
+use super::product::{Format, Operands, Product, ProductSpec};
 use super::ptx::interpret::{BASE, Program};
+use crate::measurement::Dtype;
 
 /// Bytes a nanosecond of its memory, of its cache, and what starting anything costs.
 pub(super) const MEMORY_RATE: f64 = 100.0;
@@ -15,6 +17,18 @@ pub(super) const HOP: u64 = 600;
 /// Cycles a nanosecond: 1.5 GHz.
 pub(super) const CLOCK: f64 = 1.5;
 
+/// What a graph does.
+#[derive(Debug, Clone)]
+enum Recorded {
+    Launches(u32),
+    Products(Product, Vec<Operands>),
+}
+
+/// Operations a nanosecond of its products, by bits of an operand.
+pub(super) fn product_rate(bits: u32) -> f64 {
+    1600.0 / f64::from(bits)
+}
+
 #[derive(Debug)]
 pub(super) struct Fake {
     properties: Properties,
@@ -22,7 +36,14 @@ pub(super) struct Fake {
     /// Where arrays begin, and how long they are.
     arrays: Vec<(Address, u64)>,
     kernels: Vec<(String, Program)>,
-    graphs: Vec<(Launch, u32)>,
+    graphs: Vec<Recorded>,
+    /// Products that were prepared, and the last that was queued: those before it stand in nobody's way.
+    products: Vec<ProductSpec>,
+    product: Option<(Product, Operands)>,
+    /// The version of its library of products; none: it is not installed.
+    pub(super) library: Option<(u32, u32, u32)>,
+    /// The library's heuristic names an algorithm.
+    pub(super) has_algorithm: bool,
     /// Launches that were not carried out yet, since nobody looked.
     queued: Vec<Launch>,
     now: u64,
@@ -30,6 +51,8 @@ pub(super) struct Fake {
     launched: u64,
     /// After so many launches the device is gone.
     pub(super) lost_after: Option<u64>,
+    /// Products come out as none.
+    pub(super) spoils_products: bool,
     /// Words come back wrong, as if results were.
     pub(super) spoils: bool,
 }
@@ -54,13 +77,24 @@ impl Fake {
             arrays: Vec::new(),
             kernels: Vec::new(),
             graphs: Vec::new(),
+            products: Vec::new(),
+            product: None,
+            library: Some((12, 9, 1)),
+            has_algorithm: true,
             queued: Vec::new(),
             now: 0,
             marks: [0; 2],
             launched: 0,
             lost_after: None,
             spoils: false,
+            spoils_products: false,
         }
+    }
+
+    /// Another device, with other tensor cores.
+    pub(super) fn with_capability(mut self, capability: (u32, u32)) -> Self {
+        self.properties.capability = capability;
+        self
     }
 
     pub(super) fn allocated(&self) -> usize {
@@ -133,7 +167,61 @@ impl Fake {
                 program.run(launch.blocks, launch.threads, &given, &mut self.memory);
             }
         }
+        if let Some((product, on)) = self.product.take().filter(|_| !self.spoils_products) {
+            self.compute(self.products[product.0], on);
+        }
     }
+}
+
+/// Products on the host, from what lies in memory.
+impl Fake {
+    fn compute(&mut self, spec: ProductSpec, on: Operands) {
+        let (shape, format) = (spec.shape, Format::of(spec.dtype).unwrap());
+        let bits = u64::from(format.bits);
+        let operand = |from: Address, index: u64| {
+            let byte = (from - BASE + index * bits / 8) as usize;
+            let word = u16::from_le_bytes([self.memory[byte], self.memory[byte + 1]]);
+            format.value(u32::from(word) >> (index * bits % 8))
+        };
+        let mut result = Vec::new();
+        for at in 0..shape.batch {
+            for row in 0..shape.m {
+                for column in 0..shape.n {
+                    let (a, b) =
+                        ((at * shape.m + row) * shape.k, (at * shape.n + column) * shape.k);
+                    let term =
+                        |depth| operand(on.inputs, a + depth) * operand(on.weights, b + depth);
+                    let sum = (0..shape.k).map(term).sum::<f64>() as f32;
+                    let rounded = if spec.output == Dtype::F16 {
+                        half(sum)
+                    } else {
+                        (sum.to_bits() >> 16) as u16
+                    };
+                    result.extend(rounded.to_le_bytes());
+                }
+            }
+        }
+        let to = (on.output - BASE) as usize;
+        self.memory[to..to + result.len()].copy_from_slice(&result);
+    }
+
+    /// How long one takes: by its arithmetic.
+    fn product_cost(&self, product: Product) -> u64 {
+        let spec = self.products[product.0];
+        let flops = spec.shape.work(spec.dtype, spec.output).flops.unwrap().get();
+        let format = Format::of(spec.dtype).unwrap();
+        1 + (flops / product_rate(format.bits)) as u64
+    }
+}
+
+/// Half precision of what is neither too large nor too small for it, cut off.
+fn half(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let exponent = (bits >> 23 & 255) as i32 - 127 + 15;
+    if exponent < 1 {
+        return 0;
+    }
+    ((bits >> 16 & 0x8000) | (exponent as u32) << 10 | (bits >> 13 & 1023)) as u16
 }
 
 impl Driver for Fake {
@@ -161,6 +249,7 @@ impl Driver for Fake {
     }
 
     fn release(&mut self, at: Address) {
+        self.product = None;
         self.queued.retain(|launch| launch.arguments[0].bits() != at);
         let before = self.arrays.len();
         self.arrays.retain(|(start, _)| *start != at);
@@ -204,14 +293,54 @@ impl Driver for Fake {
 
     fn record(&mut self, launch: &Launch, times: u32) -> Result<Graph, CudaError> {
         self.there()?;
-        self.graphs.push((launch.clone(), times));
+        let _ = launch;
+        self.graphs.push(Recorded::Launches(times));
         Ok(Graph(self.graphs.len() - 1))
     }
 
     fn replay(&mut self, graph: Graph) -> Result<(), CudaError> {
         self.there()?;
-        self.now += u64::from(self.graphs[graph.0].1) * LAUNCH_IN_GRAPH;
+        match self.graphs[graph.0].clone() {
+            Recorded::Launches(times) => self.now += u64::from(times) * LAUNCH_IN_GRAPH,
+            Recorded::Products(product, on) => {
+                self.now += on.len() as u64 * self.product_cost(product);
+                self.product = on.last().map(|on| (product, *on));
+            }
+        }
         Ok(())
+    }
+
+    fn product_library(&mut self) -> Result<(u32, u32, u32), CudaError> {
+        self.there()?;
+        self.library.ok_or_else(|| CudaError::NoLibrary {
+            library: "cublasLt",
+            names: "libcublasLt.so.12".to_owned(),
+            reason: "no such file".to_owned(),
+        })
+    }
+
+    fn prepare_product(&mut self, of: &ProductSpec) -> Result<Product, CudaError> {
+        self.there()?;
+        if !self.has_algorithm {
+            let (operands, output) = (of.dtype, of.output);
+            return Err(CudaError::NoAlgorithm { operands, output, shape: of.shape });
+        }
+        self.products.push(*of);
+        Ok(Product(self.products.len() - 1))
+    }
+
+    fn multiply(&mut self, product: Product, on: Operands) -> Result<(), CudaError> {
+        self.launched += 1;
+        self.there()?;
+        self.now += LAUNCH + self.product_cost(product);
+        self.product = Some((product, on));
+        Ok(())
+    }
+
+    fn record_products(&mut self, product: Product, on: &[Operands]) -> Result<Graph, CudaError> {
+        self.there()?;
+        self.graphs.push(Recorded::Products(product, on.to_vec()));
+        Ok(Graph(self.graphs.len() - 1))
     }
 
     fn mark(&mut self, mark: Mark) -> Result<(), CudaError> {

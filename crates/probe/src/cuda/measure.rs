@@ -1,6 +1,7 @@
 //! One trial on a GPU: its arrays, its samples, and what is kept beside them.
 
 mod attention;
+mod gemm;
 mod latency;
 mod launch;
 mod memory;

@@ -10,9 +10,11 @@ use std::time::Instant;
 
 use fizeau_core::Nanos;
 
+use super::cublas::CublasLt;
 use super::driver::{Address, Driver, Graph, Kernel, Launch, Mark, Properties};
 use super::error::CudaError;
 use super::library::{Opened, functions};
+use super::product::{Operands, Product, ProductSpec};
 use super::ptx;
 
 type Handle = *mut c_void;
@@ -143,6 +145,7 @@ impl Nvidia {
             modules: Vec::new(),
             kernels: Vec::new(),
             graphs: Vec::new(),
+            products: None,
             properties,
             begun: Instant::now(),
         };
@@ -200,6 +203,7 @@ pub(super) struct Device {
     modules: Vec<(String, Handle)>,
     kernels: Vec<Handle>,
     graphs: Vec<Handle>,
+    products: Option<CublasLt>,
     properties: Properties,
     begun: Instant,
 }
@@ -238,6 +242,42 @@ impl Device {
         self.functions.checked("cuModuleLoadData", code)?;
         self.modules.push((text.to_owned(), module));
         Ok(module)
+    }
+
+    /// The library of products with the context of this device, opened the first time.
+    fn products(&mut self) -> Result<&mut CublasLt, CudaError> {
+        self.make_current()?;
+        match &mut self.products {
+            Some(products) => Ok(products),
+            none => Ok(none.insert(CublasLt::open(self.properties.driver.0)?)),
+        }
+    }
+
+    /// What `work` queues, as one graph.
+    fn captured(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<(), CudaError>,
+    ) -> Result<Graph, CudaError> {
+        self.make_current()?;
+        // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL.
+        // SAFETY: the stream is ours, and nothing is under capture on it.
+        let code = unsafe { (self.functions.begin_capture)(self.stream, 1) };
+        self.functions.checked("cuStreamBeginCapture_v2", code)?;
+        let worked = work(self);
+        let (mut graph, mut instance) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: ends what was begun above, whatever came between.
+        let ended = unsafe { (self.functions.end_capture)(self.stream, &raw mut graph) };
+        worked?;
+        self.functions.checked("cuStreamEndCapture", ended)?;
+        // SAFETY: the graph is the one just captured; it is not needed once there is an instance of it.
+        let code = unsafe {
+            let code = (self.functions.instantiate)(&raw mut instance, graph, 0);
+            let _ = (self.functions.destroy_graph)(graph);
+            code
+        };
+        self.functions.checked("cuGraphInstantiateWithFlags", code)?;
+        self.graphs.push(instance);
+        Ok(Graph(self.graphs.len() - 1))
     }
 }
 
@@ -327,26 +367,24 @@ impl Driver for Device {
     }
 
     fn record(&mut self, launch: &Launch, times: u32) -> Result<Graph, CudaError> {
-        self.make_current()?;
-        // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL.
-        // SAFETY: the stream is ours, and nothing is under capture on it.
-        let code = unsafe { (self.functions.begin_capture)(self.stream, 1) };
-        self.functions.checked("cuStreamBeginCapture_v2", code)?;
-        let launched = (0..times).try_for_each(|_| self.launch(launch));
-        let (mut graph, mut instance) = (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: ends what was begun above, whatever came between.
-        let ended = unsafe { (self.functions.end_capture)(self.stream, &raw mut graph) };
-        launched?;
-        self.functions.checked("cuStreamEndCapture", ended)?;
-        // SAFETY: the graph is the one just captured; it is not needed once there is an instance of it.
-        let code = unsafe {
-            let code = (self.functions.instantiate)(&raw mut instance, graph, 0);
-            let _ = (self.functions.destroy_graph)(graph);
-            code
-        };
-        self.functions.checked("cuGraphInstantiateWithFlags", code)?;
-        self.graphs.push(instance);
-        Ok(Graph(self.graphs.len() - 1))
+        self.captured(|device| (0..times).try_for_each(|_| device.launch(launch)))
+    }
+
+    fn product_library(&mut self) -> Result<(u32, u32, u32), CudaError> {
+        Ok(self.products()?.version)
+    }
+
+    fn prepare_product(&mut self, of: &ProductSpec) -> Result<Product, CudaError> {
+        self.products()?.prepare(of)
+    }
+
+    fn multiply(&mut self, product: Product, on: Operands) -> Result<(), CudaError> {
+        let stream = self.stream;
+        self.products()?.multiply(product, on, stream)
+    }
+
+    fn record_products(&mut self, product: Product, on: &[Operands]) -> Result<Graph, CudaError> {
+        self.captured(|device| on.iter().try_for_each(|on| device.multiply(product, *on)))
     }
 
     fn replay(&mut self, graph: Graph) -> Result<(), CudaError> {
@@ -395,6 +433,8 @@ impl Drop for Device {
         if self.make_current().is_err() {
             return;
         }
+        // While there is a context.
+        self.products = None;
         // SAFETY: each handle is from the driver, is given back once, and is used by nobody afterwards; null handles are left out. What the
         // driver says is of no use any more.
         unsafe {

@@ -1,5 +1,7 @@
 //! All of a GPU's measurements on a device that is none, with its own clock.
 
+mod products;
+
 use fizeau_core::{Bytes, Clock, Nanos, Stamp};
 
 use super::fake::{self, Fake};
@@ -147,7 +149,7 @@ fn what_is_not_written_says_what_is() {
     let trial = Trial::new(Operation::Peak, Dtype::F32, 1);
     assert_eq!(
         gpu.measure(&trial, TIME).unwrap_err().to_string(),
-        "peak arithmetic is not written for GPUs"
+        "products of f32 are not written for GPUs"
     );
 }
 

@@ -3,9 +3,10 @@
 use fizeau_core::Bytes;
 
 use super::driver::Properties;
+use super::product::Format;
 use super::ptx::{HEAD_DIM, PAGE_TOKENS};
 use crate::measurement::{
-    AttentionPhase, AttentionShape, Dtype, MemoryKernel, Operation, PageAdvice,
+    AttentionPhase, AttentionShape, Dtype, GemmShape, MemoryKernel, Operation, PageAdvice,
 };
 use crate::trial::Trial;
 
@@ -64,6 +65,55 @@ pub(super) fn launch() -> Vec<Trial> {
     [BY_STREAM, BY_GRAPH, WAITED_FOR].map(by).into()
 }
 
+/// The largest power of two up to 8192 of which a square product takes no more than a small part of the memory.
+fn edge(device: &Properties) -> u64 {
+    let fits = |edge: &u64| 6 * edge * edge <= device.memory_bytes / 64;
+    (4..=13).rev().map(|power| 1 << power).find(fits).unwrap_or(16)
+}
+
+/// What is multiplied on `device`: each shape of the types that it has, and of the others one, which says why not.
+fn products(device: &Properties, shapes: &[GemmShape]) -> Vec<(GemmShape, Dtype)> {
+    let of = |dtype| {
+        let has = Format::of(dtype).is_some_and(|format| device.capability >= format.capability);
+        let count = if has { shapes.len() } else { 1 };
+        shapes[..count].iter().map(move |shape| (*shape, dtype))
+    };
+    [Dtype::Bf16, Dtype::Fp8E4m3, Dtype::F16, Dtype::Nvfp4].into_iter().flat_map(of).collect()
+}
+
+/// The type of a result of operands of `dtype`.
+pub(super) const fn result_of(dtype: Dtype) -> Dtype {
+    if matches!(dtype, Dtype::F16) { Dtype::F16 } else { Dtype::Bf16 }
+}
+
+/// Squares, and few tokens by a square of weights.
+pub(super) fn gemm(device: &Properties) -> Vec<Trial> {
+    let edge = edge(device);
+    let square = |edge| GemmShape::new(edge, edge, edge);
+    let few = |tokens: u64| GemmShape::new(tokens.min(edge), edge, edge);
+    let shapes = [square(edge), few(64), square(edge / 2), few(8), square(edge / 4)];
+    let trial = |(shape, dtype)| {
+        of(Operation::Gemm { shape, output: result_of(dtype), role: None }, dtype, 1.0)
+    };
+    products(device, &shapes).into_iter().map(trial).collect()
+}
+
+/// Large products, of which the fastest is what the tensor cores give.
+pub(super) fn peak_shapes(device: &Properties) -> [GemmShape; 3] {
+    let edge = edge(device);
+    [
+        GemmShape::new(edge, edge, edge),
+        GemmShape::new(edge, edge, edge / 2),
+        GemmShape::new(edge / 2, edge, edge),
+    ]
+}
+
+/// The peak of each type.
+pub(super) fn peak(device: &Properties) -> Vec<Trial> {
+    let one = products(device, &peak_shapes(device)[..1]);
+    one.into_iter().map(|(_, dtype)| of(Operation::Peak, dtype, 2.0)).collect()
+}
+
 /// Decoding over a cache in pages, from many sequences to one.
 pub(super) fn attention(device: &Properties) -> Vec<Trial> {
     let decode = |batch: u64, kv_heads: u64, kv_len: u64| AttentionShape {
@@ -119,8 +169,15 @@ mod tests {
 
     #[test]
     fn nothing_is_measured_twice() {
-        let trials =
-            [memory(&device()), latency(&device()), launch(), attention(&device())].concat();
+        let trials = [
+            memory(&device()),
+            latency(&device()),
+            launch(),
+            attention(&device()),
+            gemm(&device()),
+            peak(&device()),
+        ]
+        .concat();
         for (at, trial) in trials.iter().enumerate() {
             assert!(!trials[..at].contains(trial), "{trial:?}");
         }
