@@ -77,7 +77,7 @@ impl ProbeBackend for CpuBackend {
             Component::Memory => trials::memory(self.all(), self.array_bytes()),
             Component::Latency => trials::latency(self.all(), self.array_bytes()),
             Component::Compute => trials::compute(self.all()),
-            Component::Gemm => trials::gemm(self.all()),
+            Component::Gemm => trials::gemm(self.all(), gemm::OpenBlas::installed()),
             Component::Attention => trials::attention(self.all()),
             Component::Collective | Component::Launch | Component::Other => Vec::new(),
         }

@@ -25,6 +25,9 @@ pub use operation::{Component, Operation, TransferEngine};
 pub use timing::{SampleStatistic, Timing, Told, ToldFigure};
 pub use work::{ByteConvention, ByteCounts, Work};
 
+/// How [`Method::instructions`] names the library that some machines have, apart from what a program is built with.
+pub(crate) const OPENBLAS: &str = "OpenBLAS";
+
 /// What was seen of one operation on one device. Rates, shares and the verdict follow from it ([`crate::ProbeRow`]), whoever
 /// measured.
 ///
@@ -95,6 +98,14 @@ impl Measurement {
         }
     }
 
+    /// The instructions, or the library, by which rows of one operation are told apart. None else: which ones are best is for the
+    /// processor to say, but where they are what is measured, or where a machine has a library that others lack.
+    #[must_use]
+    pub fn named_instructions(&self) -> Option<&str> {
+        let by = self.method.instructions.as_deref()?;
+        (matches!(self.operation, Operation::Peak) || by == OPENBLAS).then_some(by)
+    }
+
     /// What it is found by among others: device, operation, type, instructions, threads and pages. Measurements of two
     /// documents with the same key are of the same thing.
     #[must_use]
@@ -105,12 +116,11 @@ impl Measurement {
     /// The same without the device, to hold devices against each other.
     #[must_use]
     pub fn subject(&self) -> String {
-        let Method { instructions, threads, pages, .. } = &self.method;
+        let Method { threads, pages, .. } = &self.method;
         let pages = pages.map(|pages| pages.asked).filter(|asked| *asked != PageAdvice::Default);
         let parts = [
             self.dtype.map(|dtype| dtype.to_string()),
-            // Which instructions are best is for the processor to say, but where they are what is measured.
-            instructions.clone().filter(|_| matches!(self.operation, Operation::Peak)),
+            self.named_instructions().map(str::to_owned),
             threads.map(
                 |count| if count == 1 { "1 thread".into() } else { format!("{count} threads") },
             ),

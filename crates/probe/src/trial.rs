@@ -18,7 +18,7 @@ pub struct Trial {
     pub threads: u32,
     /// In what pages.
     pub pages: PageAdvice,
-    /// By which instructions; none: the best that there are.
+    /// By which instructions, or `OpenBLAS` for a product by the library of this machine; none: the best that the program has.
     pub instructions: Option<String>,
     /// How much of the time it should have beside the others: 1 is usual.
     pub weight: f64,

@@ -1,15 +1,20 @@
-//! Products of matrices on the processor: by a library, and of few rows by a loop that reads the weights once.
+//! Products of matrices on the processor: by a library, and of few rows by a loop that reads the weights once. Besides by OpenBLAS,
+//! where this machine has it.
 
 #![allow(unsafe_code, reason = "the library takes pointers and strides")]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+mod openblas;
+
 use std::ops::Range;
+
+pub(super) use openblas::OpenBlas;
 
 use super::array::Array;
 use super::isa::Isa;
 use super::lanes::{Bf16, Element, Vectorised, dot, operand_at, vectorised};
 use super::team::TeamWork;
-use crate::measurement::{GemmShape, PageAdvice};
+use crate::measurement::{GemmShape, OPENBLAS, PageAdvice};
 
 /// Of as many rows at most, weights are read once and multiplied where they are; the library would copy them first.
 const FEW_ROWS: u64 = 8;
@@ -25,10 +30,20 @@ pub(super) struct GemmTeam<E: Element> {
     shape: [usize; 3],
     threads: usize,
     isa: Isa,
+    by: Multiplier,
     /// `batch` times `m x k`.
     inputs: Vec<Array<E>>,
     /// `batch` times `n x k`.
     weights: Vec<Array<E>>,
+}
+
+/// Who multiplies.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Multiplier {
+    /// What this program is built with.
+    BuiltIn,
+    /// What this machine has.
+    OpenBlas(&'static OpenBlas),
 }
 
 /// What a thread has of its own.
@@ -43,14 +58,20 @@ pub(super) struct GemmPart {
     widened_inputs: Vec<f32>,
 }
 
-/// How a product is computed.
-pub(super) fn method(shape: GemmShape) -> &'static str {
-    if shape.m <= FEW_ROWS { "own loop, weights read once" } else { "matrixmultiply" }
+impl Multiplier {
+    /// How a product is computed.
+    pub(super) const fn method(self, shape: GemmShape) -> &'static str {
+        match self {
+            Self::OpenBlas(_) => OPENBLAS,
+            Self::BuiltIn if shape.m <= FEW_ROWS => "own loop, weights read once",
+            Self::BuiltIn => "matrixmultiply",
+        }
+    }
 }
 
 impl<E: Element> GemmTeam<E> {
     /// The operands; none if there is no room for them.
-    pub(super) fn of(shape: GemmShape, threads: usize) -> Option<Self> {
+    pub(super) fn of(shape: GemmShape, threads: usize, by: Multiplier) -> Option<Self> {
         let [m, n, k] = [shape.m, shape.n, shape.k].map(|count| usize::try_from(count).ok());
         let (m, n, k) = (m?, n?, k?);
         let matrix = |rows: usize, seed: u64| {
@@ -61,7 +82,7 @@ impl<E: Element> GemmTeam<E> {
             (0..shape.batch).map(|at| matrix(rows, 2 * at + of)).collect()
         };
         let (inputs, weights) = (all(m, 0)?, all(n, 1)?);
-        Some(Self { shape: [m, n, k], threads, isa: Isa::widest(), inputs, weights })
+        Some(Self { shape: [m, n, k], threads, isa: Isa::widest(), by, inputs, weights })
     }
 
     /// How far `parts` are from what a few elements must be, relative to what rounding is relative to: the largest.
@@ -121,7 +142,7 @@ impl<E: Element + Library> TeamWork for GemmTeam<E> {
     }
 
     fn work(&self, own: &mut GemmPart, operations: u64) {
-        let few = self.shape[0] as u64 <= FEW_ROWS;
+        let few = matches!(self.by, Multiplier::BuiltIn) && self.shape[0] as u64 <= FEW_ROWS;
         for _ in 0..operations {
             for at in 0..self.inputs.len() {
                 let GemmPart { rows, columns, outputs, .. } = own;
@@ -173,6 +194,9 @@ impl<E: Element> Vectorised for FewRows<'_, E> {
 pub(super) trait Library: Element {
     /// Product `at` of the batch, of the part that is `own`.
     fn multiply(team: &GemmTeam<Self>, own: &mut GemmPart, at: usize);
+
+    /// Whether that library multiplies such elements as they are.
+    fn is_known_to(library: &OpenBlas) -> bool;
 }
 
 impl Library for f32 {
@@ -181,40 +205,66 @@ impl Library for f32 {
         let (rows, columns) = (own.rows.len(), own.columns.len());
         let inputs = &team.inputs[at][own.rows.start * k..][..rows * k];
         let weights = &team.weights[at][own.columns.start * k..][..columns * k];
-        product((inputs, k), (weights, k), &mut own.outputs[at], [rows, columns, k], 0.0);
+        let (shape, output) = ([rows, columns, k], &mut own.outputs[at]);
+        match team.by {
+            Multiplier::OpenBlas(library) => library.single(inputs, weights, output, shape),
+            Multiplier::BuiltIn => product((inputs, k), (weights, k), output, shape, 0.0),
+        }
+    }
+
+    fn is_known_to(_: &OpenBlas) -> bool {
+        true
     }
 }
 
 impl Library for Bf16 {
-    /// The library has no bf16: blocks of weights are widened, and multiplied while a cache holds them.
     fn multiply(team: &GemmTeam<Self>, own: &mut GemmPart, at: usize) {
         let k = team.shape[2];
         let (rows, columns) = (own.rows.len(), own.columns.len());
-        let GemmPart { outputs, widened, widened_inputs, .. } = own;
-        let inputs = &team.inputs[at][own.rows.start * k..][..rows * k];
-        widened_inputs.clear();
-        widened_inputs.extend(inputs.iter().map(|value| value.widen()));
-        let weights = &team.weights[at][own.columns.start * k..][..columns * k];
-        // The output of a block of columns lies among the others.
-        for first in (0..columns).step_by(WIDENED.0) {
-            let count = WIDENED.0.min(columns - first);
-            for from in (0..k).step_by(WIDENED.1) {
-                let depth = WIDENED.1.min(k - from);
-                widened.clear();
-                for column in first..first + count {
-                    let row = &weights[column * k + from..][..depth];
-                    widened.extend(row.iter().map(|value| value.widen()));
-                }
-                let output = &mut Place { all: &mut outputs[at], first, stride: columns };
-                let shape = [rows, count, depth];
-                block(
-                    (&widened_inputs[from..], k),
-                    (widened, depth),
-                    output,
-                    shape,
-                    f32::from(from > 0),
-                );
+        match team.by {
+            Multiplier::OpenBlas(library) => library.bf16(
+                &team.inputs[at][own.rows.start * k..][..rows * k],
+                &team.weights[at][own.columns.start * k..][..columns * k],
+                &mut own.outputs[at],
+                [rows, columns, k],
+            ),
+            Multiplier::BuiltIn => widened(team, own, at),
+        }
+    }
+
+    fn is_known_to(library: &OpenBlas) -> bool {
+        library.has_bf16()
+    }
+}
+
+/// The built-in library has no bf16: blocks of weights are widened, and multiplied while a cache holds them.
+fn widened(team: &GemmTeam<Bf16>, own: &mut GemmPart, at: usize) {
+    let k = team.shape[2];
+    let (rows, columns) = (own.rows.len(), own.columns.len());
+    let GemmPart { outputs, widened, widened_inputs, .. } = own;
+    let inputs = &team.inputs[at][own.rows.start * k..][..rows * k];
+    widened_inputs.clear();
+    widened_inputs.extend(inputs.iter().map(|value| value.widen()));
+    let weights = &team.weights[at][own.columns.start * k..][..columns * k];
+    // The output of a block of columns lies among the others.
+    for first in (0..columns).step_by(WIDENED.0) {
+        let count = WIDENED.0.min(columns - first);
+        for from in (0..k).step_by(WIDENED.1) {
+            let depth = WIDENED.1.min(k - from);
+            widened.clear();
+            for column in first..first + count {
+                let row = &weights[column * k + from..][..depth];
+                widened.extend(row.iter().map(|value| value.widen()));
             }
+            let output = &mut Place { all: &mut outputs[at], first, stride: columns };
+            let shape = [rows, count, depth];
+            block(
+                (&widened_inputs[from..], k),
+                (widened, depth),
+                output,
+                shape,
+                f32::from(from > 0),
+            );
         }
     }
 }
@@ -270,8 +320,8 @@ mod tests {
 
     use super::*;
 
-    fn error<E: Element + Library>(shape: GemmShape, threads: usize) -> f64 {
-        let team = GemmTeam::<E>::of(shape, threads).unwrap();
+    fn error<E: Library>(shape: GemmShape, threads: usize, by: Multiplier) -> f64 {
+        let team = GemmTeam::<E>::of(shape, threads, by).unwrap();
         let parts: Vec<GemmPart> = (0..threads)
             .map(|rank| {
                 let mut own = team.prepare(rank);
@@ -291,8 +341,14 @@ mod tests {
         #[test]
         fn products_are_right(m in 1_u64..40, n in 1_u64..300, k in 1_u64..700, batch in 1_u64..3, threads in 1_usize..4) {
             let shape = GemmShape { batch, ..GemmShape::new(m, n, k) };
-            prop_assert!(error::<f32>(shape, threads) < 1e-6);
-            prop_assert!(error::<Bf16>(shape, threads) < 1e-6);
+            prop_assert!(error::<f32>(shape, threads, Multiplier::BuiltIn) < 1e-6);
+            prop_assert!(error::<Bf16>(shape, threads, Multiplier::BuiltIn) < 1e-6);
+            // Of a machine that has it; on others there is nothing to be tried.
+            if let Some(library) = OpenBlas::installed() {
+                let by = Multiplier::OpenBlas(library);
+                prop_assert!(error::<f32>(shape, threads, by) < 1e-6, "{}", library.config());
+                prop_assert!(!library.has_bf16() || error::<Bf16>(shape, threads, by) < TOLERANCE);
+            }
         }
     }
 }

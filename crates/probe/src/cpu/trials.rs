@@ -2,10 +2,11 @@
 
 use fizeau_core::Bytes;
 
+use super::gemm::OpenBlas;
 use super::peak;
 use crate::measurement::{
-    AttentionPhase, AttentionShape, Dtype, GemmShape, MemoryKernel, Operation, PageAdvice,
-    StoreKind,
+    AttentionPhase, AttentionShape, Dtype, GemmShape, MemoryKernel, OPENBLAS, Operation,
+    PageAdvice, StoreKind,
 };
 use crate::trial::Trial;
 
@@ -95,8 +96,8 @@ pub(super) fn compute(all: u32) -> Vec<Trial> {
     counts.into_iter().flat_map(|count| loops.iter().map(move |found| of(found, count))).collect()
 }
 
-/// Squares, and the rows of a decode step by the weights of a layer of some eight billion parameters.
-pub(super) fn gemm(all: u32) -> Vec<Trial> {
+/// Squares, and the rows of a decode step by the weights of a layer of some eight billion parameters; each by `library` too.
+pub(super) fn gemm(all: u32, library: Option<&OpenBlas>) -> Vec<Trial> {
     let of = |shape: GemmShape, dtype: Dtype, threads: u32| {
         Trial::new(Operation::Gemm { shape, output: Dtype::F32, role: None }, dtype, threads)
     };
@@ -113,7 +114,20 @@ pub(super) fn gemm(all: u32) -> Vec<Trial> {
     for (rows, dtype) in [(1, Dtype::F32), (1, Dtype::Bf16), (8, Dtype::Bf16), (32, Dtype::Bf16)] {
         trials.push(of(GemmShape::new(rows, 4096, 14336), dtype, all));
     }
-    trials
+    match library {
+        Some(library) => by_either(trials, library),
+        None => trials,
+    }
+}
+
+/// Each product by what is built in, and after it by the library of this machine if it has such a product.
+fn by_either(trials: Vec<Trial>, library: &OpenBlas) -> Vec<Trial> {
+    let both = |trial: Trial| {
+        let is_known = trial.dtype == Dtype::F32 || library.has_bf16();
+        let other = Trial { instructions: Some(OPENBLAS.to_owned()), ..trial.clone() };
+        [Some(trial), is_known.then_some(other)].into_iter().flatten()
+    };
+    trials.into_iter().flat_map(both).collect()
 }
 
 /// Decoding against long caches, and a prompt, with four query heads to a head of keys.
@@ -154,7 +168,8 @@ mod tests {
 
     #[test]
     fn one_processor_has_no_loaded_latency_and_nothing_twice() {
-        let trials = [memory(1, 1e8), latency(1, 1e8), compute(1), gemm(1), attention(1)].concat();
+        let trials =
+            [memory(1, 1e8), latency(1, 1e8), compute(1), gemm(1, None), attention(1)].concat();
         assert!(
             !trials.iter().any(|trial| matches!(trial.operation, Operation::LoadedLatency { .. }))
         );

@@ -89,6 +89,12 @@ fn words(row: &ProbeRow) -> String {
             let place = place.unwrap_or_default();
             format!("{} {} x{}{place}", shape.op, size(shape.message), shape.ranks)
         }
+        // Of which library, if another than the usual, stands where it is not cut off.
+        Operation::Gemm { .. } => {
+            let words = operation.to_string().replace(" to f32", "");
+            let library = measured.named_instructions().unwrap_or("gemm");
+            words.replacen("gemm", library, 1)
+        }
         other => other.to_string().replace("_temporal stores", "-temporal").replace(" stores", ""),
     };
     let has_kinds = !matches!(
@@ -98,7 +104,7 @@ fn words(row: &ProbeRow) -> String {
     if let Some(dtype) = measured.dtype.filter(|_| has_kinds) {
         words = format!("{words} {dtype}");
     }
-    if let (Operation::Peak, Some(instructions)) = (operation, &measured.method.instructions) {
+    if let (Operation::Peak, Some(instructions)) = (operation, measured.named_instructions()) {
         words = format!("{words} {instructions}");
     }
     cut(&words, WORDS)

@@ -1,13 +1,15 @@
 //! Two machines side by side.
 
 use fizeau_probe::ProbeComparison;
+use fizeau_record::text::wrap_hanging;
 
+use super::LINE;
 use super::fleet::counted;
 use crate::{Shown, grid};
 
 impl Shown<'_, ProbeComparison> {
     /// A line for each operation that both measured: how many times as fast the second is, with its interval, and what may slander a
-    /// row that is far below its kin. Ends with a newline.
+    /// row that is far below its kin. No line is wider than 80 columns. Ends with a newline.
     #[must_use]
     pub fn text(&self) -> String {
         let head = ["operation", "B / A", "interval", ""].map(str::to_owned).to_vec();
@@ -29,11 +31,8 @@ impl Shown<'_, ProbeComparison> {
             let cells = [row.subject.clone(), ratio, ends.unwrap_or_else(|| "-".to_owned())];
             table.push(cells.into_iter().chain([mark.unwrap_or_default()]).collect());
         }
-        let widths = grid::widths(table.iter().map(Vec::as_slice));
-        let is_words = |column| column == 0 || column == 3;
-        let mut lines: Vec<String> =
-            table.iter().map(|row| grid::line(row, &widths, |_| true, is_words)).collect();
-        lines.extend(notes);
+        let mut lines = grid::fitted(&table, LINE, |column| column == 0 || column == 3);
+        lines.extend(notes.iter().map(|note| wrap_hanging(note, LINE, "    ")));
         for (side, only) in [("A", &self.only_a), ("B", &self.only_b)] {
             let count = only.len();
             lines.extend(

@@ -2,11 +2,12 @@
 
 use fizeau_probe::FleetTable;
 
+use super::LINE;
 use crate::{Shown, grid};
 
 impl Shown<'_, FleetTable> {
     /// A line for each machine, the slowest first: its share of the fleet's median over all operations, its worst operation, and those
-    /// in which it is slow with confidence. Ends with a newline.
+    /// in which it is slow with confidence. No line is wider than 80 columns. Ends with a newline.
     #[must_use]
     pub fn text(&self) -> String {
         let head = ["machine", "of median", "least", "in", "slow in"].map(str::to_owned).to_vec();
@@ -21,11 +22,7 @@ impl Shown<'_, FleetTable> {
         };
         let mut table = vec![head];
         table.extend(self.members.iter().map(row));
-        let widths = grid::widths(table.iter().map(Vec::as_slice));
-        let line = |row: &Vec<String>| {
-            grid::line(row, &widths, |_| true, |column| column != 1 && column != 2)
-        };
-        let mut lines: Vec<String> = table.iter().map(line).collect();
+        let mut lines = grid::fitted(&table, LINE, |column| column != 1 && column != 2);
         lines.push(self.counted());
         lines.join("\n") + "\n"
     }

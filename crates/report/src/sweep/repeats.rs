@@ -37,6 +37,7 @@ impl Shown<'_, SweepReport> {
     }
 
     /// In how many of its runs each load kept the goals; none where there are no goals, or no repeats.
+    #[cfg(feature = "html")]
     pub(crate) fn kept_goals(&self) -> Option<String> {
         let slo = self.slo()?;
         let one = |repeats: &LoadRepeats| {
