@@ -155,8 +155,9 @@ pub(super) fn energy(row: &Row<'_>) -> Option<f64> {
     Some(energy.per_output_token.get())
 }
 
+/// The headline: of a mixture of experts that of balanced routing.
 pub(super) fn light(row: &Row<'_>) -> Option<f64> {
-    Some(row.level.speed_of_light.comparison()?.shares.output_tokens_per_s?.percent())
+    Some(row.level.speed_of_light.output_share()?.percent())
 }
 
 pub(super) fn saturated(row: &Row<'_>) -> Option<String> {

@@ -131,7 +131,11 @@ const LAST: &[Column] = &[
     ),
     column("expected_energy_j_per_token", "of output; by the roofline", Number(figures::energy)),
     column("quality", "as given", Number(|row| row.run.quality)),
-    column("speed_of_light_percent", "of the output token rate", Number(figures::light)),
+    column(
+        "speed_of_light_percent",
+        "of the output token rate; of a mixture of experts at even routing",
+        Number(figures::light),
+    ),
     column("saturated", "yes where the queue of an open loop grew", Text(figures::saturated)),
     column("verdict", "valid, suspect or invalid", Text(figures::verdict)),
     column(
