@@ -3,6 +3,7 @@
 
 mod ab;
 mod bench;
+mod calibrate;
 mod calibration;
 mod choice;
 mod choices;
@@ -58,6 +59,7 @@ mod workload;
 
 pub(crate) use ab::{AbArgs, AnswerArgs};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
+pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use calibration::CalibrationArgs;
 pub(crate) use choices::ChoiceArgs;
 pub(crate) use choosing::ChoosingArgs;
@@ -147,6 +149,11 @@ pub(crate) enum Command {
     /// In each round both are warmed up and measured, never at the same time; the endpoint that begins alternates. Each metric gets
     /// one of three answers: B is better, B is worse, or no difference was detected.
     Ab(Box<AbArgs>),
+    /// Measure the few loads of a live engine that tell the most of its constants, and fit them.
+    ///
+    /// It takes minutes. The file that it writes is for --calibration of `sol`, `simulate` and `plan`: predictions are then those of
+    /// this engine on this device, for models and loads that were not measured too.
+    Calibrate(Box<CalibrateArgs>),
     /// Compare stored runs with the first of them, metric by metric.
     ///
     /// Each metric is better, worse, or cannot be told apart. The runs must have sent the same workload to the same model under the
@@ -216,7 +223,7 @@ pub(crate) enum Command {
 
 /// The commands by what a person wants.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Measure", &["bench", "sweep", "search", "ab", "probe"]),
+    ("Measure", &["bench", "sweep", "search", "ab", "calibrate", "probe"]),
     ("Compare", &["compare", "pareto", "report", "merge"]),
     ("Decide", &["diagnose", "plan", "watch"]),
     ("Model", &["sol", "simulate", "serve", "models", "devices"]),

@@ -17,8 +17,8 @@ use crate::args::{Command, ParseError, parse};
 #[cfg(feature = "probe")]
 use crate::commands::probe;
 use crate::commands::{
-    ab, bench, compare, completions, convert, devices, diagnose, man, merge, models, pareto, plan,
-    report, search, serve, simulate, sol, sweep, systems, watch, whatif,
+    ab, bench, calibrate, compare, completions, convert, devices, diagnose, man, merge, models,
+    pareto, plan, report, search, serve, simulate, sol, sweep, systems, watch, whatif,
 };
 use crate::exit::{Exit, Fail};
 use crate::terminal::interrupt;
@@ -45,6 +45,7 @@ fn run(command: Command) -> Result<Exit, Fail> {
         Command::Sweep(args) => systems::run(&args),
         Command::Search(args) => search::run(&args),
         Command::Ab(args) => ab::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Pareto(args) => pareto::run(&args),

@@ -60,10 +60,10 @@ pub struct Experiment<K = SweepSettings> {
 #[derive(Debug, Clone)]
 pub(crate) struct RunConduct {
     pub(crate) endpoint: EndpointSource,
-    system: SystemUnderTest,
+    pub(crate) system: SystemUnderTest,
     pub(crate) client: ClientSpec,
     origin: RunOrigin,
-    folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
     shards: Option<ShardGroup>,
     telemetry: Option<TelemetrySpec>,
     pub(crate) cancel: Cancel,

@@ -35,6 +35,7 @@ mod device;
 mod document;
 mod drafter;
 mod endpoint;
+mod engine_calibration;
 mod evaluate;
 mod event;
 mod experiment;
@@ -72,6 +73,9 @@ pub use endpoint::{
     BackendChoice, CacheBeforeLevel, ConnectionSpec, DetectedEndpoint, EndpointSource,
     EndpointSpec, ExtraHeader, HeaderTextError, NamedUrl, NamedUrlError, PreparedEndpoint,
     TrustSpec,
+};
+pub use engine_calibration::{
+    EngineCalibration, EngineCalibrationLevel, EngineCalibrationSettings,
 };
 pub use event::{
     AfterLevel, DetailWatcher, LevelPlace, LevelStarted, RequestEnded, RunEvent, RunNote, Watcher,

@@ -13,6 +13,7 @@ use thiserror::Error;
 pub use line::QueryLine;
 pub use lines::{AnsweredLine, UnansweredLines};
 pub use query::{LoadQuery, SolQuery, SystemQuery};
+pub(crate) use runs::sample_of;
 pub use samples::{FitSources, SampleError};
 pub use systems::{CalibrationChoice, PreparedSystem, SolSystems};
 

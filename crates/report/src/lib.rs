@@ -124,8 +124,8 @@ pub use requests::RequestsParquet;
 pub use shown::Shown;
 pub use sink::ReportSink;
 pub use sol::{
-    BatchCsv, CalibrationFitView, ContextCsv, SolError, SolExtra, SolLine, SolScope, SolSubject,
-    SolView,
+    BatchCsv, CalibrationFitView, ContextCsv, EngineCalibrationRow, EngineCalibrationView,
+    SolError, SolExtra, SolLine, SolScope, SolSubject, SolView,
 };
 pub use terminal::Terminal;
 pub use text::{Charset, TextStyle, Verbosity};

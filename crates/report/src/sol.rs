@@ -3,6 +3,7 @@
 mod calibrated;
 mod curve;
 mod document;
+mod engine_fit;
 mod extra;
 mod figures;
 mod fit;
@@ -13,6 +14,7 @@ mod tables;
 mod view;
 
 pub use curve::{BatchCsv, ContextCsv};
+pub use engine_fit::{EngineCalibrationRow, EngineCalibrationView};
 pub use extra::{SolExtra, SolSubject};
 pub use fit::CalibrationFitView;
 pub use line::{SolError, SolLine};

@@ -2,6 +2,7 @@
 
 mod account;
 mod constants;
+mod design;
 mod engine;
 mod file;
 mod fit;
@@ -20,6 +21,7 @@ mod validation;
 
 pub use account::PassScope;
 pub use constants::{Constant, FittedConstant, UnknownConstant};
+pub use design::{CalibrationDesign, CalibrationDesignError, CalibrationLoads, DesignedLoad};
 pub use file::CalibrationFileError;
 pub use fit::{Constants, Scope};
 pub use measured::{MeasuredError, MeasuredRow, MeasuredTable};

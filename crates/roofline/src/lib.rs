@@ -107,9 +107,10 @@ pub use answer::{LoadAnalysis, LoadAnalysisError};
 pub use bound::{Bound, LimitedBy};
 pub use bound_violation::{BoundInput, BoundViolation, InputRemedy, MeasuredFigure};
 pub use calibration::{
-    CalibratedStepTime, Calibration, CalibrationEvidence, CalibrationFileError, CalibrationFit,
-    CalibrationFitError, CalibrationSample, CalibrationSampleError, Constant, ConstantUse,
-    Constants, ErrorSummary, FitSummary, FittedConstant, JudgedFit, MeasuredError, MeasuredRow,
+    CalibratedStepTime, Calibration, CalibrationDesign, CalibrationDesignError,
+    CalibrationEvidence, CalibrationFileError, CalibrationFit, CalibrationFitError,
+    CalibrationLoads, CalibrationSample, CalibrationSampleError, Constant, ConstantUse, Constants,
+    DesignedLoad, ErrorSummary, FitSummary, FittedConstant, JudgedFit, MeasuredError, MeasuredRow,
     MeasuredTable, OutsideRegime, PassScope, Prediction, Predictor, RowDoubt, Scope,
     ShippedCalibration, UnknownConstant,
 };

@@ -20,6 +20,7 @@ mod decision;
 mod devices;
 mod embedded;
 mod engine;
+mod engine_calibration;
 mod exports;
 mod flags;
 mod golden;

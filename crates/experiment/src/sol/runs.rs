@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use fizeau_core::{Seconds, Tokens};
-use fizeau_record::{DeploymentRecord, RunDocument, RunSetup};
+use fizeau_record::{DeploymentRecord, LevelReport, RunDocument, RunSetup, SpeedOfLightReference};
 use fizeau_roofline::{CalibrationSample, System, UniformLoad};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -140,6 +140,20 @@ impl SystemQuery<'_> {
         self.weights = self.weights.take().or_else(|| run.weights.map(Cow::Owned));
         self.kv = self.kv.take().or_else(|| run.kv.map(Cow::Owned));
     }
+}
+
+/// A level that was measured just now, as a fit takes it.
+pub(crate) fn sample_of(
+    report: &LevelReport,
+    light: &SpeedOfLightReference,
+    engine: Option<&str>,
+) -> Result<CalibrationSample, SolQueryError> {
+    // As it is in its file, so that a fit of the folder is the same.
+    let text = report.to_json().map_err(SolQueryError::new)?;
+    let level: LevelFile = serde_json::from_str(&text).map_err(SolQueryError::new)?;
+    let query = SystemQuery { engine: engine.map(Cow::Borrowed), ..SystemQuery::default() };
+    let sample = level.sample(light.model_name(), light.reference().system, &query);
+    sample.map_err(SolQueryError)
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T, SolQueryError> {

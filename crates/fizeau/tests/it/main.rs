@@ -5,6 +5,7 @@
 mod ab;
 #[cfg(feature = "http")]
 mod agreement;
+mod engine_calibration;
 mod faults;
 mod fuzzed;
 mod search;

@@ -148,6 +148,13 @@ impl Constant {
         self.row().prior
     }
 
+    /// By how much its natural parameter may differ from where it starts, for an engine on a device: the standard deviation of all offsets
+    /// together.
+    pub(super) fn spread(self) -> f64 {
+        let Prior { common, device, engine, own, .. } = self.prior();
+        [common, device, engine, own].iter().map(|each| each * each).sum::<f64>().sqrt()
+    }
+
     const fn row(self) -> &'static ConstantEntry {
         // One row a variant, in their order: a test holds that.
         &ROWS[self as usize]
@@ -238,6 +245,13 @@ impl FittedConstant {
     pub fn interval(&self) -> Interval<f64> {
         let factor = (1.96 * self.deviation).exp();
         Interval::p95(self.value / factor, (self.value * factor).min(self.constant.limit()))
+    }
+
+    /// Whether measurements tell it: what is known of it is narrower by a third and more than what was assumed before.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        let assumed = self.constant.spread() * self.constant.slope(self.value);
+        self.deviation * 1.5 < assumed
     }
 
     /// Whether it is within the range that is usual for accelerators.

@@ -54,7 +54,7 @@ mod tests {
                 (ENERGY, 7_000_000.0 + energy),
                 ("nvml_clock_sm", 1_755.0),
                 ("nvml_clocks_event_reasons", 4.0),
-                ("nvml_gpm_dram_bw_util", 81.5),
+                ("nvml_gpm_dram_bw_util", 75.0),
             ];
             let page = page_of([device("0", &values), device("1", &values)]);
             history.record(Fetch { asked: at, answered: at }, &page);
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(total_power(&devices), Some(Watts::new(600.0)));
         assert_eq!(total_energy(&devices), Some(Joules::new(2_400.0)));
         assert_eq!(first.compute_clock.as_ref().map(|told| told.figure.mean), Some(1.755e9));
-        assert_eq!(first.dram_active.as_ref().map(|told| told.figure.mean), Some(0.815));
+        assert_eq!(first.dram_active.as_ref().map(|told| told.figure.mean), Some(0.75));
         let lowered = first.lowered_clocks.clone().unwrap_or_default();
         assert_eq!(lowered.get(&ThrottleReason::PowerCap), Some(&1.0));
         assert_eq!(Exporter::of_history(&history), Some(Exporter::Nvml));

@@ -1,0 +1,106 @@
+//! `fizeau calibrate`: the constants of a live engine, from the few loads that tell the most of them.
+
+use std::fs;
+
+use fizeau::experiment::{
+    EngineCalibration, EngineCalibrationSettings, Experiment, ReferenceSpec, RunEvent, Watcher,
+};
+use fizeau::harness::Cancel;
+use fizeau::record::{EngineRecord, SpeedOfLightReference};
+use fizeau::report::{EngineCalibrationRow, EngineCalibrationView};
+
+use crate::args::CalibrateArgs;
+use crate::commands::shared::opening::Opening;
+use crate::commands::shared::{client, endpoint, folder, live, record, speed, workload};
+use crate::exit::{Exit, Fail, Named};
+use crate::terminal::progress::{Progress, Title};
+use crate::terminal::say::say;
+use crate::terminal::{interrupt, runtime};
+
+pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
+    let urls = args.target.urls();
+    if urls.is_empty() {
+        return Err(Fail::usage("--base-url is missing; it takes the address of the server"));
+    }
+    let light = reference(args)?;
+    let mut settings = EngineCalibrationSettings::default();
+    settings.engine.clone_from(&args.engine);
+    (settings.budget, settings.max_context) = (args.budget, args.max_context);
+    let (cancel, origin) = (Cancel::new(), record::origin());
+    let by_default = || folder::by_default(origin.started, "calibrate");
+    let folder = args.out_dir.clone().unwrap_or_else(by_default);
+    let description = args.engine.clone();
+    let experiment = Experiment::new(endpoint::spec(&args.endpoint, urls, &args.sampling)?)
+        .engine(EngineRecord::Remote { description })
+        .speed_of_light(light)
+        .client(client::spec(&args.client)?)
+        .origin(origin)
+        .folder(&folder)
+        .cancel(cancel.clone())
+        .settings(settings);
+    let title = Title { command: "calibrate", subject: subject(args) };
+    let progress = Progress::new(live::view(args.live)?, title, &cancel);
+    let mut watcher = FirstOpening { opening: Some(Opening::default()), progress };
+    interrupt::listen(cancel.clone())?;
+    let calibrated = runtime::single()?.block_on(experiment.run(&mut watcher));
+    drop(watcher);
+    let calibrated = calibrated.map_err(workload::refused("--base-url"))?;
+    let flag = format!("--out {}", args.out.display());
+    fs::write(&args.out, calibrated.fit.calibration.to_json()).named(&flag)?;
+    show(args, &calibrated)?;
+    say(format!("\nRuns: {}\nWritten to {}", folder.display(), args.out.display()))?;
+    Ok(Exit::of(&cancel, false))
+}
+
+/// The model on its devices.
+fn reference(args: &CalibrateArgs) -> Result<SpeedOfLightReference, Fail> {
+    speed::asked(&args.system)?;
+    let system = &args.system;
+    let named = |name: &Option<String>| name.clone().unwrap_or_default();
+    let mut spec = ReferenceSpec::new(named(&system.model_config), named(&system.hardware));
+    spec.deployment = speed::deployed(system);
+    let reference = speed::doubted(&named(&system.hardware), spec.load())?;
+    reference.notes().for_each(|note| tell!("note: {note}"));
+    Ok(reference)
+}
+
+fn subject(args: &CalibrateArgs) -> String {
+    let named = |name: &Option<String>| name.clone().unwrap_or_default();
+    let (model, device) = (named(&args.system.model_config), named(&args.system.hardware));
+    match &args.engine {
+        Some(engine) => format!("{engine}, {model} on {device}"),
+        None => format!("{model} on {device}"),
+    }
+}
+
+fn show(args: &CalibrateArgs, calibrated: &EngineCalibration) -> Result<(), Fail> {
+    let rows = calibrated.levels.iter().map(|level| EngineCalibrationRow {
+        load: level.designed.load,
+        report: &level.report,
+        judged: level.judged.as_ref().map_err(ToString::to_string),
+    });
+    let rows: Vec<EngineCalibrationRow<'_>> = rows.collect();
+    let subject = subject(args);
+    let constants = calibrated.constants();
+    let constants = constants.ok_or_else(|| Fail::broken("the calibration has no constants"))?;
+    say(EngineCalibrationView { subject: &subject, constants, rows: &rows }.text())
+}
+
+/// Tells how the endpoint is opened, and then how the loads go on.
+struct FirstOpening {
+    opening: Option<Opening>,
+    progress: Progress,
+}
+
+impl Watcher for FirstOpening {
+    fn event(&mut self, event: RunEvent) {
+        match (&event, &mut self.opening) {
+            (RunEvent::LevelStarted(_), _) => {
+                self.opening = None;
+                self.progress.event(event);
+            }
+            (_, Some(opening)) => opening.event(event),
+            _ => self.progress.event(event),
+        }
+    }
+}

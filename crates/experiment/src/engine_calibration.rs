@@ -1,0 +1,207 @@
+//! The calibration of an engine: a few loads that tell the most of its constants, measured one after the other, and the fit.
+
+mod level;
+
+use std::path::PathBuf;
+
+use fizeau_core::{Nanos, Seconds, Tokens};
+use fizeau_harness::Measure;
+use fizeau_record::{LevelReport, SpeedOfLightReference};
+use fizeau_roofline::{
+    Calibration, CalibrationDesign, CalibrationDesignError, CalibrationFit, CalibrationLoads,
+    CalibrationSample, Constants, DesignedLoad, JudgedFit,
+};
+
+use crate::event::Watcher;
+use crate::experiment::{Experiment, ExperimentKind};
+use crate::input::{Blame, ExperimentError, InputError, InputField};
+use crate::sol::{SolQueryError, sample_of};
+use level::{LevelRuns, OverHttp, With};
+
+/// What an engine is calibrated with, of the model and the devices that the experiment is held against
+/// ([`Experiment::speed_of_light`]). The [folder](Experiment::folder) of the experiment gets one for each load.
+///
+/// ```no_run
+/// use fizeau_experiment::{EngineCalibrationSettings, Experiment, ReferenceSpec};
+/// use fizeau_transport::{Backend, Target};
+///
+/// # async fn calibrate() -> Result<(), Box<dyn std::error::Error>> {
+/// let target = Target::new("http://127.0.0.1:8000", Backend::Vllm, "my-model")?;
+/// let experiment = Experiment::new(target)
+///     .speed_of_light(ReferenceSpec::new("llama-3.1-8b", "h100-sxm").load()?)
+///     .settings(EngineCalibrationSettings::default());
+/// let calibrated = experiment.run(&mut ()).await?;
+/// std::fs::write("calibration.json", calibrated.fit.calibration.to_json())?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct EngineCalibrationSettings {
+    /// What the calibration calls the engine; none for one that has no name. What ships for that name tells what to expect.
+    pub engine: Option<String>,
+    /// What all loads may take together; an engine that is slower than its first load showed takes longer.
+    pub budget: Nanos,
+    /// The most tokens that the engine takes, prompt and reply together, where that is less than the model has.
+    pub max_context: Option<Tokens>,
+}
+
+impl Default for EngineCalibrationSettings {
+    /// Three minutes of an engine without a name.
+    fn default() -> Self {
+        Self { engine: None, budget: Nanos::from_secs(180), max_context: None }
+    }
+}
+
+/// A calibrated engine.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct EngineCalibration {
+    /// What was measured, in that order.
+    pub levels: Vec<EngineCalibrationLevel>,
+    /// What the fit took of it.
+    pub samples: Vec<CalibrationSample>,
+    /// The constants.
+    pub fit: CalibrationFit,
+}
+
+/// A load that was measured to calibrate an engine.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct EngineCalibrationLevel {
+    /// What was to be measured.
+    pub designed: DesignedLoad,
+    /// What was.
+    pub report: LevelReport,
+    /// How well the constants meet it; why it was not fitted otherwise.
+    pub judged: Result<JudgedFit, SolQueryError>,
+}
+
+impl EngineCalibration {
+    /// The constants of the engine on its device.
+    #[must_use]
+    pub fn constants(&self) -> Option<&Constants> {
+        self.fit.calibration.groups().last()
+    }
+}
+
+impl ExperimentKind for EngineCalibrationSettings {
+    type Outcome = EngineCalibration;
+
+    /// It takes about as long as its budget says.
+    async fn run(
+        experiment: &Experiment<Self>,
+        watcher: &mut impl Watcher,
+    ) -> Result<EngineCalibration, ExperimentError> {
+        experiment.calibrated(&mut OverHttp::default(), watcher).await
+    }
+}
+
+impl Experiment<EngineCalibrationSettings> {
+    /// Calibrates over whatever can measure, in either clock.
+    ///
+    /// # Errors
+    /// As [`Experiment::run`].
+    pub async fn calibrate_engine_with(
+        &self,
+        with: impl Measure,
+        watcher: &mut impl Watcher,
+    ) -> Result<EngineCalibration, ExperimentError> {
+        self.calibrated(&mut With(with), watcher).await
+    }
+
+    async fn calibrated(
+        &self,
+        runs: &mut impl LevelRuns,
+        watcher: &mut impl Watcher,
+    ) -> Result<EngineCalibration, ExperimentError> {
+        let (settings, light) = (&self.settings, self.light()?);
+        let loads = CalibrationLoads::new(light.reference().system, settings.engine.as_deref());
+        let loads = match settings.max_context {
+            Some(most) => loads.within(most),
+            None => loads,
+        };
+        let mut design = self.design(&loads)?;
+        let mut measured: Vec<(DesignedLoad, LevelReport)> = Vec::new();
+        while let Some(designed) = design.loads.get(measured.len()).copied() {
+            if !measured.is_empty() && runs.cancel(&self.conduct).is_cancelled() {
+                break;
+            }
+            let level = self.level(designed, measured.len(), &design)?;
+            let report = Box::pin(runs.run(level, watcher)).await?;
+            if measured.is_empty()
+                && let Some(tpot) = report.summary.metrics.tpot.mean
+            {
+                // What all others take is known better now.
+                let times = tpot.get() / 1e3 / designed.tpot.get();
+                design = self.design(&loads.clone().slower(times))?;
+            }
+            measured.push((designed, report));
+        }
+        self.fitted(light, measured)
+    }
+
+    fn light(&self) -> Result<&SpeedOfLightReference, InputError> {
+        self.conduct.system.light.as_ref().map_err(|_| {
+            let why = "constants are those of a model on a device: name the model and the device";
+            InputError::new(InputField::ModelConfig, why)
+        })
+    }
+
+    fn design(&self, loads: &CalibrationLoads) -> Result<CalibrationDesign, InputError> {
+        let designed = loads.design(Seconds::new(self.settings.budget.as_secs_f64()));
+        designed.map_err(|error| {
+            let field = match error {
+                CalibrationDesignError::TooShort { .. } => InputField::Budget,
+                _ => InputField::Hardware,
+            };
+            InputError::new(field, error)
+        })
+    }
+
+    /// The load of number `at`, which gets its share of the whole time and a folder of its own.
+    fn level(
+        &self,
+        designed: DesignedLoad,
+        at: usize,
+        design: &CalibrationDesign,
+    ) -> Result<level::DesignedLevel, InputError> {
+        let share = designed.time.get() / design.time().get();
+        let time = Nanos::from_secs_f64(self.settings.budget.as_secs_f64() * share);
+        let time = time.blame(InputField::Budget)?;
+        let settings = level::settings(&designed, time);
+        let mut experiment = self.clone().settings(settings);
+        let folder: Option<&PathBuf> = self.conduct.folder.as_ref();
+        experiment.conduct.folder =
+            folder.map(|folder| folder.join(format!("{:02}-{}", at + 1, level::name(&designed))));
+        Ok(level::DesignedLevel { experiment, designed, at, of: design.loads.len() })
+    }
+
+    fn fitted(
+        &self,
+        light: &SpeedOfLightReference,
+        measured: Vec<(DesignedLoad, LevelReport)>,
+    ) -> Result<EngineCalibration, ExperimentError> {
+        let engine = self.settings.engine.as_deref();
+        let sampled: Vec<Result<CalibrationSample, SolQueryError>> =
+            measured.iter().map(|(_, report)| sample_of(report, light, engine)).collect();
+        let samples: Vec<CalibrationSample> =
+            sampled.iter().filter_map(|sample| sample.as_ref().ok().cloned()).collect();
+        let fit = Calibration::fit(&samples).map_err(|error| {
+            let first = sampled.iter().find_map(|sample| sample.as_ref().err());
+            let first = first.map_or_else(String::new, |first| format!("; {first}"));
+            ExperimentError::broken(format!("{error}{first}"))
+        })?;
+        let mut judged = fit.judged.iter().copied();
+        let levels =
+            measured.into_iter().zip(sampled).filter_map(|((designed, report), sample)| {
+                let judged = match sample {
+                    Ok(_) => Ok(judged.next()?),
+                    Err(error) => Err(error),
+                };
+                Some(EngineCalibrationLevel { designed, report, judged })
+            });
+        let levels = levels.collect();
+        Ok(EngineCalibration { levels, samples, fit })
+    }
+}

@@ -1,0 +1,147 @@
+//! One load of a calibration, measured as a level.
+
+use std::num::NonZeroU32;
+
+use fizeau_core::{Nanos, Tape, Tokens};
+use fizeau_harness::{Cancel, Measure};
+use fizeau_record::{LevelDetail, LevelReport};
+use fizeau_roofline::DesignedLoad;
+use fizeau_workload::{Length, Lengths};
+
+use crate::endpoint::EndpointSource;
+use crate::event::{LevelPlace, RunEvent, Watcher};
+use crate::experiment::{Experiment, RunConduct};
+use crate::input::ExperimentError;
+use crate::level::LevelSettings;
+
+/// Requests that are all alike march in step, and wait for one another as those that are not do not.
+const SPREAD: f64 = 0.25;
+
+/// A load as an experiment, and its place among the others.
+pub(super) struct DesignedLevel {
+    pub(super) experiment: Experiment<LevelSettings>,
+    pub(super) designed: DesignedLoad,
+    pub(super) at: usize,
+    pub(super) of: usize,
+}
+
+/// A level of `designed` that sends no more after `time`.
+pub(super) fn settings(designed: &DesignedLoad, time: Nanos) -> LevelSettings {
+    let mut level = LevelSettings::default();
+    let about = |nominal: Tokens| Length::Uniform { nominal, ratio: SPREAD };
+    level.workload.lengths = Lengths::Independent {
+        input: about(designed.load.input_tokens),
+        output: about(designed.load.output_tokens),
+    };
+    level.workload.requests = Some(designed.requests);
+    level.max_in_flight = NonZeroU32::try_from(designed.load.concurrency).ok();
+    level.warmups = Some(designed.warmups);
+    level.time = Some(time);
+    level
+}
+
+/// What its folder is called.
+pub(super) fn name(designed: &DesignedLoad) -> String {
+    let load = designed.load;
+    let (input, output) = (load.input_tokens.get(), load.output_tokens.get());
+    format!("concurrency-{:04}-in-{input}-out-{output}", load.concurrency)
+}
+
+/// Who measures the levels.
+pub(super) trait LevelRuns {
+    /// What calls them off.
+    fn cancel<'a>(&'a self, conduct: &'a RunConduct) -> &'a Cancel;
+
+    /// Measures one.
+    async fn run(
+        &mut self,
+        level: DesignedLevel,
+        watcher: &mut impl Watcher,
+    ) -> Result<LevelReport, ExperimentError>;
+}
+
+/// Over HTTP.
+#[derive(Default)]
+pub(super) struct OverHttp {
+    /// The endpoint, once it is found out what it is and takes.
+    found: Option<EndpointSource>,
+}
+
+impl LevelRuns for OverHttp {
+    fn cancel<'a>(&'a self, conduct: &'a RunConduct) -> &'a Cancel {
+        &conduct.cancel
+    }
+
+    async fn run(
+        &mut self,
+        mut level: DesignedLevel,
+        watcher: &mut impl Watcher,
+    ) -> Result<LevelReport, ExperimentError> {
+        if let Some(found) = &self.found {
+            level.experiment.conduct.endpoint = found.clone();
+        }
+        let mut watcher = Placed::new(&level, watcher);
+        let opened = Box::pin(level.experiment.prepare()?.open(&mut watcher)).await?;
+        self.found = opened.endpoints().first().cloned().map(EndpointSource::from);
+        Ok(Box::pin(opened.run(&mut watcher)).await?.report)
+    }
+}
+
+/// With whatever can measure.
+pub(super) struct With<M>(pub(super) M);
+
+impl<M: Measure> LevelRuns for With<M> {
+    fn cancel<'a>(&'a self, _: &'a RunConduct) -> &'a Cancel {
+        self.0.cancel()
+    }
+
+    async fn run(
+        &mut self,
+        level: DesignedLevel,
+        watcher: &mut impl Watcher,
+    ) -> Result<LevelReport, ExperimentError> {
+        let mut watcher = Placed::new(&level, watcher);
+        Ok(level.experiment.run_with(&mut self.0, &mut watcher).await?.report)
+    }
+}
+
+/// Tells a level by its load and its place among the others.
+struct Placed<'a, W> {
+    watcher: &'a mut W,
+    name: String,
+    place: LevelPlace,
+}
+
+impl<'a, W: Watcher> Placed<'a, W> {
+    fn new(level: &DesignedLevel, watcher: &'a mut W) -> Self {
+        let load = level.designed.load;
+        let (input, output) = (load.input_tokens.get(), load.output_tokens.get());
+        let name = format!("concurrency {}, {input} in, {output} out", load.concurrency);
+        Self { watcher, name, place: LevelPlace { number: level.at + 1, of: Some(level.of) } }
+    }
+}
+
+impl<W: Watcher> Watcher for Placed<'_, W> {
+    fn event(&mut self, event: RunEvent) {
+        self.watcher.event(match event {
+            RunEvent::LevelStarted(mut started) => {
+                started.name.clone_from(&self.name);
+                started.place = Some(self.place);
+                RunEvent::LevelStarted(started)
+            }
+            other => other,
+        });
+    }
+
+    fn tape(&mut self, tape: &Tape) {
+        self.watcher.tape(tape);
+    }
+
+    fn detail(&mut self, level: &LevelReport, most: Option<NonZeroU32>) -> Option<LevelDetail> {
+        self.watcher.detail(level, most)
+    }
+
+    fn watches_requests(&self) -> bool {
+        self.watcher.watches_requests()
+    }
+}

@@ -1,0 +1,114 @@
+//! The calibration of an engine for a person: its constants, how sure they are, and how well they meet what was measured.
+
+use fizeau_core::Millis;
+use fizeau_record::LevelReport;
+use fizeau_record::text::number;
+use fizeau_roofline::{Constants, FittedConstant, JudgedFit, UniformLoad};
+
+use super::fit::shown_in;
+use super::grid::Grid;
+
+/// The calibration of one engine.
+#[derive(Debug, Clone, Copy)]
+pub struct EngineCalibrationView<'a> {
+    /// What was calibrated, in a few words.
+    pub subject: &'a str,
+    /// Its constants.
+    pub constants: &'a Constants,
+    /// The loads that were measured.
+    pub rows: &'a [EngineCalibrationRow<'a>],
+}
+
+/// A load that was measured for it.
+#[derive(Debug, Clone)]
+pub struct EngineCalibrationRow<'a> {
+    /// What was asked for; the lengths are means.
+    pub load: UniformLoad,
+    /// What was measured.
+    pub report: &'a LevelReport,
+    /// How well the constants meet it; why it was not fitted otherwise.
+    pub judged: Result<&'a JudgedFit, String>,
+}
+
+impl EngineCalibrationView<'_> {
+    /// Loads and constants in tables of at most 80 columns. Without a newline at the end.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let fitted = self.rows.iter().filter(|row| row.judged.is_ok()).count();
+        let title = format!("{}: fitted on {fitted} of {} loads", self.subject, self.rows.len());
+        let mut lines = vec![title, String::new()];
+        lines.extend(self.loads());
+        lines.push(String::new());
+        lines.extend(self.constants());
+        lines.extend(self.remarks());
+        lines.join("\n")
+    }
+
+    /// What each load took, and what the constants make of it.
+    fn loads(&self) -> Vec<String> {
+        let heads = ["in flight", "in", "out", "TPOT ms", "fitted is", "TTFT ms", "fitted is"];
+        let mut grid = Grid::new(&heads);
+        for row in self.rows {
+            let UniformLoad { input_tokens, output_tokens, concurrency, .. } = row.load;
+            let metrics = &row.report.summary.metrics;
+            let mean = |mean: Option<f64>| mean.map_or_else(|| "-".to_owned(), number);
+            let judged = row.judged.as_ref().ok();
+            let off = |error: Option<f64>| error.map_or_else(|| "-".to_owned(), signed);
+            grid.row([
+                concurrency.to_string(),
+                input_tokens.get().to_string(),
+                output_tokens.get().to_string(),
+                mean(metrics.tpot.mean.map(Millis::get)),
+                off(judged.map(|judged| judged.in_sample)),
+                mean(metrics.ttft.mean.map(Millis::get)),
+                off(judged.and_then(|judged| judged.ttft_in_sample)),
+            ]);
+        }
+        grid.lines()
+    }
+
+    /// Each constant with its interval, and whether it is known better than before.
+    fn constants(&self) -> Vec<String> {
+        let heads = ["constant", "", "value", "95 % from", "to", ""];
+        let mut grid = Grid::new(&heads).with_notes();
+        for estimate in &self.constants.estimates {
+            let (unit, scale) = shown_in(estimate.constant);
+            let [low, high] = estimate.interval().ends();
+            let [value, low, high] = [estimate.value, low, high].map(|value| number(value * scale));
+            let title = estimate.constant.title().to_owned();
+            let note = if estimate.is_told() { "" } else { "not told" };
+            grid.row([title, unit.to_owned(), value, low, high, note.to_owned()]);
+        }
+        grid.lines()
+    }
+
+    /// What is worth a sentence: constants outside of their usual range, and loads that were left out.
+    fn remarks(&self) -> Vec<String> {
+        let mut lines = vec![
+            "one model: what a step takes at least (weights, kernels, step) is known as a sum;"
+                .to_owned(),
+            "how it is shared among them is as usual, and their intervals do not say so".to_owned(),
+        ];
+        let is_assumed = |estimate: &FittedConstant| !estimate.is_told();
+        let assumed = self.constants.estimates.iter().any(is_assumed);
+        lines.extend(assumed.then(|| {
+            "not told: these loads say little of it; it is about what is usual".to_owned()
+        }));
+        lines.extend(self.constants.unusual().map(|estimate| {
+            let (unit, scale) = shown_in(estimate.constant);
+            let (low, high) = estimate.constant.range();
+            let [value, low, high] = [estimate.value, low, high].map(|value| number(value * scale));
+            let title = estimate.constant.title();
+            format!("unusual: {title} is {value} {unit}; accelerators have {low} to {high}")
+        }));
+        let left_out = self.rows.iter().filter_map(|row| row.judged.as_ref().err());
+        lines.extend(left_out.map(|why| format!("left out: {why}")));
+        lines.insert(0, String::new());
+        lines
+    }
+}
+
+/// By how much a figure is above or below another: `+3.1 %`.
+fn signed(share: f64) -> String {
+    format!("{:+.1} %", share * 100.0)
+}
