@@ -40,6 +40,34 @@ pub(crate) struct Summary {
     pub(crate) tokens: Tokens,
     pub(crate) metrics: Metrics,
     pub(crate) throughput: Throughput,
+    pub(crate) jitter: Jitter,
+    pub(crate) client: Proof,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Jitter {
+    /// Of the gaps between events, those lost because several were read at once, too late.
+    pub(crate) merged_gap_share: Option<f64>,
+}
+
+/// What the client saw of itself.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Proof {
+    pub(crate) run_delay_share: Option<f64>,
+    pub(crate) steal_share: Option<f64>,
+    pub(crate) headroom: Option<Headroom>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Headroom {
+    pub(crate) file_descriptors: Option<Need>,
+    pub(crate) ports: Option<Need>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) struct Need {
+    pub(crate) needed: u64,
+    pub(crate) limit: u64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -129,7 +157,14 @@ impl Client {
         ClientRun::of(&mut command, &folder)
     }
 
-    fn command(&self, shape: &Shape, priority: Priority, url: &str, folder: &Path) -> Command {
+    /// What runs all requests of `shape`, into `folder`.
+    pub(crate) fn command(
+        &self,
+        shape: &Shape,
+        priority: Priority,
+        url: &str,
+        folder: &Path,
+    ) -> Command {
         let mut command = self.command_to(priority, url, folder);
         command.args(["--num-warmups", "0"]);
         let numbers = [
@@ -162,7 +197,7 @@ impl Client {
 
 impl ClientRun {
     /// Runs `command`, whose run goes to `folder`.
-    fn of(command: &mut Command, folder: &Path) -> Result<Self> {
+    pub(crate) fn of(command: &mut Command, folder: &Path) -> Result<Self> {
         let finished = Running::start(command)?.finish()?;
         // 1 is a verdict that is not `valid`, which the table will show.
         if !matches!(finished.code, Some(0 | 1)) {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use fizeau::core::Tape;
 
 use crate::Stand;
-use crate::client::ClientRun;
+use crate::client::{ClientRun, Headroom, Need, Summary};
 use crate::cores::{Others, Watch};
 use crate::figures::Figures;
 use crate::server::{Server, Truth};
@@ -44,10 +44,11 @@ pub(crate) fn compare(stand: &Stand, shape: &Shape) -> Result<Table> {
     Ok(table(shape, &rounds))
 }
 
-/// Runs `shape` once, without wrk and the bare loop.
-pub(crate) fn alone(stand: &Stand, shape: &Shape) -> Result<Table> {
+/// Runs `shape` so often, without wrk and the bare loop.
+pub(crate) fn alone(stand: &Stand, shape: &Shape, rounds: u8) -> Result<Table> {
     let server = Server::start(&stand.fizeau, stand.cores.server, stand.priority, shape)?;
-    Ok(table(shape, &[fizeau(stand, shape, &server)?]))
+    let rounds = (0..rounds).map(|_| fizeau(stand, shape, &server)).collect::<Result<Vec<_>>>()?;
+    Ok(table(shape, &rounds))
 }
 
 fn round(stand: &Stand, shape: &Shape, server: &Server) -> Result<Round> {
@@ -84,7 +85,34 @@ fn table(shape: &Shape, rounds: &[Round]) -> Table {
     for (number, round) in (1..).zip(rounds) {
         notes(&mut table, number, &round.client);
     }
+    if let Some(room) =
+        rounds.last().and_then(|round| round.client.summary.client.headroom.as_ref())
+    {
+        headroom(&mut table, room);
+    }
     table
+}
+
+/// What was checked before the first request left.
+fn headroom(table: &mut Table, room: &Headroom) {
+    for (name, need) in [("file descriptors", room.file_descriptors), ("local ports", room.ports)] {
+        if let Some(Need { needed, limit }) = need {
+            table.note(format!("checked beforehand: {name}: {needed} needed, {limit} allowed"));
+        }
+    }
+}
+
+/// What the client says of the CPU that it had, and of what it read too late.
+pub(crate) fn proof<'a>(table: &mut Table, rounds: impl Iterator<Item = &'a Summary> + Clone) {
+    let percent = |share: fn(&Summary) -> Option<f64>| {
+        rounds.clone().map(move |round| share(round).map_or(f64::NAN, |share| share * 100.0))
+    };
+    let delay = percent(|summary| summary.client.run_delay_share);
+    table.row("ready without a CPU, %", 2, Bar::None, delay);
+    let stolen = percent(|summary| summary.client.steal_share);
+    table.row("stolen by the hypervisor, %", 2, Bar::None, stolen);
+    let merged = percent(|summary| summary.jitter.merged_gap_share);
+    table.row("gaps lost in merged reads, %", 2, Bar::None, merged);
 }
 
 /// How true the client's figures are, and how good the server was that they are held against.
@@ -112,6 +140,7 @@ fn accuracy(table: &mut Table, shape: &Shape, rounds: &[Round]) {
     let lag = |round: &Round| round.client.summary.metrics.read_lag_ms.as_ref()?.p99;
     let lag = rounds.iter().map(|round| lag(round).unwrap_or(f64::NAN));
     table.row("read lag p99 (kernel stamps), ms", 3, Bar::None, lag);
+    proof(table, rounds.iter().map(|round| &round.client.summary));
     let verdicts = rounds.iter().map(|round| round.client.summary.validity.verdict.as_str());
     table.words("verdict", bars.lateness.map(|_| "valid"), verdicts);
 }

@@ -9,15 +9,17 @@ mod agreement;
 mod client;
 mod compare;
 mod cores;
+mod disturbed;
 mod figures;
 mod floor;
 mod folder;
-mod half;
 mod process;
+mod profile;
 mod program;
 mod server;
 mod shape;
 mod table;
+mod threads;
 mod wrk;
 
 use std::fs;
@@ -37,7 +39,7 @@ use wrk::Wrk;
 #[derive(Debug, Parser)]
 #[command(about = "The client side by side with wrk and with the server's own record")]
 struct Args {
-    /// What to run; by default all but `10000`, `million` and `agreement`.
+    /// What to run; by default `1000`, `256`, `flat` and `disturbed`.
     #[arg(value_enum)]
     parts: Vec<Part>,
     /// How often each part is run, Fizeau and wrk in turn.
@@ -77,8 +79,13 @@ enum Part {
     Streams10000,
     /// The server sends as fast as it can.
     Flat,
-    /// 256 streams, and a busy loop on the client's core.
-    Half,
+    /// 256 streams, and a second program on the client's core.
+    #[value(alias = "half")]
+    Disturbed,
+    /// Two measuring threads against one, with a server simulated in their own process.
+    Threads,
+    /// Where the client's CPU goes at 1000 streams, by `perf`.
+    Profile,
     /// A million requests.
     Million,
     /// The same requests through `fizeau simulate` and over HTTP.
@@ -136,7 +143,7 @@ fn main() -> Result<()> {
 fn parts(args: &Args) -> Vec<Part> {
     let mut parts = args.parts.clone();
     if parts.is_empty() {
-        parts.extend([Part::Streams1000, Part::Streams256, Part::Flat, Part::Half]);
+        parts.extend([Part::Streams1000, Part::Streams256, Part::Flat, Part::Disturbed]);
     }
     if args.million && !parts.contains(&Part::Million) {
         parts.push(Part::Million);
@@ -147,11 +154,13 @@ fn parts(args: &Args) -> Vec<Part> {
 fn run(stand: &Stand, part: Part) -> Result<Vec<Table>> {
     let table = match part {
         Part::Streams1000 => compare::compare(stand, &STREAMS_1000),
-        Part::Streams10000 => compare::compare(stand, &STREAMS_10000),
+        Part::Streams10000 => compare::alone(stand, &STREAMS_10000, stand.rounds),
         Part::Streams256 => compare::compare(stand, &STREAMS_256),
         Part::Flat => compare::compare(stand, &FLAT_OUT),
-        Part::Half => half::compare(stand),
-        Part::Million => compare::alone(stand, &MILLION),
+        Part::Disturbed => return disturbed::compare(stand),
+        Part::Threads => threads::compare(),
+        Part::Profile => profile::run(stand),
+        Part::Million => compare::alone(stand, &MILLION, 1),
         Part::Agreement => return agreement::compare(stand),
     };
     Ok(vec![table?])

@@ -112,7 +112,15 @@ const LAYERS: [Layer; 18] = [
         rank: 2,
         ours: &["fizeau-roofline", "fizeau-core"],
         // Both that reach another machine are behind features.
-        external: &["nvml-wrapper", "rmp-serde", "schemars", "serde", "serde_json", "thiserror", "ureq"],
+        external: &[
+            "nvml-wrapper",
+            "rmp-serde",
+            "schemars",
+            "serde",
+            "serde_json",
+            "thiserror",
+            "ureq",
+        ],
     },
     Layer {
         name: "fizeau-record",
