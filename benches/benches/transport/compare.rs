@@ -103,7 +103,7 @@ fn headroom(table: &mut Table, room: &Headroom) {
 }
 
 /// What the client says of the CPU that it had, and of what it read too late.
-pub(crate) fn proof<'a>(table: &mut Table, rounds: impl Iterator<Item = &'a Summary> + Clone) {
+pub(crate) fn proof<'a>(table: &mut Table, rounds: &(impl Iterator<Item = &'a Summary> + Clone)) {
     let percent = |share: fn(&Summary) -> Option<f64>| {
         rounds.clone().map(move |round| share(round).map_or(f64::NAN, |share| share * 100.0))
     };
@@ -140,7 +140,7 @@ fn accuracy(table: &mut Table, shape: &Shape, rounds: &[Round]) {
     let lag = |round: &Round| round.client.summary.metrics.read_lag_ms.as_ref()?.p99;
     let lag = rounds.iter().map(|round| lag(round).unwrap_or(f64::NAN));
     table.row("read lag p99 (kernel stamps), ms", 3, Bar::None, lag);
-    proof(table, rounds.iter().map(|round| &round.client.summary));
+    proof(table, &rounds.iter().map(|round| &round.client.summary));
     let verdicts = rounds.iter().map(|round| round.client.summary.validity.verdict.as_str());
     table.words("verdict", bars.lateness.map(|_| "valid"), verdicts);
 }

@@ -128,7 +128,7 @@ fn rows(table: &mut Table, by: Disturbance, rounds: &[Round]) {
     let percent = |share: fn(&Others) -> f64| rounds.iter().map(move |r| share(&r.others) * 100.0);
     table.row("others on the server's core, %", 0, Bar::None, percent(|others| others.on_server));
     table.row("others on the client's core, %", 0, Bar::None, percent(|others| others.on_client));
-    proof(table, rounds.iter().map(|round| &round.summary));
+    proof(table, &rounds.iter().map(|round| &round.summary));
     let verdicts = rounds.iter().map(|round| round.summary.validity.verdict.as_str());
     table.words("verdict", None, verdicts);
 }

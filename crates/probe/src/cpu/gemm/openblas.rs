@@ -106,13 +106,13 @@ impl OpenBlas {
     /// `to = a b^T`: `a` has `rows` by `depth`, `b` has `columns` by `depth`, one row after the other. Nothing is written if a
     /// count is more than the library's integers hold, and the check of the result finds that.
     pub(super) fn single(&self, a: &[f32], b: &[f32], to: &mut [f32], shape: [usize; 3]) {
-        multiply(self.single, a, b, to, shape);
+        multiply(&self.single, a, b, to, shape);
     }
 
     /// The same of operands in bf16, if the library [has it](Self::has_bf16).
     pub(super) fn bf16(&self, a: &[Bf16], b: &[Bf16], to: &mut [f32], shape: [usize; 3]) {
         if let Some(product) = self.bf16 {
-            multiply(product, a, b, to, shape);
+            multiply(&product, a, b, to, shape);
         }
     }
 }
@@ -135,7 +135,7 @@ fn product<T>(library: &Library, name: &str, suffix: &str, is_wide: bool) -> Opt
     }
 }
 
-fn multiply<T>(of: Product<T>, a: &[T], b: &[T], to: &mut [f32], shape: [usize; 3]) {
+fn multiply<T>(of: &Product<T>, a: &[T], b: &[T], to: &mut [f32], shape: [usize; 3]) {
     let [m, n, k] = shape;
     assert!(
         a.len() >= m * k && b.len() >= n * k && to.len() >= m * n,
