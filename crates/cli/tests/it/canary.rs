@@ -10,9 +10,10 @@ const KEY: &str = "canary-of-the-key";
 const HEADER: &str = "canary-of-the-header";
 
 /// The commands that take them, each as short as can be.
-const COMMANDS: [&str; 4] = [
+const COMMANDS: [&str; 5] = [
     "ab --random-input-len 4 --random-output-len 4 --num-prompts 3 --max-concurrency 1 --settle 0s --rounds 5",
     "bench --random-input-len 4 --random-output-len 4 --num-prompts 6 --max-concurrency 1",
+    "calibrate --model-config llama-3.1-8b --hardware h100-sxm --budget 30s --max-context 200",
     "search --over concurrency --isl 4 --osl 4 --num-prompts 4 --from 1 --to 2 --max-runs 3 --confirm 0",
     "sweep --levels 1 --isl 4 --osl 4 --num-prompts 4",
 ];
@@ -69,9 +70,16 @@ fn keys_and_headers_reach_the_server_and_nothing_else() {
     for (index, line) in COMMANDS.into_iter().enumerate() {
         let (url, other) = (telltale(), telltale());
         let out = scratch.path(&format!("run-{index}"));
+        let calibration = scratch.path("calibration.json");
         let mut words: Vec<&str> = line.split_whitespace().collect();
-        words.extend(["--model", "m", "--num-warmups", "0", "--out", &out, "--header", &header]);
-        words.extend(HOWEVER_BUSY);
+        words.extend(["--model", "m", "--header", &header]);
+        match words[0] {
+            "calibrate" => words.extend(["--out-dir", &out, "--out", &calibration]),
+            _ => {
+                words.extend(["--num-warmups", "0", "--out", &out]);
+                words.extend(HOWEVER_BUSY);
+            }
+        }
         match words[0] {
             "ab" => words.extend(["--a", &url, "--b", &other]),
             "search" => words.extend(["--base-url", &url, "--slo", "mean tpot<60ms"]),
