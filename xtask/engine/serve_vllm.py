@@ -20,6 +20,8 @@ import urllib.request
 
 SEQUENCES = 16
 CONTEXT = 4096
+# Of a step.
+STEP_TOKENS = 2048
 SERVED_BY = "vllm_cpu"
 LOOK_EVERY_S = 0.5
 
@@ -53,7 +55,8 @@ def command(model, name, port, more):
         sys.executable, "-m", "vllm.entrypoints.openai.api_server",
         "--model", model, "--load-format", "dummy", "--served-model-name", name,
         "--host", "127.0.0.1", "--port", str(port),
-        "--max-model-len", str(CONTEXT), "--max-num-seqs", str(SEQUENCES), "--dtype", "bfloat16",
+        "--max-model-len", str(CONTEXT), "--max-num-seqs", str(SEQUENCES), "--max-num-batched-tokens", str(STEP_TOKENS),
+        "--dtype", "bfloat16",
         *more,
     ]  # fmt: skip
 
@@ -62,6 +65,14 @@ def environment():
     quiet = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
     cpu = {"VLLM_CPU_KVCACHE_SPACE": "2", "VLLM_CPU_OMP_THREADS_BIND": str(max(os.sched_getaffinity(0)))}
     return {**os.environ, **quiet, **cpu}
+
+
+def leave_a_core_to_the_worker():
+    """The scheduler's process polls the worker's without sleeping (`shm_broadcast.py` of 0.32.0), and would take that core for
+    milliseconds at a time. The worker chooses its own."""
+    cores = os.sched_getaffinity(0)
+    if len(cores) > 1:
+        os.sched_setaffinity(0, cores - {max(cores)})
 
 
 def answers(url):
@@ -77,7 +88,9 @@ def main():
     call_it_vllm()
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    server = subprocess.Popen(command(model, name, port, more), env=environment())
+    env = environment()
+    leave_a_core_to_the_worker()
+    server = subprocess.Popen(command(model, name, port, more), env=env)
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     while server.poll() is None and not answers(url):
         time.sleep(LOOK_EVERY_S)

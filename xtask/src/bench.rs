@@ -5,10 +5,16 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::{cargo, process};
+use crate::{cargo, process, real_engine};
 
-/// Becomes `cargo bench`, for all benches, or for those that `args` choose.
+/// Becomes `cargo bench`, for all benches, or for those that `args` choose; `real-engine` is no bench of that kind, since it starts an
+/// engine.
 pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
+    if let [first, rest @ ..] = args
+        && first == "real-engine"
+    {
+        return real_engine::run(rest);
+    }
     let mut command = cargo::command();
     command.args(["bench", "--package", "fizeau-benches"]);
     let (bench, rest) = chosen(args);

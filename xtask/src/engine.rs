@@ -3,6 +3,7 @@
 //! It is llama.cpp's server, as the Python package `xllamacpp` carries it, or vLLM's engine for CPUs, over a tiny model of random
 //! weights that a script of this repository makes. All of it lives in `target/engine/` or `target/engine-vllm/`.
 
+mod group;
 mod http;
 mod recipe;
 mod server;
@@ -18,7 +19,8 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 
 use crate::{cargo, process, sweep};
-use recipe::{EngineKind, Recipe};
+pub(crate) use recipe::EngineKind;
+use recipe::Recipe;
 use server::Running;
 pub(crate) use setup::find_python;
 
@@ -99,7 +101,11 @@ pub(crate) fn around(xtask: &Path, program: &OsStr, args: &[OsString]) -> Result
     around_engine(EngineKind::default(), xtask, program, args)
 }
 
-fn around_engine(
+/// The same of any engine.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn around_engine(
     kind: EngineKind,
     xtask: &Path,
     program: &OsStr,

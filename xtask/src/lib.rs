@@ -23,6 +23,7 @@ mod mutants;
 mod namespaces;
 mod process;
 mod ptx;
+mod real_engine;
 mod release;
 mod sbom;
 mod semver;
@@ -91,7 +92,8 @@ enum Task {
     },
     /// Every check there is; what CI runs
     Test,
-    /// Run the benches; `transport` runs the client side by side with wrk alone, `transport --help` lists its options
+    /// Run the benches; `transport` runs the client side by side with wrk alone, `real-engine` the simulator beside a real engine; each
+    /// lists its options with `--help`
     Bench {
         /// Only benches whose name contains this; options of the bench
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

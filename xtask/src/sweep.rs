@@ -1,6 +1,7 @@
 //! `cargo xtask sweep`: a build with the profile `sweep`, then `fizeau sweep` in place of this process.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
@@ -14,6 +15,19 @@ const SUBJECT_FLAGS: [&str; 3] = ["--model-config", "--hardware", "--precision"]
 
 /// Builds `fizeau` and becomes it. On Unix nothing of xtask is left, so Ctrl-C and the exit code are its own.
 pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
+    let mut command = Command::new(program()?);
+    let is_remote = std::env::var_os("FIZEAU_BASE_URL").is_some();
+    let subject = SUBJECT.map(std::env::var_os);
+    command.arg("sweep").args(lengths(args, is_remote)).args(short(args, is_remote));
+    command.args(described(args, subject)).args(args);
+    process::become_command(command)
+}
+
+/// The program `fizeau`, built with the profile `sweep`.
+///
+/// # Errors
+/// If it cannot be built.
+pub(crate) fn program() -> Result<PathBuf> {
     // Tokenizers, Parquet and the live view take longer to build than a look at the engine takes.
     let package = [
         "--profile",
@@ -25,13 +39,9 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
         "--no-default-features",
     ];
     let built = cargo::build(&package)?;
-    let fizeau = built.first().context("cargo built no program named fizeau in fizeau-cli")?;
-    let mut command = Command::new(&fizeau.path);
-    let is_remote = std::env::var_os("FIZEAU_BASE_URL").is_some();
-    let subject = SUBJECT.map(std::env::var_os);
-    command.arg("sweep").args(lengths(args, is_remote)).args(short(args, is_remote));
-    command.args(described(args, subject)).args(args);
-    process::become_command(command)
+    let fizeau = built.into_iter().next();
+    let fizeau = fizeau.context("cargo built no program named fizeau in fizeau-cli")?;
+    Ok(fizeau.path)
 }
 
 /// Lengths that the real engine, on a CPU, gets enough requests of through in a level, and of the embedded one, whose tokens are all

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::{Folder, MODEL, http, setup::Python};
+use super::{Folder, MODEL, group, http, setup::Python};
 use crate::{cargo, process};
 
 const STOP_WITHIN: Duration = Duration::from_secs(10);
@@ -79,7 +79,8 @@ fn comes_up(folder: &Folder, child: &mut Child) -> bool {
     false
 }
 
-/// Stops the server by its process id; false if none was running.
+/// Stops the server and all that it started; false if nothing of it was running. It is asked to end; what still runs after some seconds,
+/// as vLLM may that is loading, is killed.
 ///
 /// # Errors
 /// If it lives on in spite of being killed.
@@ -88,30 +89,29 @@ pub(crate) fn stop(folder: &Folder) -> Result<bool> {
         forget(folder);
         return Ok(false);
     };
-    for signal in ["-TERM", "-KILL"] {
-        process::succeeds(Command::new("kill").args([signal, &pid]).stderr(Stdio::null()))?;
+    let group = format!("-{pid}");
+    for (signal, whom) in [("-TERM", &pid), ("-KILL", &group)] {
+        process::succeeds(Command::new("kill").args([signal, "--", whom]).stderr(Stdio::null()))?;
         let began = Instant::now();
         while began.elapsed() < STOP_WITHIN {
-            if alive(folder).is_none() {
+            if group::command_lines(&pid).is_empty() {
                 forget(folder);
                 return Ok(true);
             }
             thread::sleep(LOOK_EVERY);
         }
     }
-    bail!("the engine, process {pid}, cannot be stopped")
+    bail!("the engine, process group {pid}, cannot be stopped")
 }
 
-/// The id of our server's process if it lives. A number alone proves nothing (ids are used again), so its
-/// command line must name our script; a zombie has none.
+/// The number of our server's process and of the group that it leads, if any process of that group lives. A number alone proves
+/// nothing (they are used again), so a command line must name our script or our folder.
 fn alive(folder: &Folder) -> Option<String> {
     let pid = fs::read_to_string(folder.path("pid")).ok()?;
     pid.parse::<u32>().ok()?;
-    let command_line = match fs::read(format!("/proc/{pid}/cmdline")) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(_) => process::output_of(Command::new("ps").args(["-o", "args=", "-p", &pid]))?,
-    };
-    command_line.contains(folder.recipe.server_script).then_some(pid)
+    let path = folder.path("").display().to_string();
+    let ours = |line: &String| line.contains(folder.recipe.server_script) || line.contains(&path);
+    group::command_lines(&pid).iter().any(ours).then_some(pid)
 }
 
 fn forget(folder: &Folder) {
