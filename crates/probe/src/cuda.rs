@@ -3,6 +3,7 @@
 //! **This has not been run on a GPU by those who wrote it.** The kernels are carried out on the host in the tests and assembled with
 //! NVIDIA's assembler; what surrounds them runs against a device that is none.
 
+mod collectives;
 mod cublas;
 mod driver;
 mod error;
@@ -11,9 +12,11 @@ mod facts;
 mod fake;
 mod library;
 mod measure;
+mod nccl;
 mod nvidia;
 mod product;
 mod ptx;
+mod ranks;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -26,6 +29,7 @@ use crate::host::ProbeHost;
 use crate::measurement::{Component, Measurement, Operation};
 use crate::trial::{ProbeBackend, Trial, Unavailable};
 
+pub use collectives::CudaCollectives;
 pub use error::CudaError;
 
 /// One GPU of NVIDIA's, by kernels that its driver compiles when they are loaded. No toolkit is needed, only the driver.
@@ -45,6 +49,8 @@ pub use error::CudaError;
 pub struct CudaBackend {
     driver: Box<dyn driver::Driver>,
     name: String,
+    /// There is no other.
+    is_alone: bool,
     /// Why the device takes no calls any more.
     lost: Option<String>,
 }
@@ -56,7 +62,8 @@ impl CudaBackend {
     /// If there is no driver, no device, or a device that cannot be opened.
     pub fn all() -> Result<Vec<Self>, CudaError> {
         let nvidia = nvidia::Nvidia::load()?;
-        let opened = |index| Ok(Self::over(Box::new(nvidia.open(index)?)));
+        let is_alone = nvidia.devices == 1;
+        let opened = |index| Ok(Self { is_alone, ..Self::over(Box::new(nvidia.open(index)?)) });
         (0..nvidia.devices).map(opened).collect()
     }
 
@@ -68,15 +75,19 @@ impl CudaBackend {
 
     fn over(driver: Box<dyn driver::Driver>) -> Self {
         let name = format!("gpu{}", driver.properties().index);
-        Self { driver, name, lost: None }
+        Self { driver, name, is_alone: false, lost: None }
     }
+}
+
+fn this_machine() -> ProbeHost {
+    let mut host = ProbeHost::named("this machine");
+    host.system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    host
 }
 
 impl ProbeBackend for CudaBackend {
     fn host(&self) -> ProbeHost {
-        let mut host = ProbeHost::named("this machine");
-        host.system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
-        host
+        this_machine()
     }
 
     fn devices(&self) -> Vec<DeviceFacts> {
@@ -92,6 +103,7 @@ impl ProbeBackend for CudaBackend {
             Component::Launch => trials::launch(),
             Component::Gemm => trials::gemm(device),
             Component::Compute => trials::peak(device),
+            Component::Collective if self.is_alone => vec![trials::collective()],
             _ => Vec::new(),
         };
         let here = |trial| Trial { device: Some(self.name.clone()), ..trial };
@@ -113,6 +125,10 @@ impl ProbeBackend for CudaBackend {
             Operation::Attention { shape, .. } => on.attention(*shape),
             Operation::Gemm { shape, output, .. } => on.gemm(*shape, *output),
             Operation::Peak => on.peak(),
+            Operation::Collective { .. } => Err(measure::Failure::not_written(format!(
+                "collectives need two devices, and {} is one",
+                self.name
+            ))),
             other => Err(measure::Failure::not_written(format!("{other} is not written for GPUs"))),
         };
         measured.map_err(|failure| {

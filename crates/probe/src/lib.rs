@@ -71,7 +71,7 @@ pub use comparison::{ComparedRow, ProbeComparison, Slander};
 #[cfg(feature = "cpu")]
 pub use cpu::CpuBackend;
 #[cfg(feature = "cuda")]
-pub use cuda::{CudaBackend, CudaError};
+pub use cuda::{CudaBackend, CudaCollectives, CudaError};
 pub use device::{ArithmeticUnits, DeviceFacts, Peak, SpecifiedPeak};
 pub use document::{ProbeDocument, ProbeDocumentError};
 pub use drive::{KeepGoing, MeasurementSink, ProbeEvent, ProbeOutcome, run_trials};

@@ -56,11 +56,15 @@ impl ProbeBackend for SeveralDevices {
     }
 
     fn measure(&mut self, trial: &Trial, time: Nanos) -> Result<Measurement, Unavailable> {
+        let component = trial.operation.component();
         let is_asked = |backend: &dyn ProbeBackend| match &trial.device {
             Some(name) => backend.devices().iter().any(|facts| facts.name == *name),
-            None => true,
+            None => !backend.trials(component).is_empty(),
         };
-        let asked = self.backends.iter_mut().find(|backend| is_asked(&***backend));
+        let asked = self.backends.iter().position(|backend| is_asked(&**backend));
+        // Where none usually measures such a thing the first one says why.
+        let asked = asked.or_else(|| trial.device.is_none().then_some(0));
+        let asked = asked.and_then(|at| self.backends.get_mut(at));
         let none = || match &trial.device {
             Some(name) => Unavailable::because(format!("there is no device {name} here")),
             None => Unavailable::because("there is no device to measure"),

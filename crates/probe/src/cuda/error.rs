@@ -111,6 +111,14 @@ pub enum CudaError {
         /// Its name in NVIDIA's documentation.
         name: String,
     },
+    /// Ranks wait for one another.
+    #[error(
+        "no collective came to an end in {seconds} s: a device, or a link between two, does not answer"
+    )]
+    Stuck {
+        /// How long was waited.
+        seconds: u64,
+    },
     /// The device failed before, and takes no calls since.
     #[error("the device failed before: {0}")]
     Lost(String),

@@ -17,7 +17,6 @@ pub(super) fn device(of: &Properties, name: &str) -> DeviceFacts {
     facts.units = units(of);
     let (major, minor) = of.driver;
     facts.software.push(format!("a driver for CUDA {major}.{minor}"));
-    facts.unavailable = UNAVAILABLE.map(str::to_owned).to_vec();
     let listed = listed(&of.name).and_then(|name| Device::named(name).ok());
     match listed {
         Some(listed) => facts.specified_by(listed),
@@ -27,11 +26,6 @@ pub(super) fn device(of: &Properties, name: &str) -> DeviceFacts {
         }
     }
 }
-
-/// What is not written for GPUs.
-const UNAVAILABLE: [&str; 1] = [
-    "collective: collectives are not measured by this version; results of other tools can be imported",
-];
 
 /// The table's name of a device that its driver names so.
 fn listed(name: &str) -> Option<&'static str> {

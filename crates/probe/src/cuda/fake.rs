@@ -1,6 +1,10 @@
 //! A device that is none, for tests: it carries kernels out on the host, and its clock goes by a cost that follows from what they move.
 
+mod ranks;
+
 use fizeau_core::Nanos;
+
+pub(super) use ranks::{EACH_FURTHER, FIRST_RANK, FROM_IDLE, FakeRanks};
 
 use super::driver::{Address, Driver, Graph, Kernel, Launch, Mark, Properties};
 use super::error::CudaError;
@@ -99,6 +103,14 @@ impl Fake {
 
     pub(super) fn allocated(&self) -> usize {
         self.arrays.len()
+    }
+
+    /// Something that takes so long.
+    fn pass(&mut self, nanos: u64) -> Result<(), CudaError> {
+        self.launched += 1;
+        self.there()?;
+        self.now += nanos;
+        Ok(())
     }
 
     fn there(&self) -> Result<(), CudaError> {

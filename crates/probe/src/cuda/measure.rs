@@ -1,6 +1,7 @@
 //! One trial on a GPU: its arrays, its samples, and what is kept beside them.
 
 mod attention;
+mod collective;
 mod gemm;
 mod latency;
 mod launch;
@@ -14,6 +15,7 @@ use super::ptx::{self, Fill};
 use crate::measurement::{Measurement, Method, Provenance, TimedBy, Work, size};
 use crate::sampling::{Sampled, SamplingRule, sample_timed};
 use crate::trial::Trial;
+pub(super) use collective::Collecting;
 
 /// One trial, and with what it is measured.
 #[derive(Debug)]
@@ -46,15 +48,7 @@ const WATCHED_CYCLES: u64 = 2_000_000;
 
 impl Measuring<'_> {
     fn fits(&mut self, bytes: u64) -> Result<(), Failure> {
-        let free = self.driver.free_bytes()?;
-        if bytes as f64 <= OF_FREE * free as f64 {
-            return Ok(());
-        }
-        Err(Failure::NotHere(format!(
-            "it takes {} of the device's memory, and {} are free",
-            size(Bytes::new(bytes as f64)),
-            size(Bytes::new(free as f64))
-        )))
+        fits(self.driver, bytes)
     }
 
     /// The measurement, but for what only its kind knows.
@@ -77,6 +71,19 @@ impl Measuring<'_> {
         };
         seen
     }
+}
+
+/// Whether there is as much room.
+fn fits(driver: &mut dyn Driver, bytes: u64) -> Result<(), Failure> {
+    let free = driver.free_bytes()?;
+    if bytes as f64 <= OF_FREE * free as f64 {
+        return Ok(());
+    }
+    Err(Failure::NotHere(format!(
+        "it takes {} of the device's memory, and {} are free",
+        size(Bytes::new(bytes as f64)),
+        size(Bytes::new(free as f64))
+    )))
 }
 
 /// Samples for `time` of what `queue` puts into the queue, by the device's own clock.

@@ -1,5 +1,6 @@
 //! All of a GPU's measurements on a device that is none, with its own clock.
 
+mod collectives;
 mod products;
 
 use fizeau_core::{Bytes, Clock, Nanos, Stamp};

@@ -6,7 +6,8 @@ use super::driver::Properties;
 use super::product::Format;
 use super::ptx::{HEAD_DIM, PAGE_TOKENS};
 use crate::measurement::{
-    AttentionPhase, AttentionShape, Dtype, GemmShape, MemoryKernel, Operation, PageAdvice,
+    AttentionPhase, AttentionShape, CollectiveOp, CollectiveShape, Dtype, GemmShape, MemoryKernel,
+    Operation, PageAdvice,
 };
 use crate::trial::Trial;
 
@@ -112,6 +113,12 @@ pub(super) fn peak_shapes(device: &Properties) -> [GemmShape; 3] {
 pub(super) fn peak(device: &Properties) -> Vec<Trial> {
     let one = products(device, &peak_shapes(device)[..1]);
     one.into_iter().map(|(_, dtype)| of(Operation::Peak, dtype, 2.0)).collect()
+}
+
+/// One that says why there are no others, on a device that has nobody to talk to.
+pub(super) fn collective() -> Trial {
+    let shape = CollectiveShape::new(CollectiveOp::AllReduce, 2, Bytes::new(32_768.0));
+    of(Operation::Collective { shape, role: None }, Dtype::Bf16, 0.25)
 }
 
 /// Decoding over a cache in pages, from many sequences to one.

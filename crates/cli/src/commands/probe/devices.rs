@@ -28,8 +28,13 @@ pub(super) fn opened(asked: DeviceArg) -> Result<SeveralDevices, Fail> {
 /// With all GPUs, or as it was and why there are none.
 #[cfg(feature = "cuda")]
 fn with_gpus(devices: SeveralDevices) -> (SeveralDevices, Option<String>) {
-    match fizeau::probe::CudaBackend::all() {
-        Ok(gpus) => (gpus.into_iter().fold(devices, SeveralDevices::with), None),
+    use fizeau::probe::{CudaBackend, CudaCollectives};
+    let opened = CudaBackend::all().and_then(|gpus| Ok((gpus, CudaCollectives::all()?)));
+    match opened {
+        Ok((gpus, together)) => {
+            let devices = gpus.into_iter().fold(devices, SeveralDevices::with);
+            (together.into_iter().fold(devices, SeveralDevices::with), None)
+        }
         Err(error) => (devices, Some(error.to_string())),
     }
 }
