@@ -208,18 +208,29 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         let mut scrapers = self.prepared.basis.scrapers()?;
         let tally = (TallyObserver(&mut tallies), &mut scrapers);
         let mut observer = (tally, Telling(&mut self.watcher));
+        // On the heap: a thread of somebody else's may have a small stack.
         let level = match role {
-            None => self.sweep.level(ask, &mut observer).await,
-            Some(LevelRole::Sustained) => self.sweep.sustained(ask, &mut observer).await,
+            None => Box::pin(self.sweep.level(ask, &mut observer)).await,
+            Some(LevelRole::Sustained) => Box::pin(self.sweep.sustained(ask, &mut observer)).await,
         };
         let Some(level) = level.map_err(ExperimentError::broken)? else { return Ok(None) };
         tallies.telemetry = scrapers.finish(&level.run);
-        self.done += 1;
-        let mut report = self.report(&level, &tallies, name)?;
         self.keep_lengths(&tallies, role);
+        self.ended(&level, &tallies, name).map(Some)
+    }
+
+    /// Keeps a level that was measured, and tells of it.
+    fn ended(
+        &mut self,
+        level: &SweptLevel,
+        tallies: &LevelTallies,
+        name: String,
+    ) -> Result<LevelReport, ExperimentError> {
+        self.done += 1;
+        let mut report = self.report(level, tallies, name)?;
         self.watcher.event(RunEvent::LevelEnded(Box::new(report.clone())));
-        report.detail = self.watcher.detail(&report, ask.load.concurrency()).map(Box::new);
-        Ok(Some(report))
+        report.detail = self.watcher.detail(&report, level.ask.load.concurrency()).map(Box::new);
+        Ok(report)
     }
 
     fn begins(&mut self, LevelSpec { load, size, .. }: LevelSpec, next: NextLevel) {

@@ -237,7 +237,8 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         }
         let of = Some(self.runs.len() + self.to_go as usize);
         let next = NextLevel { of, after: self.after(ask.size.time) };
-        let Some(run) = self.runner.level(ask, next).await? else {
+        // On the heap: a thread of somebody else's may have a small stack.
+        let Some(run) = Box::pin(self.runner.level(ask, next)).await? else {
             return Ok(SchedulerState::Over);
         };
         self.to_go = self.to_go.saturating_sub(1);

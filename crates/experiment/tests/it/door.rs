@@ -45,51 +45,79 @@ impl Watcher for Counts {
     }
 }
 
+/// A sweep of two small levels.
+fn sweep() -> Experiment {
+    let size = level_size(Some(20), None, Some(1)).unwrap();
+    let loads = SweepLoads::new(&[1, 2], SweepRates::default()).unwrap();
+    Experiment::new(target()).workload(workload()).loads(loads).size(size)
+}
+
 #[test]
-fn a_level_a_sweep_a_search_and_an_ab_run_go_through_one_door() {
+fn a_level_goes_through_the_door() {
     paused(async {
         let (time, cancel) = (Paused::new(), Cancel::new());
         let server = Server::new(&time, Nanos::from_millis(100));
-        let rig =
-            || Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let size = level_size(Some(20), None, Some(1)).unwrap();
-        let loads = SweepLoads::new(&[1, 2], SweepRates::default()).unwrap();
+        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let folder = scratch("level");
-
         let mut level = LevelSettings::default();
         (level.workload, level.max_in_flight) = (workload(), 2.try_into().ok());
         level.workload.requests = 20.try_into().ok();
         let mut counts = Counts::default();
         let experiment = Experiment::new(target()).settings(level).folder(&folder);
-        let measured = experiment.run_with(rig(), &mut counts).await.unwrap();
+        let measured = experiment.run_with(rig, &mut counts).await.unwrap();
         assert_eq!((measured.report.summary.requests.sent, counts.0), (20, [1, 1, 1]));
         assert_eq!(measured.sweep.levels().len(), 1);
         for name in ["run.json", "tapes.jsonl", "summary.json"] {
             assert!(folder.join(name).is_file(), "{name}");
         }
         std::fs::remove_dir_all(&folder).unwrap();
+    });
+}
 
+#[test]
+fn a_sweep_goes_through_the_door() {
+    paused(async {
+        let (time, cancel) = (Paused::new(), Cancel::new());
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let mut counts = Counts::default();
-        let sweep = Experiment::new(target()).workload(workload()).loads(loads).size(size);
-        let report = sweep.clone().run_with(rig(), &mut counts).await.unwrap();
+        let report = sweep().run_with(rig, &mut counts).await.unwrap();
         assert_eq!((report.levels().len(), counts.0), (2, [1, 2, 2]));
+    });
+}
 
+#[test]
+fn a_search_goes_through_the_door() {
+    paused(async {
+        let (time, cancel) = (Paused::new(), Cancel::new());
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let slo = "mean e2el<1s".parse().unwrap();
         let spec =
             LoadSearchSpec { to: Some(4.0), ..LoadSearchSpec::new(LoadKind::Concurrency, slo) };
         let mut search = SearchSettings::new(spec);
-        (search.levels.workload, search.levels.size) = (workload(), size);
+        search.levels.workload = workload();
+        search.levels.size = level_size(Some(20), None, Some(1)).unwrap();
         search.confirm = None;
         let mut counts = Counts::default();
-        let outcome = sweep.clone().settings(search).run_with(rig(), &mut counts).await.unwrap();
+        let outcome = sweep().settings(search).run_with(rig, &mut counts).await.unwrap();
         assert_eq!(outcome.report.found.load, Some(4.0), "all that it may try is within the goal");
         assert_eq!(counts.0[1], outcome.report.levels.len());
+    });
+}
 
+#[test]
+fn an_ab_run_goes_through_the_door() {
+    paused(async {
+        let (time, cancel) = (Paused::new(), Cancel::new());
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let rig =
+            || Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let mut ab = AbSettings::new(target(), workload(), RoundCount::new(5).unwrap());
         ab.workload.requests = 20.try_into().ok();
         ab.max_in_flight = 2.try_into().ok();
         let mut counts = Counts::default();
-        let prepared = sweep.settings(ab).prepare().unwrap();
+        let prepared = sweep().settings(ab).prepare().unwrap();
         assert_eq!(prepared.endpoints().len(), 2);
         let running = prepared.run_with_each(vec![rig(), rig()], &time, &mut counts);
         let report = Box::pin(running).await.unwrap();
