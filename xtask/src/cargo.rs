@@ -169,6 +169,11 @@ impl Metadata {
         self.packages.iter().filter(|p| self.workspace_members.contains(&p.id))
     }
 
+    /// Where a program lies that was built for tests.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        self.target_directory.join("debug").join(name).with_extension(env::consts::EXE_EXTENSION)
+    }
+
     /// What is published: each package of `crates/`.
     pub(crate) fn published(&self) -> impl Iterator<Item = &Package> {
         let crates = root().join("crates");

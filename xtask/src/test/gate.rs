@@ -1,6 +1,7 @@
 //! The steps of a test run: their results, their times and the closing lines.
 
 use std::process::{Command, ExitCode};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -43,16 +44,26 @@ impl Gate {
         name: &'static str,
         work: impl FnOnce() -> Result<Outcome>,
     ) -> bool {
-        eprintln!("=== {name}");
-        let began = Instant::now();
-        let outcome = work().unwrap_or_else(|error| {
-            eprintln!("{name}: {error:#}");
-            Outcome::Failed
-        });
-        let step = Step { name, outcome, took: began.elapsed() };
-        eprintln!("=== {step}");
+        let step = Step::take(name, work);
+        let outcome = step.outcome;
         self.steps.push(step);
         outcome != Outcome::Failed
+    }
+
+    /// Runs one step at the same time as the steps of `rest`, which it comes behind in the table.
+    pub(crate) fn beside(
+        &mut self,
+        name: &'static str,
+        work: impl FnOnce() -> Result<Outcome> + Send,
+        rest: impl FnOnce(&mut Self),
+    ) {
+        let step = thread::scope(|scope| {
+            let running = scope.spawn(|| Step::take(name, work));
+            rest(self);
+            running.join()
+        });
+        let panicked = |_| Step { name, outcome: Outcome::Failed, took: Duration::ZERO };
+        self.steps.push(step.unwrap_or_else(panicked));
     }
 
     /// Runs a test runner as a step; its tests are added to those counted so far.
@@ -90,6 +101,21 @@ impl Gate {
         );
         println!("{}", self.counts);
         if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+impl Step {
+    /// Does the work, and says when it begins and how it ended.
+    fn take(name: &'static str, work: impl FnOnce() -> Result<Outcome>) -> Self {
+        eprintln!("=== {name}");
+        let began = Instant::now();
+        let outcome = work().unwrap_or_else(|error| {
+            eprintln!("{name}: {error:#}");
+            Outcome::Failed
+        });
+        let step = Self { name, outcome, took: began.elapsed() };
+        eprintln!("=== {step}");
+        step
     }
 }
 
