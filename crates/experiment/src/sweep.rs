@@ -23,7 +23,7 @@ use fizeau_workload::{
     ArrivalLaw, Dataset, Plan, PlanSpec, Rescale, Spacing, SpecError, TextCodec, WalkError,
 };
 
-pub(crate) use budget::{Budget, share_of_budget};
+pub(crate) use budget::{Budget, SHORTEST_BUDGET, share_of_budget};
 pub use loads::{SweepLoads, SweepRates};
 pub(crate) use order::LevelOrder;
 pub use prepared::PreparedSweep;

@@ -22,6 +22,8 @@ const SHORTEST_SUSTAINED: Duration = Duration::from_secs(20);
 const AROUND: f64 = 0.15;
 /// As many requests as a p99 needs.
 const FOR_A_P99: f64 = 100.0;
+/// Below it there is no time for one level and what is around it.
+pub(crate) const SHORTEST_BUDGET: Nanos = Nanos::from_secs(2);
 /// A level that has less time shows its own beginning.
 const SHORTEST_LEVEL: Duration = Duration::from_secs(1);
 /// A level may take so many shares where it needs them for a p99: slow levels come first, and fast ones leave some over.

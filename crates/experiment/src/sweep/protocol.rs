@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::Nanos;
 
-use super::{LevelSize, StopRule};
+use super::{LevelSize, SHORTEST_BUDGET, StopRule};
 use crate::input::{InputError, InputField};
 
 /// How a sweep goes on from level to level.
@@ -34,14 +34,16 @@ impl SweepProtocol {
     /// Refuses what cannot be carried out.
     ///
     /// # Errors
-    /// If the sustained run, or all of it, takes no time.
+    /// If the sustained run takes no time, or all of it less than one level needs.
     pub fn check(&self) -> Result<(), InputError> {
-        for (field, time) in
-            [(InputField::Sustain, self.sustain), (InputField::Budget, self.budget)]
-        {
-            if time == Some(Nanos::ZERO) {
-                return Err(InputError::new(field, "give more than 0 seconds"));
-            }
+        if self.sustain == Some(Nanos::ZERO) {
+            return Err(InputError::new(InputField::Sustain, "give more than 0 seconds"));
+        }
+        if self.budget.is_some_and(|budget| budget < SHORTEST_BUDGET) {
+            return Err(InputError::new(
+                InputField::Budget,
+                "one level takes longer; give 2s or more",
+            ));
         }
         Ok(())
     }

@@ -2,11 +2,11 @@
 
 use std::net::TcpListener;
 
-use fizeau_core::{FailureClass, RequestSource as _, Tokens};
+use fizeau_core::{FailureClass, Nanos, RequestSource as _, Tokens};
 use fizeau_experiment::{
     EndpointSpec, ExperimentError, InputError, InputField, InputHint, LimitSource, PreparedLevel,
     PreparedSearch, PreparedSweep, PromptSalt, PromptSource, RecordFormat, RecordsSource,
-    ReferenceSpec, TokenizerKind, TraceKind, TraceSource, WorkloadSpec,
+    ReferenceSpec, SweepProtocol, TokenizerKind, TraceKind, TraceSource, WorkloadSpec,
 };
 use fizeau_harness::WorkerPool;
 use fizeau_transport::{Backend, KeepText, RequestError, Target};
@@ -51,6 +51,17 @@ fn what_is_wrong_is_told_by_the_input_that_it_is_about() {
     assert_eq!((error.field, error.given), (InputField::Hardware, None));
     let error = ReferenceSpec::new("no-such-model", "h100-sxm").load().unwrap_err();
     assert_eq!(error.field, InputField::ModelConfig);
+}
+
+#[test]
+fn a_budget_has_room_for_a_level() {
+    let of = |millis| {
+        let budget = Some(Nanos::from_millis(millis));
+        SweepProtocol { budget, ..SweepProtocol::default() }.check()
+    };
+    let error = of(1_000).unwrap_err();
+    assert_eq!((error.field, error.hint), (InputField::Budget, None));
+    assert_eq!(of(2_000), Ok(()));
 }
 
 #[test]
