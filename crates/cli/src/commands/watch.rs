@@ -1,7 +1,6 @@
 //! `fizeau watch`: how near the speed of light production runs, by its own metrics and without any load.
 
 mod page;
-mod screen;
 
 use std::io::{IsTerminal, Write};
 use std::num::NonZeroU64;
@@ -9,6 +8,7 @@ use std::time::Duration;
 
 use fizeau::core::{Clock, Nanos, Tokens};
 use fizeau::experiment::SolSystems;
+use fizeau::report::Shown;
 use fizeau::roofline::{HourlyRate, System, UniformLoad};
 #[cfg(feature = "nvml")]
 use fizeau::telemetry::{DeviceChoice, NvmlSource};
@@ -27,6 +27,9 @@ use crate::terminal::screen::{Screen, is_dumb};
 
 /// How long the first pages may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How to say what a device costs, where its price is assumed.
+const OWN_PRICE: &str = "--gpu-hour is what you pay";
 
 pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
     check(args)?;
@@ -129,7 +132,7 @@ fn once(args: &WatchArgs, watch: &FleetWatch, clock: MonotonicClock) -> Result<E
     }
     match args.json {
         true => say_json(&report)?,
-        false => say(screen::text(&report, Screen::of_stdout().width))?,
+        false => say(Shown(&report).screen(Screen::of_stdout().width, OWN_PRICE))?,
     }
     let is_whole = report.telling() == report.replicas.len() && !report.is_impossible();
     Ok(if is_whole { Exit::Good } else { Exit::Missed })
@@ -170,10 +173,11 @@ fn show(args: &WatchArgs, report: &FleetReport) -> Result<bool, Fail> {
     let text = if args.json {
         serde_json::to_string(report).map_err(Fail::broken)?
     } else if !std::io::stdout().is_terminal() || is_dumb() {
-        screen::line(report)
+        Shown(report).line()
     } else {
         // From the upper left corner, and nothing behind or below what is written.
-        let text = screen::text(report, Screen::of_stdout().width).replace('\n', "\x1b[K\n");
+        let text = Shown(report).screen(Screen::of_stdout().width, OWN_PRICE);
+        let text = text.replace('\n', "\x1b[K\n");
         format!("\x1b[H{text}\x1b[K\n\x1b[J(Ctrl-C ends it)")
     };
     let mut out = std::io::stdout().lock();
