@@ -41,7 +41,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     } else {
         say(Shown(&report).text().trim_end())?;
     }
-    Ok(if report.is_met() { Exit::Good } else { Exit::Missed })
+    Ok(Exit::missed(!report.is_met()))
 }
 
 /// The goals of the runs themselves.
@@ -57,20 +57,21 @@ fn own_goals(found: &[(&FromArg, TestedReplica)]) -> Result<Slo, Fail> {
     }
     let runs = found.iter().map(|(from, found)| (&*from.name, found));
     TestedReplica::common_goals(runs).map_err(|error| match error {
-        NoCommonGoals::None => Fail::usage(
-            "--slo: name the goals that a replica keeps, such as --slo \"p99 ttft<500ms\"",
-        ),
-        error => Fail::usage(format!("--slo: {error}")),
+        NoCommonGoals::None => {
+            usage!("--slo: name the goals that a replica keeps, such as --slo \"p99 ttft<500ms\"")
+        }
+        error => usage!("--slo: {error}"),
     })
 }
 
 fn demand(args: &PlanArgs) -> Result<Demand, Fail> {
-    if args.burstiness.is_some_and(|burstiness| burstiness.is_nan() || burstiness <= 0.0) {
-        return Err(Fail::usage("--burstiness: it must be a number above 0; 1 is Poisson"));
-    }
+    refuse_if!(
+        args.burstiness.is_some_and(|burstiness| burstiness.is_nan() || burstiness <= 0.0),
+        "--burstiness: it must be a number above 0; 1 is Poisson"
+    );
     Demand::new(args.rate, args.headroom, args.spare).map_err(|error| {
         let flag = if (0.0..1.0).contains(&args.headroom) { "--rate" } else { "--headroom" };
-        Fail::usage(format!("{flag}: {error}"))
+        usage!("{flag}: {error}")
     })
 }
 
@@ -88,9 +89,10 @@ fn read_source(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
     found.lengths = given.or(found.lengths);
     let MeanLengths { input, output } = found.lengths;
     for (flag, length) in [("--input-len", input), ("--output-len", output)] {
-        if length.is_some_and(|length| !(length.is_finite() && length > 0.0)) {
-            return Err(Fail::usage(format!("{flag}: it must be a number of tokens above 0")));
-        }
+        refuse_if!(
+            length.is_some_and(|length| !(length.is_finite() && length > 0.0)),
+            "{flag}: it must be a number of tokens above 0"
+        );
     }
     Ok(found)
 }
@@ -105,10 +107,7 @@ fn source(
     let hour = price::of(from, args, found)?;
     let devices = from.gpus.or(args.gpus_per_replica).or_else(|| found.devices());
     let devices_per_replica = devices.ok_or_else(|| {
-        Fail::usage(format!(
-            "--gpus-per-replica: say how many devices a replica of {} takes",
-            from.name
-        ))
+        usage!("--gpus-per-replica: say how many devices a replica of {} takes", from.name)
     })?;
     let mut source = DevicePlanSource {
         name: from.name.clone(),

@@ -45,9 +45,7 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 }
 
 fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
-    if args.seconds == 0 {
-        return Err(Fail::usage("--seconds 0: give at least 1 second"));
-    }
+    refuse_if!(args.seconds == 0, "--seconds 0: give at least 1 second");
     let sheet = sheet(args)?;
     let mut backend = devices::opened(args.device)?;
     let trials = trials(args, &backend)?;
@@ -129,7 +127,7 @@ fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
 
 fn write(path: &Path, text: &str) -> Result<(), Fail> {
     let written = std::fs::write(path, text);
-    written.map_err(|error| Fail::broken(format!("{}: {error}", path.display())))?;
+    written.map_err(|error| broken!("{}: {error}", path.display()))?;
     tell!("written: {}", path.display());
     Ok(())
 }
@@ -137,7 +135,7 @@ fn write(path: &Path, text: &str) -> Result<(), Fail> {
 #[cfg(feature = "pictures")]
 fn charts(document: &ProbeDocument, folder: &Path) -> Result<(), Fail> {
     let created = std::fs::create_dir_all(folder);
-    created.map_err(|error| Fail::broken(format!("{}: {error}", folder.display())))?;
+    created.map_err(|error| broken!("{}: {error}", folder.display()))?;
     let charts = Shown(document).charts();
     if charts.is_empty() {
         tell!("note: no row is of a curve that a chart shows");
@@ -147,9 +145,7 @@ fn charts(document: &ProbeDocument, folder: &Path) -> Result<(), Fail> {
 
 #[cfg(not(feature = "pictures"))]
 fn charts(_: &ProbeDocument, _: &Path) -> Result<(), Fail> {
-    Err(Fail::usage(
-        "--svg: this build has no pictures; it was made without the feature `pictures`",
-    ))
+    Err(usage!("--svg: this build has no pictures; it was made without the feature `pictures`"))
 }
 
 /// What is asked for: what is usual of the components, or what a model runs.

@@ -38,8 +38,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
         tokio::task::yield_now().await;
         announce(args, [&what, &also], &handle)?;
         let listened = interrupt.await.map_err(Fail::broken)?;
-        listened
-            .map_err(|error| Fail::broken(format!("the system does not report Ctrl-C: {error}")))
+        listened.map_err(|error| broken!("the system does not report Ctrl-C: {error}"))
     })?;
     if let Some(lateness) = handle.shutdown() {
         say(format!("{} tokens left late by {lateness}", lateness.n))?;
@@ -159,7 +158,7 @@ fn announce(args: &ServeArgs, [what, also]: [&str; 2], handle: &ServerHandle) ->
 }
 
 const ROUTES: &str = "\
-routes: /v1/completions /v1/chat/completions /v1/responses
+                      routes: /v1/completions /v1/chat/completions /v1/responses
         /v1/messages /generate /v1/models
         /tokenize /detokenize /health /metrics /truth[?summary]";
 
@@ -178,5 +177,5 @@ const FAULTS: &str = "
 fn address(args: &ServeArgs) -> Result<SocketAddr, Fail> {
     let name = format!("--host {}", args.host);
     let mut found = (args.host.as_str(), args.port).to_socket_addrs().named(&name)?;
-    found.next().ok_or_else(|| Fail::usage(format!("{name}: no such address")))
+    found.next().ok_or_else(|| usage!("{name}: no such address"))
 }

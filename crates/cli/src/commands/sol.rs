@@ -57,12 +57,11 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     let fitting = system.max_batch(load);
     let too_many = batch.filter(|batch| *batch as f64 > fitting);
     if let Some(batch) = too_many {
-        if predictor.is_some() && prepared.shipped.is_none() {
-            return Err(Fail::usage(format!(
-                "--batch {batch}: {fitting:.0} sequences fit, and a calibration predicts no more than can run; leave \
-                 out --calibration, or ask for a batch that fits"
-            )));
-        }
+        refuse_if!(
+            predictor.is_some() && prepared.shipped.is_none(),
+            "--batch {batch}: {fitting:.0} sequences fit, and a calibration predicts no more than can run; leave \
+             out --calibration, or ask for a batch that fits"
+        );
         notes.push(format!(
             "{batch} sequences do not fit, {fitting:.0} do: the figures are as if they did"
         ));

@@ -83,7 +83,7 @@ fn watch_gpus(named: &[String], watch: &mut FleetWatch, clock: MonotonicClock) -
 fn watch_gpus(named: &[String], _: &mut FleetWatch, _: MonotonicClock) -> Result<(), Fail> {
     match named {
         [] => Ok(()),
-        _ => Err(Fail::usage("--gpus: this program was built without NVIDIA's management library")),
+        _ => Err(usage!("--gpus: this program was built without NVIDIA's management library")),
     }
 }
 
@@ -98,13 +98,11 @@ fn check(args: &WatchArgs) -> Result<(), Fail> {
         let wrong = format!("--window is {}; it must be from --interval to a day", args.window);
         return Err(Fail::usage(wrong));
     }
-    if args.forward_pass.is_some()
-        && (args.system.pp, args.system.dp, args.system.replicas) != (1, 1, 1)
-    {
-        return Err(Fail::usage(
-            "--forward-pass: its records are of one rank; leave out --pp, --dp and --replicas, and give the devices of that rank",
-        ));
-    }
+    refuse_if!(
+        args.forward_pass.is_some()
+            && (args.system.pp, args.system.dp, args.system.replicas) != (1, 1, 1),
+        "--forward-pass: its records are of one rank; leave out --pp, --dp and --replicas, and give the devices of that rank"
+    );
     Ok(())
 }
 
@@ -135,7 +133,7 @@ fn once(args: &WatchArgs, watch: &FleetWatch, clock: MonotonicClock) -> Result<E
         false => say(Shown(&report).screen(Screen::of_stdout().width, OWN_PRICE))?,
     }
     let is_whole = report.telling() == report.replicas.len() && !report.is_impossible();
-    Ok(if is_whole { Exit::Good } else { Exit::Missed })
+    Ok(Exit::missed(!is_whole))
 }
 
 /// Until Ctrl-C, or until nobody reads any more.

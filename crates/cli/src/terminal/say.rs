@@ -14,7 +14,7 @@ pub(crate) fn say(text: impl Display) -> Result<(), Fail> {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe && !interrupt::is_hung_up() => {
-            Err(Fail::broken(format!("standard output: {error}")))
+            Err(broken!("standard output: {error}"))
         }
         _ => Ok(()),
     }

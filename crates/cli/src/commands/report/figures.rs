@@ -95,6 +95,6 @@ pub(super) fn takes_no_tapes(path: &Path, args: &ReportArgs) -> Result<(), Fail>
     let flags: Vec<&str> = given.chain(speed_of_light).collect();
     match flags.as_slice() {
         [] => Ok(()),
-        flags => Err(Fail::usage(format!("{}: {}: {NO_TAPES}", flags.join(", "), path.display()))),
+        flags => Err(usage!("{}: {}: {NO_TAPES}", flags.join(", "), path.display())),
     }
 }

@@ -97,7 +97,7 @@ fn reference(
     if !(parts.has_model() && parts.has_device()) {
         let missing = if parts.has_model() { "--hardware" } else { "--model-config" };
         return match said.model_config.is_some() || said.hardware.is_some() {
-            true => Err(Fail::usage(format!("{missing}: name it too, since the run has none"))),
+            true => Err(usage!("{missing}: name it too, since the run has none")),
             false => Ok(None),
         };
     }

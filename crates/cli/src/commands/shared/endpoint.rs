@@ -50,9 +50,7 @@ fn api_key(args: &EndpointArgs) -> Result<Option<Secret>, Fail> {
 fn timeouts(args: &EndpointArgs) -> Result<Timeouts, Fail> {
     let seconds = |flag: &str, value: Option<f64>| match value {
         None => Ok(None),
-        Some(0.0) => Err(Fail::usage(format!(
-            "{flag}: 0 seconds are over at once; give more, or leave it out"
-        ))),
+        Some(0.0) => Err(usage!("{flag}: 0 seconds are over at once; give more, or leave it out")),
         Some(value) => Nanos::from_secs_f64(value).map(Some).named(flag),
     };
     Ok(Timeouts {

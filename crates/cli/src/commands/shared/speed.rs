@@ -29,15 +29,15 @@ pub(crate) fn from_args(
     let (path, hardware) = match (&args.model_config, &args.hardware) {
         (Some(path), Some(hardware)) => (path, hardware),
         (Some(_), None) => {
-            return Err(Fail::usage("--hardware: name the device that --model-config is for"));
+            bail!("--hardware: name the device that --model-config is for");
         }
         (None, Some(_)) => {
-            return Err(Fail::usage("--model-config: name the model that --hardware is for"));
+            bail!("--model-config: name the model that --hardware is for");
         }
         (None, None) if deployment != DeploymentRecord::default() || args.calibration.is_some() => {
-            return Err(Fail::usage(
-                "--model-config and --hardware: name model and device that the flags of the speed of light are for",
-            ));
+            bail!(
+                "--model-config and --hardware: name model and device that the flags of the speed of light are for"
+            );
         }
         (None, None) => return Ok(None),
     };
@@ -100,8 +100,7 @@ pub(crate) fn deployed(args: &SystemArgs) -> DeploymentRecord {
 
 /// Refuses a model or a device that is not named, or not known.
 pub(crate) fn asked(args: &SystemArgs) -> Result<(), Fail> {
-    let missing =
-        |flag: &str, takes: &str| Fail::usage(format!("{flag} is missing; it takes {takes}"));
+    let missing = |flag: &str, takes: &str| usage!("{flag} is missing; it takes {takes}");
     let Some(model) = &args.model_config else {
         let takes = "a name that `fizeau models` lists, or a config.json";
         return Err(missing("--model-config", takes));

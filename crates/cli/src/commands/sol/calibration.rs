@@ -28,13 +28,12 @@ pub(super) fn asides(
     load: &UniformLoad,
 ) -> Result<Vec<SolExtra>, Fail> {
     let Some(predictor) = &of.predictor else {
-        return match args.explain_calibration {
-            true => Err(Fail::usage(
-                "--explain-calibration: there is no calibration; name an engine that one ships for with --engine, or a \
-                 file with --calibration",
-            )),
-            false => Ok(Vec::new()),
-        };
+        refuse_if!(
+            args.explain_calibration,
+            "--explain-calibration: there is no calibration; name an engine that one ships for with --engine, or a \
+             file with --calibration"
+        );
+        return Ok(Vec::new());
     };
     let shipped = of.shipped.iter().map(|shipped| SolExtra::calibration(shipped, predictor));
     let explained = args.explain_calibration.then(|| SolExtra::constants(predictor, load));

@@ -86,7 +86,7 @@ impl Levels {
 
     fn unusable(&self, error: &dyn std::error::Error) -> Fail {
         let first = self.wrong.first().map_or_else(String::new, |first| format!("; {first}"));
-        Fail::usage(format!("--fit: {error}{first}"))
+        usage!("--fit: {error}{first}")
     }
 
     /// What was fitted stands, but is not all that was asked for.
@@ -98,16 +98,15 @@ impl Levels {
             tell!("error: {wrong}");
         }
         let (bad, all) = (self.wrong.len(), self.wrong.len() + self.samples.len());
-        Err(Fail::usage(format!("{bad} of {all} levels could not be used: {first}")))
+        Err(usage!("{bad} of {all} levels could not be used: {first}"))
     }
 }
 
 /// Where the models are that levels call so.
 fn files(models: &[String]) -> Result<HashMap<String, String>, Fail> {
     let file = |model: &String| {
-        let (name, file) = model
-            .split_once('=')
-            .ok_or_else(|| Fail::usage(format!("--model {model}: it must be NAME=FILE")))?;
+        let (name, file) =
+            model.split_once('=').ok_or_else(|| usage!("--model {model}: it must be NAME=FILE"))?;
         Ok((name.to_owned(), file.to_owned()))
     };
     models.iter().map(file).collect()
