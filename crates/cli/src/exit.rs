@@ -1,6 +1,7 @@
 //! How a command ends.
 
 use std::fmt::Display;
+use std::path::Path;
 
 use fizeau::harness::Cancel;
 use fizeau::record::StoredError;
@@ -122,6 +123,11 @@ impl From<StoredError> for Fail {
     fn from(error: StoredError) -> Self {
         Self::usage(error)
     }
+}
+
+/// The text of the file `path`, which `flag` names.
+pub(crate) fn read_named(flag: &str, path: &Path) -> Result<String, Fail> {
+    std::fs::read_to_string(path).named(&format!("{flag} {}", path.display()))
 }
 
 /// Puts what was being looked at before what was wrong with it.

@@ -16,7 +16,7 @@ use fizeau::report::Shown;
 use crate::args::PlanArgs;
 use crate::args::goal::goodput;
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::say::say;
+use crate::terminal::say::say_either;
 use from::FromArg;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
@@ -36,11 +36,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     let ask = PlanQuery { demand, goals: slo.goals.to_vec(), others };
     let sources = found.iter().map(|(from, found)| source(args, &ask, from, found));
     let report = PlanReport::new(ask.clone(), sources.collect::<Result<_, _>>()?);
-    if args.json {
-        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
-    } else {
-        say(Shown(&report).text().trim_end())?;
-    }
+    say_either(args.json, || report.to_json(), || Shown(&report).text())?;
     Ok(Exit::missed(!report.is_met()))
 }
 

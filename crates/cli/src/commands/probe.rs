@@ -16,7 +16,7 @@ use fizeau::transport::MonotonicClock;
 
 use crate::args::{ComparedArgs, FleetArgs, MachineProbeArgs, ProbeCommand, VerbosityArgs};
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::say::{say, say_json};
+use crate::terminal::say::{pretty, say, say_either};
 use crate::terminal::{interrupt, screen};
 
 mod devices;
@@ -111,10 +111,8 @@ fn specified(document: ProbeDocument, sheet: Option<&Device>) -> ProbeDocument {
 }
 
 fn show(document: &ProbeDocument, json: bool, output: VerbosityArgs) -> Result<(), Fail> {
-    match json {
-        true => say(document.to_json().trim_end()),
-        false => say(Shown(document).text(output.verbosity()).trim_end()),
-    }
+    let text = || Shown(document).text(output.verbosity());
+    say_either(json, || Ok::<_, Fail>(document.to_json()), text)
 }
 
 fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
@@ -194,10 +192,7 @@ fn read(path: &Path) -> Result<ProbeDocument, Fail> {
 
 fn compare(args: &ComparedArgs) -> Result<Exit, Fail> {
     let compared = ProbeComparison::of(&read(&args.a)?, &read(&args.b)?);
-    match args.json {
-        true => say_json(&compared)?,
-        false => say(Shown(&compared).text().trim_end())?,
-    }
+    say_either(args.json, || pretty(&compared), || Shown(&compared).text())?;
     Ok(Exit::Good)
 }
 
@@ -207,10 +202,7 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     if let Some(path) = &args.html {
         write(path, &Shown(&table).page())?;
     }
-    match args.json {
-        true => say_json(&table)?,
-        false => say(Shown(&table).text().trim_end())?,
-    }
+    say_either(args.json, || pretty(&table), || Shown(&table).text())?;
     let Some(share) = args.fail_below else { return Ok(Exit::Good) };
     let below: Vec<&str> = table.below(share).map(|member| &*member.name).collect();
     if below.is_empty() {

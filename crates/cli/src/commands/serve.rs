@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::Path;
 
 use fizeau::core::{Nanos, Tokens};
 use fizeau::record::text::wrap;
@@ -13,7 +12,7 @@ use fizeau::sim::http::{
 
 use crate::args::ServeArgs;
 use crate::commands::shared::scenario;
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail, Named, read_named};
 use crate::terminal::runtime;
 use crate::terminal::say::say;
 
@@ -98,15 +97,13 @@ fn simulated(args: &ServeArgs) -> Result<Served, Fail> {
 
 /// The certificate to speak TLS with, if any.
 fn tls(args: &ServeArgs) -> Result<Option<Tls>, Fail> {
-    let named = |flag: &str, path: &Path| format!("{flag} {}", path.display());
     if let (Some(chain), Some(key)) = (&args.ssl_certfile, &args.ssl_keyfile) {
-        let chain_flag = named("--ssl-certfile", chain);
-        let chain = fs::read_to_string(chain).named(&chain_flag)?;
-        let key = fs::read_to_string(key).named(&named("--ssl-keyfile", key))?;
-        return Tls::from_pem(&chain, &key).named(&chain_flag).map(Some);
+        let flag = format!("--ssl-certfile {}", chain.display());
+        let pem = [read_named("--ssl-certfile", chain)?, read_named("--ssl-keyfile", key)?];
+        return Tls::from_pem(&pem[0], &pem[1]).named(&flag).map(Some);
     }
     let Some(path) = &args.tls_self_signed else { return Ok(None) };
-    let flag = named("--tls-self-signed", path);
+    let flag = format!("--tls-self-signed {}", path.display());
     let tls = Tls::self_signed(&["localhost", &args.host]).named(&flag)?;
     fs::write(path, tls.certificate()).named(&flag)?;
     Ok(Some(tls))

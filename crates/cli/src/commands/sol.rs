@@ -16,7 +16,7 @@ use fizeau::roofline::{
 use crate::args::{CurveArg, SolArgs};
 use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail};
-use crate::terminal::say::say;
+use crate::terminal::say::{say, say_either};
 use crate::terminal::screen::Screen;
 pub(crate) use mechanisms::{MOST_DRAFTED, instances, speculation, watts};
 
@@ -107,10 +107,8 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         asides: &asides,
         notes: &notes,
     };
-    match args.json {
-        true => say(view.to_json().map_err(Fail::broken)?.trim_end())?,
-        false => say(view.text(Screen::of_stdout().width, args.output.verbosity()))?,
-    }
+    let text = || view.text(Screen::of_stdout().width, args.output.verbosity());
+    say_either(args.json, || view.to_json(), text)?;
     Ok(Exit::Good)
 }
 
@@ -135,10 +133,8 @@ fn goal_alone(args: &SolArgs, system: &System, load: &UniformLoad) -> Result<Opt
     let Some(aside) = mechanisms::within_goal(&args.mechanisms, &subject)? else {
         return Ok(None);
     };
-    match args.json {
-        true => say(aside.json_without_answer(&why).map_err(Fail::broken)?.trim_end())?,
-        false => say(aside.text_without_answer(&why, Screen::of_stdout().width))?,
-    }
+    let text = || aside.text_without_answer(&why, Screen::of_stdout().width);
+    say_either(args.json, || aside.json_without_answer(&why), text)?;
     Ok(Some(Exit::Good))
 }
 

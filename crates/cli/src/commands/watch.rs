@@ -22,7 +22,7 @@ use crate::args::WatchArgs;
 use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::runtime;
-use crate::terminal::say::{say, say_json};
+use crate::terminal::say::{pretty, say_either};
 use crate::terminal::screen::{Screen, is_dumb};
 
 /// How long the first pages may take.
@@ -128,10 +128,8 @@ fn once(args: &WatchArgs, watch: &FleetWatch, clock: MonotonicClock) -> Result<E
     if report.telling() == 0 {
         return Err(untold(&report));
     }
-    match args.json {
-        true => say_json(&report)?,
-        false => say(Shown(&report).screen(Screen::of_stdout().width, OWN_PRICE))?,
-    }
+    let text = || Shown(&report).screen(Screen::of_stdout().width, OWN_PRICE);
+    say_either(args.json, || pretty(&report), text)?;
     let is_whole = report.telling() == report.replicas.len() && !report.is_impossible();
     Ok(Exit::missed(!is_whole))
 }

@@ -79,9 +79,7 @@ fn check(args: &SystemArgs) -> Result<(), Fail> {
 fn timed(scenario: Scenario, args: &StepArgs) -> Result<Scenario, Fail> {
     let is_declined = args.calibration.as_ref().is_some_and(|path| path.as_os_str() == "none");
     if let Some(path) = args.calibration.as_ref().filter(|_| !is_declined) {
-        let flag = format!("--calibration {}", path.display());
-        let text = std::fs::read_to_string(path).named(&flag)?;
-        let calibration = Calibration::from_json(&text).named(&flag)?;
+        let calibration = hardware::calibration(path)?;
         let engine = args.calibration_engine.clone();
         let predictor = calibration.predictor(scenario.system(), engine.as_deref());
         predictor.warnings().iter().for_each(|warning| tell!("note: {warning}"));

@@ -9,7 +9,7 @@ use fizeau::report::CalibrationFitView;
 use fizeau::roofline::{Calibration, CalibrationSample, MeasuredTable};
 
 use crate::args::CalibrationArgs;
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail, Named, read_named};
 use crate::terminal::say::say;
 
 /// Fits what `args` name, writes the calibration and says how good it is.
@@ -21,7 +21,7 @@ pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exi
         if path.is_dir() {
             levels.read_run(path, flags)?;
         } else if is_of_passes {
-            levels.read_passes(path, flags)?;
+            levels.samples.extend(flags.samples_of_passes(path).named("--fit")?);
         } else {
             levels.read(path, &mut sources)?;
         }
@@ -47,7 +47,7 @@ const SAID: usize = 10;
 impl Levels {
     fn read(&mut self, path: &Path, sources: &mut FitSources) -> Result<(), Fail> {
         let flag = format!("--fit {}", path.display());
-        let text = fs::read_to_string(path).named(&flag)?;
+        let text = read_named("--fit", path)?;
         let table = MeasuredTable::read(&text).named(&flag)?;
         for column in &table.unknown {
             tell!("note: {flag}: column `{column}` is not read");
@@ -76,11 +76,6 @@ impl Levels {
                 Err(error) => self.wrong.push(format!("{flag}: {error}")),
             }
         }
-        Ok(())
-    }
-
-    fn read_passes(&mut self, file: &Path, flags: &SystemQuery<'_>) -> Result<(), Fail> {
-        self.samples.extend(flags.samples_of_passes(file).named("--fit")?);
         Ok(())
     }
 
