@@ -9,9 +9,7 @@ mod query;
 use fizeau::experiment::{PreparedSystem, SolSystems};
 use fizeau::record::CalibratedPrediction;
 use fizeau::report::{BatchCsv, ContextCsv, SolExtra, SolScope, SolSubject, SolView};
-use fizeau::roofline::{
-    Bound, LoadAnalysis, LoadAnalysisError, RequestLengths, System, UniformLoad,
-};
+use fizeau::roofline::{LoadAnalysisError, System, UniformLoad};
 
 use crate::args::{CurveArg, SolArgs};
 use crate::commands::shared::speed;
@@ -78,23 +76,19 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         CalibratedPrediction { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
     let subject = SolSubject { system, load, batch: answer.running_batch };
-    let mut asides = mechanisms::asides(&args.mechanisms, &subject)?;
-    if let Some(printed) = system.device().specification() {
-        let by_sheet = system.with_device(printed.clone());
-        match scope.answer(&by_sheet, load, batch) {
-            Ok(sheet) => asides.insert(0, SolExtra::data_sheet(&answer, &sheet, printed)),
-            Err(error) => notes.push(format!("by the data sheet of {}: {error}", printed.title)),
-        }
+    let asked = mechanisms::asides(&args.mechanisms, &subject)?;
+    let mut asides = match matches!(predicted, Some(Ok(_))) || predictor.is_none() {
+        true => calibration::asides(&args.calibration, prepared, load)?,
+        false => Vec::new(),
+    };
+    if scope == SolScope::Requests && batch.is_none() {
+        asides.extend(SolExtra::even_routing(&subject, &answer));
     }
-    if scope == SolScope::Requests
-        && batch.is_none()
-        && let Some(even) = even_routing(system, load, &answer)
-    {
-        asides.insert(0, even);
+    match SolExtra::data_sheet(&subject, (scope, batch), &answer) {
+        Ok(sheet) => asides.extend(sheet),
+        Err(note) => notes.push(note),
     }
-    if matches!(predicted, Some(Ok(_))) || predictor.is_none() {
-        asides.splice(0..0, calibration::asides(&args.calibration, prepared, load)?);
-    }
+    asides.extend(asked);
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,
@@ -110,14 +104,6 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     let text = || view.text(Screen::of_stdout().width, args.output.verbosity());
     say_either(args.json, || view.to_json(), text)?;
     Ok(Exit::Good)
-}
-
-/// The bound under balanced routing, where it is less than the bound of `answer`.
-fn even_routing(system: &System, load: &UniformLoad, answer: &LoadAnalysis) -> Option<SolExtra> {
-    let mut lengths = RequestLengths::for_model(system.model());
-    lengths.add_cached(load.input_tokens, load.cached_tokens, load.output_tokens);
-    let most = Bound::evenly_routed(system, &lengths, load.concurrency).ok().flatten()?;
-    SolExtra::even_routing(answer, most)
 }
 
 /// What a goal takes, of a model that does not fit as it is spread: how many devices it would take is asked anyway.

@@ -43,11 +43,9 @@ pub(super) fn axes(args: &AxisArgs, of_folders: bool) -> Result<Vec<Axis>, Fail>
     };
     let axes = match (&*args.axes, preset) {
         ([], Some(preset)) => preset.axes().to_vec(),
-        ([], None) => {
-            bail!(
-                "name a column to --maximize or to --minimize: a table does not say which way is better"
-            );
-        }
+        ([], None) => bail!(
+            "name a column to --maximize or to --minimize: a table does not say which way is better"
+        ),
         (axes, _) => axes.to_vec(),
     };
     match Axis::repeated(&axes) {

@@ -126,12 +126,8 @@ fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
 
 /// What model and device are called, where the flags say so or say neither.
 pub(crate) fn names(args: &SystemArgs) -> Result<(&str, &str), Fail> {
-    match (&args.model_config, &args.hardware) {
-        (Some(model), Some(hardware)) => Ok((model, hardware)),
-        (None, None) => Ok((DEFAULT.0, DEFAULT.2)),
-        (Some(_), None) => Err(usage!("--hardware: name the device that --model-config is for")),
-        (None, Some(_)) => Err(usage!("--model-config: name the model that --hardware is for")),
-    }
+    let named = speed::both(&args.model_config, &args.hardware)?;
+    Ok(named.map_or((DEFAULT.0, DEFAULT.2), |(model, hardware)| (model, hardware)))
 }
 
 fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {

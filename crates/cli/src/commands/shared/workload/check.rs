@@ -13,9 +13,7 @@ pub(super) fn check_flags(args: &WorkloadArgs, source: &PromptSource) -> Result<
     let is_times = matches!(source, PromptSource::Trace(_));
     let is_file = is_records || is_times;
     match &args.data.dataset_path {
-        None if is_file => {
-            bail!("--dataset-path: name the file of --dataset-name {name}");
-        }
+        None if is_file => bail!("--dataset-path: name the file of --dataset-name {name}"),
         Some(path) if !is_file && *source != PromptSource::Sonnet => {
             let path = path.display();
             bail!(
