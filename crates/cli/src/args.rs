@@ -57,59 +57,16 @@ mod whatif;
 mod window;
 mod workload;
 
-pub(crate) use ab::{AbArgs, AnswerArgs};
-pub(crate) use bench::{BenchArgs, SonnetArgs};
-pub(crate) use calibrate::CalibrateArgs;
-pub(crate) use calibration::CalibrationArgs;
-pub(crate) use choices::ChoiceArgs;
-pub(crate) use choosing::ChoosingArgs;
-pub(crate) use client::ClientArgs;
-pub(crate) use compare::CompareArgs;
-pub(crate) use convert::ConvertArgs;
-pub(crate) use data::{DataArgs, SessionArgs};
-pub(crate) use decision::DecisionArgs;
-pub(crate) use devices::DevicesArgs;
-pub(crate) use diagnose::DiagnoseArgs;
-pub(crate) use drafts::{ApartArgs, DraftArgs};
-pub(crate) use endpoint::{ConnectionArgs, EndpointArgs, HttpVersionArg, TargetArgs};
-pub(crate) use engine::{EngineArgs, StepArgs};
-pub(crate) use export::ExportArgs;
-pub(crate) use goal::GoalArgs;
-pub(crate) use lengths::{LengthArgs, PrefixArgs};
-pub(crate) use level::LevelArgs;
-pub(crate) use live::LiveArgs;
-pub(crate) use load::{ArrivalArgs, InFlightArgs, LoadArgs, ProbeArgs, ReplayArgs, SpacingArgs};
-pub(crate) use manual::{CompletionsArgs, ManArgs};
-pub(crate) use mechanisms::MechanismArgs;
-pub(crate) use merge::MergeArgs;
-pub(crate) use models::ModelsArgs;
-pub(crate) use pareto::{AxisArgs, ParetoAnswerArgs, ParetoArgs, ParetoRunArgs};
-pub(crate) use parse::{ParseError, parse};
-pub(crate) use pictures::PictureArgs;
-pub(crate) use plan::PlanArgs;
-pub(crate) use price::PriceArgs;
-#[cfg(feature = "probe")]
-pub(crate) use probe::{ComparedArgs, DeviceArg, FleetArgs, MachineProbeArgs, ProbeCommand};
-pub(crate) use protocol::ProtocolArgs;
-pub(crate) use report::{ReportArgs, ViewArgs};
-pub(crate) use sampling::SamplingArgs;
-pub(crate) use search::{SearchArgs, SearchFlags};
-pub(crate) use serve::ServeArgs;
-pub(crate) use shards::ShardArgs;
-pub(crate) use simulate::SimulateArgs;
-pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
-pub(crate) use speed_of_light::SpeedOfLightArgs;
-pub(crate) use sweep::{
-    LevelSizeArgs, LevelsArgs, MeasureArgs, SeriesArgs, SubjectArgs, SweepArgs,
+pub(crate) use self::{
+    ab::*, bench::*, calibrate::*, calibration::*, choices::*, choosing::*, client::*, compare::*,
+    convert::*, data::*, decision::*, devices::*, diagnose::*, drafts::*, endpoint::*, engine::*,
+    export::*, goal::*, lengths::*, level::*, live::*, load::*, manual::*, mechanisms::*, merge::*,
+    models::*, pareto::*, parse::*, pictures::*, plan::*, price::*, protocol::*, report::*,
+    sampling::*, search::*, serve::*, shards::*, simulate::*, sol::*, speed_of_light::*, sweep::*,
+    system::*, telemetry::*, trust::*, verbosity::*, watch::*, whatif::*, window::*, workload::*,
 };
-pub(crate) use system::SystemArgs;
-pub(crate) use telemetry::TelemetryArgs;
-pub(crate) use trust::TrustArgs;
-pub(crate) use verbosity::VerbosityArgs;
-pub(crate) use watch::WatchArgs;
-pub(crate) use whatif::SimulatedCase;
-pub(crate) use window::WindowArgs;
-pub(crate) use workload::WorkloadArgs;
+#[cfg(feature = "probe")]
+pub(crate) use probe::*;
 
 use clap::{CommandFactory, Id, Parser, Subcommand};
 

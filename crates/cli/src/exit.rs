@@ -1,6 +1,7 @@
 //! How a command ends.
 
 use std::fmt::Display;
+use std::path::Path;
 
 use fizeau::harness::Cancel;
 use fizeau::record::StoredError;
@@ -31,9 +32,13 @@ impl Exit {
     pub(crate) fn of(cancel: &Cancel, is_missed: bool) -> Self {
         match is_missed {
             _ if cancel.is_cancelled() => Self::Interrupted,
-            true => Self::Missed,
-            false => Self::Good,
+            _ => Self::missed(is_missed),
         }
+    }
+
+    /// Of what missed what was asked of it, or not.
+    pub(crate) const fn missed(is_missed: bool) -> Self {
+        if is_missed { Self::Missed } else { Self::Good }
     }
 }
 
@@ -85,10 +90,44 @@ impl Fail {
     }
 }
 
+/// A wrong command line or file, as `format!` says it.
+macro_rules! usage {
+    ($($words:tt)*) => { $crate::exit::Fail::usage(format!($($words)*)) };
+}
+
+/// What broke in the midst of a run, likewise.
+macro_rules! broken {
+    ($($words:tt)*) => { $crate::exit::Fail::broken(format!($($words)*)) };
+}
+
+/// Returns that the command line or a file is wrong.
+macro_rules! bail {
+    ($($words:tt)*) => { return Err(usage!($($words)*)) };
+}
+
+/// The same, where something holds.
+macro_rules! refuse_if {
+    ($wrong:expr, $($words:tt)*) => { if $wrong { bail!($($words)*) } };
+}
+
+/// Refuses the first of `flags` that is given, for the reason that `why` makes of it.
+pub(crate) fn refuse_given(
+    flags: &[(bool, &str)],
+    why: impl FnOnce(&str) -> String,
+) -> Result<(), Fail> {
+    let given = flags.iter().find(|(is_given, _)| *is_given);
+    given.map_or(Ok(()), |(_, flag)| Err(Fail::usage(why(flag))))
+}
+
 impl From<StoredError> for Fail {
     fn from(error: StoredError) -> Self {
         Self::usage(error)
     }
+}
+
+/// The text of the file `path`, which `flag` names.
+pub(crate) fn read_named(flag: &str, path: &Path) -> Result<String, Fail> {
+    std::fs::read_to_string(path).named(&format!("{flag} {}", path.display()))
 }
 
 /// Puts what was being looked at before what was wrong with it.

@@ -1,11 +1,12 @@
 //! The `fizeau` command line: arguments in, library calls, nothing else.
 
 #[macro_use]
+mod exit;
+#[macro_use]
 mod terminal;
 
 mod args;
 mod commands;
-mod exit;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

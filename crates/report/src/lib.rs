@@ -33,6 +33,7 @@
 //! | why a run is slower than its speed of light | `Shown(&diagnosis).text(..)`, `.page()`, `.svg()` |
 //! | devices and models | `Shown(&device).text()`, `Shown(&sheet).text(&model)` |
 //! | metrics for Prometheus and OTLP | [`Exposition`] |
+//! | a fleet that is watched | `Shown(&fleet).screen(..)`, `.line()` |
 //! | what a machine was measured to do, two machines, a fleet (feature `probe`) | `Shown(&probe).text(..)`, `.page()`, `.charts()` |
 //! | the speed of light of a model on devices | [`SolView`], [`SolLine`], [`BatchCsv`], [`ContextCsv`] |
 //!
@@ -61,6 +62,7 @@ mod diagnosis;
 mod escape;
 mod exposition;
 mod figures;
+mod fleet;
 mod frontier;
 mod grid;
 mod grouped;

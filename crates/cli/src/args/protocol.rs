@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use clap::Args;
 
-use crate::exit::Fail;
+use crate::exit::{Fail, refuse_given};
 
 /// What a measured and a simulated sweep have in common.
 #[derive(Debug, Clone, Args)]
@@ -36,15 +36,12 @@ impl ProtocolArgs {
     pub(super) fn refuse(&self, why: &str) -> Result<(), Fail> {
         let Self { repeats, refine, sustain, stop_at_saturation, no_stop } = self;
         let flags = [
-            ("--repeats", repeats.get() > 1),
-            ("--refine", refine.is_some()),
-            ("--sustain", sustain.is_some()),
-            ("--stop-at-saturation", *stop_at_saturation),
-            ("--no-stop", *no_stop),
+            (repeats.get() > 1, "--repeats"),
+            (refine.is_some(), "--refine"),
+            (sustain.is_some(), "--sustain"),
+            (*stop_at_saturation, "--stop-at-saturation"),
+            (*no_stop, "--no-stop"),
         ];
-        match flags.into_iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) => Err(Fail::usage(format!("{flag}: {why}"))),
-            None => Ok(()),
-        }
+        refuse_given(&flags, |flag| format!("{flag}: {why}"))
     }
 }

@@ -148,12 +148,11 @@ fn each_way(
     ways: usize,
     with: impl Fn(&Case, usize) -> Case,
 ) -> Result<Vec<Case>, Fail> {
-    if cases.len() * ways > MOST {
-        return Err(Fail::usage(format!(
-            "these lists make more than {MOST} configurations: give fewer values, or name those that matter, each by a \
-             --case of its own"
-        )));
-    }
+    refuse_if!(
+        cases.len() * ways > MOST,
+        "these lists make more than {MOST} configurations: give fewer values, or name those that matter, each by a \
+         --case of its own"
+    );
     let with = &with;
     Ok(cases.iter().flat_map(|case| (0..ways).map(move |way| with(case, way))).collect())
 }
@@ -163,10 +162,10 @@ fn check(cases: &[Case]) -> Result<(), Fail> {
     for (index, case) in cases.iter().enumerate() {
         if cases.iter().take(index).any(|before| before.flags == case.flags) {
             let name = case.name();
-            return Err(Fail::usage(format!(
+            bail!(
                 "configuration {} ({name}) is the same as one before it; leave one of them out",
                 index + 1
-            )));
+            );
         }
     }
     Ok(())
@@ -235,7 +234,7 @@ fn given(typed: &Command, matches: &ArgMatches, line: &[OsString]) -> Vec<Flag> 
 /// # Errors
 /// If they would have no say, or no single one.
 fn read_set(typed: &Command, set: &str, lists: &[&str]) -> Result<Vec<Flag>, Fail> {
-    let wrong = |what: String| Fail::usage(format!("--case \"{set}\": {what}"));
+    let wrong = |what: String| usage!("--case \"{set}\": {what}");
     let unclosed = || wrong("a quotation mark in it is not closed".to_owned());
     let words = shlex::split(set).ok_or_else(unclosed)?;
     if let Some(first) = words.first().filter(|first| !first.starts_with("--")) {
@@ -292,7 +291,7 @@ impl Flag {
             return Ok(vec![text.to_owned()]);
         }
         let values: Vec<String> = text.split(',').map(|value| value.trim().to_owned()).collect();
-        let wrong = |what: &str| Err(Fail::usage(format!("--{spelled} {text}: {what}")));
+        let wrong = |what: &str| Err(usage!("--{spelled} {text}: {what}"));
         if values.len() > 1 && values.iter().any(String::is_empty) {
             return wrong(
                 "there is a comma with no value beside it; write none for the flag left out",

@@ -24,7 +24,10 @@ use crate::terminal::{interrupt, runtime};
 
 pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let view = live::view(args.live)?;
-    refuse(args)?;
+    refuse_if!(
+        args.sides.salt_sides && args.workload.dataset_name == "vllm-random",
+        "--salt-sides: the prompts of --dataset-name vllm-random are those of its seed, and no salt changes them"
+    );
     let cancel = Cancel::new();
     let refused = workload::refused(bench::arrivals_flag(&args.arrivals));
     let origin = record::origin();
@@ -124,16 +127,6 @@ fn comparison(args: &AnswerArgs) -> Result<ComparisonSettings, Fail> {
     Ok(ComparisonSettings { alpha, smallest, ..ComparisonSettings::default() })
 }
 
-/// Refuses prompts of each side's own where the workload has none.
-fn refuse(args: &AbArgs) -> Result<(), Fail> {
-    match args.sides.salt_sides && args.workload.dataset_name == "vllm-random" {
-        true => Err(Fail::usage(
-            "--salt-sides: the prompts of --dataset-name vllm-random are those of its seed, and no salt changes them",
-        )),
-        false => Ok(()),
-    }
-}
-
 /// The flags for both, with what is one side's own.
 fn side(
     args: &AbArgs,
@@ -150,8 +143,8 @@ fn side(
     };
     let spec = endpoint::spec(&side, urls.to_vec(), &args.sampling)?;
     match spec.backend {
-        BackendChoice::Named(_) if spec.model.is_empty() => Err(Fail::usage(
-            "--model: name the model as the servers know it, or --a-model and --b-model",
+        BackendChoice::Named(_) if spec.model.is_empty() => Err(usage!(
+            "--model: name the model as the servers know it, or --a-model and --b-model"
         )),
         _ => Ok(spec),
     }

@@ -19,9 +19,7 @@ use crate::terminal::{interrupt, runtime};
 
 pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     let urls = args.target.urls();
-    if urls.is_empty() {
-        return Err(Fail::usage("--base-url is missing; it takes the address of the server"));
-    }
+    refuse_if!(urls.is_empty(), "--base-url is missing; it takes the address of the server");
     let light = reference(args)?;
     let mut settings = EngineCalibrationSettings::default();
     settings.engine.clone_from(&args.engine);
@@ -82,7 +80,7 @@ fn show(args: &CalibrateArgs, calibrated: &EngineCalibration) -> Result<(), Fail
     let rows: Vec<EngineCalibrationRow<'_>> = rows.collect();
     let subject = subject(args);
     let constants = calibrated.constants();
-    let constants = constants.ok_or_else(|| Fail::broken("the calibration has no constants"))?;
+    let constants = constants.ok_or_else(|| broken!("the calibration has no constants"))?;
     say(EngineCalibrationView { subject: &subject, constants, rows: &rows }.text())
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
         write(path, &Shown(&report).junit())?;
     }
     let fails = args.decision.fails_on_regression();
-    Ok(if fails && !report.passes() { Exit::Missed } else { Exit::Good })
+    Ok(Exit::missed(fails && !report.passes()))
 }
 
 /// The runs of one side, which have commas between them; a name may contain a comma itself.
@@ -70,7 +70,7 @@ pub(crate) fn refused(error: CompareError) -> Fail {
             1,
         )),
         CompareError::Invalid { .. } => {
-            Fail::usage(format!("{text}; `fizeau compare A B --force` compares it anyway"))
+            usage!("{text}; `fizeau compare A B --force` compares it anyway")
         }
         _ => Fail::usage(text),
     }

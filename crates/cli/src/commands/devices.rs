@@ -6,7 +6,7 @@ use fizeau::roofline::Device;
 use crate::args::DevicesArgs;
 use crate::commands::shared::hardware;
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::say::say;
+use crate::terminal::say::{say, say_either};
 
 const MORE: &str = "
 fizeau devices NAME                each figure with its source and date
@@ -16,10 +16,8 @@ fizeau devices NAME --toml > FILE  a pattern for a device of your own, which
 pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Fail> {
     let Some(name) = &args.device else {
         let all: Vec<&Device> = Device::all().iter().collect();
-        return match args.json {
-            true => json(&all),
-            false => say(Shown(&all).text() + "\n" + MORE).map(|()| Exit::Good),
-        };
+        let text = || Shown(&all).text() + "\n" + MORE;
+        return say_either(args.json, || Shown(&all).to_json(), text).map(|()| Exit::Good);
     };
     if args.toml {
         let text = match hardware::find(name, "devices")?.file {
@@ -29,12 +27,6 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Fail> {
         return say(text.trim_end()).map(|()| Exit::Good);
     }
     let device = hardware::find(name, "devices")?.device;
-    match args.json {
-        true => json(&vec![&device]),
-        false => say(Shown(&device).text().trim_end()).map(|()| Exit::Good),
-    }
-}
-
-fn json(devices: &Vec<&Device>) -> Result<Exit, Fail> {
-    say(Shown(devices).to_json().map_err(Fail::broken)?).map(|()| Exit::Good)
+    say_either(args.json, || Shown(&vec![&device]).to_json(), || Shown(&device).text())?;
+    Ok(Exit::Good)
 }

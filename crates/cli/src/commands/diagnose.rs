@@ -15,10 +15,10 @@ use crate::terminal::say::say;
 pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
     let read = report::read(&args.run, &[], &args.speed_of_light)?;
     let Some(reference) = &read.reference else {
-        return Err(Fail::usage(format!(
+        bail!(
             "{}: the run does not say which model ran on which device; name them with --model-config and --hardware",
             args.run.display()
-        )));
+        );
     };
     let system = reference.reference().system;
     let probed = args.probe.as_deref().map(|path| silicon(path, reference)).transpose()?;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
     }
     if let Some(path) = &args.svg {
         let svg = Shown(&document).svg();
-        write(path, &svg.ok_or_else(|| Fail::usage("--svg: no level has anything to explain"))?)?;
+        write(path, &svg.ok_or_else(|| usage!("--svg: no level has anything to explain"))?)?;
     }
     if args.json {
         say(document.to_json().map_err(Fail::broken)?.trim_end())?;
@@ -45,12 +45,11 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
 /// What the probe in a folder, or the device in a file, makes of the run's devices.
 fn silicon(path: &Path, reference: &SpeedOfLightReference) -> Result<ProbedSilicon, Fail> {
     let file = if path.is_dir() { path.join("device.toml") } else { path.to_owned() };
-    if !file.is_file() {
-        return Err(Fail::usage(format!(
-            "--probe {}: there is no device.toml in it; `fizeau probe --out DIR` writes one",
-            path.display()
-        )));
-    }
+    refuse_if!(
+        !file.is_file(),
+        "--probe {}: there is no device.toml in it; `fizeau probe --out DIR` writes one",
+        path.display()
+    );
     let device = hardware::find(&file.display().to_string(), "--probe")?;
     Ok(ProbedSilicon::of(reference.reference().system, &device.device))
 }

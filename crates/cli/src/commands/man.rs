@@ -12,7 +12,7 @@ pub(crate) fn run(args: &ManArgs) -> Result<Exit, Fail> {
     match &args.dir {
         Some(dir) => {
             let written = fs::create_dir_all(dir).and_then(|()| generate_to(command(), dir));
-            written.map_err(|error| Fail::usage(format!("{}: {error}", dir.display())))?;
+            written.map_err(|error| usage!("{}: {error}", dir.display()))?;
         }
         None => {
             let mut page = Vec::new();

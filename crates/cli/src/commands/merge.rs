@@ -31,10 +31,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     say(Shown(&report).block(trust.output.verbosity()))?;
     report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
     say(format!("{} runs merged: {}", merge.count(), out.path().display()))?;
-    let exit = match report.validity.verdict {
-        Verdict::Invalid => Exit::Missed,
-        Verdict::Suspect | Verdict::Valid => Exit::Good,
-    };
+    let exit = Exit::missed(report.validity.verdict == Verdict::Invalid);
     let list = report.checklist.iter();
     Ok(list.fold(exit, |exit, list| checklist::enforce(list, trust, exit)))
 }
@@ -42,12 +39,12 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
 /// Why runs cannot be merged, and by which flag they can.
 fn refused(error: MergeError) -> Fail {
     match error {
-        MergeError::NoShards => Fail::usage(format!("RUN: {error}")),
+        MergeError::NoShards => usage!("RUN: {error}"),
         MergeError::Folder(error) => Fail::broken(error),
         error if error.can_be_forced() => {
             let error = error.to_string();
             let text = error.replace("is all of the plan:", "is all of the plan (no --shard):");
-            Fail::usage(format!("{text}\n--force merges them anyway"))
+            usage!("{text}\n--force merges them anyway")
         }
         error => Fail::usage(error),
     }

@@ -6,7 +6,7 @@ use fizeau::roofline::{KnownModel, ModelSheet as Sheet};
 
 use crate::args::ModelsArgs;
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::say::{say, say_json};
+use crate::terminal::say::{pretty, say_either};
 
 pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
     match &args.model {
@@ -14,17 +14,11 @@ pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
             let loaded = LoadedModel::named(name).named(name)?;
             let name = loaded.known.map_or(name.as_str(), |known| known.name);
             let sheet = Sheet::of(name, loaded.known, &loaded.model);
-            match args.json {
-                true => say_json(&sheet)?,
-                false => say(Shown(&sheet).text(&loaded.model).trim_end())?,
-            }
+            say_either(args.json, || pretty(&sheet), || Shown(&sheet).text(&loaded.model))?;
         }
         None => {
             let sheets = built_in()?;
-            match args.json {
-                true => say_json(&sheets)?,
-                false => say(Shown(&sheets).text().trim_end())?,
-            }
+            say_either(args.json, || pretty(&sheets), || Shown(&sheets).text())?;
         }
     }
     Ok(Exit::Good)

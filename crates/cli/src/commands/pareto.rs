@@ -10,7 +10,7 @@ use fizeau::pareto::{FrontierAnswer, FrontierQuery, RowPoints};
 use fizeau::report::{AxesPreset, ExcludedLevel, FrontierLevels, LevelTable, Shown};
 
 use crate::args::ParetoArgs;
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail, Named, refuse_given};
 use crate::terminal::say::say;
 use folders::Folders;
 
@@ -80,10 +80,10 @@ fn has_quality(folders: &Folders, args: &ParetoArgs, query: &FrontierQuery) -> R
     if !is_asked || !args.runs.quality.is_empty() || args.runs.join.is_some() {
         return Ok(());
     }
-    Err(Fail::usage(format!(
+    Err(usage!(
         "--quality: no run knows how good its output is; give NAME=VALUE for each of {}",
         folders.names().join(", ")
-    )))
+    ))
 }
 
 /// The one table that is named.
@@ -93,17 +93,14 @@ fn of_file(args: &ParetoArgs) -> Result<InputTable, Fail> {
         (!args.runs.devices.is_empty(), "--devices"),
         (!args.runs.gpu_hour.is_empty(), "--gpu-hour"),
     ];
-    if let Some((_, flag)) = of_runs.iter().find(|(is_given, _)| *is_given) {
-        return Err(Fail::usage(format!(
-            "{flag} works only with folders of runs, and this is a table; leave it out"
-        )));
-    }
+    let why = "works only with folders of runs, and this is a table; leave it out";
+    refuse_given(&of_runs, |flag| format!("{flag} {why}"))?;
     match &*args.inputs {
         [path] => read(path),
-        inputs => Err(Fail::usage(format!(
+        inputs => Err(usage!(
             "{}: one table at a time; put the rows into one, with a column that tells them apart, and see --by",
             inputs.join(", ")
-        ))),
+        )),
     }
 }
 
@@ -192,7 +189,7 @@ impl AnswerContext<'_> {
             Some(preset) => format!("{why}; --axes {} has numbers", preset.name()),
             None => why,
         };
-        Err(Fail::broken(format!("{}: the frontier is empty: {why}", self.table.name())))
+        Err(broken!("{}: the frontier is empty: {why}", self.table.name()))
     }
 }
 
@@ -215,7 +212,7 @@ pub(crate) fn read(path: &str) -> Result<InputTable, Fail> {
 
 fn joined(table: &InputTable, other: &InputTable) -> Result<InputTable, Fail> {
     let (joined, unused) = table.join(other).map_err(|error| match error {
-        InputTableError::NothingShared { .. } => Fail::usage(format!("--join: {error}")),
+        InputTableError::NothingShared { .. } => usage!("--join: {error}"),
         error => error.into(),
     })?;
     if unused > 0 {

@@ -16,7 +16,7 @@ use fizeau::report::Shown;
 use crate::args::PlanArgs;
 use crate::args::goal::goodput;
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::say::say;
+use crate::terminal::say::say_either;
 use from::FromArg;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
@@ -36,12 +36,8 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     let ask = PlanQuery { demand, goals: slo.goals.to_vec(), others };
     let sources = found.iter().map(|(from, found)| source(args, &ask, from, found));
     let report = PlanReport::new(ask.clone(), sources.collect::<Result<_, _>>()?);
-    if args.json {
-        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
-    } else {
-        say(Shown(&report).text().trim_end())?;
-    }
-    Ok(if report.is_met() { Exit::Good } else { Exit::Missed })
+    say_either(args.json, || report.to_json(), || Shown(&report).text())?;
+    Ok(Exit::missed(!report.is_met()))
 }
 
 /// The goals of the runs themselves.
@@ -57,20 +53,21 @@ fn own_goals(found: &[(&FromArg, TestedReplica)]) -> Result<Slo, Fail> {
     }
     let runs = found.iter().map(|(from, found)| (&*from.name, found));
     TestedReplica::common_goals(runs).map_err(|error| match error {
-        NoCommonGoals::None => Fail::usage(
-            "--slo: name the goals that a replica keeps, such as --slo \"p99 ttft<500ms\"",
-        ),
-        error => Fail::usage(format!("--slo: {error}")),
+        NoCommonGoals::None => {
+            usage!("--slo: name the goals that a replica keeps, such as --slo \"p99 ttft<500ms\"")
+        }
+        error => usage!("--slo: {error}"),
     })
 }
 
 fn demand(args: &PlanArgs) -> Result<Demand, Fail> {
-    if args.burstiness.is_some_and(|burstiness| burstiness.is_nan() || burstiness <= 0.0) {
-        return Err(Fail::usage("--burstiness: it must be a number above 0; 1 is Poisson"));
-    }
+    refuse_if!(
+        args.burstiness.is_some_and(|burstiness| burstiness.is_nan() || burstiness <= 0.0),
+        "--burstiness: it must be a number above 0; 1 is Poisson"
+    );
     Demand::new(args.rate, args.headroom, args.spare).map_err(|error| {
         let flag = if (0.0..1.0).contains(&args.headroom) { "--rate" } else { "--headroom" };
-        Fail::usage(format!("{flag}: {error}"))
+        usage!("{flag}: {error}")
     })
 }
 
@@ -88,9 +85,10 @@ fn read_source(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
     found.lengths = given.or(found.lengths);
     let MeanLengths { input, output } = found.lengths;
     for (flag, length) in [("--input-len", input), ("--output-len", output)] {
-        if length.is_some_and(|length| !(length.is_finite() && length > 0.0)) {
-            return Err(Fail::usage(format!("{flag}: it must be a number of tokens above 0")));
-        }
+        refuse_if!(
+            length.is_some_and(|length| !(length.is_finite() && length > 0.0)),
+            "{flag}: it must be a number of tokens above 0"
+        );
     }
     Ok(found)
 }
@@ -105,10 +103,7 @@ fn source(
     let hour = price::of(from, args, found)?;
     let devices = from.gpus.or(args.gpus_per_replica).or_else(|| found.devices());
     let devices_per_replica = devices.ok_or_else(|| {
-        Fail::usage(format!(
-            "--gpus-per-replica: say how many devices a replica of {} takes",
-            from.name
-        ))
+        usage!("--gpus-per-replica: say how many devices a replica of {} takes", from.name)
     })?;
     let mut source = DevicePlanSource {
         name: from.name.clone(),

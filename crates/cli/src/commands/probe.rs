@@ -16,7 +16,7 @@ use fizeau::transport::MonotonicClock;
 
 use crate::args::{ComparedArgs, FleetArgs, MachineProbeArgs, ProbeCommand, VerbosityArgs};
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::say::{say, say_json};
+use crate::terminal::say::{pretty, say, say_either};
 use crate::terminal::{interrupt, screen};
 
 mod devices;
@@ -45,9 +45,7 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 }
 
 fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
-    if args.seconds == 0 {
-        return Err(Fail::usage("--seconds 0: give at least 1 second"));
-    }
+    refuse_if!(args.seconds == 0, "--seconds 0: give at least 1 second");
     let sheet = sheet(args)?;
     let mut backend = devices::opened(args.device)?;
     let trials = trials(args, &backend)?;
@@ -113,10 +111,8 @@ fn specified(document: ProbeDocument, sheet: Option<&Device>) -> ProbeDocument {
 }
 
 fn show(document: &ProbeDocument, json: bool, output: VerbosityArgs) -> Result<(), Fail> {
-    match json {
-        true => say(document.to_json().trim_end()),
-        false => say(Shown(document).text(output.verbosity()).trim_end()),
-    }
+    let text = || Shown(document).text(output.verbosity());
+    say_either(json, || Ok::<_, Fail>(document.to_json()), text)
 }
 
 fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
@@ -129,7 +125,7 @@ fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
 
 fn write(path: &Path, text: &str) -> Result<(), Fail> {
     let written = std::fs::write(path, text);
-    written.map_err(|error| Fail::broken(format!("{}: {error}", path.display())))?;
+    written.map_err(|error| broken!("{}: {error}", path.display()))?;
     tell!("written: {}", path.display());
     Ok(())
 }
@@ -137,7 +133,7 @@ fn write(path: &Path, text: &str) -> Result<(), Fail> {
 #[cfg(feature = "pictures")]
 fn charts(document: &ProbeDocument, folder: &Path) -> Result<(), Fail> {
     let created = std::fs::create_dir_all(folder);
-    created.map_err(|error| Fail::broken(format!("{}: {error}", folder.display())))?;
+    created.map_err(|error| broken!("{}: {error}", folder.display()))?;
     let charts = Shown(document).charts();
     if charts.is_empty() {
         tell!("note: no row is of a curve that a chart shows");
@@ -147,9 +143,7 @@ fn charts(document: &ProbeDocument, folder: &Path) -> Result<(), Fail> {
 
 #[cfg(not(feature = "pictures"))]
 fn charts(_: &ProbeDocument, _: &Path) -> Result<(), Fail> {
-    Err(Fail::usage(
-        "--svg: this build has no pictures; it was made without the feature `pictures`",
-    ))
+    Err(usage!("--svg: this build has no pictures; it was made without the feature `pictures`"))
 }
 
 /// What is asked for: what is usual of the components, or what a model runs.
@@ -198,10 +192,7 @@ fn read(path: &Path) -> Result<ProbeDocument, Fail> {
 
 fn compare(args: &ComparedArgs) -> Result<Exit, Fail> {
     let compared = ProbeComparison::of(&read(&args.a)?, &read(&args.b)?);
-    match args.json {
-        true => say_json(&compared)?,
-        false => say(Shown(&compared).text().trim_end())?,
-    }
+    say_either(args.json, || pretty(&compared), || Shown(&compared).text())?;
     Ok(Exit::Good)
 }
 
@@ -211,10 +202,7 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     if let Some(path) = &args.html {
         write(path, &Shown(&table).page())?;
     }
-    match args.json {
-        true => say_json(&table)?,
-        false => say(Shown(&table).text().trim_end())?,
-    }
+    say_either(args.json, || pretty(&table), || Shown(&table).text())?;
     let Some(share) = args.fail_below else { return Ok(Exit::Good) };
     let below: Vec<&str> = table.below(share).map(|member| &*member.name).collect();
     if below.is_empty() {

@@ -41,10 +41,15 @@ const WIDTH: usize = 80;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     let concept = args.view.explain.as_deref().and_then(PeerTerm::from_key);
-    judges_a_report(args)?;
+    let makes_none = args.export.is_wanted() || args.pictures.is_asked() || args.view.is_asked();
+    refuse_if!(
+        makes_none && args.trust.require.is_some(),
+        "--require judges a report and goes with no flag that writes a file, a picture or a \
+         single view; leave it out, or run the command twice"
+    );
     let path = match &*args.runs {
         [] => {
-            let concept = concept.ok_or_else(|| Fail::usage("name the folder of a run"))?;
+            let concept = concept.ok_or_else(|| usage!("name the folder of a run"))?;
             return definitions(concept, args.json);
         }
         paths if args.pictures.is_asked() => return pictures::run(args, paths),
@@ -76,18 +81,6 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     levels(&run, &ReportRequest { page, ..asked })
 }
 
-/// Whether rows of the checklist must pass is asked of a report: where none is made it would be asked of nothing.
-fn judges_a_report(args: &ReportArgs) -> Result<(), Fail> {
-    let makes_none = args.export.is_wanted() || args.pictures.is_asked() || args.view.is_asked();
-    match makes_none && args.trust.require.is_some() {
-        true => Err(Fail::usage(
-            "--require judges a report and goes with no flag that writes a file, a picture or a \
-             single view; leave it out, or run the command twice",
-        )),
-        false => Ok(()),
-    }
-}
-
 /// A run that is named.
 enum OpenedRun {
     /// With what each request did.
@@ -98,13 +91,12 @@ enum OpenedRun {
 
 /// A run, which may be one of several but not several.
 fn open(path: &Path) -> Result<OpenedRun, Fail> {
-    if RunFolder::holds_whatif(path) {
-        return Err(Fail::usage(format!(
-            "{path}: several configurations side by side: report.html shows them; each is a run of its own: \
-             `fizeau report {path}/configuration-01`",
-            path = path.display()
-        )));
-    }
+    refuse_if!(
+        RunFolder::holds_whatif(path),
+        "{path}: several configurations side by side: report.html shows them; each is a run of its own: \
+         `fizeau report {path}/configuration-01`",
+        path = path.display()
+    );
     if path.is_file() {
         return Err(is_a_file(path));
     }
@@ -193,7 +185,7 @@ fn levels(run: &StoredRun, asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
         Some((search, _)) => search.verdict == Verdict::Invalid,
         None => levels.iter().any(is_missed),
     };
-    let exit = if is_missed { Exit::Missed } else { Exit::Good };
+    let exit = Exit::missed(is_missed);
     if asked.markdown {
         let report = asked.together(levels)?;
         asked.write(&report)?;

@@ -45,7 +45,7 @@ pub(crate) fn settings(
 ) -> Result<SearchSettings, Fail> {
     let (from, to) = (flags.from, flags.to);
     if let Some((from, to)) = from.zip(to).filter(|(from, to)| from > to) {
-        return Err(Fail::usage(format!("--from {from} --to {to}: the lower load comes first")));
+        bail!("--from {from} --to {to}: the lower load comes first");
     }
     let mut settings = SearchSettings::new(LoadSearchSpec {
         from,

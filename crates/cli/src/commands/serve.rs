@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::Path;
 
 use fizeau::core::{Nanos, Tokens};
 use fizeau::record::text::wrap;
@@ -13,7 +12,7 @@ use fizeau::sim::http::{
 
 use crate::args::ServeArgs;
 use crate::commands::shared::scenario;
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail, Named, read_named};
 use crate::terminal::runtime;
 use crate::terminal::say::say;
 
@@ -38,8 +37,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
         tokio::task::yield_now().await;
         announce(args, [&what, &also], &handle)?;
         let listened = interrupt.await.map_err(Fail::broken)?;
-        listened
-            .map_err(|error| Fail::broken(format!("the system does not report Ctrl-C: {error}")))
+        listened.map_err(|error| broken!("the system does not report Ctrl-C: {error}"))
     })?;
     if let Some(lateness) = handle.shutdown() {
         say(format!("{} tokens left late by {lateness}", lateness.n))?;
@@ -99,15 +97,13 @@ fn simulated(args: &ServeArgs) -> Result<Served, Fail> {
 
 /// The certificate to speak TLS with, if any.
 fn tls(args: &ServeArgs) -> Result<Option<Tls>, Fail> {
-    let named = |flag: &str, path: &Path| format!("{flag} {}", path.display());
     if let (Some(chain), Some(key)) = (&args.ssl_certfile, &args.ssl_keyfile) {
-        let chain_flag = named("--ssl-certfile", chain);
-        let chain = fs::read_to_string(chain).named(&chain_flag)?;
-        let key = fs::read_to_string(key).named(&named("--ssl-keyfile", key))?;
-        return Tls::from_pem(&chain, &key).named(&chain_flag).map(Some);
+        let flag = format!("--ssl-certfile {}", chain.display());
+        let pem = [read_named("--ssl-certfile", chain)?, read_named("--ssl-keyfile", key)?];
+        return Tls::from_pem(&pem[0], &pem[1]).named(&flag).map(Some);
     }
     let Some(path) = &args.tls_self_signed else { return Ok(None) };
-    let flag = named("--tls-self-signed", path);
+    let flag = format!("--tls-self-signed {}", path.display());
     let tls = Tls::self_signed(&["localhost", &args.host]).named(&flag)?;
     fs::write(path, tls.certificate()).named(&flag)?;
     Ok(Some(tls))
@@ -159,7 +155,7 @@ fn announce(args: &ServeArgs, [what, also]: [&str; 2], handle: &ServerHandle) ->
 }
 
 const ROUTES: &str = "\
-routes: /v1/completions /v1/chat/completions /v1/responses
+                      routes: /v1/completions /v1/chat/completions /v1/responses
         /v1/messages /generate /v1/models
         /tokenize /detokenize /health /metrics /truth[?summary]";
 
@@ -178,5 +174,5 @@ const FAULTS: &str = "
 fn address(args: &ServeArgs) -> Result<SocketAddr, Fail> {
     let name = format!("--host {}", args.host);
     let mut found = (args.host.as_str(), args.port).to_socket_addrs().named(&name)?;
-    found.next().ok_or_else(|| Fail::usage(format!("{name}: no such address")))
+    found.next().ok_or_else(|| usage!("{name}: no such address"))
 }

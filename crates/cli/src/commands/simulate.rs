@@ -101,7 +101,7 @@ fn series(spec: &CaseSpec<Simulation<'_>>) -> Result<Exit, Fail> {
             Ok(checklist::enforce(&outcome.report.checklist(), trust, outcome.exit))
         }
         CaseOutcome::Search(outcome) => search::show(&outcome, folder, cancel, trust),
-        CaseOutcome::Level(_) => Err(Fail::broken("it is a level")),
+        CaseOutcome::Level(_) => Err(broken!("it is a level")),
     }
 }
 
@@ -133,12 +133,11 @@ impl<'a> Simulation<'a> {
         folder: Option<PathBuf>,
         cancel: &'a Cancel,
     ) -> Result<Self, Fail> {
-        if args.engine.scheduling_policy == AdmissionOrder::Priority {
-            return Err(Fail::usage(
-                "--scheduling-policy priority: the requests of a simulation have no priorities; leave it out (those that \
-                 `fizeau serve` gets may have some)",
-            ));
-        }
+        refuse_if!(
+            args.engine.scheduling_policy == AdmissionOrder::Priority,
+            "--scheduling-policy priority: the requests of a simulation have no priorities; leave it out (those that \
+             `fizeau serve` gets may have some)"
+        );
         let goals = args.level.goals.goodput()?;
         let scenario = scenario::of(&args.system, &args.engine)?;
         let scenario = match args.level.workload.max_model_len {

@@ -9,14 +9,12 @@ mod query;
 use fizeau::experiment::{PreparedSystem, SolSystems};
 use fizeau::record::CalibratedPrediction;
 use fizeau::report::{BatchCsv, ContextCsv, SolExtra, SolScope, SolSubject, SolView};
-use fizeau::roofline::{
-    Bound, LoadAnalysis, LoadAnalysisError, RequestLengths, System, UniformLoad,
-};
+use fizeau::roofline::{LoadAnalysisError, System, UniformLoad};
 
 use crate::args::{CurveArg, SolArgs};
 use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail};
-use crate::terminal::say::say;
+use crate::terminal::say::{say, say_either};
 use crate::terminal::screen::Screen;
 pub(crate) use mechanisms::{MOST_DRAFTED, instances, speculation, watts};
 
@@ -57,12 +55,11 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     let fitting = system.max_batch(load);
     let too_many = batch.filter(|batch| *batch as f64 > fitting);
     if let Some(batch) = too_many {
-        if predictor.is_some() && prepared.shipped.is_none() {
-            return Err(Fail::usage(format!(
-                "--batch {batch}: {fitting:.0} sequences fit, and a calibration predicts no more than can run; leave \
-                 out --calibration, or ask for a batch that fits"
-            )));
-        }
+        refuse_if!(
+            predictor.is_some() && prepared.shipped.is_none(),
+            "--batch {batch}: {fitting:.0} sequences fit, and a calibration predicts no more than can run; leave \
+             out --calibration, or ask for a batch that fits"
+        );
         notes.push(format!(
             "{batch} sequences do not fit, {fitting:.0} do: the figures are as if they did"
         ));
@@ -79,23 +76,19 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         CalibratedPrediction { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
     let subject = SolSubject { system, load, batch: answer.running_batch };
-    let mut asides = mechanisms::asides(&args.mechanisms, &subject)?;
-    if let Some(printed) = system.device().specification() {
-        let by_sheet = system.with_device(printed.clone());
-        match scope.answer(&by_sheet, load, batch) {
-            Ok(sheet) => asides.insert(0, SolExtra::data_sheet(&answer, &sheet, printed)),
-            Err(error) => notes.push(format!("by the data sheet of {}: {error}", printed.title)),
-        }
+    let asked = mechanisms::asides(&args.mechanisms, &subject)?;
+    let mut asides = match matches!(predicted, Some(Ok(_))) || predictor.is_none() {
+        true => calibration::asides(&args.calibration, prepared, load)?,
+        false => Vec::new(),
+    };
+    if scope == SolScope::Requests && batch.is_none() {
+        asides.extend(SolExtra::even_routing(&subject, &answer));
     }
-    if scope == SolScope::Requests
-        && batch.is_none()
-        && let Some(even) = even_routing(system, load, &answer)
-    {
-        asides.insert(0, even);
+    match SolExtra::data_sheet(&subject, (scope, batch), &answer) {
+        Ok(sheet) => asides.extend(sheet),
+        Err(note) => notes.push(note),
     }
-    if matches!(predicted, Some(Ok(_))) || predictor.is_none() {
-        asides.splice(0..0, calibration::asides(&args.calibration, prepared, load)?);
-    }
+    asides.extend(asked);
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,
@@ -108,19 +101,9 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         asides: &asides,
         notes: &notes,
     };
-    match args.json {
-        true => say(view.to_json().map_err(Fail::broken)?.trim_end())?,
-        false => say(view.text(Screen::of_stdout().width, args.output.verbosity()))?,
-    }
+    let text = || view.text(Screen::of_stdout().width, args.output.verbosity());
+    say_either(args.json, || view.to_json(), text)?;
     Ok(Exit::Good)
-}
-
-/// The bound under balanced routing, where it is less than the bound of `answer`.
-fn even_routing(system: &System, load: &UniformLoad, answer: &LoadAnalysis) -> Option<SolExtra> {
-    let mut lengths = RequestLengths::for_model(system.model());
-    lengths.add_cached(load.input_tokens, load.cached_tokens, load.output_tokens);
-    let most = Bound::evenly_routed(system, &lengths, load.concurrency).ok().flatten()?;
-    SolExtra::even_routing(answer, most)
 }
 
 /// What a goal takes, of a model that does not fit as it is spread: how many devices it would take is asked anyway.
@@ -136,10 +119,8 @@ fn goal_alone(args: &SolArgs, system: &System, load: &UniformLoad) -> Result<Opt
     let Some(aside) = mechanisms::within_goal(&args.mechanisms, &subject)? else {
         return Ok(None);
     };
-    match args.json {
-        true => say(aside.json_without_answer(&why).map_err(Fail::broken)?.trim_end())?,
-        false => say(aside.text_without_answer(&why, Screen::of_stdout().width))?,
-    }
+    let text = || aside.text_without_answer(&why, Screen::of_stdout().width);
+    say_either(args.json, || aside.json_without_answer(&why), text)?;
     Ok(Some(Exit::Good))
 }
 

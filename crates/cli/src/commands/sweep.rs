@@ -93,7 +93,7 @@ impl Meeting {
         shards.have_to_meet()?;
         // Each would start an engine of its own.
         if shards.group().is_some() && args.target.urls().is_empty() {
-            return Err(Fail::usage("--base-url: name the server that all shards measure"));
+            bail!("--base-url: name the server that all shards measure");
         }
         Ok(Self { shards, origin, out, cancel })
     }
@@ -146,7 +146,7 @@ pub(crate) fn measure<K: EndpointKind>(
     work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
     workload::notes(work, asked).iter().for_each(|note| tell!("note: {note}"));
     let folder = prepared.folder().cloned();
-    let folder = folder.ok_or_else(|| Fail::broken("the run has no folder"))?;
+    let folder = folder.ok_or_else(|| broken!("the run has no folder"))?;
     let progress = Progress::new(view, Title::of(command, &basis.setup), cancel);
     let goals = args.verdict.goals.goodput()?;
     let mut watcher = (progress, DetailWatcher::<DetailTally>::new(&goals));

@@ -10,25 +10,16 @@ use crate::commands::shared::folder;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
-/// Each system, where no endpoint is named besides.
-fn named(args: &SweepArgs) -> Result<Vec<NamedUrl>, Fail> {
-    let systems = NamedUrl::all(&args.system).given_as("--system")?;
-    match args.measure.target.is_typed() {
-        true => Err(Fail::usage(
-            "--system: it names the endpoints; leave out --base-url, --host and --port",
-        )),
-        false => Ok(systems),
-    }
-}
-
 /// Sweeps each, and says what is on the frontier. A system that cannot be used does not keep the others from their turn.
 pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
-    let systems = named(args)?;
+    let systems = NamedUrl::all(&args.system).given_as("--system")?;
+    refuse_if!(
+        args.measure.target.is_typed(),
+        "--system: it names the endpoints; leave out --base-url, --host and --port"
+    );
     let by_default = || folder::by_default(WallTime::now(), "sweep");
     let out: PathBuf = args.measure.verdict.out.clone().unwrap_or_else(by_default);
-    if out.join("run.json").exists() {
-        return Err(Fail::usage(format!("--out: {} already holds a run", out.display())));
-    }
+    refuse_if!(out.join("run.json").exists(), "--out: {} already holds a run", out.display());
     let mut worst = Exit::Good;
     let mut is_any = false;
     for NamedUrl { name, url, .. } in systems {

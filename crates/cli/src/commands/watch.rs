@@ -1,7 +1,6 @@
 //! `fizeau watch`: how near the speed of light production runs, by its own metrics and without any load.
 
 mod page;
-mod screen;
 
 use std::io::{IsTerminal, Write};
 use std::num::NonZeroU64;
@@ -9,6 +8,7 @@ use std::time::Duration;
 
 use fizeau::core::{Clock, Nanos, Tokens};
 use fizeau::experiment::SolSystems;
+use fizeau::report::Shown;
 use fizeau::roofline::{HourlyRate, System, UniformLoad};
 #[cfg(feature = "nvml")]
 use fizeau::telemetry::{DeviceChoice, NvmlSource};
@@ -22,11 +22,14 @@ use crate::args::WatchArgs;
 use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::runtime;
-use crate::terminal::say::{say, say_json};
+use crate::terminal::say::{pretty, say_either};
 use crate::terminal::screen::{Screen, is_dumb};
 
 /// How long the first pages may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How to say what a device costs, where its price is assumed.
+const OWN_PRICE: &str = "--gpu-hour is what you pay";
 
 pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
     check(args)?;
@@ -80,7 +83,7 @@ fn watch_gpus(named: &[String], watch: &mut FleetWatch, clock: MonotonicClock) -
 fn watch_gpus(named: &[String], _: &mut FleetWatch, _: MonotonicClock) -> Result<(), Fail> {
     match named {
         [] => Ok(()),
-        _ => Err(Fail::usage("--gpus: this program was built without NVIDIA's management library")),
+        _ => Err(usage!("--gpus: this program was built without NVIDIA's management library")),
     }
 }
 
@@ -95,13 +98,11 @@ fn check(args: &WatchArgs) -> Result<(), Fail> {
         let wrong = format!("--window is {}; it must be from --interval to a day", args.window);
         return Err(Fail::usage(wrong));
     }
-    if args.forward_pass.is_some()
-        && (args.system.pp, args.system.dp, args.system.replicas) != (1, 1, 1)
-    {
-        return Err(Fail::usage(
-            "--forward-pass: its records are of one rank; leave out --pp, --dp and --replicas, and give the devices of that rank",
-        ));
-    }
+    refuse_if!(
+        args.forward_pass.is_some()
+            && (args.system.pp, args.system.dp, args.system.replicas) != (1, 1, 1),
+        "--forward-pass: its records are of one rank; leave out --pp, --dp and --replicas, and give the devices of that rank"
+    );
     Ok(())
 }
 
@@ -127,12 +128,10 @@ fn once(args: &WatchArgs, watch: &FleetWatch, clock: MonotonicClock) -> Result<E
     if report.telling() == 0 {
         return Err(untold(&report));
     }
-    match args.json {
-        true => say_json(&report)?,
-        false => say(screen::text(&report, Screen::of_stdout().width))?,
-    }
+    let text = || Shown(&report).screen(Screen::of_stdout().width, OWN_PRICE);
+    say_either(args.json, || pretty(&report), text)?;
     let is_whole = report.telling() == report.replicas.len() && !report.is_impossible();
-    Ok(if is_whole { Exit::Good } else { Exit::Missed })
+    Ok(Exit::missed(!is_whole))
 }
 
 /// Until Ctrl-C, or until nobody reads any more.
@@ -170,10 +169,11 @@ fn show(args: &WatchArgs, report: &FleetReport) -> Result<bool, Fail> {
     let text = if args.json {
         serde_json::to_string(report).map_err(Fail::broken)?
     } else if !std::io::stdout().is_terminal() || is_dumb() {
-        screen::line(report)
+        Shown(report).line()
     } else {
         // From the upper left corner, and nothing behind or below what is written.
-        let text = screen::text(report, Screen::of_stdout().width).replace('\n', "\x1b[K\n");
+        let text = Shown(report).screen(Screen::of_stdout().width, OWN_PRICE);
+        let text = text.replace('\n', "\x1b[K\n");
         format!("\x1b[H{text}\x1b[K\n\x1b[J(Ctrl-C ends it)")
     };
     let mut out = std::io::stdout().lock();

@@ -15,7 +15,7 @@ use crate::commands::report::write_page;
 use crate::commands::shared::{checklist, folder, workload};
 use crate::commands::simulate::{Simulation, asked};
 use crate::commands::{bench, search};
-use crate::exit::{Exit, Fail};
+use crate::exit::{Exit, Fail, refuse_given};
 use crate::terminal::interrupt;
 use crate::terminal::say::say;
 
@@ -109,10 +109,8 @@ fn check(args: &SimulateArgs) -> Result<(), Fail> {
         (!of.metadata.is_empty(), "--metadata"),
         (of.label.is_some(), "--label"),
     ];
-    let Some((_, flag)) = flags.into_iter().find(|(is_given, _)| *is_given) else { return Ok(()) };
-    Err(Fail::usage(format!(
-        "{flag}: vLLM's JSON is of one configuration, and here are several; leave it out, or run each by itself"
-    )))
+    let why = "vLLM's JSON is of one configuration, and here are several; leave it out, or run each by itself";
+    refuse_given(&flags, |flag| format!("{flag}: {why}"))
 }
 
 fn exit(report: &WhatIf, is_asked: bool, cancel: &Cancel) -> Exit {

@@ -62,12 +62,11 @@ pub(crate) fn listen(cancel: Cancel) -> Result<(), Fail> {
     let runtime = runtime::single()?;
     let signals = {
         let _entered = runtime.enter();
-        Signals::listen()
-            .map_err(|error| Fail::broken(format!("the system delivers no signals: {error}")))?
+        Signals::listen().map_err(|error| broken!("the system delivers no signals: {error}"))?
     };
     let named = thread::Builder::new().name("fizeau-signals".into());
     let spawned = named.spawn(move || runtime.block_on(heed(signals)));
-    spawned.map_err(|error| Fail::broken(format!("the system cannot start a thread: {error}")))?;
+    spawned.map_err(|error| broken!("the system cannot start a thread: {error}"))?;
     Ok(())
 }
 

@@ -7,5 +7,5 @@ use crate::exit::Fail;
 /// A current-thread runtime with sockets, timers and signals.
 pub(crate) fn single() -> Result<Runtime, Fail> {
     let runtime = Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| Fail::broken(format!("the system cannot start an event loop: {error}")))
+    runtime.map_err(|error| broken!("the system cannot start an event loop: {error}"))
 }

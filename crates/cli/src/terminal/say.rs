@@ -14,15 +14,29 @@ pub(crate) fn say(text: impl Display) -> Result<(), Fail> {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe && !interrupt::is_hung_up() => {
-            Err(Fail::broken(format!("standard output: {error}")))
+            Err(broken!("standard output: {error}"))
         }
         _ => Ok(()),
     }
 }
 
+/// Prints a document where `json` asks for it, or else its text; a line's end behind them is not doubled.
+pub(crate) fn say_either<E: Display>(
+    json: bool,
+    document: impl FnOnce() -> Result<String, E>,
+    text: impl FnOnce() -> String,
+) -> Result<(), Fail> {
+    say(if json { document().map_err(Fail::broken)? } else { text() }.trim_end())
+}
+
 /// Prints a document.
 pub(crate) fn say_json(document: &impl Serialize) -> Result<(), Fail> {
-    say(serde_json::to_string_pretty(document).map_err(Fail::broken)?)
+    say(pretty(document).map_err(Fail::broken)?)
+}
+
+/// A document as JSON, for people.
+pub(crate) fn pretty(document: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(document)
 }
 
 /// Says something on standard error, as `eprintln!` does, but with nothing in it that a terminal would obey, since what is said often has

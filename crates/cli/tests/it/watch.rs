@@ -1,5 +1,7 @@
 //! `fizeau watch`, over pages of servers that behave as told.
 
+mod screen;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;

@@ -61,7 +61,7 @@ struct DeviceRates {
 }
 
 /// One direction, and for one hop.
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct LinkDocument {
     topology: &'static str,
     bytes_per_s: f64,
@@ -84,11 +84,7 @@ fn link(link: &super::Link) -> LinkDocument {
         topology: link.topology.name(),
         bytes_per_s: link.bandwidth.get(),
         hop_s: link.latency.get(),
-        devices: None,
-        reduces: None,
-        dimensions: None,
-        pair_bytes_per_s: None,
-        bridged_devices: None,
+        ..LinkDocument::default()
     };
     match link.topology {
         Topology::Switch { domain, reduces } => LinkDocument {

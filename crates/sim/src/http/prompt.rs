@@ -91,10 +91,10 @@ impl<'de> Deserialize<'de> for PromptField {
     }
 }
 
-/// The methods of a visitor for what is neither a prompt nor an id.
+/// The methods of a visitor for what is no prompt.
 macro_rules! something_else {
-    ($of:ident: $($visit:ident $value:ty),+) => {
-        $(fn $visit<E>(self, _: $value) -> Result<$of, E> { Ok($of::Else) })+
+    ($($visit:ident $value:ty),+) => {
+        $(fn $visit<E>(self, _: $value) -> Result<PromptField, E> { Ok(PromptField::Else) })+
     };
 }
 
@@ -117,9 +117,12 @@ impl<'de> Visitor<'de> for PromptVisitor {
         let (mut several, mut no_ids) = (false, false);
         while let Some(item) = items.next_element()? {
             match item {
-                Item::Id(id) => ids.push(id),
-                Item::Prompt => several = true,
-                Item::Else => no_ids = true,
+                // A prompt by itself.
+                Value::String(_) | Value::Array(_) => several = true,
+                item => match item.as_u64().and_then(|id| u32::try_from(id).ok()) {
+                    Some(id) => ids.push(id),
+                    None => no_ids = true,
+                },
             }
         }
         Ok(match (several, no_ids) {
@@ -129,67 +132,16 @@ impl<'de> Visitor<'de> for PromptVisitor {
         })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PromptField, A::Error> {
-        skip_map(map).map(|()| PromptField::Else)
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PromptField, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(PromptField::Else)
     }
 
-    something_else!(PromptField: visit_bool bool, visit_u64 u64, visit_i64 i64, visit_f64 f64);
+    something_else!(visit_bool bool, visit_u64 u64, visit_i64 i64, visit_f64 f64);
 
     fn visit_unit<E>(self) -> Result<PromptField, E> {
         Ok(PromptField::Else)
     }
-}
-
-/// An element of a list.
-enum Item {
-    Id(u32),
-    /// A text or a list: a prompt by itself.
-    Prompt,
-    Else,
-}
-
-impl<'de> Deserialize<'de> for Item {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ItemVisitor)
-    }
-}
-
-struct ItemVisitor;
-
-impl<'de> Visitor<'de> for ItemVisitor {
-    type Value = Item;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a token id")
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Item, E> {
-        Ok(u32::try_from(number).map_or(Item::Else, Item::Id))
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Item, E> {
-        Ok(Item::Prompt)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Item, A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Item::Prompt)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Item, A::Error> {
-        skip_map(map).map(|()| Item::Else)
-    }
-
-    something_else!(Item: visit_bool bool, visit_i64 i64, visit_f64 f64);
-
-    fn visit_unit<E>(self) -> Result<Item, E> {
-        Ok(Item::Else)
-    }
-}
-
-fn skip_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
-    while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-    Ok(())
 }
 
 // Conversations, as the routes have them that take messages.

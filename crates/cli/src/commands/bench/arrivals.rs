@@ -15,9 +15,7 @@ pub(crate) fn cap(args: &InFlightArgs) -> Result<Option<NonZeroU32>, Fail> {
     };
     let cap_u32 = u32::try_from(cap).ok().and_then(NonZeroU32::new);
     cap_u32.map(Some).ok_or_else(|| {
-        Fail::usage(format!(
-            "--max-concurrency {cap}: give a number of requests in flight, at least 1"
-        ))
+        usage!("--max-concurrency {cap}: give a number of requests in flight, at least 1")
     })
 }
 
@@ -25,17 +23,16 @@ pub(crate) fn cap(args: &InFlightArgs) -> Result<Option<NonZeroU32>, Fail> {
 pub(crate) fn arrivals(args: &ArrivalArgs, is_capped: bool) -> Result<ArrivalLaw, Fail> {
     let law = law(args)?;
     let spacing = spacing(args)?;
-    if args.arrival_rescale && !matches!(law, Law::Rate(rate) if rate.is_finite()) {
-        return Err(Fail::usage(
-            "--arrival-rescale: it stretches arrivals to a rate; give one with --request-rate",
-        ));
-    }
+    refuse_if!(
+        args.arrival_rescale && !matches!(law, Law::Rate(rate) if rate.is_finite()),
+        "--arrival-rescale: it stretches arrivals to a rate; give one with --request-rate"
+    );
     match law {
         Law::Rate(rate) => rate_of(args, rate, is_capped),
         Law::Ramp(shape) => ramp(args, shape, spacing),
         Law::Series(text) => ArrivalLaw::stages(text, spacing).given_as("--request-rate-series"),
         Law::Burst(_) if args.spacing.burstiness.to_bits() != 1.0_f64.to_bits() => {
-            Err(Fail::usage("--burstiness: gaps within --burst are those of a Poisson process"))
+            Err(usage!("--burstiness: gaps within --burst are those of a Poisson process"))
         }
         Law::Burst(text) => ArrivalLaw::bursts(text).given_as("--burst"),
         Law::Diurnal(text) => ArrivalLaw::diurnal(text, spacing).given_as("--diurnal"),
@@ -70,9 +67,9 @@ fn law(args: &ArrivalArgs) -> Result<Law<'_>, Fail> {
         (Some((_, law)), None) => Ok(law),
         // An infinite rate is none: vLLM's own scripts say both.
         (Some((_, Law::Rate(f64::INFINITY))), Some((_, law))) => Ok(law),
-        (Some((one, _)), Some((other, _))) => Err(Fail::usage(format!(
-            "{one} and {other} both say when requests leave: give one of them"
-        ))),
+        (Some((one, _)), Some((other, _))) => {
+            Err(usage!("{one} and {other} both say when requests leave: give one of them"))
+        }
     }
 }
 
@@ -90,19 +87,16 @@ pub(crate) fn arrivals_flag(args: &ArrivalArgs) -> &'static str {
 fn spacing(args: &ArrivalArgs) -> Result<Spacing, Fail> {
     let burstiness = args.spacing.burstiness;
     Spacing::of_burstiness(burstiness).ok_or_else(|| {
-        Fail::usage(format!(
-            "--burstiness {burstiness}: give a number above 0; 1 is Poisson, inf is constant"
-        ))
+        usage!("--burstiness {burstiness}: give a number above 0; 1 is Poisson, inf is constant")
     })
 }
 
 /// vLLM's reading: an infinite rate sends all at once, an infinite burstiness at equal distances.
 fn rate_of(args: &ArrivalArgs, rate: f64, is_capped: bool) -> Result<ArrivalLaw, Fail> {
-    if rate.is_nan() || rate <= 0.0 {
-        return Err(Fail::usage(format!(
-            "--request-rate {rate}: give requests per second above 0, or inf for all at once"
-        )));
-    }
+    refuse_if!(
+        rate.is_nan() || rate <= 0.0,
+        "--request-rate {rate}: give requests per second above 0, or inf for all at once"
+    );
     let rescale = if args.arrival_rescale { Rescale::ToMean } else { Rescale::None };
     let cap = if is_capped { InFlightCap::Some } else { InFlightCap::None };
     Ok(ArrivalLaw::as_vllm(PerSec::new(rate), args.spacing.burstiness, rescale, cap))
@@ -110,7 +104,7 @@ fn rate_of(args: &ArrivalArgs, rate: f64, is_capped: bool) -> Result<ArrivalLaw,
 
 fn ramp(args: &ArrivalArgs, shape: RampShape, spacing: Spacing) -> Result<ArrivalLaw, Fail> {
     let given = |flag: &str, value: Option<f64>| {
-        value.ok_or_else(|| Fail::usage(format!("{flag}: a ramp goes from one rate to another")))
+        value.ok_or_else(|| usage!("{flag}: a ramp goes from one rate to another"))
     };
     let from =
         rate_number("--ramp-up-start-rps", given("--ramp-up-start-rps", args.ramp_up_start_rps)?)?;
@@ -126,15 +120,13 @@ fn ramp(args: &ArrivalArgs, shape: RampShape, spacing: Spacing) -> Result<Arriva
 fn rate_number(flag: &str, rate: f64) -> Result<PerSec, Fail> {
     match rate {
         rate if rate.is_finite() && rate >= 0.0 => Ok(PerSec::new(rate)),
-        _ => Err(Fail::usage(format!("{flag}: {rate} is not a number of requests per second"))),
+        _ => Err(usage!("{flag}: {rate} is not a number of requests per second")),
     }
 }
 
 fn seconds(flag: &str, seconds: f64) -> Result<Seconds, Fail> {
     match seconds {
         seconds if seconds.is_finite() && seconds > 0.0 => Ok(Seconds::new(seconds)),
-        _ => Err(Fail::usage(format!(
-            "{flag}: {seconds} s is not a length of time: give more than 0"
-        ))),
+        _ => Err(usage!("{flag}: {seconds} s is not a length of time: give more than 0")),
     }
 }

@@ -22,7 +22,7 @@ use crate::args::{ArrivalArgs, LevelArgs, ProbeArgs, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::checklist;
 use crate::commands::shared::workload;
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail, Named, refuse_given};
 use crate::terminal::progress::{Progress, Title, View};
 use crate::terminal::say::say;
 
@@ -123,7 +123,7 @@ impl<'a> LevelOutputs<'a> {
                 lines.push(format!("not written, since the run was interrupted: {path}"));
             } else {
                 let written = file.write(&result.to_json());
-                written.map_err(|error| Fail::broken(format!("{path}: {error}")))?;
+                written.map_err(|error| broken!("{path}: {error}"))?;
                 lines.push(format!("result: {path}"));
             }
         }
@@ -215,13 +215,11 @@ fn replay(args: &LevelArgs, is_capped: bool) -> Result<TracePacing, Fail> {
         (args.replay.trace_speedup.is_some(), "--trace-speedup"),
         (args.replay.ignore_trace_times, "--ignore-trace-times"),
     ];
-    match given.into_iter().find(|(is_given, _)| *is_given) {
-        None => Ok(TracePacing::ClosedLoop),
-        Some((_, flag)) => Err(Fail::usage(format!(
-            "{flag} needs a trace, and --dataset-name {} is not one",
-            args.workload.dataset_name
-        ))),
-    }
+    let name = &args.workload.dataset_name;
+    refuse_given(&given, |flag| {
+        format!("{flag} needs a trace, and --dataset-name {name} is not one")
+    })?;
+    Ok(TracePacing::ClosedLoop)
 }
 
 /// What becomes of the text of replies.
@@ -237,7 +235,7 @@ fn vllm_run(
 ) -> Result<VllmRun, Fail> {
     let pair = |pair: &String| match pair.split_once('=') {
         Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
-        None => Err(Fail::usage(format!("--metadata {pair}: write KEY=VALUE"))),
+        None => Err(usage!("--metadata {pair}: write KEY=VALUE")),
     };
     Ok(VllmRun {
         date: now.compact(),

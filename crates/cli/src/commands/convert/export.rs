@@ -11,13 +11,11 @@ use crate::terminal::say::say;
 pub(super) fn run(args: &ConvertArgs, format: &str) -> Result<Exit, Fail> {
     let format = ForeignFormats::named(format).named("--to")?;
     let [path] = args.inputs.as_slice() else {
-        return Err(Fail::usage("--to: name one run at a time"));
+        bail!("--to: name one run at a time");
     };
     if RunFolder::holds_whatif(path) {
         let path = path.display();
-        return Err(Fail::usage(format!(
-            "{path}: several configurations side by side; name one: {path}/configuration-01"
-        )));
+        bail!("{path}: several configurations side by side; name one: {path}/configuration-01");
     }
     let source = ExportSource::read(path).map_err(Fail::usage)?;
     source.cut().iter().for_each(|(level, cut)| note_cut(level, Some(*cut)));

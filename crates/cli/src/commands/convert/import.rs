@@ -19,7 +19,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
             ImportError::OwnRun { .. } => "; --to FORMAT writes it in the form of another tool",
             _ => "",
         };
-        Fail::usage(format!("{error}{remedy}"))
+        usage!("{error}{remedy}")
     })?;
     if let [first, others @ ..] = imported.passed_over.as_slice() {
         let others = match others.len() {
@@ -31,12 +31,11 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
     let folders = imported.folders(&args.out);
     // Before the first is written, so that none is if one cannot be.
     for folder in &folders {
-        if folder.join("run.json").exists() {
-            return Err(Fail::usage(format!(
-                "--out: {} already holds a run; name another folder or remove it",
-                folder.display()
-            )));
-        }
+        refuse_if!(
+            folder.join("run.json").exists(),
+            "--out: {} already holds a run; name another folder or remove it",
+            folder.display()
+        );
     }
     for (run, folder) in imported.runs.into_iter().zip(folders) {
         let page = match run.has_tapes() {
@@ -49,7 +48,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
     for error in &imported.refused {
         tell!("not imported: {error}");
     }
-    Ok(if imported.refused.is_empty() { Exit::Good } else { Exit::Missed })
+    Ok(Exit::missed(!imported.refused.is_empty()))
 }
 
 /// Writes the folder of a run: where its levels have tapes, one like any other.

@@ -36,28 +36,23 @@ impl From<QueryError> for Fail {
 pub(super) fn axes(args: &AxisArgs, of_folders: bool) -> Result<Vec<Axis>, Fail> {
     let preset = match &args.preset {
         Some(name) => Some(AxesPreset::named(name).ok_or_else(|| {
-            Fail::usage(format!(
-                "--axes: no axes are called `{name}`; there are {}",
-                AxesPreset::names()
-            ))
+            usage!("--axes: no axes are called `{name}`; there are {}", AxesPreset::names())
         })?),
         None if of_folders => AxesPreset::all().first().copied(),
         None => None,
     };
     let axes = match (&*args.axes, preset) {
         ([], Some(preset)) => preset.axes().to_vec(),
-        ([], None) => {
-            return Err(Fail::usage(
-                "name a column to --maximize or to --minimize: a table does not say which way is better",
-            ));
-        }
+        ([], None) => bail!(
+            "name a column to --maximize or to --minimize: a table does not say which way is better"
+        ),
         (axes, _) => axes.to_vec(),
     };
     match Axis::repeated(&axes) {
-        Some(axis) => Err(Fail::usage(format!(
+        Some(axis) => Err(usage!(
             "--maximize and --minimize: `{}` is named twice; name each column once",
             axis.name()
-        ))),
+        )),
         None => Ok(axes),
     }
 }
@@ -67,18 +62,17 @@ fn numbers(text: &str, axes: &[Axis]) -> Result<Vec<f64>, Fail> {
         text.split([',', ' ']).filter(|part| !part.is_empty()).map(str::parse).collect();
     match parsed {
         Ok(numbers) if numbers.len() == axes.len() => Ok(numbers),
-        _ => Err(Fail::usage(format!(
+        _ => Err(usage!(
             "--hypervolume: `{text}`; give a number for each axis, in this order: {}",
             axes.iter().map(Axis::name).collect::<Vec<_>>().join(",")
-        ))),
+        )),
     }
 }
 
 /// `0.5`, `5%`, or one of these for each axis.
 fn epsilons(text: &str, axes: usize) -> Result<Vec<Epsilon>, Fail> {
     Epsilon::parse_list(text, axes).ok_or_else(|| {
-        Fail::usage(format!(
-            "--epsilon: `{text}`; give one for all axes or one for each of {axes}, such as 0.5 or 5%"
-        ))
+        usage!(
+            "--epsilon: `{text}`; give one for all axes or one for each of {axes}, such as 0.5 or 5%")
     })
 }

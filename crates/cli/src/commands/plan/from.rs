@@ -27,24 +27,21 @@ impl FromArg {
             Some((name, path)) => (Some(name), PathBuf::from(path)),
             None => (None, PathBuf::from(first)),
         };
-        if !path.exists() {
-            return Err(Fail::usage(format!("--from {first}: there is no such folder or file")));
-        }
+        refuse_if!(!path.exists(), "--from {first}: there is no such folder or file");
         let last = || path.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.map(str::to_owned).or_else(last).unwrap_or_else(|| first.to_owned());
         let mut from = Self { name, path, gpus: None, gpu_hour: None, hardware: None, tco: None };
         parts.try_for_each(|part| from.set(part))?;
-        if from.gpu_hour.is_some() && from.tco.is_some() {
-            return Err(Fail::usage(format!(
-                "--from {}: gpu-hour and tco both give a price; leave one out",
-                from.name
-            )));
-        }
+        refuse_if!(
+            from.gpu_hour.is_some() && from.tco.is_some(),
+            "--from {}: gpu-hour and tco both give a price; leave one out",
+            from.name
+        );
         Ok(from)
     }
 
     fn set(&mut self, part: &str) -> Result<(), Fail> {
-        let wrong = |wanted: &str| Fail::usage(format!("--from {}: `{part}`: {wanted}", self.name));
+        let wrong = |wanted: &str| usage!("--from {}: `{part}`: {wanted}", self.name);
         let (key, value) = part.split_once('=').ok_or_else(|| wrong("write KEY=VALUE"))?;
         match key {
             "gpus" => {
@@ -65,13 +62,12 @@ impl FromArg {
 /// Refuses two of one name, which nobody could tell apart.
 pub(super) fn distinct(all: &[FromArg]) -> Result<(), Fail> {
     for (index, from) in all.iter().enumerate() {
-        if all.iter().take(index).any(|other| other.name == from.name) {
-            return Err(Fail::usage(format!(
-                "--from: two sources are called {name}; name them, such as --from a={path}",
-                name = from.name,
-                path = from.path.display()
-            )));
-        }
+        refuse_if!(
+            all.iter().take(index).any(|other| other.name == from.name),
+            "--from: two sources are called {name}; name them, such as --from a={path}",
+            name = from.name,
+            path = from.path.display()
+        );
     }
     Ok(())
 }

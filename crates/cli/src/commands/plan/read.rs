@@ -26,9 +26,9 @@ pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica,
 pub(super) fn of_run(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
     if RunFolder::holds_whatif(&from.path) {
         let path = from.path.display();
-        return Err(Fail::usage(format!(
+        bail!(
             "--from {path}: several configurations side by side; name one: {path}/configuration-01"
-        )));
+        );
     }
     let stored = report::read(&from.path, &args.goodput, &system_args(from, args))
         .named(&format!("--from {}", from.path.display()))?;

@@ -24,7 +24,7 @@ pub(super) fn run(asked: &ReportRequest<'_>, args: &ExportArgs) -> Result<Exit, 
     let run = asked.reader.run();
     // What cannot be sent is said before anything is read.
     let targets = args.push.iter().map(|url| PushTarget::parse(url)).collect::<Result<Vec<_>, _>>();
-    let targets = targets.map_err(|error| Fail::usage(format!("--push {error}")))?;
+    let targets = targets.map_err(|error| usage!("--push {error}"))?;
     if let Some(file) = &args.requests_csv {
         requests::csv(run, file)?;
     }
@@ -67,7 +67,7 @@ fn send(target: &PushTarget, exposition: &Exposition, run: &str) -> Result<(), F
         }
     };
     let sent = runtime::single()?.block_on(target.send(run, body, endpoint::proxy()?));
-    sent.map_err(|error| Fail::broken(format!("--push {target}: {error}")))?;
+    sent.map_err(|error| broken!("--push {target}: {error}"))?;
     tell!("sent to {}", target.address(run));
     Ok(())
 }
@@ -79,9 +79,9 @@ fn one_to_the_screen(args: &ExportArgs) -> Result<(), Fail> {
     let to_screen = files.filter(|(_, file)| file.as_deref().is_some_and(sink::is_screen));
     let flags: Vec<&str> = to_screen.map(|(flag, _)| flag).collect();
     match flags.as_slice() {
-        [first, second, ..] => Err(Fail::usage(format!(
+        [first, second, ..] => Err(usage!(
             "{first} and {second} both go to standard output: name a file for one, {second}=FILE"
-        ))),
+        )),
         _ => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use fizeau::report::{ImportedTableRun, LevelTable, Shown, Terminal};
 use super::export::Sink;
 use super::page::PageLocation;
 use super::{PAGE, say_page};
-use crate::args::{ReportArgs, TrustArgs};
+use crate::args::ReportArgs;
 use crate::commands::shared::checklist;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::{say, say_json};
@@ -57,12 +57,8 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
         }))?;
         say_page(page.as_deref())?;
     }
-    Ok(enforced(&args.trust))
-}
-
-/// Nothing can be told of any row, and such a row does not pass.
-fn enforced(trust: &TrustArgs) -> Exit {
-    checklist::enforce(&checklist(), trust, Exit::Good)
+    // Nothing can be told of any row, and such a row does not pass.
+    Ok(checklist::enforce(&checklist(), &args.trust, Exit::Good))
 }
 
 /// The checklist of such a run.
@@ -95,6 +91,6 @@ pub(super) fn takes_no_tapes(path: &Path, args: &ReportArgs) -> Result<(), Fail>
     let flags: Vec<&str> = given.chain(speed_of_light).collect();
     match flags.as_slice() {
         [] => Ok(()),
-        flags => Err(Fail::usage(format!("{}: {}: {NO_TAPES}", flags.join(", "), path.display()))),
+        flags => Err(usage!("{}: {}: {NO_TAPES}", flags.join(", "), path.display())),
     }
 }

@@ -18,14 +18,13 @@ const PAGE: &str = "comparison.html";
 
 /// Why runs of which no two have tapes are not tested against each other.
 const UNTESTED: &str = "a run that was imported without tapes has no requests and no intervals, and a test needs one of \
- them";
+                        them";
 
 pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
-    if args.json || args.markdown || args.export.is_wanted() || args.view.is_asked() {
-        return Err(Fail::usage(
-            "report: several runs make only a page; `fizeau compare --json` compares them",
-        ));
-    }
+    refuse_if!(
+        args.json || args.markdown || args.export.is_wanted() || args.view.is_asked(),
+        "report: several runs make only a page; `fizeau compare --json` compares them"
+    );
     let SeveralRuns { runs, own } = read(args, paths)?;
     let (mut all, mut imported) = (Vec::new(), Vec::new());
     for (name, run) in runs {
@@ -64,7 +63,7 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
         is_missed |= checklist::say_missed(&figures::checklist(), &args.trust, &of);
     }
     let is_invalid = all.iter().any(|(_, report)| report.verdict() == Verdict::Invalid);
-    Ok(if is_invalid || is_missed { Exit::Missed } else { Exit::Good })
+    Ok(Exit::missed(is_invalid || is_missed))
 }
 
 /// The page of one run, or of several.

@@ -16,15 +16,12 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
         [(PictureFormat::Svg, &args.pictures.svg), (PictureFormat::Png, &args.pictures.png)];
     let asked: Vec<(PictureFormat, &Path)> =
         asked.into_iter().filter_map(|(kind, out)| Some((kind, out.as_deref()?))).collect();
-    if args.export.is_wanted() {
-        return Err(Fail::usage(
-            "--svg and --png go with no flag that writes files for other programs; run the \
-             command twice",
-        ));
-    }
-    if asked.is_empty() {
-        return Err(Fail::usage("--chart: say where it goes: --svg FILE or --png FILE"));
-    }
+    refuse_if!(
+        args.export.is_wanted(),
+        "--svg and --png go with no flag that writes files for other programs; run the \
+         command twice"
+    );
+    refuse_if!(asked.is_empty(), "--chart: say where it goes: --svg FILE or --png FILE");
     let runs = runs(args, paths)?;
     for (kind, out) in asked {
         match args.pictures.chart() {
@@ -44,7 +41,7 @@ fn all(kind: PictureFormat, out: &Path, runs: &[ChartRun]) -> Result<(), Fail> {
     let reasons: Vec<String> = reasons.iter().map(ToString::to_string).collect();
     if files.is_empty() {
         let (ending, reasons) = (kind.ending(), reasons.join("; "));
-        return Err(Fail::usage(format!("--{ending}: no chart has data: {reasons}")));
+        bail!("--{ending}: no chart has data: {reasons}");
     }
     fs::create_dir_all(out).named(&named(kind, out))?;
     for (name, file) in files {

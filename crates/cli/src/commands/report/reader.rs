@@ -9,7 +9,7 @@ use super::level::note_cut;
 use crate::args::{ReportArgs, SpeedOfLightArgs, goal};
 use crate::commands::shared::record::NO_REFERENCE;
 use crate::commands::shared::{hardware, imported, speed};
-use crate::exit::{Fail, Named};
+use crate::exit::{Fail, Named, read_named};
 
 /// Reads the run in `path`, with per-request goals and speed of light as the run has them, but for what is given.
 pub(crate) fn read(
@@ -87,8 +87,7 @@ fn reference(
     }
     let given = said.calibration.as_ref().filter(|_| !said.is_uncalibrated());
     if let Some(path) = given {
-        let text = std::fs::read_to_string(path);
-        parts.files.calibration = Some(text.named(&format!("--calibration {}", path.display()))?);
+        parts.files.calibration = Some(read_named("--calibration", path)?);
     }
     parts.deployment = speed::deployment(said, parts.deployment);
     if said.is_uncalibrated() {
@@ -97,7 +96,7 @@ fn reference(
     if !(parts.has_model() && parts.has_device()) {
         let missing = if parts.has_model() { "--hardware" } else { "--model-config" };
         return match said.model_config.is_some() || said.hardware.is_some() {
-            true => Err(Fail::usage(format!("{missing}: name it too, since the run has none"))),
+            true => Err(usage!("{missing}: name it too, since the run has none")),
             false => Ok(None),
         };
     }

@@ -10,9 +10,7 @@ use crate::terminal::say::plain;
 pub(super) fn of(run: &StoredRun) -> Result<Option<(SearchDocument, String)>, Fail> {
     let Some(document) = run.search()? else { return Ok(None) };
     let path = run.path().join("search.txt");
-    if !path.is_file() {
-        return Err(Fail::usage("search.txt: it is missing beside search.json"));
-    }
+    refuse_if!(!path.is_file(), "search.txt: it is missing beside search.json");
     let text = std::fs::read_to_string(path).named("search.txt")?;
     // What a file says may hold what a terminal would obey.
     Ok(Some((document, plain(text.trim_end()))))

@@ -7,7 +7,7 @@ use crate::exit::{Exit, Fail};
 
 /// Refuses what `args` ask for.
 pub(super) fn run(_: &ReportArgs, _: &[PathBuf]) -> Result<Exit, Fail> {
-    Err(Fail::usage(
-        "--svg and --png: this fizeau was built without pictures; build it with `--features pictures`, or take the charts of report.html",
+    Err(usage!(
+        "--svg and --png: this fizeau was built without pictures; build it with `--features pictures`, or take the charts of report.html"
     ))
 }

@@ -6,7 +6,7 @@ use fizeau::transport::{ConnectionUse, HttpVersion, Proxy, Secret, StampChoice, 
 
 use crate::args::{ConnectionArgs, EndpointArgs, HttpVersionArg, SamplingArgs};
 use crate::commands::shared::workload::sampling_body;
-use crate::exit::{Fail, Named};
+use crate::exit::{Fail, Named, read_named};
 
 /// The endpoint that `args` name, at `base_urls`. Nothing is read but the API key.
 pub(crate) fn spec(
@@ -38,9 +38,7 @@ pub(crate) fn spec(
 /// From a file, or from the environment; never from the command line, which others can read.
 fn api_key(args: &EndpointArgs) -> Result<Option<Secret>, Fail> {
     if let Some(path) = &args.api_key_file {
-        let name = format!("--api-key-file {}", path.display());
-        let text = std::fs::read_to_string(path).named(&name)?;
-        return Ok(Some(Secret::new(text.trim())));
+        return Ok(Some(Secret::new(read_named("--api-key-file", path)?.trim())));
     }
     let from = ["FIZEAU_API_KEY", "OPENAI_API_KEY"];
     let mut keys = from.iter().filter_map(|name| std::env::var(name).ok());
@@ -50,9 +48,7 @@ fn api_key(args: &EndpointArgs) -> Result<Option<Secret>, Fail> {
 fn timeouts(args: &EndpointArgs) -> Result<Timeouts, Fail> {
     let seconds = |flag: &str, value: Option<f64>| match value {
         None => Ok(None),
-        Some(0.0) => Err(Fail::usage(format!(
-            "{flag}: 0 seconds are over at once; give more, or leave it out"
-        ))),
+        Some(0.0) => Err(usage!("{flag}: 0 seconds are over at once; give more, or leave it out")),
         Some(value) => Nanos::from_secs_f64(value).map(Some).named(flag),
     };
     Ok(Timeouts {

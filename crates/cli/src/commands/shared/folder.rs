@@ -20,6 +20,5 @@ pub(crate) fn by_default(now: WallTime, what: &str) -> PathBuf {
 
 /// Writes a file that a flag names.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Fail> {
-    std::fs::write(path, text)
-        .map_err(|error| Fail::broken(format!("cannot write {}: {error}", path.display())))
+    std::fs::write(path, text).map_err(|error| broken!("cannot write {}: {error}", path.display()))
 }

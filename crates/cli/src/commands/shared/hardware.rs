@@ -1,12 +1,14 @@
-//! The device that a command line means.
+//! The device that a command line means, and how it is known to behave.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use fizeau::experiment::LoadedDevice;
+use fizeau::roofline::Calibration;
 
 use crate::args::refusal::refused;
-use crate::exit::Fail;
+use crate::exit::{Fail, Named, read_named};
 
 /// What was said of devices: a run asks for its own once a level, and once is enough to hear it.
 static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -21,6 +23,12 @@ pub(crate) fn named(hardware: &str) -> Result<LoadedDevice, Fail> {
         }
     }
     Ok(found)
+}
+
+/// The calibration in the file that `--calibration` names.
+pub(crate) fn calibration(path: &Path) -> Result<Calibration, Fail> {
+    let text = read_named("--calibration", path)?;
+    Calibration::from_json(&text).named(&format!("--calibration {}", path.display()))
 }
 
 /// The device by its name, or the one in the file of that name. `whose` stands before what is wrong.

@@ -17,8 +17,8 @@ pub(crate) fn open_with_tapes(path: &Path) -> Result<StoredRun, Fail> {
 /// That a run has figures alone, and what there is to do with it.
 pub(crate) fn no_requests(path: &Path) -> Fail {
     let path = path.display();
-    Fail::usage(format!(
+    usage!(
         "{path}: imported without tapes: its figures have no requests behind them and no intervals; `fizeau pareto` and \
          `fizeau report` of several runs show its levels beside others"
-    ))
+    )
 }

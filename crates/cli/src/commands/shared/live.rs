@@ -13,18 +13,16 @@ pub(crate) fn view(args: LiveArgs) -> Result<View, Fail> {
         return Ok(View::Lines);
     }
     let view = screen()?;
-    if !std::io::stderr().is_terminal() {
-        return Err(Fail::usage(
-            "--live needs a terminal on standard error; leave it out, and the run is measured in \
-             silence",
-        ));
-    }
-    if is_dumb() {
-        return Err(Fail::usage(
-            "--live needs a terminal with a full screen (TERM=dumb has none); leave it out, and \
-             the run is shown in lines",
-        ));
-    }
+    refuse_if!(
+        !std::io::stderr().is_terminal(),
+        "--live needs a terminal on standard error; leave it out, and the run is measured in \
+         silence"
+    );
+    refuse_if!(
+        is_dumb(),
+        "--live needs a terminal with a full screen (TERM=dumb has none); leave it out, and \
+         the run is shown in lines"
+    );
     Ok(view)
 }
 
@@ -35,7 +33,7 @@ fn screen() -> Result<View, Fail> {
 
 #[cfg(not(feature = "tui"))]
 fn screen() -> Result<View, Fail> {
-    Err(Fail::usage(
-        "--live: this program was built without it; build it with --features tui, or leave it out",
+    Err(usage!(
+        "--live: this program was built without it; build it with --features tui, or leave it out"
     ))
 }

@@ -62,18 +62,16 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
 
 /// Refuses what is for figures that are intermediate, and does nothing in a step that is simulated.
 fn check(args: &SystemArgs) -> Result<(), Fail> {
-    if args.choices.prefix != Prefix::default() {
-        return Err(Fail::usage(
-            "--prefix works only with `fizeau sol`; a simulated engine finds shared prefixes \
-             with --enable-prefix-caching",
-        ));
-    }
-    if args.choices.overlap != Overlap::default() {
-        return Err(Fail::usage(
-            "--overlap two-batches works only with `fizeau sol`; a simulated step does one thing \
-             after the other",
-        ));
-    }
+    refuse_if!(
+        args.choices.prefix != Prefix::default(),
+        "--prefix works only with `fizeau sol`; a simulated engine finds shared prefixes \
+         with --enable-prefix-caching"
+    );
+    refuse_if!(
+        args.choices.overlap != Overlap::default(),
+        "--overlap two-batches works only with `fizeau sol`; a simulated step does one thing \
+         after the other"
+    );
     Ok(())
 }
 
@@ -81,9 +79,7 @@ fn check(args: &SystemArgs) -> Result<(), Fail> {
 fn timed(scenario: Scenario, args: &StepArgs) -> Result<Scenario, Fail> {
     let is_declined = args.calibration.as_ref().is_some_and(|path| path.as_os_str() == "none");
     if let Some(path) = args.calibration.as_ref().filter(|_| !is_declined) {
-        let flag = format!("--calibration {}", path.display());
-        let text = std::fs::read_to_string(path).named(&flag)?;
-        let calibration = Calibration::from_json(&text).named(&flag)?;
+        let calibration = hardware::calibration(path)?;
         let engine = args.calibration_engine.clone();
         let predictor = calibration.predictor(scenario.system(), engine.as_deref());
         predictor.warnings().iter().for_each(|warning| tell!("note: {warning}"));
@@ -107,7 +103,7 @@ fn as_shipped(scenario: Scenario, engine: &str) -> Result<Scenario, Fail> {
     let shipped = Calibration::shipped(engine, device).ok_or_else(|| {
         let wrong =
             format!("--calibration-engine {engine}: no calibration ships for it on {device}, as for sglang, trtllm and vllm where they were measured");
-        Fail::usage(format!("{wrong}; name the file of one with --calibration"))
+        usage!("{wrong}; name the file of one with --calibration")
     })?;
     let predictor = shipped.calibration.predictor(scenario.system(), Some(engine));
     predictor.warnings().iter().for_each(|warning| tell!("note: {warning}"));
@@ -130,16 +126,8 @@ fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
 
 /// What model and device are called, where the flags say so or say neither.
 pub(crate) fn names(args: &SystemArgs) -> Result<(&str, &str), Fail> {
-    match (&args.model_config, &args.hardware) {
-        (Some(model), Some(hardware)) => Ok((model, hardware)),
-        (None, None) => Ok((DEFAULT.0, DEFAULT.2)),
-        (Some(_), None) => {
-            Err(Fail::usage("--hardware: name the device that --model-config is for"))
-        }
-        (None, Some(_)) => {
-            Err(Fail::usage("--model-config: name the model that --hardware is for"))
-        }
-    }
+    let named = speed::both(&args.model_config, &args.hardware)?;
+    Ok(named.map_or((DEFAULT.0, DEFAULT.2), |(model, hardware)| (model, hardware)))
 }
 
 fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
@@ -152,10 +140,10 @@ fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
         admission: if args.reserve { Admission::Whole } else { Admission::AsItGrows },
         prefix_caching: match args.enable_prefix_caching {
             Some(Some(blocks)) => {
-                return Err(Fail::usage(format!(
+                bail!(
                     "--enable-prefix-caching {blocks}: an engine keeps prefixes in the blocks of its cache; give their number \
                      with --num-gpu-blocks, or leave it out"
-                )));
+                );
             }
             Some(None) => PrefixCaching::On,
             None => PrefixCaching::Off,
@@ -169,11 +157,11 @@ fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
 
 fn speculation(args: &EngineArgs, of: &System) -> Result<Option<(Speculation, u32)>, Fail> {
     match args.drafts.draft {
-        Some(0) => Err(Fail::usage(
-            "--draft 0: give at least 1; `fizeau sol --draft 0` finds the length that is expected to be best",
+        Some(0) => Err(usage!(
+            "--draft 0: give at least 1; `fizeau sol --draft 0` finds the length that is expected to be best"
         )),
         Some(length) if length > MOST_DRAFTED => {
-            Err(Fail::usage(format!("--draft {length}: give a number from 1 to {MOST_DRAFTED}")))
+            Err(usage!("--draft {length}: give a number from 1 to {MOST_DRAFTED}"))
         }
         _ => sol::speculation(&args.drafts, of),
     }

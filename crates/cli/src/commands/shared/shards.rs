@@ -46,8 +46,8 @@ pub(crate) fn resuming(
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let given = args.shard.as_deref().map(str::parse).transpose().map_err(|error| match error {
-        ShardTextError::NotText { .. } => Fail::usage(format!("--shard {error}")),
-        error => Fail::usage(format!("--shard: {error}")),
+        ShardTextError::NotText { .. } => usage!("--shard {error}"),
+        error => usage!("--shard: {error}"),
     })?;
     let found = ShardIdentity::find(given, &variables).map_err(Fail::usage)?;
     if !found.is_part() {
@@ -69,7 +69,7 @@ pub(crate) fn resuming(
     let resume = resume.filter(|_| found.shard.index() == 0);
     let offer = match resume {
         Some(folder) => ShardOffer::resuming(folder.to_path_buf())
-            .map_err(|error| Fail::usage(format!("--resume: {error}")))?,
+            .map_err(|error| usage!("--resume: {error}"))?,
         None => {
             let mut offer = ShardOffer::default();
             offer.out = out;
@@ -115,10 +115,10 @@ impl Shards {
     /// Refuses shards that do not meet, where they have to before each level.
     pub(crate) fn have_to_meet(&self) -> Result<(), Fail> {
         match self {
-            Self::Apart(shard) => Err(Fail::usage(format!(
+            Self::Apart(shard) => Err(usage!(
                 "shard {shard} has nowhere to meet the others, which it has to before each level: give --rendezvous HOST:PORT of \
                  shard 0, or a folder that all of them see"
-            ))),
+            )),
             Self::Alone | Self::Together(_) => Ok(()),
         }
     }
@@ -126,10 +126,10 @@ impl Shards {
     /// Refuses `flag` where there are several; `instead` is what there is in its place.
     pub(crate) fn refuse(&self, flag: &str, is_given: bool, instead: &str) -> Result<(), Fail> {
         match self {
-            Self::Together(group) if is_given => Err(Fail::usage(format!(
+            Self::Together(group) if is_given => Err(usage!(
                 "{flag} does not work with several shards, and this is shard {}: {instead}",
                 group.shard()
-            ))),
+            )),
             _ => Ok(()),
         }
     }
@@ -146,7 +146,7 @@ pub(crate) fn part<K: EndpointKind>(
     interrupt::listen(cancel.clone())?;
     match runtime.block_on(opened.run_shared(&mut ())).map_err(refused)? {
         ShardOutcome::Part(part) => show(&part),
-        ShardOutcome::Whole(_) => Err(Fail::broken("it is shard 0")),
+        ShardOutcome::Whole(_) => Err(broken!("it is shard 0")),
     }
 }
 

@@ -26,20 +26,12 @@ pub(crate) fn from_args(
     engine: Option<&str>,
 ) -> Result<Option<SpeedOfLightReference>, Fail> {
     let mut deployment = deployment(args, DeploymentRecord::default());
-    let (path, hardware) = match (&args.model_config, &args.hardware) {
-        (Some(path), Some(hardware)) => (path, hardware),
-        (Some(_), None) => {
-            return Err(Fail::usage("--hardware: name the device that --model-config is for"));
-        }
-        (None, Some(_)) => {
-            return Err(Fail::usage("--model-config: name the model that --hardware is for"));
-        }
-        (None, None) if deployment != DeploymentRecord::default() || args.calibration.is_some() => {
-            return Err(Fail::usage(
-                "--model-config and --hardware: name model and device that the flags of the speed of light are for",
-            ));
-        }
-        (None, None) => return Ok(None),
+    let Some((path, hardware)) = both(&args.model_config, &args.hardware)? else {
+        refuse_if!(
+            deployment != DeploymentRecord::default() || args.calibration.is_some(),
+            "--model-config and --hardware: name model and device that the flags of the speed of light are for"
+        );
+        return Ok(None);
     };
     let mut spec = ReferenceSpec::new(path.display().to_string(), hardware);
     if !args.is_uncalibrated() {
@@ -54,6 +46,19 @@ pub(crate) fn from_args(
     };
     reference.notes().for_each(|note| tell!("note: {note}"));
     Ok(Some(reference))
+}
+
+/// Model and device, which are named together or not at all.
+pub(crate) fn both<'a, M>(
+    model: &'a Option<M>,
+    hardware: &'a Option<String>,
+) -> Result<Option<(&'a M, &'a str)>, Fail> {
+    match (model, hardware) {
+        (Some(model), Some(hardware)) => Ok(Some((model, hardware))),
+        (Some(_), None) => bail!("--hardware: name the device that --model-config is for"),
+        (None, Some(_)) => bail!("--model-config: name the model that --hardware is for"),
+        (None, None) => Ok(None),
+    }
 }
 
 /// `loaded`, once what looks wrong with the device is said.
@@ -100,8 +105,7 @@ pub(crate) fn deployed(args: &SystemArgs) -> DeploymentRecord {
 
 /// Refuses a model or a device that is not named, or not known.
 pub(crate) fn asked(args: &SystemArgs) -> Result<(), Fail> {
-    let missing =
-        |flag: &str, takes: &str| Fail::usage(format!("{flag} is missing; it takes {takes}"));
+    let missing = |flag: &str, takes: &str| usage!("{flag} is missing; it takes {takes}");
     let Some(model) = &args.model_config else {
         let takes = "a name that `fizeau models` lists, or a config.json";
         return Err(missing("--model-config", takes));

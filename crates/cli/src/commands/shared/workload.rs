@@ -71,7 +71,7 @@ pub(crate) fn made_up(args: &WorkloadArgs) -> Result<WorkloadSpec, Fail> {
 
 /// So many requests, at least one.
 pub(crate) fn requests(requests: Option<u64>) -> Result<Option<NonZeroU64>, Fail> {
-    let none = || Fail::usage("--num-prompts 0: give at least 1 request");
+    let none = || usage!("--num-prompts 0: give at least 1 request");
     requests.map(|requests| NonZeroU64::new(requests).ok_or_else(none)).transpose()
 }
 
@@ -90,10 +90,8 @@ fn detail(source: &mut PromptSource, args: &WorkloadArgs) -> Result<(), Fail> {
             of.prefix = Tokens::new(data.prefix_repetition_prefix_len);
             of.suffix = Tokens::new(data.prefix_repetition_suffix_len);
             of.output = Tokens::new(data.prefix_repetition_output_len);
-            of.prefixes =
-                NonZeroU64::new(data.prefix_repetition_num_prefixes).ok_or_else(|| {
-                    Fail::usage("--prefix-repetition-num-prefixes 0: give at least 1")
-                })?;
+            of.prefixes = NonZeroU64::new(data.prefix_repetition_num_prefixes)
+                .ok_or_else(|| usage!("--prefix-repetition-num-prefixes 0: give at least 1"))?;
         }
         PromptSource::Records(records) => {
             records.output = output(args, records.format)?;
@@ -124,7 +122,7 @@ fn output(args: &WorkloadArgs, format: RecordFormat) -> Result<Option<Tokens>, F
         None => Ok(None),
         Some(tokens) => match u64::try_from(tokens) {
             Ok(tokens @ 1..) if tokens <= Length::MAX.get() => Ok(Some(Tokens::new(tokens))),
-            _ => Err(Fail::usage(format!("{flag} {tokens}: give at least 1 token"))),
+            _ => Err(usage!("{flag} {tokens}: give at least 1 token")),
         },
     }
 }

@@ -1,13 +1,12 @@
 //! `--calibration`, or else what ships for `--engine`.
 
-use std::fs;
-
 use fizeau::experiment::{CalibrationChoice, PreparedSystem};
 use fizeau::report::SolExtra;
-use fizeau::roofline::{Calibration, UniformLoad};
+use fizeau::roofline::UniformLoad;
 
 use crate::args::CalibrationArgs;
-use crate::exit::{Fail, Named};
+use crate::commands::shared::hardware;
+use crate::exit::Fail;
 
 /// Whose constants the flags ask for.
 pub(super) fn choice(args: &CalibrationArgs) -> Result<CalibrationChoice, Fail> {
@@ -15,10 +14,7 @@ pub(super) fn choice(args: &CalibrationArgs) -> Result<CalibrationChoice, Fail> 
     if path.as_os_str() == "none" {
         return Ok(CalibrationChoice::None);
     }
-    let flag = format!("--calibration {}", path.display());
-    let text = fs::read_to_string(path).named(&flag)?;
-    let calibration = Calibration::from_json(&text).named(&flag)?;
-    Ok(CalibrationChoice::Given(Box::new(calibration)))
+    Ok(CalibrationChoice::Given(Box::new(hardware::calibration(path)?)))
 }
 
 /// Where the constants of a prediction are from, and with `--explain-calibration` each of them.
@@ -28,13 +24,12 @@ pub(super) fn asides(
     load: &UniformLoad,
 ) -> Result<Vec<SolExtra>, Fail> {
     let Some(predictor) = &of.predictor else {
-        return match args.explain_calibration {
-            true => Err(Fail::usage(
-                "--explain-calibration: there is no calibration; name an engine that one ships for with --engine, or a \
-                 file with --calibration",
-            )),
-            false => Ok(Vec::new()),
-        };
+        refuse_if!(
+            args.explain_calibration,
+            "--explain-calibration: there is no calibration; name an engine that one ships for with --engine, or a \
+             file with --calibration"
+        );
+        return Ok(Vec::new());
     };
     let shipped = of.shipped.iter().map(|shipped| SolExtra::calibration(shipped, predictor));
     let explained = args.explain_calibration.then(|| SolExtra::constants(predictor, load));

@@ -9,7 +9,7 @@ use fizeau::report::CalibrationFitView;
 use fizeau::roofline::{Calibration, CalibrationSample, MeasuredTable};
 
 use crate::args::CalibrationArgs;
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail, Named, read_named};
 use crate::terminal::say::say;
 
 /// Fits what `args` name, writes the calibration and says how good it is.
@@ -21,7 +21,7 @@ pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exi
         if path.is_dir() {
             levels.read_run(path, flags)?;
         } else if is_of_passes {
-            levels.read_passes(path, flags)?;
+            levels.samples.extend(flags.samples_of_passes(path).named("--fit")?);
         } else {
             levels.read(path, &mut sources)?;
         }
@@ -47,7 +47,7 @@ const SAID: usize = 10;
 impl Levels {
     fn read(&mut self, path: &Path, sources: &mut FitSources) -> Result<(), Fail> {
         let flag = format!("--fit {}", path.display());
-        let text = fs::read_to_string(path).named(&flag)?;
+        let text = read_named("--fit", path)?;
         let table = MeasuredTable::read(&text).named(&flag)?;
         for column in &table.unknown {
             tell!("note: {flag}: column `{column}` is not read");
@@ -79,14 +79,9 @@ impl Levels {
         Ok(())
     }
 
-    fn read_passes(&mut self, file: &Path, flags: &SystemQuery<'_>) -> Result<(), Fail> {
-        self.samples.extend(flags.samples_of_passes(file).named("--fit")?);
-        Ok(())
-    }
-
     fn unusable(&self, error: &dyn std::error::Error) -> Fail {
         let first = self.wrong.first().map_or_else(String::new, |first| format!("; {first}"));
-        Fail::usage(format!("--fit: {error}{first}"))
+        usage!("--fit: {error}{first}")
     }
 
     /// What was fitted stands, but is not all that was asked for.
@@ -98,16 +93,15 @@ impl Levels {
             tell!("error: {wrong}");
         }
         let (bad, all) = (self.wrong.len(), self.wrong.len() + self.samples.len());
-        Err(Fail::usage(format!("{bad} of {all} levels could not be used: {first}")))
+        Err(usage!("{bad} of {all} levels could not be used: {first}"))
     }
 }
 
 /// Where the models are that levels call so.
 fn files(models: &[String]) -> Result<HashMap<String, String>, Fail> {
     let file = |model: &String| {
-        let (name, file) = model
-            .split_once('=')
-            .ok_or_else(|| Fail::usage(format!("--model {model}: it must be NAME=FILE")))?;
+        let (name, file) =
+            model.split_once('=').ok_or_else(|| usage!("--model {model}: it must be NAME=FILE"))?;
         Ok((name.to_owned(), file.to_owned()))
     };
     models.iter().map(file).collect()

@@ -52,7 +52,7 @@ pub(super) fn within_goal(
         return Ok(None);
     }
     let goal = args.goal.join(" ").parse::<ServingGoal>();
-    let goal = goal.map_err(|error| Fail::usage(format!("--goal {error}")))?;
+    let goal = goal.map_err(|error| usage!("--goal {error}"))?;
     if !(1..=MOST_DEVICES).contains(&args.max_devices) {
         let given = args.max_devices;
         let wrong = format!("--max-devices {given}: give a number from 1 to {MOST_DEVICES}");
@@ -84,7 +84,7 @@ pub(crate) fn speculation(
 
 fn drafter(who: Option<&str>, system: &System) -> Result<Drafter, Fail> {
     let spec = who.map(str::parse::<DrafterSpec>).transpose();
-    let spec = spec.map_err(|error| Fail::usage(format!("--drafter {error}")))?;
+    let spec = spec.map_err(|error| usage!("--drafter {error}"))?;
     let flag = format!("--drafter {}", who.unwrap_or("mtp"));
     spec.unwrap_or_default().load(system).named(&flag)
 }
@@ -92,7 +92,7 @@ fn drafter(who: Option<&str>, system: &System) -> Result<Drafter, Fail> {
 /// So many that read prompts and so many that decode, where they are apart.
 pub(crate) fn instances(args: &ApartArgs) -> Result<Option<InstanceCounts>, Fail> {
     let split = args.disaggregate.as_deref().map(str::parse).transpose();
-    split.map_err(|error| Fail::usage(format!("--disaggregate {error}")))
+    split.map_err(|error| usage!("--disaggregate {error}"))
 }
 
 fn apart(
@@ -102,7 +102,7 @@ fn apart(
 ) -> Result<SolExtra, Fail> {
     let apart = Disaggregation::of(of.system, instances, transfer).ok_or_else(|| {
         let name = &of.system.device().name;
-        Fail::usage(format!("--disaggregate: no link is known of {name}"))
+        usage!("--disaggregate: no link is known of {name}")
     })?;
     Ok(SolExtra::disaggregation(of, &apart))
 }
@@ -111,14 +111,14 @@ fn hourly_rate(price: &str, system: &System) -> Result<HourlyRate, Fail> {
     if price == "published" {
         return HourlyRate::published(system.device()).named("--price");
     }
-    hour(price).map_err(|why| Fail::usage(format!("--price {price}: {why}, or published")))
+    hour(price).map_err(|why| usage!("--price {price}: {why}, or published"))
 }
 
 /// A limit of power in watts, as a share of the device's own, or `tdp` for that.
 pub(crate) fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
     let cap = limit.parse::<PowerCap>();
-    let cap = cap.map_err(|error| Fail::usage(format!("--power-limit {error}")))?;
+    let cap = cap.map_err(|error| usage!("--power-limit {error}"))?;
     let name = &system.device().name;
-    let unknown = || Fail::usage(format!("--power-limit {limit}: that of {name} is not known"));
+    let unknown = || usage!("--power-limit {limit}: that of {name} is not known");
     cap.of(system.device()).ok_or_else(unknown)
 }

@@ -28,10 +28,11 @@ pub(super) fn run(
     let Some((number, message)) = wrong.first else {
         return Ok(Exit::Good);
     };
-    Err(Fail::usage(format!(
+    Err(usage!(
         "{flag}: {} of {} lines could not be answered, the first is line {number}: {message}",
-        wrong.bad, wrong.lines
-    )))
+        wrong.bad,
+        wrong.lines
+    ))
 }
 
 /// Puts an answer behind `out`, or why there is none.

@@ -15,12 +15,11 @@ use crate::exit::{Fail, Named};
 impl SeriesArgs<'_> {
     /// Refuses what says how regular rates are, where there are none.
     pub(crate) fn check(self) -> Result<(), Fail> {
-        match self.size.spacing.burstiness != 1.0 && self.levels.rates.is_none() {
-            true => Err(Fail::usage(
-                "--burstiness: it works only with --rates; a level of --levels sends a request whenever one ends",
-            )),
-            false => Ok(()),
-        }
+        refuse_if!(
+            self.size.spacing.burstiness != 1.0 && self.levels.rates.is_none(),
+            "--burstiness: it works only with --rates; a level of --levels sends a request whenever one ends"
+        );
+        Ok(())
     }
 
     /// The sweep that is asked for, whoever answers.

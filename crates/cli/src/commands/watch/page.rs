@@ -46,9 +46,7 @@ pub(super) fn sources(args: &WatchArgs) -> Result<Vec<WatchedPage>, Fail> {
         // What was typed is a secret, and so not in the error.
         let given: Option<ExtraHeader> = header.parse().ok();
         let ExtraHeader { name, value, .. } = given.filter(is_header).ok_or_else(|| {
-            Fail::usage(
-                "--server-metrics-header: give NAME=VALUE, such as Authorization=\"Bearer KEY\"",
-            )
+            usage!("--server-metrics-header: give NAME=VALUE, such as Authorization=\"Bearer KEY\"")
         })?;
         settings = settings.header(name, value);
     }
@@ -56,16 +54,14 @@ pub(super) fn sources(args: &WatchArgs) -> Result<Vec<WatchedPage>, Fail> {
     for (index, url) in args.server_metrics.iter().enumerate() {
         let source = PageSource::new(url, settings.clone());
         let address = source.address();
-        if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
-            return Err(Fail::usage(format!(
-                "--server-metrics {address}: a page has an address such as http://127.0.0.1:8000/metrics"
-            )));
-        }
-        if args.server_metrics.iter().take(index).any(|other| other == url) {
-            return Err(Fail::usage(format!(
-                "--server-metrics {address}: it is given twice; name each replica once"
-            )));
-        }
+        refuse_if!(
+            !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)),
+            "--server-metrics {address}: a page has an address such as http://127.0.0.1:8000/metrics"
+        );
+        refuse_if!(
+            args.server_metrics.iter().take(index).any(|other| other == url),
+            "--server-metrics {address}: it is given twice; name each replica once"
+        );
         // Those that differ in what is not shown.
         let alike = sources.iter().filter(|other| other.source.address() == address).count();
         let name = match alike {

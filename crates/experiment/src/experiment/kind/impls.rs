@@ -52,6 +52,19 @@ macro_rules! runs {
     };
 }
 
+/// Where what all runs have is in a kind of them.
+macro_rules! basis {
+    ($($at:ident).+) => {
+        fn basis(&self) -> &RunBasis {
+            &self.$($at).+
+        }
+
+        fn basis_mut(&mut self) -> &mut RunBasis {
+            &mut self.$($at).+
+        }
+    };
+}
+
 runs! {
     LevelSettings => PreparedLevel,
     SweepSettings => PreparedSweep,
@@ -83,13 +96,7 @@ impl EndpointKind for LevelSettings {
 impl PreparedRun for PreparedLevel {
     type Outcome = MeasuredLevel;
 
-    fn basis(&self) -> &RunBasis {
-        &self.basis
-    }
-
-    fn basis_mut(&mut self) -> &mut RunBasis {
-        &mut self.basis
-    }
+    basis!(basis);
 
     fn check(&self, limit: &ContextLimit) -> Result<(), InputError> {
         Self::check(self, limit)
@@ -173,13 +180,7 @@ impl EndpointKind for SweepSettings {
 impl PreparedRun for PreparedSweep {
     type Outcome = SweepReport;
 
-    fn basis(&self) -> &RunBasis {
-        &self.basis
-    }
-
-    fn basis_mut(&mut self) -> &mut RunBasis {
-        &mut self.basis
-    }
+    basis!(basis);
 
     fn most_in_flight(&self) -> u64 {
         self.settings.loads.most_connections(self.settings.size)
@@ -240,13 +241,7 @@ impl EndpointKind for SearchSettings {
 impl PreparedRun for PreparedSearch {
     type Outcome = SearchOutcome;
 
-    fn basis(&self) -> &RunBasis {
-        &self.levels.basis
-    }
-
-    fn basis_mut(&mut self) -> &mut RunBasis {
-        &mut self.levels.basis
-    }
+    basis!(levels.basis);
 
     fn most_in_flight(&self) -> u64 {
         self.levels.most_in_flight()
@@ -306,13 +301,7 @@ impl EndpointKind for AbSettings {
 impl PreparedRun for PreparedAb {
     type Outcome = AbReport;
 
-    fn basis(&self) -> &RunBasis {
-        &self.basis
-    }
-
-    fn basis_mut(&mut self) -> &mut RunBasis {
-        &mut self.basis
-    }
+    basis!(basis);
 
     fn most_in_flight(&self) -> u64 {
         self.in_flight()

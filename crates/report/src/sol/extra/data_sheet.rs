@@ -1,17 +1,27 @@
 //! The limit by the data sheet beside that by measured silicon.
 
-use fizeau_roofline::{Device, Figures, LoadAnalysis};
+use fizeau_roofline::{Figures, LoadAnalysis, SolScope};
 
-use super::SolExtra;
+use super::{SolExtra, SolSubject};
 
 impl SolExtra {
-    /// What the data sheet of `printed` allows of the same load, and which share of it `measured` leaves: the answer of a device
-    /// whose figures were measured on that part.
-    #[must_use]
-    pub fn data_sheet(measured: &LoadAnalysis, sheet: &LoadAnalysis, printed: &Device) -> Self {
+    /// What the data sheet of a device whose figures were measured on that part allows of the same load, asked as `measured` was, and
+    /// which share of it `measured` leaves; none of any other device.
+    ///
+    /// # Errors
+    /// If by the data sheet there is no answer, with the reason in words.
+    pub fn data_sheet(
+        of: &SolSubject<'_>,
+        (scope, batch): (SolScope, Option<u64>),
+        measured: &LoadAnalysis,
+    ) -> Result<Option<Self>, String> {
+        let Some(printed) = of.system.device().specification() else { return Ok(None) };
+        let sheet = scope.answer(&of.system.with_device(printed.clone()), of.load, batch);
+        let sheet =
+            sheet.map_err(|error| format!("by the data sheet of {}: {error}", printed.title))?;
         let title = format!("By the data sheet of {}", printed.title);
         let mut aside = Self::new("data_sheet", title);
-        let [own, theirs] = [measured, sheet].map(|answer| [&answer.bound, &answer.expected]);
+        let [own, theirs] = [measured, &sheet].map(|answer| [&answer.bound, &answer.expected]);
         let mut both = |key, name, share, of_sheet, of: fn(&Figures) -> f64, rises: Rises| {
             aside.both(key, name, |way| of(theirs[way]));
             aside.both(share, of_sheet, |way| match rises {
@@ -47,7 +57,7 @@ impl SolExtra {
         aside.note(
             "The figures above are by measured silicon: a bound that this part was seen to allow.",
         );
-        aside
+        Ok(Some(aside))
     }
 }
 

@@ -1,15 +1,18 @@
 //! The bound under balanced routing beside the bound.
 
-use fizeau_core::PerSec;
-use fizeau_roofline::LoadAnalysis;
+use fizeau_roofline::{Bound, LoadAnalysis, RequestLengths};
 
-use super::SolExtra;
+use super::{SolExtra, SolSubject};
 
 impl SolExtra {
-    /// The most output under balanced routing ([`Bound::evenly_routed`](fizeau_roofline::Bound::evenly_routed)), beside what is expected in
-    /// `answer`; none where the bound of `answer` says as much.
+    /// The most output under balanced routing ([`Bound::evenly_routed`]), beside what is expected in `answer` of the same load; none
+    /// where the bound of `answer` says as much.
     #[must_use]
-    pub fn even_routing(answer: &LoadAnalysis, most: PerSec) -> Option<Self> {
+    pub fn even_routing(of: &SolSubject<'_>, answer: &LoadAnalysis) -> Option<Self> {
+        let SolSubject { system, load, .. } = of;
+        let mut lengths = RequestLengths::for_model(system.model());
+        lengths.add_cached(load.input_tokens, load.cached_tokens, load.output_tokens);
+        let most = Bound::evenly_routed(system, &lengths, load.concurrency).ok().flatten()?;
         let bound = answer.bound.output_tokens_per_s;
         if most >= bound {
             return None;

@@ -11,7 +11,7 @@ use crate::exit::Fail;
 pub(super) fn requests(run: &StoredRun, folder: &Path) -> Result<(), Fail> {
     use fizeau::report::RequestsParquet;
     let (path, file) = super::sink::create(&folder.join("requests.parquet"))?;
-    let broken = |error| Fail::broken(format!("{}: {error}", path.display()));
+    let broken = |error| broken!("{}: {error}", path.display());
     let mut table = RequestsParquet::new(file).map_err(broken)?;
     super::requests::each_row(run, |row| table.add(row).map_err(broken))?;
     table.finish().map(drop).map_err(broken)
@@ -21,7 +21,7 @@ pub(super) fn requests(run: &StoredRun, folder: &Path) -> Result<(), Fail> {
 pub(super) fn levels(table: &LevelTable, folder: &Path) -> Result<(), Fail> {
     let (path, file) = super::sink::create(&folder.join("levels.parquet"))?;
     let written = table.to_parquet(file).map(drop);
-    written.map_err(|error| Fail::broken(format!("{}: {error}", path.display())))
+    written.map_err(|error| broken!("{}: {error}", path.display()))
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -36,9 +36,9 @@ pub(super) fn levels(_: &LevelTable, folder: &Path) -> Result<(), Fail> {
 
 #[cfg(not(feature = "parquet"))]
 fn without(folder: &Path) -> Fail {
-    Fail::usage(format!(
+    usage!(
         "--parquet {}: this fizeau was built without Parquet; build it with `--features parquet`, or take --csv and \
          --requests-csv",
         folder.display()
-    ))
+    )
 }

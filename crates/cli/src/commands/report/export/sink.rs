@@ -43,7 +43,7 @@ impl Sink {
     fn written(&self, written: io::Result<()>) -> Result<(), Fail> {
         match written {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Fail::broken(format!("{}: {error}", self.name)))
+                Err(broken!("{}: {error}", self.name))
             }
             _ => Ok(()),
         }
@@ -52,7 +52,7 @@ impl Sink {
 
 /// A new file, in a folder that is made if need be.
 pub(super) fn create(path: &Path) -> Result<(PathBuf, File), Fail> {
-    let wrong = |error: io::Error| Fail::usage(format!("{}: {error}", path.display()));
+    let wrong = |error: io::Error| usage!("{}: {error}", path.display());
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(wrong)?;
     }

@@ -4,7 +4,7 @@ use fizeau::experiment::{PromptSource, RecordFormat};
 use fizeau::workload::RangeStyle;
 
 use crate::args::WorkloadArgs;
-use crate::exit::Fail;
+use crate::exit::{Fail, refuse_given};
 
 /// Flags that this source has no use for are refused where they are ours; vLLM's of other data sets do nothing, as there.
 pub(super) fn check_flags(args: &WorkloadArgs, source: &PromptSource) -> Result<(), Fail> {
@@ -13,17 +13,13 @@ pub(super) fn check_flags(args: &WorkloadArgs, source: &PromptSource) -> Result<
     let is_times = matches!(source, PromptSource::Trace(_));
     let is_file = is_records || is_times;
     match &args.data.dataset_path {
-        None if is_file => {
-            return Err(Fail::usage(format!(
-                "--dataset-path: name the file of --dataset-name {name}"
-            )));
-        }
+        None if is_file => bail!("--dataset-path: name the file of --dataset-name {name}"),
         Some(path) if !is_file && *source != PromptSource::Sonnet => {
             let path = path.display();
-            return Err(Fail::usage(format!(
+            bail!(
                 "--dataset-path {path}: --dataset-name {name} makes its prompts up and reads no \
                  file"
-            )));
+            );
         }
         _ => {}
     }
@@ -45,10 +41,7 @@ pub(super) fn check_flags(args: &WorkloadArgs, source: &PromptSource) -> Result<
         (args.data.disable_shuffle && !is_records, "--disable-shuffle"),
         (args.data.no_repeat && !is_file, "--no-repeat"),
     ];
-    match refused.into_iter().find(|(is_refused, _)| *is_refused) {
-        Some((_, flag)) => Err(Fail::usage(format!(
-            "{flag} has no effect with --dataset-name {name}; leave it out"
-        ))),
-        None => Ok(()),
-    }
+    refuse_given(&refused, |flag| {
+        format!("{flag} has no effect with --dataset-name {name}; leave it out")
+    })
 }

@@ -55,9 +55,7 @@ pub(crate) fn of_vllm(of: &mut VllmRandom, args: &LengthArgs) -> Result<(), Fail
     ] {
         let Some(text) = text else { continue };
         *tokens = text.trim().parse().map(Tokens::new).map_err(|_| {
-            Fail::usage(format!(
-                "{flag} {text}: --dataset-name vllm-random takes a number of tokens"
-            ))
+            usage!("{flag} {text}: --dataset-name vllm-random takes a number of tokens")
         })?;
     }
     let ratios = ratios(args)?.unwrap_or_default();
@@ -81,9 +79,8 @@ fn ratios(args: &LengthArgs) -> Result<Option<RangeRatios>, Fail> {
     let text = args.random_range_ratio.as_deref().map(str::trim);
     let ratios = text.map(|text| {
         text.parse().map_err(|_| {
-            Fail::usage(format!(
-                "--random-range-ratio {text}: give a share such as 0.2, or {{\"input\": 0.2, \"output\": 0}}"
-            ))
+            usage!(
+                "--random-range-ratio {text}: give a share such as 0.2, or {{\"input\": 0.2, \"output\": 0}}")
         })
     });
     ratios.transpose()

@@ -11,7 +11,7 @@ pub(super) fn source(args: &WorkloadArgs) -> Result<PromptSource, Fail> {
     let path = args.data.dataset_path.clone().unwrap_or_default();
     PromptSource::named(name, path).ok_or_else(|| {
         let known = PromptSource::names();
-        Fail::usage(format!("--dataset-name {name}: {}; there are {known}", instead(name)))
+        usage!("--dataset-name {name}: {}; there are {known}", instead(name))
     })
 }
 

@@ -16,18 +16,15 @@ pub(crate) fn prefix(args: &PrefixArgs) -> Result<SharedPrefix, Fail> {
             tokens => SharedPrefix::Common { tokens: Tokens::new(tokens) },
         });
     };
-    if args.random_prefix_len > 0 {
-        return Err(Fail::usage(
-            "--random-prefix-len shares one prefix among all requests, --prefix-groups several: \
-             give one of them",
-        ));
-    }
-    if tokens == 0 {
-        return Err(Fail::usage("--prefix-len 0: give the prefixes at least 1 token"));
-    }
+    refuse_if!(
+        args.random_prefix_len > 0,
+        "--random-prefix-len shares one prefix among all requests, --prefix-groups several: \
+         give one of them"
+    );
+    refuse_if!(tokens == 0, "--prefix-len 0: give the prefixes at least 1 token");
     Ok(SharedPrefix::Groups {
         groups: NonZeroU64::new(groups)
-            .ok_or_else(|| Fail::usage("--prefix-groups 0: give at least 1"))?,
+            .ok_or_else(|| usage!("--prefix-groups 0: give at least 1"))?,
         tokens: Tokens::new(tokens),
         share: args.prefix_share.unwrap_or(1.0),
         popularity: match args.prefix_zipf {

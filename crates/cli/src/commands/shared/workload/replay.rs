@@ -3,7 +3,7 @@
 use fizeau::workload::TracePacing;
 
 use crate::args::{ArrivalArgs, ReplayArgs};
-use crate::exit::Fail;
+use crate::exit::{Fail, refuse_given};
 
 /// When the requests of a trace leave. What paces other data sets does not pace a trace.
 pub(crate) fn pacing(
@@ -12,32 +12,28 @@ pub(crate) fn pacing(
     is_capped: bool,
 ) -> Result<TracePacing, Fail> {
     let is_unlimited = args.request_rate == Some(f64::INFINITY);
-    if args.request_rate.is_some() && !is_unlimited {
-        return Err(Fail::usage(
-            "--request-rate: a trace has its own times: --trace-speedup X replays them faster, --ignore-trace-times or \
-             --request-rate inf without them",
-        ));
-    }
-    if is_unlimited && replay.trace_speedup.is_some() {
-        return Err(Fail::usage(
-            "--trace-speedup: --request-rate inf sends all at once, whatever the times of the trace",
-        ));
-    }
+    refuse_if!(
+        args.request_rate.is_some() && !is_unlimited,
+        "--request-rate: a trace has its own times: --trace-speedup X replays them faster, --ignore-trace-times or \
+         --request-rate inf without them"
+    );
+    refuse_if!(
+        is_unlimited && replay.trace_speedup.is_some(),
+        "--trace-speedup: --request-rate inf sends all at once, whatever the times of the trace"
+    );
     let other = [
         (args.ramp_up_strategy.is_some(), "--ramp-up-strategy"),
         (args.request_rate_series.is_some(), "--request-rate-series"),
         (args.burst.is_some(), "--burst"),
         (args.diurnal.is_some(), "--diurnal"),
     ];
-    if let Some((_, flag)) = other.into_iter().find(|(is_given, _)| *is_given) {
-        return Err(Fail::usage(format!("{flag}: a trace has its own times")));
-    }
+    refuse_given(&other, |flag| format!("{flag}: a trace has its own times"))?;
     match replay.ignore_trace_times {
         _ if is_unlimited => Ok(TracePacing::ClosedLoop),
         false => Ok(TracePacing::TimeStamps { speed_up: speed_up(replay.trace_speedup)? }),
         true if is_capped => Ok(TracePacing::ClosedLoop),
-        true => Err(Fail::usage(
-            "--ignore-trace-times: say how many requests are in flight at a time: --max-concurrency N, or --request-rate inf",
+        true => Err(usage!(
+            "--ignore-trace-times: say how many requests are in flight at a time: --max-concurrency N, or --request-rate inf"
         )),
     }
 }
@@ -45,8 +41,8 @@ pub(crate) fn pacing(
 fn speed_up(factor: Option<f64>) -> Result<f64, Fail> {
     match factor.unwrap_or(1.0) {
         factor if (1e-6..=1e9).contains(&factor) => Ok(factor),
-        factor => Err(Fail::usage(format!(
-            "--trace-speedup {factor}: give a factor from 1e-6 to 1e9; 2 is twice as fast"
-        ))),
+        factor => {
+            bail!("--trace-speedup {factor}: give a factor from 1e-6 to 1e9; 2 is twice as fast")
+        }
     }
 }

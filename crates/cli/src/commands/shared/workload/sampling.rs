@@ -8,9 +8,7 @@ pub(crate) fn sampling_body(args: &SamplingArgs) -> Result<String, Fail> {
     let mut body: serde_json::Map<String, serde_json::Value> = match &args.extra_body {
         None => serde_json::Map::new(),
         Some(text) => serde_json::from_str(text).map_err(|error| {
-            Fail::usage(format!(
-                "--extra-body {text}: give a JSON object, such as {{\"top_k\": 20}} ({error})"
-            ))
+            usage!("--extra-body {text}: give a JSON object, such as {{\"top_k\": 20}} ({error})")
         })?,
     };
     let given = serde_json::to_value(args).map_err(Fail::broken)?;
