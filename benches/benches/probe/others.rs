@@ -1,5 +1,6 @@
 //! Tools that others made.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,8 +10,10 @@ use fizeau_benches::environment;
 use crate::c_programs::{named, said_by};
 use crate::table::Row;
 
-/// How long numpy multiplies in a round.
-const SECONDS: &str = "3";
+/// How long numpy multiplies in a turn.
+const SECONDS: &str = "1";
+/// Where numpy's wheel keeps its libraries.
+const LIBRARIES: &str = "import numpy, os; print(os.path.join(os.path.dirname(os.path.dirname(numpy.__file__)), 'numpy.libs'))";
 
 /// likwid-bench (Debian's package `likwid`).
 #[derive(Debug)]
@@ -55,6 +58,34 @@ impl Numpy {
         let lock = "benches/probe/requirements.lock";
         let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join(lock);
         environment("numpy", &folder, &lock).map(Self).map_err(anyhow::Error::msg)
+    }
+
+    /// A folder with the wheel's OpenBLAS under the name that loaders look for it by, and that of the wheel's libraries.
+    fn libraries(&self) -> Result<[PathBuf; 2]> {
+        let wheel = PathBuf::from(said_by(Command::new(&self.0).args(["-c", LIBRARIES]))?.trim());
+        let is_blas = |path: &PathBuf| path.to_string_lossy().contains("libscipy_openblas64_");
+        let mut files = fs::read_dir(&wheel)?.filter_map(|entry| Some(entry.ok()?.path()));
+        let blas = files.find(is_blas).context("the wheel has no OpenBLAS of its own")?;
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("openblas");
+        fs::create_dir_all(&folder)?;
+        fs::copy(&blas, folder.join("libscipy_openblas64_.so"))?;
+        Ok([folder, wheel])
+    }
+
+    /// Begins this program anew, once, so that it finds numpy's OpenBLAS too where the system has none, and so that neither side is
+    /// told by the environment which kernels to take: both choose by the processor.
+    pub(crate) fn shared_with_ours(&self) -> Result<()> {
+        const BEGUN: &str = "FIZEAU_BENCH_PROBE_BEGUN";
+        if std::env::var_os(BEGUN).is_some() {
+            return Ok(());
+        }
+        let given = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+        let folders = std::env::split_paths(&given).chain(self.libraries()?);
+        let mut again = Command::new(std::env::current_exe()?);
+        again.args(std::env::args_os().skip(1)).env(BEGUN, "1");
+        again.env("LD_LIBRARY_PATH", std::env::join_paths(folders)?);
+        again.env_remove("OPENBLAS_CORETYPE").env_remove("OPENBLAS_L2_SIZE");
+        std::process::exit(again.status()?.code().unwrap_or(1))
     }
 
     /// GFLOP/s of a product of squares of `size`.

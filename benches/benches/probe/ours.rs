@@ -7,8 +7,8 @@ use fizeau::probe::{
     ProbeRow, StoreKind, Trial,
 };
 
-/// How long each measurement has.
-const TIME: Nanos = Nanos::from_secs(2);
+/// How long each measurement has: short, so that others have their turn in what is nearly the same moment.
+const TIME: Nanos = Nanos::from_millis(500);
 
 /// The processor, and what is usually measured of it.
 pub(crate) struct Ours {
@@ -61,12 +61,21 @@ impl Ours {
         Ok(rate.peak() / 1e9)
     }
 
-    /// GFLOP/s.
+    /// GFLOP/s by the better of what is built in and OpenBLAS, where that is found: as the probe's device file has it.
     pub(crate) fn gemm(&mut self, size: u64) -> Result<f64> {
-        let shape = GemmShape::new(size, size, size);
-        let operation = Operation::Gemm { shape, output: Dtype::F32, role: None };
-        let row = self.measured(&Trial::new(operation, Dtype::F32, self.threads))?;
-        arithmetic(&row)
+        let square = GemmShape::new(size, size, size);
+        let is_one = |trial: &Trial| {
+            let is_square =
+                matches!(&trial.operation, Operation::Gemm { shape, .. } if *shape == square);
+            is_square && trial.dtype == Dtype::F32 && trial.threads == self.threads
+        };
+        let trials: Vec<Trial> =
+            self.backend.trials(Component::Gemm).into_iter().filter(is_one).collect();
+        let mut best: f64 = 0.0;
+        for trial in &trials {
+            best = best.max(arithmetic(&self.measured(trial)?)?);
+        }
+        Ok(best)
     }
 
     /// GFLOP/s of one thread by the best instructions; and what its units give at the clock that was measured, where they are known.

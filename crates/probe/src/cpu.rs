@@ -40,12 +40,6 @@ impl CpuBackend {
         Self { cpus, device: facts::device(), clock: clock::HostClock::start() }
     }
 
-    /// The caches of data as the system describes them, the nearest first; in a virtual machine they may be another's.
-    #[must_use]
-    pub fn caches(&self) -> Vec<Bytes> {
-        facts::caches().iter().map(|cache| Bytes::new(cache.bytes)).collect()
-    }
-
     /// As many threads as there are processors for.
     fn all(&self) -> u32 {
         self.cpus.len() as u32
@@ -106,7 +100,7 @@ impl ProbeBackend for CpuBackend {
             Operation::Peak => on.peak(),
             Operation::Gemm { shape, .. } => on.gemm(*shape),
             Operation::Attention { shape, .. } => on.attention(*shape),
-            other => Err(Unavailable::because(format!("{other} is nothing that a processor does"))),
+            _ => Err(Unavailable::because("no processor does that by itself; GPUs do")),
         }
     }
 }

@@ -24,6 +24,9 @@ pub struct DeviceFacts {
     /// Its last cache before memory. In a virtual machine this may be the host's.
     #[serde(rename = "last_cache_bytes", default, skip_serializing_if = "Option::is_none")]
     pub last_cache: Option<Bytes>,
+    /// Its caches of data before memory, the nearest first, as the system describes them; those of a virtual machine may be the host's.
+    #[serde(rename = "caches_bytes", default, skip_serializing_if = "Vec::is_empty")]
+    pub caches: Vec<Bytes>,
     /// How many multiprocessors a GPU has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiprocessors: Option<u32>,

@@ -80,6 +80,74 @@ fn alike(a: &CollectiveShape, b: &CollectiveShape) -> bool {
     CollectiveShape { message: b.message, ..a.clone() } == *b
 }
 
+/// What an engine's collectives are expected to take, by those of `rows`: one curve for each operation and number of ranks, at each
+/// size the quickest of all settings that were measured. Back to back, as a step has them, comes before what does not say, and that
+/// before ranks that stood idle. Beside each fit, how far from it the medians of its sizes may lie at most, relative to it.
+pub(crate) fn quickest<'a>(rows: impl Iterator<Item = &'a ProbeRow>) -> Vec<(CollectiveFit, f64)> {
+    let mut curves: Vec<(CollectiveShape, Vec<Spread>)> = Vec::new();
+    for row in rows.filter(|row| row.verdict != Verdict::Invalid) {
+        let Operation::Collective { shape, .. } = &row.measured.operation else { continue };
+        let Some(time) = row.figures.seconds().filter(|time| time.typical.get() > 0.0) else {
+            continue;
+        };
+        let ends = time.typical_ci.unwrap_or([time.typical; 2]).map(Seconds::get);
+        let point = ((shape.message.get(), time.typical.get()), ends);
+        let same =
+            |(of, _): &&mut (CollectiveShape, _)| (of.op, of.ranks) == (shape.op, shape.ranks);
+        match curves.iter_mut().find(same) {
+            Some((of, points)) if place(of.regime) == place(shape.regime) => {
+                sooner(points, point);
+            }
+            Some((of, points)) if place(shape.regime) < place(of.regime) => {
+                (*of, *points) = (shape.clone(), vec![point]);
+            }
+            Some(_) => {}
+            None => curves.push((shape.clone(), vec![point])),
+        }
+    }
+    let fitted = curves.into_iter().flat_map(|(shape, points)| {
+        let shape = CollectiveShape { algorithm: None, ..shape };
+        let fits = of_group("", &shape, points.iter().map(|(point, _)| *point).collect());
+        let within = move |fit: CollectiveFit| {
+            let within = points.iter().filter_map(|point| fit.distance(point)).fold(0.0, f64::max);
+            (fit, within)
+        };
+        fits.into_iter().map(within)
+    });
+    fitted.collect()
+}
+
+/// A size, and where the median of its times lies.
+type Spread = (Point, [f64; 2]);
+
+/// In the order in which regimes are preferred.
+const fn place(regime: Option<CollectiveRegime>) -> u8 {
+    match regime {
+        Some(CollectiveRegime::Chained) => 0,
+        None => 1,
+        Some(CollectiveRegime::FreshEntry) => 2,
+    }
+}
+
+/// Adds a point, or puts it in the place of a slower one of its size.
+fn sooner(points: &mut Vec<Spread>, new: Spread) {
+    match points.iter_mut().find(|known| known.0.0.to_bits() == new.0.0.to_bits()) {
+        Some(known) if known.0.1 <= new.0.1 => {}
+        Some(known) => *known = new,
+        None => points.push(new),
+    }
+}
+
+impl CollectiveFit {
+    /// How far the ends of a size's median lie from the line, relative to it; none of a size that is another segment's.
+    fn distance(&self, ((bytes, _), ends): &Spread) -> Option<f64> {
+        let is_own = (self.from.get()..=self.to.get()).contains(bytes);
+        let beyond = self.beta.map_or(0.0, |beta| bytes / beta.get());
+        let line = self.alpha.get() + beyond;
+        is_own.then(|| ends.iter().map(|end| (end / line - 1.0).abs()).fold(0.0, f64::max))
+    }
+}
+
 fn of_group(device: &str, shape: &CollectiveShape, mut points: Vec<Point>) -> Vec<CollectiveFit> {
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let fit = |(points, line): (&[Point], Line)| {

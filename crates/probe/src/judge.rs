@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceFacts;
 use crate::figures::ProbeFigures;
-use crate::measurement::{CacheState, DataPattern, Measurement, Operation, Verification, size};
+use crate::measurement::{
+    CacheState, CollectiveOp, DataPattern, Measurement, Operation, Verification, size,
+};
 use crate::shares::PeakShares;
 
 /// A clock that moved by more than this between before and after.
@@ -69,6 +71,19 @@ pub(crate) fn verdict(objections: &[Objection]) -> Verdict {
     objections.iter().map(|objection| objection.verdict).max().unwrap_or(Verdict::Valid)
 }
 
+/// Above which percentage of the specification nothing can be. An all-reduce that a switch adds up (NVLink SHARP) sends each value over
+/// a link `(n + 1) / n` times, where its bus bandwidth counts `2 (n - 1) / n`: it may be above what one link carries.
+fn most_of_specification(seen: &Measurement) -> f64 {
+    let counted = match &seen.operation {
+        Operation::Collective { shape, .. } if shape.op == CollectiveOp::AllReduce => {
+            let ranks = f64::from(shape.ranks);
+            2.0 * (ranks - 1.0) / (ranks + 1.0)
+        }
+        _ => 1.0,
+    };
+    ABOVE_SPECIFICATION * counted.max(1.0)
+}
+
 /// All that speaks against `seen`, the worst first.
 pub(crate) fn objections(
     seen: &Measurement,
@@ -89,7 +104,9 @@ pub(crate) fn objections(
         let reason = "there is no time and no rate above zero".to_owned();
         object(ProbeRule::NothingMeasured, Verdict::Invalid, reason);
     }
-    if let Some(percent) = shares.percent_of_specification.filter(|p| *p > ABOVE_SPECIFICATION) {
+    if let Some(percent) =
+        shares.percent_of_specification.filter(|p| *p > most_of_specification(seen))
+    {
         let reason = format!(
             "{percent:.0} % of the specification cannot be: the printed figure is of another part, or bytes or \
              operations are counted by another rule, or a cache was measured"

@@ -3,20 +3,25 @@
 use std::fmt::Write as _;
 
 use fizeau_core::number::number;
-use fizeau_core::{BytesPerSec, FlopsPerSec, Verdict};
-use fizeau_roofline::Device;
+use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Verdict};
+use fizeau_roofline::{Collective, Device};
 
+use crate::device::DeviceFacts;
 use crate::document::ProbeDocument;
 use crate::figures::Figure;
-use crate::measurement::{AttentionPhase, CacheState, Component, Dtype, Operation, TransferEngine};
+use crate::fit;
+use crate::measurement::{
+    AttentionPhase, CacheState, CollectiveOp, Component, Dtype, Operation, TransferEngine,
+};
 use crate::row::ProbeRow;
 
 /// A device file (`device.toml`) of what was measured.
 ///
 /// Its figures are the best that any row reached, so that a bound made of them is one that this silicon was seen to allow: more
 /// bandwidth or arithmetic than that no row saw. The range beside each begins where the median of the same row's samples may lie at the
-/// least, and its note has the median with its interval and how far the samples spread. It is of one device, so that
-/// links are left out; collectives are in the document as alpha and beta.
+/// least, and its note has the median with its interval and how far the samples spread. Collectives that devices of this model took
+/// part in are there as alpha and beta for each operation, number of ranks and range of sizes: medians, since they serve an
+/// expectation and no bound. Links are left out: nobody measures one by itself.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MeasuredDevice {
@@ -52,7 +57,7 @@ impl MeasuredDevice {
         let facts = facts.ok_or_else(|| lacks("nothing is known"))?;
         let memory = facts.memory.ok_or_else(|| lacks("it is not known how much it holds"))?;
         let rows = || document.rows.iter().filter(|row| row.measured.device == device);
-        let bandwidth = best(rows().filter(|row| is_of_memory(row)), bandwidth_of);
+        let bandwidth = best(rows().filter(|row| is_of_memory(row, facts)), bandwidth_of);
         let bandwidth =
             bandwidth.ok_or_else(|| lacks("the bandwidth of its memory was not measured"))?;
         let narrow = best(of_types(rows(), &[Dtype::Bf16, Dtype::F16]), arithmetic_of);
@@ -94,10 +99,52 @@ impl MeasuredDevice {
                 let _ = writeln!(toml, "{name} = {}", cell.toml());
             }
         }
+        toml.push_str(&collectives(document, facts));
         let device = Device::from_toml(&toml)
             .map_err(|error| MeasuredDeviceError(format!("the figures make no device: {error}")))?;
         Ok(Self { toml, device })
     }
+}
+
+/// What devices of that model took to tell each other something, as tables of a device file.
+fn collectives(document: &ProbeDocument, facts: &DeviceFacts) -> String {
+    // A group is called by its model too: `8 x NVIDIA H100`. Of one that nobody knows more of it is taken to be of these.
+    let group = format!(" x {}", facts.model);
+    let is_kin = |row: &&ProbeRow| {
+        let of = document.devices.iter().find(|of| of.name == row.measured.device);
+        of.is_none_or(|of| of.model == facts.model || of.model.ends_with(&group))
+    };
+    let mut toml = String::new();
+    for (fit, within) in fit::quickest(document.rows.iter().filter(is_kin)) {
+        let Some(collective) = in_the_roofline(fit.op).filter(|_| fit.ranks > 1) else { continue };
+        let (op, ranks) = (quoted(collective.as_str()), fit.ranks);
+        let _ = writeln!(toml, "\n[[collectives]]\nop = {op}\nranks = {ranks}");
+        let _ = writeln!(toml, "from = {:.1}\nto = {:.1}", fit.from.get(), fit.to.get());
+        // None of either is a figure of zero, which a device file has no word for.
+        if fit.alpha.get() > 0.0 {
+            let _ = writeln!(toml, "alpha = {:e}", fit.alpha.get());
+        }
+        if let Some(beta) = fit.beta {
+            let _ = writeln!(toml, "beta = {:.1}", beta.get());
+        }
+        if within > 0.0 {
+            let _ = writeln!(toml, "within = {within:.2e}");
+        }
+        toml.push_str("source = \"probe\"\n");
+    }
+    toml
+}
+
+/// What a pass of a model is made of; none of what no model asks for.
+const fn in_the_roofline(op: CollectiveOp) -> Option<Collective> {
+    Some(match op {
+        CollectiveOp::AllReduce => Collective::AllReduce,
+        CollectiveOp::AllGather => Collective::AllGather,
+        CollectiveOp::ReduceScatter => Collective::ReduceScatter,
+        CollectiveOp::AllToAll => Collective::AllToAll,
+        CollectiveOp::SendRecv => Collective::SendReceive,
+        _ => return None,
+    })
 }
 
 impl Cell<'_> {
@@ -176,16 +223,23 @@ fn of_types<'a>(
     })
 }
 
-/// Streams that are larger than caches, by whoever says so; a copy within one device that no copy engine made.
-fn is_of_memory(row: &ProbeRow) -> bool {
+/// Streams that are larger than caches, by whoever says so or by their size; a copy within one device that no copy engine made.
+fn is_of_memory(row: &ProbeRow, facts: &DeviceFacts) -> bool {
     match &row.measured.operation {
-        Operation::Memory { .. } => row.measured.method.cache == Some(CacheState::ColdBySize),
+        Operation::Memory { working_set, .. } => {
+            let cache = facts.last_cache.unwrap_or(LARGEST_CACHE).get();
+            let is_larger = working_set.is_some_and(|bytes| bytes.get() >= 4.0 * cache);
+            is_larger || row.measured.method.cache == Some(CacheState::ColdBySize)
+        }
         Operation::Transfer { from, to, engine, .. } => {
             from == to && *engine != TransferEngine::CopyEngine
         }
         _ => false,
     }
 }
+
+/// The last cache of a device of which nobody tells it: as large as any is (the Infinity Cache of an MI300X).
+const LARGEST_CACHE: Bytes = Bytes::new(268_435_456.0);
 
 /// As TOML has text between quotes.
 fn quoted(text: &str) -> String {

@@ -1,5 +1,6 @@
 //! Why a level is slower than its bound: the way from what a data sheet allows to what was measured, cause by cause.
 
+mod collectives;
 mod decode;
 mod document;
 mod first_token;

@@ -11,7 +11,7 @@ mod fleet_chart;
 mod page;
 
 use fizeau_core::Verdict;
-use fizeau_probe::{Component, Dtype, Operation, ProbeDocument, ProbeRow, Provenance};
+use fizeau_probe::{Component, DeviceFacts, Dtype, Operation, ProbeDocument, ProbeRow, Provenance};
 
 use fizeau_record::text::wrap_hanging;
 
@@ -64,9 +64,11 @@ impl Shown<'_, ProbeDocument> {
             }
             Verbosity::Brief => {
                 let count = missing.count();
-                lines.extend(
-                    (count > 0).then(|| format!("Not measured here: {count} kinds of rows")),
-                );
+                lines.extend(match count {
+                    0 => None,
+                    1 => Some("Not measured here: 1 kind of rows".to_owned()),
+                    _ => Some(format!("Not measured here: {count} kinds of rows")),
+                });
             }
         }
         lines.extend(self.notes.iter().map(|note| format!("Note: {note}")));
@@ -123,7 +125,13 @@ impl Shown<'_, ProbeDocument> {
             };
             format!("By size, {curve}: {}", of.map(level).collect::<Vec<_>>().join("; "))
         };
-        curves.into_iter().map(line).collect()
+        let sizes = |device: &DeviceFacts| {
+            let sizes = device.caches.iter().map(|bytes| cells::size(*bytes));
+            let sizes = sizes.collect::<Vec<_>>().join(", ");
+            (!sizes.is_empty()).then(|| format!("The system says that caches have: {sizes}"))
+        };
+        let said = self.devices.iter().filter_map(sizes).filter(|_| !curves.is_empty());
+        curves.iter().map(|curve| line(curve)).chain(said).collect()
     }
 
     /// How far the rows are to be believed, and why not further: each reason once, with the number of its rows.

@@ -2,6 +2,7 @@
 
 mod group;
 mod line;
+mod measured;
 
 use fizeau_core::{Bytes, Seconds};
 
@@ -10,6 +11,8 @@ use crate::Link;
 pub(crate) use group::GroupCollective;
 pub use group::{DeviceGroup, DeviceGroupError};
 use line::AlgorithmTimes;
+pub use measured::MeasuredCollective;
+pub(crate) use measured::MeasuredLines;
 
 /// An operation that a group of devices does together.
 ///
@@ -86,7 +89,7 @@ impl Collective {
 
 fizeau_core::words! {
     /// The name used in files and messages, such as `all-reduce`.
-    pub(crate) Collective::as_str, shown {
+    pub Collective::as_str, shown {
         AllReduce = "all-reduce", AllGather = "all-gather", ReduceScatter = "reduce-scatter",
         AllToAll = "all-to-all", SendReceive = "send-receive",
     }

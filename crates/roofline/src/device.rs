@@ -22,6 +22,8 @@ pub use math::MathType;
 pub use names::UnknownDevice;
 pub use price::Price;
 
+use crate::collective::{Collective, MeasuredCollective, MeasuredLines};
+
 /// One accelerator: how much it holds, how fast it reads, how fast it computes, what it is linked by.
 ///
 /// Rates are those that the vendor prints for dense matrices; nothing here is what software achieves. Where
@@ -63,6 +65,7 @@ pub struct Device {
     int8: Option<FlopsPerSec>,
     link: Option<Link>,
     network: Option<Link>,
+    collectives: Vec<MeasuredCollective>,
     tdp: Option<Watts>,
     /// What an hour of one device costs, by whom it is asked; none where nobody's price is known.
     pub prices: Vec<Price>,
@@ -216,6 +219,17 @@ impl Device {
     #[must_use]
     pub const fn network(&self) -> Option<&Link> {
         self.network.as_ref()
+    }
+
+    /// What its collectives were measured to take; empty of every device of the table. Expectations use these where they are of as
+    /// many ranks, and links else.
+    #[must_use]
+    pub fn collectives(&self) -> &[MeasuredCollective] {
+        &self.collectives
+    }
+
+    pub(crate) fn measured(&self, collective: Collective, ranks: u32) -> Option<MeasuredLines> {
+        MeasuredLines::of(&self.collectives, collective, ranks)
     }
 
     /// The board's power limit, where the vendor states one.

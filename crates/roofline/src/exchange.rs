@@ -1,6 +1,7 @@
 //! What devices have to tell each other in a pass.
 
 mod experts;
+mod listed;
 
 use crate::collective::{
     Collective, CollectiveTime, DeviceGroup, DeviceGroupError, GroupCollective,
@@ -10,6 +11,7 @@ use crate::pass::{Pass, PassTime};
 use crate::{Deployment, Device, Model, Topology};
 
 use experts::ExpertTraffic;
+pub use listed::PassCollective;
 
 /// Bytes of an element between layers: 16 bits.
 const ACTIVATION: f64 = 2.0;
@@ -41,7 +43,8 @@ impl Exchanges {
             if deployment.tensor() == 1 {
                 return Repeated::NEVER;
             }
-            Repeated { levels: prepared(tensor, collective), bytes, times }
+            let levels = prepared(device, tensor, (collective, deployment.tensor()));
+            Repeated { collective, ranks: deployment.tensor(), levels, bytes, times }
         };
         // The embedding's sum besides.
         let sums = 1.0 + per_layer(model, |layers| sums_of(layers, groups));
@@ -72,10 +75,7 @@ impl Exchanges {
         if pass.tokens() <= 0.0 {
             return (sum, count);
         }
-        let (decoding, prompts) =
-            (busiest(pass.decoding, self.group), busiest(pass.prompts, self.group));
-        let decoded = decoding * pass.tokens_each;
-        let tokens = decoded + prompts * pass.positions.count();
+        let (tokens, samples) = self.busiest_group(pass);
         let mut add = |time: CollectiveTime, times: f64| {
             sum = sum + time;
             count += times;
@@ -83,11 +83,19 @@ impl Exchanges {
         for repeated in &self.of_tokens {
             add(repeated.time(tokens), repeated.times);
         }
-        add(self.of_samples.time(decoded + prompts), self.of_samples.times);
+        add(self.of_samples.time(samples), self.of_samples.times);
         for experts in &self.experts {
             add(experts.time(tokens, pass.tokens()), experts.collectives());
         }
         (sum, count)
+    }
+
+    /// Tokens of the attention group that has most, and those of them that are sampled.
+    fn busiest_group(&self, pass: &Pass) -> (f64, f64) {
+        let (decoding, prompts) =
+            (busiest(pass.decoding, self.group), busiest(pass.prompts, self.group));
+        let decoded = decoding * pass.tokens_each;
+        (decoded + prompts * pass.positions.count(), decoded + prompts)
     }
 
     pub(crate) fn add_to(&self, sum: &mut PassTime, pass: &Pass) {
@@ -105,8 +113,10 @@ fn busiest(whole: f64, share: f64) -> f64 {
 }
 
 /// A collective that a pass has several times.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Repeated {
+    collective: Collective,
+    ranks: u32,
     levels: GroupCollective,
     /// Bytes for each token.
     bytes: f64,
@@ -114,7 +124,13 @@ struct Repeated {
 }
 
 impl Repeated {
-    const NEVER: Self = Self { levels: GroupCollective::FREE, bytes: 0.0, times: 0.0 };
+    const NEVER: Self = Self {
+        collective: Collective::SendReceive,
+        ranks: 1,
+        levels: GroupCollective::FREE,
+        bytes: 0.0,
+        times: 0.0,
+    };
 
     fn time(&self, tokens: f64) -> CollectiveTime {
         if self.times <= 0.0 {
@@ -124,13 +140,16 @@ impl Repeated {
     }
 }
 
-/// A group's collective; free where the device's data does not say how the group is joined, of which
-/// [`Deployment::link_notes`] tells.
+/// A group's collective: as it was measured among as many devices, or else by links; free where the device's data does not say how
+/// the group is joined, of which [`Deployment::link_notes`] tells.
 fn prepared(
+    device: &Device,
     group: Result<DeviceGroup, DeviceGroupError>,
-    collective: Collective,
+    (collective, ranks): (Collective, u32),
 ) -> GroupCollective {
-    group.map_or(GroupCollective::FREE, |group| group.prepare(collective))
+    let by_links = || group.map_or(GroupCollective::FREE, |group| group.prepare(collective));
+    let measured = device.measured(collective, ranks);
+    measured.map_or_else(by_links, |lines| GroupCollective::Measured(lines, 1.0))
 }
 
 fn per_layer(model: &Model, times: impl Fn(&Layers) -> f64) -> f64 {
@@ -162,17 +181,19 @@ fn gathers_of(layers: &Layers, groups: u32) -> f64 {
 /// Sends to the next stage within a link's domain, and those into another domain.
 fn sends(device: &Device, deployment: &Deployment, token: f64) -> (Repeated, Repeated) {
     let boundaries = deployment.pipeline() - 1;
-    let of = |levels: Option<GroupCollective>, times: u32| Repeated {
-        levels: levels.unwrap_or(GroupCollective::FREE),
+    let of = |levels: GroupCollective, times: u32| Repeated {
+        collective: Collective::SendReceive,
+        ranks: 2,
+        levels,
         bytes: token,
         times: f64::from(times),
     };
-    let pair = |link| {
-        DeviceGroup::new(2, link, None).ok().map(|pair| pair.prepare(Collective::SendReceive))
-    };
-    let near = pair(device.link());
+    let pair = |link| DeviceGroup::new(2, link, None);
+    let near = prepared(device, pair(device.link()), (Collective::SendReceive, 2));
+    let far = pair(device.network())
+        .map_or(GroupCollective::FREE, |pair| pair.prepare(Collective::SendReceive));
     let crossing = device.link().map_or(0, |link| crossing(link.topology, deployment));
-    (of(near, boundaries - crossing), of(pair(device.network()), crossing))
+    (of(near, boundaries - crossing), of(far, crossing))
 }
 
 /// How many boundaries between stages lie between domains of the link.

@@ -115,7 +115,9 @@ pub use calibration::{
     ShippedCalibration, UnknownConstant,
 };
 pub use chunking::ChunkedLoad;
-pub use collective::{Algorithm, Collective, CollectiveTime, DeviceGroup, DeviceGroupError};
+pub use collective::{
+    Algorithm, Collective, CollectiveTime, DeviceGroup, DeviceGroupError, MeasuredCollective,
+};
 pub use compare::{MeasuredFigures, SpeedOfLightShares};
 pub use context_curve::ContextPoint;
 pub use cost::{
@@ -132,6 +134,7 @@ pub use disaggregation::{
 };
 pub use energy::{Energy, PowerCap, PowerCapError, PowerDraw, PowerError};
 pub use estimate_kind::EstimateKind;
+pub use exchange::PassCollective;
 pub use expected::Expected;
 pub use explain::{PassPhase, PassTerm, TermKind};
 pub use figures::{Figures, PhaseSchedule};

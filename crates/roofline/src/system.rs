@@ -309,6 +309,10 @@ impl System {
         sum
     }
 
+    pub(crate) const fn exchanges(&self) -> &Exchanges {
+        &self.exchanges
+    }
+
     pub(crate) const fn reaches(&self) -> &ModelReaches {
         &self.reaches
     }

@@ -67,11 +67,12 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let document = specified(document, sheet.as_ref());
     show(&document, args.json, args.output)?;
     if outcome.left_out > 0 {
-        tell!(
-            "note: {} of {} measurements were not made, since the time was up; give more with --seconds",
-            outcome.left_out,
-            trials.len()
-        );
+        let why = match outcome.cancelled {
+            true => "it was interrupted",
+            false => "the time was up; give more with --seconds",
+        };
+        let (left, all) = (outcome.left_out, trials.len());
+        tell!("note: {left} of {all} measurements were not made, since {why}");
     }
     if let Some(folder) = kept.folder {
         finish(folder, &document)?;

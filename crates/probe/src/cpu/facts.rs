@@ -87,7 +87,8 @@ pub(super) fn device() -> DeviceFacts {
     let model = first(&text, "model name").unwrap_or("a processor that the system does not name");
     let mut device = DeviceFacts::new("cpu", model);
     device.memory = system::memory_bytes().map(Bytes::new);
-    device.last_cache = caches().last().map(|cache| Bytes::new(cache.bytes));
+    device.caches = caches().iter().map(|cache| Bytes::new(cache.bytes)).collect();
+    device.last_cache = device.caches.last().copied();
     device.units = units(&text);
     device.unavailable = peak::missing();
     device

@@ -101,13 +101,21 @@ struct Eight([f32; 8]);
 impl Eight {
     #[inline(always)]
     fn widened<E: Element>(from: &[E; 8]) -> Self {
-        Self(from.map(E::widen))
+        let mut values = [0.0; 8];
+        for lane in 0..8 {
+            values[lane] = from[lane].widen();
+        }
+        Self(values)
     }
 
-    /// `self + a * b`, each by itself.
+    /// `self + a * b`, each by itself. A loop and no closure, which may be left out of line, without the instructions of the caller.
     #[inline(always)]
     fn plus<const FUSED: bool>(self, a: Self, b: Self) -> Self {
-        Self(std::array::from_fn(|lane| multiply_add::<FUSED>(a.0[lane], b.0[lane], self.0[lane])))
+        let mut sums = self.0;
+        for lane in 0..8 {
+            sums[lane] = multiply_add::<FUSED>(a.0[lane], b.0[lane], sums[lane]);
+        }
+        Self(sums)
     }
 }
 

@@ -134,3 +134,26 @@ proptest! {
         prop_assert_eq!(ProbeDocument::from_json(&document.to_json()).unwrap(), document);
     }
 }
+
+/// A switch that adds up gives an all-reduce more bus bandwidth than a link has; what no switch can is impossible all the same.
+#[test]
+fn an_all_reduce_may_be_above_its_link_as_far_as_a_switch_can_add_up() {
+    let sheet = fizeau_roofline::Device::named("h100-sxm").unwrap();
+    // 450 GB/s a link. Of eight ranks a switch can show 14/9 of that.
+    for (op, bus, is_possible) in
+        [("all_reduce", 480.0, true), ("all_reduce", 720.0, false), ("all_gather", 480.0, false)]
+    {
+        let shape = serde_json::json!({ "op": op, "ranks": 8, "message_bytes": 1e9 });
+        let operation = serde_json::json!({ "kind": "collective", "shape": shape });
+        let factor = if op == "all_reduce" { 14.0 / 8.0 } else { 7.0 / 8.0 };
+        let millis = 1e9 * factor / (bus * 1e9) * 1e3;
+        let timing = Timing::of_samples(vec![Millis::new(millis); 8], 1);
+        let operation = serde_json::from_value(operation).unwrap();
+        let seen = Measurement::new("gpu0-7", operation, timing, Provenance::native());
+        let document = ProbeDocument::new(ProbeHost::named("a"), Vec::new(), vec![seen]);
+        let row = &document.specified_by(sheet).rows[0];
+        let share = row.shares.percent_of_specification.unwrap();
+        assert!((share / (100.0 * bus / 450.0) - 1.0).abs() < 1e-9, "{share}");
+        assert_eq!(row.verdict == Verdict::Valid, is_possible, "{op} {bus}: {:?}", row.objections);
+    }
+}

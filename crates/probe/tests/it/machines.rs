@@ -5,7 +5,7 @@ use fizeau_probe::{
     CacheState, DeviceFacts, Dtype, FleetTable, MeasuredDevice, Measurement, MemoryKernel,
     Operation, ProbeComparison, ProbeDocument, ProbeHost, Provenance, StoreKind, Timing, Work,
 };
-use fizeau_roofline::{Deployment, Device, KnownModel, MathType, System};
+use fizeau_roofline::{Collective, Deployment, Device, KnownModel, MathType, System};
 use proptest::prelude::*;
 
 /// A machine whose memory and arithmetic take so many milliseconds.
@@ -82,6 +82,53 @@ fn a_device_file_names_its_data_sheet_and_how_its_figures_came() {
     assert_eq!(bare.specified_by(sheet).devices[0].model, sheet.title);
 }
 
+/// Rows of a collective become lines over sizes in the device file, each in the roofline's own words: the quickest of all settings,
+/// and those back to back before those of idle devices.
+#[test]
+fn collectives_get_into_the_device_file_and_the_roofline() {
+    let collective = |op: &str, size: f64, micros: f64, regime: &str, in_place: bool| {
+        let operation = serde_json::json!({
+            "kind": "collective",
+            "shape": {
+                "op": op, "ranks": 8, "message_bytes": size, "regime": regime, "in_place": in_place
+            }
+        });
+        let timing = Timing::of_samples(vec![Millis::new(micros / 1e3); 8], 1);
+        let operation = serde_json::from_value(operation).unwrap();
+        Measurement::new("gpu0-7", operation, timing, Provenance::native())
+    };
+    let mut rows: Vec<Measurement> =
+        machine("a", 100.0, 1.0).rows.into_iter().map(|row| row.measured).collect();
+    rows.iter_mut().for_each(|row| row.device = "gpu0".to_owned());
+    for power in 15..35 {
+        let size = 2_f64.powi(power);
+        // Another algorithm from 2 MiB on.
+        let micros = if power < 21 { 10.0 + size / 1e5 } else { 50.0 + size / 4e5 };
+        rows.push(collective("all_reduce", size, micros, "chained", true));
+        rows.push(collective("all_reduce", size, micros * 2.0, "chained", false));
+        rows.push(collective("all_reduce", size, micros / 2.0, "fresh_entry", true));
+        rows.push(collective("broadcast", size, micros, "chained", true));
+    }
+    let mut one = DeviceFacts::new("gpu0", "NVIDIA H100 80GB HBM3");
+    one.memory = Some(Bytes::new(80e9));
+    let all = DeviceFacts::new("gpu0-7", "8 x NVIDIA H100 80GB HBM3");
+    let document = ProbeDocument::new(ProbeHost::named("a"), vec![one, all], rows);
+    let device = MeasuredDevice::of(&document, "gpu0").unwrap().device;
+    let [small, large] = device.collectives() else { panic!("{:?}", device.collectives()) };
+    for (line, micros, rate, sizes) in
+        [(small, 10.0, 1e11, [15, 20]), (large, 50.0, 4e11, [21, 34])]
+    {
+        assert_eq!((line.collective, line.ranks), (Collective::AllReduce, 8));
+        assert_eq!(line.sizes.map(Bytes::get), sizes.map(|power| 2_f64.powi(power)));
+        assert!((line.latency.get() / (micros * 1e-6) - 1.0).abs() < 1e-6, "{line:?}");
+        assert!((line.bandwidth.unwrap().get() / rate - 1.0).abs() < 1e-6, "{line:?}");
+        assert!(line.within < 1e-6 && line.source.starts_with("fizeau probe"), "{line:?}");
+    }
+    // Of the processor beside them nobody says that it takes part.
+    let alone = machine("a", 100.0, 1.0);
+    assert!(MeasuredDevice::of(&alone, "cpu").unwrap().device.collectives().is_empty());
+}
+
 /// Attention of a decode step is limited by its traffic: its rate of arithmetic would be a device that computes a hundredth of what it can.
 #[test]
 fn a_decode_step_s_attention_is_no_rate_of_arithmetic() {
@@ -110,6 +157,28 @@ fn a_decode_step_s_attention_is_no_rate_of_arithmetic() {
     };
     assert!((bf16_of("decode") / 1e12 - 1.0).abs() < 1e-9, "the peak of f32, which is 1e12");
     assert!((bf16_of("prefill") / 1e15 - 1.0).abs() < 1e-9);
+}
+
+/// What another tool measured says nothing of caches: its arrays show memory where no cache can be as large.
+#[test]
+fn arrays_show_memory_by_their_size_where_nobody_says_so() {
+    let of = |bytes: f64, cache: Option<f64>| {
+        let document = machine("a", 100.0, 1.0);
+        let mut devices = document.devices;
+        devices[0].last_cache = cache.map(Bytes::new);
+        let rows = document.rows.into_iter().map(|row| {
+            let mut seen = row.measured;
+            seen.method.cache = None;
+            if let Operation::Memory { working_set, .. } = &mut seen.operation {
+                *working_set = Some(Bytes::new(bytes));
+            }
+            seen
+        });
+        let document = ProbeDocument::new(ProbeHost::named("a"), devices, rows.collect());
+        MeasuredDevice::of(&document, "cpu").is_ok()
+    };
+    assert!(!of(1e9, None) && of(1.1e9, None));
+    assert!(!of(1e9, Some(3e8)) && of(1e9, Some(2e8)));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use fizeau_roofline::{PassTime, System};
 use super::level::{LevelFacts, MeasuredMean, millis};
 use super::try_first::{self, AdviceFacts};
 use super::waterfall::{SlowdownCause, Waterfall, WaterfallBuilder};
-use super::{Diagnosed, ProbedSilicon};
+use super::{Diagnosed, ProbedSilicon, collectives};
 
 /// The way to the mean time per output token of a level; or why there is none.
 pub(super) fn diagnose(
@@ -29,25 +29,12 @@ pub(super) fn diagnose(
         silicon(&mut waterfall, of.system, probed, bound);
     }
 
-    let expected = expected(of.silicon(), level);
-    let links = millis(expected.link + expected.hops);
-    let alone = Millis::new(millis(expected.total).get() - links.get());
+    let silicon = of.silicon();
+    let expected = expected(silicon, level);
     let limit = expected.binding.limit();
-    waterfall.up_to(
-        SlowdownCause::Algorithm,
-        alone,
-        format!(
-            "operators one after the other, as the roofline model expects; {limit} limit the step"
-        ),
-    );
-    if links.get() > 0.0 {
-        let bytes = message(of.system, level.decoding);
-        let evidence = format!(
-            "{:.0} collectives a step with messages of about {bytes}, by the links of the data sheet",
-            expected.collectives
-        );
-        waterfall.add(SlowdownCause::Collectives, links, evidence);
-    }
+    operators(&mut waterfall, &expected, &format!("{limit} limit the step"));
+    let pass = silicon.decode_pass(&level.load, level.decoding);
+    collectives::add(&mut waterfall, silicon, &pass, &expected);
     overheads(&mut waterfall, of, level, lightest);
     prompts_between(&mut waterfall, of, level, lightest);
     let facts = AdviceFacts { limit, devices: of.system.deployment().tensor() };
@@ -78,6 +65,13 @@ pub(super) fn silicon(
     );
     let step = waterfall.up_to(SlowdownCause::Silicon, Millis::new(best), evidence);
     step.range_ms = Some([best - sheet, typical - sheet].map(Millis::new));
+}
+
+/// What operators one after the other add to the bound, devices' talk apart.
+pub(super) fn operators(waterfall: &mut WaterfallBuilder, expected: &PassTime, limit: &str) {
+    let alone = millis(expected.total).get() - millis(expected.communication()).get();
+    let evidence = format!("operators one after the other, as the roofline model expects; {limit}");
+    waterfall.up_to(SlowdownCause::Algorithm, Millis::new(alone), evidence);
 }
 
 /// What a step costs beyond its expectation where nothing queues: the lightest level shows it.
@@ -144,12 +138,3 @@ const MORE_THAN_ONE: f64 = 1.05;
 
 /// An engine cannot read prompts all of the time and still make tokens.
 const MOST_BUSY: f64 = 0.9;
-
-/// The bytes that each device sends in a collective over the states of `tokens` tokens, in 16 bits.
-pub(super) fn message(system: &System, tokens: f64) -> String {
-    let bytes = tokens * system.model().hidden as f64 * 2.0;
-    match bytes {
-        bytes if bytes >= 1024.0 * 1024.0 => format!("{:.0} MiB", bytes / (1024.0 * 1024.0)),
-        bytes => format!("{:.0} KiB", (bytes / 1024.0).max(1.0)),
-    }
-}

@@ -4,11 +4,11 @@ use fizeau_core::Millis;
 use fizeau_metrics::Metric;
 use fizeau_roofline::{PassTime, System};
 
-use super::Diagnosed;
-use super::decode::{message, silicon};
+use super::decode::{operators, silicon};
 use super::level::{LevelFacts, millis};
 use super::try_first::{self, AdviceFacts};
 use super::waterfall::{SlowdownCause, Waterfall, WaterfallBuilder};
+use super::{Diagnosed, collectives};
 
 /// The way to the mean time to first token of a level; or why there is none.
 pub(super) fn diagnose(
@@ -30,25 +30,11 @@ pub(super) fn diagnose(
         silicon(&mut waterfall, of.system, probed, bound);
     }
 
-    let pass = expected(of.silicon(), level);
-    let links = millis(pass.link + pass.hops);
-    let alone = Millis::new(millis(pass.total).get() - links.get());
-    let limit = pass.binding.limit();
-    waterfall.up_to(
-        SlowdownCause::Algorithm,
-        alone,
-        format!(
-            "operators one after the other, as the roofline model expects; {limit} limit the prompt"
-        ),
-    );
-    if links.get() > 0.0 {
-        let bytes = message(of.system, prompt as f64);
-        let evidence = format!(
-            "{:.0} collectives a prompt with messages of about {bytes}, by the links of the data sheet",
-            pass.collectives
-        );
-        waterfall.add(SlowdownCause::Collectives, links, evidence);
-    }
+    let expected = expected(of.silicon(), level);
+    let limit = expected.binding.limit();
+    operators(&mut waterfall, &expected, &format!("{limit} limit the prompt"));
+    let pass = of.silicon().prefill_pass(&level.load);
+    collectives::add(&mut waterfall, of.silicon(), &pass, &expected);
     overheads(&mut waterfall, of, level, lightest);
     queue(&mut waterfall, level, lightest);
     let facts = AdviceFacts { limit, devices: of.system.deployment().tensor() };

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use fizeau_core::{Bytes, BytesPerSec, Millis, Seconds};
 use fizeau_record::{
     Diagnosed, DiagnosisDocument, ProbedSilicon, ReadRun, SlowdownCause, StoredRun, Waterfall,
 };
-use fizeau_roofline::System;
+use fizeau_roofline::{Collective, MeasuredCollective, System};
 use proptest::prelude::*;
 
 fn simulated() -> ReadRun {
@@ -76,6 +77,34 @@ fn devices_without_links_have_no_collectives_and_several_have() {
         let document = Diagnosed::new(&run.levels, system).diagnose("a model");
         let all = waterfalls(&document);
         assert!(all.iter().all(|of| cause(of, SlowdownCause::Collectives).is_some() == has));
+    }
+}
+
+/// A probe of the devices' collectives is what the step of collectives is made of, with its range, and the sum stays.
+#[test]
+fn measured_collectives_are_told_by_the_size_of_their_messages() {
+    let run = simulated();
+    let alone = system(&run);
+    let deployment = fizeau_roofline::Deployment::SINGLE.with_tensor(2).unwrap();
+    let two = System::new(alone.model().clone(), alone.device().clone(), deployment).unwrap();
+    let line = (Seconds::new(10e-6), Some(BytesPerSec::new(1e11)));
+    let sizes = [32768.0, 1e9].map(Bytes::new);
+    let mut device = alone.device().clone();
+    for collective in [Collective::AllReduce, Collective::AllGather] {
+        let measured = MeasuredCollective::new(collective, 2, sizes, line, "a probe");
+        device = device.with_collective(measured.with_within(0.1)).unwrap();
+    }
+    let probed = ProbedSilicon::of(&two, &device);
+    let document = Diagnosed::new(&run.levels, &two).with_probe(Some(&probed)).diagnose("a model");
+    for waterfall in waterfalls(&document) {
+        assert!(adds_up(waterfall), "{waterfall:?}");
+        let step = waterfall.steps.iter().find(|step| step.cause == SlowdownCause::Collectives);
+        let step = step.unwrap();
+        assert!(step.evidence.contains(" all-reduces of "), "{}", step.evidence);
+        assert!(step.evidence.contains(" among 2, ") && !step.evidence.contains("data sheet"));
+        let [low, high] = step.range_ms.unwrap();
+        let share = |end: Millis| end.get() / step.adds_ms.get();
+        assert!((share(low) - 0.9).abs() < 1e-9 && (share(high) - 1.1).abs() < 1e-9, "{step:?}");
     }
 }
 

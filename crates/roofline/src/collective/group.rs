@@ -2,7 +2,7 @@
 
 use fizeau_core::{Bytes, BytesPerSec};
 
-use super::{AlgorithmTimes, Collective, CollectiveTime};
+use super::{AlgorithmTimes, Collective, CollectiveTime, MeasuredLines};
 use crate::{Device, Link, Reduces, Topology};
 
 /// A group of devices that talk to each other: over their link as far as that reaches, over the network beyond.
@@ -105,12 +105,21 @@ impl DeviceGroup {
         self.prepare(collective).at(bytes.get())
     }
 
-    /// An all-to-all that moves `near` of the bytes over the link and `far` of them over the network.
-    pub(crate) fn routed(&self, near: f64, far: f64) -> GroupCollective {
+    /// An all-to-all that moves `near` of the bytes over the link and `far` of them over the network; as it was `measured`, where
+    /// nothing goes over the network.
+    pub(crate) fn routed(
+        &self,
+        near: f64,
+        far: f64,
+        measured: Option<MeasuredLines>,
+    ) -> GroupCollective {
         // Of what an all-to-all counts, a rank keeps its own part.
         let counted =
             |moved: f64, ranks: u32| moved * f64::from(ranks) / f64::from(ranks.max(2) - 1);
-        GroupCollective([
+        if let Some(lines) = measured.filter(|_| self.domains() == 1) {
+            return GroupCollective::Measured(lines, counted(near, self.ranks));
+        }
+        GroupCollective::Levels([
             phase(Collective::AllToAll, self.within, counted(near, self.within.0)),
             phase(Collective::AllToAll, self.across, counted(far, self.across.0)),
             None,
@@ -123,7 +132,7 @@ impl DeviceGroup {
         let (r, q) = (f64::from(self.within.0), f64::from(self.across.0));
         let near = |collective, share| phase(collective, self.within, share);
         let far = |collective, share| phase(collective, self.across, share);
-        GroupCollective(match collective {
+        GroupCollective::Levels(match collective {
             AllReduce if q > 1.0 => {
                 [near(ReduceScatter, 1.0), far(AllReduce, 1.0 / r), near(AllGather, 1.0)]
             }
@@ -153,24 +162,45 @@ fn phase(
     Some(CollectivePhase { lines, share })
 }
 
-/// A group's collective, ready for any size: its phases, one after the other.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct GroupCollective([Option<CollectivePhase>; 3]);
+/// A group's collective, ready for any size.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum GroupCollective {
+    /// By links: its phases, one after the other.
+    Levels([Option<CollectivePhase>; 3]),
+    /// As it was measured among as many, on that share of the bytes.
+    Measured(MeasuredLines, f64),
+}
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct CollectivePhase {
+pub(crate) struct CollectivePhase {
     lines: AlgorithmTimes,
     /// Of the bytes, those that it works on.
     share: f64,
 }
 
 impl GroupCollective {
-    pub(crate) const FREE: Self = Self([None; 3]);
+    pub(crate) const FREE: Self = Self::Levels([None; 3]);
 
     pub(crate) fn at(&self, bytes: f64) -> CollectiveTime {
-        let phases = self.0.iter().flatten();
-        let each = phases.map(|phase| phase.lines.best(bytes * phase.share).1);
-        each.fold(CollectiveTime::default(), |sum, time| sum + time)
+        match self {
+            Self::Levels(levels) => {
+                let phases = levels.iter().flatten();
+                let each = phases.map(|phase| phase.lines.best(bytes * phase.share).1);
+                each.fold(CollectiveTime::default(), |sum, time| sum + time)
+            }
+            Self::Measured(lines, share) => {
+                let bytes = bytes * share;
+                lines.at(bytes).time(Bytes::new(bytes))
+            }
+        }
+    }
+
+    /// How far what was measured at that size may be off; none where nobody measured it.
+    pub(crate) fn within(&self, bytes: f64) -> Option<f64> {
+        match self {
+            Self::Levels(_) => None,
+            Self::Measured(lines, share) => Some(lines.at(bytes * share).within),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Deployment;
 use crate::model::{Dense, FeedForward, Mixer};
-use crate::{Device, DeviceGroup, Model};
+use crate::{Collective, Device, DeviceGroup, Model};
 
 impl Deployment {
     /// What is stored more than once, cut unevenly or left unused when `model` is spread so, a sentence each. None of it
@@ -22,6 +22,11 @@ impl Deployment {
     #[must_use]
     pub fn link_notes(&self, device: &Device) -> Vec<String> {
         let ranks = u32::try_from(self.devices_per_replica()).unwrap_or(u32::MAX);
+        // A group whose collectives were measured needs no link.
+        let sums = [Collective::AllReduce, Collective::AllGather];
+        if sums.iter().all(|of| device.measured(*of, ranks).is_some()) {
+            return Vec::new();
+        }
         let error = DeviceGroup::of(device, ranks).err();
         let note = |error| {
             format!("{}: {error}; expected times leave that communication out", device.name)

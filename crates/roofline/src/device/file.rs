@@ -1,5 +1,6 @@
 //! A device from the text of its TOML file.
 
+mod collectives;
 mod figure;
 mod linked;
 mod section;
@@ -29,6 +30,7 @@ pub(super) fn device(text: &str) -> Result<Device, DeviceError> {
         "rates",
         "link",
         "network",
+        "collectives",
         "power",
         "prices",
     ])?;
@@ -48,6 +50,9 @@ pub(super) fn device(text: &str) -> Result<Device, DeviceError> {
     }
     power(&root, &sources, &mut device)?;
     linked::read(&root, &sources, &mut device)?;
+    for section in &root.each("collectives")? {
+        device = device.with_collective(collectives::read(section, &sources)?)?;
+    }
     device.prices =
         root.each("prices")?.iter().map(|price| rent(price, &sources)).collect::<Result<_, _>>()?;
     Ok(device)

@@ -6,6 +6,7 @@ use super::cell::SourceRange;
 use super::error::{at_most, positive};
 use super::quantity::FigureQuantity;
 use super::{Device, DeviceError, Link, MathType, Price, PublishedFigure};
+use crate::MeasuredCollective;
 
 impl Device {
     /// A device that is not in the table, by its figures: what it holds, what it reads per second, and its
@@ -40,6 +41,7 @@ impl Device {
             int8: None,
             link: None,
             network: None,
+            collectives: Vec::new(),
             tdp: None,
             prices: Vec::new(),
             cells: vec![
@@ -149,6 +151,15 @@ impl Device {
             FigureQuantity::Time,
             network.latency.get(),
         ));
+        Ok(self)
+    }
+
+    /// The same device with one more collective as it was measured.
+    ///
+    /// # Errors
+    /// If a figure of it makes no sense: fewer than two ranks, sizes that are not in order, a time that is below 0 or nothing at all.
+    pub fn with_collective(mut self, measured: MeasuredCollective) -> Result<Self, DeviceError> {
+        self.collectives.push(measured.checked()?);
         Ok(self)
     }
 

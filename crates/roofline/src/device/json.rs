@@ -1,9 +1,10 @@
 //! A device as JSON: what is used of it, and where each figure is from.
 
-use fizeau_core::{BytesPerSec, FlopsPerSec, Watts};
+use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
 use serde::{Serialize, Serializer};
 
 use super::{Device, MathType, Price, PublishedFigure, Reduces, Topology};
+use crate::MeasuredCollective;
 
 /// By hand, since rates of math types follow from one another. Rates and sizes are in base units, as the names of the fields say.
 impl Serialize for Device {
@@ -23,6 +24,7 @@ impl Serialize for Device {
             dense_flop_per_s: DeviceRates { bf16, fp8, fp4, int8 },
             link: self.link().map(link),
             network: self.network().map(link),
+            collectives: self.collectives().iter().map(collective).collect(),
             tdp_w: self.tdp().map(Watts::get),
             prices: &self.prices,
             figures: self.cells().collect(),
@@ -46,6 +48,8 @@ struct DeviceDocument<'a> {
     dense_flop_per_s: DeviceRates,
     link: Option<LinkDocument>,
     network: Option<LinkDocument>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    collectives: Vec<CollectiveDocument<'a>>,
     tdp_w: Option<f64>,
     prices: &'a [Price],
     figures: Vec<&'a PublishedFigure>,
@@ -58,6 +62,33 @@ struct DeviceRates {
     fp8: Option<f64>,
     fp4: Option<f64>,
     int8: Option<f64>,
+}
+
+/// Alpha and beta over a range of sizes.
+#[derive(Serialize)]
+struct CollectiveDocument<'a> {
+    op: &'static str,
+    ranks: u32,
+    from_bytes: f64,
+    to_bytes: f64,
+    alpha_s: f64,
+    beta_bytes_per_s: Option<f64>,
+    within: f64,
+    source: &'a str,
+}
+
+fn collective(of: &MeasuredCollective) -> CollectiveDocument<'_> {
+    let [from, to] = of.sizes.map(Bytes::get);
+    CollectiveDocument {
+        op: of.collective.as_str(),
+        ranks: of.ranks,
+        from_bytes: from,
+        to_bytes: to,
+        alpha_s: of.latency.get(),
+        beta_bytes_per_s: of.bandwidth.map(BytesPerSec::get),
+        within: of.within,
+        source: &of.source,
+    }
 }
 
 /// One direction, and for one hop.

@@ -6,7 +6,7 @@ use crate::collective::{
 use crate::model::{Experts, FeedForward};
 use crate::{Deployment, Device, ExpertExchange, MathType, Model};
 
-use super::{ACTIVATION, prepared};
+use super::{ACTIVATION, PassCollective, prepared};
 
 /// An 8-bit element on its way to an expert, with a 4-byte scale for each 128 (DeepEP).
 const NARROW: f64 = 1.0 + 4.0 / 128.0;
@@ -24,6 +24,8 @@ pub(super) struct ExpertTraffic {
     layers: f64,
     /// Ranks that share an attention group's tokens.
     tensor: f64,
+    /// Ranks of a stage, which share the experts.
+    ranks: u32,
     exchange: ExpertExchange,
     /// Bytes of a token on its way there and back.
     bytes: (f64, f64),
@@ -44,7 +46,7 @@ impl ExpertTraffic {
         for layers in &model.layers {
             let FeedForward::Experts(experts) = &layers.feed_forward else { continue };
             let width = experts.latent.unwrap_or(model.hidden);
-            let new = Self::new(experts, width, stage, deployment);
+            let new = Self::new(experts, width, (device, stage, ranks), deployment);
             let count = layers.count as f64;
             match all.iter_mut().find(|known| Self { layers: 0.0, ..(*known).clone() } == new) {
                 Some(known) => known.layers += count,
@@ -57,7 +59,7 @@ impl ExpertTraffic {
     fn new(
         experts: &Experts,
         width: u64,
-        stage: Result<DeviceGroup, DeviceGroupError>,
+        (device, stage, ranks): (&Device, Result<DeviceGroup, DeviceGroupError>, u32),
         deployment: &Deployment,
     ) -> Self {
         let there = match experts.each.format.math() {
@@ -66,16 +68,17 @@ impl ExpertTraffic {
         };
         let to_experts = stage.map_or(GroupCollective::FREE, |stage| {
             let (near, far) = copies(&stage, deployment, experts);
-            stage.routed(near, far)
+            stage.routed(near, far, device.measured(Collective::AllToAll, ranks))
         });
         Self {
             layers: 0.0,
             tensor: f64::from(deployment.tensor()),
+            ranks,
             exchange: deployment.expert_exchange(),
             bytes: (there * width as f64, ACTIVATION * width as f64),
             to_experts,
-            gather: prepared(stage, Collective::AllGather),
-            scatter: prepared(stage, Collective::ReduceScatter),
+            gather: prepared(device, stage, (Collective::AllGather, ranks)),
+            scatter: prepared(device, stage, (Collective::ReduceScatter, ranks)),
         }
     }
 
@@ -86,21 +89,49 @@ impl ExpertTraffic {
 
     /// With `group` tokens in the busiest attention group, of `all`.
     pub(super) fn time(&self, group: f64, all: f64) -> CollectiveTime {
+        let sum = |legs: [ExpertLeg<'_>; 2]| legs[0].time() + legs[1].time();
+        sum(self.legs(group, all)) * self.layers
+    }
+
+    /// To the experts and back, once, by the exchange that is deployed.
+    fn legs(&self, group: f64, all: f64) -> [ExpertLeg<'_>; 2] {
+        use Collective::{AllGather, AllToAll, ReduceScatter};
         let (there, back) = self.bytes;
-        let all_to_all = || {
-            let tokens = group / self.tensor;
-            self.to_experts.at(there * tokens) + self.to_experts.at(back * tokens)
-        };
-        let all_gather = || self.gather.at(there * all) + self.scatter.at(back * all);
-        let once = match self.exchange {
-            ExpertExchange::AllToAll => all_to_all(),
-            ExpertExchange::AllGather => all_gather(),
-            ExpertExchange::Fastest => {
-                let (direct, gathered) = (all_to_all(), all_gather());
-                if gathered.total() < direct.total() { gathered } else { direct }
-            }
-        };
-        once * self.layers
+        let leg = |collective, by, bytes| ExpertLeg { collective, by, bytes };
+        let tokens = group / self.tensor;
+        let direct = [there, back].map(|bytes| leg(AllToAll, &self.to_experts, bytes * tokens));
+        let gathered = [
+            leg(AllGather, &self.gather, there * all),
+            leg(ReduceScatter, &self.scatter, back * all),
+        ];
+        let total = |legs: &[ExpertLeg<'_>; 2]| (legs[0].time() + legs[1].time()).total();
+        match self.exchange {
+            ExpertExchange::AllToAll => direct,
+            ExpertExchange::AllGather => gathered,
+            ExpertExchange::Fastest if total(&gathered) < total(&direct) => gathered,
+            ExpertExchange::Fastest => direct,
+        }
+    }
+
+    /// The same, as a list of what is told.
+    pub(super) fn listed(&self, group: f64, all: f64) -> [PassCollective; 2] {
+        self.legs(group, all).map(|leg| {
+            PassCollective::of((leg.collective, self.ranks), (leg.by, leg.bytes), self.layers)
+        })
+    }
+}
+
+/// One way of an exchange.
+#[derive(Clone, Copy)]
+struct ExpertLeg<'a> {
+    collective: Collective,
+    by: &'a GroupCollective,
+    bytes: f64,
+}
+
+impl ExpertLeg<'_> {
+    fn time(&self) -> CollectiveTime {
+        self.by.at(self.bytes)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Devices from TOML files of one's own.
 
-use fizeau_core::{BytesPerSec, Seconds};
-use fizeau_roofline::{Device, MathType, Reduces, Topology};
+use fizeau_core::{Bytes, BytesPerSec, Seconds};
+use fizeau_roofline::{Collective, Device, MathType, Reduces, Topology};
 use proptest::prelude::*;
 
 use crate::devices_doubts::{changed, device};
@@ -69,6 +69,50 @@ fn links_of_every_kind() {
     assert_eq!(topology(&four), Topology::Bridge { pair, cards: 4 });
     let dies = format!("{mesh}\npair = \"56 GB/s\"");
     assert_eq!(topology(&dies), Topology::Mesh { domain: 8, pair: Some(pair) });
+}
+
+/// Collectives as they were measured: alpha and beta over a range of sizes.
+#[test]
+fn collectives_are_read_and_told() {
+    let table = "\n[sources]\nprobe = { name = \"a probe\" }\n\n[[collectives]]\nop = \"all-reduce\"\nranks = 8\nfrom = 32768\nto = \"1 MiB\"\n\
+        alpha = \"12 us\"\nbeta = 1.5e11\nwithin = 0.04\nsource = \"probe\"\n";
+    let text = format!("{SMALLEST}{table}");
+    let device = Device::from_toml(&text).unwrap();
+    let [line] = device.collectives() else { panic!("{:?}", device.collectives()) };
+    assert_eq!((line.collective, line.ranks, &*line.source), (Collective::AllReduce, 8, "a probe"));
+    assert_eq!(line.sizes.map(Bytes::get), [32_768.0, 1_048_576.0]);
+    assert_eq!((line.latency.get(), line.within), (12e-6, 0.04));
+    let time = line.time(Bytes::new(1.5e5)).total().get();
+    assert!((time - 13e-6).abs() < 1e-15, "{time}");
+    let json = serde_json::to_value(&device).unwrap();
+    assert_eq!(json["collectives"][0]["beta_bytes_per_s"], 1.5e11);
+
+    for (from, to, wanted) in [
+        (
+            "all-reduce",
+            "allreduce",
+            "line 15: `collectives[1].op` is \"allreduce\"; it must be one of all-reduce, ",
+        ),
+        (
+            "ranks = 8",
+            "ranks = 1",
+            "line 16: `collectives[1].ranks` is 1; it must be a whole number from 2",
+        ),
+        (
+            "32768",
+            "\"2 MiB\"",
+            "smallest size is 2097152; it must be a number of bytes, no more than its largest",
+        ),
+        (
+            "alpha = \"12 us\"\nbeta = 1.5e11\n",
+            "",
+            "latency is 0; it must be above 0 where it has no bandwidth",
+        ),
+        ("from = 32768\n", "", "`collectives[1].from` is missing"),
+    ] {
+        let error = error(&text.replace(from, to));
+        assert!(error.contains(wanted), "{error}");
+    }
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! What the devices of a deployment tell each other in a pass.
 
-use fizeau_core::{BytesPerSec, Seconds};
+use fizeau_core::{Bytes, BytesPerSec, Seconds};
 use fizeau_roofline::{
-    ContextSpan, Deployment, Device, ExpertExchange, KnownModel, Link, Model, Overlap, Pass,
-    PassTime, Reduces, System, Topology,
+    Collective, ContextSpan, Deployment, Device, ExpertExchange, KnownModel, Link,
+    MeasuredCollective, Model, Overlap, Pass, PassTime, Reduces, System, Topology,
 };
 use proptest::prelude::*;
 
@@ -199,6 +199,83 @@ fn deployments() -> impl Strategy<Value = Deployment> {
         let of = Deployment::SINGLE.with_tensor(1 << t).unwrap();
         of.with_pipeline(p).unwrap().with_attention_groups(1 << d).unwrap()
     })
+}
+
+/// 20 us and 100 GB/s up to a mebibyte, 80 us and 400 GB/s from two on.
+fn measured(collective: Collective, ranks: u32) -> [MeasuredCollective; 2] {
+    let line = |sizes: [f64; 2], micros: f64, gb_per_s: f64, within| {
+        let line = (Seconds::new(micros * 1e-6), Some(BytesPerSec::new(gb_per_s * 1e9)));
+        let sizes = sizes.map(|kib| Bytes::new(kib * 1024.0));
+        MeasuredCollective::new(collective, ranks, sizes, line, "a probe").with_within(within)
+    };
+    [line([32.0, 1024.0], 20.0, 100.0, 0.1), line([2048.0, 1e6], 80.0, 400.0, 0.02)]
+}
+
+fn with_measured(device: Device, all: &[MeasuredCollective]) -> Device {
+    let add =
+        |device: Device, one: &MeasuredCollective| device.with_collective(one.clone()).unwrap();
+    all.iter().fold(device, add)
+}
+
+/// What was measured among as many devices takes the place of what links give, at any size; the bound has no word of either.
+#[test]
+fn measured_collectives_take_the_place_of_links() {
+    let linked = System::new(llama_8b(), device(), deployment("TP8")).unwrap();
+    let sums = measured(Collective::AllReduce, 8);
+    let measured = linked.with_device(with_measured(device(), &sums));
+    // 64 tokens of 8 KiB: half a mebibyte. 1000 of them are eight: the other line's.
+    for (tokens, micros, gb_per_s, within) in
+        [(64.0, 20.0, 100.0, 0.1), (1000.0, 80.0, 400.0, 0.02)]
+    {
+        let pass = decode(tokens);
+        let told = measured.collectives_of(&pass);
+        let sum = told.iter().find(|of| of.collective == Collective::AllReduce).unwrap();
+        let each = micros * 1e-6 + tokens * 8192.0 / (gb_per_s * 1e9);
+        assert!((sum.time.get() / (65.0 * each) - 1.0).abs() < 1e-9, "{sum:?}");
+        assert_eq!((sum.ranks, sum.times, sum.within), (8, 65.0, Some(within)));
+        // Nobody measured how logits are gathered.
+        let logits = told.iter().find(|of| of.collective == Collective::AllGather).unwrap();
+        assert_eq!(logits.within, None);
+        let all: f64 = told.iter().map(|of| of.time.get()).sum();
+        let expected = measured.expected_pass(&pass);
+        assert!((all / expected.communication().get() - 1.0).abs() < 1e-9);
+        assert_eq!(measured.bound_pass(&pass), linked.bound_pass(&pass));
+    }
+    // Of another number of ranks nothing is known.
+    let fewer = System::new(llama_8b(), measured.device().clone(), deployment("TP4")).unwrap();
+    assert!(fewer.collectives_of(&decode(64.0)).iter().all(|of| of.within.is_none()));
+}
+
+/// A device of which nobody knows a link has collectives all the same once they were measured.
+#[test]
+fn measured_collectives_need_no_link() {
+    let bare = Device::new(
+        "bare",
+        Bytes::new(80e9),
+        BytesPerSec::new(3e12),
+        fizeau_core::FlopsPerSec::new(1e15),
+    );
+    let bare = bare.unwrap();
+    let both = [measured(Collective::AllReduce, 8), measured(Collective::AllGather, 8)].concat();
+    for (device, has) in [(bare.clone(), false), (with_measured(bare, &both), true)] {
+        let system = System::new(llama_8b(), device, deployment("TP8")).unwrap();
+        assert_eq!(system.expected_pass(&decode(1.0)).communication().get() > 0.0, has);
+        assert_eq!(system.notes().iter().any(|note| note.contains("no link")), !has);
+    }
+}
+
+/// Tokens on their way to experts and back, by an all-to-all that was measured.
+#[test]
+fn experts_exchange_by_what_was_measured() {
+    let spread = deployment("DP8 EP8").with_expert_exchange(ExpertExchange::AllToAll);
+    let device = with_measured(device(), &measured(Collective::AllToAll, 8));
+    let system = System::new(known("qwen3-30b-a3b"), device, spread).unwrap();
+    let told = system.collectives_of(&decode(64.0));
+    assert!(!told.is_empty());
+    for leg in told {
+        assert_eq!((leg.collective, leg.ranks, leg.times), (Collective::AllToAll, 8, 48.0));
+        assert!(leg.within.is_some() && leg.time.get() > 48.0 * 20e-6);
+    }
 }
 
 proptest! {

@@ -13,16 +13,18 @@ use libloading::Library;
 
 use super::super::lanes::Bf16;
 
-/// Under which names systems have it. After the names of a whole file those whose symbols end as the second says.
-const NAMES: [(&str, &str); 8] = [
-    ("libopenblas.so.0", ""),
-    ("libopenblas.so", ""),
-    ("libopenblas64.so.0", ""),
-    ("libopenblas64_.so.0", "64_"),
-    ("libopenblas64_.so", "64_"),
-    ("libopenblas.0.dylib", ""),
-    ("libopenblas.dylib", ""),
-    ("libopenblas.dll", ""),
+/// Under which names systems have it, and what its symbols begin and end with there. The last is that of numpy's and scipy's wheels
+/// (`scipy-openblas64` on PyPI).
+const NAMES: [(&str, [&str; 2]); 9] = [
+    ("libopenblas.so.0", ["", ""]),
+    ("libopenblas.so", ["", ""]),
+    ("libopenblas64.so.0", ["", ""]),
+    ("libopenblas64_.so.0", ["", "64_"]),
+    ("libopenblas64_.so", ["", "64_"]),
+    ("libopenblas.0.dylib", ["", ""]),
+    ("libopenblas.dylib", ["", ""]),
+    ("libopenblas.dll", ["", ""]),
+    ("libscipy_openblas64_.so", ["scipy_", "64_"]),
 ];
 
 /// `CblasRowMajor`, `CblasNoTrans`, `CblasTrans` of `cblas.h`.
@@ -67,11 +69,11 @@ impl OpenBlas {
     /// The one of this machine; none where no loader finds one. Opened once.
     pub(in crate::cpu) fn installed() -> Option<&'static Self> {
         static FOUND: OnceLock<Option<OpenBlas>> = OnceLock::new();
-        let found = || NAMES.iter().find_map(|(name, suffix)| Self::open(name, suffix));
+        let found = || NAMES.iter().find_map(|(name, around)| Self::open(name, *around));
         FOUND.get_or_init(found).as_ref()
     }
 
-    fn open(name: &str, suffix: &str) -> Option<Self> {
+    fn open(name: &str, around: [&str; 2]) -> Option<Self> {
         // SAFETY: these names are OpenBLAS's own, whose initialiser sets up its own state only.
         let library = unsafe { Library::new(name) }.ok()?;
         // SAFETY: both have these types in `cblas.h`, whatever the width of its integers.
@@ -79,18 +81,18 @@ impl OpenBlas {
             let config = symbol::<unsafe extern "C" fn() -> *const c_char>(
                 &library,
                 "openblas_get_config",
-                suffix,
+                around,
             )?;
             let set = "openblas_set_num_threads";
-            (config, symbol::<unsafe extern "C" fn(c_int)>(&library, set, suffix)?)
+            (config, symbol::<unsafe extern "C" fn(c_int)>(&library, set, around)?)
         };
         // SAFETY: it gives a text that ends with a zero and stays as long as the library.
         let config = unsafe { CStr::from_ptr(config()) }.to_string_lossy().trim().to_owned();
         // SAFETY: it takes any number.
         unsafe { set_threads(1) };
-        let is_wide = config.contains("USE64BITINT") || !suffix.is_empty();
-        let single = product(&library, "cblas_sgemm", suffix, is_wide)?;
-        let bf16 = product(&library, "cblas_sbgemm", suffix, is_wide);
+        let is_wide = config.contains("USE64BITINT") || !around[1].is_empty();
+        let single = product(&library, "cblas_sgemm", around, is_wide)?;
+        let bf16 = product(&library, "cblas_sbgemm", around, is_wide);
         Some(Self { config, single, bf16, _library: library })
     }
 
@@ -120,17 +122,23 @@ impl OpenBlas {
 /// # Safety
 ///
 /// `F` must be a function pointer of the type that the library gives that symbol, and must not be called after `library` is dropped.
-unsafe fn symbol<F: Copy>(library: &Library, name: &str, suffix: &str) -> Option<F> {
+unsafe fn symbol<F: Copy>(library: &Library, name: &str, around: [&str; 2]) -> Option<F> {
+    let [before, after] = around;
     // SAFETY: the caller vouches for the type; the pointer is copied out on its word that it is not called later.
-    unsafe { library.get::<F>(format!("{name}{suffix}")) }.map(|found| *found).ok()
+    unsafe { library.get::<F>(format!("{before}{name}{after}")) }.map(|found| *found).ok()
 }
 
-fn product<T>(library: &Library, name: &str, suffix: &str, is_wide: bool) -> Option<Product<T>> {
+fn product<T>(
+    library: &Library,
+    name: &str,
+    around: [&str; 2],
+    is_wide: bool,
+) -> Option<Product<T>> {
     // SAFETY: the types are those of `cblas.h` with integers of that width, and whoever keeps the product keeps the library.
     unsafe {
         match is_wide {
-            true => symbol(library, name, suffix).map(Product::Of64),
-            false => symbol(library, name, suffix).map(Product::Of32),
+            true => symbol(library, name, around).map(Product::Of64),
+            false => symbol(library, name, around).map(Product::Of32),
         }
     }
 }

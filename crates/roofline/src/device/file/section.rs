@@ -102,7 +102,8 @@ impl<'a> Section<'a> {
             return Ok(Vec::new());
         };
         let list = value.get_ref().as_array();
-        let list = list.ok_or_else(|| self.wrong(key, value, "a list of tables, [[prices]]"))?;
+        let list =
+            list.ok_or_else(|| self.wrong(key, value, &format!("a list of tables, [[{key}]]")))?;
         let tables = list.iter().zip(1_usize..);
         tables.map(|(item, k)| self.inner(format!("{}[{k}]", self.name(key)), key, item)).collect()
     }
