@@ -29,6 +29,7 @@ mod sbom;
 mod semver;
 mod shards;
 mod slurm;
+mod soak;
 mod sweep;
 mod test;
 mod tidy;
@@ -132,6 +133,17 @@ enum Task {
         #[arg(long)]
         shard: Option<String>,
     },
+    /// Measure servers that misbehave at random for so long, and kill so many sweeps in mid-run: nothing grows, nothing is lost
+    Soak {
+        /// How long, two clients at once; 0 leaves it out
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(..=600))]
+        minutes: u64,
+        /// How many sweeps to kill
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(..=10_000))]
+        kills: u64,
+        /// A program that is built already; by default it is built first
+        fizeau: Option<PathBuf>,
+    },
     /// Check that each crate builds with any few of its features
     Features {
         /// How many at a time
@@ -179,6 +191,7 @@ pub fn main() -> ExitCode {
         Task::Docs => docs::run(),
         Task::Fuzz { target, minutes } => fuzz::run(target.as_deref(), minutes),
         Task::Mutants { crates, shard } => mutants::run(&crates, shard.as_deref()),
+        Task::Soak { minutes, kills, fizeau } => soak::run(minutes, kills, fizeau),
         Task::Features { depth } => features::run(depth),
         Task::Semver => semver::run(),
         Task::Sbom { out } => sbom::run(out),

@@ -112,6 +112,23 @@ impl Running {
         bail!("{} did not end within {} s: {}", self.name, LONGEST.as_secs(), self.said()?)
     }
 
+    /// Its number, as the system has it.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it has not ended yet.
+    pub(crate) fn is_running(&mut self) -> Result<bool> {
+        Ok(self.child.try_wait()?.is_none())
+    }
+
+    /// Ends it at once, as nothing but the system may, and waits until it is gone.
+    pub(crate) fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
     /// What it said on its standard error.
     pub(crate) fn said(&self) -> Result<String> {
         fs::read_to_string(&self.said).with_context(|| self.said.display().to_string())

@@ -1,0 +1,148 @@
+//! `cargo xtask soak`: the client for an hour against servers that misbehave at random, and a thousand times killed in mid-run. All of it
+//! stays on the loopback, is of bounded length, and ends by itself.
+//!
+//! Two clients run at once: one in a closed loop against HTTP, one at rates against HTTPS. What is held: each request stands once in the
+//! client's folder and once in the server's own log, under the same kind of end; memory, open files and sockets do not grow.
+
+mod account;
+mod kills;
+mod resources;
+mod server;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::cargo::Metadata;
+use crate::shards::trial::{Running, given_or_built};
+use crate::tool::exit_code;
+use account::Account;
+use resources::Watched;
+use server::{Scheme, Server};
+
+/// What befalls requests, and how many of them.
+const FAULTS: &str = "0.03*reset@5,0.03*stall@3:300ms,0.02*drip,0.02*garbage,0.02*429,0.01*503,0.02*error@4,0.02*cut-head,0.02*eof,\
+                      0.02*cut-chunk,0.005*no-reply,0.02*close";
+
+/// What both clients ask for. A slow machine shall spoil no reply: only the one that never comes is given up.
+const ASKED: &str = "--model m --isl 32 --osl 16 --num-warmups 0 --no-stop --threads 1 --first-token-timeout 5 --salt 5 \
+                     --threshold lateness-invalid=600s,cpu-invalid=1";
+
+/// How long a level sends.
+const LEVEL_SECONDS: u64 = 15;
+
+/// How long a round of a client's two levels takes, with what is still in flight at their ends.
+const ROUND_SECONDS: u64 = 40;
+
+/// How often what a process holds is looked at.
+const LOOKS: Duration = Duration::from_secs(3);
+
+/// How much longer than asked for the clients may take: levels end with their last request, and a report is written.
+const SPARE: Duration = Duration::from_secs(600);
+
+/// Soaks for so many minutes, then kills so many runs; none of either is left out. `fizeau` is the program, where one is built.
+///
+/// # Errors
+/// If something does not run here, or a promise does not hold; the message says which.
+pub(crate) fn run(minutes: u64, kills: u64, fizeau: Option<PathBuf>) -> Result<ExitCode> {
+    let fizeau = given_or_built(fizeau)?;
+    let home = Metadata::read(&["--no-deps"])?.target_directory.join("soak");
+    fs::create_dir_all(&home).with_context(|| format!("cannot make {}", home.display()))?;
+    let soaked = minutes == 0 || soak(&fizeau, &home, minutes)?;
+    if kills > 0 {
+        kills::hold(&fizeau, &home, kills)?;
+    }
+    Ok(exit_code(soaked))
+}
+
+/// A client, the server that it measures, and where it writes.
+struct Pair {
+    server: Server,
+    client: Running,
+    out: PathBuf,
+    watched: Watched,
+    /// From when its log, which remembers so many requests, is full.
+    watched_server: Watched,
+}
+
+impl Pair {
+    fn start(fizeau: &Path, home: &Path, scheme: Scheme, loads: &str, rounds: u64) -> Result<Self> {
+        let name = scheme.name();
+        let faults = ["--fault", FAULTS, "--engine-seed", "1"];
+        let server = Server::start(fizeau, home, scheme, &faults)?;
+        let out = home.join(name);
+        if out.exists() {
+            fs::remove_dir_all(&out)?;
+        }
+        let mut command = Command::new(fizeau);
+        command.arg("sweep").args(loads.split_whitespace()).args(ASKED.split_whitespace());
+        command.args(["--level-seconds", &LEVEL_SECONDS.to_string()]);
+        command.args(["--repeats", &rounds.to_string(), "--base-url", &server.url()]);
+        command.args(server.trusted()).arg("--out").arg(&out);
+        let client = Running::start(&format!("client-{name}"), command, home)?;
+        let watched = Watched::new(format!("client, {name}"), client.id());
+        let watched_server = Watched::new(format!("server, {name}"), server.id());
+        Ok(Self { server, client, out, watched, watched_server })
+    }
+
+    fn look(&mut self, at: Duration) {
+        self.watched.look(at);
+        if self.server.log().is_full {
+            self.watched_server.look(at);
+        }
+    }
+
+    /// The account of its requests, once it has ended.
+    fn account(&mut self) -> Result<Account> {
+        let (code, said) = (self.client.ends()?, self.client.said()?);
+        ensure!(matches!(code, Some(0 | 1)), "{} ended with {code:?}: {said}", self.client.name);
+        Account::of(&self.out, self.server.log())
+    }
+}
+
+/// Whether it held; what was seen is printed.
+fn soak(fizeau: &Path, home: &Path, minutes: u64) -> Result<bool> {
+    let rounds = (minutes * 60 / ROUND_SECONDS).max(1);
+    let mut pairs = [
+        Pair::start(fizeau, home, Scheme::Http, "--levels 4,16", rounds)?,
+        Pair::start(fizeau, home, Scheme::Https, "--rates 20,40", rounds)?,
+    ];
+    let (begun, longest) = (Instant::now(), Duration::from_secs(60 * minutes) + SPARE);
+    loop {
+        let mut running = 0;
+        for pair in &mut pairs {
+            let is_running = pair.client.is_running()?;
+            running += usize::from(is_running);
+            pair.server.read_log()?;
+            if is_running {
+                pair.look(begun.elapsed());
+            }
+        }
+        if begun.elapsed() > longest {
+            bail!("the clients still run after {} s", longest.as_secs());
+        }
+        thread::sleep(LOOKS);
+        if running == 0 {
+            break;
+        }
+    }
+    println!("soak: {:.1} minutes", begun.elapsed().as_secs_f64() / 60.0);
+    let mut held = true;
+    for pair in &mut pairs {
+        // What the last ones gave up has reached the server by now.
+        pair.server.read_log()?;
+        let account = pair.account()?;
+        println!("soak: {}: {account}", pair.client.name);
+        held &= account.is_even();
+        for watched in [&pair.watched, &pair.watched_server] {
+            println!("soak: {watched}");
+            held &= watched.is_flat();
+        }
+    }
+    println!("soak: {}", if held { "all of it holds" } else { "FAILED: see above" });
+    Ok(held)
+}
