@@ -123,6 +123,9 @@ pub(crate) fn keep_level(
 ) -> Result<(), FolderError> {
     if let Some(scraped) = &tallies.telemetry {
         folder.write_telemetry(&scraped.pages)?;
+        if !scraped.said.pass_sources.is_empty() {
+            folder.write_forward_passes(&scraped.said.passes)?;
+        }
     }
     folder.write_summary(report)?;
     let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();

@@ -109,6 +109,7 @@ fields! {
     Slo => "the goals",
     Goodput => "the goals of single requests",
     Gpus => "the GPUs that serve",
+    ForwardPasses => "forward passes",
     Profile => "the profile",
     Out => "the run's folder",
     GpuHour => "the price of a device",

@@ -2,6 +2,7 @@
 
 mod level;
 mod local_gpus;
+mod passes;
 
 use std::fmt;
 
@@ -17,6 +18,7 @@ use crate::input::InputError;
 
 pub(crate) use level::{LevelScrapers, ScrapedLevel};
 pub use local_gpus::LocalGpus;
+use passes::PassStream;
 
 /// Which pages of metrics are read beside the levels of a run. By default those that servers have beside their API, once a second.
 #[derive(Clone)]
@@ -31,6 +33,8 @@ pub struct TelemetrySpec {
     pub headers: Vec<ExtraHeader>,
     /// Which GPUs of this machine are read.
     pub gpus: LocalGpus,
+    /// Where engines publish records of their forward passes, as host and port: all of the run is subscribed to.
+    pub forward_passes: Vec<String>,
     /// From one page to the next; longer by itself where a page takes more than a fifth of that.
     pub interval: Nanos,
 }
@@ -52,6 +56,7 @@ impl Default for TelemetrySpec {
             pages: Vec::new(),
             headers: Vec::new(),
             gpus: LocalGpus::Found,
+            forward_passes: Vec::new(),
             interval: Nanos::from_secs(1),
         }
     }
@@ -65,6 +70,7 @@ impl fmt::Debug for TelemetrySpec {
             .field("pages", &self.pages.len())
             .field("headers", &self.headers)
             .field("gpus", &self.gpus)
+            .field("forward_passes", &self.forward_passes)
             .field("interval", &self.interval)
             .finish()
     }
@@ -84,7 +90,7 @@ impl TelemetrySpec {
     /// run.
     ///
     /// # Errors
-    /// If a GPU was named that is not there.
+    /// If a GPU was named that is not there, or nobody publishes forward passes where it was said.
     pub(crate) fn find(
         &self,
         endpoint: &PreparedEndpoint,
@@ -103,6 +109,7 @@ impl TelemetrySpec {
         let mut telemetry = Telemetry {
             pages: Vec::new(),
             gpus,
+            passes: PassStream::all(&self.forward_passes, clock)?,
             bare: Self { headers: Vec::new(), ..self.clone() }.settings(),
             settings: self.settings(),
             clock,
@@ -134,7 +141,8 @@ impl TelemetrySpec {
                 watcher.event(RunEvent::Note(RunNote::NoServerMetrics(why)));
             }
         }
-        let is_any = !telemetry.pages.is_empty() || telemetry.gpus.is_some();
+        let is_any =
+            !telemetry.pages.is_empty() || telemetry.gpus.is_some() || !telemetry.passes.is_empty();
         Ok(is_any.then_some(telemetry))
     }
 }
@@ -178,6 +186,8 @@ pub(crate) struct Telemetry {
     gpus: Option<DeviceChoice>,
     #[cfg(not(feature = "nvml"))]
     gpus: Option<()>,
+    /// The streams of forward-pass records, subscribed to as long as the run lasts.
+    passes: Vec<PassStream>,
     settings: PageSettings,
     /// The same without headers.
     bare: PageSettings,

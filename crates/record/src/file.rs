@@ -8,6 +8,8 @@ pub(crate) const LEVEL: &str = "level.json";
 pub(crate) const TAPES: &str = "tapes.jsonl";
 /// The pages that servers gave while a level lasted.
 pub(crate) const TELEMETRY: &str = "telemetry.jsonl";
+/// What engines told of their forward passes while a level lasted.
+pub(crate) const FORWARD_PASSES: &str = "forward-pass.jsonl";
 /// What a level came to.
 pub(crate) const SUMMARY: &str = "summary.json";
 /// One client's part of a level.

@@ -16,6 +16,7 @@ use claim::FolderClaim;
 
 use fizeau_core::Nanos;
 use fizeau_metrics::{HistogramError, LevelHistograms};
+use fizeau_telemetry::ForwardPassLine;
 use serde::Serialize;
 
 use crate::shards::ShardDocument;
@@ -179,7 +180,7 @@ impl RunFolder {
     pub fn write_summary(&self, level: &LevelReport) -> Result<PathBuf, FolderError> {
         let is_synced = !level.is_simulated();
         if is_synced {
-            [file::LEVEL, file::TAPES, file::TELEMETRY]
+            [file::LEVEL, file::TAPES, file::TELEMETRY, file::FORWARD_PASSES]
                 .into_iter()
                 .try_for_each(|of| self.sync(of))?;
         }
@@ -296,6 +297,14 @@ impl RunFolder {
     /// If the system refuses.
     pub fn write_telemetry(&self, pages: &[ScrapedPages]) -> Result<(), FolderError> {
         self.write_lines(file::TELEMETRY, ScrapedPages::lines(pages))
+    }
+
+    /// Writes `forward-pass.jsonl`: the records of an engine's steps, in the order in which they came.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn write_forward_passes(&self, passes: &[ForwardPassLine]) -> Result<(), FolderError> {
+        self.write_lines(file::FORWARD_PASSES, passes)
     }
 
     /// Writes a file of which each line is a document.

@@ -155,7 +155,7 @@ pub use sweep::{
     ProfileChoice, RangeOverRuns, STAND_IN_NOTE, SustainedRun, SweepDocument, SweepReport,
     SweptLevelDocument, TokenCost, Unmeasured,
 };
-pub use telemetry::{LevelTelemetry, ScrapedPages, TelemetrySource, TelemetryWindows};
+pub use telemetry::{LevelTelemetry, PassSource, ScrapedPages, TelemetrySource, TelemetryWindows};
 pub use whatif::{
     ChosenLevel, NotRunReason, VariantDocument, VariantLevel, WhatIf, WhatIfDocument,
     WhatIfVariant, variant_letter,

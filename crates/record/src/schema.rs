@@ -1,7 +1,7 @@
 //! The JSON Schemas of the documents, made from the types that write them.
 
 use fizeau_core::Tape;
-use fizeau_telemetry::FleetReport;
+use fizeau_telemetry::{FleetReport, ForwardPassLine};
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
@@ -50,6 +50,8 @@ pub enum DocumentSchema {
     Imported,
     /// A line of `tapes.jsonl`: one request.
     Tape,
+    /// A line of `forward-pass.jsonl`: one step of an engine.
+    ForwardPass,
     /// What `fizeau watch --json` prints: what a fleet does now.
     Watch,
 }
@@ -74,6 +76,7 @@ impl DocumentSchema {
             Self::Diagnosis => schema_of::<DiagnosisDocument>(),
             Self::Imported => schema_of::<ImportedDocument<'_>>(),
             Self::Tape => schema_of::<Tape>(),
+            Self::ForwardPass => schema_of::<ForwardPassLine>(),
             Self::Watch => schema_of::<FleetReport>(),
         };
         schema.insert("title".to_owned(), format!("fizeau {}", self.name()).into());
@@ -86,7 +89,7 @@ fizeau_core::words! {
     pub DocumentSchema::name, all {
         Run = "run", Level = "level", Shard = "shard", Summary = "summary", Sweep = "sweep", Compare = "compare",
         Ab = "ab", Search = "search", WhatIf = "whatif", Plan = "plan", Diagnosis = "diagnosis",
-        Imported = "imported", Tape = "tape", Watch = "watch",
+        Imported = "imported", Tape = "tape", ForwardPass = "forward-pass", Watch = "watch",
     }
 }
 

@@ -3,15 +3,19 @@
 //! The figures are those of `fizeau-telemetry` as they are: they are plain documents there already, and that crate without its features
 //! reads no clock and opens no socket.
 
+mod passes;
+
 use fizeau_core::{Joules, Millis, Nanos, Stamp, Tokens};
 use fizeau_telemetry::{
-    ClientWindow, DeviceWindow, Exporter, History, HistoryLine, HostWindow, ScrapeCost,
-    ScrapeReport, ServerGaps, ServerTimeline, ServerWindow, TelemetryFinding, Window, findings,
-    joules_per_token, total_energy,
+    ClientWindow, DeviceWindow, Exporter, ForwardPassLine, History, HistoryLine, HostWindow,
+    JudgedStep, ScrapeCost, ScrapeReport, ServerGaps, ServerTimeline, ServerWindow, SpeedWitnesses,
+    StepsAssessment, TelemetryFinding, Window, findings, joules_per_token, total_energy,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::text::percent;
+
+pub use passes::PassSource;
 
 /// What was said of a level by others than the client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +50,15 @@ pub struct LevelTelemetry {
     pub host: Option<HostWindow>,
     /// What is worth a sentence.
     pub findings: Vec<TelemetryFinding>,
+    /// The steps of its engines, each held against its own bound; absent where nobody told them, or the bound of one is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepsAssessment>,
+    /// Who tells a share of the speed of light, and where they differ; absent where only the client does, or there is no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witnesses: Option<SpeedWitnesses>,
+    /// Streams of forward-pass records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pass_sources: Vec<PassSource>,
     /// Where it comes from, and what it cost.
     pub sources: Vec<TelemetrySource>,
     /// How many lines `telemetry.jsonl` has of it; absent where they were not counted.
@@ -54,6 +67,12 @@ pub struct LevelTelemetry {
     /// Each source over the level's time; of a run that is read again, from `telemetry.jsonl`.
     #[serde(skip)]
     pub timeline: Vec<ServerTimeline>,
+    /// The records of its steps; of a run that is read again, from `forward-pass.jsonl`.
+    #[serde(skip)]
+    pub passes: Vec<ForwardPassLine>,
+    /// Its steps beside their bounds, for pictures: of many some, evenly.
+    #[serde(skip)]
+    pub judged: Vec<JudgedStep>,
 }
 
 /// A page that was read again and again.
@@ -135,6 +154,11 @@ impl LevelTelemetry {
             sources: pages.iter().map(TelemetrySource::of).collect(),
             lines: Some(pages.iter().map(ScrapedPages::line_count).sum()),
             timeline: timelines(pages.iter().map(|page| &page.report.history), level),
+            steps: None,
+            witnesses: None,
+            pass_sources: Vec::new(),
+            passes: Vec::new(),
+            judged: Vec::new(),
         }
     }
 
@@ -156,12 +180,17 @@ impl LevelTelemetry {
         Self { timeline: timelines(histories.iter(), window), ..self }
     }
 
-    /// That fewer or more than its lines were `read`; none where they are all there, or nobody counted them.
-    pub(crate) fn cut(&self, read: usize) -> Option<String> {
-        let counted = self.lines.filter(|counted| *counted != read as u64)?;
-        Some(format!(
-            "telemetry.jsonl is cut or edited: {read} whole lines are used, and there were {counted}"
-        ))
+    /// That fewer or more than its lines and its `passes` were `read`; none where they are all there, or nobody counted them.
+    pub(crate) fn cut(&self, read: usize, passes: usize) -> Vec<String> {
+        let counted: u64 = self.pass_sources.iter().map(|source| source.passes).sum();
+        let told = |name: &str, read: usize, counted: Option<u64>| {
+            let counted = counted.filter(|counted| *counted != read as u64)?;
+            Some(format!(
+                "{name} is cut or edited: {read} whole lines are used, and there were {counted}"
+            ))
+        };
+        let pages = told("telemetry.jsonl", read, self.lines);
+        pages.into_iter().chain(told("forward-pass.jsonl", passes, Some(counted))).collect()
     }
 
     /// What the verdict notes: findings that are bad news, and pages that never came.
@@ -171,7 +200,10 @@ impl LevelTelemetry {
         let gone = self.sources.iter().filter(|source| source.cost.pages == 0);
         let gone =
             gone.filter_map(|source| Some(format!("no metrics: {}", source.failure.as_ref()?)));
-        bad.map(ToString::to_string).chain(gone).collect()
+        let differ = self.witnesses.iter().flat_map(|told| &told.disagreements);
+        let streams = self.pass_sources.iter().filter_map(PassSource::note);
+        let bad = bad.map(ToString::to_string).chain(gone);
+        bad.chain(differ.map(ToString::to_string)).chain(streams).collect()
     }
 
     /// The share of prompt tokens that the prefix cache had, by the server's own counters.

@@ -6,7 +6,7 @@ mod build;
 pub(crate) mod description;
 mod detail;
 
-pub use detail::{ChartDetail, ChartServer, ChartTimeSeries};
+pub use detail::{ChartDetail, ChartServer, ChartStep, ChartTimeSeries};
 
 use serde::Serialize;
 
@@ -63,6 +63,9 @@ pub struct ChartLevel {
     pub light_share: Option<f64>,
     /// What its tapes show; absent where they were not read.
     pub detail: Option<ChartDetail>,
+    /// Steps of its engines beside their bounds, some of them where they are many; empty where none was told, or there is no bound.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<ChartStep>,
 }
 
 /// How a level stands to the others of its run.

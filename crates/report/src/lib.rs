@@ -102,7 +102,7 @@ pub use axes::AxesPreset;
 pub use cell::{TableCell, TableCellKind, csv_field};
 pub use charts::{
     ChartCurve, ChartCurvePoint, ChartDetail, ChartGoal, ChartLevel, ChartLevelPosition, ChartRun,
-    ChartServer, ChartSpeedOfLight, ChartTimeSeries,
+    ChartServer, ChartSpeedOfLight, ChartStep, ChartTimeSeries,
 };
 pub use checklist::ChecklistRows;
 pub use columns::{

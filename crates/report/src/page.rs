@@ -18,6 +18,7 @@ mod telemetry;
 mod template;
 mod top;
 mod trust;
+mod witnesses;
 
 pub use comparison::ComparisonPage;
 pub(crate) use template::document;
@@ -44,6 +45,8 @@ struct RunPage {
     levels: levels::Levels,
     figures: Vec<Figure>,
     light: Option<Table>,
+    witnesses: Option<Table>,
+    steps: String,
     telemetry: Option<Table>,
     trust: Trust,
     peers: peers::Peers,
@@ -70,6 +73,8 @@ impl Shown<'_, SweepReport> {
             levels: levels::Levels::of(self, &runs[0]),
             figures: figures.into(),
             light: speed_of_light::table(self),
+            witnesses: witnesses::table(self),
+            steps: witnesses::picture(&runs),
             telemetry: telemetry::table(self),
             trust: Trust::of(self),
             peers: peers::Peers::of(self),

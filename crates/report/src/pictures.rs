@@ -17,6 +17,7 @@ mod png;
 mod render;
 mod sheet;
 mod speed_of_light;
+mod steps;
 mod svg;
 mod text;
 mod ticks;
@@ -68,6 +69,8 @@ pub enum Picture {
     Course,
     /// Time to first token against the length of the prompt.
     Lengths,
+    /// Each step of an engine beside its bound, by how much of it is prefill.
+    Steps,
 }
 
 impl Picture {
@@ -110,6 +113,7 @@ impl Picture {
             Self::Itl => time::itl(runs),
             Self::Course => time::course(runs),
             Self::Lengths => distributions::lengths(runs),
+            Self::Steps => steps::steps(runs),
         };
         sheet.map_err(|reason| PictureError::Empty { picture: self.key(), reason })
     }
@@ -120,7 +124,7 @@ fizeau_core::words! {
     pub Picture::key, all {
         Frontier = "frontier", FrontierTtft = "frontier-ttft", FrontierTpot = "frontier-tpot",
         Interactivity = "interactivity", Load = "load", Quantiles = "quantiles", Itl = "itl",
-        Course = "course", Lengths = "lengths",
+        Course = "course", Lengths = "lengths", Steps = "steps",
     }
 }
 
@@ -168,6 +172,8 @@ impl PictureFormat {
         for picture in Picture::ALL {
             match self.draw(picture, runs) {
                 Ok(file) => files.push((format!("{}.{}", picture.key(), self.ending()), file)),
+                // Few runs have records of steps, and who has none misses nothing.
+                Err(PictureError::Empty { .. }) if picture == Picture::Steps => {}
                 Err(error) => reasons.push(error),
             }
         }

@@ -1,10 +1,10 @@
 //! What servers, their devices and the client's host said of a level: two lines in brief, else figure by figure.
 
 use fizeau_record::text::{four_digits, number, percent};
-use fizeau_record::{LevelReport, LevelTelemetry};
+use fizeau_record::{LevelReport, LevelTelemetry, PassSource};
 use fizeau_telemetry::{
-    DeviceWindow, LatencyGap, ScrapeCost, ServerWindow, TelemetryFinding, ToldCounter, ToldGauge,
-    ToldHistogram,
+    DeviceWindow, LatencyGap, LightWitness, ScrapeCost, ServerWindow, TelemetryFinding,
+    ToldCounter, ToldGauge, ToldHistogram, WitnessShare,
 };
 
 use crate::Shown;
@@ -14,7 +14,7 @@ pub(crate) type TelemetryFigure =
     (&'static str, &'static str, fn(&LevelTelemetry) -> Option<String>);
 
 /// All that is shown of a level, in order; what nobody said is left out.
-pub(crate) const FIGURES: [TelemetryFigure; 24] = [
+pub(crate) const FIGURES: [TelemetryFigure; 31] = [
     ("server", "", |said| Some(of(said)?.exporter?.name().to_owned())),
     ("running, mean / peak", "", |said| gauge(of(said)?.running.as_ref(), four_digits)),
     ("waiting, mean / peak", "", |said| gauge(of(said)?.waiting.as_ref(), four_digits)),
@@ -35,6 +35,23 @@ pub(crate) const FIGURES: [TelemetryFigure; 24] = [
     ("server's p99 TTFT, bucket", "ms", |said| bucket(of(said)?.ttft.as_ref())),
     ("tokens an iteration, mean", "", |said| of(said)?.mean_iteration_tokens().map(number)),
     ("drafted tokens accepted", "", |said| of(said)?.accepted_share().map(percent)),
+    ("share of the speed of light, by the client", "", |said| {
+        share(said, LightWitness::ClientThroughput)
+    }),
+    ("the same by the engine's counters", "", |said| share(said, LightWitness::EngineCounters)),
+    ("the same by the devices' activity", "", |said| share(said, LightWitness::DeviceActivity)),
+    ("the same by forward passes", "", |said| share(said, LightWitness::ForwardPasses)),
+    ("forward passes / lost", "", |said| {
+        let total = |of: fn(&PassSource) -> u64| said.pass_sources.iter().map(of).sum::<u64>();
+        let lost = total(|source| source.lost);
+        (!said.pass_sources.is_empty()).then(|| format!("{} / {lost}", total(|of| of.passes)))
+    }),
+    ("a step's share of its bound, decode / with prompts", "", |said| {
+        let steps = said.steps.as_ref()?;
+        let shown = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
+        Some(format!("{} / {}", shown(steps.decode_share), shown(steps.prefill_share)))
+    }),
+    ("time without a step", "", |said| said.witnesses.as_ref()?.idle.map(percent)),
     ("energy", "J", |said| Some(number(said.energy?.get()))),
     ("energy a token", "J", |said| Some(number(said.joules_per_token?.get()))),
     ("clocks lowered by power or heat", "", |said| {
@@ -64,6 +81,19 @@ pub(crate) const FIGURES: [TelemetryFigure; 24] = [
 
 const fn of(said: &LevelTelemetry) -> Option<&ServerWindow> {
     said.server.as_ref()
+}
+
+fn share(said: &LevelTelemetry, witness: LightWitness) -> Option<String> {
+    Some(shown(&said.witnesses.as_ref()?.share_of(witness)?))
+}
+
+/// `31 %`, or with its uncertainty where that shows: `31 % (28 to 34 %)`.
+pub(crate) fn shown(told: &WitnessShare) -> String {
+    let [low, share, high] = [told.low, told.share, told.high].map(percent);
+    match low == high {
+        true => share,
+        false => format!("{share} ({low} to {high})"),
+    }
 }
 
 fn gauge(told: Option<&ToldGauge>, shown: fn(f64) -> String) -> Option<String> {
@@ -101,7 +131,8 @@ impl Shown<'_, LevelReport> {
     /// What the server was at, and how far its word is from the client's: a sentence each.
     pub(crate) fn telemetry_sentences(&self) -> Vec<String> {
         let Some(said) = &self.telemetry else { return Vec::new() };
-        [server_sentence(said), gap_sentence(said)].into_iter().flatten().collect()
+        let all = [server_sentence(said), gap_sentence(said)].into_iter();
+        all.chain(witness_sentences(said)).flatten().collect()
     }
 
     /// All figures by name.
@@ -139,6 +170,28 @@ fn server_sentence(said: &LevelTelemetry) -> Option<String> {
     .flatten()
     .collect();
     (!words.is_empty()).then(|| format!("server: {}", words.join(", ")))
+}
+
+/// `speed of light: client's throughput 31 %, engine's counters 33 %, forward passes 33 %` and
+/// `steps: 1,204, none lost, at 78 % of their bounds; 12 % of the time without one`.
+fn witness_sentences(said: &LevelTelemetry) -> [Option<String>; 2] {
+    let told = said.witnesses.as_ref().map(|told| {
+        let each = |told: &WitnessShare| format!("{} {}", told.witness, shown(told));
+        let each: Vec<String> = told.shares.iter().map(each).collect();
+        let agree = if told.disagreements.is_empty() { "; they agree" } else { "; they differ" };
+        let agree = if each.len() > 1 { agree } else { "" };
+        format!("speed of light: {}{agree}", each.join(", "))
+    });
+    let steps = said.steps.as_ref().map(|steps| {
+        let lost = if steps.lost == 0 { "none".to_owned() } else { steps.lost.to_string() };
+        let idle = said.witnesses.as_ref().and_then(|told| told.idle);
+        let idle = idle.map_or_else(String::new, |share| {
+            format!("; {} of the time without one", percent(share))
+        });
+        let share = percent(steps.share);
+        format!("steps: {}, {lost} lost, at {share} of their bounds{idle}", steps.steps)
+    });
+    [told, steps]
 }
 
 /// `gap: client TTFT less server TTFT 3.1 ms; tokens agree`.

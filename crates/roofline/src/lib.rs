@@ -95,6 +95,7 @@ mod speculation;
 mod system;
 mod timed;
 mod totals;
+mod work;
 
 /// The units and nouns of `fizeau-core` that are asked for and answered here.
 pub use fizeau_core::{
@@ -167,6 +168,7 @@ pub use speculation::{
     Acceptance, AcceptanceError, Drafter, Speculated, SpeculatedAnswer, Speculation,
 };
 pub use system::System;
+pub use work::PassWork;
 
 /// The worked examples of the page that derives the formulas.
 #[cfg(doctest)]

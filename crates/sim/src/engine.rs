@@ -6,6 +6,7 @@ mod blocks;
 mod config;
 mod jobs;
 mod load;
+mod passes;
 mod schedule;
 mod speculation;
 mod step;
@@ -20,6 +21,7 @@ pub use config::{AdmissionOrder, Chunking, ConfigError, EngineConfig, Policy, Pr
 pub use load::{LinearStepTimes, StepLoad, StepTime};
 pub use speculation::Drafts;
 
+use crate::pass::EnginePass;
 use crate::serve::{Emission, Gauges, Job, JobId, Serve, SubmitError};
 use jobs::{JobSlot, JobState, JobTable, SchedulingGroup, Sequence, SubmissionOrder};
 use step::{Batch, DecodeRun};
@@ -115,6 +117,8 @@ pub struct Engine<S> {
     ended: Vec<JobSlot>,
     /// What has happened so far; the levels of the moment are not kept here.
     totals: Gauges,
+    /// Passes that ended; none where nobody asked for them.
+    passes: Option<Vec<EnginePass>>,
 }
 
 impl<S: StepTime> Engine<S> {
@@ -147,6 +151,7 @@ impl<S: StepTime> Engine<S> {
             full: Vec::new(),
             ended: Vec::new(),
             totals: Gauges::default(),
+            passes: None,
         }
     }
 
@@ -278,6 +283,16 @@ impl<S: StepTime> Serve for Engine<S> {
             PrefixCaching::Off => None,
             PrefixCaching::On => NonZeroU64::new(self.config.block.get()),
         }
+    }
+
+    fn record_passes(&mut self) {
+        self.passes.get_or_insert_default();
+        // The steps of a run that has begun were not looked at one by one.
+        self.run = None;
+    }
+
+    fn take_passes(&mut self, take: &mut dyn FnMut(EnginePass)) {
+        self.passes.iter_mut().for_each(|passes| passes.drain(..).for_each(&mut *take));
     }
 
     fn gauges(&self) -> Gauges {

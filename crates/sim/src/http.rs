@@ -81,7 +81,8 @@
 //! `GET /metrics` has `vllm:num_requests_running`, `_waiting`, `vllm:kv_cache_usage_perc`, prefix cache queries and hits,
 //! preemptions, tokens of prompts and replies, ended requests by reason, and histograms of times to the first token, between
 //! tokens, in the queue, for prompt and reply and in all, with vLLM's edges. Times are of the engine's schedule in real time:
-//! what a client sees is that and the server's lateness. `vllm:iteration_tokens_total` is not there.
+//! what a client sees is that and the server's lateness. What steps asked of each device is there as vLLM has it with
+//! `--enable-mfu-metrics`: `vllm:estimated_flops_per_gpu_total` and its like. `vllm:iteration_tokens_total` is not there.
 //!
 //! ```no_run
 //! use fizeau_core::Nanos;
@@ -133,6 +134,7 @@ pub use time_scale::{TimeScale, TimeScaleError};
 pub use tls::{Tls, TlsError};
 pub use truth::TimeSummary;
 
+use crate::pass::EnginePass;
 use crate::serve::Serve;
 use app::{App, WallClock};
 use fault::FaultAssigner;
@@ -149,9 +151,13 @@ const BACKLOG: i32 = 4_096;
 /// Requests remembered for `/truth`, unless said otherwise.
 const DEFAULT_TRUTH_LIMIT: usize = 10_000;
 
+/// Who hears of each step.
+type PassSink = Box<dyn FnMut(EnginePass) + Send>;
+
 /// The model that a [`Server`] serves, and its limits.
 pub struct ServerConfig {
     engine: Box<dyn Serve + Send>,
+    passes: Option<PassSink>,
     model: Option<String>,
     body_limit: usize,
     truth_limit: usize,
@@ -170,6 +176,7 @@ impl ServerConfig {
     pub fn new(engine: impl Serve + Send + 'static) -> Self {
         Self {
             engine: Box::new(engine),
+            passes: None,
             model: None,
             body_limit: DEFAULT_BODY_LIMIT,
             truth_limit: DEFAULT_TRUTH_LIMIT,
@@ -200,6 +207,13 @@ impl ServerConfig {
     #[must_use]
     pub fn with_time_scale(self, scale: TimeScale) -> Self {
         Self { scale, ..self }
+    }
+
+    /// The same telling `sink` each step of the engine as it ends, in real time: to be published as an engine's forward-pass records.
+    /// The thread that serves calls it, which it must not hold up.
+    #[must_use]
+    pub fn with_passes(self, sink: impl FnMut(EnginePass) + Send + 'static) -> Self {
+        Self { passes: Some(Box::new(sink)), ..self }
     }
 
     /// The same with replies that go wrong as told.
@@ -318,7 +332,8 @@ impl Server {
     /// # Errors
     /// If the system gives no thread or no event queue.
     pub fn spawn(self) -> Result<ServerHandle, SpawnError> {
-        let ServerConfig { engine, model, body_limit, .. } = self.config;
+        let ServerConfig { mut engine, passes, model, body_limit, .. } = self.config;
+        engine.record_passes();
         let scheme = self.config.wires.scheme();
         let clock = WallClock::start();
         let longest_job = engine.longest_job().into_iter().chain(self.config.max_model_len).min();
@@ -338,7 +353,7 @@ impl Server {
             refuses_ids: self.config.refuses_ids,
             numbered: 0,
         };
-        let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;
+        let (reactor, stop) = Reactor::new(self.listener, (engine, passes), app, body_limit)?;
         let thread = std::thread::Builder::new().name("fizeau-sim".to_owned());
         let thread = thread.spawn(move || reactor.run())?;
         Ok(ServerHandle { address: self.address, scheme, stop, thread: Some(thread) })

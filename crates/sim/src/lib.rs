@@ -59,6 +59,7 @@ mod engine;
 mod fixed;
 #[cfg(feature = "http")]
 pub mod http;
+mod pass;
 mod scenario;
 mod serve;
 mod step;
@@ -72,6 +73,7 @@ pub use engine::{
     PrefixCaching, StepLoad, StepTime,
 };
 pub use fixed::FixedTiming;
+pub use pass::EnginePass;
 pub use scenario::{Remedies, Scenario, ScenarioError};
 pub use serve::{
     BlockHashes, Emission, Gauges, Job, JobId, JobTiming, Priority, Serve, SubmitError,

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 
+use crate::pass::EnginePass;
+
 /// A serving engine as a state machine: it is told the time and asked when to be told again.
 ///
 /// Driving one is a loop: submit what has arrived, ask [`Serve::next_event`], wait until then by whatever
@@ -48,6 +50,14 @@ pub trait Serve {
     /// Tokens of a block by which it finds prompts' beginnings again ([`Job::content`]); none if it does not.
     fn prefix_block(&self) -> Option<NonZeroU64> {
         None
+    }
+
+    /// From now on each step is noted, for [`Serve::take_passes`]. An engine without steps has none.
+    fn record_passes(&mut self) {}
+
+    /// Gives each step that ended since the last call, in the order of each engine, to `take`.
+    fn take_passes(&mut self, take: &mut dyn FnMut(EnginePass)) {
+        let _ = take;
     }
 
     /// How full it is, and what has happened so far.
@@ -122,6 +132,14 @@ impl<T: Serve + ?Sized> Serve for Box<T> {
 
     fn prefix_block(&self) -> Option<NonZeroU64> {
         (**self).prefix_block()
+    }
+
+    fn record_passes(&mut self) {
+        (**self).record_passes();
+    }
+
+    fn take_passes(&mut self, take: &mut dyn FnMut(EnginePass)) {
+        (**self).take_passes(take);
     }
 
     fn gauges(&self) -> Gauges {

@@ -7,7 +7,7 @@ mod roofline;
 use std::num::NonZeroU32;
 
 use fizeau_core::Nanos;
-use fizeau_roofline::PassSums;
+use fizeau_roofline::{PassSums, PassWork};
 
 pub use calibrated::CalibratedStep;
 pub use roofline::RooflineStep;
@@ -47,6 +47,14 @@ impl StepTime for StepModel {
             Self::Roofline(step) => step.pace(load),
             Self::Calibrated(step) => step.pace(load),
             Self::Fixed(step) => step.pace(load),
+        }
+    }
+
+    fn work(&self, load: &StepLoad) -> PassWork {
+        match self {
+            Self::Roofline(step) => step.work(load),
+            Self::Calibrated(step) => step.work(load),
+            Self::Fixed(step) => step.work(load),
         }
     }
 

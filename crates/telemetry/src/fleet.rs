@@ -9,5 +9,5 @@ mod steps;
 mod watch;
 
 pub use finding::FleetFinding;
-pub use report::{FleetDevices, FleetReport, ReplicaReport, StepsAssessment};
+pub use report::{FleetDevices, FleetReport, ReplicaReport};
 pub use watch::{FleetSettings, FleetWatch};

@@ -5,14 +5,22 @@
 //!
 //! ZMTP 3.0 is specified in ZeroMQ's RFC 23, the map by Dynamo's `ForwardPassMetrics`.
 
+#[cfg(feature = "forward-pass")]
 mod frames;
+mod line;
+#[cfg(feature = "forward-pass")]
 mod message;
+#[cfg(feature = "forward-pass")]
 mod publisher;
 mod received;
 mod record;
+#[cfg(feature = "forward-pass")]
 mod subscriber;
 
+pub use line::ForwardPassLine;
+#[cfg(feature = "forward-pass")]
 pub use publisher::ForwardPassPublisher;
 pub use received::ForwardPasses;
 pub use record::{ForwardPass, ForwardPassError, QueuedWork, ScheduledWork};
+#[cfg(feature = "forward-pass")]
 pub use subscriber::{ForwardPassSubscriber, SubscribeError};

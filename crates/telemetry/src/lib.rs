@@ -46,7 +46,6 @@ mod device;
 mod exposition;
 mod figure;
 mod fleet;
-#[cfg(feature = "forward-pass")]
 mod forward_pass;
 mod host;
 #[cfg(feature = "http")]
@@ -61,6 +60,7 @@ mod scraper;
 mod secret;
 mod server;
 mod source;
+mod steps;
 mod vocabulary;
 mod window;
 mod witness;
@@ -71,7 +71,7 @@ pub use assessment::{
 };
 pub use device::{
     DeviceIdentity, DeviceWindow, ThrottleReason, device_count, joules_per_token, mean_power,
-    power_over_time, tokens_per_joule, total_energy, total_power,
+    total_energy, total_power,
 };
 pub use exposition::{
     Labels, MetricKind, Page, PageEnd, PageError, PageForm, PageLimits, PageNotes, PageParser,
@@ -80,13 +80,12 @@ pub use exposition::{
 pub use figure::Told;
 pub use fleet::{
     FleetDevices, FleetFinding, FleetReport, FleetSettings, FleetWatch, ReplicaReport,
-    StepsAssessment,
+};
+pub use forward_pass::{
+    ForwardPass, ForwardPassError, ForwardPassLine, ForwardPasses, QueuedWork, ScheduledWork,
 };
 #[cfg(feature = "forward-pass")]
-pub use forward_pass::{
-    ForwardPass, ForwardPassError, ForwardPassPublisher, ForwardPassSubscriber, ForwardPasses,
-    QueuedWork, ScheduledWork, SubscribeError,
-};
+pub use forward_pass::{ForwardPassPublisher, ForwardPassSubscriber, SubscribeError};
 pub use host::{CpuTime, HostReading, HostWindow};
 #[cfg(feature = "http")]
 pub use listener::{ListenError, MetricsListener};
@@ -102,9 +101,13 @@ pub use server::{
     ServerTimeline, ServerWindow, TimelinePoint, ToldCounter, ToldGauge, ToldHistogram,
 };
 pub use source::Source;
+pub use steps::{JudgedStep, StepsAssessment};
 pub use vocabulary::{Entry, Exporter, Meaning, Shape, entries, meaning_of};
 pub use window::{Bucket, CounterOver, Edges, GaugeOver, HistogramOver, Holding, Window};
-pub use witness::{ClientWindow, LatencyGap, ServerGaps, TelemetryFinding, TokenKind, findings};
+pub use witness::{
+    ClientWindow, LatencyGap, LightWitness, ServerGaps, SpeedWitnesses, TelemetryFinding,
+    TokenKind, WitnessCause, WitnessDisagreement, WitnessInput, WitnessShare, findings,
+};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

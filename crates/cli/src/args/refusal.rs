@@ -80,6 +80,7 @@ pub(crate) fn refused(error: &InputError, flag: impl Fn(InputField) -> &'static 
 pub(crate) fn flag(field: InputField) -> &'static str {
     match field {
         InputField::Gpus => "--gpus",
+        InputField::ForwardPasses => "--forward-pass",
         InputField::BaseUrl => "--base-url",
         InputField::Backend => "--backend",
         InputField::DetectedBackend => "--backend auto",

@@ -27,6 +27,9 @@ pub(crate) struct ServeArgs {
     /// Run the engine this many times as fast as real time; below 1, slower.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     pub(crate) time_scale: f64,
+    /// Publish a record of each step at this port over ZeroMQ, as vLLM does under the same flag; 0 takes a free one and prints it.
+    #[arg(long, value_name = "PORT", conflicts_with = "ttft_ms")]
+    pub(crate) forward_pass_metrics_port: Option<u16>,
     /// Let replies end by themselves, unless a request sets ignore_eos: after this many tokens, or with mean:TOKENS after a random
     /// length (geometric with that mean, drawn from --engine-seed). By default a reply has all the tokens that it may have.
     #[arg(long, value_name = "TOKENS|mean:TOKENS")]

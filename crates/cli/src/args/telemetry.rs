@@ -14,6 +14,10 @@ pub(crate) struct TelemetryArgs {
     /// default all of them where the server is at localhost; none says no.
     #[arg(long, value_name = "GPU", value_delimiter = ',')]
     gpus: Vec<String>,
+    /// Where an engine publishes records of its forward passes over ZeroMQ: each step is kept and held against its own bound; give the flag
+    /// once for each engine or rank.
+    #[arg(long, value_name = "HOST:PORT")]
+    forward_pass: Vec<String>,
     /// Do not read the server's own page of metrics, nor this machine's GPUs unless --gpus names them.
     #[arg(long)]
     no_server_metrics: bool,
@@ -30,6 +34,7 @@ impl TelemetryArgs {
         let mut spec = TelemetrySpec::default();
         spec.pages.clone_from(&self.server_metrics);
         spec.headers = headers?;
+        spec.forward_passes.clone_from(&self.forward_pass);
         if self.no_server_metrics {
             spec.servers = ServerPages::Unasked;
             spec.gpus = LocalGpus::Unasked;

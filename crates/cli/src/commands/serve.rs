@@ -1,5 +1,7 @@
 //! `fizeau serve`: the simulated engine behind HTTP, until Ctrl-C.
 
+mod passes;
+
 use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
 
@@ -21,8 +23,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
         say(faults())?;
         return Ok(Exit::Good);
     }
-    let Served { config, what, also } = engine(args)?;
-    let config = configured(args, config)?;
+    let Served { config, what, mut also } = engine(args)?;
+    let (config, passes) = passes::published(args, configured(args, config)?)?;
+    if let Some(address) = passes {
+        also.push_str(&format!("forward passes at {address}"));
+    }
     let server = Server::bind(address(args)?, config).map_err(Fail::usage)?;
     let handle = server.spawn().map_err(Fail::broken)?;
     if args.until_stdin_ends {

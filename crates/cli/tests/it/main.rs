@@ -35,6 +35,7 @@ mod named;
 mod page;
 mod pages;
 mod pareto;
+mod passes;
 mod physics;
 mod pictures;
 mod plan;

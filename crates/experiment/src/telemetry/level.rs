@@ -14,6 +14,7 @@ use fizeau_transport::MonotonicClock;
 
 #[cfg(feature = "nvml")]
 use super::local_gpus::ADDRESS;
+use super::passes::{PassCounts, PassStream};
 use super::{Address, Keys, Telemetry};
 use crate::input::ExperimentError;
 
@@ -25,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub(crate) struct LevelScrapers {
     scrapers: Vec<(String, Scraper)>,
+    /// Streams of forward passes, and what was counted of each when the level began.
+    streams: Vec<PassStream>,
+    passes_before: Vec<PassCounts>,
     interval: Nanos,
     before: HostReading,
     /// When the warm-up had ended, that of all shards, once it has.
@@ -59,7 +63,13 @@ impl LevelScrapers {
             let scraper = Scraper::start(source, telemetry.clock, settings);
             scrapers.push((ADDRESS.to_owned(), scraper.map_err(ExperimentError::broken)?));
         }
-        Ok(Self { scrapers, interval, devices, clock: telemetry.clock, ..Self::default() })
+        let streams = telemetry.passes.clone();
+        Ok(Self { scrapers, streams, interval, devices, clock: telemetry.clock, ..Self::default() })
+    }
+
+    /// Whether there is anything to read.
+    fn is_any(&self) -> bool {
+        !self.scrapers.is_empty() || !self.streams.is_empty()
     }
 
     /// Reads all pages now, at once. That one does not come in time shows in its history.
@@ -72,6 +82,7 @@ impl LevelScrapers {
     fn begin(&mut self, agreed: Option<Stamp>) {
         let now = self.clock.now();
         self.warmed_up = Some(now);
+        self.passes_before = PassStream::begin(&self.streams);
         let left = agreed.map(|agreed| Duration::from(agreed.saturating_since(now) / 2));
         self.scrape_now(left.map_or(PATIENCE, |left| left.min(PATIENCE)));
         self.before = HostReading::now();
@@ -79,8 +90,9 @@ impl LevelScrapers {
 
     /// What was said of the level that is over, and the pages themselves; none where no page was read, or nothing was sent.
     pub(crate) fn finish(self, run: &LevelRun) -> Option<ScrapedLevel> {
-        let (from, to) = self.client.span.filter(|_| !self.scrapers.is_empty())?;
+        let (from, to) = self.client.span.filter(|_| self.is_any())?;
         self.scrape_now(PATIENCE);
+        let (sources, passes) = PassStream::finish(&self.streams, &self.passes_before);
         let host = HostWindow::between(&self.before, &HostReading::now());
         let metrics = &run.summary.metrics;
         let client = ClientWindow {
@@ -98,7 +110,10 @@ impl LevelScrapers {
             interval: self.interval,
             devices: self.devices,
         };
-        let said = LevelTelemetry::of(&pages, windows, &client).with_host(host);
+        let said = LevelTelemetry::of(&pages, windows, &client)
+            .with_host(host)
+            .with_pass_sources(sources)
+            .with_passes(passes);
         Some(ScrapedLevel { said: Box::new(said), pages })
     }
 }
@@ -115,7 +130,7 @@ fn pages_since(warmed_up: Stamp, scrapers: Vec<(String, Scraper)>) -> Vec<Scrape
 
 impl Observer for LevelScrapers {
     fn notice(&mut self, notice: Notice<'_>) {
-        if self.scrapers.is_empty() {
+        if !self.is_any() {
             return;
         }
         match notice {

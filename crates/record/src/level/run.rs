@@ -6,7 +6,7 @@ use fizeau_metrics::{
 
 use super::{LevelReference, LevelReport, LevelStatus, SpeedOfLight, UntilPrecise};
 use crate::{LengthTally, LevelTelemetry, RequestedLoad, ShardsReport};
-use fizeau_core::{LevelLoad, WarmUp};
+use fizeau_core::{LevelLoad, PerSec, TokenSource, Tokens, WarmUp};
 
 /// The outcome of a level, whoever drove it.
 #[derive(Debug, Clone)]
@@ -70,6 +70,17 @@ impl LevelContext<'_> {
     }
 }
 
+/// The output tokens that the client counted exactly, and the most a second that the bound allows, of balanced routing where that
+/// differs.
+fn output_and_bound(summary: &LevelSummary, light: &SpeedOfLight) -> Option<(Tokens, PerSec)> {
+    let light = light.comparison()?;
+    let bound =
+        light.even_routing.map_or(light.bound.output_tokens_per_s, |even| even.output_tokens_per_s);
+    let is_guess = |source| matches!(source, TokenSource::Tokenizer | TokenSource::Events);
+    let is_known = summary.tokens.source.is_some_and(|source| !is_guess(source));
+    is_known.then_some((summary.tokens.output, bound))
+}
+
 impl LevelReport {
     /// The report of a level at `load`: judged, and beside its bound where there is one. It has neither a folder nor a checklist.
     ///
@@ -99,6 +110,12 @@ impl LevelReport {
             }
             (Err(reason), _) => SpeedOfLight::Absent { reason: reason.clone() },
         };
+        let telemetry = telemetry.map(|said| match &context.light {
+            Ok(light) => {
+                Box::new(said.beside(light.system, output_and_bound(&summary, &speed_of_light)))
+            }
+            Err(_) => said,
+        });
         let expected = LevelExpectations {
             thresholds: context.thresholds,
             held_back: summary.requests.held_back,

@@ -74,7 +74,8 @@ impl StoredLevelContext {
         let requests = summary.map(|summary| &summary.summary.requests);
         let telemetry = summary.and_then(|summary| summary.telemetry.as_ref());
         let lines = telemetry.map_or(Ok(Vec::new()), |_| level.telemetry())?;
-        let cut = telemetry.and_then(|said| said.cut(lines.len()));
+        let passes = telemetry.map_or(Ok(Vec::new()), |_| level.forward_passes())?;
+        let cut = telemetry.map_or_else(Vec::new, |said| said.cut(lines.len(), passes.len()));
         let notes = match (summary, &imported) {
             (Some(summary), _) => summary.validity.notes.clone(),
             (None, Some(imported)) => imported.notes(),
@@ -113,7 +114,8 @@ impl StoredLevelContext {
             unproven: unproven(document),
             shards: summary.and_then(|summary| summary.shards.as_deref().cloned()),
             telemetry: telemetry
-                .map(|said| Box::new(LevelTelemetry::clone(said).with_lines(&lines))),
+                .map(|said| LevelTelemetry::clone(said).with_lines(&lines).with_passes(passes))
+                .map(Box::new),
         })
     }
 

@@ -9,7 +9,8 @@ use super::{StoredError, StoredTapes, TruncatedTail, document, reason};
 use crate::level_plan::LEVEL;
 use crate::{LevelPlan, LevelStatus, RunDocument, SummaryDocument, file};
 use fizeau_core::{LevelLoad, Tape};
-use fizeau_telemetry::HistoryLine;
+use fizeau_telemetry::{ForwardPassLine, HistoryLine};
+use serde::de::DeserializeOwned;
 
 /// One level of a stored run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +66,20 @@ impl StoredLevel {
     /// # Errors
     /// If it cannot be read, or a whole line of it is no page.
     pub fn telemetry(&self) -> Result<Vec<HistoryLine>, StoredError> {
-        let path = self.path.join(file::TELEMETRY);
+        self.lines(file::TELEMETRY, "page of metrics")
+    }
+
+    /// What its engines told of their steps meanwhile, as the whole lines of its `forward-pass.jsonl` have it; empty where there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read, or a whole line of it is no record.
+    pub fn forward_passes(&self) -> Result<Vec<ForwardPassLine>, StoredError> {
+        self.lines(file::FORWARD_PASSES, "record of a forward pass")
+    }
+
+    /// The whole lines of a file, each `what`.
+    fn lines<T: DeserializeOwned>(&self, name: &str, what: &str) -> Result<Vec<T>, StoredError> {
+        let path = self.path.join(name);
         if !path.is_file() {
             return Ok(Vec::new());
         }
@@ -77,7 +91,7 @@ impl StoredLevel {
                 path: path.clone(),
                 line,
                 field: String::new(),
-                problem: format!("line {line} is no page of metrics: {}", reason(&error)),
+                problem: format!("line {line} is no {what}: {}", reason(&error)),
             })),
         };
         (1..).zip(text.split_inclusive(|byte| *byte == b'\n')).filter_map(read).collect()

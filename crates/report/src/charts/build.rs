@@ -5,7 +5,7 @@ use fizeau_roofline::BoundShare;
 
 use super::{
     ChartCurvePoint, ChartDetail, ChartGoal, ChartLevel, ChartLevelPosition, ChartRun,
-    ChartSpeedOfLight,
+    ChartSpeedOfLight, ChartStep,
 };
 use crate::Shown;
 use crate::TableRun;
@@ -40,6 +40,7 @@ impl ChartRun {
                 figures: figures_of(&run, level),
                 light_share: level.speed_of_light.output_share().map(BoundShare::get),
                 detail: ChartDetail::of(level),
+                steps: ChartStep::all(level),
             };
         let levels: Vec<ChartLevel> = report.placed().enumerate().map(level).collect();
         let mut frontier = report.frontier();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fizeau_core::Millis;
 use fizeau_metrics::{LevelTimeSeries, Metric, QuantilePoint, TimeSeriesBin};
 use fizeau_record::{LevelDetail, LevelReport, LevelTelemetry};
-use fizeau_telemetry::{ServerTimeline, TimelinePoint};
+use fizeau_telemetry::{JudgedStep, ServerTimeline, TimelinePoint};
 use serde::Serialize;
 
 /// Distributions and the course of a level.
@@ -56,6 +56,30 @@ pub struct ChartServer {
     pub waiting: Vec<Option<f64>>,
     /// The share of the KV cache in use, in percent.
     pub kv_percent: Vec<Option<f64>>,
+}
+
+/// A step of an engine beside the least time of what it worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ChartStep {
+    /// The least time.
+    pub bound_ms: f64,
+    /// How long it took.
+    pub wall_ms: f64,
+    /// The share of its tokens that are of prompts, 0 to 1.
+    pub prefill_share: f64,
+}
+
+impl ChartStep {
+    /// Those of `level` that are kept.
+    pub(super) fn all(level: &LevelReport) -> Vec<Self> {
+        let kept = level.telemetry.iter().flat_map(|said| &said.judged);
+        let of = |step: &JudgedStep| Self {
+            bound_ms: rounded(step.bound.to_millis().get()),
+            wall_ms: rounded(step.wall.to_millis().get()),
+            prefill_share: rounded(step.prefill_share),
+        };
+        kept.map(of).collect()
+    }
 }
 
 impl ChartDetail {

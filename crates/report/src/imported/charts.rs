@@ -47,6 +47,7 @@ impl Shown<'_, ImportedRun> {
                 figures: figures(level),
                 light_share: None,
                 detail: None,
+                steps: Vec::new(),
             }
         };
         ChartRun {

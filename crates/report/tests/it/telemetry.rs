@@ -1,12 +1,16 @@
 //! What servers said, in reports: the pages of `fixtures/telemetry`, worked out by hand in `fizeau-telemetry`'s own tests.
 
-use fizeau_core::{Millis, Nanos, Stamp, Tokens};
+use fizeau_core::{Millis, Nanos, PerSec, Seconds, Stamp, Tokens};
 use fizeau_record::{
     CheckOutcome, Checklist, ChecklistItem, LevelReport, LevelTelemetry, ScrapedPages,
     SweepDocument, SweepReport, TelemetryWindows,
 };
 use fizeau_report::{Shown, Verbosity};
-use fizeau_telemetry::{ClientWindow, Fetch, Page, ScrapeReport, Window};
+use fizeau_roofline::{Deployment, Device, KnownModel, System};
+use fizeau_telemetry::{
+    ClientWindow, Fetch, ForwardPass, JudgedStep, Page, ScheduledWork, ScrapeReport,
+    SpeedWitnesses, StepsAssessment, Window, WitnessInput,
+};
 
 use crate::sample;
 
@@ -98,4 +102,61 @@ fn the_servers_counters_answer_for_the_cache() {
     );
     level.telemetry = None;
     assert_eq!(caches(&level).0, CheckOutcome::Unknown);
+}
+
+/// The same with ten seconds of steps, half of them with prompts, each at half of its bound.
+fn with_steps(mut said: LevelTelemetry) -> LevelTelemetry {
+    let model = KnownModel::named("llama-3.1-8b").unwrap().model().unwrap();
+    let device = Device::named("h100-sxm").unwrap().clone();
+    let system = System::new(model, device, Deployment::SINGLE).unwrap();
+    let step = |prompts: u64| {
+        let scheduled_requests = ScheduledWork {
+            num_prefill_requests: prompts,
+            sum_prefill_tokens: 500 * prompts,
+            num_decode_requests: 8,
+            sum_decode_kv_tokens: 8_000,
+            ..ScheduledWork::default()
+        };
+        let wall_time = system.bound_sums(&scheduled_requests.even_sums()).total * 2.0;
+        let pass = ForwardPass { wall_time, scheduled_requests, ..ForwardPass::default() };
+        JudgedStep::of(at(1), &pass, &system)
+    };
+    said.judged = (0..400).map(|index| step(index % 2)).collect();
+    said.steps = StepsAssessment::of_judged(&said.judged, 0);
+    said.witnesses = SpeedWitnesses::of(&WitnessInput {
+        length: Seconds::new(8.0),
+        system: &system,
+        client: Some((Tokens::new(2_600), PerSec::new(1_000.0))),
+        server: said.server.as_ref(),
+        devices: &[],
+        steps: said.steps.as_ref(),
+    });
+    said
+}
+
+#[test]
+fn witnesses_stand_side_by_side_and_steps_are_drawn() {
+    let mut level = level(BEYOND);
+    level.telemetry = Some(Box::new(with_steps(said())));
+    let brief = Shown(&level).block(Verbosity::Brief);
+    let brief = brief.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(brief.contains("speed of light: client's throughput 32 %"), "{brief}");
+    assert!(brief.contains("steps: 400, none lost, at 50 % of their bounds"), "{brief}");
+    let full = Shown(&level).block(Verbosity::Full);
+    assert!(full.contains("a step's share of its bound, decode / with prompts"), "{full}");
+    let sweep = SweepReport::new(sample::setup(), vec![level], None);
+    #[cfg(feature = "pictures")]
+    {
+        let runs = [fizeau_report::ChartRun::of(&sweep, "")];
+        let svg = fizeau_report::Picture::Steps.svg(&runs).unwrap();
+        assert!(svg.contains("Steps against their bounds"));
+        assert!(svg.matches("<circle").count() >= 400);
+    }
+    #[cfg(feature = "html")]
+    {
+        let page = Shown(&sweep).page();
+        assert!(page.contains("forward passes"));
+        #[cfg(feature = "pictures")]
+        assert!(page.contains("Steps against their bounds"));
+    }
 }

@@ -9,6 +9,7 @@ use super::handover::{Handover, TransferLink};
 use super::replicas::{Replicas, before};
 use super::router::ReplicaRouting;
 use super::{ClusterError, blocks_differ};
+use crate::pass::EnginePass;
 use crate::serve::{Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
 
 /// Prefill apart from decode: a job is read by one of the prefill engines, which gives its first token; its
@@ -234,6 +235,19 @@ impl<P: Serve, D: Serve> Serve for DisaggregatedEngine<P, D> {
 
     fn prefix_block(&self) -> Option<NonZeroU64> {
         self.prefill.prefix_block().or_else(|| self.decode.prefix_block())
+    }
+
+    fn record_passes(&mut self) {
+        self.prefill.record_passes();
+        self.decode.record_passes();
+    }
+
+    /// Ranks of decode follow those of prefill.
+    fn take_passes(&mut self, take: &mut dyn FnMut(EnginePass)) {
+        self.prefill.take_passes(take);
+        let before = u32::try_from(self.prefill.engines().len()).unwrap_or(u32::MAX);
+        let after = |rank: u32| rank.saturating_add(before);
+        self.decode.take_passes(&mut |pass| take(EnginePass { rank: after(pass.rank), ..pass }));
     }
 
     /// Both sides together; a job whose cache is crossing waits.

@@ -7,6 +7,7 @@ use fizeau_core::{Nanos, Stamp, Tokens};
 
 use super::router::{OUT, ReplicaRouting, Router, Tournament};
 use super::{ClusterError, common_block, longest_job};
+use crate::pass::EnginePass;
 use crate::serve::{Emission, Gauges, Job, JobId, Serve, SubmitError};
 
 /// Several engines, each serving the jobs that a router sends it.
@@ -236,6 +237,16 @@ impl<E: Serve> Serve for Replicas<E> {
 
     fn prefix_block(&self) -> Option<NonZeroU64> {
         self.prefix_block
+    }
+
+    fn record_passes(&mut self) {
+        self.engines.iter_mut().for_each(Serve::record_passes);
+    }
+
+    fn take_passes(&mut self, take: &mut dyn FnMut(EnginePass)) {
+        for (rank, engine) in (0..).zip(&mut self.engines) {
+            engine.take_passes(&mut |pass| take(EnginePass { rank, ..pass }));
+        }
     }
 
     /// All of them together; a job that the router holds back waits.

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use fizeau_core::{Nanos, Tokens};
+use fizeau_roofline::PassWork;
 
 use super::config::EngineConfig;
 use super::jobs::{JobSlot, JobState, JobTable};
@@ -74,6 +75,12 @@ pub trait StepTime {
     fn pace(&self, load: &StepLoad) -> Option<LinearStepTimes> {
         let _ = load;
         None
+    }
+
+    /// What a step asks of each device; nothing where it is of no model.
+    fn work(&self, load: &StepLoad) -> PassWork {
+        let _ = load;
+        PassWork::default()
     }
 
     /// Pipeline stages: so many micro-batches are under way at once, and one can begin when the one before it has left the first

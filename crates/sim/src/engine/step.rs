@@ -5,13 +5,14 @@ use schedule::Scheduler;
 
 use super::jobs::JobSlot;
 use super::load::{LinearStepTimes, tally};
+use super::passes::BegunPass;
 use super::*;
 
 impl<S: StepTime> Engine<S> {
     pub(super) fn begin_batch(&mut self, start: Stamp) {
         let length = self.run_on(start).or_else(|| self.plan(start));
         self.now = start;
-        let Some((members, length)) = length else {
+        let Some((members, length, pass)) = length else {
             self.stalled = true;
             return;
         };
@@ -21,12 +22,13 @@ impl<S: StepTime> Engine<S> {
         let before = self.batches.back().map_or(start, |batch| batch.end);
         let end = (start + length).max(before + stage);
         self.stage_free = start + stage;
-        self.batches.push_back(Batch { members, end });
+        let pass = pass.map(|pass| Box::new((pass, length)));
+        self.batches.push_back(Batch { members, end, pass });
         self.totals.steps += 1;
     }
 
     /// The next step of a run, if it goes on: nobody came, and there are blocks for those who need one.
-    fn run_on(&mut self, start: Stamp) -> Option<(Vec<JobSlot>, Nanos)> {
+    fn run_on(&mut self, start: Stamp) -> Option<PlannedStep> {
         let mut run = self.run.take()?;
         let next = self.arriving.first_key_value();
         if next.is_some_and(|(arrival, _)| arrival.at <= start) {
@@ -41,12 +43,14 @@ impl<S: StepTime> Engine<S> {
             let sequence = &mut self.jobs[slot];
             group.blocks.grow(&mut sequence.hold, sequence.computed + 1);
         }
+        run.pass = run.pass.map(|pass| pass.next(&self.jobs, &self.groups));
+        let pass = run.pass;
         self.run = Some(run);
-        Some((self.spare.pop()?, length))
+        Some((self.spare.pop()?, length, pass))
     }
 
     /// A step of whoever may take part; none if that is nobody.
-    fn plan(&mut self, start: Stamp) -> Option<(Vec<JobSlot>, Nanos)> {
+    fn plan(&mut self, start: Stamp) -> Option<PlannedStep> {
         self.arrive(start);
         let preemptions = self.totals.preemptions;
         let mut members = self.spare.pop().unwrap_or_default();
@@ -68,11 +72,13 @@ impl<S: StepTime> Engine<S> {
             return None;
         }
         let load = tally(&self.config, &self.jobs, &members);
+        let pass = self.passes.is_some();
+        let pass = pass.then(|| BegunPass::new(&load, &self.jobs, &members, &self.groups));
         if self.totals.preemptions == preemptions && self.is_steady(&load) {
-            self.run = self.step_time.pace(&load).map(|pace| DecodeRun { pace, next: 1 });
+            self.run = self.step_time.pace(&load).map(|pace| DecodeRun { pace, next: 1, pass });
         }
         members.retain(|&slot| self.jobs[slot].embark());
-        Some((members, self.step_time.step_time(&load)))
+        Some((members, self.step_time.step_time(&load), pass))
     }
 
     /// Distributes the jobs that have arrived by `start`: each goes to the group with the fewest.
@@ -106,9 +112,13 @@ impl<S: StepTime> Engine<S> {
     }
 
     pub(super) fn end_batch(&mut self, emit: &mut dyn FnMut(Emission)) {
-        let Some(Batch { members, end }) = self.batches.pop_front() else {
+        let Some(Batch { members, end, pass }) = self.batches.pop_front() else {
             return;
         };
+        if let Some((passes, pass)) = self.passes.as_mut().zip(pass) {
+            let (pass, length) = *pass;
+            passes.push(pass.ended(end, length, self.step_time.work(&pass.load)));
+        }
         self.now = end;
         self.stalled = false;
         self.full.clear();
@@ -173,7 +183,12 @@ pub(super) struct Batch {
     /// Those that wait for its end, in the order in which their tokens leave.
     pub(super) members: Vec<JobSlot>,
     pub(super) end: Stamp,
+    /// What is told of it; none where nobody asked.
+    pub(super) pass: Option<Box<(BegunPass, Nanos)>>,
 }
+
+/// Who takes part in a step, how long it takes, and what is told of it.
+type PlannedStep = (Vec<JobSlot>, Nanos, Option<BegunPass>);
 
 /// Steps of the same sequences, all decoding a token each, of which the lengths are known in advance.
 #[derive(Debug, Clone)]
@@ -181,6 +196,8 @@ pub(super) struct DecodeRun {
     pub(super) pace: LinearStepTimes,
     /// Which of its steps is the next.
     pub(super) next: u64,
+    /// What is told of the last of them.
+    pub(super) pass: Option<BegunPass>,
 }
 
 impl DecodeRun {

@@ -3,10 +3,12 @@
 mod exposition;
 
 use fizeau_core::{Stamp, Tokens};
+use fizeau_roofline::PassWork;
 
 pub(super) use exposition::CONTENT_TYPE;
 
 use super::truth::{TruthFinish, TruthRecord};
+use crate::pass::EnginePass;
 use crate::serve::{Emission, Gauges};
 use exposition::{Exposition, Histogram};
 
@@ -34,6 +36,8 @@ const LONG: u64 = 1 << 20;
 pub(super) struct Metrics {
     prompt_tokens: u64,
     generation_tokens: u64,
+    /// What steps asked of each device.
+    work: PassWork,
     stopped: u64,
     cut: u64,
     aborted: u64,
@@ -59,6 +63,7 @@ impl Metrics {
         Self {
             prompt_tokens: 0,
             generation_tokens: 0,
+            work: PassWork::default(),
             stopped: 0,
             cut: 0,
             aborted: 0,
@@ -115,6 +120,13 @@ impl Metrics {
         self.generation_length.add(tokens);
     }
 
+    /// Notes what a step asked of each device.
+    pub(super) fn worked(&mut self, pass: &EnginePass) {
+        self.work.flops = self.work.flops + pass.work.flops;
+        self.work.bytes = self.work.bytes + pass.work.bytes;
+        self.work.written = self.work.written + pass.work.written;
+    }
+
     /// Notes that a request was given up by its client.
     pub(super) const fn aborted(&mut self) {
         self.aborted += 1;
@@ -135,6 +147,16 @@ impl Metrics {
         let generation = "Number of generation tokens processed.";
         out.counter("vllm:prompt_tokens_total", prompt, prompt_tokens);
         out.counter("vllm:generation_tokens_total", generation, generation_tokens);
+        // vLLM has these where it was started with --enable-mfu-metrics (`vllm/v1/metrics/perf.py`).
+        let read = self.work.bytes.get() - self.work.written.get();
+        for (what, help, count) in [
+            ("flops", "floating-point operations per GPU", self.work.flops.get()),
+            ("read_bytes", "bytes read from memory per GPU", read),
+            ("write_bytes", "bytes written to memory per GPU", self.work.written.get()),
+        ] {
+            let name = format!("vllm:estimated_{what}_per_gpu_total");
+            out.counter_of(&name, &format!("Estimated number of {help}."), count);
+        }
         out.counters(
             "vllm:request_success_total",
             "Count of successfully processed requests.",

@@ -17,6 +17,7 @@ use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 
+use super::PassSink;
 use super::alarm::PollAlarm;
 use super::app::App;
 use super::conn::{AfterWrite, ReadOutcome, WholeReply};
@@ -53,6 +54,8 @@ pub(super) struct Reactor {
     app: App,
     body_limit: usize,
     engine: Box<dyn Serve + Send>,
+    /// Who hears of its steps.
+    passes: Option<PassSink>,
     conns: ConnSlots,
     accept: Accept,
     /// Connections with something to read.
@@ -82,7 +85,7 @@ impl Stop {
 impl Reactor {
     pub(super) fn new(
         mut listener: TcpListener,
-        engine: Box<dyn Serve + Send>,
+        (engine, passes): (Box<dyn Serve + Send>, Option<PassSink>),
         app: App,
         body_limit: usize,
     ) -> io::Result<(Self, Stop)> {
@@ -99,6 +102,7 @@ impl Reactor {
             app,
             body_limit,
             engine,
+            passes,
             conns: ConnSlots::default(),
             // What came before the listener was registered.
             accept: Accept::At(Stamp::EPOCH),
@@ -296,6 +300,13 @@ impl Reactor {
                 if !conn.marks.blocked {
                     enqueue(writes, slot, &mut conn.marks.in_writes);
                 }
+            }
+        });
+        let (sink, metrics) = (&mut self.passes, &mut self.app.metrics);
+        self.engine.take_passes(&mut |pass| {
+            metrics.worked(&pass);
+            if let Some(sink) = sink {
+                sink(scale.pass(pass));
             }
         });
     }

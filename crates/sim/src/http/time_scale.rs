@@ -2,6 +2,7 @@
 
 use fizeau_core::Stamp;
 
+use crate::pass::EnginePass;
 use crate::serve::{Emission, JobTiming};
 
 /// Of each nanosecond 2^-40: the share that a scale is kept in, so that mapping an instant takes whole numbers.
@@ -73,6 +74,13 @@ impl TimeScale {
             return engine;
         }
         stamp((u128::from(engine.as_nanos()) << FINE).div_ceil(self.fine.into()))
+    }
+
+    /// A pass with its times on the server's clock.
+    pub(super) fn pass(self, pass: EnginePass) -> EnginePass {
+        let end = self.to_wall(pass.end);
+        let length = end.saturating_since(self.to_wall(pass.end - pass.length));
+        EnginePass { end, length, ..pass }
     }
 
     /// An emission with all its instants on the server's clock.

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use fizeau_core::{Nanos, Seconds};
-use fizeau_roofline::{Calibration, Drafter, PassSums, Predictor, System};
+use fizeau_roofline::{Calibration, Drafter, PassSums, PassWork, Predictor, System};
 
 use super::pieces::{Branch, Branches, StepPieces};
 use super::roofline::{CappedTime, Drafting};
@@ -104,6 +104,10 @@ impl StepTime for CalibratedStep {
 
     fn pace(&self, load: &StepLoad) -> Option<LinearStepTimes> {
         self.pieces.pace(load, |sums| self.branches(sums))
+    }
+
+    fn work(&self, load: &StepLoad) -> PassWork {
+        self.system.pass_work(&super::sums(load))
     }
 
     fn stages(&self) -> NonZeroU32 {

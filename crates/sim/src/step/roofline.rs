@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use fizeau_core::{Nanos, Seconds, Watts};
-use fizeau_roofline::{Drafter, PassSums, PassTime, PowerDraw, PowerError, System};
+use fizeau_roofline::{Drafter, PassSums, PassTime, PassWork, PowerDraw, PowerError, System};
 
 use super::pieces::{Branch, Branches, StepPieces};
 use super::{Overheads, StepError};
@@ -212,6 +212,10 @@ impl StepTime for RooflineStep {
 
     fn pace(&self, load: &StepLoad) -> Option<LinearStepTimes> {
         self.pieces.pace(load, |sums| self.branches(sums))
+    }
+
+    fn work(&self, load: &StepLoad) -> PassWork {
+        self.system().pass_work(&super::sums(load))
     }
 
     fn stages(&self) -> NonZeroU32 {

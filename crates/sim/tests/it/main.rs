@@ -14,6 +14,7 @@ mod faithful;
 mod fixed;
 #[cfg(feature = "http")]
 mod http;
+mod passes;
 mod roofline;
 mod scenario;
 mod step;

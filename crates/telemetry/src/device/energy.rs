@@ -10,22 +10,15 @@ use super::window::DeviceWindow;
 ///
 /// ```
 /// use fizeau_core::{Joules, Tokens};
-/// use fizeau_telemetry::{joules_per_token, tokens_per_joule};
+/// use fizeau_telemetry::joules_per_token;
 /// let (energy, tokens) = (Joules::new(7_000.0), Tokens::new(10_000));
 /// assert_eq!(joules_per_token(energy, tokens), Some(Joules::new(0.7)));
-/// assert_eq!(tokens_per_joule(Joules::new(5_000.0), tokens), Some(2.0));
 /// assert_eq!(joules_per_token(energy, Tokens::ZERO), None);
 /// ```
 #[must_use]
 pub fn joules_per_token(energy: Joules, tokens: Tokens) -> Option<Joules> {
     let each = energy.get() / tokens.get() as f64;
     each.is_finite().then(|| Joules::new(each))
-}
-
-/// How many tokens a joule gave; none without energy.
-#[must_use]
-pub fn tokens_per_joule(energy: Joules, tokens: Tokens) -> Option<f64> {
-    Some(tokens.get() as f64 / energy.get()).filter(|each| each.is_finite())
 }
 
 /// The mean power of an energy over a time; none over no time.

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{BytesPerSec, Joules, Nanos};
+use fizeau_core::{Joules, Nanos};
 use serde::{Deserialize, Serialize};
 
 use super::identity::DeviceIdentity;
 use super::throttle::ThrottleReason;
 use crate::exposition::SeriesName;
 use crate::figure::Told;
-use crate::samples::{Combine, History, Point};
-use crate::server::TimelinePoint;
+use crate::samples::{History, Point};
 use crate::vocabulary::{Entry, Meaning, meaning_of};
 use crate::window::{CounterOver, GaugeOver, Window};
 
@@ -91,12 +90,6 @@ impl DeviceWindow {
         self.energy.as_ref().map(|told| Joules::new(told.figure.delta))
     }
 
-    /// The rate at which its memory moved data, of a device whose peak that is.
-    #[must_use]
-    pub fn memory_rate(&self, peak: BytesPerSec) -> Option<BytesPerSec> {
-        self.dram_active.as_ref().map(|told| peak * told.figure.mean)
-    }
-
     /// The share of the window in which power or heat lowered its clocks, at least: that of the reason that held longest; none
     /// where the exporter does not tell reasons.
     #[must_use]
@@ -105,18 +98,6 @@ impl DeviceWindow {
         let shares = reasons.filter(|(reason, _)| reason.is_throttling()).map(|(_, share)| *share);
         Some(shares.fold(0.0, f64::max))
     }
-}
-
-/// The power of all devices together over time, in watts, page by page: for pictures. Energy is told by counters.
-#[must_use]
-pub fn power_over_time(history: &History, window: Window) -> Vec<TimelinePoint> {
-    let known = |name: &SeriesName| {
-        meaning_of(&name.metric).filter(|entry| entry.meaning == Meaning::Power)
-    };
-    let series: Vec<_> =
-        history.series().filter(|name| known(name).is_some()).map(|name| (name, 1.0)).collect();
-    // All exporters tell watts.
-    TimelinePoint::within(&Combine::Sum.points(history, &series), window)
 }
 
 /// The series of one device.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FleetFinding;
 use crate::assessment::ServingAssessment;
+use crate::steps::StepsAssessment;
 use crate::vocabulary::Exporter;
 
 /// What a fleet does now, and what its devices could do: `fizeau.watch/1`.
@@ -57,37 +58,6 @@ pub struct FleetDevices {
     /// What a generated token takes, by the counters of energy; absent where one does not count, or other devices serve.
     #[serde(rename = "joules_per_output_token", default, skip_serializing_if = "Option::is_none")]
     pub joules_per_token: Option<Joules>,
-}
-
-/// The forward passes of one engine over a window, each held against the bound of just what it worked on: times that nobody had to
-/// estimate a batch for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct StepsAssessment {
-    /// How many there were.
-    pub steps: u64,
-    /// The data-parallel ranks of workers that they are of, each held against the devices of one.
-    pub ranks: u64,
-    /// Records that did not come, since the subscription began.
-    pub lost: u64,
-    /// What the times are of, by the engine's word; absent where it does not say, and then from scheduling to output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timing_scope: Option<String>,
-    /// The time of all of them together.
-    #[serde(rename = "wall_ms")]
-    pub wall: Millis,
-    /// The least time of all of them together.
-    #[serde(rename = "bound_ms")]
-    pub bound: Millis,
-    /// The one over the other.
-    pub share: f64,
-    /// Likewise of the steps that only decode; absent where there was none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decode_share: Option<f64>,
-    /// Likewise of the steps with prompts among them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefill_share: Option<f64>,
 }
 
 /// One page of a fleet: a replica.

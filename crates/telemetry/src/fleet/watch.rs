@@ -303,7 +303,7 @@ impl FleetWatch {
         &self,
         now: Stamp,
         findings: &mut Vec<FleetFinding>,
-    ) -> Option<super::StepsAssessment> {
+    ) -> Option<crate::steps::StepsAssessment> {
         let steps = self.steps.as_ref()?;
         if let Some(why) = steps.subscriber.ended() {
             findings.push(FleetFinding::StepsMissing { why });

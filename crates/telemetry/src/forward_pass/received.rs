@@ -25,6 +25,8 @@ pub struct ForwardPasses {
     pub forgotten: u64,
     /// How often the sequence went back: the engine was restarted.
     pub restarts: u64,
+    /// Passes that came, kept or not.
+    pub noted: u64,
     last: Option<u64>,
     /// Names of workers and scopes, each once.
     texts: BTreeSet<Arc<str>>,
@@ -46,6 +48,7 @@ impl ForwardPasses {
             self.heartbeats += 1;
             return;
         }
+        self.noted += 1;
         if self.passes.len() >= most.max(1) {
             self.passes.pop_front();
             self.forgotten += 1;

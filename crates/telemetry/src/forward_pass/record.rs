@@ -114,6 +114,7 @@ pub enum ForwardPassError {
 }
 
 /// The bytes of a text; of a longer one the beginning is kept.
+#[cfg(feature = "forward-pass")]
 const LONGEST_TEXT: usize = 256;
 
 impl ForwardPass {
@@ -121,6 +122,7 @@ impl ForwardPass {
     ///
     /// # Errors
     /// If `bytes` is no such map, or its time is no length of time.
+    #[cfg(feature = "forward-pass")]
     pub fn from_msgpack(bytes: &[u8]) -> Result<Self, ForwardPassError> {
         let mut pass: Self = rmp_serde::from_slice(bytes).map_err(|error| {
             ForwardPassError::Map(error.to_string().chars().take(120).collect())
@@ -134,6 +136,7 @@ impl ForwardPass {
     }
 
     /// As the map that [`ForwardPass::from_msgpack`] reads.
+    #[cfg(feature = "forward-pass")]
     #[must_use]
     pub fn to_msgpack(&self) -> Vec<u8> {
         // Numbers and texts under names that are texts can always be written.

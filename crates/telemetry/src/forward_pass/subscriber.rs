@@ -98,6 +98,12 @@ impl ForwardPassSubscriber {
         look(&locked(&self.state.passes))
     }
 
+    /// How many messages have come since it began, of any kind: as long as that stands still, nothing is under way.
+    #[must_use]
+    pub fn messages(&self) -> u64 {
+        self.look(|passes| passes.heartbeats + passes.unreadable + passes.noted)
+    }
+
     /// The passes that came since they were taken last, in order. What is counted goes on.
     #[must_use]
     pub fn take_passes(&self) -> VecDeque<(Stamp, ForwardPass)> {

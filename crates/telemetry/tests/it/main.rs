@@ -9,6 +9,7 @@ mod fleet;
 mod forward_pass;
 mod history;
 mod host;
+mod light;
 #[cfg(feature = "http")]
 mod page_source;
 mod pages;

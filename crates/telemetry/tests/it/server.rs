@@ -1,9 +1,7 @@
 //! A server's window: vLLM's pages before, in and after a level, worked out by hand.
 
 use fizeau_core::{Nanos, Tokens};
-use fizeau_telemetry::{
-    Exporter, History, Page, ServerTimeline, ServerWindow, Window, power_over_time,
-};
+use fizeau_telemetry::{Exporter, History, Page, ServerTimeline, ServerWindow, Window};
 
 use super::pages::{at, fixture, history, instant};
 
@@ -159,7 +157,4 @@ fn a_timeline_has_a_point_a_page() {
         timeline.running.iter().map(|point| (point.at_ms.get(), point.value)).collect();
     assert_eq!(running, [(4_000.0, 8.0), (9_000.0, 0.0)]);
     assert_eq!((timeline.waiting.len(), timeline.kv_use.len()), (2, 2));
-    let dcgm = history(&["dcgm-0.txt", "dcgm-1.txt"], 1_000);
-    let power = power_over_time(&dcgm, Window::within(at(500), at(1_500)));
-    assert_eq!(power.iter().map(|point| point.value).collect::<Vec<_>>(), [1_290.0]);
 }

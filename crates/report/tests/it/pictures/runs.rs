@@ -5,7 +5,9 @@ use fizeau_metrics::{
     LevelShape, LevelTimeSeries, Metric, PromptTtft, QuantileCurves, QuantilePoint, TimeSeriesBin,
 };
 use fizeau_record::{LevelDetail, SweepReport};
-use fizeau_report::{ChartFigure, ChartFigures, ChartGoal, ChartLevelPosition, ChartRun};
+use fizeau_report::{
+    ChartFigure, ChartFigures, ChartGoal, ChartLevelPosition, ChartRun, ChartStep,
+};
 
 use crate::sample::{curve, level, setup};
 
@@ -35,8 +37,20 @@ pub(super) fn run_with(name: &str, times: f64) -> ChartRun {
             let by = if figure.ends_with("_ms") { times } else { 1.0 / times };
             *value = scaled(*value, by);
         }
+        level.steps = steps(times);
     }
     run
+}
+
+/// Steps that only decode, and some with more and more of a prompt.
+fn steps(times: f64) -> Vec<ChartStep> {
+    let step = |index: u32| {
+        let prefill_share = f64::from(index % 8) / 7.0;
+        let bound_ms = 5.0 + 40.0 * prefill_share + f64::from(index) / 100.0;
+        let wall_ms = times * (bound_ms * 1.3 + 0.5 + f64::from(index % 5) / 5.0);
+        ChartStep { bound_ms, wall_ms, prefill_share }
+    };
+    (0..160).map(step).collect()
 }
 
 fn scaled(of: ChartFigure, by: f64) -> ChartFigure {

@@ -27,8 +27,13 @@ impl Exposition {
 
     /// `name` ends with `_total`.
     pub(super) fn counter(&mut self, name: &str, help: &str, value: u64) {
+        self.counter_of(name, help, value as f64);
+    }
+
+    /// Likewise of what is not counted in whole numbers.
+    pub(super) fn counter_of(&mut self, name: &str, help: &str, value: f64) {
         self.family(name, help, "counter");
-        self.sample(name, None, value as f64);
+        self.sample(name, None, value);
     }
 
     /// A counter for each value of a label.

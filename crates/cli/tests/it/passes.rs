@@ -1,0 +1,95 @@
+//! Records of an engine's steps, against the engine's own truth.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use crate::stand::{HOWEVER_BUSY, Scratch, fizeau, json, run};
+
+/// `fizeau serve` with its steps published, as a process of its own.
+struct Serving {
+    child: Child,
+    url: String,
+    passes: String,
+}
+
+impl Serving {
+    /// With these words besides.
+    fn new(more: &[&str]) -> Self {
+        let mut words =
+            vec!["serve", "--port", "0", "--forward-pass-metrics-port", "0", "--until-stdin-ends"];
+        words.extend(more);
+        let mut command = fizeau(&words);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let mut after = |words: &str| {
+            let line = lines.find(|line| line.contains(words)).unwrap();
+            line.split_once(words).unwrap().1.to_owned()
+        };
+        let url = after(" on ");
+        let passes = after("forward passes at ");
+        Self { child, url, passes }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        drop(self.child.wait());
+    }
+}
+
+fn lines(path: String) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+const MODEL: [&str; 4] = ["--model-config", "llama-3.1-8b", "--hardware", "h100-sxm"];
+
+/// Every record of a level comes, at some thousand steps a second, and together they are just what was asked.
+#[test]
+fn records_are_all_there_and_count_what_was_asked() {
+    let server = Serving::new(&[&MODEL[..], &["--time-scale", "8"]].concat());
+    let scratch = Scratch::new("passes");
+    let out = scratch.path("run");
+    let line =
+        "bench --model m --isl 100 --osl 60 --num-prompts 40 --max-concurrency 4 --num-warmups 2";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.extend(["--base-url", &server.url, "--out", &out, "--forward-pass", &server.passes]);
+    words.extend(HOWEVER_BUSY);
+    words.extend(MODEL);
+    let ended = run(&words);
+    assert!(ended.out.contains("steps: "), "{ended:?}");
+    let passes = lines(format!("{out}/forward-pass.jsonl"));
+    let sum = |part: &str, field: &str| {
+        passes.iter().map(|line| line[part][field].as_u64().unwrap()).sum::<u64>()
+    };
+    let telemetry = &json(format!("{out}/summary.json"))["telemetry"];
+    let source = &telemetry["pass_sources"][0];
+    assert_eq!(source["lost"], 0, "{source}");
+    assert_eq!(source["passes"], passes.len());
+    assert_eq!(telemetry["steps"]["steps"], passes.len());
+    // Forty prompts of a hundred tokens, of which no beginning is shared; the first token comes with the prompt.
+    assert_eq!(sum("scheduled_requests", "sum_prefill_tokens"), 40 * 100);
+    assert_eq!(sum("scheduled_requests", "num_decode_requests"), 40 * 59);
+    let contexts: u64 = 40 * (101..160).sum::<u64>();
+    assert_eq!(sum("scheduled_requests", "sum_decode_kv_tokens"), contexts);
+    // No number is left out, and none is there twice.
+    let counted: Vec<u64> =
+        passes.iter().map(|line| line["counter_id"].as_u64().unwrap()).collect();
+    assert!(counted.windows(2).all(|two| two[0] + 1 == two[1]), "{counted:?}");
+    let again = run(&["report", &out, "--json"]);
+    assert_eq!(again.out, std::fs::read_to_string(format!("{out}/summary.json")).unwrap());
+}
+
+#[test]
+fn where_nobody_publishes_nothing_is_sent() {
+    let server = Serving::new(&MODEL);
+    let wrong = server.url.strip_prefix("http://").unwrap();
+    let words = ["bench", "--base-url", &server.url, "--model", "m", "--num-prompts", "1"];
+    let ended = run(&[&words[..], &["--forward-pass", wrong]].concat());
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.contains("--forward-pass"), "{ended:?}");
+}

@@ -1,0 +1,101 @@
+//! The steps of a level's engines, and the level beside its bound by every witness.
+
+use fizeau_core::{PerSec, Seconds, Tokens};
+use fizeau_roofline::System;
+use fizeau_telemetry::{
+    ForwardPassLine, JudgedStep, SpeedWitnesses, StepsAssessment, WitnessInput,
+};
+use serde::{Deserialize, Serialize};
+
+use super::LevelTelemetry;
+
+/// A stream of forward-pass records, and what came of it while a level lasted.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PassSource {
+    /// Its address.
+    pub address: String,
+    /// Records of steps that came.
+    pub passes: u64,
+    /// Messages that the sequence shows were sent and did not come.
+    pub lost: u64,
+    /// Messages that are no records.
+    pub unreadable: u64,
+    /// Records that were not kept, since more came than are.
+    pub forgotten: u64,
+    /// How often the sequence began anew: the engine was restarted.
+    pub restarts: u64,
+    /// What the times are of, by the engine's word; absent where it does not say, and then from scheduling to output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing_scope: Option<String>,
+    /// Why nothing came at the end, where the connection was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+impl PassSource {
+    /// What is missing of it, in words; none where nothing is.
+    pub(super) fn note(&self) -> Option<String> {
+        let Self { address, passes, lost, unreadable, forgotten, .. } = self;
+        let missing = lost + unreadable + forgotten;
+        let came = passes + missing;
+        match (&self.failure, missing) {
+            (Some(why), _) => Some(format!("forward passes of {address} ended: {why}")),
+            (None, 0) if *passes == 0 => Some(format!("no forward pass came from {address}")),
+            (None, 0) => None,
+            (None, _) => Some(format!(
+                "{missing} of {came} forward-pass records of {address} did not come or are not kept"
+            )),
+        }
+    }
+}
+
+/// Steps that a picture has room for.
+const MOST_SHOWN: usize = 2_000;
+
+impl LevelTelemetry {
+    /// The same, with the records of steps that came.
+    #[must_use]
+    pub fn with_passes(self, passes: Vec<ForwardPassLine>) -> Self {
+        Self { passes, ..self }
+    }
+
+    /// The same, with the streams that records came by.
+    #[must_use]
+    pub fn with_pass_sources(self, pass_sources: Vec<PassSource>) -> Self {
+        Self { pass_sources, ..self }
+    }
+
+    /// Whether each step can be held against a bound on `system`: its records are of one rank and one stage.
+    fn bounds_steps(system: &System) -> bool {
+        let of = system.deployment();
+        of.pipeline() == 1 && of.attention_groups() == 1
+    }
+
+    /// The same held against the bound of `system`, of a level in which the client counted so many output tokens.
+    pub(crate) fn beside(self, system: &System, client: Option<(Tokens, PerSec)>) -> Self {
+        let lost = self.pass_sources.iter().map(|source| source.lost + source.forgotten).sum();
+        let judged = self.steps_beside(system);
+        let steps = StepsAssessment::of_judged(&judged, lost);
+        let length = Seconds::new(self.to.saturating_since(self.from).as_secs_f64());
+        let witnesses = SpeedWitnesses::of(&WitnessInput {
+            length,
+            system,
+            client,
+            server: self.server.as_ref(),
+            devices: &self.devices,
+            steps: steps.as_ref(),
+        });
+        let each = judged.len().div_ceil(MOST_SHOWN).max(1);
+        let judged = judged.into_iter().step_by(each).collect();
+        Self { steps, witnesses, judged, ..self }
+    }
+
+    /// Each step beside its bound on `system`; none where the bound of a single one is not known.
+    fn steps_beside(&self, system: &System) -> Vec<JudgedStep> {
+        if !Self::bounds_steps(system) {
+            return Vec::new();
+        }
+        self.passes.iter().map(|line| JudgedStep::of(line.at, &line.pass, system)).collect()
+    }
+}

@@ -1,0 +1,138 @@
+//! The steps of an engine, each held against its bound.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use fizeau_core::{Millis, Seconds, Stamp};
+use fizeau_roofline::{PassSums, System};
+use serde::{Deserialize, Serialize};
+
+use crate::forward_pass::{ForwardPass, ForwardPasses, ScheduledWork};
+
+/// The forward passes of one engine over a window, each held against the bound of just what it worked on: times that nobody had to
+/// estimate a batch for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct StepsAssessment {
+    /// How many there were.
+    pub steps: u64,
+    /// The data-parallel ranks of workers that they are of, each held against the devices of one.
+    pub ranks: u64,
+    /// Records that did not come: of a level those of it, else since the subscription began.
+    pub lost: u64,
+    /// What the times are of, by the engine's word; absent where it does not say, and then from scheduling to output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing_scope: Option<String>,
+    /// The time of all of them together.
+    #[serde(rename = "wall_ms")]
+    pub wall: Millis,
+    /// The least time of all of them together.
+    #[serde(rename = "bound_ms")]
+    pub bound: Millis,
+    /// The one over the other.
+    pub share: f64,
+    /// Likewise of the steps that only decode; absent where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decode_share: Option<f64>,
+    /// Likewise of the steps with prompts among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefill_share: Option<f64>,
+}
+
+/// One step beside its bound.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct JudgedStep {
+    /// When its record was read.
+    pub at: Stamp,
+    /// How long it took.
+    pub wall: Seconds,
+    /// The least time that what it worked on takes.
+    pub bound: Seconds,
+    /// The share of its tokens that are of prompts, 0 to 1.
+    pub prefill_share: f64,
+    rank: (Arc<str>, u32),
+    scope: Option<Arc<str>>,
+}
+
+impl JudgedStep {
+    /// A pass whose record was read `at` that instant, held against `system`: the devices of one rank, one stage.
+    #[must_use]
+    pub fn of(at: Stamp, pass: &ForwardPass, system: &System) -> Self {
+        Self {
+            at,
+            wall: pass.wall_time,
+            bound: system.bound_sums(&sums(&pass.scheduled_requests)).total,
+            prefill_share: pass.prefill_share().unwrap_or(0.0),
+            rank: (Arc::clone(&pass.worker_id), pass.dp_rank),
+            scope: pass.timing_scope.clone(),
+        }
+    }
+}
+
+#[derive(Default, Clone, Copy)]
+struct Times {
+    wall: Seconds,
+    bound: Seconds,
+}
+
+impl Times {
+    fn plus(self, wall: Seconds, bound: Seconds) -> Self {
+        Self { wall: self.wall + wall, bound: self.bound + bound }
+    }
+
+    fn share(self) -> Option<f64> {
+        Some(self.bound / self.wall).filter(|share| share.is_finite())
+    }
+}
+
+impl StepsAssessment {
+    /// The passes that were read since `from`, held against `system`: the devices of one rank, one stage. None where there were none.
+    #[must_use]
+    pub fn of(passes: &ForwardPasses, from: Stamp, system: &System) -> Option<Self> {
+        let late = passes.passes.iter().filter(|(at, _)| *at >= from);
+        let judged: Vec<JudgedStep> =
+            late.map(|(at, pass)| JudgedStep::of(*at, pass, system)).collect();
+        Self::of_judged(&judged, passes.lost)
+    }
+
+    /// Steps that were held against their bounds, of which so many records were `lost`; none where there were none.
+    #[must_use]
+    pub fn of_judged<'a>(
+        judged: impl IntoIterator<Item = &'a JudgedStep>,
+        lost: u64,
+    ) -> Option<Self> {
+        let (mut steps, mut decode, mut prefill) = (0, Times::default(), Times::default());
+        let (mut ranks, mut scope) = (BTreeSet::new(), None);
+        for step in judged {
+            let kind = if step.prefill_share > 0.0 { &mut prefill } else { &mut decode };
+            *kind = kind.plus(step.wall, step.bound);
+            ranks.insert(&step.rank);
+            scope = step.scope.as_ref().or(scope);
+            steps += 1;
+        }
+        let all = decode.plus(prefill.wall, prefill.bound);
+        Some(Self {
+            steps,
+            ranks: ranks.len() as u64,
+            lost,
+            timing_scope: scope.map(ToString::to_string),
+            wall: all.wall.to_millis(),
+            bound: all.bound.to_millis(),
+            share: all.share()?,
+            decode_share: decode.share(),
+            prefill_share: prefill.share(),
+        })
+    }
+}
+
+/// The least that a pass over `work` can be: of several prompts only sums are known, and each attends at least to itself.
+fn sums(work: &ScheduledWork) -> PassSums {
+    let even = work.even_sums();
+    if work.num_prefill_requests == 1 {
+        return even;
+    }
+    let nothing_before = ScheduledWork { sum_prefill_kv_tokens: 0, ..*work };
+    PassSums { prompt_pairs: nothing_before.even_sums().prompt_pairs, ..even }
+}
