@@ -1,6 +1,5 @@
 //! What happens in a run, told as it happens.
 
-use std::borrow::Cow;
 use std::fmt::{Display, Formatter};
 use std::num::NonZeroU32;
 
@@ -259,12 +258,12 @@ impl<T: LevelDetailTally> DetailWatcher<T> {
 
 impl<T: LevelDetailTally> Watcher for DetailWatcher<T> {
     fn tape(&mut self, tape: &Tape) {
-        self.tally.add(Cow::Borrowed(tape));
+        self.tally.add(tape);
     }
 
-    fn detail(&mut self, _: &LevelReport, cap: Option<NonZeroU32>) -> Option<LevelDetail> {
+    fn detail(&mut self, level: &LevelReport, cap: Option<NonZeroU32>) -> Option<LevelDetail> {
         let tally = std::mem::take(&mut self.tally);
-        Some(tally.finish(&self.goals, cap.map(NonZeroU32::get)))
+        Some(tally.finish(&level.summary, &self.goals, cap.map(NonZeroU32::get)))
     }
 
     fn watches_requests(&self) -> bool {

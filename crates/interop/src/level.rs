@@ -1,7 +1,5 @@
 //! A stored level, read again, with what other tools would have said of it.
 
-use std::borrow::Cow;
-
 use fizeau_core::Tape;
 use fizeau_record::{
     LevelDetailTally, PeerComparison, ReadLevel, RunReader, StoredError, StoredLevel,
@@ -60,10 +58,11 @@ impl RereadLevel {
         let mut read = reader.level(stored, |tape| {
             vllm.iter_mut().for_each(|vllm| vllm.add(&tape));
             if let Some(details) = &mut details {
-                details.add(Cow::Owned(tape));
+                details.add(&tape);
             }
         })?;
-        read.report.detail = details.map(|of| Box::new(of.finish(reader.goals(), read.cap)));
+        read.report.detail =
+            details.map(|of| Box::new(of.finish(&read.report.summary, reader.goals(), read.cap)));
         let asked = VllmRun::of(&read.setup, &read.report.asked, read.cap);
         Ok(Self { vllm: vllm.map(|vllm| vllm.finish(asked)), read })
     }

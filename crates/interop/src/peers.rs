@@ -1,7 +1,7 @@
 //! One record, many definitions: what other load generators would have reported of the same tapes.
 //!
 //! Tools give one name to different figures, and different names to one. Each file here has the rules of one
-//! tool; `run.rs` has what they take from a tape, `sample.rs` their percentile rules, `buckets.rs` and
+//! tool; `run.rs`, `request.rs` and `gaps.rs` have what they take from a tape, `sample.rs` their percentile rules, `buckets.rs` and
 //! `steady.rs` how some of them find peaks and a steady state. [`TermDefinition`] holds the same as words.
 
 mod aiperf;
@@ -10,6 +10,7 @@ mod comparison;
 mod definition;
 mod evalscope;
 mod explain;
+mod gaps;
 mod genai_perf;
 mod guidellm;
 mod headline;
@@ -18,6 +19,7 @@ mod inference_perf;
 mod loadgen;
 mod own;
 mod report;
+mod request;
 pub(crate) mod run;
 mod sample;
 mod sglang;
@@ -27,7 +29,8 @@ mod vllm_rust;
 
 use fizeau_core::Tape;
 
-use fizeau_metrics::GoodputGoals;
+use fizeau_metrics::{GoodputGoals, LevelSummary};
+use fizeau_record::PeerComparison;
 
 pub use comparison::beside_ours;
 pub use definition::{PeerTerm, TermDefinition};
@@ -35,6 +38,7 @@ pub use explain::TermExplanation;
 pub use own::OwnFigures;
 pub use report::{PeerFigure, PeerReport, PeerStatistic, PeerUnit, PeerValue};
 
+use own::OwnTally;
 use run::Run;
 pub(crate) use sample::Sample;
 
@@ -112,7 +116,7 @@ impl Peer {
         Self::ALL.into_iter().find(|peer| peer.key() == key)
     }
 
-    /// What the tool would have reported of `tapes`. They are looked at more than once, so all are kept by reference.
+    /// What the tool would have reported of `tapes`.
     #[must_use]
     pub fn figures<'a>(
         self,
@@ -122,16 +126,7 @@ impl Peer {
         self.figures_of(&Run::of(tapes, settings))
     }
 
-    /// The same of all tools: what several of them look at is found once.
-    pub(crate) fn all_figures<'a>(
-        tapes: impl IntoIterator<Item = &'a Tape>,
-        settings: &PeerSettings,
-    ) -> impl Iterator<Item = PeerReport> {
-        let run = Run::of(tapes, settings);
-        Self::ALL.into_iter().map(move |peer| peer.figures_of(&run))
-    }
-
-    fn figures_of(self, run: &Run<'_>) -> PeerReport {
+    fn figures_of(self, run: &Run) -> PeerReport {
         let rules = match self {
             Self::VllmPython => vllm::figures,
             Self::VllmRust => vllm_rust::figures,
@@ -145,6 +140,33 @@ impl Peer {
             Self::GenAiPerf => genai_perf::figures,
         };
         rules(run).into_report(self)
+    }
+}
+
+/// What all tools take from the tapes of a run, one by one, so that none need be held.
+#[derive(Debug, Default)]
+pub(crate) struct PeerTally {
+    run: Run,
+    own: OwnTally,
+}
+
+impl PeerTally {
+    pub(crate) fn add(&mut self, tape: &Tape) {
+        self.run.add(tape);
+        self.own.add(tape);
+    }
+
+    /// The figures of all tools beside ours, which `summary` has of the same tapes.
+    pub(crate) fn beside_ours(
+        self,
+        summary: &LevelSummary,
+        settings: PeerSettings,
+    ) -> Vec<PeerComparison> {
+        let Self { mut run, own } = self;
+        run.settings = settings;
+        let own = own.finish(&run.steps, summary.clone());
+        let one = |peer: Peer| beside_ours(&peer.figures_of(&run), &own);
+        Peer::ALL.into_iter().map(one).collect()
     }
 }
 

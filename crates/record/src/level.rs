@@ -8,8 +8,6 @@ mod speed;
 mod tapes;
 mod until;
 
-use std::borrow::Cow;
-
 use fizeau_core::{Estimate, LevelLoad, Millis, PerSec, Tape, WarmUp};
 use fizeau_metrics::{
     ClientProof, Distribution, GoodputGoals, LevelShape, LevelSummary, Saturation, Statistic,
@@ -73,17 +71,23 @@ pub struct LevelReport {
 pub struct LevelDetail {
     /// Distributions, the course over time, time to first token by prompt length.
     pub shape: LevelShape,
-    /// What other tools would have said of the same tapes, a table a tool; empty where they were too many to be held in memory.
+    /// What other tools would have said of the same tapes, a table a tool; empty where there were too many for that.
     pub peers: Vec<PeerComparison>,
 }
 
 /// Adds up what the tapes of a level show beside its figures, one by one: as a run is measured, or when it is read again.
 pub trait LevelDetailTally: Default {
-    /// Takes in the tape of a request that was measured, or of a probe. A borrowed one is copied only where it is held.
-    fn add(&mut self, tape: Cow<'_, Tape>);
+    /// Takes in the tape of a request that was measured, or of a probe.
+    fn add(&mut self, tape: &Tape);
 
-    /// What they show, by these goals of single requests, of a level with at most so many in flight if there was a limit.
-    fn finish(self, goals: &GoodputGoals, max_in_flight: Option<u32>) -> LevelDetail;
+    /// What they show, by these goals of single requests, of a level with at most so many in flight if there was a limit. `summary` is of
+    /// the same tapes.
+    fn finish(
+        self,
+        summary: &LevelSummary,
+        goals: &GoodputGoals,
+        max_in_flight: Option<u32>,
+    ) -> LevelDetail;
 }
 
 /// Whether a level ran to its end.

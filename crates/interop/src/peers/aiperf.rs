@@ -4,9 +4,8 @@
 //! duration runs from the first sending to the last content, both of requests that succeeded: what failed is in
 //! no figure but the error counts. Percentiles are numpy's, deviations divide by n.
 
-use fizeau_core::Tape;
-
 use super::report::Sheet;
+use super::request::PeerRequest;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
 use super::{PeerStatistic, PeerUnit, PeerValue};
@@ -14,33 +13,36 @@ use super::{PeerStatistic, PeerUnit, PeerValue};
 const PERCENTILES: [u8; 9] = [1, 5, 10, 25, 50, 75, 90, 95, 99];
 
 /// Needs a first event and n > 1. Of one event with several tokens it is zero.
-pub(super) fn inter_token(tape: &Tape) -> Option<f64> {
-    let decoding = run::to_last(tape)? - ttft(tape)?;
-    run::per_later_token(decoding, run::counted(tape))
+pub(super) fn inter_token(request: &PeerRequest) -> Option<f64> {
+    let decoding = request.to_last()? - request.to_text()?;
+    run::per_later_token(decoding, request.counted)
 }
 
-/// To the first response with content, reasoning too.
-fn ttft(tape: &Tape) -> Option<f64> {
-    run::after_sending(tape, run::with_text(tape).next()?)
-}
-
-pub(super) fn figures(run: &Run<'_>) -> Sheet {
+pub(super) fn figures(run: &Run) -> Sheet {
     let mut sheet = Sheet::default();
     counts(&mut sheet, run);
-    let millis = |figure: &dyn Fn(&Tape) -> Option<f64>| -> Sample {
+    let millis = |figure: &dyn Fn(&PeerRequest) -> Option<f64>| -> Sample {
         run.good().filter_map(figure).map(|seconds| seconds * 1e3).collect()
     };
-    let visible = |tape: &Tape| run::after_sending(tape, tape.first_visible()?);
-    let second = |tape: &Tape| run::gaps(run::with_text(tape)).next();
+    let visible = |request: &PeerRequest| request.after_sending(request.first_visible?);
+    let second = |request: &PeerRequest| request.text.first_gap();
     let ms = PeerUnit::Millis;
-    record(&mut sheet, "time_to_first_token", &Column::millis(&millis(&ttft), Some("ttft")));
+    record(
+        &mut sheet,
+        "time_to_first_token",
+        &Column::millis(&millis(&PeerRequest::to_text), Some("ttft")),
+    );
     record(
         &mut sheet,
         "time_to_first_output_token",
         &Column::millis(&millis(&visible), Some("first_visible")),
     );
     record(&mut sheet, "time_to_second_token", &Column::millis(&millis(&second), None));
-    record(&mut sheet, "request_latency", &Column::millis(&millis(&run::to_last), Some("e2el")));
+    record(
+        &mut sheet,
+        "request_latency",
+        &Column::millis(&millis(&PeerRequest::to_last), Some("e2el")),
+    );
     record(&mut sheet, "inter_token_latency", &Column::millis(&millis(&inter_token), Some("tpot")));
     record(&mut sheet, "inter_chunk_latency", &Column::millis(run.text_gaps(), Some("icl")));
     per_user(&mut sheet, run);
@@ -51,9 +53,9 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     sheet
 }
 
-fn counts(sheet: &mut Sheet, run: &Run<'_>) {
-    let duration = run::span(run.good(), run::sent, run::last_output);
-    let (input, output) = (run.sum(run::input), run.sum(run::counted));
+fn counts(sheet: &mut Sheet, run: &Run) {
+    let duration = run::span(run.good(), |request| request.sent, PeerRequest::last_output);
+    let (input, output) = (run.sum(|request| request.input), run.sum(|request| request.counted));
     let (completed, failed) = (run.completed(), run.failed());
     let rate = |count: u64| count as f64 / duration;
     let (count, per_second) = (PeerUnit::Count, PeerUnit::PerSecond);
@@ -68,7 +70,7 @@ fn counts(sheet: &mut Sheet, run: &Run<'_>) {
     sheet.ours("output_token_throughput.avg", per_second, rate(output), "output_tps");
     let total = rate(input.saturating_add(output));
     sheet.ours("total_token_throughput.avg", per_second, total, "total_tps");
-    let good = run.good().filter(|tape| is_good(run, tape)).count() as f64;
+    let good = run.good().filter(|request| is_good(run, request)).count() as f64;
     let needs_goals =
         |value: f64| run.goals().map_or_else(PeerValue::Absent, |_| PeerValue::from(value));
     sheet.put("good_request_count.avg", count, needs_goals(good));
@@ -78,18 +80,18 @@ fn counts(sheet: &mut Sheet, run: &Run<'_>) {
 }
 
 /// A request without a figure that has a goal is not good.
-fn is_good(run: &Run<'_>, tape: &Tape) -> bool {
-    run.met([ttft(tape), inter_token(tape), run::to_last(tape)]) == [true; 3]
+fn is_good(run: &Run, request: &PeerRequest) -> bool {
+    run.met([request.to_text(), inter_token(request), request.to_last()]) == [true; 3]
 }
 
 /// Rates of single requests: of decoding alone, of the whole, and of the prompt.
-fn per_user(sheet: &mut Sheet, run: &Run<'_>) {
-    let rates = |figure: &dyn Fn(&Tape) -> Option<f64>| -> Sample {
+fn per_user(sheet: &mut Sheet, run: &Run) {
+    let rates = |figure: &dyn Fn(&PeerRequest) -> Option<f64>| -> Sample {
         run.good().filter_map(figure).collect()
     };
-    let decode = rates(&|tape| Some(1.0 / inter_token(tape)?));
-    let whole = rates(&|tape| Some(run::counted(tape) as f64 / run::to_last(tape)?));
-    let prefill = rates(&|tape| Some(run::input(tape) as f64 / ttft(tape)?));
+    let decode = rates(&|request| Some(1.0 / inter_token(request)?));
+    let whole = rates(&|request| Some(request.counted as f64 / request.to_last()?));
+    let prefill = rates(&|request| Some(request.input as f64 / request.to_text()?));
     let unit = PeerUnit::PerSecond;
     record(sheet, "output_token_throughput_per_user", &Column::linear(&decode, unit, None));
     record(sheet, "e2e_output_token_throughput", &Column::linear(&whole, unit, None));

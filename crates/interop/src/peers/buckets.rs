@@ -15,27 +15,34 @@ pub(super) struct Peaks {
     pub(super) tokens: u64,
 }
 
-/// When a request was sent, when it was over, and when its events came.
-#[derive(Debug, Clone)]
+/// When a request was sent, and when it was over.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct RequestSpan {
     pub(super) sent: Stamp,
     pub(super) over: Stamp,
-    pub(super) events: Vec<Stamp>,
 }
 
-/// The peaks over seconds that are counted from the first sending on.
-pub(super) fn peaks(flights: &[RequestSpan]) -> Peaks {
+/// The peaks over seconds that are counted from the first sending on, of requests whose events came at these `instants`, those of one
+/// reply after those of another.
+pub(super) fn peaks(flights: &[RequestSpan], instants: impl Iterator<Item = Stamp>) -> Peaks {
     let Some(origin) = flights.iter().map(|flight| flight.sent).min() else {
         return Peaks::default();
     };
     let second = |at: Stamp| at.saturating_since(origin).as_nanos() / SECOND_NS;
     let mut tokens: BTreeMap<u64, u64> = BTreeMap::new();
+    // Of one reply many come within one second.
+    let (mut here, mut within) = (0, 0);
+    for at in instants.map(second) {
+        if at != here {
+            *tokens.entry(here).or_default() += std::mem::take(&mut within);
+            here = at;
+        }
+        within += 1;
+    }
+    *tokens.entry(here).or_default() += within;
     // What enters with a second and what has left with the next.
     let mut changes: BTreeMap<u64, i64> = BTreeMap::new();
     for flight in flights {
-        for within in flight.events.chunk_by(|one, next| second(*one) == second(*next)) {
-            *tokens.entry(second(within[0])).or_default() += within.len() as u64;
-        }
         *changes.entry(second(flight.sent)).or_default() += 1;
         *changes.entry(second(flight.over.max(flight.sent)) + 1).or_default() -= 1;
     }

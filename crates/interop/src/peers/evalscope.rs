@@ -7,26 +7,26 @@
 //!
 //! Source: `perf/utils/benchmark_util.py` and `perf/utils/db_util.py` of EvalScope 1.14.1.
 
-use fizeau_core::Tape;
-
 use super::report::Sheet;
+use super::request::PeerRequest;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
 use super::{PeerStatistic, PeerUnit};
 use fizeau_metrics::PercentileRule;
 
-fn tpot(tape: &Tape) -> Option<f64> {
-    let decoding = run::to_last(tape)? - run::ttft(tape)?;
-    run::per_later_token(decoding, run::reported_or_counted(tape))
+fn tpot(request: &PeerRequest) -> Option<f64> {
+    let decoding = request.to_last()? - request.ttft()?;
+    run::per_later_token(decoding, request.reported_or_counted())
 }
 
-pub(super) fn figures(run: &Run<'_>) -> Sheet {
+pub(super) fn figures(run: &Run) -> Sheet {
     let mut sheet = Sheet::default();
-    let duration = run::span(run.tapes.iter().copied(), run::sent, run::end);
-    let (input, output) = (run.sum(run::input), run.sum(run::reported_or_counted));
+    let duration = run::span(run.requests.iter(), |request| request.sent, |request| request.end);
+    let (input, output) =
+        (run.sum(|request| request.input), run.sum(PeerRequest::reported_or_counted));
     let (count, per_second) = (PeerUnit::Count, PeerUnit::PerSecond);
     sheet.ours("Test Duration (s)", PeerUnit::Seconds, rounded(duration, 1e4), "duration_s");
-    sheet.ours("Total Requests", count, run.tapes.len() as u64, "sent");
+    sheet.ours("Total Requests", count, run.requests.len() as u64, "sent");
     sheet.ours("Success Requests", count, run.completed(), "completed");
     sheet.ours("Failed Requests", count, run.failed(), "failed");
     match run.settings.max_concurrency {
@@ -39,28 +39,28 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     sheet.ours("Output Throughput (tok/s)", per_second, rate(output), "output_tps");
     let total = input.saturating_add(output);
     sheet.ours("Total Throughput (tok/s)", per_second, rate(total), "total_tps");
-    let values = |figure: &dyn Fn(&Tape) -> Option<f64>, scale: f64| -> Sample {
+    let values = |figure: &dyn Fn(&PeerRequest) -> Option<f64>, scale: f64| -> Sample {
         run.good().filter_map(figure).map(|seconds| seconds * scale).collect()
     };
-    let (ttfts, tpots) = (values(&run::ttft, 1e3), values(&tpot, 1e3));
+    let (ttfts, tpots) = (values(&PeerRequest::ttft, 1e3), values(&tpot, 1e3));
     // All tokens in one event: the zero is in the mean, and in no percentile.
-    let paced = values(&|tape| tpot(tape).filter(|&pace| pace > 0.0), 1e3);
-    let latencies = values(&run::to_last, 1.0);
+    let paced = values(&|request| tpot(request).filter(|&pace| pace > 0.0), 1e3);
+    let latencies = values(&PeerRequest::to_last, 1.0);
     let seconds = Column::linear(&latencies, PeerUnit::Seconds, Some("e2el"));
-    let millis = Column::millis;
     // Without a success there is no mean; of no gaps it is 0.
     let nothing = (run.completed() > 0).then_some(0.0);
     let mut mean = |name: &str, column: &Column<'_>, parts: f64| {
         let read = |value: Option<f64>| value.or(nothing).map(|value| rounded(value, parts));
         sheet.of_as(column, PeerStatistic::Mean, format!("Avg {name}"), read);
     };
-    let (ttft, icl) = (millis(&ttfts, Some("ttft")), millis(run.event_gaps(), Some("icl")));
+    let (ttft, icl) =
+        (Column::millis(&ttfts, Some("ttft")), Column::millis(run.event_gaps(), Some("icl")));
     mean("TTFT (ms)", &ttft, 1e2);
-    mean("TPOT (ms)", &millis(&tpots, Some("tpot")), 1e2);
+    mean("TPOT (ms)", &Column::millis(&tpots, Some("tpot")), 1e2);
     mean("ITL (ms)", &icl, 1e2);
     mean("Latency (s)", &seconds, 1e4);
     percentiles(&mut sheet, "TTFT (ms)", &ttft);
-    percentiles(&mut sheet, "TPOT (ms)", &millis(&paced, Some("tpot")));
+    percentiles(&mut sheet, "TPOT (ms)", &Column::millis(&paced, Some("tpot")));
     percentiles(&mut sheet, "ITL (ms)", &icl);
     percentiles(&mut sheet, "Latency (s)", &seconds);
     sheet

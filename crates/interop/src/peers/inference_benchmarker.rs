@@ -2,32 +2,33 @@
 //!
 //! The run begins with the request that *ends* first, however late that one was sent. Percentiles are linear.
 
-use fizeau_core::{Stamp, Tape};
+use fizeau_core::Stamp;
 
 use super::report::Sheet;
+use super::request::PeerRequest;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
 use super::{PeerStatistic, PeerUnit};
 
-pub(super) fn figures(run: &Run<'_>) -> Sheet {
+pub(super) fn figures(run: &Run) -> Sheet {
     let mut sheet = Sheet::default();
     let duration = duration(run);
-    let output = run.sum(run::counted);
+    let output = run.sum(|request| request.counted);
     let (count, per_second) = (PeerUnit::Count, PeerUnit::PerSecond);
-    sheet.ours("total_requests", count, run.tapes.len() as u64, "sent");
+    sheet.ours("total_requests", count, run.requests.len() as u64, "sent");
     sheet.ours("successful_requests", count, run.completed(), "completed");
     sheet.ours("failed_requests", count, run.failed(), "failed");
     sheet.ours("total_tokens", count, output, "output_tokens");
     sheet.put("duration_ms", PeerUnit::Millis, duration * 1e3);
     sheet.ours("request_rate", per_second, run.completed() as f64 / duration, "rps");
     sheet.ours("token_throughput_secs", per_second, output as f64 / duration, "output_tps");
-    let millis = |figure: fn(&Tape) -> Option<f64>| -> Sample {
+    let millis = |figure: fn(&PeerRequest) -> Option<f64>| -> Sample {
         run.good().filter_map(figure).map(|seconds| seconds * 1e3).collect()
     };
-    latency(&mut sheet, "time_to_first_token_ms", &millis(run::ttft), "ttft");
-    latency(&mut sheet, "e2e_latency_ms", &millis(run::to_end), "e2el");
+    latency(&mut sheet, "time_to_first_token_ms", &millis(PeerRequest::ttft), "ttft");
+    latency(&mut sheet, "e2e_latency_ms", &millis(PeerRequest::to_end), "e2el");
     // What it makes of a reply of one event or one token is not known.
-    if run.good().all(|tape| tape.arrivals.len() > 1 && run::counted(tape) > 1) {
+    if run.good().all(|request| request.events.count > 1 && request.counted > 1) {
         latency(&mut sheet, "inter_token_latency_ms", &millis(itl), "tpot");
     } else {
         let reason = "what it makes of a reply of one event or one token is not known";
@@ -37,15 +38,15 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
 }
 
 /// The gaps after the first event over all tokens but one.
-fn itl(tape: &Tape) -> Option<f64> {
-    run::per_later_token(run::gaps(run::events(tape)).sum(), run::counted(tape))
+fn itl(request: &PeerRequest) -> Option<f64> {
+    run::per_later_token(request.gaps, request.counted)
 }
 
 /// From the sending of the request that ended first to the last end.
-fn duration(run: &Run<'_>) -> f64 {
-    let first = run.tapes.iter().min_by_key(|tape| run::end(tape));
-    let last: Option<Stamp> = run.tapes.iter().map(|tape| run::end(tape)).max();
-    let span = first.zip(last).and_then(|(first, last)| last.since(run::sent(first)));
+fn duration(run: &Run) -> f64 {
+    let first = run.requests.iter().min_by_key(|request| request.end);
+    let last: Option<Stamp> = run.requests.iter().map(|request| request.end).max();
+    let span = first.zip(last).and_then(|(first, last)| last.since(first.sent));
     span.map_or(0.0, run::secs)
 }
 

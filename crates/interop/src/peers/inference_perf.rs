@@ -4,61 +4,41 @@
 //! reply has a TTFT and a TPOT only with two tokens or more. The time runs over all requests, failed ones included;
 //! goodput is a share of those that succeeded. Percentiles are numpy's.
 
-use fizeau_core::{Stamp, Tape};
-
 use super::report::Sheet;
+use super::request::PeerRequest;
 use super::run::{self, Run};
-use super::sample::{Column, Repeated, Sample, Values};
+use super::sample::{Column, Sample, Values};
 use super::{PeerStatistic, PeerUnit};
 
-/// The instants at which tokens came and how many at each, if there are two tokens at least. An event may claim any number, so
-/// that there is no room for an instant of each.
-fn token_times(tape: &Tape) -> impl DoubleEndedIterator<Item = (Stamp, u64)> {
-    let times = tape.arrivals.iter().map(|event| (event.at, u64::from(event.tokens)));
-    let count = times.clone().fold(0, |sum: u64, (_, tokens)| sum.saturating_add(tokens));
-    times.filter(move |(_, tokens)| count > 1 && *tokens > 0)
+fn ttft(request: &PeerRequest) -> Option<f64> {
+    request.after_sending(request.tokened.first?)
 }
 
-fn ttft(tape: &Tape) -> Option<f64> {
-    run::after_sending(tape, token_times(tape).next()?.0)
-}
-
-fn tpot(tape: &Tape) -> Option<f64> {
-    let (first, last) = (token_times(tape).next()?.0, token_times(tape).next_back()?.0);
-    run::per_later_token(run::secs(last.since(first)?), run::counted(tape))
-}
-
-/// The gaps between tokens, and how often each is there: those within an event are zero.
-fn gaps(tape: &Tape) -> impl Iterator<Item = (f64, u64)> {
-    let mut before = None;
-    token_times(tape).flat_map(move |(at, tokens)| {
-        let between = before.replace(at).map(|before| (run::secs(at.saturating_since(before)), 1));
-        [Some((0.0, tokens - 1)), between].into_iter().flatten()
-    })
+fn tpot(request: &PeerRequest) -> Option<f64> {
+    run::per_later_token(run::secs(request.tokened.span()?), request.counted)
 }
 
 /// Latency over all tokens; zero without any.
-fn normalized(tape: &Tape) -> Option<f64> {
-    let tokens = run::counted(tape);
-    Some(if tokens > 0 { run::to_end(tape)? / tokens as f64 } else { 0.0 })
+fn normalized(request: &PeerRequest) -> Option<f64> {
+    let tokens = request.counted;
+    Some(if tokens > 0 { request.to_end()? / tokens as f64 } else { 0.0 })
 }
 
-pub(super) fn figures(run: &Run<'_>) -> Sheet {
+pub(super) fn figures(run: &Run) -> Sheet {
     let mut sheet = Sheet::default();
-    let seconds =
-        |figure: fn(&Tape) -> Option<f64>| -> Sample { run.good().filter_map(figure).collect() };
-    let gaps: Repeated = run.good().flat_map(gaps).collect();
+    let seconds = |figure: fn(&PeerRequest) -> Option<f64>| -> Sample {
+        run.good().filter_map(figure).collect()
+    };
+    let gaps = run.steps.token_gaps();
     sheet.ours("successes.count", PeerUnit::Count, run.completed(), "completed");
     sheet.ours("failures.count", PeerUnit::Count, run.failed(), "failed");
-    latency(&mut sheet, "request_latency", &linear(&seconds(run::to_end), Some("e2el")));
+    latency(&mut sheet, "request_latency", &linear(&seconds(PeerRequest::to_end), Some("e2el")));
     latency(&mut sheet, "normalized_time_per_output_token", &linear(&seconds(normalized), None));
     latency(&mut sheet, "time_per_output_token", &linear(&seconds(tpot), Some("tpot")));
     latency(&mut sheet, "time_to_first_token", &linear(&seconds(ttft), Some("ttft")));
-    let none = Sample::default();
-    let gaps = Column { sample: Values::Repeated(&gaps), ..linear(&none, None) };
-    latency(&mut sheet, "inter_token_latency", &gaps);
-    let duration = run::span(run.tapes.iter().copied(), run::sent, run::end);
-    let (input, output) = (run.sum(run::input), run.sum(run::counted));
+    latency(&mut sheet, "inter_token_latency", &linear(&gaps, None));
+    let duration = run::span(run.requests.iter(), |request| request.sent, |request| request.end);
+    let (input, output) = (run.sum(|request| request.input), run.sum(|request| request.counted));
     // It gives zero where no time passed.
     let rate = |count: u64| if duration > 0.0 { count as f64 / duration } else { 0.0 };
     sheet.duration(duration);
@@ -78,19 +58,21 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
 }
 
 /// Over the time of the successful requests alone. A request without a figure that has a goal is not good.
-fn goodput(sheet: &mut Sheet, run: &Run<'_>) {
+fn goodput(sheet: &mut Sheet, run: &Run) {
     if let Err(reason) = run.goals() {
         return sheet.absent("goodput_percentage", PeerUnit::Percent, reason);
     }
-    let is_good = |tape: &&Tape| run.met([ttft(tape), tpot(tape), run::to_end(tape)]) == [true; 3];
+    let is_good = |request: &&PeerRequest| {
+        run.met([ttft(request), tpot(request), request.to_end()]) == [true; 3]
+    };
     let good = run.good().filter(is_good).count() as f64;
-    let duration = run::span(run.good(), run::sent, run::end);
+    let duration = run::span(run.good(), |request| request.sent, |request| request.end);
     let share = good / run.completed() as f64 * 100.0;
     sheet.put("goodput_percentage", PeerUnit::Percent, share);
     sheet.ours("request_goodput", PeerUnit::PerSecond, good / duration, "goodput_per_s");
 }
 
-const fn linear<'a>(sample: &'a Sample, ours: Option<&'static str>) -> Column<'a> {
+fn linear<'a>(sample: impl Into<Values<'a>>, ours: Option<&'static str>) -> Column<'a> {
     Column::linear(sample, PeerUnit::Seconds, ours)
 }
 

@@ -7,9 +7,10 @@
 //!
 //! Source: `loadgen.cc`, `logging.cc` and `results.cc` (mlcommons/inference). Divisions of whole nanoseconds are not cut here.
 
-use fizeau_core::{Stamp, Tape};
+use fizeau_core::Stamp;
 
 use super::report::Sheet;
+use super::request::PeerRequest;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
 use super::{PeerStatistic, PeerUnit};
@@ -18,19 +19,19 @@ use fizeau_metrics::PercentileRule;
 const PERCENTILES: [u8; 5] = [50, 90, 95, 97, 99];
 
 /// From the instant that was drawn for a query.
-fn after_schedule(tape: &Tape, at: Stamp) -> Option<f64> {
-    at.since(tape.marks.intended).map(run::secs)
+fn after_schedule(request: &PeerRequest, at: Stamp) -> Option<f64> {
+    at.since(request.intended).map(run::secs)
 }
 
-fn to_end(tape: &Tape) -> Option<f64> {
-    after_schedule(tape, run::end(tape))
+fn to_end(request: &PeerRequest) -> Option<f64> {
+    after_schedule(request, request.end)
 }
 
-fn to_first_token(tape: &Tape) -> Option<f64> {
-    after_schedule(tape, tape.first_token()?)
+fn to_first_token(request: &PeerRequest) -> Option<f64> {
+    after_schedule(request, request.first_token?)
 }
 
-pub(super) fn figures(run: &Run<'_>) -> Sheet {
+pub(super) fn figures(run: &Run) -> Sheet {
     let mut sheet = Sheet::default();
     let (samples, tokens) = ("Completed samples per second", "Completed tokens per second");
     if run.failed() > 0 {
@@ -41,37 +42,37 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     }
     let duration = duration(run);
     sheet.duration(duration);
-    sheet.tokens(run.sum(run::counted));
+    sheet.tokens(run.sum(|request| request.counted));
     let but_one = run.completed().saturating_sub(1) as f64;
     sheet.ours(samples, PeerUnit::PerSecond, duration.map(|time| but_one / time), "rps");
-    let nanos = |figure: &dyn Fn(&Tape) -> Option<f64>| -> Sample {
+    let nanos = |figure: &dyn Fn(&PeerRequest) -> Option<f64>| -> Sample {
         run.good().filter_map(figure).map(|seconds| seconds * 1e9).collect()
     };
     latency(&mut sheet, ["latency", "latency"], &nanos(&to_end), "e2el_scheduled");
     let first = ["First Token latency", "first token latency"];
     latency(&mut sheet, first, &nanos(&to_first_token), "ttft_scheduled");
-    if run.good().any(|tape| run::counted(tape) < 2) {
+    if run.good().any(|request| request.counted < 2) {
         let reason = "a reply of fewer than two tokens is an error to it";
         sheet.absent("Mean Time to Output Token (ns)", PeerUnit::Nanos, reason);
         sheet.absent(tokens, PeerUnit::PerSecond, reason);
         return sheet;
     }
-    let tpot = |tape: &Tape| {
-        let decoding = run::end(tape).since(tape.first_token()?)?;
-        run::per_later_token(run::secs(decoding), run::counted(tape))
+    let tpot = |request: &PeerRequest| {
+        let decoding = request.end.since(request.first_token?)?;
+        run::per_later_token(run::secs(decoding), request.counted)
     };
     let each = ["Time to Output Token", "time to output token"];
     latency(&mut sheet, each, &nanos(&tpot), "tpot");
-    let output = run.sum(run::counted) as f64;
+    let output = run.sum(|request| request.counted) as f64;
     sheet.ours(tokens, PeerUnit::PerSecond, duration.map(|time| output / time), "output_tps");
     sheet
 }
 
 /// From the first instant of the schedule to the end of the query that was issued last; none of no queries.
-fn duration(run: &Run<'_>) -> Option<f64> {
-    let first = run.good().map(|tape| tape.marks.intended).min()?;
-    let last_sent = run.good().max_by_key(|tape| run::sent(tape))?;
-    Some(run::secs(run::end(last_sent).since(first)?))
+fn duration(run: &Run) -> Option<f64> {
+    let first = run.good().map(|request| request.intended).min()?;
+    let last_sent = run.good().max_by_key(|request| request.sent)?;
+    Some(run::secs(last_sent.end.since(first)?))
 }
 
 /// `[in the lines of extremes and mean, in those of percentiles]`

@@ -2,11 +2,11 @@
 
 use fizeau_core::{Millis, Nanos, PerSec, RequestPurpose, Tape};
 
-use super::sample::Sample;
+use super::gaps::{GapSample, ReplySteps};
+use super::run::Run;
+use super::sample::{Column, Sample};
 use super::{PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue};
-use fizeau_metrics::{
-    Distribution, LevelSummary, PercentileRule, RequestMetrics, Throughput, inter_chunk,
-};
+use fizeau_metrics::{Distribution, LevelSummary, RequestMetrics, Throughput};
 
 /// Our own figures of the same tapes, by the names of [`PeerFigure::ours`]: each has our definition, and any statistic that
 /// a tool may have of it. A percentile that the sample does not support is absent, which other tools do not say.
@@ -33,8 +33,54 @@ use fizeau_metrics::{
 #[derive(Debug, Clone)]
 pub struct OwnFigures {
     summary: LevelSummary,
-    /// Milliseconds, by name.
-    samples: [(&'static str, Sample); 8],
+    /// Milliseconds, in the order of [`NAMES`].
+    samples: [Sample; NAMES.len()],
+    /// Inter-chunk latencies.
+    chunk_gaps: GapSample,
+}
+
+/// Names of what each request has one of.
+const NAMES: [&str; 7] = [
+    "ttft",
+    "ttft_scheduled",
+    "first_visible",
+    "tpot",
+    "e2el",
+    "e2el_scheduled",
+    "release_lateness",
+];
+
+/// The same, taken in one by one.
+#[derive(Debug, Default)]
+pub(super) struct OwnTally([Vec<f64>; NAMES.len()]);
+
+impl OwnTally {
+    /// Takes in the tape of a request; a probe is none of the load's.
+    pub(super) fn add(&mut self, tape: &Tape) {
+        if tape.part != RequestPurpose::Load {
+            return;
+        }
+        let request = RequestMetrics::of(tape);
+        let millis = |span: Option<Nanos>| span.map(Nanos::as_millis_f64);
+        let figures = [
+            millis(request.ttft),
+            millis(request.ttft_scheduled),
+            millis(request.first_visible),
+            request.tpot.map(Millis::get),
+            millis(request.e2el),
+            millis(request.e2el_scheduled),
+            millis(request.release_lateness),
+        ];
+        for (values, figure) in self.0.iter_mut().zip(figures) {
+            values.extend(figure);
+        }
+    }
+
+    /// With the `steps` and the `summary` of the same tapes.
+    pub(super) fn finish(self, steps: &ReplySteps, summary: LevelSummary) -> OwnFigures {
+        let samples = self.0.map(|values| values.into_iter().collect());
+        OwnFigures { summary, samples, chunk_gaps: steps.chunk_gaps() }
+    }
 }
 
 const TOO_FEW: &str = "too few values for this percentile";
@@ -45,25 +91,9 @@ impl OwnFigures {
     pub fn of<'a>(tapes: impl IntoIterator<Item = &'a Tape>, settings: &PeerSettings) -> Self {
         let load = tapes.into_iter().filter(|tape| tape.part == RequestPurpose::Load);
         let load: Vec<&Tape> = load.collect();
-        let summary = LevelSummary::of(load.iter().copied(), &settings.goals);
-        let each = |figure: fn(&RequestMetrics) -> Option<Millis>| -> Sample {
-            let values = load.iter().filter_map(|tape| figure(&RequestMetrics::of(tape)));
-            values.map(Millis::get).collect()
-        };
-        let good = load.iter().filter(|tape| tape.is_success());
-        let gaps: Sample =
-            good.flat_map(|tape| inter_chunk(tape)).map(Nanos::as_millis_f64).collect();
-        let samples = [
-            ("ttft", each(|request| request.ttft.map(Nanos::to_millis))),
-            ("ttft_scheduled", each(|request| request.ttft_scheduled.map(Nanos::to_millis))),
-            ("first_visible", each(|request| request.first_visible.map(Nanos::to_millis))),
-            ("tpot", each(|request| request.tpot)),
-            ("icl", gaps),
-            ("e2el", each(|request| request.e2el.map(Nanos::to_millis))),
-            ("e2el_scheduled", each(|request| request.e2el_scheduled.map(Nanos::to_millis))),
-            ("release_lateness", each(|request| request.release_lateness.map(Nanos::to_millis))),
-        ];
-        Self { summary, samples }
+        let (run, mut own) = (Run::of(load.iter().copied(), settings), OwnTally::default());
+        load.iter().for_each(|tape| own.add(tape));
+        own.finish(&run.steps, LevelSummary::of(load, &settings.goals))
     }
 
     /// Our figure beside `figure`, in the unit of that; none where we have no name for it.
@@ -92,12 +122,17 @@ impl OwnFigures {
         if name == "itl" {
             return of_distribution(&self.summary.metrics.itl, statistic);
         }
-        let (_, sample) = self.samples.iter().find(|(known, _)| *known == name)?;
+        let named = || NAMES.iter().zip(&self.samples).find(|(known, _)| **known == name);
+        let column = match name {
+            "icl" => Column::millis(&self.chunk_gaps, None),
+            _ => Column::millis(named()?.1, None),
+        };
+        let count = column.statistic(PeerStatistic::Count);
         Some(match statistic {
-            PeerStatistic::Percentile(percent) if sample.len() < needed(percent) => {
+            PeerStatistic::Percentile(percent) if count < Some(needed(percent) as f64) => {
                 PeerValue::Absent(TOO_FEW)
             }
-            _ => sample.statistic(statistic, PercentileRule::Linear).into(),
+            _ => column.statistic(statistic).into(),
         })
     }
 

@@ -3,40 +3,53 @@
 use std::cell::OnceCell;
 
 use fizeau_core::{Channel, FailureClass, Nanos, Outcome, RequestPurpose, Stamp, Tape, Tokens};
-
-use super::{PeerSettings, Sample};
 use fizeau_metrics::SimpleGoals;
 
-/// The tapes of a run's load.
-#[derive(Debug)]
-pub(super) struct Run<'a> {
-    pub(super) tapes: Vec<&'a Tape>,
+use super::PeerSettings;
+use super::gaps::{GapSample, ReplySteps};
+use super::request::PeerRequest;
+
+/// The requests of a run's load, taken in one by one.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    pub(super) requests: Vec<PeerRequest>,
+    pub(super) steps: ReplySteps,
     pub(super) settings: PeerSettings,
-    /// What [`Run::event_gaps`] and [`Run::text_gaps`] found: most tools sort the same gaps.
-    event_gaps: OnceCell<Sample>,
-    text_gaps: OnceCell<Sample>,
+    /// What [`Run::event_gaps`] and [`Run::text_gaps`] gave: most tools ask for the same.
+    event_gaps: OnceCell<GapSample>,
+    text_gaps: OnceCell<GapSample>,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn of(tapes: impl IntoIterator<Item = &'a Tape>, settings: &PeerSettings) -> Self {
-        let load = tapes.into_iter().filter(|tape| tape.part == RequestPurpose::Load);
-        Self {
-            tapes: load.collect(),
-            settings: settings.clone(),
-            event_gaps: OnceCell::new(),
-            text_gaps: OnceCell::new(),
+impl Run {
+    pub(super) fn of<'a>(
+        tapes: impl IntoIterator<Item = &'a Tape>,
+        settings: &PeerSettings,
+    ) -> Self {
+        let mut run = Self { settings: settings.clone(), ..Self::default() };
+        tapes.into_iter().for_each(|tape| run.add(tape));
+        run
+    }
+
+    /// Takes in the tape of a request; a probe is none of the load's.
+    pub(super) fn add(&mut self, tape: &Tape) {
+        if tape.part != RequestPurpose::Load {
+            return;
         }
+        let request = PeerRequest::of(tape);
+        if request.is_success {
+            self.steps.add(tape, &request);
+        }
+        self.requests.push(request);
     }
 
     /// The gaps between all generation events of each reply that succeeded, in milliseconds.
-    pub(super) fn event_gaps(&self) -> &Sample {
-        self.event_gaps.get_or_init(|| self.good().flat_map(|tape| millis(events(tape))).collect())
+    pub(super) fn event_gaps(&self) -> &GapSample {
+        self.event_gaps.get_or_init(|| self.steps.event_gaps())
     }
 
     /// The same of the events that carry text.
-    pub(super) fn text_gaps(&self) -> &Sample {
-        self.text_gaps
-            .get_or_init(|| self.good().flat_map(|tape| millis(with_text(tape))).collect())
+    pub(super) fn text_gaps(&self) -> &GapSample {
+        self.text_gaps.get_or_init(|| self.steps.text_gaps())
     }
 
     /// The goals of goodput, or why there are none. What a tool cannot be asked for has no figure of it.
@@ -58,8 +71,8 @@ impl<'a> Run<'a> {
     }
 
     /// Those that succeeded.
-    pub(super) fn good(&self) -> impl Iterator<Item = &'a Tape> {
-        self.tapes.iter().copied().filter(|tape| tape.is_success())
+    pub(super) fn good(&self) -> impl Iterator<Item = &PeerRequest> {
+        self.requests.iter().filter(|request| request.is_success)
     }
 
     pub(super) fn completed(&self) -> u64 {
@@ -67,28 +80,28 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn failed(&self) -> u64 {
-        self.tapes.len() as u64 - self.completed()
+        self.requests.len() as u64 - self.completed()
     }
 
     /// The sum of `each` over those that succeeded.
-    pub(super) fn sum(&self, each: impl Fn(&Tape) -> u64) -> u64 {
-        self.good().fold(0, |sum, tape| sum.saturating_add(each(tape)))
+    pub(super) fn sum(&self, each: impl Fn(&PeerRequest) -> u64) -> u64 {
+        self.good().fold(0, |sum, request| sum.saturating_add(each(request)))
     }
 
     /// From the first release to the last end, failed requests included: how long a loop took that issues and
     /// then waits for all. The wait before the first arrival, which such a loop has too, is on no tape.
     pub(super) fn issuing(&self) -> f64 {
-        span(self.tapes.iter().copied(), |tape| tape.marks.released, end)
+        span(self.requests.iter(), |request| request.released, |request| request.end)
     }
 }
 
-/// From the least instant `from` to the greatest instant `to`; zero of no tapes.
+/// From the least instant `from` to the greatest instant `to`; zero of no requests.
 pub(super) fn span<'a>(
-    tapes: impl Iterator<Item = &'a Tape>,
-    from: fn(&Tape) -> Stamp,
-    to: fn(&Tape) -> Stamp,
+    requests: impl Iterator<Item = &'a PeerRequest>,
+    from: impl Fn(&PeerRequest) -> Stamp,
+    to: impl Fn(&PeerRequest) -> Stamp,
 ) -> f64 {
-    let whole = tapes.map(|tape| (from(tape), to(tape)));
+    let whole = requests.map(|request| (from(request), to(request)));
     let whole = whole.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     whole.map_or(0.0, |(first, last)| secs(last.saturating_since(first)))
 }
@@ -108,11 +121,6 @@ pub(crate) fn end(tape: &Tape) -> Stamp {
     end.unwrap_or_else(|| sent(tape))
 }
 
-/// When the last of the output came, or else the end.
-pub(super) fn last_output(tape: &Tape) -> Stamp {
-    tape.last_output().unwrap_or_else(|| end(tape))
-}
-
 /// Time to the first token on any channel, in whole nanoseconds.
 pub(crate) fn first_token(tape: &Tape) -> Option<Nanos> {
     tape.first_token()?.since(sent(tape))
@@ -128,26 +136,6 @@ pub(crate) fn queued(tape: &Tape) -> Nanos {
     tape.marks.released.saturating_since(tape.marks.intended)
 }
 
-/// How long after the sending `at` was.
-pub(super) fn after_sending(tape: &Tape, at: Stamp) -> Option<f64> {
-    at.since(sent(tape)).map(secs)
-}
-
-/// Time to the first token on any channel.
-pub(super) fn ttft(tape: &Tape) -> Option<f64> {
-    first_token(tape).map(secs)
-}
-
-/// Time to the last of the output.
-pub(super) fn to_last(tape: &Tape) -> Option<f64> {
-    last_token(tape).map(secs)
-}
-
-/// Time to the end of the reply.
-pub(super) fn to_end(tape: &Tape) -> Option<f64> {
-    after_sending(tape, end(tape))
-}
-
 /// The instants of the events that carry text, on any channel.
 pub(super) fn with_text(tape: &Tape) -> impl Iterator<Item = Stamp> {
     tape.arrivals.iter().filter(|event| event.channel != Channel::Silent).map(|event| event.at)
@@ -158,17 +146,15 @@ pub(crate) fn events(tape: &Tape) -> impl Iterator<Item = Stamp> {
     tape.arrivals.iter().map(|event| event.at)
 }
 
+/// The instants at which tokens came and how many at each, if there are two tokens at least. An event may claim any number, so
+/// that there is no room for an instant of each.
+pub(super) fn token_times(tape: &Tape) -> impl Iterator<Item = (Stamp, u64)> {
+    let times = tape.arrivals.iter().map(|event| (event.at, u64::from(event.tokens)));
+    let count = times.clone().fold(0, |sum: u64, (_, tokens)| sum.saturating_add(tokens));
+    times.filter(move |(_, tokens)| count > 1 && *tokens > 0)
+}
+
 /// The time between each instant and the one before it.
-pub(super) fn gaps(instants: impl Iterator<Item = Stamp>) -> impl Iterator<Item = f64> {
-    spans(instants).map(secs)
-}
-
-/// The same in milliseconds, as most tools have it: seconds, times a thousand.
-fn millis(instants: impl Iterator<Item = Stamp>) -> impl Iterator<Item = f64> {
-    gaps(instants).map(|seconds| seconds * 1e3)
-}
-
-/// The same in whole nanoseconds.
 pub(crate) fn spans(instants: impl Iterator<Item = Stamp>) -> impl Iterator<Item = Nanos> {
     let mut before = None;
     instants.filter_map(move |at| Some(at.saturating_since(before.replace(at)?)))
@@ -179,25 +165,10 @@ pub(super) fn per_later_token(span: f64, tokens: u64) -> Option<f64> {
     (tokens > 1).then(|| span / (tokens - 1) as f64)
 }
 
-/// The prompt's length: the server's word, else what was asked, else zero.
-pub(super) fn input(tape: &Tape) -> u64 {
-    tape.input_tokens().map_or(0, Tokens::get)
-}
-
-/// The tokens on the tape: what stands in for a tokenizer over the text.
-pub(super) fn counted(tape: &Tape) -> u64 {
-    tape.output_tokens().get()
-}
-
-/// The server's count of output tokens, if it gave one that is not zero.
-pub(super) fn reported(tape: &Tape) -> Option<u64> {
-    let tokens = tape.usage.and_then(|usage| usage.completion_tokens)?.get();
-    (tokens > 0).then_some(tokens)
-}
-
 /// The server's count, else the tape's.
 pub(crate) fn reported_or_counted(tape: &Tape) -> u64 {
-    reported(tape).unwrap_or_else(|| counted(tape))
+    let reported = tape.usage.and_then(|usage| usage.completion_tokens).map(Tokens::get);
+    reported.filter(|tokens| *tokens > 0).unwrap_or_else(|| tape.output_tokens().get())
 }
 
 /// Whether the request was cancelled before its end, rather than gone wrong.

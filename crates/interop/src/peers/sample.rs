@@ -1,9 +1,6 @@
 //! Values, and the statistics that tools take of them.
 
-mod repeated;
-
-pub(super) use repeated::Repeated;
-
+use super::gaps::GapSample;
 use super::{PeerStatistic, PeerUnit};
 use fizeau_metrics::{
     Percent, PercentileRule, sort_numbers, sort_weighted_numbers, weighted_percentile_of_sorted,
@@ -29,22 +26,34 @@ pub(super) struct Column<'a> {
 pub(super) enum Values<'a> {
     Plain(&'a Sample),
     Weighted(&'a Weighted),
-    Repeated(&'a Repeated),
+    Gaps(&'a GapSample),
+}
+
+impl<'a> From<&'a Sample> for Values<'a> {
+    fn from(sample: &'a Sample) -> Self {
+        Self::Plain(sample)
+    }
+}
+
+impl<'a> From<&'a GapSample> for Values<'a> {
+    fn from(sample: &'a GapSample) -> Self {
+        Self::Gaps(sample)
+    }
 }
 
 impl<'a> Column<'a> {
     /// Of milliseconds, with numpy's percentiles.
-    pub(super) const fn millis(sample: &'a Sample, ours: Option<&'static str>) -> Self {
+    pub(super) fn millis(sample: impl Into<Values<'a>>, ours: Option<&'static str>) -> Self {
         Self::linear(sample, PeerUnit::Millis, ours)
     }
 
     /// With numpy's percentiles.
-    pub(super) const fn linear(
-        sample: &'a Sample,
+    pub(super) fn linear(
+        sample: impl Into<Values<'a>>,
         unit: PeerUnit,
         ours: Option<&'static str>,
     ) -> Self {
-        Self { sample: Values::Plain(sample), unit, ours, rule: PercentileRule::Linear }
+        Self { sample: sample.into(), unit, ours, rule: PercentileRule::Linear }
     }
 
     /// None of an empty sample.
@@ -54,7 +63,7 @@ impl<'a> Column<'a> {
             (Values::Weighted(sample), PeerStatistic::Mean) => sample.mean(),
             (Values::Weighted(sample), PeerStatistic::Percentile(percent)) => sample.cdf(percent),
             (Values::Weighted(_), _) => None,
-            (Values::Repeated(sample), _) => sample.statistic(statistic, self.rule),
+            (Values::Gaps(sample), _) => sample.statistic(statistic, self.rule),
         }
     }
 }

@@ -6,23 +6,22 @@
 
 use super::PeerUnit;
 use super::report::Sheet;
-use super::run::{self, Run};
+use super::request::PeerRequest;
+use super::run::Run;
 use super::vllm::{self, Reading};
 
 const READING: Reading = Reading {
-    ttft: |tape| run::after_sending(tape, run::with_text(tape).next()?),
-    latency: run::to_end,
-    tokens: |tape| {
-        let reported = tape.usage.and_then(|usage| usage.completion_tokens);
-        reported.unwrap_or(tape.asked.output_tokens).get()
-    },
-    events: |tape| run::with_text(tape).collect(),
+    ttft: PeerRequest::to_text,
+    latency: PeerRequest::to_end,
+    tokens: |request| request.said.unwrap_or(request.asked),
+    events: |request| request.text,
+    steps: |run| run.steps.text(),
     gaps: |run| run.text_gaps(),
 };
 
-pub(super) fn figures(run: &Run<'_>) -> Sheet {
+pub(super) fn figures(run: &Run) -> Sheet {
     let mut sheet = Sheet::default();
-    let (input, output) = (run.sum(run::input), run.sum(READING.tokens));
+    let (input, output) = (run.sum(|request| request.input), run.sum(READING.tokens));
     let duration = run.issuing();
     let rate = |count: u64| count as f64 / duration;
     sheet.ours("duration", PeerUnit::Seconds, duration, "duration_s");
@@ -56,9 +55,9 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
 }
 
 /// Attainment is of all requests sent; a reply of one token has a TPOT of zero here.
-fn goodput(sheet: &mut Sheet, run: &Run<'_>, duration: f64) {
+fn goodput(sheet: &mut Sheet, run: &Run, duration: f64) {
     let good = READING.good(run) as f64;
-    let sent = run.tapes.len() as f64;
+    let sent = run.requests.len() as f64;
     let rate = vllm::goodput(run, good / duration);
     sheet.ours("request_goodput", PeerUnit::PerSecond, rate, "goodput_per_s");
     let share = vllm::goodput(run, good / sent);
@@ -67,8 +66,8 @@ fn goodput(sheet: &mut Sheet, run: &Run<'_>, duration: f64) {
     let by_metric = [("ttft", goals.ttft), ("tpot", goals.tpot), ("e2el", goals.e2el)];
     for (i, (key, goal)) in by_metric.into_iter().enumerate() {
         if goal.is_some() {
-            let meets = |tape: &_| READING.meets(run, tape).get(i).copied().unwrap_or(false);
-            let met = run.good().filter(|tape| meets(*tape)).count() as f64;
+            let meets = |request: &_| READING.meets(run, request).get(i).copied().unwrap_or(false);
+            let met = run.good().filter(|request| meets(request)).count() as f64;
             let name = format!("slo_attainment_by_metric.{key}");
             sheet.put(name, PeerUnit::Share, met / sent);
         }

@@ -42,8 +42,7 @@ pub(super) fn window(flights: &[RequestSpan], target: u32) -> Option<Window> {
     Some(Window { start: start?, end: end?, peak })
 }
 
-/// How many events came within the window, its two ends included.
-pub(super) fn events_within(flights: &[RequestSpan], window: &Window) -> u64 {
-    let inside = |at: &&Stamp| (window.start..=window.end).contains(*at);
-    flights.iter().flat_map(|flight| &flight.events).filter(inside).count() as u64
+/// How many of these events came within the window, its two ends included.
+pub(super) fn events_within(instants: impl Iterator<Item = Stamp>, window: &Window) -> u64 {
+    instants.filter(|at| (window.start..=window.end).contains(at)).count() as u64
 }

@@ -3,64 +3,72 @@
 //! Means are over requests (of gaps: over the gaps of all requests), deviations divide by n, percentiles are
 //! numpy's, an empty sample counts as zero. The peaks are by one-second buckets from the first sending on.
 
-use fizeau_core::{Stamp, Tape};
+use fizeau_core::Stamp;
 
 use super::buckets::{RequestSpan, peaks};
+use super::gaps::{GapSample, StepColumn};
 use super::report::Sheet;
+use super::request::{InstantEnds, PeerRequest};
 use super::run::{self, Run};
-use super::sample::{Column, Sample};
+use super::sample::{Column, Sample, Values};
 use super::{PeerStatistic, PeerUnit, PeerValue};
 
 /// What vLLM's clients and SGLang's take differently from a reply.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
-    pub(super) ttft: fn(&Tape) -> Option<f64>,
-    pub(super) latency: fn(&Tape) -> Option<f64>,
-    pub(super) tokens: fn(&Tape) -> u64,
-    pub(super) events: fn(&Tape) -> Vec<Stamp>,
+    pub(super) ttft: fn(&PeerRequest) -> Option<f64>,
+    pub(super) latency: fn(&PeerRequest) -> Option<f64>,
+    pub(super) tokens: fn(&PeerRequest) -> u64,
+    pub(super) events: fn(&PeerRequest) -> InstantEnds,
+    /// Their steps.
+    pub(super) steps: for<'r> fn(&'r Run) -> &'r StepColumn,
     /// The gaps between those of each reply, in milliseconds.
-    pub(super) gaps: for<'r> fn(&'r Run<'_>) -> &'r Sample,
+    pub(super) gaps: for<'r> fn(&'r Run) -> &'r GapSample,
 }
 
 impl Reading {
     /// Time after the first token over all tokens but one; none of a single token.
-    pub(super) fn tpot(&self, tape: &Tape) -> Option<f64> {
-        let after_first = (self.latency)(tape)? - (self.ttft)(tape)?;
-        run::per_later_token(after_first, (self.tokens)(tape))
+    pub(super) fn tpot(&self, request: &PeerRequest) -> Option<f64> {
+        let after_first = (self.latency)(request)? - (self.ttft)(request)?;
+        run::per_later_token(after_first, (self.tokens)(request))
     }
 
     /// Whether a successful request met the goal of each metric: TTFT, TPOT (zero of a single token), latency. True
     /// where there is no goal.
-    pub(super) fn meets(&self, run: &Run<'_>, tape: &Tape) -> [bool; 3] {
-        let pace = Some(self.tpot(tape).unwrap_or(0.0));
-        run.met([(self.ttft)(tape), pace, (self.latency)(tape)])
+    pub(super) fn meets(&self, run: &Run, request: &PeerRequest) -> [bool; 3] {
+        let pace = Some(self.tpot(request).unwrap_or(0.0));
+        run.met([(self.ttft)(request), pace, (self.latency)(request)])
     }
 
-    pub(super) fn good(&self, run: &Run<'_>) -> u64 {
-        run.good().filter(|tape| self.meets(run, tape) == [true; 3]).count() as u64
+    pub(super) fn good(&self, run: &Run) -> u64 {
+        run.good().filter(|request| self.meets(run, request) == [true; 3]).count() as u64
     }
 
-    pub(super) fn flights(&self, run: &Run<'_>) -> Vec<RequestSpan> {
-        let flight = |tape| {
-            let sent = run::sent(tape);
-            let lasted = (self.latency)(tape).unwrap_or(0.0);
+    pub(super) fn flights(&self, run: &Run) -> Vec<RequestSpan> {
+        let flight = |request: &PeerRequest| {
+            let lasted = (self.latency)(request).unwrap_or(0.0);
             let lasted = fizeau_core::Nanos::from_secs_f64(lasted).unwrap_or_default();
-            RequestSpan { sent, over: sent + lasted, events: (self.events)(tape) }
+            RequestSpan { sent: request.sent, over: request.sent + lasted }
         };
         run.good().map(flight).collect()
     }
 
+    /// When all events came, one reply after the other.
+    pub(super) fn instants<'r>(&self, run: &'r Run) -> impl Iterator<Item = Stamp> + use<'r> {
+        (self.steps)(run).instants(run.good().map(self.events))
+    }
+
     /// Three samples, in milliseconds: TTFT, TPOT, latency.
-    pub(super) fn samples(&self, run: &Run<'_>) -> [Sample; 3] {
-        let each = |figure: &dyn Fn(&Tape) -> Option<f64>| -> Sample {
+    pub(super) fn samples(&self, run: &Run) -> [Sample; 3] {
+        let each = |figure: &dyn Fn(&PeerRequest) -> Option<f64>| -> Sample {
             run.good().filter_map(figure).map(|seconds| seconds * 1e3).collect()
         };
-        [each(&self.ttft), each(&|tape| self.tpot(tape)), each(&self.latency)]
+        [each(&self.ttft), each(&|request| self.tpot(request)), each(&self.latency)]
     }
 
     /// The two peaks by one-second buckets.
-    pub(super) fn peaks(&self, run: &Run<'_>, sheet: &mut Sheet) {
-        let peaks = peaks(&self.flights(run));
+    pub(super) fn peaks(&self, run: &Run, sheet: &mut Sheet) {
+        let peaks = peaks(&self.flights(run), self.instants(run));
         let (tokens, requests) = (peaks.tokens, peaks.requests);
         let name = "max_output_tokens_per_s";
         sheet.ours(name, PeerUnit::PerSecond, tokens, "peak_output_tps");
@@ -70,10 +78,10 @@ impl Reading {
 }
 
 /// Mean, median, deviation and percentiles of a sample in milliseconds; zeros of an empty one.
-pub(super) fn stats(
+pub(super) fn stats<'a>(
     sheet: &mut Sheet,
     key: &str,
-    sample: &Sample,
+    sample: impl Into<Values<'a>>,
     percentiles: &[u8],
     ours: &'static str,
 ) {
@@ -91,22 +99,23 @@ pub(super) fn stats(
 }
 
 /// A rate that needs goals.
-pub(super) fn goodput(run: &Run<'_>, value: f64) -> PeerValue {
+pub(super) fn goodput(run: &Run, value: f64) -> PeerValue {
     run.goals().map_or_else(PeerValue::Absent, |_| value.into())
 }
 
 pub(super) const READING: Reading = Reading {
-    ttft: run::ttft,
-    latency: run::to_last,
-    tokens: run::reported_or_counted,
-    events: |tape| run::events(tape).collect(),
+    ttft: PeerRequest::ttft,
+    latency: PeerRequest::to_last,
+    tokens: PeerRequest::reported_or_counted,
+    events: |request| request.events,
+    steps: |run| run.steps.events(),
     gaps: |run| run.event_gaps(),
 };
 
 /// TTFT counts from the sending, which a cap on requests in flight delays; the wait for it is `client_queue_time`.
 /// `e2el_including_client_queue` is the sum of both; its file has it only under a cap and a finite rate, and tapes tell of no rate, so
 /// that it is here wherever there is a cap.
-pub(super) fn figures(run: &Run<'_>) -> Sheet {
+pub(super) fn figures(run: &Run) -> Sheet {
     let mut sheet = Sheet::default();
     totals(&mut sheet, run, &READING);
     READING.peaks(run, &mut sheet);
@@ -116,20 +125,20 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
     stats(&mut sheet, "itl", (READING.gaps)(run), &[90, 95, 99], "icl");
     stats(&mut sheet, "e2el", &e2el, &[90, 95, 99], "e2el");
     if run.settings.max_concurrency.is_some() {
-        let queued: Sample = run.good().map(|tape| run::queued(tape).as_millis_f64()).collect();
+        let queued: Sample = run.good().map(|request| request.queued().as_millis_f64()).collect();
         stats(&mut sheet, "client_queue_time", &queued, &[90, 95, 99], "release_lateness");
-        let from_due = run.good().filter_map(|tape| {
-            Some(run::queued(tape).as_millis_f64() + (READING.latency)(tape)? * 1e3)
+        let from_due = run.good().filter_map(|request| {
+            Some(request.queued().as_millis_f64() + (READING.latency)(request)? * 1e3)
         });
         let name = "e2el_including_client_queue";
-        stats(&mut sheet, name, &from_due.collect(), &[90, 95, 99], "e2el_scheduled");
+        stats(&mut sheet, name, &from_due.collect::<Sample>(), &[90, 95, 99], "e2el_scheduled");
     }
     sheet
 }
 
 /// Counts and rates. Failed requests are in no numerator; their time stays in the duration.
-pub(super) fn totals(sheet: &mut Sheet, run: &Run<'_>, reading: &Reading) {
-    let (input, output) = (run.sum(run::input), run.sum(reading.tokens));
+pub(super) fn totals(sheet: &mut Sheet, run: &Run, reading: &Reading) {
+    let (input, output) = (run.sum(|request| request.input), run.sum(reading.tokens));
     let duration = run.issuing();
     let rate = |count: u64| count as f64 / duration;
     sheet.ours("duration", PeerUnit::Seconds, duration, "duration_s");

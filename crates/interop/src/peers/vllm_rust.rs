@@ -3,19 +3,17 @@
 //! Where the server reports no usage it counts events as tokens. Its steady window counts events as tokens always.
 
 use super::report::Sheet;
+use super::request::PeerRequest;
 use super::run::{self, Run};
 use super::vllm::{self, Reading};
 use super::{PeerUnit, steady};
 
-const READING: Reading = Reading {
-    tokens: |tape| run::reported(tape).unwrap_or(tape.arrivals.len() as u64),
-    ..vllm::READING
-};
+const READING: Reading = Reading { tokens: PeerRequest::reported_or_events, ..vllm::READING };
 
-pub(super) fn figures(run: &Run<'_>) -> Sheet {
+pub(super) fn figures(run: &Run) -> Sheet {
     let mut sheet = Sheet::default();
     vllm::totals(&mut sheet, run, &READING);
-    let input = run.sum(run::input) as f64 / run.issuing();
+    let input = run.sum(|request| request.input) as f64 / run.issuing();
     sheet.put("input_throughput", PeerUnit::PerSecond, input);
     READING.peaks(run, &mut sheet);
     let [ttft, tpot, e2el] = READING.samples(run);
@@ -30,7 +28,7 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
 /// From the first instant with 0.95 of the cap in flight to the last. An event at either end of the window is
 /// taken in: whether the tool does so is not known, and it can move the rate by the few events that come right
 /// then. Which requests its latencies are of is not known either, so they are absent.
-fn steady_state(sheet: &mut Sheet, run: &Run<'_>) {
+fn steady_state(sheet: &mut Sheet, run: &Run) {
     let unknown = "which requests it takes in at the edges of the window is not known";
     let key = |name: &str| format!("steady_state.{name}");
     let flights = READING.flights(run);
@@ -45,9 +43,9 @@ fn steady_state(sheet: &mut Sheet, run: &Run<'_>) {
         return;
     };
     let duration = run::secs(window.end.saturating_since(window.start));
-    let events = steady::events_within(&flights, &window) as f64;
+    let events = steady::events_within(READING.instants(run), &window) as f64;
     // Of the run's start, as its `start_times` are: the first release.
-    let first = run.tapes.iter().map(|tape| tape.marks.released).min().unwrap_or_default();
+    let first = run.requests.iter().map(|request| request.released).min().unwrap_or_default();
     let since = |at: fizeau_core::Stamp| run::secs(at.saturating_since(first));
     sheet.put(key("window.start_s"), PeerUnit::Seconds, since(window.start));
     sheet.put(key("window.end_s"), PeerUnit::Seconds, since(window.end));
