@@ -87,10 +87,11 @@ fn share(said: &LevelTelemetry, witness: LightWitness) -> Option<String> {
     Some(shown(&said.witnesses.as_ref()?.share_of(witness)?))
 }
 
-/// `31 %`, or with its uncertainty where that shows: `31 % (28 to 34 %)`.
+/// `31 %`, or where its uncertainty shows `31 % (28 % to 34 %)`.
 pub(crate) fn shown(told: &WitnessShare) -> String {
     let [low, share, high] = [told.low, told.share, told.high].map(percent);
-    match low == high {
+    // Less than half of a point is no figure of a line.
+    match told.high - told.low < 0.005 {
         true => share,
         false => format!("{share} ({low} to {high})"),
     }
@@ -185,6 +186,7 @@ fn witness_sentences(said: &LevelTelemetry) -> [Option<String>; 2] {
     let steps = said.steps.as_ref().map(|steps| {
         let lost = if steps.lost == 0 { "none".to_owned() } else { steps.lost.to_string() };
         let idle = said.witnesses.as_ref().and_then(|told| told.idle);
+        let idle = idle.filter(|share| *share >= 0.01);
         let idle = idle.map_or_else(String::new, |share| {
             format!("; {} of the time without one", percent(share))
         });

@@ -28,7 +28,7 @@ impl Serving {
             let line = lines.find(|line| line.contains(words)).unwrap();
             line.split_once(words).unwrap().1.to_owned()
         };
-        let url = after(" on ");
+        let url = after("serving model (any name) on ");
         let passes = after("forward passes at ");
         Self { child, url, passes }
     }

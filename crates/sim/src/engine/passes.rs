@@ -73,12 +73,13 @@ impl BegunPass {
     }
 }
 
-/// Of whole numbers, over as many as there are.
-fn variance(values: impl Iterator<Item = u64> + Clone) -> f64 {
-    let count = values.clone().count() as f64;
-    if count == 0.0 {
-        return 0.0;
+/// Of whole numbers, over as many as there are: `(n sum(x^2) - sum(x)^2) / n^2`, exact but for the division, so that it stays the same
+/// when all grow alike.
+fn variance(values: impl Iterator<Item = u64>) -> f64 {
+    let (mut count, mut sum, mut squares) = (0u128, 0u128, 0u128);
+    for value in values.map(u128::from) {
+        (count, sum, squares) = (count + 1, sum + value, squares + value * value);
     }
-    let mean = values.clone().map(|value| value as f64).sum::<f64>() / count;
-    values.map(|value| (value as f64 - mean).powi(2)).sum::<f64>() / count
+    let spread = count * squares - sum * sum;
+    if count == 0 { 0.0 } else { spread as f64 / (count * count) as f64 }
 }

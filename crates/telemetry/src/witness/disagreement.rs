@@ -69,7 +69,7 @@ impl fmt::Display for WitnessDisagreement {
         let Self { higher, lower, times, cause } = self;
         write!(
             f,
-            "the {higher} give {times:.2} times the share of the speed of light that the {lower} give: {cause}"
+            "by the {higher} the share of the speed of light is {times:.2} times that by the {lower}: {cause}"
         )
     }
 }
