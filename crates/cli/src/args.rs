@@ -57,7 +57,7 @@ mod whatif;
 mod window;
 mod workload;
 
-pub(crate) use ab::{AbArgs, AnswerArgs};
+pub(crate) use ab::{AbArgs, AnswerArgs, Toggle};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use calibration::CalibrationArgs;

@@ -104,7 +104,9 @@ pub use server::{
 pub use source::Source;
 pub use vocabulary::{Entry, Exporter, Meaning, Shape, entries, meaning_of};
 pub use window::{Bucket, CounterOver, Edges, GaugeOver, HistogramOver, Holding, Window};
-pub use witness::{ClientWindow, LatencyGap, ServerGaps, TelemetryFinding, TokenKind, findings};
+pub use witness::{
+    ClientLatency, ClientWindow, LatencyGap, ServerGaps, TelemetryFinding, TokenKind, findings,
+};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

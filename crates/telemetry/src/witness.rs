@@ -4,4 +4,4 @@ mod finding;
 mod gap;
 
 pub use finding::{TelemetryFinding, TokenKind, findings};
-pub use gap::{ClientWindow, LatencyGap, ServerGaps};
+pub use gap::{ClientLatency, ClientWindow, LatencyGap, ServerGaps};
