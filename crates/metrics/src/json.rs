@@ -427,7 +427,7 @@ macro_rules! json_object {
         $crate::schema::field($object, $key, |it: &$type| &it.$field)
     };
     (@schema $object:ident, $type:ident, $key:literal, later($field:ident, $reason:expr)) => {
-        $crate::schema::field($object, $key, |it: &$type| &it.$field)
+        $crate::schema::added($object, $key, |it: &$type| &it.$field)
     };
     (@schema $object:ident, $type:ident, $key:literal, maybe($field:ident)) => {
         $crate::schema::may_have($object, $key, |it: &$type| &it.$field)
