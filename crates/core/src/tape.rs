@@ -63,6 +63,10 @@ pub struct Tape {
     pub server_timing: Option<ServerTiming>,
     /// How the connection was come by.
     pub connection: Connection,
+    /// The shortest round trip that the kernel had seen on the connection (to a proxy where one stands between) when the reply
+    /// ended; absent where it does not say.
+    #[serde(rename = "round_trip_ns", default, skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<Nanos>,
     /// How it ended.
     pub outcome: Outcome,
     /// The generated text, kept only when asked for.
@@ -94,6 +98,7 @@ impl Tape {
             usage: None,
             server_timing: None,
             connection: Connection::Reused,
+            round_trip: None,
             outcome: Outcome::Complete(Finish::Length),
             text: None,
         }

@@ -3,7 +3,7 @@
 use fizeau_record::{RunSetup, SpeedOfLightReference, WorkloadRecord};
 
 use crate::client::MeasuringClient;
-use crate::endpoint::EmptiedCaches;
+use crate::endpoint::{EmptiedCaches, ProfiledLevel};
 use crate::input::{ExperimentError, InputError};
 use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
 use crate::telemetry::{LevelScrapers, Telemetry};
@@ -29,6 +29,8 @@ pub struct RunBasis {
     pub(crate) telemetry: Option<Telemetry>,
     /// The caches that are emptied before its levels.
     pub(crate) caches: EmptiedCaches,
+    /// The level around which the server's profiler runs.
+    pub(crate) profiled: ProfiledLevel,
 }
 
 impl RunBasis {
@@ -66,6 +68,7 @@ impl RunBasis {
             limit,
             telemetry: None,
             caches: EmptiedCaches::default(),
+            profiled: ProfiledLevel::default(),
         })
     }
 

@@ -4,8 +4,10 @@ mod caches;
 mod connections;
 mod discovery;
 mod named;
+mod profiled;
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use fizeau_record::{ConnectionRecord, EndpointRecord};
@@ -17,6 +19,7 @@ pub(crate) use caches::EmptiedCaches;
 pub use connections::{ConnectionSpec, TrustSpec};
 pub use discovery::DetectedEndpoint;
 pub use named::{NamedUrl, NamedUrlError};
+pub(crate) use profiled::ProfiledLevel;
 
 use crate::client::ConnectionNeeds;
 use crate::input::{Blame, ExperimentError, InputError, InputField};
@@ -58,6 +61,8 @@ pub struct EndpointSpec {
     pub connections: ConnectionSpec,
     /// What becomes of its prefix cache before each level.
     pub cache: CacheBeforeLevel,
+    /// The level, from 1 in the order of measuring, while which its own profiler runs; none for no level.
+    pub profiled_level: Option<NonZeroU32>,
     /// What was found out of it.
     found: Option<DetectedEndpoint>,
 }
@@ -138,6 +143,7 @@ impl EndpointSpec {
             logprobs: None,
             connections: ConnectionSpec::default(),
             cache: CacheBeforeLevel::default(),
+            profiled_level: None,
             found: None,
         }
     }
@@ -212,6 +218,7 @@ impl EndpointSpec {
             connections: self.connections.describe(&target),
             reached: self.connections.clone(),
             cache: self.cache,
+            profiled_level: self.profiled_level,
             target,
         })
     }
@@ -235,6 +242,8 @@ pub struct PreparedEndpoint {
     pub reached: ConnectionSpec,
     /// What becomes of its prefix cache before each level.
     pub cache: CacheBeforeLevel,
+    /// The level, from 1 in the order of measuring, while which its own profiler runs; none for no level.
+    pub profiled_level: Option<NonZeroU32>,
 }
 
 impl From<Target> for PreparedEndpoint {
@@ -247,6 +256,7 @@ impl From<Target> for PreparedEndpoint {
             connections: ConnectionRecord::default(),
             reached: ConnectionSpec::default(),
             cache: CacheBeforeLevel::default(),
+            profiled_level: None,
             target,
         }
     }

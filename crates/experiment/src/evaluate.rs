@@ -121,7 +121,7 @@ pub(crate) fn keep_level(
     report: &LevelReport,
     tallies: &LevelTallies,
 ) -> Result<(), FolderError> {
-    if let Some(scraped) = &tallies.telemetry {
+    if let Some(scraped) = tallies.telemetry.as_ref().filter(|of| !of.pages.is_empty()) {
         folder.write_telemetry(&scraped.pages)?;
         if !scraped.said.pass_sources.is_empty() {
             folder.write_forward_passes(&scraped.said.passes)?;

@@ -182,7 +182,8 @@ impl<K> Experiment<K> {
     }
 
     /// Reads these pages of metrics beside each level that is measured over HTTP, and holds what they say against what the client saw. By
-    /// default none is read. An A/B run reads none.
+    /// default none is read. An A/B run reads those of the candidate, while it has its turn: against one and the same endpoint that
+    /// shows what reading costs.
     pub fn telemetry(mut self, telemetry: TelemetrySpec) -> Self {
         self.conduct.telemetry = Some(telemetry);
         self

@@ -125,6 +125,7 @@ impl PreparedLevel {
             tallies = tallies.with_histograms();
         }
         self.basis.caches.empty(0).await?;
+        self.basis.profiled.start(1, watcher).await?;
         // Of one of several shards that nobody leads: the server counts the requests of all.
         let is_part = self.settings.shard.count().get() > 1 && self.basis.client.shards.is_none();
         let mut scrapers = match is_part {
@@ -137,6 +138,7 @@ impl PreparedLevel {
         let start = gate.as_ref().map(|gate| gate as &dyn StartGate);
         let level = PlannedLevel { start, ..self.level() };
         let run = with.measure(level, &mut sink, &mut observer).await;
+        self.basis.profiled.stop(1, watcher).await;
         if let Some(error) = gate.as_ref().and_then(WallGate::error) {
             return Err(error.into());
         }

@@ -204,6 +204,8 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         }
         self.begins(ask, next);
         self.prepared.basis.caches.empty(0).await?;
+        let (profiled, number) = (&self.prepared.basis.profiled, self.done + 1);
+        profiled.start(number, &mut self.watcher).await?;
         let mut tallies = self.tallies();
         let mut scrapers = self.prepared.basis.scrapers()?;
         let tally = (TallyObserver(&mut tallies), &mut scrapers);
@@ -213,6 +215,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
             None => Box::pin(self.sweep.level(ask, &mut observer)).await,
             Some(LevelRole::Sustained) => Box::pin(self.sweep.sustained(ask, &mut observer)).await,
         };
+        profiled.stop(number, &mut self.watcher).await;
         let Some(level) = level.map_err(ExperimentError::broken)? else { return Ok(None) };
         tallies.telemetry = scrapers.finish(&level.run);
         self.keep_lengths(&tallies, role);

@@ -86,7 +86,7 @@ impl TelemetrySpec {
         headers.fold(settings, |settings, header| settings.header(&*header.name, &*header.value))
     }
 
-    /// The pages that there are, by `clock`; none where there is none. `watcher` hears of each that is not there, which is no error of a
+    /// The pages that there are, by `clock`, of which there may be none. `watcher` hears of each that is not there, which is no error of a
     /// run.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl TelemetrySpec {
         endpoint: &PreparedEndpoint,
         clock: MonotonicClock,
         watcher: &mut impl Watcher,
-    ) -> Result<Option<Telemetry>, InputError> {
+    ) -> Result<Telemetry, InputError> {
         let given = self.pages.iter().map(|url| vec![Address::At(url.clone())]);
         let is_wanted = self.servers == ServerPages::Found;
         let beside = endpoint.target.urls().filter(|_| is_wanted).map(|url| {
@@ -141,9 +141,7 @@ impl TelemetrySpec {
                 watcher.event(RunEvent::Note(RunNote::NoServerMetrics(why)));
             }
         }
-        let is_any =
-            !telemetry.pages.is_empty() || telemetry.gpus.is_some() || !telemetry.passes.is_empty();
-        Ok(is_any.then_some(telemetry))
+        Ok(telemetry)
     }
 }
 
@@ -196,6 +194,11 @@ pub(crate) struct Telemetry {
 }
 
 impl Telemetry {
+    /// Whether there is nothing to read but this host.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.pages.is_empty() && self.gpus.is_none()
+    }
+
     fn source(&self, page: &Address, keys: Keys) -> PageSource {
         let settings = match keys {
             Keys::Sent => self.settings.clone(),

@@ -94,6 +94,10 @@ pub(crate) trait Slot<'de>: Default {
 /// A field that is always there.
 pub(crate) struct RequiredField<T>(Option<T>);
 
+/// One that files of before do not have, which is nothing then.
+#[derive(Default)]
+pub(crate) struct AddedField<T>(T);
+
 /// One that may be null, its reason being told by the other figures; or that may be left out.
 pub(crate) struct NullableField<T>(Option<T>);
 
@@ -149,6 +153,21 @@ impl<'de, T: Deserialize<'de>> Slot<'de> for RequiredField<T> {
 
     fn finish<E: Error>(self, name: &'static str) -> Result<T, E> {
         self.0.ok_or_else(|| E::missing_field(name))
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Default> Slot<'de> for AddedField<T> {
+    type Value = T;
+
+    fn take<A: MapAccess<'de>>(&mut self, suffix: &str, map: &mut A) -> Result<bool, A::Error> {
+        if suffix.is_empty() {
+            self.0 = map.next_value()?;
+        }
+        Ok(suffix.is_empty())
+    }
+
+    fn finish<E: Error>(self, _: &'static str) -> Result<T, E> {
+        Ok(self.0)
     }
 }
 
@@ -246,7 +265,8 @@ pub(crate) fn strange(what: impl fmt::Display) -> String {
 /// - `is(field)`: always there. `maybe(field)`: left out where there is none.
 /// - `or(field, reason)`: null with the reason where there is none; the reason follows from other figures and is not read.
 /// - `ci(field)`, `ci(name = value)`: the interval of the figure `key`, as `key_ci`. `p(field)`: a percentile with its interval.
-/// - `each(field, reason)`: figures that give that reason where they have no values.
+/// - `each(field, reason)`: figures that give that reason where they have no values. `later(field, reason)`: likewise, and there are
+///   files that were written before there were such figures.
 /// - `via(name: Type = value)`, `via_if(name: Type = value)`, `via_or(name: Type = value, reason)`: written in another form; read
 ///   as `name`, the last one with its reason.
 /// - `told(Type, value)`, `told_or(Type, value, reason)`: follows from other figures, and is not read.
@@ -351,6 +371,9 @@ macro_rules! json_object {
         let value = $crate::json::OrReason { of: &$this.$field, empty: $reason };
         serde::ser::SerializeMap::serialize_entry(&mut $map, $key, &value)?
     }};
+    (@write $map:ident, $this:ident, $empty:expr, $key:literal, later($field:ident, $reason:expr)) => {
+        json_object!(@write $map, $this, $empty, $key, each($field, $reason))
+    };
     (@write $map:ident, $this:ident, $empty:expr, $key:literal, via($name:ident : $type:ty = $value:expr)) => {
         serde::ser::SerializeMap::serialize_entry(&mut $map, $key, &$value)?
     };
@@ -371,6 +394,7 @@ macro_rules! json_object {
 
     (@slot is($field:ident)) => { let mut $field = $crate::json::RequiredField::default(); };
     (@slot each($field:ident, $reason:expr)) => { let mut $field = $crate::json::RequiredField::default(); };
+    (@slot later($field:ident, $reason:expr)) => { let mut $field = $crate::json::AddedField::default(); };
     (@slot maybe($field:ident)) => { let mut $field = $crate::json::NullableField::default(); };
     (@slot or($field:ident, $reason:expr)) => { let mut $field = $crate::json::NullableField::default(); };
     (@slot ci($field:ident)) => { let mut $field = $crate::json::IntervalField::default(); };
@@ -401,6 +425,9 @@ macro_rules! json_object {
     };
     (@schema $object:ident, $type:ident, $key:literal, each($field:ident, $reason:expr)) => {
         $crate::schema::field($object, $key, |it: &$type| &it.$field)
+    };
+    (@schema $object:ident, $type:ident, $key:literal, later($field:ident, $reason:expr)) => {
+        $crate::schema::added($object, $key, |it: &$type| &it.$field)
     };
     (@schema $object:ident, $type:ident, $key:literal, maybe($field:ident)) => {
         $crate::schema::may_have($object, $key, |it: &$type| &it.$field)

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod catalogue;
+mod e2el_parts;
 mod goodput;
 mod histograms;
 mod json;
@@ -19,6 +20,7 @@ mod windowed;
 
 pub use arrivals::{ArrivalSummary, GapSummary};
 pub use catalogue::{BetterDirection, Metric, MetricEntry, MetricTable, TableColumns};
+pub use e2el_parts::E2elParts;
 pub use goodput::{
     GoalAttainment, GoodputAttainment, GoodputError, GoodputGoals, GroupAttainment, RequestGoal,
     SimpleGoals,

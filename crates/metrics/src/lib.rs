@@ -92,13 +92,13 @@ pub use fizeau_core::{
 pub use gaps::{ItlShare, inter_chunk, inter_token};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
-    ArrivalSummary, BetterDirection, EventBin, EventHistogram, GapSummary, GoalAttainment, Goodput,
-    GoodputAttainment, GoodputError, GoodputGoals, GroupAttainment, Jitter, LengthCheck,
-    LengthChecks, LengthDifference, LevelHistograms, LevelSummary, LevelTally, Metric, MetricEntry,
-    MetricTable, ModelName, ModelSummary, Occupancy, OccupancyOverTime, OutputSummary,
-    ProbeSummary, RateIntervals, RateWindow, RequestCounts, RequestGoal, RequestRates, SimpleGoals,
-    TableColumns, Throughput, TokenCounts, WindowFigures, WindowMetrics, WindowThroughput,
-    WindowedSummary,
+    ArrivalSummary, BetterDirection, E2elParts, EventBin, EventHistogram, GapSummary,
+    GoalAttainment, Goodput, GoodputAttainment, GoodputError, GoodputGoals, GroupAttainment,
+    Jitter, LengthCheck, LengthChecks, LengthDifference, LevelHistograms, LevelSummary, LevelTally,
+    Metric, MetricEntry, MetricTable, ModelName, ModelSummary, Occupancy, OccupancyOverTime,
+    OutputSummary, ProbeSummary, RateIntervals, RateWindow, RequestCounts, RequestGoal,
+    RequestRates, SimpleGoals, TableColumns, Throughput, TokenCounts, WindowFigures, WindowMetrics,
+    WindowThroughput, WindowedSummary,
 };
 pub use output::{ChannelTokens, RequestOutput};
 pub use precision::{Precision, PrecisionError, PrecisionGoal, PrecisionOutcome};

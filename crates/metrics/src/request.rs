@@ -64,6 +64,9 @@ pub struct RequestMetrics {
     pub tcp: Option<Nanos>,
     /// The part of it that the TLS handshake took; absent without TLS.
     pub tls: Option<Nanos>,
+    /// The network's part of the other latencies: one round trip, the shortest that the kernel had seen on the connection. Absent
+    /// where it does not say, or the request failed.
+    pub network: Option<Nanos>,
     /// n: tokens received; absent if the request failed.
     pub output_tokens: Option<Tokens>,
     /// k: tokens of the first generation event; absent if the request failed.
@@ -112,6 +115,7 @@ impl RequestMetrics {
             prefill_tps: ttft.and_then(|ttft| prefill_tps(tape, ttft)),
             e2el: span(sent, last),
             e2el_scheduled: span(intended, last),
+            network: tape.round_trip,
             output_tokens: Some(output),
             first_event_tokens: first_event_tokens(tape),
             ..regardless

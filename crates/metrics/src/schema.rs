@@ -12,6 +12,15 @@ pub(crate) fn field<'g, S, T: JsonSchema>(
     object.field::<T>(key)
 }
 
+/// A field that files of before do not have.
+pub(crate) fn added<'g, S, T: JsonSchema>(
+    object: ObjectSchema<'g>,
+    key: &str,
+    _: fn(&S) -> &T,
+) -> ObjectSchema<'g> {
+    object.may_have::<T>(key)
+}
+
 /// A field that is left out where there is none.
 pub(crate) fn may_have<'g, S, T: JsonSchema>(
     object: ObjectSchema<'g>,

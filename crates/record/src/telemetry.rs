@@ -134,6 +134,7 @@ impl LevelTelemetry {
         let nearest = nearest_to_client(pages, level, hold, said.clone());
         let mut findings = findings(client, &said, &devices, interval);
         findings.extend(pages.iter().filter_map(|page| page.begun_before(level.from)));
+        findings.extend(TelemetryFinding::other_requests(client, &nearest));
         let others = deployed.and_then(|own| TelemetryFinding::other_devices(&devices, own));
         // Energy of devices that are not measured would be laid to the tokens of those that are.
         let energy = total_energy(&devices);
@@ -152,7 +153,7 @@ impl LevelTelemetry {
             devices,
             host: None,
             sources: pages.iter().map(TelemetrySource::of).collect(),
-            lines: Some(pages.iter().map(ScrapedPages::line_count).sum()),
+            lines: (!pages.is_empty()).then(|| pages.iter().map(ScrapedPages::line_count).sum()),
             timeline: timelines(pages.iter().map(|page| &page.report.history), level),
             steps: None,
             witnesses: None,

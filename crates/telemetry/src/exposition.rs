@@ -2,6 +2,7 @@
 //!
 //! [`PageParser`] takes a page in pieces, as they come from a socket, and never panics; its memory is bounded by [`PageLimits`].
 
+mod book;
 mod escape;
 mod json;
 mod labels;
@@ -10,6 +11,8 @@ mod line;
 mod page;
 mod parser;
 
+#[cfg(feature = "http")]
+pub(crate) use book::SeriesBook;
 pub use labels::{Labels, SeriesName};
 pub use limits::PageLimits;
 pub use page::{MetricKind, Page, PageEnd, PageError, PageForm, PageNotes, Sample};

@@ -105,8 +105,9 @@ pub use steps::{JudgedStep, StepsAssessment};
 pub use vocabulary::{Entry, Exporter, Meaning, Shape, entries, meaning_of};
 pub use window::{Bucket, CounterOver, Edges, GaugeOver, HistogramOver, Holding, Window};
 pub use witness::{
-    ClientWindow, LatencyGap, LightWitness, ServerGaps, SpeedWitnesses, TelemetryFinding,
-    TokenKind, WitnessCause, WitnessDisagreement, WitnessInput, WitnessShare, findings,
+    ClientLatency, ClientWindow, LatencyGap, LightWitness, ServerGaps, SpeedWitnesses,
+    TelemetryFinding, TokenKind, WitnessCause, WitnessDisagreement, WitnessInput, WitnessShare,
+    findings,
 };
 
 /// The example of the README, compiled so that it cannot go stale.

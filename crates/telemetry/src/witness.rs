@@ -8,6 +8,6 @@ mod share;
 
 pub use disagreement::{WitnessCause, WitnessDisagreement};
 pub use finding::{TelemetryFinding, TokenKind, findings};
-pub use gap::{ClientWindow, LatencyGap, ServerGaps};
+pub use gap::{ClientLatency, ClientWindow, LatencyGap, ServerGaps};
 pub use light::SpeedWitnesses;
 pub use share::{LightWitness, WitnessInput, WitnessShare};

@@ -268,6 +268,7 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
             usage: reply.usage,
             server_timing: reply.server_timing,
             connection: call.connection(),
+            round_trip: call.round_trip(),
             outcome: reply.outcome,
             text: reply.text,
         })

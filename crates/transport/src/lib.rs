@@ -60,6 +60,7 @@ mod http;
 mod lenient_json;
 pub mod ndjson;
 mod probe;
+mod profiler;
 mod push;
 mod reply;
 mod reset_cache;
@@ -85,6 +86,7 @@ pub use probe::{
     ModelNameError, ProbeError, ProbedEndpoint, RejectedBackend, ServerKind, ServerTimed,
     candidates, context_limit, listed_model, probe,
 };
+pub use profiler::{ProfilerError, ProfilerOrder, order_profiler};
 pub use push::{PushError, PushProtocol, PushTarget};
 pub use reply::{BodyEnd, FeedProgress, KeepText, Reply, ReplyReader};
 pub use reset_cache::{ResetCacheError, reset_cache};

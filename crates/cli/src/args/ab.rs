@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use fizeau::core::{Nanos, ParseNanosError};
 
 use super::{
@@ -38,6 +38,13 @@ pub(crate) struct AbArgs {
     pub(crate) output: VerbosityArgs,
 }
 
+/// What is off on one side and on on the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Toggle {
+    /// The reading of the server's page of metrics.
+    Scrape,
+}
+
 /// The two endpoints. Flags of endpoints that name no side are for both.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sides")]
@@ -46,8 +53,18 @@ pub(crate) struct SidesArgs {
     #[arg(long, value_name = "URL", value_delimiter = ',', required = true)]
     pub(crate) a: Vec<String>,
     /// The address of the second server, the candidate.
-    #[arg(long, value_name = "URL", value_delimiter = ',', required = true)]
+    #[arg(
+        long,
+        value_name = "URL",
+        value_delimiter = ',',
+        required_unless_present = "toggle",
+        conflicts_with = "toggle"
+    )]
     pub(crate) b: Vec<String>,
+    /// Measure A alone, with something off (A) and on (B) in turns. scrape: the reading of its page of metrics, as bench and sweep read
+    /// it, to see whether that moves its latencies.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) toggle: Option<Toggle>,
     /// The model of A, where it is not --model.
     #[arg(long, value_name = "NAME")]
     pub(crate) a_model: Option<String>,

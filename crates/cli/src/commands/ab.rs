@@ -4,14 +4,14 @@ use std::num::NonZeroU32;
 
 use fizeau::experiment::{
     AbSettings, BackendChoice, EndpointSpec, Experiment, RoundCount, ShardOutcome, SystemUnderTest,
-    WorkloadSpec,
+    TelemetrySpec, WorkloadSpec,
 };
 use fizeau::harness::Cancel;
 use fizeau::metrics::{ComparisonSettings, ComparisonSide, SignificanceLevel, Verdict};
 use fizeau::record::AbPrompts;
 use fizeau::report::Shown;
 
-use crate::args::{AbArgs, AnswerArgs, EndpointArgs};
+use crate::args::{AbArgs, AnswerArgs, EndpointArgs, Toggle};
 use crate::commands::bench;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::record::NO_REFERENCE;
@@ -24,6 +24,10 @@ use crate::terminal::{interrupt, runtime};
 
 pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let view = live::view(args.live)?;
+    refuse_if!(
+        args.endpoint.profile_level.is_some(),
+        "--profile-level: the turns of two sides are no levels; profile a level of bench or sweep"
+    );
     refuse_if!(
         args.sides.salt_sides && args.workload.dataset_name == "vllm-random",
         "--salt-sides: the prompts of --dataset-name vllm-random are those of its seed, and no salt changes them"
@@ -83,7 +87,10 @@ fn experiment(
 ) -> Result<Experiment<AbSettings>, Fail> {
     let sides = &args.sides;
     let a = side(args, &sides.a, &sides.a_model, &sides.a_backend)?;
-    let b = side(args, &sides.b, &sides.b_model, &sides.b_backend)?;
+    let b = match sides.toggle {
+        None => side(args, &sides.b, &sides.b_model, &sides.b_backend)?,
+        Some(Toggle::Scrape) => a.clone(),
+    };
     let mut system = SystemUnderTest::default();
     system.light = Err(NO_REFERENCE.to_owned());
     let experiment = Experiment::new(a)
@@ -91,6 +98,10 @@ fn experiment(
         .system(system)
         .client(client::spec(&args.client)?)
         .cancel(cancel.clone());
+    let experiment = match sides.toggle {
+        None => experiment,
+        Some(Toggle::Scrape) => experiment.telemetry(TelemetrySpec::default()),
+    };
     Ok(shards.share(experiment))
 }
 
@@ -100,7 +111,11 @@ fn settings(args: &AbArgs, candidate: EndpointSpec) -> Result<AbSettings, Fail> 
     let count = RoundCount::new(rounds.rounds).named("--rounds")?;
     let cap = bench::cap(&rounds.in_flight)?;
     let mut settings = AbSettings::new(candidate, workload_of(args, cap)?, count);
-    settings.names = [args.sides.a_name.clone(), args.sides.b_name.clone()];
+    let toggled = |name: &str| args.sides.toggle.map(|_| name.to_owned());
+    settings.names = [
+        args.sides.a_name.clone().or_else(|| toggled("not scraped")),
+        args.sides.b_name.clone().or_else(|| toggled("scraped")),
+    ];
     settings.settle = rounds.settle;
     let figures = answer.decision.metrics.iter().map(|name| name.parse().named("--metrics"));
     settings.figures = figures.collect::<Result<_, Fail>>()?;

@@ -15,6 +15,7 @@ use crate::basis::RunBasis;
 use crate::evaluate::{EvaluationContext, LevelTallies, keep_level, released};
 use crate::event::{AfterLevel, LevelPlace, LevelStarted, RunEvent, Telling, Watcher};
 use crate::input::ExperimentError;
+use crate::telemetry::LevelScrapers;
 
 /// An A/B run, decided. Nothing has been measured.
 #[derive(Debug, Clone)]
@@ -80,8 +81,14 @@ impl PreparedAb {
             if folder.is_some() {
                 kept.tallies = kept.tallies.with_histograms();
             }
-            let next = ab.next_turn(&mut (&mut kept, Telling(&mut *watcher))).await;
+            let mut scrapers = match upcoming.side {
+                ComparisonSide::Baseline => LevelScrapers::default(),
+                ComparisonSide::Candidate => self.basis.scrapers()?,
+            };
+            let mut observer = ((&mut kept, &mut scrapers), Telling(&mut *watcher));
+            let next = ab.next_turn(&mut observer).await;
             let Some(turn) = next.map_err(ExperimentError::broken)? else { break };
+            kept.tallies.telemetry = scrapers.finish(&turn.run);
             let report = self.level(&turn, &kept.tallies)?;
             watcher.event(RunEvent::LevelEnded(Box::new(report.clone())));
             add(&mut rounds, &turn, MeasuredTurn { report, requests: kept.requests });

@@ -14,7 +14,7 @@ use super::sharded::{ShardOutcome, SharedRun, check_resumed, follow, lead};
 use super::{Experiment, RunConduct};
 use crate::client::MeasuringClient;
 use crate::endpoint::{
-    CacheBeforeLevel, EmptiedCaches, EndpointSource, PreparedEndpoint, needs_of,
+    CacheBeforeLevel, EmptiedCaches, EndpointSource, PreparedEndpoint, ProfiledLevel, needs_of,
 };
 use crate::event::{RunEvent, RunNote, Watcher};
 use crate::hint::{InputHint, LimitSource};
@@ -255,13 +255,19 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             self.find_metrics(clock, watcher)?;
             let pools = self.pools(clock, Shard::WHOLE).await?;
             let document = self.document(&clock)?;
-            self.run.basis_mut().caches = EmptiedCaches::of(&self.endpoints);
+            let basis = self.run.basis_mut();
+            basis.caches = EmptiedCaches::of(&self.endpoints);
+            basis.profiled = ProfiledLevel::of(&self.endpoints);
             let whole = self.measure(pools, Pacer::new(clock), &document, watcher).await?;
             return Ok(ShardOutcome::Whole(whole));
         };
         let (group, clock) = (&group, group.clock());
         if self.endpoints.iter().any(|endpoint| endpoint.cache == CacheBeforeLevel::Emptied) {
             let why = "caches are emptied by a client that is alone, and this one is one of several shards";
+            return Err(EndpointError::new(why).into());
+        }
+        if self.endpoints.iter().any(|endpoint| endpoint.profiled_level.is_some()) {
+            let why = "the server's profiler is started by a client that is alone, and this one is one of several shards";
             return Err(EndpointError::new(why).into());
         }
         let document = self.document(&clock)?;
@@ -287,10 +293,15 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         clock: MonotonicClock,
         watcher: &mut impl Watcher,
     ) -> Result<(), ExperimentError> {
-        // Whose levels they are beside is not told apart yet where there are two.
-        if let ([endpoint], Some(spec)) = (&*self.endpoints, &self.experiment.conduct.telemetry) {
-            self.run.basis_mut().telemetry = spec.find(endpoint, clock, watcher)?;
+        let Some(spec) = &self.experiment.conduct.telemetry else { return Ok(()) };
+        let Some(endpoint) = self.endpoints.last() else { return Ok(()) };
+        let telemetry = spec.find(endpoint, clock, watcher)?;
+        // Of an A/B run the candidate is read alone: to know what reading costs is what it is for.
+        if telemetry.is_empty() && self.endpoints.len() > 1 {
+            let why = "nothing of the candidate can be read, so that both sides would be alike";
+            return Err(EndpointError::new(why).into());
         }
+        self.run.basis_mut().telemetry = Some(telemetry);
         Ok(())
     }
 

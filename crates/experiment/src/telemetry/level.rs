@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use fizeau_core::{Clock as _, Nanos, Stamp, Tape, TokenSource, Tokens};
 use fizeau_harness::{LevelRun, Notice, Observer};
+use fizeau_metrics::RequestMetrics;
 use fizeau_record::{LevelTelemetry, ScrapedPages, TelemetryWindows};
 #[cfg(feature = "nvml")]
 use fizeau_telemetry::NvmlSource;
@@ -22,7 +23,8 @@ use crate::input::ExperimentError;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Reads pages while a level lasts: once more right before its first request and right after its last one, so that counters are exact.
-/// It counts what the client had of the level, too. Without pages it does nothing.
+/// It counts what the client had of the level, too, and looks at the client's own host before and after, where there are no pages as well.
+/// Unless it is asked to it does nothing.
 #[derive(Debug, Default)]
 pub(crate) struct LevelScrapers {
     scrapers: Vec<(String, Scraper)>,
@@ -30,7 +32,8 @@ pub(crate) struct LevelScrapers {
     streams: Vec<PassStream>,
     passes_before: Vec<PassCounts>,
     interval: Nanos,
-    before: HostReading,
+    /// This host when the level began; none where nobody asked for anything.
+    host: Option<HostReading>,
     /// When the warm-up had ended, that of all shards, once it has.
     warmed_up: Option<Stamp>,
     clock: MonotonicClock,
@@ -63,13 +66,9 @@ impl LevelScrapers {
             let scraper = Scraper::start(source, telemetry.clock, settings);
             scrapers.push((ADDRESS.to_owned(), scraper.map_err(ExperimentError::broken)?));
         }
-        let streams = telemetry.passes.clone();
-        Ok(Self { scrapers, streams, interval, devices, clock: telemetry.clock, ..Self::default() })
-    }
-
-    /// Whether there is anything to read.
-    fn is_any(&self) -> bool {
-        !self.scrapers.is_empty() || !self.streams.is_empty()
+        let (host, streams) = (Some(HostReading::now()), telemetry.passes.clone());
+        let clock = telemetry.clock;
+        Ok(Self { scrapers, streams, interval, host, devices, clock, ..Self::default() })
     }
 
     /// Reads all pages now, at once. That one does not come in time shows in its history.
@@ -85,22 +84,16 @@ impl LevelScrapers {
         self.passes_before = PassStream::begin(&self.streams);
         let left = agreed.map(|agreed| Duration::from(agreed.saturating_since(now) / 2));
         self.scrape_now(left.map_or(PATIENCE, |left| left.min(PATIENCE)));
-        self.before = HostReading::now();
+        self.host = Some(HostReading::now());
     }
 
-    /// What was said of the level that is over, and the pages themselves; none where no page was read, or nothing was sent.
+    /// What was said of the level that is over, and the pages themselves; none where nobody asked for it, or nothing was sent.
     pub(crate) fn finish(self, run: &LevelRun) -> Option<ScrapedLevel> {
-        let (from, to) = self.client.span.filter(|_| self.is_any())?;
+        let ((from, to), before) = (self.client.span?, self.host?);
         self.scrape_now(PATIENCE);
         let (sources, passes) = PassStream::finish(&self.streams, &self.passes_before);
-        let host = HostWindow::between(&self.before, &HostReading::now());
-        let metrics = &run.summary.metrics;
-        let client = ClientWindow {
-            mean_ttft: metrics.ttft.mean,
-            mean_tpot: metrics.tpot.mean,
-            mean_e2el: metrics.e2el.mean,
-            ..self.client.window
-        };
+        let host = HostWindow::between(&before, &HostReading::now());
+        let client = self.client.window;
         let warmed_up = self.warmed_up.unwrap_or(from);
         let pages = pages_since(warmed_up, self.scrapers);
         let steady = run.summary.windowed.part.as_ref().ok().map(|part| part.window.span);
@@ -130,7 +123,7 @@ fn pages_since(warmed_up: Stamp, scrapers: Vec<(String, Scraper)>) -> Vec<Scrape
 
 impl Observer for LevelScrapers {
     fn notice(&mut self, notice: Notice<'_>) {
-        if !self.is_any() {
+        if self.host.is_none() {
             return;
         }
         match notice {
@@ -172,6 +165,13 @@ impl ClientTally {
             true => window.completed += 1,
             false => window.failed += 1,
         }
+        let metrics = RequestMetrics::of(tape);
+        let reached = |at: Option<Stamp>| at?.since(tape.marks.send_start?).map(Nanos::to_millis);
+        // Servers have that of each request that had a first token, whatever became of it.
+        reached(tape.first_token()).into_iter().for_each(|ttft| window.ttft.add(ttft));
+        metrics.tpot.into_iter().for_each(|tpot| window.tpot.add(tpot));
+        let e2el = metrics.e2el.map(Nanos::to_millis);
+        e2el.into_iter().for_each(|e2el| window.e2el.add(e2el));
         if let Some(sent) = tape.marks.send_start {
             let end = tape.marks.end.or_else(|| tape.last_output()).unwrap_or(sent);
             let (from, to) = self.span.unwrap_or((sent, end));

@@ -44,6 +44,7 @@ async fn a_reply_is_whole_and_its_handshake_is_in_no_latency() {
     assert!(server.base_url().starts_with("https://"));
     let tape = ask(trusting(&server, &tls)).await;
     assert_eq!((class(&tape), tape.output_tokens().get()), (None, TOKENS), "{tape:?}");
+    assert_eq!(tape.round_trip.is_some(), cfg!(target_os = "linux"));
     let marks = &tape.marks;
     assert!(marks.connect.unwrap().tls <= marks.send_start);
     assert!(tape.first_token().unwrap().since(marks.send_start.unwrap()).unwrap() >= TTFT);

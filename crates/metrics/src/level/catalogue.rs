@@ -114,6 +114,7 @@ const NO_REASONING: &str = "no request reasoned before its first visible token";
 const NO_CONNECTION: &str = "no request had to make a connection";
 const NO_NAME: &str = "no request had to resolve a name";
 const NO_TLS: &str = "no request had to make a TLS handshake";
+const NO_ROUND_TRIP: &str = "the kernel told no connection's round trip";
 const NO_KERNEL: &str = "the kernel stamped no arrival";
 
 catalogue! {
@@ -172,6 +173,10 @@ catalogue! {
         tcp = Tcp, "tcp_ms", each(NO_CONNECTION) => MetricEntry::new("TCP", "ms", Each(|of| of.tcp));
         /// The part of it that the TLS handshake took, of those that had one.
         tls = Tls, "tls_ms", each(NO_TLS) => MetricEntry::new("TLS", "ms", Each(|of| of.tls));
+        /// One round trip of the network, of requests whose connection the kernel tells it of.
+        /// It is the shortest that the connection has had.
+        network = Network, "network_ms", later(NO_ROUND_TRIP) => MetricEntry::new("network", "ms", Each(|of| of.network))
+            .exposed("fizeau_network_seconds");
         /// How long after the kernel's stamp each arrival was read, of all requests that the kernel stamped.
         /// A stamp of this process's own would have been late by as much.
         read_lag = ReadLag, "read_lag_ms", each(NO_KERNEL) => MetricEntry::new("read lag", "ms", Pooled(Latencies::read_lag));

@@ -29,6 +29,7 @@ fn rich_tape(sent: u64) -> Tape {
     tape.marks.connect =
         Some(fizeau_core::ConnectMarks { start: at, dns: Some(at), tcp: at, tls: Some(at) });
     tape.stamps = fizeau_core::StampSource::Kernel;
+    tape.round_trip = Some(fizeau_core::Nanos::from_micros(210));
     tape.asked.input_tokens = Some(Tokens::new(9));
     tape.asked.output_tokens = Tokens::new(4);
     tape.usage = Some(Usage {

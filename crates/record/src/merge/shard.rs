@@ -151,7 +151,8 @@ impl MeasuredShard {
 
     /// Whether its summary has what servers said.
     pub(super) fn has_telemetry(&self) -> bool {
-        self.summary.as_ref().is_some_and(|summary| summary.telemetry.is_some())
+        let told = self.summary.as_ref().and_then(|summary| summary.telemetry.as_ref());
+        told.is_some_and(|told| !told.sources.is_empty())
     }
 
     /// What became of its requests, as its summary has it; none if it has none.

@@ -24,7 +24,7 @@ fn said(pages: &[ScrapedPages], devices: Option<u64>) -> LevelTelemetry {
     let windows = TelemetryWindows { level, steady: None, interval: Nanos::from_secs(1), devices };
     let client = ClientWindow {
         output_tokens: Some(Tokens::new(100)),
-        mean_ttft: Some(Millis::new(130.0)),
+        ttft: std::iter::repeat_n(Millis::new(130.0), 10).collect(),
         ..ClientWindow::default()
     };
     LevelTelemetry::of(pages, windows, &client)

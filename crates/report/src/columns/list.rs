@@ -7,6 +7,8 @@ use fizeau_metrics::{Metric, Statistic};
 
 use super::Row;
 use super::figures::{self, Figure};
+use crate::telemetry::exported;
+use fizeau_record::LevelTelemetry;
 
 /// One figure of a level.
 #[derive(Clone)]
@@ -23,6 +25,8 @@ pub(super) enum FieldSource {
     Text(fn(&Row<'_>) -> Option<String>),
     /// Known exactly, or without an interval.
     Number(fn(&Row<'_>) -> Option<f64>),
+    /// What servers and devices told.
+    Told(fn(&LevelTelemetry) -> Option<f64>),
     Figure(fn(&Row<'_>) -> Figure),
     Metric(Metric, Statistic),
 }
@@ -33,7 +37,7 @@ impl FieldSource {
         match self {
             Self::Figure(_) => true,
             Self::Metric(metric, statistic) => metric.has_interval(statistic),
-            Self::Text(_) | Self::Number(_) => false,
+            Self::Text(_) | Self::Number(_) | Self::Told(_) => false,
         }
     }
 }
@@ -72,7 +76,12 @@ pub(super) static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         _ => of(metric),
     });
     let figures = rates.chain(latencies.into_iter().flat_map(of));
-    FIRST.iter().cloned().chain(figures).chain(LAST.iter().cloned()).collect()
+    let told = exported().map(|of| Column {
+        name: of.column.into(),
+        about: in_a_sentence(of.about).into(),
+        content: FieldSource::Told(of.value),
+    });
+    FIRST.iter().cloned().chain(figures).chain(told).chain(LAST.iter().cloned()).collect()
 });
 
 const FIRST: &[Column] = &[

@@ -9,6 +9,7 @@ use fizeau_roofline::BoundShare;
 use super::run::{VERDICTS, is};
 use super::{MetricFamily, MetricKind, MetricValue};
 use crate::columns::figures_of;
+use crate::telemetry::{TelemetryExport, exported};
 use crate::{ChartFigures, TableRun};
 use fizeau_record::{FrontierPosition, LevelReport, SweepReport};
 
@@ -28,6 +29,8 @@ type LabelledValue = (&'static str, String, f64);
 enum Source {
     /// A figure of the catalogue: of latencies and rates of requests all of the sample.
     Figure(LevelFigure),
+    /// What servers and devices told.
+    Told(&'static TelemetryExport),
     /// A column of the table of levels.
     Column(&'static str),
     Number(fn(&Level<'_>) -> Option<f64>),
@@ -62,7 +65,9 @@ static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
         of(figure).into_iter().chain(device)
     });
     let figures = rates.chain(latencies.into_iter().filter_map(of));
-    FIRST.iter().copied().chain(figures).chain(LAST.iter().copied()).collect()
+    let told =
+        exported().map(|of| Metric { name: of.metric, help: of.about, source: Source::Told(of) });
+    FIRST.iter().copied().chain(figures).chain(LAST.iter().copied()).chain(told).collect()
 });
 
 const PER_DEVICE: Metric = metric(
@@ -152,7 +157,9 @@ impl Metric {
     fn family(&self, levels: &[Level<'_>], own: &[(&'static str, &str)]) -> MetricFamily {
         let kind = match self.source {
             Source::Figure(of) if of.statistics().len() > 1 => MetricKind::Summary,
-            Source::Figure(_) | Column(_) | Number(_) | Numbers(_) => MetricKind::Gauge,
+            Source::Figure(_) | Source::Told(_) | Column(_) | Number(_) | Numbers(_) => {
+                MetricKind::Gauge
+            }
         };
         let mut family = MetricFamily::new(self.name, self.help, kind);
         for level in levels {
@@ -176,6 +183,11 @@ impl Source {
             Self::Figure(figure) => alone(of_figure(figure, level.report)),
             Column(name) => {
                 alone(level.figures.get(name).map(|figure| MetricValue::Number(figure.value)))
+            }
+            Self::Told(of) => {
+                let told = level.report.telemetry.as_deref();
+                let value = told.and_then(of.value).map(|value| value * of.to_base);
+                alone(value.map(MetricValue::Number))
             }
             Number(of) => alone(of(level).map(MetricValue::Number)),
             Numbers(of) => {

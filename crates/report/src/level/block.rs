@@ -83,6 +83,7 @@ impl Shown<'_, LevelReport> {
             lines.extend(self.seen(TTFT_SCHEDULED, &metrics.ttft_scheduled));
             lines.extend(latency("TPOT, pace of a reply (ms):", &metrics.tpot));
             lines.extend(latency("E2EL to last token (ms):", &metrics.e2el));
+            lines.extend(self.e2el_sentence());
             lines.extend(self.seen("ICL, gap of chunks (ms):", &metrics.icl));
             lines.extend(self.seen("ITL, gap of tokens (ms):", &metrics.itl));
         }
@@ -104,6 +105,17 @@ impl Shown<'_, LevelReport> {
         lines.extend(self.verdict_lines());
         lines.extend(self.unseen_lines());
         lines
+    }
+
+    /// `E2EL mean 812 ms = network 0.21 + TTFT less network 112 + TPOT x (n - k) 699`.
+    fn e2el_sentence(&self) -> Option<String> {
+        let parts = self.summary.e2el_parts()?;
+        let [all, network, rest, decode] =
+            [parts.e2el, parts.network, parts.rest_of_ttft, parts.decode]
+                .map(|ms| number(ms.get()));
+        Some(sentence(&format!(
+            "E2EL mean {all} ms = network {network} + TTFT less network {rest} + TPOT x (n - k) {decode}"
+        )))
     }
 
     fn is_tokenless(&self) -> bool {

@@ -44,13 +44,16 @@ pub(super) static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     };
     let (latencies, rates): (Vec<Metric>, Vec<Metric>) = Metric::ALL
         .iter()
-        .filter(|metric| metric.is_of_requests())
+        .filter(|metric| metric.is_of_requests() && **metric != ADDED)
         .partition(|metric| metric.is_latency());
     let of_replies = latencies.iter().position(|metric| *metric == Metric::SendLateness);
     let (of_replies, of_sending) = latencies.split_at(of_replies.unwrap_or_default());
     let figures = of_replies.iter().chain(&rates).chain(of_sending).copied().map(of);
-    FIRST.iter().cloned().chain(figures).chain(LAST.iter().cloned()).collect()
+    FIRST.iter().cloned().chain(figures).chain(LAST.iter().cloned()).chain([of(ADDED)]).collect()
 });
+
+/// A figure that is younger than the columns at the end.
+const ADDED: Metric = Metric::Network;
 
 const FIRST: &[Column] = &[
     column("level", "the folder of its level; empty in a run of one", Text(level)),

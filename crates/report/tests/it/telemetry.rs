@@ -36,7 +36,7 @@ fn said() -> LevelTelemetry {
     let client = ClientWindow {
         prompt_tokens: Some(Tokens::new(5_000)),
         output_tokens: Some(Tokens::new(2_600)),
-        mean_ttft: Some(Millis::new(130.0)),
+        ttft: std::iter::repeat_n(Millis::new(130.0), 21).collect(),
         ..ClientWindow::default()
     };
     LevelTelemetry::of(&pages, windows, &client)

@@ -1,5 +1,6 @@
 //! What a series is called.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use std::sync::Arc;
 /// assert_eq!(labels.to_string(), r#"{engine="0",model_name="tiny"}"#);
 /// assert_eq!(labels.without("engine"), Labels::new([("model_name", "tiny")]));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Labels(Arc<[(Box<str>, Box<str>)]>);
 
 impl Default for Labels {
@@ -67,7 +68,7 @@ impl fmt::Display for Labels {
 }
 
 /// A series: the name of a metric and the labels that tell it from others of that name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SeriesName {
     /// The name as it stands on the page, with its suffix (`_total`, `_bucket`).
     pub metric: Arc<str>,
@@ -92,5 +93,38 @@ impl SeriesName {
 impl fmt::Display for SeriesName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.metric, self.labels)
+    }
+}
+
+// From page to page names share memory, and need not be looked into.
+
+impl Ord for Labels {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match Arc::ptr_eq(&self.0, &other.0) {
+            true => Ordering::Equal,
+            false => self.0.cmp(&other.0),
+        }
+    }
+}
+
+impl PartialOrd for Labels {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for SeriesName {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_metric = match Arc::ptr_eq(&self.metric, &other.metric) {
+            true => Ordering::Equal,
+            false => self.metric.cmp(&other.metric),
+        };
+        by_metric.then_with(|| self.labels.cmp(&other.labels))
+    }
+}
+
+impl PartialOrd for SeriesName {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::book::OpenBook;
 use super::escape::quoted;
 use super::labels::{Labels, SeriesName};
 use super::page::{MetricKind, PageForm, Sample};
@@ -16,8 +17,10 @@ pub(super) enum Line<'a> {
     End,
     /// `# TYPE`.
     Kind(&'a str, MetricKind),
-    /// A value, and whether an exemplar stood behind it.
-    Value(SeriesName, Sample, Exemplar),
+    /// A value of the series that the book recalled, and whether an exemplar stood behind it.
+    Recalled(Sample, Exemplar),
+    /// Likewise of a series that was taken apart, with the text that names it.
+    Value(&'a str, SeriesName, Sample, Exemplar),
 }
 
 /// Whether a line has an exemplar.
@@ -27,34 +30,46 @@ pub(super) enum Exemplar {
     None,
 }
 
-/// What `line` says; none if it cannot be read, or has more labels than `most_labels`.
-///
-/// Lines of one metric stand together, so that most share the name `before`. Of a metric that is not wanted nothing is read.
+/// What `line` says; none if it cannot be read, or has more labels than `most_labels`. Of a metric that is not wanted nothing is read,
+/// and of a series that `book` recalls the value alone.
 pub(super) fn read<'a>(
     line: &'a str,
     form: PageForm,
     most_labels: usize,
-    before: &Arc<str>,
+    book: &mut OpenBook,
     wanted: fn(&str) -> bool,
 ) -> Option<Line<'a>> {
     let line = line.trim_matches(BLANK);
-    match line.strip_prefix('#') {
-        Some(comment) => Some(comment_of(comment)),
-        None if line.is_empty() => Some(Line::Nothing),
-        None if is_foreign(line, before, wanted) => Some(Line::Nothing),
-        None => value_of(line, form, most_labels, before),
+    if let Some(comment) = line.strip_prefix('#') {
+        return Some(comment_of(comment));
     }
+    if line.is_empty() {
+        return Some(Line::Nothing);
+    }
+    let recalled = match book.recall(line) {
+        Some(rest) => Some(rest),
+        None if is_foreign(line, book, wanted) => return Some(Line::Nothing),
+        None => book.recall_ahead(line),
+    };
+    if let Some(rest) = recalled {
+        let (sample, exemplar) = value(rest, form)?;
+        return Some(Line::Recalled(sample, exemplar));
+    }
+    let (name, rest) = series(line, most_labels, book)?;
+    let text = line.get(..line.len() - rest.len())?;
+    let (sample, exemplar) = value(rest, form)?;
+    Some(Line::Value(text, name, sample, exemplar))
 }
 
 /// Whether a line begins with the name of a metric that is not wanted.
-fn is_foreign(line: &str, before: &str, wanted: fn(&str) -> bool) -> bool {
+fn is_foreign(line: &str, book: &mut OpenBook, wanted: fn(&str) -> bool) -> bool {
     let end = line.find(|c: char| !is_of_name(c)).unwrap_or(line.len());
     let (name, rest) = line.split_at(end);
     let is_name = !name.is_empty() && rest.starts_with(['{', ' ', '\t']);
-    is_name && name != before && !wanted(name)
+    is_name && book.is_foreign(name, wanted)
 }
 
-const BLANK: [char; 3] = [' ', '\t', '\r'];
+pub(super) const BLANK: [char; 3] = [' ', '\t', '\r'];
 
 fn comment_of(comment: &str) -> Line<'_> {
     let mut words = comment.split(BLANK).filter(|word| !word.is_empty());
@@ -65,22 +80,24 @@ fn comment_of(comment: &str) -> Line<'_> {
     }
 }
 
-fn value_of<'a>(
-    line: &'a str,
-    form: PageForm,
-    most_labels: usize,
-    before: &Arc<str>,
-) -> Option<Line<'a>> {
+/// The series that a line is of, and what follows its name.
+fn series<'a>(line: &'a str, most_labels: usize, book: &OpenBook) -> Option<(SeriesName, &'a str)> {
     let name_end = line.find(|c: char| !is_of_name(c)).unwrap_or(line.len());
     let (name, rest) = line.split_at(name_end);
-    let rest = rest.trim_start_matches(BLANK);
-    let (name, labels, rest) = match rest.strip_prefix('{') {
+    let (name, labels, rest) = match rest.trim_start_matches(BLANK).strip_prefix('{') {
         Some(inside) => labels_of(name, inside, most_labels)?,
         None => (Cow::Borrowed(name), Labels::default(), rest),
     };
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
+    let shared = book.metric().filter(|before| ***before == *name);
+    let name = shared.map_or_else(|| name.into(), Arc::clone);
+    Some((SeriesName::new(name, labels), rest))
+}
+
+/// The value behind the name of a series, and when it was taken.
+fn value(rest: &str, form: PageForm) -> Option<(Sample, Exemplar)> {
     // An exemplar begins with ` # {`; neither a value nor a time has a `#`.
     let (rest, exemplar) = match rest.split_once('#') {
         Some((rest, _)) => (rest, Exemplar::Given),
@@ -95,9 +112,7 @@ fn value_of<'a>(
     if words.next().is_some() {
         return None;
     }
-    let sample = Sample { value, told_at_unix_ms: told_at };
-    let name = if *name == **before { Arc::clone(before) } else { name.into() };
-    Some(Line::Value(SeriesName::new(name, labels), sample, exemplar))
+    Some((Sample { value, told_at_unix_ms: told_at }, exemplar))
 }
 
 /// The name, the labels, and what follows the closing brace. A name outside of the old alphabet stands in quotes before them.
@@ -170,8 +185,8 @@ mod tests {
     use super::*;
 
     fn value(line: &str) -> Option<(String, f64, Option<i64>, Exemplar)> {
-        match read(line, PageForm::Text, 4, &"up".into(), |_| true)? {
-            Line::Value(name, sample, exemplar) => {
+        match read(line, PageForm::Text, 4, &mut OpenBook::default(), |_| true)? {
+            Line::Value(_, name, sample, exemplar) => {
                 Some((name.to_string(), sample.value, sample.told_at_unix_ms, exemplar))
             }
             _ => None,

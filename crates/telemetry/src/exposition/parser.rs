@@ -3,11 +3,11 @@
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use super::book::{OpenBook, SeriesBook};
 use super::json;
-use super::labels::SeriesName;
 use super::limits::PageLimits;
 use super::line::{self, Exemplar, Line};
-use super::page::{MetricKind, Page, PageEnd, PageError, PageForm, Sample};
+use super::page::{MetricKind, Page, PageEnd, PageError, PageForm};
 
 /// Reads a page in pieces of any size; how it is cut makes no difference.
 ///
@@ -33,8 +33,7 @@ pub struct PageParser {
     /// The first byte that is no blank.
     first: Option<u8>,
     ended: bool,
-    /// The metric of the line before.
-    before: Arc<str>,
+    book: OpenBook,
     wanted: fn(&str) -> bool,
     /// How it begins, for whoever is told that it is no page.
     start: Option<String>,
@@ -59,7 +58,7 @@ impl PageParser {
             line_is: Kept::AsLine,
             first: None,
             ended: false,
-            before: "".into(),
+            book: OpenBook::default(),
             wanted: |_| true,
             start: None,
         }
@@ -71,6 +70,15 @@ impl PageParser {
     pub const fn wanting(mut self, wanted: fn(&str) -> bool) -> Self {
         self.wanted = wanted;
         self
+    }
+
+    /// Reads the page after the one that left `book`.
+    #[cfg_attr(
+        not(any(feature = "http", test)),
+        expect(dead_code, reason = "no page has one before it")
+    )]
+    pub(crate) fn after(self, book: SeriesBook) -> Self {
+        Self { book: OpenBook::after(book), ..self }
     }
 
     /// Takes the next piece.
@@ -112,21 +120,26 @@ impl PageParser {
     ///
     /// # Errors
     /// If it is no page of metrics, or longer than may be.
-    pub fn finish(mut self) -> Result<Page, PageError> {
+    pub fn finish(self) -> Result<Page, PageError> {
+        Ok(self.end()?.0)
+    }
+
+    /// The same, and what the page after it is read with.
+    pub(crate) fn end(mut self) -> Result<(Page, SeriesBook), PageError> {
         let limit = self.limits.bytes;
         if self.page.notes.bytes > limit {
             return Err(PageError::TooLong { limit });
         }
         if self.line_is == Kept::AsArray {
             json::iterations(&self.line, &mut self.page, self.limits.series)?;
-            return Ok(self.page);
+            return Ok((self.page, SeriesBook::default()));
         }
         let Some(first) = self.first else { return Err(PageError::Empty) };
         self.last_line();
         if self.page.form == PageForm::OpenMetrics && !self.ended {
             self.page.notes.end = PageEnd::CutShort;
         }
-        if self.page.samples.is_empty() && self.page.notes.unreadable_lines > 0 {
+        if self.book.is_empty() && self.page.notes.unreadable_lines > 0 {
             let start = self.start.unwrap_or_default();
             return Err(match first {
                 b'<' => PageError::Html,
@@ -134,7 +147,10 @@ impl PageParser {
                 _ => PageError::NoMetrics { start },
             });
         }
-        Ok(self.page)
+        let mut page = self.page;
+        let (samples, book) = self.book.close(&mut page.notes);
+        page.samples = samples;
+        Ok((page, book))
     }
 
     fn keep(&mut self, piece: &[u8]) {
@@ -155,7 +171,7 @@ impl PageParser {
             self.end_line();
         } else {
             self.page.notes.end = PageEnd::CutShort;
-            if self.page.samples.is_empty() && !self.line.starts_with(b"#") {
+            if self.book.is_empty() && !self.line.starts_with(b"#") {
                 // Nothing else is there to say what it is.
                 self.unreadable();
             }
@@ -169,8 +185,9 @@ impl PageParser {
             self.line = bytes;
             let text = str::from_utf8(&self.line).ok().filter(|_| kept == Kept::AsLine);
             let (form, labels) = (self.page.form, self.limits.labels);
-            let read =
-                text.and_then(|text| line::read(text, form, labels, &self.before, self.wanted));
+            let is_full = self.book.len() >= self.limits.series;
+            let book = &mut self.book;
+            let read = text.and_then(|text| line::read(text, form, labels, book, self.wanted));
             match read {
                 Some(Line::Nothing) => {}
                 Some(Line::End) => self.ended = true,
@@ -178,9 +195,16 @@ impl PageParser {
                     let name = name.into();
                     self.declared(name, kind);
                 }
-                Some(Line::Value(name, sample, exemplar)) => {
-                    self.before = Arc::clone(&name.metric);
-                    self.value(name, sample, exemplar);
+                Some(Line::Recalled(..) | Line::Value(..)) if is_full => {
+                    self.page.notes.beyond_limit += 1;
+                }
+                Some(Line::Recalled(sample, exemplar)) => {
+                    self.page.notes.exemplars += u64::from(exemplar == Exemplar::Given);
+                    book.take_recalled(sample);
+                }
+                Some(Line::Value(text, name, sample, exemplar)) => {
+                    self.page.notes.exemplars += u64::from(exemplar == Exemplar::Given);
+                    book.take(text, name, sample);
                 }
                 None => self.unreadable(),
             }
@@ -204,22 +228,6 @@ impl PageParser {
             }
             Entry::Occupied(before) if *before.get() != kind => self.page.notes.redeclared += 1,
             Entry::Occupied(_) => {}
-        }
-    }
-
-    fn value(&mut self, name: SeriesName, sample: Sample, exemplar: Exemplar) {
-        let notes = &mut self.page.notes;
-        notes.exemplars += u64::from(exemplar == Exemplar::Given);
-        let is_full = self.page.samples.len() >= self.limits.series;
-        match self.page.samples.entry(name) {
-            Entry::Occupied(before) => {
-                notes.duplicates += 1;
-                notes.first_duplicate.get_or_insert_with(|| before.key().to_string());
-            }
-            Entry::Vacant(_) if is_full => notes.beyond_limit += 1,
-            Entry::Vacant(place) => {
-                place.insert(sample);
-            }
         }
     }
 

@@ -7,7 +7,7 @@ use fizeau_core::Nanos;
 
 use super::address::{below, shown};
 use super::error::{FetchError, FetchErrorKind};
-use crate::exposition::{Page, PageForm, PageLimits, PageParser};
+use crate::exposition::{Page, PageForm, PageLimits, PageParser, SeriesBook};
 use crate::secret::Secret;
 use crate::source::Source;
 use crate::vocabulary::meaning_of;
@@ -75,6 +75,8 @@ pub struct PageSource {
     url: Secret,
     shown: String,
     settings: PageSettings,
+    /// What the next page is read with.
+    book: SeriesBook,
 }
 
 impl PageSource {
@@ -99,7 +101,13 @@ impl PageSource {
             .user_agent("fizeau")
             .build()
             .new_agent();
-        Self { agent, shown: shown(&url), url: Secret::new(url), settings }
+        Self {
+            agent,
+            shown: shown(&url),
+            url: Secret::new(url),
+            settings,
+            book: SeriesBook::default(),
+        }
     }
 
     /// The page that an endpoint has beside its API: `/metrics`, `/v1` at the end of its base left out.
@@ -120,7 +128,7 @@ impl PageSource {
         &self.shown
     }
 
-    fn fetch(&self) -> Result<Page, FetchErrorKind> {
+    fn fetch(&mut self) -> Result<Page, FetchErrorKind> {
         let mut request = self.agent.get(self.url.expose()).header("Accept", ACCEPT);
         for (name, value) in &self.settings.headers {
             request = request.header(name, value.expose());
@@ -137,12 +145,18 @@ impl PageSource {
         self.read(form, &mut response.body_mut().as_reader())
     }
 
-    fn read(&self, form: PageForm, body: &mut impl Read) -> Result<Page, FetchErrorKind> {
-        let mut parser = PageParser::new(form, self.settings.limits).wanting(self.settings.wanted);
+    fn read(&mut self, form: PageForm, body: &mut impl Read) -> Result<Page, FetchErrorKind> {
+        let PageSettings { limits, wanted, .. } = self.settings;
+        let book = std::mem::take(&mut self.book);
+        let mut parser = PageParser::new(form, limits).wanting(wanted).after(book);
         let mut piece = vec![0; PIECE];
         loop {
             let length = match body.read(&mut piece) {
-                Ok(0) => return Ok(parser.finish()?),
+                Ok(0) => {
+                    let (page, book) = parser.end()?;
+                    self.book = book;
+                    return Ok(page);
+                }
                 Ok(length) => length,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(self.broken(&ureq::Error::from(error))),

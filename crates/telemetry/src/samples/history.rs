@@ -93,20 +93,29 @@ impl History {
         }
         let number = self.first_page + self.fetches.len() as u64;
         self.fetches.push_back(fetch);
-        for (name, sample) in page.samples.iter().filter(|(name, _)| is_wanted(&name.metric)) {
+        // Both are in order of names, and most are on both.
+        let mut known = self.tracks.iter_mut().peekable();
+        let mut new = Vec::new();
+        let mut last: Option<(&str, bool)> = None;
+        for (name, sample) in &page.samples {
+            let is_as_before = last.filter(|(metric, _)| *metric == &*name.metric);
+            let is_one = is_as_before.map_or_else(|| is_wanted(&name.metric), |(_, is)| is);
+            last = Some((&name.metric, is_one));
+            if !is_one {
+                continue;
+            }
             self.not_numbers += u64::from(!sample.value.is_finite());
-            let track = match self.tracks.get_mut(name) {
-                Some(track) => track,
-                None => match self.new_track(name, number) {
-                    Some(track) => track,
-                    None => {
-                        self.left_out += 1;
-                        continue;
-                    }
-                },
-            };
-            track.note(number, Said::number(sample.value));
-            track.seen_on = number;
+            while known.next_if(|(known, _)| *known < name).is_some() {}
+            match known.next_if(|(known, _)| *known == name) {
+                Some((_, track)) => track.see(number, sample.value),
+                None => new.push((name, sample.value)),
+            }
+        }
+        for (name, value) in new {
+            match self.new_track(name, number) {
+                Some(track) => track.see(number, value),
+                None => self.left_out += 1,
+            }
         }
         let is_cut = page.notes.end == PageEnd::CutShort;
         let missing = if is_cut { Said::UNCLEAR } else { Said::NOTHING };

@@ -61,6 +61,12 @@ pub(super) struct Track {
 }
 
 impl Track {
+    /// Notes that page number `page` has that value, which may be no number.
+    pub(super) fn see(&mut self, page: u64, value: f64) {
+        self.note(page, Said::number(value));
+        self.seen_on = page;
+    }
+
     /// Notes what page number `page` has.
     pub(super) fn note(&mut self, page: u64, said: Said) {
         if self.changes.last().is_none_or(|(_, last)| !last.is_as(said)) {

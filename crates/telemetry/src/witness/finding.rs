@@ -5,9 +5,9 @@ use std::fmt;
 use fizeau_core::{Millis, Nanos};
 use serde::{Deserialize, Serialize};
 
-use super::gap::ClientWindow;
+use super::gap::{ClientLatency, ClientWindow, are_of_as_many};
 use crate::device::{DeviceWindow, device_count};
-use crate::server::{ServerWindow, ToldCounter};
+use crate::server::{ServerWindow, ToldCounter, ToldHistogram};
 use crate::window::GaugeOver;
 
 /// Which tokens.
@@ -91,6 +91,15 @@ pub enum TelemetryFinding {
         /// How many serve.
         serving: u64,
     },
+    /// The server has a latency of other requests than the client, so that there is no gap between the two.
+    RequestsDiffer {
+        /// Which: `TTFT`, `TPOT`, `E2EL`.
+        latency: String,
+        /// Of how many requests the client has it.
+        client: u64,
+        /// Of how many the server.
+        server: u64,
+    },
     /// Power or heat lowered a device's clocks.
     Throttled {
         /// Which device: its number or name.
@@ -164,6 +173,10 @@ impl fmt::Display for TelemetryFinding {
                 f,
                 "pages tell of {told} devices, and {serving} serve: which of them took the energy of a token is not known"
             ),
+            Self::RequestsDiffer { latency, client, server } => write!(
+                f,
+                "the client has {latency} of {client} requests, the server of {server}: their gap is not known"
+            ),
             Self::Throttled { device, share } => {
                 write!(f, "power or heat lowered the clocks of device {device}")?;
                 share.map_or(Ok(()), |share| write!(f, " for {:.0} % of the time", share * 100.0))
@@ -222,6 +235,24 @@ pub fn findings(
 }
 
 impl TelemetryFinding {
+    /// The latencies of which client and server have other requests than each other, where both have any.
+    pub fn other_requests<'a>(
+        client: &'a ClientWindow,
+        server: &'a ServerWindow,
+    ) -> impl Iterator<Item = Self> + 'a {
+        let all: [(&str, ClientLatency, Option<&ToldHistogram>); 3] = [
+            ("TTFT", client.ttft, server.ttft.as_ref()),
+            ("TPOT", client.tpot, server.tpot.as_ref()),
+            ("E2EL", client.e2el, server.e2el.as_ref()),
+        ];
+        all.into_iter().filter_map(|(latency, client, told)| {
+            let told = told.filter(|told| !are_of_as_many(client, told))?;
+            let (client, server) = (client.requests(), told.figure.count.delta.round() as u64);
+            let latency = latency.to_owned();
+            (client > 0 && server > 0).then_some(Self::RequestsDiffer { latency, client, server })
+        })
+    }
+
     /// That pages tell of other devices than the `serving` ones; none where they tell of as many, or of none at all.
     #[must_use]
     pub fn other_devices(devices: &[DeviceWindow], serving: u64) -> Option<Self> {

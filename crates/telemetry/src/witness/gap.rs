@@ -16,15 +16,50 @@ pub struct ClientWindow {
     pub completed: u64,
     /// Requests that ended otherwise: the server may have worked on them.
     pub failed: u64,
-    /// The mean time to first token.
-    pub mean_ttft: Option<Millis>,
-    /// The mean time per output token, each request counting alike.
-    pub mean_tpot: Option<Millis>,
-    /// The mean end-to-end latency.
-    pub mean_e2el: Option<Millis>,
+    /// Time to first token, of all requests that had one: those that failed behind it too, and probes.
+    pub ttft: ClientLatency,
+    /// Time per output token, of those that ended well, each counting alike.
+    pub tpot: ClientLatency,
+    /// End-to-end latency, of those that ended well.
+    pub e2el: ClientLatency,
 }
 
-/// A latency as both sides have it, in means, since those are what a histogram tells exactly.
+/// A latency of the client's requests, added up.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ClientLatency {
+    sum_ms: f64,
+    requests: u64,
+}
+
+impl ClientLatency {
+    /// Takes in that of one more request.
+    pub fn add(&mut self, latency: Millis) {
+        self.sum_ms += latency.get();
+        self.requests += 1;
+    }
+
+    /// How many requests.
+    #[must_use]
+    pub const fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Their mean; none without any.
+    #[must_use]
+    pub fn mean(&self) -> Option<Millis> {
+        (self.requests > 0).then(|| Millis::new(self.sum_ms / self.requests as f64))
+    }
+}
+
+impl FromIterator<Millis> for ClientLatency {
+    fn from_iter<I: IntoIterator<Item = Millis>>(latencies: I) -> Self {
+        let mut sum = Self::default();
+        latencies.into_iter().for_each(|latency| sum.add(latency));
+        sum
+    }
+}
+
+/// A latency as both sides have it, of the same requests, in means, since those are what a histogram tells exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyGap {
@@ -34,8 +69,8 @@ pub struct LatencyGap {
     /// The server's mean.
     #[serde(rename = "server_ms")]
     pub server: Millis,
-    /// The client's less the server's: the network, HTTP, and queues before the server's own clock starts. Below zero where the two
-    /// are not of the same requests, or the server counts what the client does not.
+    /// The client's less the server's: the network, HTTP, and queues before the server's own clock starts. Below zero where the server
+    /// counts what the client does not.
     #[serde(rename = "gap_ms")]
     pub gap: Millis,
 }
@@ -47,8 +82,10 @@ impl LatencyGap {
         Self { client, server, gap: Millis::new(client.get() - server.get()) }
     }
 
-    fn of(client: Option<Millis>, server: Option<&ToldHistogram>) -> Option<Self> {
-        Some(Self::new(client?, Millis::new(server?.figure.mean?)))
+    /// None where the two are not of as many requests: the difference of their means would be that of the requests.
+    fn of(client: ClientLatency, server: Option<&ToldHistogram>) -> Option<Self> {
+        let told = server.filter(|told| are_of_as_many(client, told))?;
+        Some(Self::new(client.mean()?, Millis::new(told.figure.mean?)))
     }
 
     /// The gap as a share of the client's latency; none at zero.
@@ -56,6 +93,12 @@ impl LatencyGap {
     pub fn share(&self) -> Option<f64> {
         Some(self.gap / self.client).filter(|share| share.is_finite())
     }
+}
+
+/// Whether client and server have the latency of as many requests, within what is known of the server's count.
+pub(super) fn are_of_as_many(client: ClientLatency, server: &ToldHistogram) -> bool {
+    let count = server.figure.count;
+    (count.low.round()..=count.high.round()).contains(&(client.requests as f64))
 }
 
 /// The gaps between client and server, by name.
@@ -79,9 +122,9 @@ impl ServerGaps {
     #[must_use]
     pub fn of(client: &ClientWindow, server: &ServerWindow) -> Self {
         Self {
-            ttft: LatencyGap::of(client.mean_ttft, server.ttft.as_ref()),
-            tpot: LatencyGap::of(client.mean_tpot, server.tpot.as_ref()),
-            e2el: LatencyGap::of(client.mean_e2el, server.e2el.as_ref()),
+            ttft: LatencyGap::of(client.ttft, server.ttft.as_ref()),
+            tpot: LatencyGap::of(client.tpot, server.tpot.as_ref()),
+            e2el: LatencyGap::of(client.e2el, server.e2el.as_ref()),
         }
     }
 }

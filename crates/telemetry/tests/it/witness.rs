@@ -66,9 +66,22 @@ fn a_gauge_that_stands_still_is_stale() {
 
 #[test]
 fn gaps_have_names() {
-    let client = ClientWindow { mean_ttft: Some(Millis::new(150.0)), ..ClientWindow::default() };
-    let gaps = ServerGaps::of(&client, &server());
+    let of = |requests| ClientWindow {
+        ttft: std::iter::repeat_n(Millis::new(150.0), requests).collect(),
+        ..ClientWindow::default()
+    };
+    let (server, client) = (server(), of(21));
+    let gaps = ServerGaps::of(&client, &server);
     let ttft = gaps.ttft.unwrap();
     assert!((ttft.gap.get() - (150.0 - 2_600.0 / 21.0)).abs() < 1e-9);
     assert_eq!((gaps.tpot, gaps.e2el), (None, None));
+    assert_eq!(TelemetryFinding::other_requests(&client, &server).next(), None);
+    // Means of other requests are not held against each other.
+    let other = of(20);
+    assert_eq!(ServerGaps::of(&other, &server), ServerGaps::default());
+    let words = TelemetryFinding::other_requests(&other, &server).map(|found| found.to_string());
+    assert_eq!(
+        words.collect::<Vec<_>>(),
+        ["the client has TTFT of 20 requests, the server of 21: their gap is not known"]
+    );
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use fizeau_core::{
-    Clock, Connection, Failure, FailureClass, Marks, Outcome, Stamp, StampSource, Tokens,
+    Clock, Connection, Failure, FailureClass, Marks, Nanos, Outcome, Stamp, StampSource, Tokens,
 };
 use hyper::StatusCode;
 
@@ -28,6 +28,7 @@ pub(super) struct HttpCall<'t, C> {
     endpoint: &'t Endpoint<C>,
     marks: Marks,
     connection: Connection,
+    round_trip: Option<Nanos>,
     stamps: StampSource,
     watchdog: Watchdog,
     /// The socket's account of the request, once there is a connection.
@@ -62,6 +63,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
             asked,
             marks,
             connection: Connection::Fresh,
+            round_trip: None,
             stamps: StampSource::User,
             watchdog: Watchdog::new(transport.clock.now(), *transport.target.limits()),
             log: None,
@@ -87,6 +89,11 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
 
     pub(super) const fn connection(&self) -> Connection {
         self.connection
+    }
+
+    /// The shortest round trip on the connection, as the kernel knew it when the reply ended.
+    pub(super) const fn round_trip(&self) -> Option<Nanos> {
+        self.round_trip
     }
 
     /// Who stamped what came.
@@ -234,6 +241,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         let ended =
             poll_fn(|cx| reading.poll(cx, &mut transport.scratch.borrow_mut(), &transport.clock));
         let EndedBody { wire, content, how } = ended.await;
+        self.round_trip = wire.round_trip();
         let end = match how {
             Ok(BodyEnding::Whole) => {
                 self.marks.end = log.last_read();

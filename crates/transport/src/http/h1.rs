@@ -18,7 +18,7 @@ use std::task::{Context, Poll, ready};
 use std::{fmt, mem};
 
 use bytes::Bytes;
-use fizeau_core::Clock;
+use fizeau_core::{Clock, Nanos};
 use hyper::Method;
 use hyper::header::HeaderMap;
 use tokio::io::AsyncWrite;
@@ -67,6 +67,10 @@ impl<C: Clock> H1<C> {
 
     pub(super) fn log(&self) -> &Arc<IoLog> {
         self.io.log()
+    }
+
+    pub(super) fn round_trip(&self) -> Option<Nanos> {
+        self.io.round_trip()
     }
 
     /// Begins a request; [`H1::poll_head`] sends it.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::ready;
 use std::task::{Context, Poll, Waker};
 
-use fizeau_core::Clock;
+use fizeau_core::{Clock, Nanos};
 #[cfg(feature = "tls")]
 use tokio::io::AsyncBufRead;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -35,6 +35,15 @@ impl<C: Clock> Io<C> {
             Self::Plain(socket) => socket.log(),
             #[cfg(feature = "tls")]
             Self::Tls(stream) => stream.get_ref().0.log(),
+        }
+    }
+
+    /// The shortest round trip that the kernel has seen on the socket underneath.
+    pub(super) fn round_trip(&self) -> Option<Nanos> {
+        match self {
+            Self::Plain(socket) => socket.round_trip(),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.get_ref().0.round_trip(),
         }
     }
 

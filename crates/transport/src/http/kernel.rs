@@ -6,6 +6,8 @@
 //! same moment: a clock that was set cannot hurt but within that age.
 //!
 //! See `Documentation/networking/timestamping.rst` in the Linux sources, sections 1.3.1 and 2.1.
+//!
+//! [`least_round_trip`] asks the kernel what it knows of a connection's way.
 
 #![allow(unsafe_code, reason = "the standard library reads no ancillary data")]
 #![deny(clippy::undocumented_unsafe_blocks)]
@@ -13,7 +15,7 @@
 pub(crate) use system::wall_clock_error;
 #[cfg(target_os = "linux")]
 pub(super) use system::{EpollFd, hear};
-pub(super) use system::{enable, peek, receive};
+pub(super) use system::{enable, least_round_trip, peek, receive};
 
 #[cfg(target_os = "linux")]
 mod system {
@@ -129,6 +131,32 @@ mod system {
         usize::try_from(got).map_err(|_| io::Error::last_os_error())
     }
 
+    /// The shortest round trip of the connection that `socket` is, by the kernel's account of the last five minutes
+    /// (`net.ipv4.tcp_min_rtt_wlen`). The smoothed one beside it has what the server waits before it acknowledges a request,
+    /// which may be longer than the way. None where the kernel has seen none, or is older than 4.6.
+    pub(in crate::http) fn least_round_trip(socket: &impl AsRawFd) -> Option<Nanos> {
+        let mut info = [0_u32; TCP_INFO_WORDS];
+        let mut length = size_of_val(&info) as libc::socklen_t;
+        // SAFETY: pointer and length are those of `info`, borrowed for writing, which any bits are a value of; both outlive the call.
+        let done = unsafe {
+            libc::getsockopt(
+                socket.as_raw_fd(),
+                libc::IPPROTO_TCP,
+                libc::TCP_INFO,
+                info.as_mut_ptr().cast(),
+                &raw mut length,
+            )
+        };
+        let is_whole = done == 0 && usize::try_from(length).ok()? == size_of_val(&info);
+        let [.., micros] = info;
+        // Zero is none as well, and all bits set are the kernel's word for it.
+        (is_whole && (1..u32::MAX).contains(&micros)).then(|| Nanos::from_micros(micros.into()))
+    }
+
+    /// The words of `tcp_info` up to and with `tcpi_min_rtt`, which lies at byte 148 (`include/uapi/linux/tcp.h`; fields are only
+    /// ever added behind the last).
+    const TCP_INFO_WORDS: usize = 38;
+
     /// The stamp in a message's ancillary data, by the wall clock; none where it is zero, the kernel's word for
     /// none.
     ///
@@ -237,6 +265,11 @@ mod system {
     }
 
     /// Never known: only Linux is asked.
+    pub(in crate::http) fn least_round_trip<S>(_: &S) -> Option<Nanos> {
+        None
+    }
+
+    /// Never known: only Linux is asked.
     pub(crate) fn wall_clock_error() -> Option<Nanos> {
         None
     }
@@ -265,9 +298,9 @@ mod tests {
     use std::io::{ErrorKind, Write};
     use std::net::{TcpListener, TcpStream};
 
-    use fizeau_core::Clock;
+    use fizeau_core::{Clock, Nanos};
 
-    use super::{enable, receive};
+    use super::{enable, least_round_trip, receive};
     use crate::clock::MonotonicClock;
 
     /// The first stamps may be missing: the kernel takes a moment to begin.
@@ -296,6 +329,15 @@ mod tests {
         });
         let (before, age, after) = stamped.expect("a kernel that stamps");
         assert!(after.since(before).unwrap() >= age, "{age} within {before:?} to {after:?}");
+    }
+
+    #[test]
+    fn a_connection_has_a_round_trip_since_its_handshake_and_nothing_else_has() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let round_trip = least_round_trip(&near).unwrap();
+        assert!(round_trip > Nanos::ZERO && round_trip < Nanos::from_secs(1), "{round_trip}");
+        assert_eq!(least_round_trip(&std::fs::File::open("/dev/null").unwrap()), None);
     }
 
     #[test]

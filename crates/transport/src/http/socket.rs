@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use fizeau_core::{Clock, StampSource};
+use fizeau_core::{Clock, Nanos, StampSource};
 use memchr::memmem;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
@@ -101,6 +101,14 @@ impl<C> Stamped<C> {
     /// The account that it keeps.
     pub(super) const fn log(&self) -> &Arc<IoLog> {
         &self.log
+    }
+
+    /// The shortest round trip that the kernel has seen on it.
+    pub(super) fn round_trip(&self) -> Option<Nanos> {
+        match &self.stream {
+            HeardStream::Runtime(stream) => kernel::least_round_trip(stream),
+            HeardStream::Loop(line) => kernel::least_round_trip(line.stream()),
+        }
     }
 
     /// The start of `into` that the next read is to fill, so that it takes one message and not two: those that waited

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use fizeau_core::Clock;
+use fizeau_core::{Clock, Nanos};
 
 use super::h1::{H1, ReplyHead};
 use super::h2::H2;
@@ -73,6 +73,15 @@ impl<C: Clock> DrivenConnection<C> {
         match self {
             Self::H1(h1) => h1.log(),
             Self::H2(h2) => h2.log(),
+        }
+    }
+
+    /// The shortest round trip that the kernel has seen on the socket underneath; of one that many requests share at a time, which
+    /// its own task has, none.
+    pub(super) fn round_trip(&self) -> Option<Nanos> {
+        match self {
+            Self::H1(h1) => h1.round_trip(),
+            Self::H2(_) => None,
         }
     }
 

@@ -55,6 +55,7 @@ async fn every_trap_over_a_socket() {
         let tape = ask(transport).await;
         assert!(tape.arrivals.is_sorted_by_key(|arrival| arrival.at), "{}", case.name);
         assert!(tape.arrivals.is_sorted_by_key(|arrival| arrival.read), "{}", case.name);
+        assert_eq!(tape.round_trip.is_some(), cfg!(target_os = "linux"), "{}", case.name);
         case.check(&Reply {
             arrivals: tape.arrivals,
             token_source: tape.token_source,

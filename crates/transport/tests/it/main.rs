@@ -16,6 +16,7 @@ mod natives;
 mod ndjson;
 mod own;
 mod probe;
+mod profiler;
 mod proxy;
 mod relay;
 mod repeats;
