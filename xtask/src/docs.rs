@@ -17,6 +17,8 @@ const HOLD_PAGES: [&str; 2] = ["deciding::", "whatif::"];
 /// # Errors
 /// If a page's command does not run, or mdBook is not installed.
 pub(crate) fn run() -> Result<ExitCode> {
+    // Before minutes of work: what is missing is said at once.
+    tool::MDBOOK.command()?;
     let mut pages = cargo::command();
     pages.args([
         "test",

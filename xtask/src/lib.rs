@@ -129,7 +129,7 @@ enum Task {
     Mutants {
         /// Only these crates
         crates: Vec<String>,
-        /// A part of the mutants, as `0/20`: the first twentieth
+        /// A part of the mutants, as `0/20`: every twentieth, from the first on
         #[arg(long)]
         shard: Option<String>,
     },

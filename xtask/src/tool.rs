@@ -1,6 +1,7 @@
-//! Programs of others that only some commands need: found, or told how to be had.
+//! Programs of others that only some commands need: found on the path or in `target/tools`, or told how to be had.
 
-use std::ffi::OsStr;
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Result, bail};
@@ -17,17 +18,19 @@ pub(crate) struct Tool {
 }
 
 pub(crate) const MDBOOK: Tool =
-    Tool { words: &["mdbook"], install: "cargo install --locked mdbook" };
-pub(crate) const MUTANTS: Tool =
-    Tool { words: &["cargo", "mutants"], install: "cargo install --locked cargo-mutants" };
+    Tool { words: &["mdbook"], install: "cargo install --locked --root target/tools mdbook" };
+pub(crate) const MUTANTS: Tool = Tool {
+    words: &["cargo", "mutants"],
+    install: "cargo install --locked --root target/tools cargo-mutants",
+};
 pub(crate) const SEMVER_CHECKS: Tool = Tool {
     words: &["cargo", "semver-checks"],
-    install: "cargo install --locked cargo-semver-checks",
+    install: "cargo install --locked --root target/tools cargo-semver-checks",
 };
 /// Its sanitizers are of the nightly compiler alone.
 pub(crate) const FUZZ: Tool = Tool {
     words: &["rustup", "run", "nightly", "cargo", "fuzz"],
-    install: "rustup toolchain install nightly && cargo install --locked cargo-fuzz",
+    install: "rustup toolchain install nightly && cargo install --locked --root target/tools cargo-fuzz",
 };
 
 impl Tool {
@@ -53,9 +56,17 @@ impl Tool {
     fn call(self) -> Command {
         let (program, args) = self.words.split_first().unwrap_or((&"", &[]));
         let mut command = Command::new(program);
-        command.args(args).current_dir(cargo::root());
+        command.args(args).current_dir(cargo::root()).env("PATH", path());
         command
     }
+}
+
+/// Where programs are looked for: first where the repository keeps its own, so that nothing need be installed for all of a machine.
+fn path() -> OsString {
+    let own = cargo::root().join("target/tools/bin");
+    let others = env::var_os("PATH").unwrap_or_default();
+    let all = std::iter::once(own).chain(env::split_paths(&others));
+    env::join_paths(all).unwrap_or_else(|_| others.clone())
 }
 
 /// 0 where it went well, else 1.

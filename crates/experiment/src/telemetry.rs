@@ -119,11 +119,11 @@ impl TelemetrySpec {
             let mut missing: Option<Missing> = None;
             for page in places {
                 match telemetry.tried(&page, &hosts) {
-                    Ok(keys) => {
+                    Ok(key) => {
                         missing = None;
                         // What is read twice would be counted twice.
                         if !telemetry.reads(&page) {
-                            telemetry.pages.push((page, keys));
+                            telemetry.pages.push((page, key));
                         }
                         break;
                     }
@@ -161,9 +161,9 @@ impl fmt::Debug for Address {
 
 /// Whether a page is asked with the headers that were given: whose page it is cannot be known before it is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keys {
-    Sent,
-    Kept,
+enum ApiKey {
+    Attached,
+    Withheld,
 }
 
 /// The host of `url`, without user and port.
@@ -178,7 +178,7 @@ fn host(url: &str) -> &str {
 /// The pages that are read beside the levels of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Telemetry {
-    pages: Vec<(Address, Keys)>,
+    pages: Vec<(Address, ApiKey)>,
     /// The GPUs of this machine that are read too.
     #[cfg(feature = "nvml")]
     gpus: Option<DeviceChoice>,
@@ -199,10 +199,10 @@ impl Telemetry {
         self.pages.is_empty() && self.gpus.is_none()
     }
 
-    fn source(&self, page: &Address, keys: Keys) -> PageSource {
-        let settings = match keys {
-            Keys::Sent => self.settings.clone(),
-            Keys::Kept => self.bare.clone(),
+    fn source(&self, page: &Address, key: ApiKey) -> PageSource {
+        let settings = match key {
+            ApiKey::Attached => self.settings.clone(),
+            ApiKey::Withheld => self.bare.clone(),
         };
         match page {
             Address::At(url) => PageSource::new(url, settings),
@@ -213,25 +213,25 @@ impl Telemetry {
 
     /// Whether this page is one of those that are read: as far as its address goes, without a query.
     fn reads(&self, page: &Address) -> bool {
-        let address = |page| self.source(page, Keys::Kept).address().to_owned();
+        let address = |page| self.source(page, ApiKey::Withheld).address().to_owned();
         self.pages.iter().any(|(read, _)| address(read) == address(page))
     }
 
     /// How to ask for this page, if there is one with anything on it that is known, and if not why: on one of `hosts`, which are the
     /// server's, with the headers, elsewhere without them unless it wants them.
-    fn tried(&self, page: &Address, hosts: &[String]) -> Result<Keys, Missing> {
+    fn tried(&self, page: &Address, hosts: &[String]) -> Result<ApiKey, Missing> {
         let is_elsewhere = match page {
             Address::At(url) => !hosts.iter().any(|own| own.eq_ignore_ascii_case(host(url))),
             Address::Beside(_) | Address::BesideTensorrtLlm(_) => false,
         };
-        match is_elsewhere.then(|| self.asked(page, Keys::Kept)) {
-            None | Some(Err(Missing::Refused(_))) => self.asked(page, Keys::Sent),
+        match is_elsewhere.then(|| self.asked(page, ApiKey::Withheld)) {
+            None | Some(Err(Missing::Refused(_))) => self.asked(page, ApiKey::Attached),
             Some(asked) => asked,
         }
     }
 
-    fn asked(&self, page: &Address, keys: Keys) -> Result<Keys, Missing> {
-        let mut source = self.source(page, keys);
+    fn asked(&self, page: &Address, key: ApiKey) -> Result<ApiKey, Missing> {
+        let mut source = self.source(page, key);
         let told = source.page().map_err(|error| match &error.kind {
             FetchErrorKind::TooSlow { .. } | FetchErrorKind::Connection(_) => {
                 Missing::NoAnswer(error.to_string())
@@ -240,7 +240,7 @@ impl Telemetry {
             _ => Missing::Answered(error.to_string()),
         })?;
         match told.samples.is_empty() {
-            false => Ok(keys),
+            false => Ok(key),
             true => Err(Missing::Answered(format!(
                 "{}: a page of metrics, of which none is of a program that is known",
                 source.address()

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use fizeau_roofline::{
     Calibration, CalibrationFit, CalibrationSample, Device, ErrorSummary, JudgedFit, KnownModel,
-    MeasuredRow, MeasuredTable, Model, RowDoubt, System,
+    MeasuredRow, MeasuredTable, Model, RowExclusion, System,
 };
 
 const PUBLISHED: [&str; 2] = [
@@ -100,8 +100,8 @@ fn family(name: &str) -> String {
 
 /// Levels that nothing is doubtful about; the others are counted by what is.
 fn kept(levels: Vec<Level>) -> Vec<Level> {
-    let doubts = RowDoubt::screen(&levels);
-    let mut out: BTreeMap<(RowDoubt, String), usize> = BTreeMap::new();
+    let doubts = RowExclusion::screen(&levels);
+    let mut out: BTreeMap<(RowExclusion, String), usize> = BTreeMap::new();
     for ((level, _), doubt) in levels.iter().zip(&doubts) {
         if let Some(doubt) = doubt {
             let series = format!("{} {}", pair(level), level.model);

@@ -28,7 +28,7 @@ pub use measured::{MeasuredError, MeasuredRow, MeasuredTable};
 pub use predict::{ConstantUse, Prediction, Predictor};
 pub use regime::OutsideRegime;
 pub use sample::{CalibrationSample, CalibrationSampleError};
-pub use screening::RowDoubt;
+pub use screening::RowExclusion;
 pub use shipped::{CalibrationEvidence, ShippedCalibration};
 pub use step::CalibratedStepTime;
 pub use validation::{ErrorSummary, JudgedFit};
@@ -186,11 +186,11 @@ impl Calibration {
     /// What `engine` is called in what was fitted, however it is written.
     fn engine_as_fitted<'a>(&'a self, engine: &'a str) -> &'a str {
         let mut fitted = self.groups.own.keys().filter_map(|scope| match scope {
-            Scope::EngineAnywhere(engine) => Some(engine.as_str()),
+            Scope::EngineOnAnyDevice(engine) => Some(engine.as_str()),
             _ => None,
         });
         let same = |fitted: &&str| engine::is_same(fitted, engine);
-        let exact = self.groups.own.contains_key(&Scope::EngineAnywhere(engine.to_owned()));
+        let exact = self.groups.own.contains_key(&Scope::EngineOnAnyDevice(engine.to_owned()));
         if exact { engine } else { fitted.find(same).unwrap_or(engine) }
     }
 }

@@ -112,7 +112,7 @@ pub use calibration::{
     CalibrationEvidence, CalibrationFileError, CalibrationFit, CalibrationFitError,
     CalibrationLoads, CalibrationSample, CalibrationSampleError, Constant, ConstantUse, Constants,
     DesignedLoad, ErrorSummary, FitSummary, FittedConstant, JudgedFit, MeasuredError, MeasuredRow,
-    MeasuredTable, OutsideRegime, PassScope, Prediction, Predictor, RowDoubt, Scope,
+    MeasuredTable, OutsideRegime, PassScope, Prediction, Predictor, RowExclusion, Scope,
     ShippedCalibration, UnknownConstant,
 };
 pub use chunking::ChunkedLoad;

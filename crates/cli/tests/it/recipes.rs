@@ -80,7 +80,20 @@ fn scripts_name_variables_that_are_read_and_start_nothing_twice() {
         }
     }
     assert!(recipe("slurm.sbatch").contains("srun -K1"));
-    assert!(recipe("Containerfile").contains("ENTRYPOINT [\"fizeau\"]"));
+}
+
+/// No container is built here: its file is held as text.
+#[test]
+fn the_container_is_built_from_features_that_there_are_and_without_what_lies_in_target() {
+    let file = recipe("Containerfile");
+    assert!(file.contains("ENTRYPOINT [\"fizeau\"]"), "{file}");
+    let features = file.lines().find_map(|line| line.split_once("--features ")).unwrap().1;
+    let manifest = include_str!("../../Cargo.toml");
+    for feature in features.split(',') {
+        assert!(manifest.contains(&format!("\n{feature} = [")), "{feature}");
+    }
+    let ignored = include_str!("../../../../.dockerignore");
+    assert!(ignored.lines().any(|line| line == "/target"), "{ignored}");
 }
 
 /// The command line of each is one that the program takes, but for the server, which nobody is told here.

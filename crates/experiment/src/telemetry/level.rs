@@ -16,7 +16,7 @@ use fizeau_transport::MonotonicClock;
 #[cfg(feature = "nvml")]
 use super::local_gpus::ADDRESS;
 use super::passes::{PassCounts, PassStream};
-use super::{Address, Keys, Telemetry};
+use super::{Address, ApiKey, Telemetry};
 use crate::input::ExperimentError;
 
 /// How long a level waits for a page before it begins and after it ends, when nothing of it is in flight.
@@ -51,8 +51,8 @@ impl LevelScrapers {
         let Some(telemetry) = telemetry else { return Ok(Self::default()) };
         let interval = telemetry.interval;
         let settings = ScrapeSettings { interval, ..ScrapeSettings::default() };
-        let start = |(page, keys): &(Address, Keys)| {
-            let source = telemetry.source(page, *keys);
+        let start = |(page, key): &(Address, ApiKey)| {
+            let source = telemetry.source(page, *key);
             let address = source.address().to_owned();
             let scraper = Scraper::start(source, telemetry.clock, settings);
             scraper.map(|scraper| (address, scraper))
@@ -115,7 +115,7 @@ impl LevelScrapers {
 fn pages_since(warmed_up: Stamp, scrapers: Vec<(String, Scraper)>) -> Vec<ScrapedPages> {
     let stop = |(address, scraper): (_, Scraper)| {
         let mut report = scraper.stop();
-        report.history.forget_asked_before(warmed_up);
+        report.history.forget_requested_before(warmed_up);
         ScrapedPages { address, report }
     };
     scrapers.into_iter().map(stop).collect()

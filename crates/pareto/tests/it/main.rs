@@ -1,6 +1,7 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod answers;
 mod bend;
 mod capacity;
 mod choosing;

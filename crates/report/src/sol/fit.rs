@@ -124,7 +124,7 @@ impl CalibrationFitView<'_> {
     fn unusual(&self) -> Vec<String> {
         let groups = self.fit.calibration.groups();
         let own =
-            groups.filter(|group| !matches!(group.scope, Scope::All | Scope::EngineAnywhere(_)));
+            groups.filter(|group| !matches!(group.scope, Scope::All | Scope::EngineOnAnyDevice(_)));
         let each = own.flat_map(|group| group.unusual().map(move |estimate| (group, estimate)));
         let said = each.map(|(group, estimate)| {
             let (unit, scale) = shown_in(estimate.constant);

@@ -164,7 +164,7 @@ impl GroupEntry {
         let (device, engine) = match &group.scope {
             Scope::All => (None, None),
             Scope::Device(device) => (Some(device.clone()), None),
-            Scope::EngineAnywhere(engine) => (None, Some(engine.clone())),
+            Scope::EngineOnAnyDevice(engine) => (None, Some(engine.clone())),
             Scope::Engine { device, engine } => (Some(device.clone()), Some(engine.clone())),
         };
         let constants = group.estimates.iter().map(|estimate| {
@@ -180,7 +180,7 @@ impl GroupEntry {
     fn constants(self) -> Result<Constants, CalibrationFileError> {
         let scope = match (self.device, self.engine) {
             (None, None) => Scope::All,
-            (None, Some(engine)) => Scope::EngineAnywhere(engine),
+            (None, Some(engine)) => Scope::EngineOnAnyDevice(engine),
             (Some(device), None) => Scope::Device(device),
             (Some(device), Some(engine)) => Scope::Engine { device, engine },
         };

@@ -19,7 +19,7 @@ pub enum Scope {
     /// One device, whatever the engine.
     Device(String),
     /// One engine, whatever the device.
-    EngineAnywhere(String),
+    EngineOnAnyDevice(String),
     /// One device and engine.
     Engine {
         /// The device's name.
@@ -34,7 +34,7 @@ impl fmt::Display for Scope {
         match self {
             Self::All => f.write_str("all devices"),
             Self::Device(device) => f.write_str(device),
-            Self::EngineAnywhere(engine) => write!(f, "all devices, {engine}"),
+            Self::EngineOnAnyDevice(engine) => write!(f, "all devices, {engine}"),
             Self::Engine { device, engine } => write!(f, "{device}, {engine}"),
         }
     }
@@ -140,11 +140,11 @@ impl ConstantGroups {
     pub(super) fn nearest(&self, device: &str, engine: Option<&str>) -> Cow<'_, Constants> {
         let of_device = self.own.get(&Scope::Device(device.to_owned()));
         let engine = engine.map(str::to_owned);
-        let anywhere = engine.clone().map(Scope::EngineAnywhere);
+        let anywhere = engine.clone().map(Scope::EngineOnAnyDevice);
         let anywhere = anywhere.and_then(|scope| self.own.get(&scope));
         let pair = engine.map(|engine| Scope::Engine { device: device.to_owned(), engine });
         let Some(pair) = pair else {
-            let only = self.only_engine_on(device).or(of_device);
+            let only = self.constants_of_the_only_engine_on(device).or(of_device);
             return Cow::Borrowed(only.unwrap_or(&self.pooled));
         };
         match (self.own.get(&pair), of_device, anywhere) {
@@ -157,7 +157,7 @@ impl ConstantGroups {
     }
 
     /// Those of the engine that was measured on `device`, where there is one and no other.
-    fn only_engine_on(&self, device: &str) -> Option<&Constants> {
+    fn constants_of_the_only_engine_on(&self, device: &str) -> Option<&Constants> {
         let is_on =
             |scope: &Scope| matches!(scope, Scope::Engine { device: own, .. } if own == device);
         let mut on = self.own.iter().filter(|(scope, _)| is_on(scope));
@@ -272,7 +272,7 @@ fn chain(scope: &Scope) -> Vec<Scope> {
     let mut all = vec![Scope::All];
     if let Scope::Engine { device, engine } = scope {
         all.push(Scope::Device(device.clone()));
-        all.push(Scope::EngineAnywhere(engine.clone()));
+        all.push(Scope::EngineOnAnyDevice(engine.clone()));
     }
     if *scope != Scope::All {
         all.push(scope.clone());
@@ -286,7 +286,7 @@ fn spread(constant: Constant, scope: &Scope) -> f64 {
     match scope {
         Scope::All => prior.common,
         Scope::Device(_) => prior.device,
-        Scope::EngineAnywhere(_) => prior.engine,
+        Scope::EngineOnAnyDevice(_) => prior.engine,
         Scope::Engine { .. } => prior.own,
     }
 }
@@ -297,7 +297,7 @@ fn unknown(constant: Constant, scope: &Scope) -> f64 {
     match scope {
         Scope::All => prior.device.hypot(prior.engine).hypot(prior.own),
         Scope::Device(_) => prior.engine.hypot(prior.own),
-        Scope::EngineAnywhere(_) => prior.device.hypot(prior.own),
+        Scope::EngineOnAnyDevice(_) => prior.device.hypot(prior.own),
         Scope::Engine { .. } => 0.0,
     }
 }

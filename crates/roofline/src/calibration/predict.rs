@@ -78,7 +78,7 @@ impl Calibration {
         let is_known =
             self.models.iter().any(|known| known.mark == mark && known.devices.contains(device));
         let spread = match &group.scope {
-            Scope::All | Scope::EngineAnywhere(_) => {
+            Scope::All | Scope::EngineOnAnyDevice(_) => {
                 warnings.push(format!(
                     "the calibration has no measurements on {device}: constants are those of {}",
                     group.scope

@@ -8,10 +8,10 @@ use crate::model::FeedForward;
 
 use super::measured::MeasuredRow;
 
-/// Why a level is doubtful. A reason says nothing of the engine: only that the row and what it stands beside do not agree.
+/// Why a measured row is left out of a fit. A reason says nothing of the engine: only that the row and what it stands beside do not agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum RowDoubt {
+pub enum RowExclusion {
     /// Experts are cut over another number of devices than attention is.
     Degrees,
     /// More ranks than one machine has, or as many attention groups as ranks in each: products of degrees, or totals of several
@@ -29,7 +29,7 @@ pub enum RowDoubt {
     Series,
 }
 
-impl fmt::Display for RowDoubt {
+impl fmt::Display for RowExclusion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Degrees => "experts are cut over another number of devices",
@@ -52,7 +52,7 @@ const SHORTER: f64 = 0.7;
 /// With this share of its rows doubtful so is a series.
 const GOOD_PART: f64 = 0.2;
 
-impl RowDoubt {
+impl RowExclusion {
     /// What is doubtful about each of `rows`, in their order; none where nothing is.
     #[must_use]
     pub fn screen(rows: &[(MeasuredRow, System)]) -> Vec<Option<Self>> {

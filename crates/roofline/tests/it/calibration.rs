@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use fizeau_roofline::{
     Calibration, CalibrationFit, CalibrationSample, Constant, Device, KnownModel, MeasuredRow,
-    MeasuredTable, Model, RowDoubt, System,
+    MeasuredTable, Model, RowExclusion, System,
 };
 
 /// Serving results of seven model families on five devices and three engines; see the folder's README.
@@ -49,7 +49,7 @@ fn family(name: &str) -> String {
 /// Those that nothing is doubtful about.
 fn levels() -> Vec<(MeasuredRow, System)> {
     let levels = all_levels();
-    let doubts = RowDoubt::screen(&levels);
+    let doubts = RowExclusion::screen(&levels);
     levels
         .into_iter()
         .zip(doubts)

@@ -264,8 +264,8 @@ impl History {
         self.failures.retain(|failure| failure.fetch.answered >= instant);
     }
 
-    /// Forgets all pages that were asked for before `instant`, the last of them too: for whom what was counted until then must not count.
-    pub fn forget_asked_before(&mut self, instant: Stamp) {
+    /// Forgets all pages that were requested before `instant`, even the last: what was counted until then shall not count.
+    pub fn forget_requested_before(&mut self, instant: Stamp) {
         while self.fetches.front().is_some_and(|first| first.asked < instant) {
             self.fetches.pop_front();
             self.first_page += 1;

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +18,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpListener;
-use tokio::sync::Barrier;
+use tokio::sync::{Barrier, Notify};
 
 use crate::bodies::request;
 use crate::failures::{NO_LIMITS, check_failure};
@@ -37,6 +38,11 @@ impl Server {
 
     /// Allows so many streams a connection.
     async fn allowing(together: usize, streams: u32) -> Self {
+        Self::leaving(together, streams, u32::MAX).await
+    }
+
+    /// Says GOAWAY on each connection at its request of that number, and answers what it has been asked there until then.
+    async fn leaving(together: usize, streams: u32, last: u32) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (connections, requests) = (Arc::new(AtomicU32::new(0)), Arc::default());
@@ -46,12 +52,25 @@ impl Server {
             while let Ok((stream, _)) = listener.accept().await {
                 opened.fetch_add(1, SeqCst);
                 let (barrier, seen) = (Arc::clone(&barrier), Arc::clone(&seen));
+                let (asked, leaves) = (AtomicU32::new(0), Arc::new(Notify::new()));
+                let leave = Arc::clone(&leaves);
                 let service = service_fn(move |request| {
+                    if asked.fetch_add(1, SeqCst) + 1 == last {
+                        leave.notify_one();
+                    }
                     answer(request, Arc::clone(&barrier), Arc::clone(&seen))
                 });
                 let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
                 builder.max_concurrent_streams(streams);
-                tokio::spawn(builder.serve_connection(TokioIo::new(stream), service));
+                let connection = builder.serve_connection(TokioIo::new(stream), service);
+                tokio::spawn(async move {
+                    let mut connection = pin!(connection);
+                    tokio::select! {
+                        _ = connection.as_mut() => return,
+                        () = leaves.notified() => connection.as_mut().graceful_shutdown(),
+                    }
+                    let _ = connection.await;
+                });
             }
         });
         Self { address, connections, requests }
@@ -132,6 +151,18 @@ async fn a_server_that_allows_fewer_requests_gets_more_connections() {
     let server = Server::allowing(12, 4).await;
     ask_together(&speaking(&server.url(), 100), 12).await;
     assert_eq!(server.connections(), 3);
+}
+
+/// GOAWAY: RFC 9113, section 6.8.
+#[tokio::test]
+async fn a_server_that_says_goaway_again_and_again_gets_each_request_once() {
+    let server = Server::leaving(1, 1_000, 7).await;
+    let transport = speaking(&server.url(), 4);
+    for _ in 0..25 {
+        ask_together(&transport, 8).await;
+    }
+    assert_eq!(server.requests.lock().unwrap().len(), 200);
+    assert!(server.connections() > 10, "{}", server.connections());
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ proptest! {
         prop_assume!(system.max_batch(&load) >= 1.0);
 
         let predictor = PUBLISHED.fit.calibration.predictor(&system, Some("vllm"));
-        let anywhere = Scope::EngineAnywhere("vllm".to_owned());
+        let anywhere = Scope::EngineOnAnyDevice("vllm".to_owned());
         prop_assert_eq!(predictor.scope() == &anywhere, !is_measured);
         prop_assert_eq!(predictor.warnings().iter().any(|text| text.contains("all devices")), !is_measured);
         let Ok(predicted) = predictor.predict(&load) else { return Ok(()) };

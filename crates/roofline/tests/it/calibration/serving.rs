@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use fizeau_core::Tokens;
 use fizeau_roofline::{
     Bound, Calibration, CalibrationSample, Constant, Deployment, Device, ErrorSummary, Format,
-    JudgedFit, KnownModel, MeasuredRow, RequestLengths, RowDoubt, System, UniformLoad,
+    JudgedFit, KnownModel, MeasuredRow, RequestLengths, RowExclusion, System, UniformLoad,
 };
 
 use super::{PUBLISHED, Published, all_levels};
@@ -14,8 +14,8 @@ use super::{PUBLISHED, Published, all_levels};
 #[test]
 fn doubtful_levels_are_left_out_by_rule_and_no_other_beats_the_bound() {
     let all = all_levels();
-    let doubts = RowDoubt::screen(&all);
-    let mut counts: BTreeMap<RowDoubt, usize> = BTreeMap::new();
+    let doubts = RowExclusion::screen(&all);
+    let mut counts: BTreeMap<RowExclusion, usize> = BTreeMap::new();
     let mut apart = 0;
     for ((level, system), doubt) in all.iter().zip(&doubts) {
         let Some(doubt) = doubt else {
@@ -31,7 +31,7 @@ fn doubtful_levels_are_left_out_by_rule_and_no_other_beats_the_bound() {
     let kept = doubts.iter().filter(|doubt| doubt.is_none()).count();
     assert_eq!((all.len(), kept), (2686, PUBLISHED.levels.len()));
     assert!(kept > 2100, "{counts:?}");
-    assert_eq!((counts[&RowDoubt::Layout], counts[&RowDoubt::Degrees]), (321, 19));
+    assert_eq!((counts[&RowExclusion::Layout], counts[&RowExclusion::Degrees]), (321, 19));
 }
 
 /// Whether there is a bound at balanced routing for the level, which it must not beat.
