@@ -2,61 +2,16 @@
 
 mod group;
 mod line;
-mod measured;
 
 use fizeau_core::{Bytes, Seconds};
 
-use crate::Link;
+use crate::device::{Collective, Link, MeasuredCollective};
 
 pub(crate) use group::GroupCollective;
 pub use group::{DeviceGroup, DeviceGroupError};
 use line::AlgorithmTimes;
-pub use measured::MeasuredCollective;
-pub(crate) use measured::MeasuredLines;
-
-/// An operation that a group of devices does together.
-///
-/// The amount of data is that of the larger buffer of one rank, as `nccl-tests` counts it.
-///
-/// ```
-/// use fizeau_core::{Bytes, BytesPerSec, Seconds};
-/// use fizeau_roofline::{Algorithm, Collective, Link, Reduces, Topology};
-///
-/// let nvlink = Link {
-///     bandwidth: BytesPerSec::new(450e9),
-///     latency: Seconds::new(1e-6),
-///     topology: Topology::Switch { domain: 8, reduces: Reduces::AtEndpoints },
-/// };
-/// // A token of 8,192 elements in 16 bits, summed over 8 devices: a ring is mostly hops.
-/// let token = Bytes::new(16_384.0);
-/// let ring = Collective::AllReduce.time(Algorithm::Ring, 8, token, &nvlink).ok_or("no ring")?;
-/// assert_eq!(format!("{:.2} us", ring.total().get() * 1e6), "14.06 us");
-/// // To read all peers at once moves four times the bytes, in one hop.
-/// let (algorithm, best) = Collective::AllReduce.best(8, token, &nvlink).ok_or("too many")?;
-/// assert_eq!(algorithm, Algorithm::OneShot);
-/// assert_eq!(format!("{:.2} us", best.total().get() * 1e6), "1.25 us");
-/// # Ok::<(), &str>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Collective {
-    /// Every rank has a buffer of its own and all get the sum. Counted: that buffer.
-    AllReduce,
-    /// Every rank has a part and all get the whole. Counted: the whole.
-    AllGather,
-    /// Every rank has a buffer of its own and each gets a part of the sum. Counted: that buffer.
-    ReduceScatter,
-    /// Every rank has something else for each. Counted: all that a rank has, its own part included.
-    AllToAll,
-    /// Every rank sends to one neighbour. Counted: what it sends.
-    SendReceive,
-}
 
 impl Collective {
-    /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::AllReduce, Self::AllGather, Self::ReduceScatter, Self::AllToAll, Self::SendReceive];
-
     /// What `ranks` devices on one `link` take for `bytes`.
     ///
     /// None where the link does not join that many, or its topology does not offer the algorithm. One rank, or none,
@@ -87,11 +42,12 @@ impl Collective {
     }
 }
 
-fizeau_core::words! {
-    /// The name used in files and messages, such as `all-reduce`.
-    pub Collective::as_str, shown {
-        AllReduce = "all-reduce", AllGather = "all-gather", ReduceScatter = "reduce-scatter",
-        AllToAll = "all-to-all", SendReceive = "send-receive",
+impl MeasuredCollective {
+    /// What it takes for `bytes`, by this line.
+    #[must_use]
+    pub fn time(&self, bytes: Bytes) -> CollectiveTime {
+        let link = self.bandwidth.map_or(0.0, |bandwidth| bytes.get() / bandwidth.get());
+        CollectiveTime { link: Seconds::new(link), hops: self.latency }
     }
 }
 

@@ -8,6 +8,7 @@ mod given;
 mod json;
 mod link;
 mod math;
+mod measured;
 mod names;
 mod price;
 mod quantity;
@@ -19,10 +20,10 @@ pub use cell::PublishedFigure;
 pub use error::DeviceError;
 pub use link::{Link, Reduces, Topology};
 pub use math::MathType;
+pub(crate) use measured::MeasuredLines;
+pub use measured::{Collective, MeasuredCollective};
 pub use names::UnknownDevice;
 pub use price::Price;
-
-use crate::collective::{Collective, MeasuredCollective, MeasuredLines};
 
 /// One accelerator: how much it holds, how fast it reads, how fast it computes, what it is linked by.
 ///

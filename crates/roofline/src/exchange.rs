@@ -3,9 +3,8 @@
 mod experts;
 mod listed;
 
-use crate::collective::{
-    Collective, CollectiveTime, DeviceGroup, DeviceGroupError, GroupCollective,
-};
+use crate::Collective;
+use crate::collective::{CollectiveTime, DeviceGroup, DeviceGroupError, GroupCollective};
 use crate::model::{FeedForward, Layers, Mixer};
 use crate::pass::{Pass, PassTime};
 use crate::{Deployment, Device, Model, Topology};

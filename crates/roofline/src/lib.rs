@@ -116,9 +116,7 @@ pub use calibration::{
     ShippedCalibration, UnknownConstant,
 };
 pub use chunking::ChunkedLoad;
-pub use collective::{
-    Algorithm, Collective, CollectiveTime, DeviceGroup, DeviceGroupError, MeasuredCollective,
-};
+pub use collective::{Algorithm, CollectiveTime, DeviceGroup, DeviceGroupError};
 pub use compare::{MeasuredFigures, SpeedOfLightShares};
 pub use context_curve::ContextPoint;
 pub use cost::{
@@ -126,6 +124,7 @@ pub use cost::{
 };
 pub use curve::{BatchCurve, BatchPoint, CurveEnd, CurveStride};
 pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
+pub use device::{Collective, MeasuredCollective};
 pub use device::{
     Device, DeviceError, Link, MathType, Price, PublishedFigure, Reduces, Topology, UnknownDevice,
 };

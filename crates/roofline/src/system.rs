@@ -2,7 +2,7 @@
 
 use fizeau_core::Bytes;
 
-use crate::exchange::Exchanges;
+use crate::exchange::{Exchanges, PassCollective};
 use crate::memory::Memory;
 use crate::operator::{OperatorCut, operators};
 use crate::pass::{Binding, Pass, PassTime};
@@ -277,6 +277,26 @@ impl System {
         self.reaches.iter().filter(|reach| reach.seen.is_finite()).map(|reach| reach.seen as u64)
     }
 
+    /// The collectives that an expectation of `pass` counts, those first that take longest.
+    ///
+    /// ```
+    /// use fizeau_roofline::{Collective, ContextSpan, Deployment, Device, KnownModel, Pass, System};
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
+    /// let device = Device::named("h100-sxm")?.clone();
+    /// let system = System::new(model, device, Deployment::SINGLE.with_tensor(8)?)?;
+    /// // 64 sequences decode: 8,192 bytes of each are summed twice a layer, and once for the embedding.
+    /// let told = system.collectives_of(&Pass::decode(64.0, ContextSpan::at(1000.0)));
+    /// assert_eq!(told[0].collective, Collective::AllReduce);
+    /// assert_eq!((told[0].times, told[0].bytes.get()), (65.0, 524_288.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn collectives_of(&self, pass: &Pass) -> Vec<PassCollective> {
+        let mut told = self.exchanges.listed(pass);
+        told.sort_by(|a, b| b.time.get().total_cmp(&a.time.get()));
+        told
+    }
+
     pub(crate) fn with_exchanges(&self, mut sum: PassTime, pass: &Pass) -> PassTime {
         self.exchanges.add_to(&mut sum, pass);
         (sum.binding.link, sum.binding.hops) = (sum.link, sum.hops);
@@ -307,10 +327,6 @@ impl System {
             timed.add_to(&mut sum, demand);
         }
         sum
-    }
-
-    pub(crate) const fn exchanges(&self) -> &Exchanges {
-        &self.exchanges
     }
 
     pub(crate) const fn reaches(&self) -> &ModelReaches {

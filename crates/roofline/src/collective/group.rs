@@ -2,7 +2,8 @@
 
 use fizeau_core::{Bytes, BytesPerSec};
 
-use super::{AlgorithmTimes, Collective, CollectiveTime, MeasuredLines};
+use super::{AlgorithmTimes, CollectiveTime};
+use crate::device::{Collective, MeasuredLines};
 use crate::{Device, Link, Reduces, Topology};
 
 /// A group of devices that talk to each other: over their link as far as that reaches, over the network beyond.

@@ -2,8 +2,8 @@
 
 use fizeau_core::Seconds;
 
-use super::{Algorithm, Collective, CollectiveTime};
-use crate::{Link, Reduces, Topology};
+use super::{Algorithm, CollectiveTime};
+use crate::{Collective, Link, Reduces, Topology};
 
 /// One algorithm's time: so much a byte, and so much whatever the size.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -7,7 +7,7 @@ pub struct DeviceError(pub(super) String);
 
 impl DeviceError {
     /// A figure that makes no sense.
-    pub(crate) fn figure(figure: &str, value: f64, wanted: &str) -> Self {
+    pub(super) fn figure(figure: &str, value: f64, wanted: &str) -> Self {
         Self(format!("the device's {figure} is {value}; it must be {wanted}"))
     }
 }

@@ -1,8 +1,7 @@
 //! How tokens of several attention groups reach the experts that serve them all.
 
-use crate::collective::{
-    Collective, CollectiveTime, DeviceGroup, DeviceGroupError, GroupCollective,
-};
+use crate::Collective;
+use crate::collective::{CollectiveTime, DeviceGroup, DeviceGroupError, GroupCollective};
 use crate::model::{Experts, FeedForward};
 use crate::{Deployment, Device, ExpertExchange, MathType, Model};
 

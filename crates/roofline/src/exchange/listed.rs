@@ -3,9 +3,9 @@
 use fizeau_core::{Bytes, Seconds};
 
 use super::{Exchanges, Repeated};
-use crate::collective::{Collective, GroupCollective};
+use crate::Collective;
+use crate::collective::GroupCollective;
 use crate::pass::Pass;
-use crate::system::System;
 
 /// A collective that a pass has, as often as it has it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,30 +37,8 @@ impl PassCollective {
     }
 }
 
-impl System {
-    /// The collectives that an expectation of `pass` counts, those first that take longest.
-    ///
-    /// ```
-    /// use fizeau_roofline::{Collective, ContextSpan, Deployment, Device, KnownModel, Pass, System};
-    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
-    /// let device = Device::named("h100-sxm")?.clone();
-    /// let system = System::new(model, device, Deployment::SINGLE.with_tensor(8)?)?;
-    /// // 64 sequences decode: 8,192 bytes of each are summed twice a layer, and once for the embedding.
-    /// let told = system.collectives_of(&Pass::decode(64.0, ContextSpan::at(1000.0)));
-    /// assert_eq!(told[0].collective, Collective::AllReduce);
-    /// assert_eq!((told[0].times, told[0].bytes.get()), (65.0, 524_288.0));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn collectives_of(&self, pass: &Pass) -> Vec<PassCollective> {
-        let mut told = self.exchanges().listed(pass);
-        told.sort_by(|a, b| b.time.get().total_cmp(&a.time.get()));
-        told
-    }
-}
-
 impl Exchanges {
-    fn listed(&self, pass: &Pass) -> Vec<PassCollective> {
+    pub(crate) fn listed(&self, pass: &Pass) -> Vec<PassCollective> {
         if pass.tokens() <= 0.0 {
             return Vec::new();
         }
