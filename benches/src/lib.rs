@@ -8,6 +8,7 @@
 //! - `sim`: the simulated engine, alone and behind a router: requests a second, and in how much memory.
 //! - `sol`: evaluations of the speed of light, and `fizeau sol` as a process: how fast, and with how many allocations.
 //! - `tapes`: the figures of a million requests of 250 tokens, read from a run's file: how fast, and in how much memory.
+//! - `telemetry`: what reading servers' pages costs, one and a hundred a second, and whether it moves latencies.
 //! - `trace`: a trace file of 1 GB, checked and walked: how fast, and in how much memory.
 //! - `transport`: the client side by side with `wrk`, as processes, held against the server's own record.
 //!

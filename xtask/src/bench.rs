@@ -25,7 +25,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
     process::become_command(command)
 }
 
-/// The bench that is meant, and what to tell it: `agreement` (of `transport`), `false-alarms`, `pareto`, `probe`, `scale`, `search`, `sim`, `sol`, `tapes`, `trace` and `transport` are benches of their own;
+/// The bench that is meant, and what to tell it: `agreement` (of `transport`), `false-alarms`, `pareto`, `probe`, `scale`, `search`, `sim`, `sol`, `tapes`, `telemetry`, `trace` and `transport` are benches of their own;
 /// anything else is a filter, and those only criterion knows.
 fn chosen(args: &[OsString]) -> (Option<&'static str>, &[OsString]) {
     match args {
@@ -40,6 +40,7 @@ fn chosen(args: &[OsString]) -> (Option<&'static str>, &[OsString]) {
         [first, rest @ ..] if first == "sim" => (Some("sim"), rest),
         [first, rest @ ..] if first == "sol" => (Some("sol"), rest),
         [first, rest @ ..] if first == "tapes" => (Some("tapes"), rest),
+        [first, rest @ ..] if first == "telemetry" => (Some("telemetry"), rest),
         [first, rest @ ..] if first == "trace" => (Some("trace"), rest),
         [first, rest @ ..] if first == "transport" => (Some("transport"), rest),
         _ => (Some("hot_paths"), args),
@@ -60,6 +61,7 @@ mod tests {
         assert_eq!(chosen(&words(&["sim"])), (Some("sim"), &[][..]));
         assert_eq!(chosen(&words(&["sol"])), (Some("sol"), &[][..]));
         assert_eq!(chosen(&words(&["tapes"])), (Some("tapes"), &[][..]));
+        assert_eq!(chosen(&words(&["telemetry"])), (Some("telemetry"), &[][..]));
         assert_eq!(chosen(&words(&["trace"])), (Some("trace"), &[][..]));
         assert_eq!(chosen(&words(&["reply"])), (Some("hot_paths"), &words(&["reply"])[..]));
         let agreement = words(&["agreement", "--rounds", "1"]);

@@ -1,0 +1,120 @@
+//! What reading servers' pages costs, and whether it moves the latencies that are measured beside it.
+//!
+//! `cargo xtask bench telemetry`, or one part of it: `page` (one page of 86 kB, again and again), `scrape` (one page a second, as beside a
+//! level), `watch` (a hundred pages a second, as `fizeau watch` reads them), `moved` (an A/B run, scraping off and on in turns). Pages come
+//! from a process of their own.
+
+mod moved;
+mod pages;
+mod threads;
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use fizeau::core::{Clock, Nanos, Stamp};
+use fizeau::roofline::{Deployment, Device, KnownModel, System};
+use fizeau::telemetry::{
+    Fetch, FleetSettings, FleetWatch, History, PageSettings, PageSource, ScrapeSettings, Scraper,
+    Source, meaning_of,
+};
+use fizeau::transport::MonotonicClock;
+
+use fizeau_benches::Since;
+use pages::{PageServer, page};
+use threads::processor_time;
+
+/// For how long pages are read, once a second.
+const SECONDS: u64 = 20;
+/// The pages of a fleet.
+const FLEET: usize = 100;
+
+fn main() -> Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    if let [only] = words.as_slice()
+        && only == pages::SERVE
+    {
+        return pages::serve();
+    }
+    let parts: [(&str, fn() -> Result<()>); 4] =
+        [("page", one_page), ("scrape", scrape), ("watch", watch), ("moved", moved::run)];
+    for (name, part) in parts {
+        if words.is_empty() || words.iter().any(|word| word == name) {
+            part()?;
+        }
+    }
+    Ok(())
+}
+
+/// One page, read and kept again and again: on this thread, with the fetch over loopback.
+fn one_page() -> Result<()> {
+    const PAGES: u32 = 2_000;
+    let server = PageServer::start()?;
+    let mut source = PageSource::new(server.url(0), PageSettings::default().known_only());
+    let mut history = History::new();
+    let keep = Nanos::from_secs(33);
+    let since = Since::now();
+    for second in 0..PAGES {
+        let page = source.page()?;
+        let at = Stamp::EPOCH + Nanos::from_secs(second.into());
+        let fetch = Fetch { asked: at, answered: at };
+        history.record_those(fetch, &page, |metric| meaning_of(metric).is_some());
+        history.forget_before(at - keep);
+    }
+    let spent = since.spent();
+    let micros = spent.processor.unwrap_or(spent.wall).as_secs_f64() * 1e6 / f64::from(PAGES);
+    let bytes = page(0).len();
+    println!(
+        "a page of {bytes} bytes: {micros:.0} us of a core, {} series",
+        history.series().count()
+    );
+    Ok(())
+}
+
+/// One server's page once a second, by a thread of its own.
+fn scrape() -> Result<()> {
+    let server = PageServer::start()?;
+    let source = PageSource::new(server.url(0), PageSettings::default().known_only());
+    let scraper = Scraper::start(source, MonotonicClock::new(), ScrapeSettings::default())?;
+    scraper.scrape_now(Duration::from_secs(10));
+    let (before, begun) = (processor_time("telemetry")?, Instant::now());
+    std::thread::sleep(Duration::from_secs(SECONDS));
+    let spent = processor_time("telemetry")?.saturating_sub(before);
+    let share = spent.as_secs_f64() / begun.elapsed().as_secs_f64();
+    println!("one page a second: {:.3} % of a core", share * 100.0);
+    drop(scraper);
+    Ok(())
+}
+
+/// As `fizeau watch` does: pages once a second, and what they come to as often.
+fn watch() -> Result<()> {
+    let server = PageServer::start()?;
+    let device = Device::named("h100-sxm")?.clone();
+    let model = KnownModel::named("llama-3.1-8b")?.model()?;
+    let system = System::new(model, device, Deployment::SINGLE)?;
+    let clock = MonotonicClock::new();
+    let since = Since::now();
+    let mut watch = FleetWatch::new(FleetSettings::new("llama-3.1-8b", system));
+    for number in 0..FLEET {
+        let url = server.url(number);
+        watch.add(&url, PageSource::new(&url, PageSettings::default().known_only()), clock)?;
+    }
+    watch.ask_now(Duration::from_secs(30));
+    let own = Since::now();
+    let (before, begun) = (processor_time("telemetry")?, Instant::now());
+    let mut telling = 0;
+    // As long as the window and more, so that memory has come to rest.
+    for _ in 0..2 * SECONDS {
+        std::thread::sleep(Duration::from_secs(1));
+        telling = watch.report(clock.now()).telling();
+    }
+    let wall = begun.elapsed().as_secs_f64();
+    let pages = processor_time("telemetry")?.saturating_sub(before).as_secs_f64();
+    let figures = own.spent().processor.unwrap_or_default().as_secs_f64();
+    let megabytes = since.spent().memory.map_or(f64::NAN, |bytes| bytes as f64 / 1e6);
+    println!(
+        "{FLEET} pages a second ({telling} tell): {:.1} % of a core for pages, {:.1} % for figures; {megabytes:.0} MB",
+        pages / wall * 100.0,
+        figures / wall * 100.0,
+    );
+    Ok(())
+}
