@@ -164,6 +164,7 @@ fn phase(
 }
 
 /// A group's collective, ready for any size.
+#[expect(clippy::large_enum_variant, reason = "few are held, and a box would cost each evaluation")]
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum GroupCollective {
     /// By links: its phases, one after the other.

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::share::{LightWitness, WitnessInput, WitnessShare};
+use crate::ServerWindow;
 
 /// Two witnesses that differ by more than both are uncertain.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -121,8 +122,7 @@ fn cause(
     let has_drafts = server
         .and_then(|server| server.draft_tokens.as_ref())
         .is_some_and(|told| told.figure.delta > 0.0);
-    let is_cached =
-        server.and_then(|server| server.cached_share()).is_some_and(|share| share > 0.01);
+    let is_cached = server.and_then(ServerWindow::cached_share).is_some_and(|share| share > 0.01);
     let is_whole = times.round() >= 2.0 && (times / times.round() - 1.0).abs() <= RULES;
     match (higher, lower) {
         (EngineCounters, _) if has_drafts => WitnessCause::DraftsBookedAsPrefill,

@@ -105,7 +105,7 @@ fn activity(input: &WitnessInput<'_>) -> Option<WitnessShare> {
 /// How far off the mean of a gauge may be: by as much of the level as lies between two of its values, at either end, and as nobody looked
 /// at.
 fn blur(gauge: &GaugeOver, length: Seconds) -> f64 {
-    let between = gauge.resolution.map_or(length.get(), |each| each.get() / 1e3);
+    let between = gauge.resolution.map_or_else(|| length.get(), |each| each.get() / 1e3);
     (between / length.get() + 1.0 - gauge.covered).clamp(0.0, 1.0)
 }
 
