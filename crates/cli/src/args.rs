@@ -60,7 +60,7 @@ mod workload;
 pub(crate) use ab::{AbArgs, AnswerArgs};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
 pub(crate) use calibrate::CalibrateArgs;
-pub(crate) use calibration::CalibrationArgs;
+pub(crate) use calibration::{CalibrationArgs, EngineConstantsArgs};
 pub(crate) use choices::ChoiceArgs;
 pub(crate) use choosing::ChoosingArgs;
 pub(crate) use client::ClientArgs;

@@ -2,6 +2,7 @@
 
 mod calibration;
 mod fit;
+mod measured;
 mod mechanisms;
 mod points;
 mod query;
@@ -96,6 +97,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     if matches!(predicted, Some(Ok(_))) || predictor.is_none() {
         asides.splice(0..0, calibration::asides(&args.calibration, prepared, load)?);
     }
+    asides.splice(0..0, measured::aside(&args.measured, prepared, load)?);
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,
