@@ -145,7 +145,7 @@ impl Comparison {
         let out = self.folder.join(format!("{}-simulated", load.file()));
         let mut words = vec!["simulate".to_owned(), "--calibration".to_owned()];
         words.push(self.calibration().display().to_string());
-        words.extend(["--calibration-engine".to_owned(), loads::ENGINE.to_owned()]);
+        words.extend(["--engine".to_owned(), loads::ENGINE.to_owned()]);
         words.extend(loads::SCHEDULER.map(str::to_owned));
         words.extend_from_slice(flags);
         self.fizeau(&words, self.engine_flags(), &out)?;

@@ -28,6 +28,9 @@ const SECONDS: u64 = 20;
 /// The pages of a fleet.
 const FLEET: usize = 100;
 
+/// One part of the bench, which prints what it measured.
+type Part = fn() -> Result<()>;
+
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     if let [only] = words.as_slice()
@@ -35,7 +38,7 @@ fn main() -> Result<()> {
     {
         return pages::serve();
     }
-    let parts: [(&str, fn() -> Result<()>); 4] =
+    let parts: [(&str, Part); 4] =
         [("page", one_page), ("scrape", scrape), ("watch", watch), ("moved", moved::run)];
     for (name, part) in parts {
         if words.is_empty() || words.iter().any(|word| word == name) {

@@ -17,7 +17,7 @@ const STREAMS: u32 = 8;
 pub(crate) fn run() -> Result<()> {
     let engine = FixedTiming::new(Nanos::from_millis(20), Nanos::from_millis(5));
     let server = Server::bind(([127, 0, 0, 1], 0).into(), ServerConfig::new(engine))?.spawn()?;
-    let target = Target::new(server.base_url(), Backend::Vllm, "m")?;
+    let target = Target::new(&server.base_url(), Backend::Vllm, "m")?;
     let mut workload = WorkloadSpec::default();
     workload.requests = NonZeroU64::new(160);
     let short = Length::Fixed(Tokens::new(32));

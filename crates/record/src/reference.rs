@@ -180,8 +180,8 @@ impl SpeedOfLightReference {
         Ok(Self { predictor, files, ..self })
     }
 
-    /// With what the calibration predicts that ships for its engine on its device; as it is where none does. The calibration is kept
-    /// with the run, so that a later one that ships changes nothing of it.
+    /// With what the calibration predicts that ships for its engine on its device; as it is where none does. The constants that are
+    /// used are kept with the run, so that a later calibration that ships changes nothing of it.
     #[must_use]
     pub fn calibrated_as_shipped(self) -> Self {
         let engine = self.deployment.engine.as_deref();
@@ -190,8 +190,8 @@ impl SpeedOfLightReference {
             return self;
         };
         let predictor = Some(shipped.calibration.predictor(&self.system, engine));
-        let files =
-            ReferenceFiles { calibration: Some(shipped.calibration.to_json()), ..self.files };
+        let used = shipped.calibration.narrowed_to(device, engine).to_json();
+        let files = ReferenceFiles { calibration: Some(used), ..self.files };
         Self { predictor, files, ..self }
     }
 
@@ -199,6 +199,16 @@ impl SpeedOfLightReference {
     #[must_use]
     pub fn uncalibrated(self) -> Self {
         Self { is_uncalibrated: true, predictor: None, ..self }
+    }
+
+    /// The same with what the calibration predicts that ships for the engine which `server` names in somebody's own words, whatever predicted
+    /// it before; as it is where none does.
+    #[must_use]
+    pub fn served_by(mut self, server: &str) -> Self {
+        if let Some(engine) = Calibration::engine_named_in(server) {
+            self.deployment.engine = Some(engine.to_owned());
+        }
+        self.calibrated_as_shipped()
     }
 
     /// The same, once it was found out that `server` answers: with what the calibration predicts that ships for it, unless an engine was

@@ -127,7 +127,7 @@ pub use shown::Shown;
 pub use sink::ReportSink;
 pub use sol::{
     BatchCsv, CalibrationFitView, ContextCsv, EngineCalibrationRow, EngineCalibrationView,
-    SolError, SolExtra, SolLine, SolScope, SolSubject, SolView,
+    MeasuredComparison, SolError, SolExtra, SolLine, SolScope, SolSubject, SolView,
 };
 pub use terminal::Terminal;
 pub use text::{Charset, TextStyle, Verbosity};

@@ -2,8 +2,10 @@
 //! series was, and where a model's family was left out; and whether intervals hold what they say.
 //!
 //! `cargo xtask calibrate-report [MEASURED.csv...]` runs it; without files, on the published results in `fixtures/`. With
-//! `--ship FILE` it writes the calibration that ships.
+//! `--ship FILE` it writes the calibration that ships, with `--residuals FILE.csv` how far off each level is, for plots.
 
+#[path = "calibrate_report/residuals.rs"]
+mod residuals;
 #[path = "calibrate_report/ship.rs"]
 mod ship;
 #[path = "calibrate_report/split.rs"]
@@ -27,18 +29,11 @@ type Level = (MeasuredRow, System);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut paths: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    let ship = match paths.first() {
-        Some(first) if first.as_os_str() == "--ship" => {
-            if paths.len() < 2 {
-                return Err("--ship: name the file that the calibration is written to".into());
-            }
-            paths.drain(..2).nth(1)
-        }
-        _ => None,
-    };
+    let ship = file_of("--ship", &mut paths)?;
+    let residuals = file_of("--residuals", &mut paths)?;
     let is_flag = |path: &&PathBuf| path.to_string_lossy().starts_with('-');
     if let Some(flag) = paths.iter().find(is_flag) {
-        let takes = "it takes --ship FILE first, then files of measured levels";
+        let takes = "it takes --ship FILE, --residuals FILE.csv, then files of measured levels";
         return Err(format!("{}: no such argument; {takes}", flag.display()).into());
     }
     if paths.is_empty() {
@@ -52,6 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(path) = ship {
         return ship::write(&path, &levels, &calibration, &judged);
     }
+    if let Some(path) = residuals {
+        residuals::write(&path, &levels, &calibration, &judged)?;
+    }
     let half = split::halves(&levels, &samples)?;
     let report = Report { levels: &levels, judged: &judged, half: &half };
     report.print("all", |_| String::new());
@@ -64,6 +62,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     report.first_tokens();
     print_constants(&calibration);
     Ok(())
+}
+
+/// The file behind `flag`, if the arguments begin with it.
+fn file_of(flag: &str, paths: &mut Vec<PathBuf>) -> Result<Option<PathBuf>, Box<dyn Error>> {
+    if paths.first().is_none_or(|first| first.as_os_str() != flag) {
+        return Ok(None);
+    }
+    if paths.len() < 2 {
+        return Err(format!("{flag}: name the file that is written").into());
+    }
+    Ok(paths.drain(..2).nth(1))
 }
 
 /// The levels of all files, with their models' families for names.

@@ -1,8 +1,12 @@
 //! What was measured, beside what is possible.
 
+mod text;
+
+pub use text::MeasuredFiguresError;
+
 use fizeau_core::{PerSec, Seconds};
 
-use crate::{Bound, BoundShare};
+use crate::{Bound, BoundShare, MeasuredFigure};
 
 /// The figures that were measured under the load of a [`Bound`]. Leave out the others.
 ///
@@ -41,6 +45,20 @@ pub struct MeasuredFigures {
 }
 
 impl MeasuredFigures {
+    /// The figures that there are and that can be (finite, above 0), each in the unit of [`MeasuredFigure::as_str`].
+    pub fn each(&self) -> impl Iterator<Item = (MeasuredFigure, f64)> + use<> {
+        let time = |time: Option<Seconds>| time.map(|time| time.to_millis().get());
+        let all = [
+            (MeasuredFigure::Ttft, time(self.ttft)),
+            (MeasuredFigure::Tpot, time(self.tpot)),
+            (MeasuredFigure::E2el, time(self.e2el)),
+            (MeasuredFigure::OutputTokens, self.output_tokens_per_s.map(PerSec::get)),
+            (MeasuredFigure::Requests, self.requests_per_s.map(PerSec::get)),
+        ];
+        let can_be = |value: &f64| value.is_finite() && *value > 0.0;
+        all.into_iter().filter_map(move |(figure, value)| Some((figure, value.filter(can_be)?)))
+    }
+
     /// The share of the bound that each figure reaches. A figure that is absent has none, nor has one that
     /// cannot be: a time that is not above 0, a rate below 0, anything not finite.
     #[must_use]

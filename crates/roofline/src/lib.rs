@@ -112,12 +112,12 @@ pub use calibration::{
     CalibrationEvidence, CalibrationFileError, CalibrationFit, CalibrationFitError,
     CalibrationLoads, CalibrationSample, CalibrationSampleError, Constant, ConstantUse, Constants,
     DesignedLoad, ErrorSummary, FitSummary, FittedConstant, JudgedFit, MeasuredError, MeasuredRow,
-    MeasuredTable, OutsideRegime, PassScope, Prediction, Predictor, RowExclusion, Scope,
-    ShippedCalibration, UnknownConstant,
+    MeasuredTable, OutsideRegime, PassScope, Prediction, PredictionGap, PredictionInput,
+    PredictionRemedy, Predictor, RowExclusion, Scope, ShippedCalibration, UnknownConstant,
 };
 pub use chunking::ChunkedLoad;
 pub use collective::{Algorithm, CollectiveTime, DeviceGroup, DeviceGroupError};
-pub use compare::{MeasuredFigures, SpeedOfLightShares};
+pub use compare::{MeasuredFigures, MeasuredFiguresError, SpeedOfLightShares};
 pub use context_curve::ContextPoint;
 pub use cost::{
     Cost, CostError, HourlyRate, OwnedHour, Ownership, OwnershipError, PriceOrigin, UsdRange,

@@ -1,5 +1,7 @@
 //! How tokens choose experts.
 
+mod table;
+
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -51,6 +53,8 @@ pub(crate) enum Coverage {
     Even { count: f64, missed: f64 },
     /// The probability of each that a token does not choose it.
     Each(Arc<[f64]>),
+    /// Looked up.
+    Table(table::CoverageTable),
 }
 
 impl Coverage {
@@ -74,6 +78,7 @@ impl Coverage {
         match self {
             Self::Fixed(count) => *count,
             Self::Even { count, missed } => count * (1.0 - missed.powf(tokens)),
+            Self::Table(table) => table.of(tokens),
             Self::Each(missed) => missed.iter().map(|missed| 1.0 - missed.powf(tokens)).sum(),
         }
     }

@@ -57,6 +57,12 @@ impl Timed {
         Self::new(operator, device, ExpertRouting::Strict, OperatorCut::Ideal)
     }
 
+    /// The same, with the experts that are read looked up: many passes are asked for.
+    pub(crate) fn tabulated(self, routing: ExpertRouting) -> Self {
+        let table = |routed: Routed| Coverage::tabulated(routing, routed.count, routed.per_token);
+        Self { coverage: self.operator.experts.map(table), ..self }
+    }
+
     /// The same, reading so many experts.
     pub(crate) fn with_experts(&self, count: f64) -> Self {
         Self { coverage: Some(Coverage::Fixed(count)), ..self.clone() }

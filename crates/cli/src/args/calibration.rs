@@ -1,6 +1,6 @@
 //! Calibrations: made of measured levels, and used.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -23,15 +23,39 @@ pub(crate) struct CalibrationArgs {
     /// neither built in (see `fizeau models`) nor paths. It does not choose the model of the answer: --model-config does.
     #[arg(long = "model", value_name = "NAME=FILE", requires = "fit")]
     pub(crate) models: Vec<String>,
-    /// Predict with the constants of this calibration, with intervals, or with none. The default is what ships for the engine on the
-    /// device, where --engine says which. It predicts whole requests, neither single steps nor curves.
-    #[arg(long, value_name = "FILE|none", conflicts_with_all = ["context", "curve"])]
-    pub(crate) calibration: Option<PathBuf>,
-    /// The engine, as the calibration calls it: sglang, trtllm or vllm have one that ships. By default the constants of all engines on
-    /// the device are used, where --calibration names a file.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) engine: Option<String>,
+    #[command(flatten)]
+    pub(crate) constants: EngineConstantsArgs,
     /// Show each constant of the calibration with its 95 % interval, beside that of all devices, and the share of TPOT that is owed to it.
     #[arg(long, conflicts_with_all = ["points", "fit", "context", "curve"])]
     pub(crate) explain_calibration: bool,
+}
+
+/// Whose constants predict an engine: those that ship for it, those of a file, or none.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct EngineConstantsArgs {
+    /// Predict with the constants of this calibration, which `fizeau sol --fit` or `fizeau calibrate` wrote, or with none. The default is
+    /// what ships for the engine on the device, where --engine says which. It tells whole requests and steps of a simulated engine.
+    #[arg(long, value_name = "FILE|none")]
+    pub(crate) calibration: Option<PathBuf>,
+    /// The engine, however it is written: vLLM, SGLang and TensorRT-LLM have a calibration that ships. By default the constants of
+    /// all engines on the device are used, where --calibration names a file.
+    #[arg(long, alias = "calibration-engine", value_name = "NAME")]
+    pub(crate) engine: Option<String>,
+}
+
+impl EngineConstantsArgs {
+    /// The file that is named; none where nothing is to be predicted, or what ships is to be taken.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.calibration.as_deref().filter(|_| !self.is_declined())
+    }
+
+    /// Whether nothing is to be predicted.
+    pub(crate) fn is_declined(&self) -> bool {
+        self.calibration.as_ref().is_some_and(|path| path.as_os_str() == "none")
+    }
+
+    /// The engine that is named, unless nothing is to be predicted.
+    pub(crate) fn engine(&self) -> Option<&str> {
+        self.engine.as_deref().filter(|_| !self.is_declined())
+    }
 }

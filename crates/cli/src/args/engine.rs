@@ -1,14 +1,13 @@
 //! How a simulated engine is set up, for `fizeau serve` and `fizeau simulate`.
 
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
 
 use clap::Args;
 use fizeau::core::Nanos;
 use fizeau::sim::{AdmissionOrder, Policy, ReplicaRouting};
 
 use super::choice::{Word, choice};
-use super::{ApartArgs, DraftArgs};
+use super::{ApartArgs, DraftArgs, EngineConstantsArgs};
 
 /// How a simulated engine is set up. The flags have vLLM's spellings as aliases where it has them.
 #[derive(Debug, Clone, Args)]
@@ -66,45 +65,33 @@ pub(crate) struct EngineArgs {
 #[command(next_help_heading = "Time of a step")]
 pub(crate) struct StepArgs {
     /// The share of the peak memory bandwidth that the engine reaches, from 0.001 to 1.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.85)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.85, conflicts_with_all = CONSTANTS)]
     pub(crate) bandwidth_efficiency: f64,
     /// The share of the peak arithmetic that the engine reaches, from 0.001 to 1.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.7)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.7, conflicts_with_all = CONSTANTS)]
     pub(crate) compute_efficiency: f64,
     /// The time that each step takes besides, for scheduling, launching and sampling, with ns, us, ms or s.
-    #[arg(long, value_name = "TIME", default_value = "150us")]
+    #[arg(long, value_name = "TIME", default_value = "150us", conflicts_with_all = CONSTANTS)]
     pub(crate) per_step: Nanos,
     /// The time that each sequence adds to a step.
-    #[arg(long, value_name = "TIME", default_value = "2us")]
+    #[arg(long, value_name = "TIME", default_value = "2us", conflicts_with_all = CONSTANTS)]
     pub(crate) per_sequence: Nanos,
     /// The time that each layer adds to a step.
-    #[arg(long, value_name = "TIME", default_value = "0us")]
+    #[arg(long, value_name = "TIME", default_value = "0us", conflicts_with_all = CONSTANTS)]
     pub(crate) per_layer: Nanos,
     /// The time that each collective adds to a step beyond that of its bytes and hops.
-    #[arg(long, value_name = "TIME", default_value = "0us")]
+    #[arg(long, value_name = "TIME", default_value = "0us", conflicts_with_all = CONSTANTS)]
     pub(crate) per_collective: Nanos,
-    /// Take the constants of a step from a calibration that `fizeau sol --fit` wrote, instead of the six flags above; with none they are
-    /// from these flags, whatever ships.
-    #[arg(long, value_name = "FILE|none", conflicts_with_all = OVERHEADS)]
-    pub(crate) calibration: Option<PathBuf>,
-    /// The engine, as the calibration calls it; by default the constants of all engines on the device are used. Without --calibration
-    /// those that ship are: of sglang, trtllm or vllm on a device on which one of them was measured.
-    #[arg(long, value_name = "NAME", conflicts_with_all = OVERHEADS)]
-    pub(crate) calibration_engine: Option<String>,
+    #[command(flatten)]
+    pub(crate) constants: EngineConstantsArgs,
     /// The most power that a device may draw: watts, a share of its own limit such as 70%, or tdp for that limit. Memory and arithmetic
     /// are assumed to draw their peak power while they work, however little of their peak rate they reach.
-    #[arg(long, value_name = "WATTS", conflicts_with_all = ["calibration", "calibration_engine"])]
+    #[arg(long, value_name = "WATTS", conflicts_with_all = CONSTANTS)]
     pub(crate) power_limit: Option<String>,
 }
 
-const OVERHEADS: [&str; 6] = [
-    "bandwidth_efficiency",
-    "compute_efficiency",
-    "per_step",
-    "per_sequence",
-    "per_layer",
-    "per_collective",
-];
+/// Whose constants take the place of those of the six flags above.
+const CONSTANTS: [&str; 2] = ["calibration", "engine"];
 
 const POLICIES: [Word<Policy>; 2] = [
     (

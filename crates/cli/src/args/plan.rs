@@ -54,8 +54,12 @@ pub(crate) struct PlanArgs {
     /// The goals of a single request in milliseconds, such as ttft:500 tpot:50, with `or` between groups; by default those of the run.
     #[arg(long, value_name = "METRIC:MS", num_args = 1..)]
     pub(crate) goodput: Vec<String>,
-    /// How regular the arrivals will be: 1 is a Poisson process, below 1 burstier. With --calibration, the simulated engine says how
-    /// much less a replica then carries.
+    /// The engine of a replica, where the run does not say: of vLLM, SGLang and TensorRT-LLM the constants that ship are used, unless
+    /// --calibration names others or none.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) engine: Option<String>,
+    /// How regular the arrivals will be: 1 is a Poisson process, below 1 burstier. Where the engine is known, by --engine, --calibration
+    /// or from the run, the simulated engine says how much less a replica then carries.
     #[arg(long, value_name = "B")]
     pub(crate) burstiness: Option<f64>,
     /// Print JSON (fizeau.plan/1) instead of text.

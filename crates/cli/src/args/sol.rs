@@ -14,6 +14,11 @@ pub(crate) struct SolArgs {
     pub(crate) mechanisms: MechanismArgs,
     #[command(flatten)]
     pub(crate) calibration: CalibrationArgs,
+    /// What was measured under this load, such as tpot:12.5,ttft:300: ttft, tpot and e2el in ms, output_tps and rps a second. Says which
+    /// share of the bound that is, and with a calibration which constant or input would explain it.
+    #[arg(long, value_name = "METRIC:VALUE", num_args = 1.., help_heading = "Calibration",
+          conflicts_with_all = ["context", "fit"])]
+    pub(crate) measured: Vec<String>,
     #[command(flatten)]
     pub(crate) output: VerbosityArgs,
     /// Answer the queries of a file (`-` for standard input), one JSON object a line, each with one JSON line, in order. The flags
@@ -26,12 +31,13 @@ pub(crate) struct SolArgs {
     pub(crate) json: bool,
     /// Print a curve as CSV: over the running batch, from 1 to the largest that fits, or over the context, up to a million tokens.
     #[arg(long, value_enum, value_name = "OVER", num_args = 0..=1, default_missing_value = "batch",
-          conflicts_with_all = ["json", "context"], conflicts_with_all = BESIDES, help_heading = "Output")]
+          conflicts_with_all = ["json", "context", "calibration"], conflicts_with_all = BESIDES, help_heading = "Output")]
     pub(crate) curve: Option<CurveArg>,
 }
 
 /// What belongs to one answer alone.
-const BESIDES: [&str; 6] = ["draft", "chunk", "disaggregate", "price", "power_limit", "goal"];
+const BESIDES: [&str; 7] =
+    ["draft", "chunk", "disaggregate", "price", "power_limit", "goal", "measured"];
 
 /// What is asked of the system.
 #[derive(Debug, Clone, Args)]
@@ -55,7 +61,8 @@ pub(crate) struct SolLoadArgs {
     #[arg(long, value_name = "N", conflicts_with = "concurrency")]
     pub(crate) batch: Option<u64>,
     /// Answer for one decode step at this context instead of for whole requests.
-    #[arg(long, value_name = "TOKENS", conflicts_with_all = ["isl", "osl", "cached", "draft", "disaggregate"])]
+    #[arg(long, value_name = "TOKENS")]
+    #[arg(conflicts_with_all = ["isl", "osl", "cached", "draft", "disaggregate", "calibration"])]
     pub(crate) context: Option<u64>,
 }
 

@@ -2,6 +2,7 @@
 
 mod calibration;
 mod fit;
+mod measured;
 mod mechanisms;
 mod points;
 mod query;
@@ -89,6 +90,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         Err(note) => notes.push(note),
     }
     asides.extend(asked);
+    asides.splice(0..0, measured::aside(&args.measured, prepared, load)?);
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,

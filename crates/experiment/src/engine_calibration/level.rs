@@ -9,7 +9,7 @@ use fizeau_roofline::DesignedLoad;
 use fizeau_workload::{Length, Lengths};
 
 use crate::endpoint::EndpointSource;
-use crate::event::{LevelPlace, RunEvent, Watcher};
+use crate::event::{LevelPlace, RunEvent, RunNote, Watcher};
 use crate::experiment::{Experiment, RunConduct};
 use crate::input::ExperimentError;
 use crate::level::LevelSettings;
@@ -65,6 +65,8 @@ pub(super) trait LevelRuns {
 pub(super) struct OverHttp {
     /// The endpoint, once it is found out what it is and takes.
     found: Option<EndpointSource>,
+    /// What was told of it, which every level finds anew.
+    told: Vec<RunNote>,
 }
 
 impl LevelRuns for OverHttp {
@@ -80,10 +82,12 @@ impl LevelRuns for OverHttp {
         if let Some(found) = &self.found {
             level.experiment.conduct.endpoint = found.clone();
         }
-        let mut watcher = Placed::new(&level, watcher);
+        let mut watcher = Placed::new(&level, watcher, std::mem::take(&mut self.told));
         let opened = Box::pin(level.experiment.prepare()?.open(&mut watcher)).await?;
         self.found = opened.endpoints().first().cloned().map(EndpointSource::from);
-        Ok(Box::pin(opened.run(&mut watcher)).await?.report)
+        let report = Box::pin(opened.run(&mut watcher)).await?.report;
+        self.told = watcher.told;
+        Ok(report)
     }
 }
 
@@ -100,29 +104,37 @@ impl<M: Measure> LevelRuns for With<M> {
         level: DesignedLevel,
         watcher: &mut impl Watcher,
     ) -> Result<LevelReport, ExperimentError> {
-        let mut watcher = Placed::new(&level, watcher);
+        let mut watcher = Placed::new(&level, watcher, Vec::new());
         Ok(level.experiment.run_with(&mut self.0, &mut watcher).await?.report)
     }
 }
 
-/// Tells a level by its load and its place among the others.
+/// Tells a level by its load and its place among the others, and nothing twice of their endpoint.
 struct Placed<'a, W> {
     watcher: &'a mut W,
+    told: Vec<RunNote>,
     name: String,
     place: LevelPlace,
 }
 
 impl<'a, W: Watcher> Placed<'a, W> {
-    fn new(level: &DesignedLevel, watcher: &'a mut W) -> Self {
+    fn new(level: &DesignedLevel, watcher: &'a mut W, told: Vec<RunNote>) -> Self {
         let load = level.designed.load;
         let (input, output) = (load.input_tokens.get(), load.output_tokens.get());
         let name = format!("concurrency {}, {input} in, {output} out", load.concurrency);
-        Self { watcher, name, place: LevelPlace { number: level.at + 1, of: Some(level.of) } }
+        let place = LevelPlace { number: level.at + 1, of: Some(level.of) };
+        Self { watcher, told, name, place }
     }
 }
 
 impl<W: Watcher> Watcher for Placed<'_, W> {
     fn event(&mut self, event: RunEvent) {
+        if let RunEvent::Note(note) = &event {
+            if self.told.contains(note) {
+                return;
+            }
+            self.told.push(note.clone());
+        }
         self.watcher.event(match event {
             RunEvent::LevelStarted(mut started) => {
                 started.name.clone_from(&self.name);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fizeau_roofline::{CalibrationSample, Device, MeasuredRow, Model};
+use fizeau_roofline::{CalibrationSample, Device, MeasuredRow, Model, RowExclusion, System};
 use thiserror::Error;
 
 use super::SolQueryError;
@@ -43,6 +43,14 @@ pub enum SampleError {
     /// It cannot be as it says.
     #[error("{0}")]
     Level(String),
+    /// It and what it stands beside do not agree: it is left out by rule.
+    #[error("line {line}: {doubt}: left out")]
+    Doubtful {
+        /// Its line in the table.
+        line: u64,
+        /// What is doubtful about it.
+        doubt: RowExclusion,
+    },
 }
 
 impl FitSources {
@@ -51,11 +59,32 @@ impl FitSources {
         Self { files, ..Self::default() }
     }
 
-    /// A measured level, as a fit takes it.
-    ///
-    /// # Errors
-    /// If its model or its device is not known, or it cannot be as it says.
-    pub fn sample(&mut self, level: &MeasuredRow) -> Result<CalibrationSample, SampleError> {
+    /// The measured levels of a table, as a fit takes them, in their order: those that are doubtful are left out
+    /// ([`RowExclusion::screen`]), with the reason.
+    pub fn samples(
+        &mut self,
+        levels: &[MeasuredRow],
+    ) -> Vec<Result<CalibrationSample, SampleError>> {
+        let systems: Vec<Result<System, SampleError>> =
+            levels.iter().map(|level| self.system(level)).collect();
+        let known = levels.iter().zip(&systems);
+        let known: Vec<(MeasuredRow, System)> = known
+            .filter_map(|(level, system)| Some((level.clone(), system.as_ref().ok()?.clone())))
+            .collect();
+        let mut doubts = RowExclusion::screen(&known).into_iter();
+        let each = levels.iter().zip(systems);
+        each.map(|(level, system)| {
+            let system = system?;
+            if let Some(doubt) = doubts.next().flatten() {
+                return Err(SampleError::Doubtful { line: level.line, doubt });
+            }
+            level.sample(&system).map_err(|error| SampleError::Level(error.to_string()))
+        })
+        .collect()
+    }
+
+    /// The system that a measured level names.
+    fn system(&mut self, level: &MeasuredRow) -> Result<System, SampleError> {
         let (line, name) = (level.line, &level.model);
         let file = self.files.get(name).unwrap_or(name);
         let load = || LoadedModel::named(file).map(|loaded| loaded.model);
@@ -69,8 +98,6 @@ impl FitSources {
         let found = found.or_insert_with(|| device(&level.hardware)).clone();
         let device =
             found.map_err(|error| SampleError::Device { line, reason: error.to_string() })?;
-        let system = level.system(model, device);
-        let system = system.map_err(|error| SampleError::Level(error.to_string()))?;
-        level.sample(&system).map_err(|error| SampleError::Level(error.to_string()))
+        level.system(model, device).map_err(|error| SampleError::Level(error.to_string()))
     }
 }

@@ -24,7 +24,7 @@ fn a_model_that_is_not_known_is_named_with_its_line() {
                 llama-3.1-8b,mine,1024,128,8,9.5\n";
     let table = MeasuredTable::read(text).unwrap();
     let mut sources = FitSources::new(HashMap::new());
-    let found: Vec<_> = table.levels.iter().map(|level| sources.sample(level)).collect();
+    let found: Vec<_> = sources.samples(&table.levels);
     assert!(found[0].is_ok(), "{found:?}");
     assert!(matches!(&found[1], Err(SampleError::Model { line: 3, model, .. }) if model == "mine"));
     assert!(matches!(&found[2], Err(SampleError::Device { line: 4, .. })), "{found:?}");

@@ -14,7 +14,7 @@ const PERCENTILES: [u8; 9] = [1, 5, 10, 25, 50, 75, 90, 95, 99];
 
 /// Needs a first event and n > 1. Of one event with several tokens it is zero.
 pub(super) fn inter_token(request: &PeerRequest) -> Option<f64> {
-    let decoding = request.to_last()? - request.to_text()?;
+    let decoding = request.time_to_last()? - request.time_to_text()?;
     run::per_later_token(decoding, request.counted)
 }
 
@@ -30,7 +30,7 @@ pub(super) fn figures(run: &Run) -> Sheet {
     record(
         &mut sheet,
         "time_to_first_token",
-        &Column::millis(&millis(&PeerRequest::to_text), Some("ttft")),
+        &Column::millis(&millis(&PeerRequest::time_to_text), Some("ttft")),
     );
     record(
         &mut sheet,
@@ -41,7 +41,7 @@ pub(super) fn figures(run: &Run) -> Sheet {
     record(
         &mut sheet,
         "request_latency",
-        &Column::millis(&millis(&PeerRequest::to_last), Some("e2el")),
+        &Column::millis(&millis(&PeerRequest::time_to_last), Some("e2el")),
     );
     record(&mut sheet, "inter_token_latency", &Column::millis(&millis(&inter_token), Some("tpot")));
     record(&mut sheet, "inter_chunk_latency", &Column::millis(run.text_gaps(), Some("icl")));
@@ -81,7 +81,7 @@ fn counts(sheet: &mut Sheet, run: &Run) {
 
 /// A request without a figure that has a goal is not good.
 fn is_good(run: &Run, request: &PeerRequest) -> bool {
-    run.met([request.to_text(), inter_token(request), request.to_last()]) == [true; 3]
+    run.met([request.time_to_text(), inter_token(request), request.time_to_last()]) == [true; 3]
 }
 
 /// Rates of single requests: of decoding alone, of the whole, and of the prompt.
@@ -90,8 +90,8 @@ fn per_user(sheet: &mut Sheet, run: &Run) {
         run.good().filter_map(figure).collect()
     };
     let decode = rates(&|request| Some(1.0 / inter_token(request)?));
-    let whole = rates(&|request| Some(request.counted as f64 / request.to_last()?));
-    let prefill = rates(&|request| Some(request.input as f64 / request.to_text()?));
+    let whole = rates(&|request| Some(request.counted as f64 / request.time_to_last()?));
+    let prefill = rates(&|request| Some(request.input as f64 / request.time_to_text()?));
     let unit = PeerUnit::PerSecond;
     record(sheet, "output_token_throughput_per_user", &Column::linear(&decode, unit, None));
     record(sheet, "e2e_output_token_throughput", &Column::linear(&whole, unit, None));

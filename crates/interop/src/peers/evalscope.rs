@@ -15,7 +15,7 @@ use super::{PeerStatistic, PeerUnit};
 use fizeau_metrics::PercentileRule;
 
 fn tpot(request: &PeerRequest) -> Option<f64> {
-    let decoding = request.to_last()? - request.ttft()?;
+    let decoding = request.time_to_last()? - request.ttft()?;
     run::per_later_token(decoding, request.reported_or_counted())
 }
 
@@ -45,7 +45,7 @@ pub(super) fn figures(run: &Run) -> Sheet {
     let (ttfts, tpots) = (values(&PeerRequest::ttft, 1e3), values(&tpot, 1e3));
     // All tokens in one event: the zero is in the mean, and in no percentile.
     let paced = values(&|request| tpot(request).filter(|&pace| pace > 0.0), 1e3);
-    let latencies = values(&PeerRequest::to_last, 1.0);
+    let latencies = values(&PeerRequest::time_to_last, 1.0);
     let seconds = Column::linear(&latencies, PeerUnit::Seconds, Some("e2el"));
     // Without a success there is no mean; of no gaps it is 0.
     let nothing = (run.completed() > 0).then_some(0.0);

@@ -70,7 +70,7 @@ fn each(sheet: &mut Sheet, group: &str, requests: &[&PeerRequest]) {
     // Ours are of the successful ones.
     let linked = |ours| Some(ours).filter(|_| group == GROUPS[0].0);
     let columns = [
-        ("request_latency", s, values(&PeerRequest::to_end, alike), linked("e2el")),
+        ("request_latency", s, values(&PeerRequest::time_to_end, alike), linked("e2el")),
         ("time_to_first_token_ms", ms, values(&ttft, alike), linked("ttft")),
         ("time_to_first_output_token_ms", ms, values(&visible, alike), linked("first_visible")),
         ("time_per_output_token_ms", ms, values(&tpot, PeerRequest::reported_or_events), None),

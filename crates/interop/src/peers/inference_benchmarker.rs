@@ -26,7 +26,7 @@ pub(super) fn figures(run: &Run) -> Sheet {
         run.good().filter_map(figure).map(|seconds| seconds * 1e3).collect()
     };
     latency(&mut sheet, "time_to_first_token_ms", &millis(PeerRequest::ttft), "ttft");
-    latency(&mut sheet, "e2e_latency_ms", &millis(PeerRequest::to_end), "e2el");
+    latency(&mut sheet, "e2e_latency_ms", &millis(PeerRequest::time_to_end), "e2el");
     // What it makes of a reply of one event or one token is not known.
     if run.good().all(|request| request.events.count > 1 && request.counted > 1) {
         latency(&mut sheet, "inter_token_latency_ms", &millis(itl), "tpot");

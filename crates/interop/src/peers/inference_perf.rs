@@ -21,7 +21,7 @@ fn tpot(request: &PeerRequest) -> Option<f64> {
 /// Latency over all tokens; zero without any.
 fn normalized(request: &PeerRequest) -> Option<f64> {
     let tokens = request.counted;
-    Some(if tokens > 0 { request.to_end()? / tokens as f64 } else { 0.0 })
+    Some(if tokens > 0 { request.time_to_end()? / tokens as f64 } else { 0.0 })
 }
 
 pub(super) fn figures(run: &Run) -> Sheet {
@@ -32,7 +32,11 @@ pub(super) fn figures(run: &Run) -> Sheet {
     let gaps = run.steps.token_gaps();
     sheet.ours("successes.count", PeerUnit::Count, run.completed(), "completed");
     sheet.ours("failures.count", PeerUnit::Count, run.failed(), "failed");
-    latency(&mut sheet, "request_latency", &linear(&seconds(PeerRequest::to_end), Some("e2el")));
+    latency(
+        &mut sheet,
+        "request_latency",
+        &linear(&seconds(PeerRequest::time_to_end), Some("e2el")),
+    );
     latency(&mut sheet, "normalized_time_per_output_token", &linear(&seconds(normalized), None));
     latency(&mut sheet, "time_per_output_token", &linear(&seconds(tpot), Some("tpot")));
     latency(&mut sheet, "time_to_first_token", &linear(&seconds(ttft), Some("ttft")));
@@ -63,7 +67,7 @@ fn goodput(sheet: &mut Sheet, run: &Run) {
         return sheet.absent("goodput_percentage", PeerUnit::Percent, reason);
     }
     let is_good = |request: &&PeerRequest| {
-        run.met([ttft(request), tpot(request), request.to_end()]) == [true; 3]
+        run.met([ttft(request), tpot(request), request.time_to_end()]) == [true; 3]
     };
     let good = run.good().filter(is_good).count() as f64;
     let duration = run::span(run.good(), |request| request.sent, |request| request.end);

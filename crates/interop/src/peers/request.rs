@@ -123,17 +123,17 @@ impl PeerRequest {
     }
 
     /// Time to the first event that carries text.
-    pub(super) fn to_text(&self) -> Option<f64> {
+    pub(super) fn time_to_text(&self) -> Option<f64> {
         self.after_sending(self.text.first?)
     }
 
     /// Time to the last of the output.
-    pub(super) fn to_last(&self) -> Option<f64> {
+    pub(super) fn time_to_last(&self) -> Option<f64> {
         self.after_sending(self.events.last?)
     }
 
     /// Time to the end of the reply.
-    pub(super) fn to_end(&self) -> Option<f64> {
+    pub(super) fn time_to_end(&self) -> Option<f64> {
         self.after_sending(self.end)
     }
 
@@ -149,6 +149,6 @@ impl PeerRequest {
 
     /// The server's count, else the number of events.
     pub(super) fn reported_or_events(&self) -> u64 {
-        self.reported().unwrap_or(self.events.count.into())
+        self.reported().unwrap_or_else(|| self.events.count.into())
     }
 }

@@ -11,8 +11,8 @@ use super::run::Run;
 use super::vllm::{self, Reading};
 
 const READING: Reading = Reading {
-    ttft: PeerRequest::to_text,
-    latency: PeerRequest::to_end,
+    ttft: PeerRequest::time_to_text,
+    latency: PeerRequest::time_to_end,
     tokens: |request| request.said.unwrap_or(request.asked),
     events: |request| request.text,
     steps: |run| run.steps.text(),

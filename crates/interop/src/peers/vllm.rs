@@ -105,7 +105,7 @@ pub(super) fn goodput(run: &Run, value: f64) -> PeerValue {
 
 pub(super) const READING: Reading = Reading {
     ttft: PeerRequest::ttft,
-    latency: PeerRequest::to_last,
+    latency: PeerRequest::time_to_last,
     tokens: PeerRequest::reported_or_counted,
     events: |request| request.events,
     steps: |run| run.steps.events(),

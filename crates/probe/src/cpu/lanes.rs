@@ -112,8 +112,8 @@ impl Eight {
     #[inline(always)]
     fn plus<const FUSED: bool>(self, a: Self, b: Self) -> Self {
         let mut sums = self.0;
-        for lane in 0..8 {
-            sums[lane] = multiply_add::<FUSED>(a.0[lane], b.0[lane], sums[lane]);
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            *sum = multiply_add::<FUSED>(a.0[lane], b.0[lane], *sum);
         }
         Self(sums)
     }

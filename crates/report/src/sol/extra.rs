@@ -8,7 +8,10 @@ mod data_sheet;
 mod energy;
 mod even_routing;
 mod goal;
+mod measured;
 mod speculation;
+
+pub use measured::MeasuredComparison;
 
 use fizeau_roofline::{EstimateKind, LimitingResources, System, UniformLoad};
 use serde_json::{Map, Value};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::constants::{Constant, FittedConstant};
 use super::fit::{ConstantGroups, Constants, Scope};
 use super::regime::{QUANTITIES, RegimeRange, RegimeRanges};
+use super::validation::UNEXPLAINED;
 use super::{Calibration, ErrorSpreads, FitSummary, FittedModel};
 
 /// What the file says it is.
@@ -40,6 +41,9 @@ struct GroupEntry {
     device: Option<String>,
     engine: Option<String>,
     levels: u64,
+    /// By how much they scatter about what is predicted; earlier files do not say it.
+    #[serde(default = "usual_scatter")]
+    scatter: f64,
     constants: BTreeMap<String, ConstantInFile>,
 }
 
@@ -87,16 +91,13 @@ impl Calibration {
 impl File {
     fn of(calibration: &Calibration) -> Self {
         let Calibration { groups, models, formats, ranges, summary, spreads } = calibration;
-        let named = QUANTITIES.iter().zip(ranges.0);
         Self {
             schema: SCHEMA.to_owned(),
             fizeau: env!("CARGO_PKG_VERSION").to_owned(),
             levels: groups.pooled.levels,
             models: models.clone(),
             formats: formats.clone(),
-            fitted_range: named
-                .map(|((name, _), range)| ((*name).to_owned(), [range.low, range.high]))
-                .collect(),
+            fitted_range: in_file(ranges),
             errors: *summary,
             nine_tenths_within: *spreads,
             groups: groups.iter().map(GroupEntry::of).collect(),
@@ -104,7 +105,7 @@ impl File {
     }
 
     fn calibration(self) -> Result<Calibration, CalibrationFileError> {
-        let ranges = self.ranges()?;
+        let ranges = ranges(&self.fitted_range)?;
         self.nine_tenths_within.check()?;
         let mut pooled = None;
         let mut own = BTreeMap::new();
@@ -128,21 +129,31 @@ impl File {
             spreads: self.nine_tenths_within,
         })
     }
+}
 
-    fn ranges(&self) -> Result<RegimeRanges, CalibrationFileError> {
-        let mut ranges = [RegimeRange { low: 0.0, high: 0.0 }; 5];
-        for (range, (name, _)) in ranges.iter_mut().zip(QUANTITIES) {
-            let [low, high] = self.fitted_range.get(name).copied().unwrap_or_default();
-            if !(low > 0.0 && low <= high && high.is_finite()) {
-                let wanted = "two numbers above 0, the lower first";
-                return Err(CalibrationFileError(format!(
-                    "fitted_range: {name} is {low} to {high}; it must be {wanted}"
-                )));
-            }
-            *range = RegimeRange { low, high };
+const fn usual_scatter() -> f64 {
+    UNEXPLAINED
+}
+
+/// The ranges of all quantities by their names.
+fn in_file(ranges: &RegimeRanges) -> BTreeMap<String, [f64; 2]> {
+    let named = QUANTITIES.iter().zip(ranges.0);
+    named.map(|((name, _), range)| ((*name).to_owned(), [range.low, range.high])).collect()
+}
+
+fn ranges(in_file: &BTreeMap<String, [f64; 2]>) -> Result<RegimeRanges, CalibrationFileError> {
+    let mut ranges = [RegimeRange { low: 0.0, high: 0.0 }; 5];
+    for (range, (name, _)) in ranges.iter_mut().zip(QUANTITIES) {
+        let [low, high] = in_file.get(name).copied().unwrap_or_default();
+        if !(low > 0.0 && low <= high && high.is_finite()) {
+            let wanted = "two numbers above 0, the lower first";
+            return Err(CalibrationFileError(format!(
+                "fitted_range: {name} is {low} to {high}; it must be {wanted}"
+            )));
         }
-        Ok(RegimeRanges(ranges))
+        *range = RegimeRange { low, high };
     }
+    Ok(RegimeRanges(ranges))
 }
 
 impl ErrorSpreads {
@@ -174,7 +185,13 @@ impl GroupEntry {
             let entry = ConstantInFile { value, unit, low, high, deviation };
             (estimate.constant.as_str().to_owned(), entry)
         });
-        Self { device, engine, levels: group.levels, constants: constants.collect() }
+        Self {
+            device,
+            engine,
+            levels: group.levels,
+            scatter: group.scatter,
+            constants: constants.collect(),
+        }
     }
 
     fn constants(self) -> Result<Constants, CalibrationFileError> {
@@ -192,7 +209,8 @@ impl GroupEntry {
             })?;
             estimates.push(entry.estimate(constant, &scope)?);
         }
-        Ok(Constants { scope, levels: self.levels, estimates })
+        is_unsure(&scope.to_string(), "scatter", self.scatter)?;
+        Ok(Constants { scope, levels: self.levels, estimates, scatter: self.scatter })
     }
 }
 

@@ -7,8 +7,9 @@ use std::fmt;
 use super::constants::{Constant, FittedConstant};
 use super::rows::{FirstTokenRow, OF_PASS, PassRow};
 use super::sample::CalibrationSample;
-use super::solve::{FitCell, FitProblem, FitRow, FitSolution, PredictedValue};
+use super::solve::{FitCell, FitProblem, FitRow, FitSolution, PredictedValue, quantile};
 use super::terms::TokenShares;
+use super::validation::UNEXPLAINED;
 
 /// For which devices and engines a set of constants is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +51,8 @@ pub struct Constants {
     pub levels: u64,
     /// Every constant, in the order of [`Constant::all`].
     pub estimates: Vec<FittedConstant>,
+    /// By how much these levels scatter about what their constants predict: the standard deviation of its logarithm.
+    pub(super) scatter: f64,
 }
 
 impl Constants {
@@ -89,7 +92,8 @@ impl Constants {
             let deviation = device.deviation.min(engine.deviation);
             FittedConstant { constant, value, deviation }
         };
-        Self { scope, levels: 0, estimates: each.map(estimate).collect() }
+        let scatter = self.scatter.max(engine.scatter);
+        Self { scope, levels: 0, estimates: each.map(estimate).collect(), scatter }
     }
 }
 
@@ -114,11 +118,13 @@ impl ConstantGroups {
         for (scope, levels) in &sets.levels {
             let mut estimates = passes.estimates(scope);
             estimates.truncate(Constant::STEP.len());
+            let scope = scope.clone();
             groups.insert(
                 scope.clone(),
-                Constants { scope: scope.clone(), levels: *levels, estimates },
+                Constants { scope, levels: *levels, estimates, scatter: UNEXPLAINED },
             );
         }
+        scattered(&mut groups, samples);
         let firsts = sets.fit(Constant::FIRST_TOKEN, &weighted, |sample| {
             let step = groups.get(&own_scope(sample)).map(|group| group.values(Constant::STEP));
             let row = |(ttft, step)| {
@@ -130,7 +136,8 @@ impl ConstantGroups {
         for (scope, group) in &mut groups {
             group.estimates.extend(firsts.estimates(scope));
         }
-        let nothing = Constants { scope: Scope::All, levels: 0, estimates: Vec::new() };
+        let nothing =
+            Constants { scope: Scope::All, levels: 0, estimates: Vec::new(), scatter: UNEXPLAINED };
         let pooled = groups.remove(&Scope::All).unwrap_or(nothing);
         Self { pooled, own: groups }
     }
@@ -178,6 +185,34 @@ pub(super) fn own_scope(sample: &CalibrationSample) -> Scope {
     }
 }
 
+/// Levels that a scatter is believed from: of fewer it is partly what is usual.
+const BELIEVED: f64 = 20.0;
+/// Of a normal law, how many standard deviations nine in ten are within.
+const NINE_TENTHS: f64 = 1.645;
+
+/// Says of each group by how much its levels scatter about what the constants of their own engine and device predict, where that is more
+/// than usual.
+fn scattered(groups: &mut BTreeMap<Scope, Constants>, samples: &[&CalibrationSample]) {
+    let mut off: BTreeMap<Scope, Vec<f64>> = BTreeMap::new();
+    for sample in samples {
+        let scope = own_scope(sample);
+        let Some(group) = groups.get(&scope) else { continue };
+        let shares = TokenShares::new(&sample.account, &group.values(Constant::STEP));
+        let error = (shares.total() / sample.tpot).ln().abs();
+        for scope in chain(&scope) {
+            off.entry(scope).or_default().push(error);
+        }
+    }
+    for (scope, mut errors) in off {
+        let levels = errors.len() as f64;
+        let own = quantile(&mut errors, 0.9) / NINE_TENTHS;
+        let squares = levels * own * own + BELIEVED * UNEXPLAINED * UNEXPLAINED;
+        if let Some(group) = groups.get_mut(&scope) {
+            group.scatter = (squares / (levels + BELIEVED)).sqrt().max(UNEXPLAINED);
+        }
+    }
+}
+
 /// Levels of one model on one device and engine err together: however many, they count as so many at most. So do forward passes.
 const INDEPENDENT: f64 = 20.0;
 
@@ -217,6 +252,14 @@ impl OffsetSets {
         chain(scope).iter().filter_map(|scope| self.places.get(scope).copied()).collect()
     }
 
+    /// How much the offset of `scope` spreads beforehand: of a device whose engine nobody names as much as of an engine on it, too.
+    fn spread(&self, constant: Constant, scope: &Scope) -> f64 {
+        let own = spread(constant, scope);
+        let Scope::Device(name) = scope else { return own };
+        let is_on = |of: &Scope| matches!(of, Scope::Engine { device, .. } if device == name);
+        if self.places.keys().any(is_on) { own } else { own.hypot(unknown(constant, scope)) }
+    }
+
     /// The `constants` that fit `rows` of all levels best.
     fn fit<const N: usize, R: PredictedValue<N>>(
         &self,
@@ -237,7 +280,7 @@ impl OffsetSets {
         }
         let cells: Vec<FitCell<R>> = cells.into_values().collect();
         let spreads: Vec<[f64; N]> = (self.places.keys())
-            .map(|scope| constants.map(|constant| spread(constant, scope)))
+            .map(|scope| constants.map(|constant| self.spread(constant, scope)))
             .collect();
         let problem = FitProblem { constants, cells: &cells, spreads: &spreads };
         FittedSets { sets: self, constants, solution: problem.solve() }

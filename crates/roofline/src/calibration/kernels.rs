@@ -16,6 +16,7 @@
 //! | shared experts | 3 | gate and up, activation, down |
 //! | block-scaled fp8 | 2 for a mixer, 3 for a feed-forward | inputs scaled as they come |
 //! | NVFP4 | 1 for a mixer, 1 for a feed-forward | inputs scaled as they come |
+//! | fp8 by tensor or token | 1 for a mixer | attention's output is scaled; all other inputs are as a norm or an activation is written |
 //! | the pass | 3 | embedding, head, sampling |
 //!
 //! The counts for latent attention, indexers, recurrent layers and shared experts follow the rule of the others; the
@@ -65,6 +66,7 @@ const fn scaling(format: Format) -> (u64, u64) {
     match format {
         Format::Fp8Blocks { .. } => (2, 3),
         Format::Nvfp4 => (1, 1),
+        Format::Fp8 => (1, 0),
         _ => (0, 0),
     }
 }

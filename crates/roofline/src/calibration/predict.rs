@@ -59,6 +59,8 @@ pub struct Predictor {
     /// Each with its value of all devices and engines.
     constants: Vec<(FittedConstant, f64)>,
     ranges: RegimeRanges,
+    /// By how much measured levels scatter about what these constants predict.
+    scatter: f64,
     /// How far nine in ten are off: times per output token in multiples of how unsure they are, times to first token as the
     /// logarithm of a factor.
     spread: (f64, f64),
@@ -126,6 +128,7 @@ impl Calibration {
                 .collect(),
             scope: group.scope.clone(),
             ranges: self.ranges,
+            scatter: group.scatter,
             spread: (spread, self.spreads.first_token),
             errors: self.summary,
             warnings,
@@ -174,6 +177,16 @@ impl Predictor {
         &self.step
     }
 
+    /// The values of [`Constant::FIRST_TOKEN`].
+    pub(super) const fn first_values(&self) -> &[f64; 3] {
+        &self.first
+    }
+
+    /// Each constant with the value that is used.
+    pub(super) fn constants(&self) -> impl Iterator<Item = (Constant, f64)> + '_ {
+        self.constants.iter().map(|(fitted, _)| (fitted.constant, fitted.value))
+    }
+
     /// What makes its predictions less sure than their intervals say, a sentence each.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
@@ -191,7 +204,7 @@ impl Predictor {
         let distance = self.ranges.distance(&account.regime)?;
         let bound = self.system.bound_figures(load);
         let shares = TokenShares::new(&account, &self.step);
-        let off = self.spread.0 * unsureness(&shares, &self.deviations, distance);
+        let off = self.spread.0 * unsureness(&shares, &self.deviations, self.scatter, distance);
         let around = |value: f64, off: f64, least: Seconds| {
             let (value, factor) = (value.max(least.get()), off.exp());
             let low = Seconds::new((value / factor).max(least.get()));

@@ -115,19 +115,25 @@ impl LevelErrors {
             first.predict(&group.values(Constant::FIRST_TOKEN)).0 / measured - 1.0
         });
         let distance = ranges.beyond(&sample.account.regime);
-        let width = unsureness(&shares, &group.deviations(Constant::STEP), distance);
+        let width = unsureness(&shares, &group.deviations(Constant::STEP), group.scatter, distance);
         Self { tpot: tpot - 1.0, ttft, score: tpot.ln().abs() / width }
     }
 }
 
-/// How unsure the logarithm of a prediction is before it is known how predictions did: what no fit gets right, what its constants
+/// How unsure the logarithm of a prediction is before it is known how predictions did: by how much levels of this engine on this device
+/// scatter, what its constants
 /// leave open, and how far the question is from what was fitted.
-pub(super) fn unsureness(shares: &TokenShares, deviations: &StepValues, distance: f64) -> f64 {
+pub(super) fn unsureness(
+    shares: &TokenShares,
+    deviations: &StepValues,
+    scatter: f64,
+    distance: f64,
+) -> f64 {
     let seconds = shares.seconds();
     let total: f64 = seconds.iter().sum();
     let each = seconds.iter().zip(deviations);
     let open: f64 = each.map(|(share, deviation)| (share * deviation).powi(2)).sum();
-    (UNEXPLAINED * UNEXPLAINED + open / (total * total)).sqrt() * (1.0 + distance)
+    (scatter * scatter + open / (total * total)).sqrt() * (1.0 + distance)
 }
 
 /// The logarithm of what predictions are commonly off by where all constants are known.

@@ -1,6 +1,7 @@
 //! Calibrations: on published serving results, and on times that known constants make.
 
 mod files;
+mod gaps;
 mod predictions;
 mod recovery;
 mod serving;

@@ -54,7 +54,9 @@ fn reason(why: NoBurstSubject) -> String {
     match why {
         NoBurstSubject::NoReference => super::NO_MODEL.to_owned(),
         NoBurstSubject::NoCalibration => {
-            format!("{why}: --calibration FILE, of `fizeau sol --fit`")
+            format!(
+                "{why}: --engine vllm, sglang or trtllm, or --calibration FILE of `fizeau sol --fit`"
+            )
         }
         NoBurstSubject::NoLengths => super::NO_LENGTHS.to_owned(),
         NoBurstSubject::NoGoodput => {
@@ -69,11 +71,12 @@ fn scenario(of: &BurstSubject<'_>) -> Result<Scenario, Fail> {
     let calibration = Calibration::from_json(of.calibration).named("--calibration")?;
     let system = of.reference.reference().system.clone();
     let config = EngineConfig::new(1, Tokens::ZERO);
-    let most = of.reference.deployment().max_num_seqs;
+    let deployment = of.reference.deployment();
+    let (most, engine) = (deployment.max_num_seqs, deployment.engine.clone());
     let usual = || Scenario::usual_sequences(&system, &config);
     let config = EngineConfig { max_num_seqs: most.map_or_else(usual, Into::into), ..config };
     let scenario = Scenario::of(of.reference.model_name(), system, config, Overheads::default());
-    scenario.map_err(Fail::usage)?.with_calibration(calibration, None).named("--calibration")
+    scenario.map_err(Fail::usage)?.with_calibration(calibration, engine).named("--calibration")
 }
 
 /// A level in virtual time; none where nothing completed, or so many replicas cannot be.

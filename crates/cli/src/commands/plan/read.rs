@@ -15,7 +15,7 @@ pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica,
     asked.hardware = from.hardware.clone().or(asked.hardware);
     // A device alone is for its price.
     let speed_of_light = match asked.model_config {
-        Some(_) => speed::from_args(&asked, None)?,
+        Some(_) => speed::from_args(&asked, args.engine.as_deref())?,
         None => None,
     };
     let lengths = MeanLengths { input: args.input_len, output: args.output_len };
@@ -32,7 +32,13 @@ pub(super) fn of_run(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, F
     }
     let stored = report::read(&from.path, &args.goodput, &system_args(from, args))
         .named(&format!("--from {}", from.path.display()))?;
-    Ok(TestedReplica::of(&stored))
+    let mut tested = TestedReplica::of(&stored);
+    if let Some(engine) = &args.engine
+        && args.speed_of_light.calibration.is_none()
+    {
+        tested.reference = tested.reference.map(|reference| reference.served_by(engine));
+    }
+    Ok(tested)
 }
 
 /// The device of one source alone is its run's too, where the run has a model.

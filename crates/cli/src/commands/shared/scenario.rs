@@ -77,15 +77,14 @@ fn check(args: &SystemArgs) -> Result<(), Fail> {
 
 /// With the constants of a calibration, or a limit of power, where the flags say so.
 fn timed(scenario: Scenario, args: &StepArgs) -> Result<Scenario, Fail> {
-    let is_declined = args.calibration.as_ref().is_some_and(|path| path.as_os_str() == "none");
-    if let Some(path) = args.calibration.as_ref().filter(|_| !is_declined) {
+    if let Some(path) = args.constants.file() {
         let calibration = hardware::calibration(path)?;
-        let engine = args.calibration_engine.clone();
+        let engine = args.constants.engine.clone();
         let predictor = calibration.predictor(scenario.system(), engine.as_deref());
         predictor.warnings().iter().for_each(|warning| tell!("note: {warning}"));
         return scenario.with_calibration(calibration, engine).map_err(Fail::usage);
     }
-    if let Some(engine) = args.calibration_engine.as_ref().filter(|_| !is_declined) {
+    if let Some(engine) = args.constants.engine() {
         return as_shipped(scenario, engine);
     }
     match &args.power_limit {
@@ -102,7 +101,7 @@ fn as_shipped(scenario: Scenario, engine: &str) -> Result<Scenario, Fail> {
     let device = &scenario.system().device().name;
     let shipped = Calibration::shipped(engine, device).ok_or_else(|| {
         let wrong =
-            format!("--calibration-engine {engine}: no calibration ships for it on {device}, as for sglang, trtllm and vllm where they were measured");
+            format!("--engine {engine}: no calibration ships for it on {device}, as for sglang, trtllm and vllm where they were measured");
         usage!("{wrong}; name the file of one with --calibration")
     })?;
     let predictor = shipped.calibration.predictor(scenario.system(), Some(engine));

@@ -10,10 +10,10 @@ use crate::exit::Fail;
 
 /// Whose constants the flags ask for.
 pub(super) fn choice(args: &CalibrationArgs) -> Result<CalibrationChoice, Fail> {
-    let Some(path) = &args.calibration else { return Ok(CalibrationChoice::Shipped) };
-    if path.as_os_str() == "none" {
+    if args.constants.is_declined() {
         return Ok(CalibrationChoice::None);
     }
+    let Some(path) = args.constants.file() else { return Ok(CalibrationChoice::Shipped) };
     Ok(CalibrationChoice::Given(Box::new(hardware::calibration(path)?)))
 }
 
@@ -38,7 +38,7 @@ pub(super) fn asides(
 
 /// What to say of an engine for which there are no constants, where some were asked for.
 pub(super) fn unknown(args: &CalibrationArgs, of: &PreparedSystem) -> Option<String> {
-    let engine = args.engine.as_ref().filter(|_| args.calibration.is_none())?;
+    let engine = args.constants.engine().filter(|_| args.constants.file().is_none())?;
     let device = &of.system.device().name;
     let none = || {
         format!(

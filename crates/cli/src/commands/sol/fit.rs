@@ -54,9 +54,16 @@ impl Levels {
         }
         let wrong = table.errors.iter().map(|error| format!("{flag}: {error}"));
         self.wrong.extend(wrong);
-        for level in &table.levels {
-            match sources.sample(level) {
+        let mut left_out = 0;
+        for (level, sample) in table.levels.iter().zip(sources.samples(&table.levels)) {
+            match sample {
                 Ok(sample) => self.samples.push(sample),
+                Err(error @ SampleError::Doubtful { .. }) => {
+                    left_out += 1;
+                    if left_out <= SAID {
+                        tell!("note: {flag}: {error}");
+                    }
+                }
                 Err(error @ SampleError::Model { .. }) => {
                     let name = &level.model;
                     let remedy = format!("say where with --model {name}=FILE");
@@ -64,6 +71,10 @@ impl Levels {
                 }
                 Err(error) => self.wrong.push(format!("{flag}: {error}")),
             }
+        }
+        if left_out > 0 {
+            let all = table.levels.len();
+            tell!("note: {flag}: {left_out} of {all} levels are left out by rule");
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::exit::Fail;
 
 /// What the flags ask of which system.
 pub(super) fn of(args: &SolArgs) -> SolQuery<'_> {
-    let system = speed::query(&args.system, args.calibration.engine.as_deref());
+    let system = speed::query(&args.system, args.calibration.constants.engine.as_deref());
     SolQuery { system, load: load(&args.load) }
 }
 

@@ -142,10 +142,36 @@ fn an_engine_is_predicted_with_what_ships() {
 }
 
 #[test]
+fn measured_figures_are_explained() {
+    let ran = |more: &str| {
+        let flags = "sol --model-config llama-3.1-70b --hardware h100-sxm --tp 4 --weights fp8 --isl 2048 --osl 256 \
+                     --concurrency 16";
+        run(&flags.split_whitespace().chain(more.split_whitespace()).collect::<Vec<_>>())
+    };
+    let ended = ran("--engine vLLM --measured tpot:60,ttft:9000");
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{}", ended.out);
+    for said in ["your prefill runs at 0.", "your decoding runs at 0.", "arithmetic reached"] {
+        assert!(ended.out.contains(said), "{said} is not in\n{}", ended.out);
+    }
+    assert!(ended.out.lines().all(|line| line.chars().count() <= 80), "{}", ended.out);
+
+    let ended = ran("--engine vllm --measured tpot:60 --json");
+    let document: Value = serde_json::from_str(&ended.out).unwrap();
+    let tpot = &document["measured"]["tpot_ms"];
+    assert_eq!((&tpot["measured"], &tpot["is_expected"]), (&60.0.into(), &false.into()));
+    assert_eq!(tpot["remedies"][0]["input"], "decode_pace");
+
+    // Without an engine the bound alone is asked.
+    let ended = ran("--measured tpot:1");
+    assert!(ended.out.contains("bandwidth of"), "{}", ended.out);
+    assert_eq!(ran("--measured tpot:fast").code, Some(2));
+}
+
+#[test]
 fn a_simulated_engine_takes_what_ships() {
     let scratch = Scratch::new("sol-simulated");
     let ran = |engine: &str| {
-        let flags = "simulate --num-prompts 8 --random-output-len 4 --max-concurrency 2 --calibration-engine";
+        let flags = "simulate --num-prompts 8 --random-output-len 4 --max-concurrency 2 --engine";
         let out = scratch.path(engine);
         let words = flags.split(' ').chain([engine, "--out", &out]);
         run(&words.collect::<Vec<_>>())

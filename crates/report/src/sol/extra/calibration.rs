@@ -55,7 +55,7 @@ impl SolExtra {
         Self::with_own("constants", OwnTable { lines: grid.lines(), fields })
     }
 
-    fn with_own(key: &'static str, own: OwnTable) -> Self {
+    pub(super) fn with_own(key: &'static str, own: OwnTable) -> Self {
         Self { own: Some(own), ..Self::new(key, String::new()) }
     }
 }

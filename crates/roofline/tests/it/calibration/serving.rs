@@ -57,12 +57,12 @@ fn constants_predict_what_they_were_fitted_on_and_models_that_they_were_not() {
     assert!(summary.in_sample.mean < 0.09, "{summary:?}");
     assert!(summary.in_sample.median < 0.06, "{summary:?}");
     let left_out = summary.model_left_out.unwrap();
-    assert!(left_out.mean < 0.125 && left_out.median < 0.09, "{summary:?}");
+    assert!(left_out.mean < 0.115 && left_out.median < 0.085, "{summary:?}");
     let device = summary.device_left_out.unwrap();
     assert!(device.mean < 0.20 && device.median < 0.15, "{summary:?}");
     // No model carries the others.
     for (model, errors) in by(samples, &fit.judged, |judged| judged.model_left_out.unwrap()) {
-        assert!(errors.mean < 0.20 && errors.median < 0.18, "{model}: {errors:?}");
+        assert!(errors.mean < 0.17 && errors.median < 0.15, "{model}: {errors:?}");
     }
 }
 

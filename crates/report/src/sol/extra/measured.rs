@@ -1,0 +1,179 @@
+//! Measured figures beside the answer: the share of the bound, what is expected of the engine, and what would explain the difference.
+
+use fizeau_record::text::number;
+use fizeau_roofline::{
+    Bound, BoundShare, BoundViolation, Constant, MeasuredFigure, MeasuredFigures, PredictionGap,
+    PredictionInput, PredictionRemedy, Predictor,
+};
+use serde_json::{Map, Value, json};
+
+use super::{OwnTable, SolExtra};
+use crate::sol::fit::shown_in;
+use crate::sol::grid::Grid;
+
+/// What of measured figures is beyond the bound, and what lies between them and what is expected of the engine.
+#[derive(Debug, Clone, Copy)]
+pub struct MeasuredComparison<'a> {
+    /// What was measured.
+    pub measured: &'a MeasuredFigures,
+    /// What is possible under the load.
+    pub bound: &'a Bound,
+    /// What of it is not.
+    pub violation: Option<&'a BoundViolation>,
+    /// What predicts the engine, and what would explain each figure; none without a calibration.
+    pub gaps: Option<(&'a Predictor, &'a [PredictionGap])>,
+}
+
+impl SolExtra {
+    /// Measured figures: the share of the bound that each reaches, and beside a prediction which constant or input would explain it.
+    #[must_use]
+    pub fn measured(of: &MeasuredComparison<'_>) -> Self {
+        let shares = of.measured.percent_of(of.bound);
+        let share = |figure| match figure {
+            MeasuredFigure::Ttft => shares.ttft,
+            MeasuredFigure::Tpot => shares.tpot_alone,
+            MeasuredFigure::E2el => shares.e2el,
+            MeasuredFigure::OutputTokens => shares.output_tokens_per_s,
+            _ => shares.requests_per_s,
+        };
+        let mut fields = Map::new();
+        let mut grid = Grid::new(&["Measured", "measured", "predicted", "from", "to", "of bound"]);
+        for (figure, measured) in of.measured.each() {
+            let gap = of.gaps.and_then(|(_, gaps)| gaps.iter().find(|gap| gap.figure == figure));
+            grid.row(cells(figure, measured, gap, share(figure)));
+            fields.insert(figure.as_str().to_owned(), entry(measured, gap, share(figure)));
+        }
+        let mut lines = grid.lines();
+        if let Some(violation) = of.violation {
+            lines.push(format!("  {violation}"));
+            fields.insert("impossible".to_owned(), violation.to_string().into());
+        }
+        if let Some((predictor, gaps)) = of.gaps {
+            lines.extend(gaps.iter().flat_map(|gap| explained(gap, predictor)));
+        }
+        Self::with_own("measured", OwnTable { lines, fields })
+    }
+}
+
+fn cells(
+    figure: MeasuredFigure,
+    measured: f64,
+    gap: Option<&PredictionGap>,
+    share: Option<BoundShare>,
+) -> Vec<String> {
+    let predicted =
+        gap.map(|gap| [gap.predicted.value(), gap.predicted.low(), gap.predicted.high()]);
+    let shown = predicted.map_or_else(Default::default, |each| each.map(number));
+    let share = share.map_or_else(String::new, |share| share.to_string());
+    let first = [format!("  {}", named(figure)), number(measured)];
+    first.into_iter().chain(shown).chain([share]).collect()
+}
+
+const fn named(figure: MeasuredFigure) -> &'static str {
+    match figure {
+        MeasuredFigure::Ttft => "TTFT, ms",
+        MeasuredFigure::Tpot => "TPOT, ms",
+        MeasuredFigure::E2el => "E2EL, ms",
+        MeasuredFigure::OutputTokens => "output tokens/s",
+        _ => "requests/s",
+    }
+}
+
+/// Marks a constant that would have to be as it is not on accelerators.
+const UNUSUAL: &str = "*";
+
+/// What is said of a figure that is not as expected.
+fn explained(gap: &PredictionGap, predictor: &Predictor) -> Vec<String> {
+    let name = named(gap.figure).split(',').next().unwrap_or_default();
+    let scope = predictor.scope();
+    if gap.is_expected() {
+        return vec![format!("  {name} is within what nine in ten of {scope} reach")];
+    }
+    let pace = gap.remedies.iter().find_map(|remedy| {
+        let phase = match remedy.input {
+            PredictionInput::PrefillPace => "prefill runs",
+            PredictionInput::DecodePace => "decoding runs",
+            _ => return None,
+        };
+        Some(format!("your {phase} at {} of what {scope} reaches", number(remedy.needed)))
+    });
+    let rest: Vec<&PredictionRemedy> =
+        gap.remedies.iter().filter(|remedy| !is_pace(remedy)).collect();
+    let said = pace.unwrap_or_else(|| "no pace of one phase explains it".to_owned());
+    let mut lines = vec![String::new(), format!("{name}: {said}.")];
+    if rest.is_empty() {
+        lines.push("No constant or input alone would explain it.".to_owned());
+        return lines;
+    }
+    lines.push(format!(
+        "Each of these alone would explain it ({UNUSUAL} is not usual on accelerators):"
+    ));
+    let mut grid = Grid::new(&["", "", "given", "needed", "TTFT, ms", "TPOT, ms", ""]).with_notes();
+    for remedy in rest {
+        grid.row(remedy_cells(remedy));
+    }
+    lines.extend(grid.lines());
+    lines
+}
+
+const fn is_pace(remedy: &PredictionRemedy) -> bool {
+    matches!(remedy.input, PredictionInput::PrefillPace | PredictionInput::DecodePace)
+}
+
+fn remedy_cells(remedy: &PredictionRemedy) -> Vec<String> {
+    let (title, unit, scale) = match remedy.input {
+        PredictionInput::Constant(constant) => {
+            let (unit, scale) = shown_in(constant);
+            (constant.title(), if unit == "times" { "x" } else { unit }, scale)
+        }
+        PredictionInput::Concurrency => ("requests in flight", "", 1.0),
+        _ => ("tokens computed of a prompt", "", 1.0),
+    };
+    let is_count =
+        matches!(remedy.input, PredictionInput::Concurrency | PredictionInput::PromptTokens);
+    let shown = |value: f64| if is_count { format!("{value:.0}") } else { number(value * scale) };
+    let [ttft, tpot] = [remedy.ttft, remedy.tpot].map(|time| number(time.to_millis().get()));
+    vec![
+        format!("  {title}"),
+        unit.to_owned(),
+        shown(remedy.given),
+        shown(remedy.needed),
+        ttft,
+        tpot,
+        unusual(remedy),
+    ]
+}
+
+/// That a constant is not so on accelerators.
+fn unusual(remedy: &PredictionRemedy) -> String {
+    let is_outside = |constant: Constant| {
+        let (low, high) = constant.range();
+        !(low..=high).contains(&remedy.needed)
+    };
+    match remedy.input {
+        PredictionInput::Constant(constant) if is_outside(constant) => UNUSUAL.to_owned(),
+        _ => String::new(),
+    }
+}
+
+fn entry(measured: f64, gap: Option<&PredictionGap>, share: Option<BoundShare>) -> Value {
+    let remedy = |remedy: &PredictionRemedy| {
+        json!({
+            "input": remedy.input.as_str(),
+            "given": remedy.given,
+            "needed": remedy.needed,
+            "deviations": remedy.deviations,
+            "ttft_ms": remedy.ttft.to_millis().get(),
+            "tpot_ms": remedy.tpot.to_millis().get(),
+        })
+    };
+    let mut value = json!({ "measured": measured, "bound_share": share.map(BoundShare::get) });
+    if let (Some(gap), Some(fields)) = (gap, value.as_object_mut()) {
+        let of = gap.predicted;
+        let predicted = json!({"value": of.value(), "low": of.low(), "high": of.high()});
+        fields.insert("predicted".to_owned(), predicted);
+        fields.insert("is_expected".to_owned(), gap.is_expected().into());
+        fields.insert("remedies".to_owned(), gap.remedies.iter().map(remedy).collect());
+    }
+    value
+}
