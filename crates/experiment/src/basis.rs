@@ -3,8 +3,9 @@
 use fizeau_record::{RunSetup, SpeedOfLightReference, WorkloadRecord};
 
 use crate::client::MeasuringClient;
-use crate::endpoint::{EmptiedCaches, ProfiledLevel};
+use crate::endpoint::EmptiedCaches;
 use crate::input::{ExperimentError, InputError};
+use crate::profiled::ProfiledLevel;
 use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
 use crate::telemetry::{LevelScrapers, Telemetry};
 use crate::workload::{ContextLimit, PreparedWorkload, WorkloadSpec};

@@ -4,7 +4,6 @@ mod caches;
 mod connections;
 mod discovery;
 mod named;
-mod profiled;
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -19,7 +18,6 @@ pub(crate) use caches::EmptiedCaches;
 pub use connections::{ConnectionSpec, TrustSpec};
 pub use discovery::DetectedEndpoint;
 pub use named::{NamedUrl, NamedUrlError};
-pub(crate) use profiled::ProfiledLevel;
 
 use crate::client::ConnectionNeeds;
 use crate::input::{Blame, ExperimentError, InputError, InputField};

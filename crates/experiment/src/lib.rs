@@ -44,6 +44,7 @@ mod input;
 mod level;
 mod measured_level;
 mod model;
+mod profiled;
 mod progress;
 mod reference;
 mod replica;

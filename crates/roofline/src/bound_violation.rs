@@ -11,32 +11,8 @@ use std::num::NonZeroU64;
 use fizeau_core::{PerSec, Seconds};
 
 use crate::system::System;
-use crate::{Bound, LoadAnalysisError, MeasuredFigures, RequestLengths};
+use crate::{Bound, LoadAnalysisError, MeasuredFigure, MeasuredFigures, RequestLengths};
 use change::BoundInputs;
-
-/// A figure that was measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum MeasuredFigure {
-    /// [`MeasuredFigures::ttft`].
-    Ttft,
-    /// [`MeasuredFigures::tpot`].
-    Tpot,
-    /// [`MeasuredFigures::e2el`].
-    E2el,
-    /// [`MeasuredFigures::output_tokens_per_s`].
-    OutputTokens,
-    /// [`MeasuredFigures::requests_per_s`].
-    Requests,
-}
-
-fizeau_core::words! {
-    /// The name used in files: `ttft_ms`, `output_tokens_per_s`.
-    pub MeasuredFigure::as_str {
-        Ttft = "ttft_ms", Tpot = "tpot_ms", E2el = "e2el_ms", OutputTokens = "output_tokens_per_s",
-        Requests = "requests_per_s",
-    }
-}
 
 /// A measurement above the bound. As nothing is, the measurement or what is said of model, devices and engine is wrong.
 ///

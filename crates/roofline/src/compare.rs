@@ -6,7 +6,31 @@ pub use text::MeasuredFiguresError;
 
 use fizeau_core::{PerSec, Seconds};
 
-use crate::{Bound, BoundShare, MeasuredFigure};
+use crate::{Bound, BoundShare};
+
+/// A figure that was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MeasuredFigure {
+    /// [`MeasuredFigures::ttft`].
+    Ttft,
+    /// [`MeasuredFigures::tpot`].
+    Tpot,
+    /// [`MeasuredFigures::e2el`].
+    E2el,
+    /// [`MeasuredFigures::output_tokens_per_s`].
+    OutputTokens,
+    /// [`MeasuredFigures::requests_per_s`].
+    Requests,
+}
+
+fizeau_core::words! {
+    /// The name used in files: `ttft_ms`, `output_tokens_per_s`.
+    pub MeasuredFigure::as_str {
+        Ttft = "ttft_ms", Tpot = "tpot_ms", E2el = "e2el_ms", OutputTokens = "output_tokens_per_s",
+        Requests = "requests_per_s",
+    }
+}
 
 /// The figures that were measured under the load of a [`Bound`]. Leave out the others.
 ///

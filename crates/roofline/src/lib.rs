@@ -106,7 +106,7 @@ pub use fizeau_core::{
 pub use alone::SingleRequest;
 pub use answer::{LoadAnalysis, LoadAnalysisError};
 pub use bound::{Bound, LimitedBy};
-pub use bound_violation::{BoundInput, BoundViolation, InputRemedy, MeasuredFigure};
+pub use bound_violation::{BoundInput, BoundViolation, InputRemedy};
 pub use calibration::{
     CalibratedStepTime, Calibration, CalibrationDesign, CalibrationDesignError,
     CalibrationEvidence, CalibrationFileError, CalibrationFit, CalibrationFitError,
@@ -117,7 +117,7 @@ pub use calibration::{
 };
 pub use chunking::ChunkedLoad;
 pub use collective::{Algorithm, CollectiveTime, DeviceGroup, DeviceGroupError};
-pub use compare::{MeasuredFigures, MeasuredFiguresError, SpeedOfLightShares};
+pub use compare::{MeasuredFigure, MeasuredFigures, MeasuredFiguresError, SpeedOfLightShares};
 pub use context_curve::ContextPoint;
 pub use cost::{
     Cost, CostError, HourlyRate, OwnedHour, Ownership, OwnershipError, PriceOrigin, UsdRange,

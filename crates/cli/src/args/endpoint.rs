@@ -96,10 +96,6 @@ pub(crate) struct EndpointArgs {
     /// SGLang. The run ends if it cannot be emptied.
     #[arg(long)]
     pub(crate) reset_cache: bool,
-    /// Have the server's own profiler run while this level is measured, counted from 1 in the order of measuring: /start_profile and
-    /// /stop_profile of vLLM and SGLang. The run ends if it cannot be started.
-    #[arg(long, value_name = "N")]
-    pub(crate) profile_level: Option<NonZeroU32>,
     #[command(flatten)]
     pub(crate) connections: ConnectionArgs,
 }

@@ -1,5 +1,7 @@
 //! What servers say of themselves, beside what the client measures.
 
+use std::num::NonZeroU32;
+
 use clap::Args;
 use fizeau::experiment::{ExtraHeader, HeaderTextError, LocalGpus, ServerPages, TelemetrySpec};
 
@@ -24,6 +26,10 @@ pub(crate) struct TelemetryArgs {
     /// A header to ask for pages of metrics with, as NAME=VALUE or "NAME: VALUE". Its value is never written to a file.
     #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
     server_metrics_header: Vec<String>,
+    /// Have the server's own profiler run while this level is measured, counted from 1 in the order of measuring: /start_profile and
+    /// /stop_profile of vLLM and SGLang. The run ends if it cannot be started.
+    #[arg(long, value_name = "N")]
+    pub(crate) profile_level: Option<NonZeroU32>,
 }
 
 impl TelemetryArgs {

@@ -25,10 +25,6 @@ use crate::terminal::{interrupt, runtime};
 pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let view = live::view(args.live)?;
     refuse_if!(
-        args.endpoint.profile_level.is_some(),
-        "--profile-level: the turns of two sides are no levels; profile a level of bench or sweep"
-    );
-    refuse_if!(
         args.sides.salt_sides && args.workload.dataset_name == "vllm-random",
         "--salt-sides: the prompts of --dataset-name vllm-random are those of its seed, and no salt changes them"
     );

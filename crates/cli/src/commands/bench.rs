@@ -36,7 +36,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let cancel = Cancel::new();
     let refused = workload::refused(arrivals_flag(&args.level.arrivals));
     let shards = shards::of(&args.shards, args.level.result.out.clone(), &cancel)?;
-    if args.endpoint.profile_level.is_some_and(|level| level.get() > 1) {
+    if args.telemetry.profile_level.is_some_and(|level| level.get() > 1) {
         return Err(Fail::usage("--profile-level: bench has one level, which is 1"));
     }
     shards.refuse_until(args.level.load.until.is_some())?;
@@ -107,7 +107,9 @@ fn endpoint(args: &BenchArgs) -> Result<EndpointSpec, Fail> {
     if urls.is_empty() {
         urls.push(args.target.host_url());
     }
-    endpoint::spec(&args.endpoint, urls, &args.sampling)
+    let mut spec = endpoint::spec(&args.endpoint, urls, &args.sampling)?;
+    spec.profiled_level = args.telemetry.profile_level;
+    Ok(spec)
 }
 
 /// What is to be written besides the run's own folder.

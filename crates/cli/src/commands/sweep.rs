@@ -112,6 +112,7 @@ pub(crate) fn measure<K: EndpointKind>(
     let urls = args.target.urls();
     let embedded = urls.is_empty().then(Embedded::start).transpose()?;
     let mut endpoint = endpoint::spec(&args.endpoint, urls, &args.sampling)?;
+    endpoint.profiled_level = args.telemetry.profile_level;
     let mut system = SystemUnderTest::default();
     system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
     let mut light = speed::from_args(&args.speed_of_light, args.subject.engine.as_deref())?;

@@ -14,11 +14,12 @@ use super::sharded::{ShardOutcome, SharedRun, check_resumed, follow, lead};
 use super::{Experiment, RunConduct};
 use crate::client::MeasuringClient;
 use crate::endpoint::{
-    CacheBeforeLevel, EmptiedCaches, EndpointSource, PreparedEndpoint, ProfiledLevel, needs_of,
+    CacheBeforeLevel, EmptiedCaches, EndpointSource, PreparedEndpoint, needs_of,
 };
 use crate::event::{RunEvent, RunNote, Watcher};
 use crate::hint::{InputHint, LimitSource};
 use crate::input::{Blame, EndpointError, ExperimentError, InputField};
+use crate::profiled::ProfiledLevel;
 use crate::workload::{ContextLimit, PromptSalt};
 
 /// An experiment that is decided, and whose folder is taken. Nothing has been sent.

@@ -159,7 +159,13 @@ impl ConstantGroups {
             (None, Some(device), Some(engine)) => {
                 Cow::Owned(device.together(engine, &self.pooled, pair))
             }
-            (None, device, engine) => Cow::Borrowed(device.or(engine).unwrap_or(&self.pooled)),
+            (None, device, engine) => {
+                let near = device.or(engine).unwrap_or(&self.pooled);
+                // What was not measured may be like any that was.
+                let widest = self.own.values().map(|group| group.scatter);
+                let scatter = widest.fold(near.scatter, f64::max);
+                Cow::Owned(Constants { scatter, ..near.clone() })
+            }
         }
     }
 

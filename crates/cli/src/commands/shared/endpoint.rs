@@ -32,7 +32,6 @@ pub(crate) fn spec(
     if args.reset_cache {
         spec.cache = CacheBeforeLevel::Emptied;
     }
-    spec.profiled_level = args.profile_level;
     Ok(spec)
 }
 

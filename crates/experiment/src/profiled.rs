@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use fizeau_harness::on_own_thread;
 use fizeau_transport::{ProfilerOrder, Target, order_profiler};
 
-use super::PreparedEndpoint;
+use crate::endpoint::PreparedEndpoint;
 use crate::event::{RunEvent, RunNote, Watcher};
 use crate::input::EndpointError;
 
