@@ -13,9 +13,6 @@ use crate::lenient_json;
 use crate::secret::Secrets;
 use notes::ReplyNotes;
 
-/// The most events that room is made for before they come: a request may ask for far more than it gets.
-const MOST_EXPECTED: usize = 1 << 12;
-
 /// Reads the body of one reply with status 200: bytes and the marks of the reads that brought them in, a [`Reply`]
 /// out. The strict rule of success lives here.
 ///
@@ -130,7 +127,7 @@ impl<'d> ReplyReader<'d> {
     #[must_use]
     pub fn expecting(mut self, output: Tokens) -> Self {
         let events = usize::try_from(output.get()).unwrap_or(usize::MAX);
-        self.notes.seen.reserve(events.min(MOST_EXPECTED));
+        self.notes.seen.reserve(events);
         self
     }
 

@@ -1,9 +1,12 @@
 //! How many tokens each event carried, from the best evidence that covers the whole reply.
 
+mod packed;
+
 use fizeau_core::{Arrival, Channel, TokenSource, Tokens};
 
+pub(crate) use packed::PackedOutput;
+
 use crate::dialect::WireEvent;
-use crate::event::ReadMark;
 use crate::event_template::TemplateMatch;
 
 /// What one event shows of output.
@@ -17,7 +20,7 @@ pub(crate) struct EventOutput {
 }
 
 /// What an event says of its tokens.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TokenEvidence {
     ids: u32,
     logprobs: u32,
@@ -73,38 +76,14 @@ impl EventOutput {
     }
 }
 
-/// The output of a reply so far: arrivals whose tokens are yet to be counted, and the evidence for each.
-#[derive(Debug, Default)]
+/// The output of a reply: arrivals whose tokens are yet to be counted, and the evidence for each.
+#[derive(Debug)]
 pub(crate) struct ReceivedOutput {
     arrivals: Vec<Arrival>,
     evidence: Vec<TokenEvidence>,
 }
 
 impl ReceivedOutput {
-    pub(crate) fn len(&self) -> usize {
-        self.arrivals.len()
-    }
-
-    /// Makes room for `events` more.
-    pub(crate) fn reserve(&mut self, events: usize) {
-        self.arrivals.reserve(events);
-        self.evidence.reserve(events);
-    }
-
-    /// Notes `output`, which the read `mark` brought.
-    pub(crate) fn push(&mut self, output: EventOutput, mark: ReadMark) {
-        self.arrivals.push(Arrival {
-            at: mark.at,
-            read: mark.number,
-            tokens: 0,
-            bytes: output.bytes,
-            chars: output.chars,
-            channel: output.channel.unwrap_or(Channel::Silent),
-            read_lag: mark.lag,
-        });
-        self.evidence.push(output.evidence);
-    }
-
     /// Takes off each event what it repeats of those before it.
     pub(crate) fn take_off_repeats(&mut self) {
         let mut before = (0, 0, 0);

@@ -1,7 +1,6 @@
 //! The life of one request.
 
 use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -132,8 +131,9 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     async fn connect(&mut self, wanted: ConnectionChoice) -> Result<DrivenConnection<C>, Failure> {
         let transport = self.transport;
         self.watchdog.enter(WaitPhase::Connection, transport.clock.now());
-        let connecting = self.endpoint.connect(&transport.clock, transport.stamps(), wanted);
-        let mut connecting = pin!(connecting);
+        // Apart, as whatever happens at most once a connection: a request under way would hold room for it all along.
+        let mut connecting =
+            Box::pin(self.endpoint.connect(&transport.clock, transport.stamps(), wanted));
         let connected = poll_fn(|cx| match connecting.as_mut().poll(cx) {
             Poll::Ready(connected) => Poll::Ready(Ok(connected)),
             Poll::Pending => self.watch(cx, None).map(Err),
@@ -205,9 +205,9 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         let status = answer.head.status;
         let asked = self.transport.target.spoken().framing();
         let mut reply = match answer::framing(&answer.head.headers, asked) {
-            _ if status != StatusCode::OK => Reply::failed(self.refusal(answer).await),
+            _ if status != StatusCode::OK => Reply::failed(Box::pin(self.refusal(answer)).await),
             Ok(framing) => self.stream(answer.wire, framing).await,
-            Err(PlainReply::Json) => Reply::failed(self.unstreamed(answer.wire).await),
+            Err(PlainReply::Json) => Reply::failed(Box::pin(self.unstreamed(answer.wire)).await),
             Err(PlainReply::Other(detail)) => {
                 Reply::failed(Failure::new(FailureClass::Malformed, detail))
             }

@@ -8,7 +8,7 @@ use crate::dialect::{EndRule, WireEvent};
 use crate::event::ReadMark;
 use crate::event_template::TemplateMatch;
 use crate::secret::Secrets;
-use crate::tokens::{EventOutput, ReceivedOutput};
+use crate::tokens::{EventOutput, PackedOutput};
 
 /// The most events with output, and the most bytes of kept text, of one reply. Far beyond any model's context:
 /// they stop a server that never does.
@@ -18,7 +18,7 @@ const MOST_TEXT: usize = 1 << 28;
 /// What has been read so far.
 #[derive(Debug)]
 pub(super) struct ReplyNotes {
-    pub(super) seen: ReceivedOutput,
+    pub(super) seen: PackedOutput,
     /// How many may be seen at most.
     pub(super) most_events: usize,
     /// The highest running count so far.
@@ -38,7 +38,7 @@ pub(super) struct ReplyNotes {
 impl ReplyNotes {
     pub(super) fn new(growth: CumulativeStream) -> Self {
         Self {
-            seen: ReceivedOutput::default(),
+            seen: PackedOutput::default(),
             most_events: MOST_EVENTS,
             running: 0,
             usage: None,
@@ -132,14 +132,15 @@ impl ReplyNotes {
     }
 
     /// Counts the tokens and judges the whole. `secrets` are scrubbed from what the server said.
-    pub(super) fn into_reply(mut self, rule: EndRule, end: BodyEnd, secrets: &Secrets) -> Reply {
+    pub(super) fn into_reply(self, rule: EndRule, end: BodyEnd, secrets: &Secrets) -> Reply {
+        let mut output = self.seen.unpack();
         if self.growth.is_repeating() {
-            self.seen.take_off_repeats();
+            output.take_off_repeats();
         }
         let total = self.usage.and_then(|usage| usage.completion_tokens);
         let total = total.map(Tokens::get).filter(|total| *total > 0);
         let thought = self.usage.and_then(|usage| usage.reasoning_tokens).map_or(0, Tokens::get);
-        let (arrivals, token_source) = self.seen.count(total, thought);
+        let (arrivals, token_source) = output.count(total, thought);
         let body_may_end = match rule {
             EndRule::Body => true,
             EndRule::FinishThenBody => self.finish.is_some(),

@@ -21,6 +21,7 @@ mod proxy;
 mod relay;
 mod repeats;
 mod server;
+mod size;
 mod sse;
 mod streams;
 mod templates;
