@@ -6,7 +6,7 @@ mod tests;
 
 use fizeau_core::{Millis, Nanos, Tokens};
 
-use super::column::Column;
+use super::column::{Column, SortedColumn};
 use super::describe::{Dependence, Moments, describe, interpolate};
 use super::sample::{Ranked, WeightedSample};
 use super::{Distribution, PercentileResolution};
@@ -139,7 +139,7 @@ impl PooledSample {
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         match &self.state {
-            State::Exact(Exact { whole, shared }) => 8 * (whole.len() + 2 * shared.len()),
+            State::Exact(Exact { whole, shared }) => whole.bytes() + 16 * shared.len(),
             State::Folded(folded) => folded.bytes(),
         }
     }
@@ -187,7 +187,7 @@ impl Default for PooledSample {
 
 /// A sorted sample, to be read off by rank.
 enum Ranks {
-    Whole(Column),
+    Whole(SortedColumn),
     Weighted(Ranked),
 }
 

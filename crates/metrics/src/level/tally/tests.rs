@@ -25,7 +25,7 @@ fn held(requests: u64, most: usize) -> [usize; 2] {
     let [cells, kept] = tally.timeline.bytes();
     assert!(tally.timeline.requests().len() <= most);
     // A gap each: what is pooled over tokens has a limit of its own.
-    let gaps = 8 * requests as usize;
+    let gaps = 4 * requests as usize;
     let rest = tally.latencies.bytes() - gaps + tally.output.bytes() + tally.arrivals.bytes();
     [cells + tally.over_time.cells.bytes(), kept + rest]
 }
