@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::future::Future;
 use std::num::NonZeroU32;
 
-use fizeau_core::{RequestSource, Stamp, Tape, TapeSink, Timer, Transport, WarmUp};
+use fizeau_core::{Nanos, RequestSource, Stamp, Tape, TapeSink, Timer, Transport, WarmUp};
 use fizeau_metrics::{
     ClientProof, ClientWatch, GoodputGoals, LevelEnding, LevelExpectations, LevelSummary,
     LevelTally, Precision, PrecisionOutcome, Validity, WindowChoice, judge,
@@ -98,11 +98,15 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
         let agreed = level.start.map(|_| gate);
         let (requests, counted) = (warmup.sent, &in_flight);
         observer.notice(Notice::WarmedUp { agreed, requests, in_flight: counted });
-        let steal = StealWatch::start(self.watch, self.timer);
-        let watch = CpuWatch::start(self.watch, self.timer);
         let enough = Cancel::new();
         let mut tee = Tee::of(&level, enough.clone(), sink, observer);
         let mut requests = level.plan.walk(level.shard.sessions());
+        if level.start.is_some() {
+            // The wait for others is no part of the level.
+            self.timer.sleep_until(gate - LEAD).await;
+        }
+        let steal = StealWatch::start(self.watch, self.timer);
+        let watch = CpuWatch::start(self.watch, self.timer);
         let start = gate.max(self.timer.now());
         if level.start.is_some() {
             self.timer.sleep_until(start).await;
@@ -204,6 +208,10 @@ impl LevelRun {
         reached || self.driven.ended == DriveEnding::Enough
     }
 }
+
+/// How far ahead of its start a level's workers are told of it, and its watches begin: longer than it takes to wake a worker or to
+/// read the system's accounts, short enough to be no wait.
+pub(crate) const LEAD: Nanos = Nanos::from_millis(2);
 
 /// Three sinks in one: the sums of the summary, the caller's own (a file), and whoever watches.
 pub(crate) struct Tee<'a, K, O> {

@@ -1,7 +1,7 @@
 //! Watching a run from outside, for progress.
 
 use fizeau_core::{Nanos, Stamp, Tape};
-use fizeau_metrics::{LevelTally, Precision, PrecisionOutcome, SampleSupport};
+use fizeau_metrics::{LevelTally, Precision, SampleSupport};
 
 use crate::{Cancel, InFlight};
 
@@ -93,7 +93,10 @@ impl<'a> PrecisionWatch<'a> {
         }
         let outcomes = tally.precision(self.asked);
         let was_enough = self.is_enough;
-        self.is_enough = outcomes.iter().all(PrecisionOutcome::is_reached);
+        let lasted = tally.duration();
+        self.is_enough = outcomes.iter().all(|outcome| {
+            outcome.is_reached() && outcome.goal.from.is_none_or(|from| lasted >= from)
+        });
         if was_enough && self.is_enough {
             return self.enough.cancel();
         }

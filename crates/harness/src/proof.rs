@@ -59,6 +59,11 @@ impl StealWatch {
         Self { began: clock.now(), at_start }
     }
 
+    #[cfg(test)]
+    pub(crate) const fn began(&self) -> Stamp {
+        self.began
+    }
+
     /// The share that was taken since the start; none where the system does not tell, or too few ticks have passed.
     pub(crate) fn share(&self, clock: &impl Clock) -> Option<f64> {
         let is_long_enough = clock.now().saturating_since(self.began) >= SHORTEST;

@@ -130,3 +130,25 @@ impl NextRelease {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fizeau_core::{Prompt, Release, Request, RequestId, Stamp, Tokens};
+    use fizeau_transport::{Backend, HttpTransport, MonotonicClock, Target};
+
+    use super::{ReadyRequest, send_request};
+
+    /// Most of it is the transport's.
+    const MOST: usize = 3 << 10;
+
+    #[test]
+    fn a_request_on_its_way_is_small() {
+        let target = Target::new("http://127.0.0.1:1", Backend::Vllm, "m").unwrap();
+        let transport = HttpTransport::new(target, MonotonicClock::new());
+        let request = Request::new(RequestId(0), Prompt::Text("Once".to_owned()), Tokens::new(16));
+        let leaving = ReadyRequest { request, intended: Stamp::EPOCH, keeps_slot: false };
+        let sending = send_request(&transport, leaving, Release::at(Stamp::EPOCH));
+        let size = size_of_val(&sending);
+        assert!(size <= MOST, "{size} bytes");
+    }
+}

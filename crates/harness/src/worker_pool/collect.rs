@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use fizeau_core::{Clock, Nanos, Stamp, Tape, TapeSink, WarmUp};
+use fizeau_core::{Clock, Stamp, Tape, TapeSink, WarmUp};
 use fizeau_metrics::ClientWatch;
 use fizeau_workload::WalkError;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError};
@@ -10,13 +10,10 @@ use tokio::sync::oneshot;
 
 use super::worker::{Unsendable, WorkerMessage};
 use crate::drive::{DriveEnding, DriveOutcome, Outlet, SinkOutlet};
-use crate::level::{LevelRun, PlannedLevel, Tee};
+use crate::level::{LEAD, LevelRun, PlannedLevel, Tee};
 use crate::observe::{Notice, Observer};
 use crate::proof::{SelfWatch, StealWatch};
 use crate::{Cancel, DriveError, InFlight};
-
-/// How far ahead the common start lies: longer than it takes to wake a worker, short enough to be no wait.
-const LEAD: Nanos = Nanos::from_millis(2);
 
 /// One tape is kept at a time, and one more for each so many that wait: some tenths of a millisecond where a thousand requests have
 /// ended at one instant. Where tapes pile up by the ten thousand, this side needs its share of the core.
@@ -35,6 +32,8 @@ pub(super) struct Collector<E> {
     warmup: WarmUp,
     driven: Option<DriveOutcome>,
     watch: ClientWatch,
+    /// Once the first worker is about to start.
+    steal: Option<StealWatch>,
     unsendable: Option<Unsendable<E>>,
     lost: Option<usize>,
     /// How many more tapes to keep before a worker may run.
@@ -59,6 +58,7 @@ impl<E: Error> Collector<E> {
             warmup: WarmUp::default(),
             driven: None,
             watch: ClientWatch { threads, ..ClientWatch::default() },
+            steal: None,
             unsendable: None,
             lost: None,
             at_a_time: 0,
@@ -80,22 +80,20 @@ impl<E: Error> Collector<E> {
         while self.ready + self.over < self.workers
             && let Some(message) = self.inbox.recv().await
         {
-            self.note(message);
+            self.note(message, clock);
         }
         let (requests, in_flight) = (self.warmup.sent, &self.in_flight);
         // Others may warm up until the gate opens.
         let start = level.begin(clock.now(), &self.cancel);
         let agreed = level.start.map(|_| start);
         tee.observer.notice(Notice::WarmedUp { agreed, requests, in_flight });
-        // Before the lead is counted: reading takes some of a millisecond.
-        let steal = StealWatch::start(SelfWatch::Thread, clock);
         let start = start.max(clock.now() + LEAD);
         for switch in switches {
             // Who is over already does not wait.
             let _ = switch.send(start);
         }
-        self.keep(&mut SinkOutlet::new(&mut tee)).await.map_err(DriveError::Sink)?;
-        self.watch.steal_share = steal.share(clock);
+        self.keep(&mut SinkOutlet::new(&mut tee), clock).await.map_err(DriveError::Sink)?;
+        self.watch.steal_share = self.steal.as_ref().and_then(|steal| steal.share(clock));
         if let Some(error) = self.unsendable.take() {
             return Err(error.widen());
         }
@@ -105,7 +103,11 @@ impl<E: Error> Collector<E> {
 
     /// Takes in tapes until all workers are done. After an error of the outlet the level is called off, and what still
     /// comes is let go.
-    async fn keep<K: Outlet>(&mut self, outlet: &mut K) -> Result<(), K::Error> {
+    async fn keep<K: Outlet>(
+        &mut self,
+        outlet: &mut K,
+        clock: &impl Clock,
+    ) -> Result<(), K::Error> {
         let mut kept = Ok(());
         while self.over < self.workers {
             let message = match self.inbox.try_recv() {
@@ -117,7 +119,7 @@ impl<E: Error> Collector<E> {
                 }
             };
             let Some(message) = message else { break };
-            if let Some(tape) = self.note(message) {
+            if let Some(tape) = self.note(message, clock) {
                 self.check(&mut kept, |()| outlet.put(tape));
                 self.step_aside();
             }
@@ -149,13 +151,17 @@ impl<E: Error> Collector<E> {
     }
 
     /// Takes note of `message`. Gives the tape that it carries.
-    fn note(&mut self, message: WorkerMessage<E>) -> Option<Tape> {
+    fn note(&mut self, message: WorkerMessage<E>, clock: &impl Clock) -> Option<Tape> {
         match message {
             WorkerMessage::Ended(tape) => return Some(tape),
             WorkerMessage::Ready(warmup) => {
                 self.ready += 1;
                 self.warmup.sent += warmup.sent;
                 self.warmup.failed += warmup.failed;
+            }
+            WorkerMessage::Starting => {
+                // The wait for others is no part of the level.
+                self.steal.get_or_insert_with(|| StealWatch::start(SelfWatch::Thread, clock));
             }
             WorkerMessage::Done(Ok((driven, watch))) => self.over(driven, watch),
             WorkerMessage::Done(Err(error)) => {
@@ -204,4 +210,69 @@ fn worse(one: DriveEnding, other: DriveEnding) -> DriveEnding {
     let worst_first = [DriveEnding::Cancelled, DriveEnding::TimeUp, DriveEnding::Enough];
     let mut found = worst_first.into_iter().filter(|ended| [one, other].contains(ended));
     found.next().unwrap_or(DriveEnding::Exhausted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use fizeau_core::{Clock, Nanos, Stamp, Tape};
+    use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec};
+    use tokio::sync::{mpsc, oneshot};
+
+    use super::{Collector, LEAD, Tee, WorkerMessage};
+    use crate::drive::{DriveLimits, DriveOutcome};
+    use crate::{Cancel, InFlight, PlannedLevel, StartGate};
+
+    /// A clock that is set by hand.
+    #[derive(Default)]
+    struct Hands(AtomicU64);
+
+    impl Clock for Hands {
+        fn now(&self) -> Stamp {
+            Stamp::from_nanos(self.0.load(Ordering::Relaxed))
+        }
+    }
+
+    /// All begin an hour after they are ready.
+    #[derive(Debug)]
+    struct LongGate;
+
+    impl StartGate for LongGate {
+        fn begin(&self, ready: Stamp) -> Option<Stamp> {
+            Some(ready + Nanos::from_secs(3_600))
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_hypervisor_takes_is_counted_from_the_agreed_start() {
+        let (clock, cancel) = (Hands::default(), Cancel::new());
+        let lengths = Lengths::fixed(8, 1);
+        let spec =
+            PlanSpec { lengths, arrivals: ArrivalLaw::ClosedLoop, ..PlanSpec::new(1).unwrap() };
+        let plan = Plan::new(spec).unwrap();
+        let load = DriveLimits { max_in_flight: None, stop_after: None };
+        let start = Some(&LongGate as &dyn StartGate);
+        let level = PlannedLevel { start, ..PlannedLevel::new(&plan, load) };
+        let (post, inbox) = mpsc::unbounded_channel();
+        let (switch, started) = oneshot::channel();
+        let mut collector = Collector::<Infallible>::new(inbox, cancel, InFlight::default(), 1);
+        let worker = async {
+            let _ = post.send(WorkerMessage::Ready(fizeau_core::WarmUp::default()));
+            let start: Stamp = started.await.unwrap();
+            clock.0.store((start - LEAD).as_nanos(), Ordering::Relaxed);
+            let _ = post.send(WorkerMessage::Starting);
+            let watch = fizeau_metrics::ClientWatch::default();
+            let _ = post.send(WorkerMessage::Done(Ok((DriveOutcome::none(start), watch))));
+            start
+        };
+        let (mut tapes, mut observer) = (Vec::<Tape>::new(), ());
+        let tee = Tee::of(&level, Cancel::new(), &mut tapes, &mut observer);
+        let collected = collector.collect(&clock, &level, vec![switch], tee);
+        let (start, collected) = tokio::join!(worker, collected);
+        assert!(collected.is_ok());
+        let watch = collector.steal.take().unwrap();
+        assert_eq!(watch.began(), start - LEAD);
+    }
 }

@@ -16,6 +16,7 @@ use super::partition::{Assignment, CapShare};
 use crate::drive::{
     DriveError, DriveLoop, DriveOutcome, Outlet, SinkOutlet, TextAfter, drive_with_probe,
 };
+use crate::level::LEAD;
 use crate::pacer::Pacer;
 use crate::proof::{CpuWatch, SelfWatch};
 use crate::{Cancel, InFlight};
@@ -57,6 +58,8 @@ impl<E> std::fmt::Debug for WorkerPart<E> {
 pub(super) enum WorkerMessage<E> {
     /// It has warmed up and connected, and waits for the start.
     Ready(WarmUp),
+    /// It is about to start.
+    Starting,
     /// A measured request ended.
     Ended(Tape),
     /// Its part is over.
@@ -169,6 +172,8 @@ impl<T: Preconnect, C: Clock> Worker<T, C> {
             return post.done(Ok((driven, ClientWatch::default())));
         };
         let slots = cap.slots(&self.timer, start);
+        self.timer.sleep_until(start - LEAD).await;
+        post.send(WorkerMessage::Starting);
         self.timer.sleep_until(start).await;
         let watch = CpuWatch::start(SelfWatch::Thread, &self.timer);
         let drive_loop =

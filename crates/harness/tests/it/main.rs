@@ -5,6 +5,7 @@ mod drive;
 mod in_flight;
 mod pacer;
 mod probe;
+mod proof;
 mod recount;
 mod sessions;
 mod stand;

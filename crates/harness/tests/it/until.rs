@@ -70,6 +70,15 @@ fn two_looks_in_succession_must_find_it() {
     assert!((120..=124).contains(&completed), "{completed}");
 }
 
+/// Either is known at a hundred requests, which take some five seconds.
+#[test]
+fn beside_a_goal_that_is_to_be_reached_one_that_shortens_keeps_its_time() {
+    let run = level(100_000, "ci=90%, ci=90% from 60s");
+    assert_eq!(run.driven.ended, DriveEnding::Enough);
+    let lasted = run.summary.throughput.duration.get();
+    assert!((60.0..90.0).contains(&lasted), "{lasted} s");
+}
+
 #[test]
 fn a_tail_waits_for_as_many_as_it_needs() {
     let run = level(100_000, "p99 e2el ci=50%");

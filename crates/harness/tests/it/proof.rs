@@ -1,0 +1,41 @@
+//! What a level's proof is taken over.
+
+use std::num::NonZeroU32;
+
+use fizeau_core::{Nanos, Stamp};
+use fizeau_harness::{Cancel, DriveLimits, Measure, PlannedLevel, Rig, SelfWatch, StartGate};
+use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec};
+
+use crate::stand::{Paused, Server, paused};
+
+/// All begin an hour after they are ready.
+#[derive(Debug)]
+struct LongGate;
+
+impl StartGate for LongGate {
+    fn begin(&self, ready: Stamp) -> Option<Stamp> {
+        Some(ready + Nanos::from_secs(3_600))
+    }
+}
+
+/// Shares of a level of a tenth of a second are not told, since the kernel's accounts are coarser; over an hour they would be.
+#[test]
+fn the_wait_for_an_agreed_start_is_not_in_the_proof() {
+    paused(async {
+        let time = Paused::new();
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let (cancel, watch) = (Cancel::new(), SelfWatch::Thread);
+        let mut rig = Rig { transport: &server, timer: &time, watch, cancel: &cancel };
+        let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(1).unwrap() };
+        let plan = Plan::new(PlanSpec { arrivals: ArrivalLaw::ClosedLoop, ..workload }).unwrap();
+        let load = DriveLimits { max_in_flight: NonZeroU32::new(1), stop_after: None };
+        let start = Some(&LongGate as &dyn StartGate);
+        let level = PlannedLevel { start, ..PlannedLevel::new(&plan, load) };
+        let run = rig.measure(level, &mut Vec::new(), &mut ()).await.unwrap();
+        let watched = run.client.watch;
+        assert_eq!(
+            (watched.cpu_share, watched.run_delay_share, watched.steal_share),
+            (None, None, None)
+        );
+    });
+}
