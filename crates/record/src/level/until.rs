@@ -22,10 +22,11 @@ impl UntilPrecise {
         }
     }
 
-    /// Whether a goal was missed that was to be reached, and was not only to shorten the level.
+    /// Whether a goal was missed that was to be reached, and was not only to shorten the level; others beside it do not matter.
     #[must_use]
     pub fn is_missed(&self) -> bool {
-        !self.is_reached && self.outcomes.iter().any(|outcome| outcome.goal.from.is_none())
+        let mut to_be_reached = self.outcomes.iter().filter(|outcome| outcome.goal.from.is_none());
+        !to_be_reached.all(|outcome| self.has_reached(outcome))
     }
 
     /// Whether the goal of `outcome`, which is one of its own, is reached. What was in flight when all were still counts, so
@@ -90,6 +91,7 @@ fn unknown(outcome: &PrecisionOutcome) -> String {
 
 #[cfg(test)]
 mod tests {
+    use fizeau_core::{Arrival, Channel, Nanos, RequestId, Stamp, Tape};
     use fizeau_metrics::{GoodputGoals, LevelTally, Precision};
 
     use super::UntilPrecise;
@@ -100,6 +102,33 @@ mod tests {
             let asked: Precision = asked.parse().unwrap();
             let outcomes = LevelTally::new(&GoodputGoals::default()).precision(&asked);
             assert_eq!(UntilPrecise { is_reached: false, outcomes }.is_missed(), is_missed);
+        }
+    }
+
+    /// A level of two hundred requests, whose mean is known within a tenth and not within a millionth.
+    fn uneven() -> LevelTally {
+        let mut tally = LevelTally::new(&GoodputGoals::default());
+        for n in 0..200_u64 {
+            let sent = Stamp::EPOCH + Nanos::from_millis(100 * n);
+            let mut tape = Tape { request: RequestId(n), ..Tape::sent_at(sent) };
+            let took = Nanos::from_millis(50 + n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 10);
+            tape.arrivals.push(Arrival::tokens(sent + took, 1, Channel::Visible));
+            tape.marks.end = tape.last_output();
+            tally.add(&tape);
+        }
+        tally
+    }
+
+    #[test]
+    fn goals_of_both_kinds_are_each_judged_by_their_own() {
+        for (asked, is_missed) in [
+            ("ci=10%, ci=0.0001% from 2s", false),
+            ("ci=0.0001%, ci=10% from 2s", true),
+            ("ci=10%, ci=0.0001%", true),
+        ] {
+            let outcomes = uneven().precision(&asked.parse().unwrap());
+            let until = UntilPrecise { is_reached: false, outcomes };
+            assert_eq!(until.is_missed(), is_missed, "{asked}");
         }
     }
 }
