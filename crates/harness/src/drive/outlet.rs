@@ -139,7 +139,7 @@ mod tests {
     use super::{ReadyRequest, send_request};
 
     /// Most of it is the transport's.
-    const MOST: usize = 3 << 10;
+    const MOST: usize = 2 << 10;
 
     #[test]
     fn a_request_on_its_way_is_small() {

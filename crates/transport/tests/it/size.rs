@@ -4,7 +4,7 @@ use fizeau_core::{Prompt, Release, Request, RequestId, Stamp, Tokens, Transport}
 use fizeau_transport::{Backend, HttpTransport, MonotonicClock, Target};
 
 /// What making a connection and reading a refusal need is held apart, while it is needed.
-const MOST: usize = 2 << 10;
+const MOST: usize = 1_536;
 
 #[test]
 fn the_future_of_a_request_is_small() {
