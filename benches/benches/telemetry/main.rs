@@ -99,7 +99,7 @@ fn watch() -> Result<()> {
     let mut watch = FleetWatch::new(FleetSettings::new("llama-3.1-8b", system));
     for number in 0..FLEET {
         let url = server.url(number);
-        watch.add(&url, PageSource::new(&url, PageSettings::default().known_only()), clock)?;
+        watch.add(&url, PageSource::new(&url, PageSettings::default().totals_only()), clock)?;
     }
     watch.ask_now(Duration::from_secs(30));
     let own = Since::now();

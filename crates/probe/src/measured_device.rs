@@ -11,7 +11,8 @@ use crate::document::ProbeDocument;
 use crate::figures::Figure;
 use crate::fit;
 use crate::measurement::{
-    AttentionPhase, CacheState, CollectiveOp, Component, Dtype, Operation, TransferEngine,
+    AttentionPhase, CacheState, CollectiveOp, Component, Dtype, MemoryKernel, Operation,
+    TransferEngine,
 };
 use crate::row::ProbeRow;
 
@@ -19,7 +20,8 @@ use crate::row::ProbeRow;
 ///
 /// Its figures are the best that any row reached, so that a bound made of them is one that this silicon was seen to allow: more
 /// bandwidth or arithmetic than that no row saw. The range beside each begins where the median of the same row's samples may lie at the
-/// least, and its note has the median with its interval and how far the samples spread. Collectives that devices of this model took
+/// least, and its note has the median with its interval and how far the samples spread. Reads of arrays that caches hold are there by
+/// size, as far as they are faster than memory: a small model's weights stay in caches from step to step. Collectives that devices of this model took
 /// part in are there as alpha and beta for each operation, number of ranks and range of sizes: medians, since they serve an
 /// expectation and no bound. Links are left out: nobody measures one by itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +95,12 @@ impl MeasuredDevice {
             memory.get()
         );
         let _ = writeln!(toml, "bandwidth = {}", bandwidth.toml());
+        for (working_set, rate) in cached_reads(rows(), bandwidth.best) {
+            let _ = writeln!(
+                toml,
+                "\n[[memory.cached]]\nworking_set = {working_set:.0}\nbandwidth = {rate:.1}"
+            );
+        }
         let _ = writeln!(toml, "\n[rates]\nbf16 = {}", bf16.toml());
         for (name, dtypes) in rates {
             if let Some(cell) = best(of_types(rows(), dtypes), arithmetic_of) {
@@ -104,6 +112,28 @@ impl MeasuredDevice {
             .map_err(|error| MeasuredDeviceError(format!("the figures make no device: {error}")))?;
         Ok(Self { toml, device })
     }
+}
+
+/// By size, the smallest first, the best rate of reading arrays of that size or a larger one, where that is above `memory`'s.
+fn cached_reads<'a>(rows: impl Iterator<Item = &'a ProbeRow>, memory: f64) -> Vec<(f64, f64)> {
+    let read = rows.filter(|row| row.verdict != Verdict::Invalid).filter_map(|row| {
+        let Operation::Memory { kernel: MemoryKernel::Read, working_set, .. } =
+            row.measured.operation
+        else {
+            return None;
+        };
+        Some((working_set?.get(), bandwidth_of(row)?.peak()))
+    });
+    let mut read: Vec<(f64, f64)> = read.collect();
+    read.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
+    let mut best = memory;
+    read.retain(|(_, rate)| {
+        let is_faster = *rate > best;
+        best = best.max(*rate);
+        is_faster
+    });
+    read.reverse();
+    read
 }
 
 /// What devices of that model took to tell each other something, as tables of a device file.

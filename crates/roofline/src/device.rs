@@ -1,5 +1,6 @@
 //! Accelerators, reduced to what a bound needs.
 
+mod cached;
 mod cell;
 mod doubts;
 mod error;
@@ -16,6 +17,7 @@ mod table;
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
 
+pub use cached::CachedRead;
 pub use cell::PublishedFigure;
 pub use error::DeviceError;
 pub use link::{Link, Reduces, Topology};
@@ -60,6 +62,9 @@ pub struct Device {
     memory: Bytes,
     usable_memory: Bytes,
     memory_bandwidth: BytesPerSec,
+    cached: Vec<CachedRead>,
+    /// How fast the work at hand reads, where caches make that faster than memory.
+    reading: Option<BytesPerSec>,
     bf16: FlopsPerSec,
     fp8: Option<FlopsPerSec>,
     fp4: Option<FlopsPerSec>,
@@ -161,10 +166,14 @@ impl Device {
         self.usable_memory
     }
 
-    /// The peak rate of reading its memory.
+    /// The peak rate of reading its memory; of the device of a system, that of reading this model's weights over and over, which
+    /// caches can make faster ([`Device::read_bandwidth`]).
     #[must_use]
     pub const fn memory_bandwidth(&self) -> BytesPerSec {
-        self.memory_bandwidth
+        match self.reading {
+            Some(reading) => reading,
+            None => self.memory_bandwidth,
+        }
     }
 
     /// The peak dense rate of arithmetic on operands of that type; none where the device has no units for them,

@@ -124,10 +124,11 @@ pub use cost::{
 };
 pub use curve::{BatchCurve, BatchPoint, CurveEnd, CurveStride};
 pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
-pub use device::{Collective, MeasuredCollective};
 pub use device::{
-    Device, DeviceError, Link, MathType, Price, PublishedFigure, Reduces, Topology, UnknownDevice,
+    CachedRead, Device, DeviceError, Link, MathType, Price, PublishedFigure, Reduces, Topology,
+    UnknownDevice,
 };
+pub use device::{Collective, MeasuredCollective};
 pub use disaggregation::{
     Bottleneck, CacheTransfer, DeviceSplit, DisaggregatedFigures, Disaggregation, InstanceCounts,
     InstanceCountsError,

@@ -35,6 +35,13 @@ pub(crate) struct Operator {
     pub(crate) positions: Positions,
 }
 
+impl Operator {
+    /// Bytes of weights that a pass of one token reads.
+    pub(crate) fn least_read(&self) -> f64 {
+        self.weights + self.experts.map_or(0.0, |routed| routed.each * routed.per_token)
+    }
+}
+
 /// What an operator is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]

@@ -4,7 +4,7 @@ use fizeau_core::Bytes;
 
 use crate::exchange::{Exchanges, PassCollective};
 use crate::memory::Memory;
-use crate::operator::{OperatorCut, operators};
+use crate::operator::{Operator, OperatorCut, operators};
 use crate::pass::{Binding, Pass, PassTime};
 use crate::pass_demand::{PassDemand, PassSums};
 use crate::reach::ModelReaches;
@@ -112,11 +112,12 @@ impl System {
     /// Of a model that can be spread so.
     fn prepared(model: Model, device: Device, deployment: Deployment) -> Self {
         let reaches = ModelReaches::of(&model);
+        let ideal = operators(&model, &deployment, OperatorCut::Ideal);
+        // Each token reads so much again, whatever it has in its cache.
+        let device = device.reading(Bytes::new(ideal.iter().map(Operator::least_read).sum()));
         let real = timed(&model, &device, &deployment, ExpertRouting::Expected);
-        let ideal_operators: Vec<Timed> = operators(&model, &deployment, OperatorCut::Ideal)
-            .into_iter()
-            .map(|operator| Timed::ideal(operator, &device))
-            .collect();
+        let ideal_operators: Vec<Timed> =
+            ideal.into_iter().map(|operator| Timed::ideal(operator, &device)).collect();
         Self {
             shares: OperatorShares::new(&real, &reaches),
             real,
@@ -356,6 +357,7 @@ fn notes(model: &Model, device: &Device, deployment: &Deployment) -> Vec<String>
     notes.extend(rates::notes(model, device));
     notes.extend(rates::disagreements(model, device));
     notes.extend(device.note.as_deref().map(|note| format!("{}: {note}", device.name)));
+    notes.extend(device.cache_note());
     notes.extend(model.cache_note());
     notes.extend(deployment.notes(model));
     notes.extend(deployment.link_notes(device));

@@ -82,6 +82,32 @@ fn a_device_file_names_its_data_sheet_and_how_its_figures_came() {
     assert_eq!(bare.specified_by(sheet).devices[0].model, sheet.title);
 }
 
+/// Arrays that caches hold are in the device file by size where they are read faster than memory, and a small model's bound uses them.
+#[test]
+fn reads_from_caches_get_into_the_device_file() {
+    let mut rows: Vec<Measurement> =
+        machine("a", 100.0, 1.0).rows.into_iter().map(|row| row.measured).collect();
+    // The third is slower than a larger array, and the last slower than memory: neither bounds anything.
+    for (power, micros) in [(15, 0.05), (20, 4.0), (22, 900.0), (25, 300.0), (26, 10_000.0)] {
+        let working_set = Some(Bytes::new(2_f64.powi(power)));
+        let operation = Operation::Memory { kernel: MemoryKernel::Read, stores: None, working_set };
+        let timing = Timing::of_samples(vec![Millis::new(micros / 1e3); 8], 1);
+        let mut seen = Measurement::new("cpu", operation, timing, Provenance::native());
+        seen.dtype = Some(Dtype::F64);
+        seen.work = MemoryKernel::Read.work(1 << (power - 3), Dtype::F64, StoreKind::Ordinary);
+        rows.push(seen);
+    }
+    let mut facts = DeviceFacts::new("cpu", "A processor");
+    facts.memory = Some(Bytes::new(64e9));
+    let document = ProbeDocument::new(ProbeHost::named("a"), vec![facts], rows);
+    let device = MeasuredDevice::of(&document, "cpu").unwrap().device;
+    let sizes: Vec<f64> =
+        device.cached_reads().iter().map(|read| read.working_set.get().log2()).collect();
+    assert_eq!(sizes, [15.0, 20.0, 25.0]);
+    let rate = device.read_bandwidth(Bytes::new(50e6)).get();
+    assert!((rate / (2_f64.powi(25) / 300e-6) - 1.0).abs() < 1e-6, "{rate}");
+}
+
 /// Rows of a collective become lines over sizes in the device file, each in the roofline's own words: the quickest of all settings,
 /// and those back to back before those of idle devices.
 #[test]

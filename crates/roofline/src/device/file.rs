@@ -11,7 +11,7 @@ use toml::de::DeTable;
 use self::figure::Sources;
 use self::section::{Section, line_of};
 use super::quantity::FigureQuantity;
-use super::{Device, DeviceError, MathType, Price, PublishedFigure, names};
+use super::{CachedRead, Device, DeviceError, MathType, Price, PublishedFigure, names};
 
 /// The device that `text` describes.
 pub(super) fn device(text: &str) -> Result<Device, DeviceError> {
@@ -67,7 +67,7 @@ fn syntax(text: &str, error: &toml::de::Error) -> DeviceError {
 /// Memory and rates: what every device has.
 fn silicon(root: &Section<'_>, sources: &Sources<'_>, name: &str) -> Result<Device, DeviceError> {
     let memory = root.needed_table("memory")?;
-    memory.only(&["capacity", "usable", "bandwidth"])?;
+    memory.only(&["capacity", "usable", "bandwidth", "cached"])?;
     let rates = root.needed_table("rates")?;
     rates.only(&["bf16", "fp8", "fp4", "int8"])?;
     let capacity = sources.needed(&memory, "memory.capacity", FigureQuantity::Memory)?;
@@ -85,6 +85,9 @@ fn silicon(root: &Section<'_>, sources: &Sources<'_>, name: &str) -> Result<Devi
         device.put(usable);
     }
     device.cells.extend([bandwidth, bf16]);
+    for section in &memory.each("cached")? {
+        device = device.with_cached_read(cached_read(section, sources)?)?;
+    }
     for math in [MathType::Fp8, MathType::Fp4, MathType::Int8] {
         if let Some(rate) = sources.cell(&rates, math.field(), FigureQuantity::Rate)? {
             device.set_rate(math, FlopsPerSec::new(rate.number));
@@ -92,6 +95,17 @@ fn silicon(root: &Section<'_>, sources: &Sources<'_>, name: &str) -> Result<Devi
         }
     }
     Ok(device)
+}
+
+/// A size that caches hold, and how fast it is read.
+fn cached_read(section: &Section<'_>, sources: &Sources<'_>) -> Result<CachedRead, DeviceError> {
+    section.only(&["working_set", "bandwidth"])?;
+    let size = sources.needed(section, "cached.working_set", FigureQuantity::Memory)?;
+    let rate = sources.needed(section, "cached.bandwidth", FigureQuantity::Bandwidth)?;
+    Ok(CachedRead {
+        working_set: Bytes::new(size.number),
+        bandwidth: BytesPerSec::new(rate.number),
+    })
 }
 
 fn power(

@@ -35,6 +35,8 @@ impl Device {
             memory,
             usable_memory: memory,
             memory_bandwidth,
+            cached: Vec::new(),
+            reading: None,
             bf16,
             fp8: None,
             fp4: None,
@@ -94,7 +96,7 @@ impl Device {
         Ok(self)
     }
 
-    /// The same device with a memory that is read at `bandwidth`.
+    /// The same device with a memory that is read at `bandwidth`, whatever its caches hold.
     ///
     /// # Errors
     /// If that is not a positive finite number.
@@ -104,6 +106,7 @@ impl Device {
     ) -> Result<Self, DeviceError> {
         let rate = positive(bandwidth.get(), "memory bandwidth")?;
         self.memory_bandwidth = bandwidth;
+        (self.cached, self.reading) = (Vec::new(), None);
         self.put(PublishedFigure::given("memory.bandwidth", FigureQuantity::Bandwidth, rate));
         Ok(self)
     }

@@ -3,7 +3,7 @@
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
 use serde::{Serialize, Serializer};
 
-use super::{Device, MathType, Price, PublishedFigure, Reduces, Topology};
+use super::{CachedRead, Device, MathType, Price, PublishedFigure, Reduces, Topology};
 use crate::MeasuredCollective;
 
 /// By hand, since rates of math types follow from one another. Rates and sizes are in base units, as the names of the fields say.
@@ -21,6 +21,7 @@ impl Serialize for Device {
             memory_bytes: self.memory.get(),
             usable_memory_bytes: self.usable_memory.get(),
             memory_bytes_per_s: self.memory_bandwidth.get(),
+            cached_reads: self.cached_reads().iter().map(cached_read).collect(),
             dense_flop_per_s: DeviceRates { bf16, fp8, fp4, int8 },
             link: self.link().map(link),
             network: self.network().map(link),
@@ -45,6 +46,8 @@ struct DeviceDocument<'a> {
     memory_bytes: f64,
     usable_memory_bytes: f64,
     memory_bytes_per_s: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cached_reads: Vec<CachedReadDocument>,
     dense_flop_per_s: DeviceRates,
     link: Option<LinkDocument>,
     network: Option<LinkDocument>,
@@ -62,6 +65,17 @@ struct DeviceRates {
     fp8: Option<f64>,
     fp4: Option<f64>,
     int8: Option<f64>,
+}
+
+/// A size that caches hold, and how fast it is read.
+#[derive(Serialize)]
+struct CachedReadDocument {
+    working_set_bytes: f64,
+    bytes_per_s: f64,
+}
+
+fn cached_read(of: &CachedRead) -> CachedReadDocument {
+    CachedReadDocument { working_set_bytes: of.working_set.get(), bytes_per_s: of.bandwidth.get() }
 }
 
 /// Alpha and beta over a range of sizes.

@@ -1,11 +1,13 @@
 //! Devices from TOML files of one's own.
 
 use fizeau_core::{Bytes, BytesPerSec, Seconds};
-use fizeau_roofline::{Collective, Device, MathType, Reduces, Topology};
+use fizeau_roofline::{
+    CachedRead, Collective, ContextSpan, Device, KnownModel, MathType, Pass, Reduces, Topology,
+};
 use proptest::prelude::*;
 
 use crate::devices_doubts::{changed, device};
-use crate::fixed;
+use crate::{fixed, single};
 
 const SMALLEST: &str = r#"
 name = "mine"
@@ -296,5 +298,55 @@ fn units_are_told_apart_and_shown_as_they_suit() {
     let shown: Vec<&str> = plain.cells().map(|cell| cell.value.as_str()).collect();
     for value in ["24 GB", "3.35 TB/s", "989.5 TFLOP/s", "700 W", "2 us"] {
         assert!(shown.contains(&value), "{value} in {shown:?}");
+    }
+}
+
+/// A small model's weights stay in caches from step to step: its bound reads them at what was seen of arrays of their size.
+#[test]
+fn weights_that_caches_hold_are_read_at_their_rate() {
+    let cached = |rows: &str| SMALLEST.replace("[rates]", &format!("{rows}\n[rates]"));
+    let row = |size: &str, rate: &str| {
+        format!("[[memory.cached]]\nworking_set = \"{size}\"\nbandwidth = \"{rate}\"\n")
+    };
+    let both = Device::from_toml(&cached(&format!(
+        "{}{}",
+        row("4 GiB", "2 TB/s"),
+        row("1 MiB", "9 TB/s")
+    )))
+    .unwrap();
+    assert_eq!(both.cached_reads().len(), 2);
+    // 1.19 GB of weights are more than the smaller size and less than the larger.
+    let model = || KnownModel::named("qwen3-0.6b").unwrap().model().unwrap();
+    let step = |device: &Device| {
+        single(model(), device).bound_pass(&Pass::decode(1.0, ContextSpan::at(0.0))).weights.get()
+    };
+    let memory = step(&Device::from_toml(SMALLEST).unwrap());
+    assert!((memory / step(&both) - 9.0 / 1.008).abs() < 1e-9);
+    let system = single(model(), &both);
+    let note = "caches of mine hold part of the weights from step to step: they are read at up to 9000 GB/s, memory at 1008 GB/s";
+    assert!(system.notes().iter().any(|told| told == note), "{:?}", system.notes());
+    // A system made of a system's device reads as it does; one with twice the bandwidth twice as fast.
+    let twice = system.with_bandwidth(2.0).unwrap();
+    assert_eq!(twice.device().memory_bandwidth().get(), 18e12);
+    let refused = error(&cached(&row("1 MiB", "fast")));
+    assert!(refused.contains("`memory.cached[1].bandwidth` is \"fast\""), "{refused}");
+}
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    /// More of a working set is never read faster, and never slower than memory.
+    #[test]
+    fn larger_working_sets_are_never_read_faster(
+        reads in prop::collection::vec((1.0_f64..1e10, 1e9_f64..1e13), 0..6), sizes in prop::array::uniform2(1.0_f64..1e11),
+    ) {
+        let mut device = Device::from_toml(SMALLEST).unwrap();
+        for (size, rate) in reads {
+            let read = CachedRead { working_set: Bytes::new(size), bandwidth: BytesPerSec::new(rate) };
+            device = device.with_cached_read(read).unwrap();
+        }
+        let rate = |size: f64| device.read_bandwidth(Bytes::new(size)).get();
+        let [less, more] = [sizes[0].min(sizes[1]), sizes[0].max(sizes[1])];
+        prop_assert!(rate(less) >= rate(more) && rate(more) >= 1.008e12);
     }
 }

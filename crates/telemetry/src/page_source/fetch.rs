@@ -62,6 +62,13 @@ impl PageSettings {
         self
     }
 
+    /// Of those the ones that means and rates come from: of a histogram its count and sum, no buckets, which are most of a page.
+    #[must_use]
+    pub fn totals_only(mut self) -> Self {
+        self.wanted = |metric| !metric.ends_with("_bucket") && is_known(metric);
+        self
+    }
+
     fn scrubbed(&self, text: &str) -> String {
         self.headers.iter().fold(text.to_owned(), |text, (_, secret)| secret.scrubbed(&text))
     }

@@ -24,31 +24,32 @@ impl Point {
     }
 }
 
-/// What a page says of one series.
+/// What a page says of one series: eight bytes, since a fleet has a hundred thousand series and keeps a minute of each.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said {
-    pub(super) value: Option<f64>,
-    /// As [`Point`] has it.
-    pub(super) is_unclear: bool,
-}
+pub(super) struct Said(f64);
 
 impl Said {
     /// No such series.
-    pub(super) const NOTHING: Self = Self { value: None, is_unclear: false };
+    pub(super) const NOTHING: Self = Self(f64::INFINITY);
     /// Something that cannot be known.
-    pub(super) const UNCLEAR: Self = Self { value: None, is_unclear: true };
+    pub(super) const UNCLEAR: Self = Self(f64::NAN);
 
     /// That value, which may be no number.
-    pub(super) fn number(value: f64) -> Self {
-        match value.is_finite() {
-            true => Self { value: Some(value), is_unclear: false },
-            false => Self::UNCLEAR,
-        }
+    pub(super) const fn number(value: f64) -> Self {
+        if value.is_finite() { Self(value) } else { Self::UNCLEAR }
     }
 
-    fn is_as(self, other: Self) -> bool {
-        self.value.map(f64::to_bits) == other.value.map(f64::to_bits)
-            && self.is_unclear == other.is_unclear
+    pub(super) fn value(self) -> Option<f64> {
+        self.0.is_finite().then_some(self.0)
+    }
+
+    /// As [`Point`] has it.
+    pub(super) const fn is_unclear(self) -> bool {
+        self.0.is_nan()
+    }
+
+    const fn is_as(self, other: Self) -> bool {
+        self.0.to_bits() == other.0.to_bits()
     }
 }
 
@@ -78,9 +79,9 @@ impl Track {
     pub(super) fn changes(&self) -> impl Iterator<Item = (u64, Option<f64>)> {
         let mut before = None;
         self.changes.iter().filter_map(move |(page, said)| {
-            let is_new = said.value.is_some() || before.is_some();
-            before = said.value;
-            is_new.then_some((*page, said.value))
+            let is_new = said.value().is_some() || before.is_some();
+            before = said.value();
+            is_new.then_some((*page, said.value()))
         })
     }
 
@@ -96,8 +97,7 @@ impl Track {
             while let Some((_, changed)) = changes.next_if(|(at, _)| *at <= page) {
                 said = *changed;
             }
-            let Said { value, is_unclear } = said;
-            Point { fetch: *fetch, value, is_unclear }
+            Point { fetch: *fetch, value: said.value(), is_unclear: said.is_unclear() }
         })
     }
 
@@ -108,13 +108,15 @@ impl Track {
         if self.changes.drain(..stale).count() > 0
             && let Some((_, said)) = self.changes.first_mut()
         {
-            said.is_unclear = said.value.is_none();
+            if said.value().is_none() {
+                *said = Said::UNCLEAR;
+            }
         }
     }
 
     /// Whether there is nothing of it from page `first` on.
     pub(super) fn is_gone(&self, first: u64) -> bool {
-        matches!(self.changes.as_slice(), [(page, said)] if *page <= first && said.value.is_none())
+        matches!(self.changes.as_slice(), [(page, said)] if *page <= first && said.value().is_none())
     }
 }
 

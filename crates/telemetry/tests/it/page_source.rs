@@ -112,3 +112,18 @@ fn a_page_of_ones_own_is_there_once_it_is_set() {
     listener.set("up 1\n");
     assert_eq!(page().unwrap().value("up", &Labels::default()), Some(1.0));
 }
+
+#[test]
+fn a_watch_takes_counts_and_sums_and_no_buckets() {
+    let body = "vllm:time_to_first_token_seconds_bucket{le=\"0.1\"} 3\n\
+                vllm:time_to_first_token_seconds_count 4\n\
+                vllm:time_to_first_token_seconds_sum 0.9\nunheard_of 1\n";
+    let names = |settings| {
+        let page = fetched(reply("200 OK", "", body), settings).0.unwrap();
+        page.samples.iter().map(|(name, _)| name.metric.to_string()).collect::<Vec<_>>()
+    };
+    let [bucket, count, sum] =
+        ["bucket", "count", "sum"].map(|part| format!("vllm:time_to_first_token_seconds_{part}"));
+    assert_eq!(names(PageSettings::default().totals_only()), [count.clone(), sum.clone()]);
+    assert_eq!(names(PageSettings::default().known_only()), [bucket, count, sum]);
+}
