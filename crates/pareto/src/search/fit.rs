@@ -48,3 +48,42 @@ pub(super) fn crossing(points: &[(f64, GoalMargin)]) -> Option<MarginCrossing> {
 
 /// How many standard errors off 0 a slope is, to be one.
 const SURELY: f64 = 1.5;
+
+#[cfg(test)]
+mod tests {
+    use super::{GoalMargin, crossing};
+
+    /// Margins that fall by 1/2 a step, each known to 0.1 and bent by 0.3 of itself.
+    fn falling(from: i32, to: i32) -> Vec<(f64, GoalMargin)> {
+        let point = |at: i32| {
+            let at = f64::from(at);
+            (at, GoalMargin { value: -0.5 * at, error: Some(0.1) })
+        };
+        (from..=to).filter(|at| at % 2 != 0).map(point).collect()
+    }
+
+    /// By hand: two points at -1 and 1 weigh w = 1 / (0.1² + 0.15²) each, the line through them falls by 1/2, and two points enlarge
+    /// variances by 1 + 2/2: the error is sqrt(2 / 2w) / (1/2 - sqrt(2 / 2w)).
+    #[test]
+    fn the_error_of_a_crossing_is_that_of_a_weighted_line() {
+        let found = crossing(&falling(-1, 1)).unwrap();
+        let off = 0.0325_f64.sqrt();
+        assert!(found.at.abs() < 1e-12);
+        assert!((found.error - off / (0.5 - off)).abs() < 1e-12, "{found:?}");
+        // Four at -3, -1, 1 and 3: those further off weigh v = 1 / (0.1² + 0.45²), and variances grow by 1 + 2/4.
+        let found = crossing(&falling(-3, 3)).unwrap();
+        let (w, v) = (1.0 / 0.0325_f64, 1.0 / 0.2125_f64);
+        let gentle = 0.5 - (1.5 / (2.0 * w + 18.0 * v)).sqrt();
+        let error = (1.5 / (2.0 * w + 2.0 * v)).sqrt() / gentle;
+        assert!((found.error - error).abs() < 1e-12, "{found:?}, not {error}");
+    }
+
+    #[test]
+    fn one_load_or_a_slope_that_may_be_none_crosses_nowhere() {
+        let at = |at, value, error| (at, GoalMargin { value, error: Some(error) });
+        assert_eq!(crossing(&[at(1.0, 0.1, 0.01)]), None);
+        assert_eq!(crossing(&[at(1.0, 0.1, 0.01), at(1.0, -0.1, 0.01)]), None, "one load twice");
+        assert_eq!(crossing(&[at(0.0, 0.1, 0.4), at(1.0, -0.1, 0.4)]), None, "within the errors");
+        assert_eq!(crossing(&[at(0.0, -0.1, 0.01), at(1.0, 0.1, 0.01)]), None, "it rises");
+    }
+}

@@ -172,6 +172,55 @@ fn the_ends_of_the_range_are_answers() {
     assert!(found.nearest.is_some());
 }
 
+/// The loads that a search asks for where all are beyond the goals, which `bearing` is told of each.
+fn descent(bearing: fn(f64) -> LoadOutcome) -> Vec<f64> {
+    let spec = SearchSpec { start: 512.0, most: 5, ..SearchSpec::between(Loads::Any, 0.01, 1e3) };
+    let (mut search, mut asked) = (Search::new(spec).unwrap(), Vec::new());
+    while let NextLoad::Evaluate { load } = search.next() {
+        asked.push(load);
+        let margins = vec![Some(FigureEstimate::new(-3.0, -3.1, -2.9).unwrap())];
+        search.observe(&Evaluation { load, margins, bearing: bearing(load) });
+    }
+    asked
+}
+
+#[test]
+fn a_start_too_high_goes_down_by_two_then_four_then_eight() {
+    assert_eq!(descent(|_| LoadOutcome::Borne), [512.0, 256.0, 64.0, 8.0, 1.0]);
+    // What was served says where to go at first, and only then.
+    let saturated = |load| LoadOutcome::Saturated { served: Some(load / 10.0) };
+    assert_eq!(descent(saturated), [512.0, 48.64, 12.16, 1.52, 0.19]);
+}
+
+/// As long as the loads on both sides of the edge are more than three tolerances apart, the next lies well between them: lines that
+/// cross outside or at an end leave a wide bracket as it is. From then on it lies next to the edge.
+#[test]
+fn a_wide_bracket_is_made_narrow_before_its_edge_is_made_sure() {
+    let tolerance = 1.03_f64.ln();
+    for (response, truth) in [(QUEUE, 18.0_f64), (BATCH, 20.0), (JUMP, 18.0)] {
+        for start in [0.2, 5.0, 17.0, 300.0] {
+            let exact = Response { error: 0.0, ..response };
+            let mut search = Search::new(SearchSpec { start, ..spec() }).unwrap();
+            let (mut low, mut high) = (0.0_f64, f64::INFINITY);
+            while let NextLoad::Evaluate { load } = search.next() {
+                let width = (high / low).ln();
+                let (from, to) = ((load / low).ln(), (high / load).ln());
+                if width.is_finite() && width > 3.0 * tolerance {
+                    let inside = 0.14 * width;
+                    assert!(from > inside && to > inside, "{load} between {low} and {high}");
+                } else if width.is_finite() {
+                    assert!((load / truth).ln().abs() < 3.0 * tolerance, "{load} of {truth}");
+                }
+                search.observe(&exact.evaluation(load, &mut Noise(1)));
+                match load < truth {
+                    true => low = low.max(load),
+                    false => high = high.min(load),
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_missing_figure_meets_nothing() {
     let mut search = Search::new(spec()).unwrap();
