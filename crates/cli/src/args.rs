@@ -6,64 +6,37 @@ mod bench;
 mod calibrate;
 mod calibration;
 mod choice;
-mod choices;
-mod choosing;
-mod client;
-mod compare;
-mod convert;
-mod data;
-mod decision;
-mod devices;
-mod diagnose;
-mod drafts;
 mod endpoint;
 mod engine;
-mod export;
 pub(crate) mod goal;
 mod hints;
-mod lengths;
-mod level;
-mod live;
 mod load;
 mod manual;
-mod mechanisms;
-mod merge;
-mod models;
 mod pareto;
 mod parse;
-mod pictures;
 mod plan;
-pub(crate) mod price;
 #[cfg(feature = "probe")]
 mod probe;
-mod protocol;
 pub(crate) mod refusal;
 mod report;
-mod sampling;
-mod search;
+mod run;
 mod serve;
 mod shards;
 mod simulate;
 mod sol;
-mod speed_of_light;
+mod stored;
 mod sweep;
 mod system;
 mod telemetry;
-mod trust;
 mod values;
-mod verbosity;
 mod watch;
 mod whatif;
-mod window;
 mod workload;
 
 pub(crate) use self::{
-    ab::*, bench::*, calibrate::*, calibration::*, choices::*, choosing::*, client::*, compare::*,
-    convert::*, data::*, decision::*, devices::*, diagnose::*, drafts::*, endpoint::*, engine::*,
-    export::*, goal::*, lengths::*, level::*, live::*, load::*, manual::*, mechanisms::*, merge::*,
-    models::*, pareto::*, parse::*, pictures::*, plan::*, price::*, protocol::*, report::*,
-    sampling::*, search::*, serve::*, shards::*, simulate::*, sol::*, speed_of_light::*, sweep::*,
-    system::*, telemetry::*, trust::*, verbosity::*, watch::*, whatif::*, window::*, workload::*,
+    ab::*, bench::*, calibrate::*, calibration::*, endpoint::*, engine::*, goal::*, load::*,
+    manual::*, pareto::*, parse::*, plan::*, report::*, run::*, serve::*, shards::*, simulate::*,
+    sol::*, stored::*, sweep::*, system::*, telemetry::*, watch::*, whatif::*, workload::*,
 };
 #[cfg(feature = "probe")]
 pub(crate) use probe::*;

@@ -4,10 +4,7 @@ mod distance;
 mod document;
 
 pub use distance::{FrontierChange, FrontierDistance, FrontierPoint};
-pub use document::{
-    CompareDocument, ComparisonDocument, FieldDifference, FigureDifference, LevelDifferences,
-    RunDifferences, TestedDifference,
-};
+pub use document::{CompareDocument, ComparisonDocument, FigureDifference, TestedDifference};
 
 use fizeau_metrics::{ComparisonAnswer, ComparisonTable};
 use serde::{Deserialize, Serialize};
@@ -73,31 +70,35 @@ pub struct ComparedRun {
 }
 
 /// One run against the baseline.
-#[derive(Debug, Clone)]
-pub struct RunComparison {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RunComparison"))]
+pub struct RunComparison<T = ComparisonTable> {
     /// The run.
     pub candidate: ComparedRun,
+    /// What is to be known of the comparison.
+    pub notes: Vec<String>,
     /// Fields in which runs that are compared must agree, and these do not.
     pub forced: Vec<ChangedField>,
-    /// All other fields that differ: what the comparison is about.
+    /// All other fields that differ.
     pub changed: Vec<ChangedField>,
-    /// How far its frontier is beyond the baseline's, where both are sweeps.
+    /// How far the frontier was pushed; absent where there are none to compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub frontier_distance: Option<FrontierDistance>,
     /// Level by level.
-    pub levels: Vec<ComparedLevel>,
-    /// What is to be known of the comparison: levels that one side lacks, seeds that differ.
-    pub notes: Vec<String>,
+    pub levels: Vec<ComparedLevel<T>>,
 }
 
 /// One level of both runs.
-#[derive(Debug, Clone)]
-pub struct ComparedLevel {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparedLevel"))]
+pub struct ComparedLevel<T = ComparisonTable> {
     /// Its load in words; empty where runs have one level alone.
     pub name: String,
-    /// The comparison.
-    pub table: ComparisonTable,
     /// What is to be known of it.
     pub notes: Vec<String>,
+    /// What differs.
+    #[serde(rename = "comparison")]
+    pub table: T,
 }
 
 impl ComparisonReport {

@@ -2,22 +2,51 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+#[cfg(feature = "schema")]
+use crate::Json;
 
 /// The leaves of a document, each under its path (`plan.lengths.input.tokens`), in JSON: so two of them are compared with each other.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DocumentFields(BTreeMap<String, String>);
 
-/// A field in which two documents differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A field of `run.json` that differs; its values are JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedField {
     /// Its path.
     pub field: String,
-    /// What the baseline has there, in JSON; absent if nothing.
+    /// What the baseline has there; null if nothing.
+    #[serde(with = "as_json")]
+    #[cfg_attr(feature = "schema", schemars(with = "Json"))]
     pub baseline: Option<String>,
     /// What the candidate has there.
+    #[serde(with = "as_json")]
+    #[cfg_attr(feature = "schema", schemars(with = "Json"))]
     pub candidate: Option<String>,
+}
+
+/// A text of JSON as the value that it is; what is none goes as text.
+mod as_json {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::Json;
+
+    pub(super) fn serialize<S: Serializer>(
+        text: &Option<String>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let json = |text: &String| Json::parse(text).unwrap_or_else(|_| text.clone().into());
+        text.as_ref().map(json).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<String>, D::Error> {
+        Ok(Option::<Json>::deserialize(from)?.map(|json| json.to_string()))
+    }
 }
 
 impl ChangedField {

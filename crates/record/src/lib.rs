@@ -85,8 +85,8 @@ pub use checklist::{
 pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};
 pub use comparison::{
     CompareDocument, ComparedLevel, ComparedRun, ComparisonDocument, ComparisonReport,
-    ComparisonView, FieldDifference, FigureDifference, FrontierChange, FrontierDistance,
-    FrontierPoint, LevelDifferences, RunComparison, RunDifferences, TestedDifference,
+    ComparisonView, FigureDifference, FrontierChange, FrontierDistance, FrontierPoint,
+    RunComparison, TestedDifference,
 };
 pub use curve::{SpeedOfLightCurve, SpeedOfLightFigures, SpeedOfLightPoint};
 pub use diagnosis::{

@@ -19,20 +19,22 @@ pub(crate) trait Reasons {
 }
 
 /// Gives a type its `Serialize` and `Deserialize`, and says of each field that may be null why it is:
-/// `reasons!(Host, |host| { cpu => "the system does not tell" })`. A field that is written under another name is `rate as "rate_per_s"`;
+/// `reasons!(Host, |host| { cpu, cores => "the system does not tell"; ... })`. A field that is written under another name is `rate as "rate_per_s"`;
 /// one of an enum is `"description" when CONDITION`.
 macro_rules! reasons {
-    ($type:ident, |$it:ident| { $($field:tt $(as $key:literal)? $(when $is:expr)? => $why:expr),* $(,)? }) => {
+    ($type:ident, |$it:ident| {
+        $($($field:tt $(as $key:literal)? $(when $is:expr)?),+ => $why:expr);* $(;)?
+    }) => {
         impl $crate::reasons::Reasons for $type {
             const NAMES: &'static [[&'static str; 2]] =
-                &[$($crate::reasons::reasons!(@names $field $($key)?)),*];
+                &[$($($crate::reasons::reasons!(@names $field $($key)?)),+),*];
 
             fn reason(&self, name: &str) -> Option<std::borrow::Cow<'_, str>> {
                 let $it = self;
-                $(if name == $crate::reasons::reasons!(@names $field $($key)?)[0] {
+                $($(if name == $crate::reasons::reasons!(@names $field $($key)?)[0] {
                     let is_null = $crate::reasons::reasons!(@null $it $field $($is)?);
                     return is_null.then(|| $why.into());
-                })*
+                })+)*
                 None
             }
         }

@@ -43,8 +43,8 @@ pub struct ArrivalMoments {
 }
 
 reasons!(ArrivalMoments, |law| {
-    rate as "rate_per_s" => "all requests leave at once, or the rate changes",
-    cv_squared => "not one number",
+    rate as "rate_per_s" => "all requests leave at once, or the rate changes";
+    cv_squared => "not one number";
 });
 
 /// As it is written: what the cache is expected to supply in two fields.
@@ -69,11 +69,11 @@ enum Cache {
 }
 
 reasons!(RequestedLoadJson, |asked| {
-    arrivals => "a closed loop: the endpoint sets the pace",
+    arrivals => "a closed loop: the endpoint sets the pace";
     cached_share => match asked.cache {
         Cache::Reuse => "prompts repeat earlier ones, or begin with them, on purpose",
         Cache::None | Cache::Share => "no prompts were meant to share a prefix",
-    },
+    };
 });
 
 impl From<RequestedLoad> for RequestedLoadJson {

@@ -252,19 +252,16 @@ const NOT_GIVEN: &str = "none was given";
 const UNTOLD: &str = "the system does not report it";
 
 reasons!(RunSetup, |setup| {
-    model_config => NOT_GIVEN,
-    hardware => NOT_GIVEN,
-    deployment => NOT_GIVEN,
-    precision => NOT_GIVEN,
+    model_config, hardware, deployment, precision => NOT_GIVEN
 });
 
 reasons!(EngineRecord, |engine| {
-    "description" when matches!(engine, Self::Remote { description: None }) => NOT_GIVEN,
+    "description" when matches!(engine, Self::Remote { description: None }) => NOT_GIVEN
 });
 
 reasons!(ToolVersion, |tool| { commit => "the build did not record it" });
 
-reasons!(ClientHost, |host| { cpu => UNTOLD, cores => UNTOLD });
+reasons!(ClientHost, |host| { cpu, cores => UNTOLD });
 
 /// The words joined so that a shell would split them the same way.
 fn command_line(words: &[String]) -> String {

@@ -1,8 +1,12 @@
 //! `--slo` and `--goodput`: the goals of a load, and those of single requests.
 
-use clap::Args;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use fizeau::core::UsdPerHour;
 use fizeau::metrics::{GoodputGoals, Slo};
-use fizeau::record::GoalSource;
+use fizeau::pareto::{StepRule, StepRuleError};
+use fizeau::record::{GoalSource, Profile, ProfileChoice};
+use fizeau::roofline::HourlyRate;
 
 use crate::exit::{Fail, Named};
 
@@ -62,4 +66,98 @@ impl GoalArgs {
 /// Which requests are good, as `--goodput` says it.
 pub(crate) fn goodput(words: &[String]) -> Result<GoodputGoals, Fail> {
     words.join(" ").parse().named("--goodput")
+}
+
+// Which of the levels within the goal to run at.
+
+/// Which of the levels within the goal to run at.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ChoosingArgs {
+    /// What to put first where several levels meet the goals: general, the most requests/s; chat, the least p99 TTFT, for which up
+    /// to a fifth of the requests/s is given up; batch, the most requests/s at any latency (without --step-rule); agent, the most
+    /// good requests/s (--goodput). The default is general.
+    #[arg(long, value_name = "USE", value_parser = profiles(), hide_possible_values = true, help_heading = "Goals")]
+    pub(crate) prefer: Option<String>,
+    /// When to stay below a level though it meets the goals. With 2x:10%: where the tail of E2EL is at least 2 times as long for
+    /// less than 10 % more requests/s at the very next level, or at some later one if none gains 10 % (so that fine steps are judged
+    /// together). With off: never. The default is 2x:10%, with --prefer batch off.
+    #[arg(long, value_name = "FACTORx:GAIN%|off", value_parser = rule, help_heading = "Goals")]
+    pub(crate) step_rule: Option<RuleArg>,
+}
+
+/// A rule, or none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RuleArg(Option<StepRule>);
+
+impl ChoosingArgs {
+    /// What is asked for.
+    pub(crate) fn choice(&self) -> ProfileChoice {
+        let profile = self.prefer.as_deref().and_then(Profile::named);
+        ProfileChoice { profile, rule: self.step_rule.map(|rule| rule.0) }
+    }
+}
+
+fn profiles() -> PossibleValuesParser {
+    Profile::ALL.map(|profile| profile.name).into()
+}
+
+fn rule(text: &str) -> Result<RuleArg, StepRuleError> {
+    if text == "off" { Ok(RuleArg(None)) } else { text.parse().map(|rule| RuleArg(Some(rule))) }
+}
+
+// How two systems are told apart: what `fizeau ab` and `fizeau compare` have alike.
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Answer")]
+pub(crate) struct DecisionArgs {
+    /// The metrics to decide by, separated by commas: p50 ttft, p99 tpot, output_tps. By default median and p99 of TTFT and TPOT,
+    /// output TPS, and with --goodput the good share. Each further metric makes differences in the others harder to detect.
+    #[arg(long, value_name = "METRICS", value_delimiter = ',')]
+    pub(crate) metrics: Vec<String>,
+    /// The probability of reporting a difference where there is none, over all metrics of all loads and runs together.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    pub(crate) alpha: f64,
+    /// The smallest difference that is called better or worse, as a share of the baseline's figure; 0 for any.
+    #[arg(long, value_name = "SHARE", default_value = "0.1%")]
+    pub(crate) smallest: String,
+    /// When to end with exit code 1: with `regression`, where any metric is worse than the baseline's, or where nothing could be
+    /// tested.
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = FailOn::Never)]
+    pub(crate) fail_on: FailOn,
+    /// The older spelling of --fail-on regression.
+    #[arg(long, hide = true)]
+    pub(crate) fail_on_worse: bool,
+}
+
+impl DecisionArgs {
+    /// Whether what is worse is a failure.
+    pub(crate) const fn fails_on_regression(&self) -> bool {
+        self.fail_on_worse || matches!(self.fail_on, FailOn::Regression)
+    }
+}
+
+/// What is a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// A metric that is worse, or a comparison without an answer
+    Regression,
+    /// Nothing: any comparison that was made is a success
+    Never,
+}
+
+// What a device costs.
+
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Cost")]
+pub(crate) struct PriceArgs {
+    /// The price of one device for an hour in US dollars, for what a million tokens cost; by default the lowest published price
+    /// of the device, where one is known.
+    #[arg(long, value_name = "USD", value_parser = hour)]
+    pub(crate) gpu_hour: Option<HourlyRate>,
+}
+
+/// US dollars an hour, wherever they are typed.
+pub(crate) fn hour(text: &str) -> Result<HourlyRate, String> {
+    let price: f64 = text.trim().parse().map_err(|_| "give US dollars an hour, such as 2.49")?;
+    HourlyRate::given(UsdPerHour::new(price)).map_err(|error| error.to_string())
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use fizeau::roofline::HourlyRate;
 
 use super::SpeedOfLightArgs;
-use super::price::hour;
+use super::hour;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {

@@ -52,10 +52,7 @@ impl From<ShardError> for Fail {
 }
 
 /// `error`, where commands differ in what they call some of their flags.
-pub(crate) fn of_experiment(
-    error: ExperimentError,
-    flag: impl Fn(InputField) -> &'static str,
-) -> Fail {
+pub(crate) fn of_experiment(error: ExperimentError, flag: impl Fn(InputField) -> String) -> Fail {
     match error {
         ExperimentError::Input(error) => refused(&error, flag),
         ExperimentError::Endpoint(error) => error.into(),
@@ -66,7 +63,7 @@ pub(crate) fn of_experiment(
 }
 
 /// `error`, where commands differ in what they call some of their flags.
-pub(crate) fn refused(error: &InputError, flag: impl Fn(InputField) -> &'static str) -> Fail {
+pub(crate) fn refused(error: &InputError, flag: impl Fn(InputField) -> String) -> Fail {
     let hint = error.hint.as_ref().map(hint).unwrap_or_default();
     let (flag, message) = (flag(error.field), error.message());
     Fail::usage(match &error.given {
@@ -76,90 +73,55 @@ pub(crate) fn refused(error: &InputError, flag: impl Fn(InputField) -> &'static 
     })
 }
 
-/// The flag of an input; empty for what no one flag says.
-pub(crate) fn flag(field: InputField) -> &'static str {
-    match field {
-        InputField::Gpus => "--gpus",
+/// The flag of an input, which has the input's name unless another stands here; empty for what no one flag says.
+pub(crate) fn flag(field: InputField) -> String {
+    let known = match field {
         InputField::ForwardPasses => "--forward-pass",
-        InputField::BaseUrl => "--base-url",
-        InputField::Backend => "--backend",
         InputField::DetectedBackend => "--backend auto",
-        InputField::Model => "--model",
         InputField::Route => "--endpoint",
-        InputField::Header => "--header",
         InputField::ApiKey => "API key",
-        InputField::ApiKeyFile => "--api-key-file",
-        InputField::ConnectTimeout => "--connect-timeout",
-        InputField::FirstTokenTimeout => "--first-token-timeout",
-        InputField::IdleTimeout => "--idle-timeout",
         InputField::TotalTimeout => "--timeout",
-        InputField::CaCert => "--ca-cert",
-        InputField::Insecure => "--insecure",
-        InputField::ExtraBody => "--extra-body",
         InputField::LogProbabilities => "--logprobs",
         InputField::Dataset => "--dataset-name",
-        InputField::DatasetPath => "--dataset-path",
         InputField::DataRepeat => "--no-repeat",
         InputField::Requests => "--num-prompts",
-        InputField::Salt => "--salt",
-        InputField::Tokenizer => "--tokenizer",
         InputField::MaxContext => "--max-model-len",
         InputField::Adapters => "--lora-modules",
         InputField::PromptLength => "--random-input-len",
         InputField::OutputLength => "--random-output-len",
-        InputField::LengthPreset => "--length-preset",
-        InputField::LengthPairs => "--length-pairs",
         InputField::RangeRatio => "--random-range-ratio",
         InputField::DataOutputLength => "--custom-output-len",
         InputField::CommonPrefix => "--random-prefix-len",
-        InputField::PrefixGroups => "--prefix-groups",
         InputField::PrefixLength => "--prefix-len",
         InputField::PrefixRepetitions => "--prefix-repetition-num-prefixes",
         InputField::VocabularySize => "--vocab-size",
-        InputField::Turns => "--turns",
-        InputField::ThinkTime => "--think-time",
         InputField::Arrivals => "--request-rate",
-        InputField::Burstiness => "--burstiness",
-        InputField::ArrivalRescale => "--arrival-rescale",
-        InputField::TraceSpeedup => "--trace-speedup",
-        InputField::MaxConcurrency => "--max-concurrency",
         InputField::Warmups => "--num-warmups",
-        InputField::Shard => "--shard",
         InputField::ProbeRate => "--probe-request-rate",
         InputField::ProbePromptLength => "--probe-input-len",
         InputField::ProbeOutputLength => "--probe-output-len",
         InputField::ProbeLengths => "--probe-input-len and --probe-output-len",
-        InputField::Until => "--until",
-        InputField::Levels => "--levels",
-        InputField::Rates => "--rates",
-        InputField::LevelSeconds => "--level-seconds",
-        InputField::Repeats => "--repeats",
-        InputField::Refine => "--refine",
-        InputField::Sustain => "--sustain",
-        InputField::Budget => "--budget",
-        InputField::Resume => "--resume",
-        InputField::Start => "--start",
-        InputField::Tolerance => "--tolerance",
-        InputField::Confirm => "--confirm",
-        InputField::MaxLevels => "--max-levels",
-        InputField::Rounds => "--rounds",
-        InputField::Settle => "--settle",
         InputField::SidePrompts => "--salt-sides",
-        InputField::Slo => "--slo",
-        InputField::Goodput => "--goodput",
         InputField::Profile => "--prefer",
-        InputField::Out => "--out",
-        InputField::GpuHour => "--gpu-hour",
-        InputField::Threads => "--threads",
         InputField::Thresholds => "--threshold",
         InputField::ClientCalibration => "--calibrate",
-        InputField::ModelConfig => "--model-config",
-        InputField::Hardware => "--hardware",
-        InputField::Weights => "--weights",
         InputField::KvCache => "--kv",
-        InputField::Calibration => "--calibration",
-        _ => "",
-    }
+        InputField::MaxLevels => "--max-runs",
+        InputField::Start => "--from",
+        InputField::Connections
+        | InputField::Deployment
+        | InputField::Search
+        | InputField::Window
+        | InputField::Workload => "",
+        named => {
+            let letter = |c: char| match c.is_ascii_uppercase() {
+                true => format!("-{}", c.to_ascii_lowercase()),
+                false => c.to_string(),
+            };
+            return format!("-{}", format!("{named:?}").chars().map(letter).collect::<String>());
+        }
+    };
+    known.to_owned()
 }
 
 /// What would be right, by the flags of this command line.
@@ -236,5 +198,22 @@ fn failed(class: FailureClass, status: Option<u16>, model: &str, backend: &str) 
              another kind of server answers there"
         ),
         _ => "two replies in a row were broken: look at the server's log".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_flag_of_an_input_is_one_of_a_command() {
+        let cli = crate::args::command();
+        let all = cli.get_subcommands().flat_map(clap::Command::get_arguments);
+        let known: Vec<&str> = all.filter_map(clap::Arg::get_long).collect();
+        for &field in InputField::ALL {
+            let flag = flag(field);
+            let names = flag.split(' ').filter_map(|word| word.strip_prefix("--"));
+            names.for_each(|name| assert!(known.contains(&name), "{field:?}: --{name}"));
+        }
     }
 }

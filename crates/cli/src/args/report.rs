@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use fizeau::interop::{Peer, PeerTerm};
 use fizeau::metrics::{PercentileRule, WindowEnd};
 
-use super::{ChoosingArgs, ExportArgs, PictureArgs, PriceArgs, SpeedOfLightArgs, TrustArgs};
+use super::{ChoosingArgs, PriceArgs, SpeedOfLightArgs, TrustArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
@@ -95,4 +95,77 @@ fn words() -> PossibleValuesParser {
 
 fn rules() -> PossibleValuesParser {
     PercentileRule::ALL.map(PercentileRule::key).into()
+}
+
+// Which charts of a run become files, and where.
+
+#[cfg(feature = "pictures")]
+use fizeau::report::Picture;
+
+/// What is shown of a run in place of pictures.
+const OTHERS: [&str; 7] =
+    ["json", "markdown", "html", "tools", "explain", "percentile_rule", "percentiles"];
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Pictures")]
+pub(crate) struct PictureArgs {
+    /// Write each chart that has data as SVG into this folder; with --chart, that one into this file. Several runs share each chart.
+    #[arg(long, value_name = "OUT", conflicts_with_all = OTHERS)]
+    pub(crate) svg: Option<PathBuf>,
+    /// Write charts as PNG, likewise.
+    #[arg(long, value_name = "OUT", conflicts_with_all = OTHERS)]
+    pub(crate) png: Option<PathBuf>,
+    /// The one chart to write.
+    #[arg(long, value_name = "NAME")]
+    #[cfg_attr(feature = "pictures", arg(value_parser = names()))]
+    pub(crate) chart: Option<String>,
+}
+
+impl PictureArgs {
+    /// Whether any is asked for.
+    pub(crate) const fn is_asked(&self) -> bool {
+        self.svg.is_some() || self.png.is_some() || self.chart.is_some()
+    }
+
+    /// The chart that is named.
+    #[cfg(feature = "pictures")]
+    pub(crate) fn chart(&self) -> Option<Picture> {
+        self.chart.as_deref().and_then(Picture::from_key)
+    }
+}
+
+#[cfg(feature = "pictures")]
+fn names() -> PossibleValuesParser {
+    Picture::ALL.map(Picture::key).into()
+}
+
+// A stored run for other programs.
+
+/// What to make of a run for other programs; with any of these the report itself is not shown.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "For other programs")]
+pub(crate) struct ExportArgs {
+    /// Print the levels as comma-separated values, one row each, or write them to FILE.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Print the requests as comma-separated values, one row each with times, figures and outcome, or write them to FILE.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub(crate) requests_csv: Option<PathBuf>,
+    /// Write both tables as Parquet: levels.parquet and requests.parquet in this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) parquet: Option<PathBuf>,
+    /// Print the figures in the text format of Prometheus, or write them to FILE.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub(crate) prometheus: Option<PathBuf>,
+    /// Send the figures to a Pushgateway, http://HOST:9091, or to an OTLP endpoint, otlp+http://HOST:4318.
+    #[arg(long, value_name = "URL")]
+    pub(crate) push: Vec<String>,
+}
+
+impl ExportArgs {
+    /// Whether anything is wanted.
+    pub(crate) const fn is_wanted(&self) -> bool {
+        let tables = self.csv.is_some() || self.requests_csv.is_some() || self.parquet.is_some();
+        tables || self.prometheus.is_some() || !self.push.is_empty()
+    }
 }

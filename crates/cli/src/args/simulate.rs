@@ -5,7 +5,7 @@ use fizeau::core::{LoadKind, Nanos};
 use fizeau::experiment::LoadSearchSpec;
 
 use super::choice::choice;
-use super::search::KINDS;
+use super::sweep::KINDS;
 use super::{
     ArrivalArgs, ChoosingArgs, EngineArgs, InFlightArgs, LevelArgs, LevelSizeArgs, LevelsArgs,
     LoadArgs, ProbeArgs, ProtocolArgs, ReplayArgs, SearchFlags, SystemArgs, TrustArgs, ids, whatif,

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{CalibrationArgs, MechanismArgs, SystemArgs, VerbosityArgs};
+use super::{ApartArgs, CalibrationArgs, DraftArgs, SystemArgs, VerbosityArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct SolArgs {
@@ -72,4 +72,62 @@ pub(crate) enum CurveArg {
     Batch,
     /// Over the context.
     Context,
+}
+
+// Mechanisms beside plain serving, and questions about them: drafts, chunks, phases apart, prices, power, goals.
+
+/// Mechanisms and questions. Each adds a table, and an object of its name to the JSON.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Mechanisms and goals")]
+pub(crate) struct MechanismArgs {
+    #[command(flatten)]
+    pub(crate) drafts: DraftArgs,
+    /// Chunked prefill: read prompts in passes of at most this many tokens.
+    #[arg(long, alias = "max-num-batched-tokens", value_name = "TOKENS")]
+    #[arg(conflicts_with = "context")]
+    pub(crate) chunk: Option<u64>,
+    #[command(flatten)]
+    pub(crate) apart: ApartArgs,
+    /// What tokens cost at this price of one device for an hour in US dollars; with `published` at a published price, with its date.
+    #[arg(long, visible_alias = "gpu-hour", value_name = "USD", conflicts_with = "context")]
+    pub(crate) price: Option<String>,
+    /// Energy, and the figures if no device may draw more than this many watts; 70% is a share of the device's own limit, `tdp` that
+    /// limit itself.
+    #[arg(long, value_name = "WATTS", conflicts_with = "context")]
+    pub(crate) power_limit: Option<String>,
+    /// The largest batch and context within a goal, and the fewest devices that meet it. A goal is one or more of ttft:MS, tpot:MS,
+    /// tps:RATE (of one user), rps:RATE, concurrency:N and context:TOKENS.
+    #[arg(long, value_name = "NAME:VALUE", num_args = 1.., conflicts_with = "context")]
+    pub(crate) goal: Vec<String>,
+    /// With --goal: the largest number of devices to try.
+    #[arg(long, value_name = "N", default_value_t = 64, requires = "goal")]
+    pub(crate) max_devices: u64,
+}
+
+// `fizeau devices`.
+
+#[derive(Debug, Args)]
+pub(crate) struct DevicesArgs {
+    /// The device to show, each figure with its source and date: a name from the list, or a TOML file with one of your own. By default
+    /// all known devices are listed.
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) device: Option<String>,
+    /// Print JSON.
+    #[arg(long, conflicts_with = "toml")]
+    pub(crate) json: bool,
+    /// Print the device's TOML file, as a start for one of your own.
+    #[arg(long, requires = "device")]
+    pub(crate) toml: bool,
+}
+
+// `fizeau models`.
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// The model to describe: the name of a built-in one, or a Hugging Face config.json. By default all built-in models are listed.
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) model: Option<String>,
+    /// Print JSON instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
 }

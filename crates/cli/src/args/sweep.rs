@@ -1,15 +1,17 @@
 //! `fizeau sweep`.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
-use fizeau::core::Nanos;
+use fizeau::core::{LoadKind, Nanos};
 
+use super::choice::{Word, choice};
 use super::{
-    ChoosingArgs, ClientArgs, EndpointArgs, GoalArgs, LiveArgs, PriceArgs, ProtocolArgs,
-    SamplingArgs, ShardArgs, SpacingArgs, SpeedOfLightArgs, TargetArgs, TelemetryArgs, TrustArgs,
-    WindowArgs, WorkloadArgs,
+    ChoosingArgs, ClientArgs, EndpointArgs, GoalArgs, LiveArgs, PriceArgs, SamplingArgs, ShardArgs,
+    SpacingArgs, SpeedOfLightArgs, TargetArgs, TelemetryArgs, TrustArgs, WindowArgs, WorkloadArgs,
 };
+use crate::exit::{Fail, refuse_given};
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SweepArgs {
@@ -157,4 +159,102 @@ pub(crate) struct SubjectArgs {
     /// A line for the report that says how weights and key-value cache are stored; --model-config says it too.
     #[arg(long, value_name = "TEXT")]
     pub(crate) precision: Option<String>,
+}
+
+// How a sweep goes on from level to level.
+
+/// What a measured and a simulated sweep have in common.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Protocol")]
+pub(crate) struct ProtocolArgs {
+    /// Measure each load this many times, in rounds: all loads once, then again. Its figures are then means over the runs with an
+    /// interval across them.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) repeats: NonZeroU32,
+    /// After the rising levels, measure up to this many more where they tell most: at the highest load within the goals, or else where
+    /// more load brings no more throughput. By default none; with --budget as many as it allows.
+    #[arg(long, value_name = "N")]
+    pub(crate) refine: Option<u32>,
+    /// At the end, measure the operating point for this many seconds to see whether it holds. By default not; with --budget for up
+    /// to 300 s.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) sustain: Option<f64>,
+    /// Raise the load no further after two levels in succession that bring nothing: less than 5 % more requests per second than the best
+    /// lower level at a higher latency, or a rate whose queue grows. This is the default of `fizeau sweep`.
+    #[arg(long, conflicts_with = "no_stop")]
+    pub(crate) stop_at_saturation: bool,
+    /// Measure all levels, whatever they show. This is the default of `fizeau simulate`.
+    #[arg(long)]
+    pub(crate) no_stop: bool,
+}
+
+impl ProtocolArgs {
+    /// Refuses the first of its flags that was given, for the reason `why`.
+    pub(super) fn refuse(&self, why: &str) -> Result<(), Fail> {
+        let Self { repeats, refine, sustain, stop_at_saturation, no_stop } = self;
+        let flags = [
+            (repeats.get() > 1, "--repeats"),
+            (refine.is_some(), "--refine"),
+            (sustain.is_some(), "--sustain"),
+            (*stop_at_saturation, "--stop-at-saturation"),
+            (*no_stop, "--no-stop"),
+        ];
+        refuse_given(&flags, |flag| format!("{flag}: {why}"))
+    }
+}
+
+// `fizeau search`, and `fizeau simulate --search`.
+
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// Search the highest rate, or the highest concurrency.
+    #[arg(long, value_parser = choice(&KINDS), value_name = "LOAD", default_value = "rate", help_heading = "Search")]
+    pub(crate) over: LoadKind,
+    #[command(flatten)]
+    pub(crate) search: SearchFlags,
+    #[command(flatten)]
+    pub(crate) measure: MeasureArgs,
+}
+
+/// What a search on either clock has.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Search")]
+pub(crate) struct SearchFlags {
+    /// The lowest load, in requests per second or in flight, with which a search begins; with --to too it begins in the middle of both.
+    /// By default a rate begins at what 16 requests in flight complete, and a concurrency at 16.
+    #[arg(long, value_name = "LOAD")]
+    pub(crate) from: Option<f64>,
+    /// The highest load; by default 100 times the first rate, or 4096 in flight.
+    #[arg(long, value_name = "LOAD")]
+    pub(crate) to: Option<f64>,
+    /// The most levels, the first one included, those of --confirm not.
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    pub(crate) max_runs: u32,
+    /// The precision that is wanted: half the width of the answer's interval over the answer. The search ends as soon as it is reached.
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "3%")]
+    pub(crate) tolerance: f64,
+    /// The confidence of the interval, and of whether a level keeps the goals.
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.95")]
+    pub(crate) confidence: f64,
+    /// Measure the load that was found once more for this many seconds, to see whether the goals hold; 0 for not. If they do not,
+    /// the search measures at least one step of --tolerance below it, and then two steps further down. The answer is the load that
+    /// holds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
+    pub(crate) confirm: f64,
+}
+
+pub(super) const KINDS: [Word<LoadKind>; 2] = [
+    ("rate", LoadKind::Rate, "Requests sent per second, whether or not earlier ones are done"),
+    ("concurrency", LoadKind::Concurrency, "Requests in flight at any time"),
+];
+
+/// `3%` or `0.03`.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let (number, of) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let number: f64 = number.trim().parse().map_err(|_| "give a share, such as 3% or 0.03")?;
+    if number.is_finite() {
+        Ok(number / of)
+    } else {
+        Err("give a share, such as 3% or 0.03".to_owned())
+    }
 }

@@ -1,11 +1,13 @@
 //! Which model on which devices, and how an engine is set up on them.
 
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 
 use clap::Args;
-use fizeau::record::DeploymentRecord;
+use fizeau::record::{DeploymentRecord, EngineChoices};
+use fizeau::roofline::{ExpertExchange, ExpertRouting, Overlap, Prefix};
 
-use super::ChoiceArgs;
+use super::choice::{Word, choice};
 
 /// As vLLM's.
 const DEFAULT_MEMORY_SHARE: f64 = DeploymentRecord::MEMORY_SHARE;
@@ -52,4 +54,131 @@ pub(crate) struct SystemArgs {
     pub(crate) max_num_seqs: Option<NonZeroU64>,
     #[command(flatten)]
     pub(crate) choices: ChoiceArgs,
+}
+
+// What a run is held against: flags of `fizeau bench`, `fizeau sweep` and `fizeau report`.
+
+/// A model on devices, for the speed of light. All of `fizeau sol`'s words for it, none of them needed.
+#[derive(Debug, Clone, Default, Args)]
+#[command(
+    next_help_heading = "Speed of light (by default of one device; of a stored run as it was)"
+)]
+pub(crate) struct SpeedOfLightArgs {
+    /// The model: a name that `fizeau models` lists, or its config.json. It needs --hardware.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) model_config: Option<PathBuf>,
+    /// The device that the model runs on, for the speed of light: a name that `fizeau devices` lists, such as h100-sxm, or a
+    /// TOML file with one of your own. It needs --model-config.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) hardware: Option<String>,
+    /// Tensor parallelism: the number of devices that share each matrix and the attention heads.
+    #[arg(long, alias = "tensor-parallel-size", value_name = "N")]
+    pub(crate) tp: Option<u32>,
+    /// Pipeline parallelism: the number of stages that the layers are divided into.
+    #[arg(long, alias = "pipeline-parallel-size", value_name = "N")]
+    pub(crate) pp: Option<u32>,
+    /// Expert parallelism: the number of groups of devices among which whole experts are divided.
+    #[arg(long, value_name = "N")]
+    pub(crate) ep: Option<u32>,
+    /// Attention data parallelism: the number of groups of --tp devices that serve sequences of their own.
+    #[arg(long, alias = "data-parallel-size", value_name = "N")]
+    pub(crate) dp: Option<u32>,
+    /// The number of identical instances of all this, which share the requests.
+    #[arg(long, value_name = "N")]
+    pub(crate) replicas: Option<u32>,
+    /// The format of the weights, if it is not that of the config: bf16, fp8, ...
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) weights: Option<String>,
+    /// The format of the key-value cache, if it is not that of the config: bf16, fp8, ...
+    #[arg(long, alias = "kv-cache-dtype", value_name = "FORMAT")]
+    pub(crate) kv: Option<String>,
+    /// The share of a device's memory that weights and cache may take; in a new run 0.9 by default.
+    #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE")]
+    pub(crate) memory_share: Option<f64>,
+    /// The most sequences that the engine runs at once in each group of --dp; in a new run by default as many as fit.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_num_seqs: Option<NonZeroU64>,
+    /// Speculative decoding: the number of tokens of a draft, which the bound then allows for.
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) draft: Option<u32>,
+    /// A calibration that `fizeau sol --fit` wrote, or none; its prediction is shown beside bound and expectation. The default is what
+    /// ships for the engine on the device, where the engine is named: vLLM, SGLang or TensorRT-LLM.
+    #[arg(long, value_name = "FILE|none")]
+    pub(crate) calibration: Option<PathBuf>,
+}
+
+impl SpeedOfLightArgs {
+    /// Whether nothing is to be predicted.
+    pub(crate) fn is_uncalibrated(&self) -> bool {
+        self.calibration.as_ref().is_some_and(|path| path.as_os_str() == "none")
+    }
+
+    /// The flags that are given.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let all = [
+            ("--model-config", self.model_config.is_some()),
+            ("--hardware", self.hardware.is_some()),
+            ("--tp", self.tp.is_some()),
+            ("--pp", self.pp.is_some()),
+            ("--ep", self.ep.is_some()),
+            ("--dp", self.dp.is_some()),
+            ("--replicas", self.replicas.is_some()),
+            ("--weights", self.weights.is_some()),
+            ("--kv", self.kv.is_some()),
+            ("--memory-share", self.memory_share.is_some()),
+            ("--max-num-seqs", self.max_num_seqs.is_some()),
+            ("--draft", self.draft.is_some()),
+            ("--calibration", self.calibration.is_some()),
+        ];
+        all.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect()
+    }
+}
+
+// How an engine goes about it, where the roofline model leaves it open.
+
+/// How an engine goes about it.
+#[derive(Debug, Clone, Copy, PartialEq, Args)]
+#[command(next_help_heading = "Model and devices")]
+pub(crate) struct ChoiceArgs {
+    /// Whether the tokens of --cached are the same for all prompts (shared) and are kept once, or each prompt has its own, as in the
+    /// turns of a conversation.
+    #[arg(long, value_parser = choice(&PREFIXES), value_name = "WHOSE", default_value = "shared")]
+    pub(crate) prefix: Prefix,
+    /// How tokens are expected to choose experts: even (each token for itself, all experts equally often), strict (all tokens the same
+    /// ones), or skewed:ALPHA (expert number i with a weight of i^-ALPHA).
+    #[arg(long, value_name = "HOW", value_parser = str::parse::<ExpertRouting>, default_value = "even")]
+    pub(crate) routing: ExpertRouting,
+    /// Whether communication is expected to overlap with arithmetic.
+    #[arg(long, value_parser = choice(&OVERLAPS), value_name = "HOW", default_value = "none")]
+    pub(crate) overlap: Overlap,
+    /// How tokens are expected to reach the experts of other groups (--dp).
+    #[arg(long, value_parser = choice(&EXCHANGES), value_name = "HOW", default_value = "fastest")]
+    pub(crate) exchange: ExpertExchange,
+}
+
+const PREFIXES: [Word<Prefix>; 2] = [
+    ("shared", Prefix::Shared, "All prompts have one prefix"),
+    ("own", Prefix::Own, "Each prompt has its own"),
+];
+
+const OVERLAPS: [Word<Overlap>; 2] = [
+    ("none", Overlap::None, "One after the other"),
+    (
+        "two-batches",
+        Overlap::TwoBatches,
+        "Half of a batch communicates while the other half computes",
+    ),
+];
+
+const EXCHANGES: [Word<ExpertExchange>; 3] = [
+    ("fastest", ExpertExchange::Fastest, "Whichever is faster"),
+    ("all-to-all", ExpertExchange::AllToAll, "Each token goes to its experts' devices and back"),
+    ("all-gather", ExpertExchange::AllGather, "All tokens go to all devices"),
+];
+
+impl From<ChoiceArgs> for EngineChoices {
+    fn from(of: ChoiceArgs) -> Self {
+        let ChoiceArgs { prefix, routing, overlap, exchange } = of;
+        Self { prefix, routing, overlap, exchange }
+    }
 }

@@ -104,31 +104,4 @@ mod tests {
         }
         assert!(refusals > 100, "{refusals}");
     }
-
-    #[test]
-    fn a_number_is_named_with_its_unit_and_its_range() {
-        let cli = crate::args::command();
-        for (command, flag, value, says) in [
-            ("bench", "num-prompts", "abc", "give a whole number"),
-            ("bench", "num-prompts", "-1", "give a whole number from 0"),
-            ("sweep", "budget", "5", "add a unit (us, ms, s, m or h), such as 5s"),
-            ("bench", "level-seconds", "1m", "give a number of seconds, such as 30"),
-            ("bench", "request-rate", "x", "give a number of requests per second, such as 10"),
-            ("bench", "max-num-seqs", "0", "give a whole number of at least 1"),
-            ("bench", "port", "99999", "give a whole number from 0 to 65535"),
-            ("bench", "random-prefix-len", "1k", "give a whole number of tokens"),
-            ("serve", "max-model-len", "1", "give a whole number of tokens from 2"),
-            (
-                "sol",
-                "tp",
-                "1,2",
-                "give a whole number; `fizeau simulate` takes several and compares them",
-            ),
-            ("simulate", "max-num-seqs", "0", "give a whole number of at least 1"),
-        ] {
-            let known = cli.find_subcommand(command).unwrap();
-            let text = refusal(known, flag, value).unwrap();
-            assert_eq!(text.trim_end(), format!("error: --{flag} {value}: {says}"));
-        }
-    }
 }

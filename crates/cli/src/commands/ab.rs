@@ -13,24 +13,24 @@ use fizeau::report::Shown;
 
 use crate::args::{AbArgs, AnswerArgs, EndpointArgs, Toggle};
 use crate::commands::bench;
+use crate::commands::shared::folder::NO_REFERENCE;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::record::NO_REFERENCE;
-use crate::commands::shared::shards::{self, Shards};
-use crate::commands::shared::{client, endpoint, folder, live, record, workload};
+use crate::commands::shared::shards::Shards;
+use crate::commands::shared::{client, endpoint, folder, opening, shards, workload};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::{Progress, Title};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
 
 pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
-    let view = live::view(args.live)?;
+    let view = opening::view(args.live)?;
     refuse_if!(
         args.sides.salt_sides && args.workload.dataset_name == "vllm-random",
         "--salt-sides: the prompts of --dataset-name vllm-random are those of its seed, and no salt changes them"
     );
     let cancel = Cancel::new();
     let refused = workload::refused(bench::arrivals_flag(&args.arrivals));
-    let origin = record::origin();
+    let origin = folder::origin();
     let out = args.answer.out.clone();
     let out = out.unwrap_or_else(|| folder::by_default(origin.started, "ab"));
     let shards = shards::of(&args.shards, Some(out.clone()), &cancel)?;

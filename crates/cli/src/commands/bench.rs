@@ -2,11 +2,9 @@
 
 mod arrivals;
 mod level;
-mod vllm;
 
 pub(crate) use arrivals::{arrivals, arrivals_flag, cap, has_arrivals};
 pub(crate) use level::{LevelOutputs, selection, settings, text_after};
-pub(crate) use vllm::settled;
 
 use fizeau::experiment::{
     EndpointSpec, Experiment, ExperimentError, LevelSettings, PreparedExperiment, ShardOutcome,
@@ -15,11 +13,13 @@ use fizeau::experiment::{
 use fizeau::harness::Cancel;
 use fizeau::record::EngineRecord;
 
-use crate::args::BenchArgs;
+use crate::args::{BenchArgs, SonnetArgs};
+use crate::commands::shared::folder::NO_REFERENCE;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::record::NO_REFERENCE;
-use crate::commands::shared::shards::{self, Shards};
-use crate::commands::shared::{calibrate, client, endpoint, live, record, speed, workload};
+use crate::commands::shared::shards::Shards;
+use crate::commands::shared::{
+    calibrate, client, endpoint, folder, opening, shards, speed, workload,
+};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
@@ -28,7 +28,7 @@ use crate::terminal::{interrupt, runtime};
 type Prepared = PreparedExperiment<LevelSettings>;
 
 pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
-    let view = live::view(args.live)?;
+    let view = opening::view(args.live)?;
     if args.calibrate && !calibrate::has_run(args) {
         say(calibrate::run(args, endpoint(args)?)?.words())?;
         return Ok(Exit::Good);
@@ -76,7 +76,7 @@ fn experiment(
     system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
     system.light = speed::from_args(&args.speed_of_light, args.subject.engine.as_deref())?
         .ok_or_else(|| NO_REFERENCE.to_owned());
-    let mut origin = record::origin();
+    let mut origin = folder::origin();
     origin.precision.clone_from(&args.subject.precision);
     let mut settings = settings(&args.level)?;
     settings.start_at = args.start_at;
@@ -155,4 +155,37 @@ fn announce(args: &BenchArgs, prepared: &Prepared) -> Result<(), Fail> {
     work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
     workload::notes(work, &args.level.workload).iter().for_each(|note| tell!("note: {note}"));
     Ok(())
+}
+
+// What flags of `vllm bench serve` say in flags of ours.
+
+/// `args` with vLLM's own flags put into ours.
+pub(crate) fn settled(mut args: Box<BenchArgs>) -> Result<Box<BenchArgs>, Fail> {
+    refuse_if!(
+        args.vllm.lora_assignment.as_deref() == Some("round-robin"),
+        "--lora-assignment round-robin: adapters are drawn, one for each session, by the weights of --lora-modules; \
+         leave it out"
+    );
+    refuse_if!(
+        args.vllm.random_batch_size.is_some_and(|size| size != 1),
+        "--random-batch-size: each request has one prompt; leave the flag out, and raise --max-concurrency instead"
+    );
+    // vLLM's scripts give the lengths of all data sets, whichever it is.
+    if args.level.workload.dataset_name != "sonnet" {
+        return Ok(args);
+    }
+    let SonnetArgs { sonnet_input_len, sonnet_output_len, sonnet_prefix_len } = args.vllm.sonnet;
+    let prefix = sonnet_prefix_len.unwrap_or(0);
+    if let Some(input) = sonnet_input_len {
+        let own = input.checked_sub(prefix).filter(|own| *own > 0).ok_or_else(|| {
+            usage!(
+                "--sonnet-prefix-len {prefix}: it is a part of --sonnet-input-len {input}, which must be longer")
+        })?;
+        args.level.workload.lengths.random_input_len = Some(own.to_string());
+        args.level.workload.prefix.random_prefix_len = prefix;
+    }
+    if let Some(output) = sonnet_output_len {
+        args.level.workload.lengths.random_output_len = Some(output.to_string());
+    }
+    Ok(args)
 }

@@ -11,7 +11,7 @@ use fizeau::report::{EngineCalibrationRow, EngineCalibrationView};
 
 use crate::args::CalibrateArgs;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::{client, endpoint, folder, live, record, speed, workload};
+use crate::commands::shared::{client, endpoint, folder, opening, speed, workload};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::{Progress, Title};
 use crate::terminal::say::say;
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     let mut settings = EngineCalibrationSettings::default();
     settings.engine.clone_from(&args.engine);
     (settings.budget, settings.max_context) = (args.budget, args.max_context);
-    let (cancel, origin) = (Cancel::new(), record::origin());
+    let (cancel, origin) = (Cancel::new(), folder::origin());
     let by_default = || folder::by_default(origin.started, "calibrate");
     let folder = args.out_dir.clone().unwrap_or_else(by_default);
     let description = args.engine.clone();
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
         .cancel(cancel.clone())
         .settings(settings);
     let title = Title { command: "calibrate", subject: subject(args) };
-    let progress = Progress::new(live::view(args.live)?, title, &cancel);
+    let progress = Progress::new(opening::view(args.live)?, title, &cancel);
     let mut watcher = FirstOpening { opening: Some(Opening::default()), progress };
     interrupt::listen(cancel.clone())?;
     let calibrated = runtime::single()?.block_on(experiment.run(&mut watcher));

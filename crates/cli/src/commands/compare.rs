@@ -7,8 +7,8 @@ use fizeau::record::{CompareError, CompareOptions, ComparisonReport, UnlikeRuns}
 use fizeau::report::Shown;
 
 use crate::args::CompareArgs;
+use crate::commands::shared::folder;
 use crate::commands::shared::folder::write;
-use crate::commands::shared::imported;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
@@ -63,7 +63,7 @@ fn options(args: &CompareArgs) -> Result<CompareOptions, Fail> {
 pub(crate) fn refused(error: CompareError) -> Fail {
     let text = error.to_string();
     match error {
-        CompareError::FiguresAlone(path) => imported::no_requests(&path),
+        CompareError::FiguresAlone(path) => folder::no_requests(&path),
         CompareError::Unlike { .. } => Fail::usage(text.replacen(
             "these differ:",
             "these differ (`fizeau compare A B --force` compares them anyway):",

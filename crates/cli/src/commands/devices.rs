@@ -4,7 +4,7 @@ use fizeau::report::Shown;
 use fizeau::roofline::Device;
 
 use crate::args::DevicesArgs;
-use crate::commands::shared::hardware;
+use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{say, say_either};
 
@@ -20,13 +20,13 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Fail> {
         return say_either(args.json, || Shown(&all).to_json(), text).map(|()| Exit::Good);
     };
     if args.toml {
-        let text = match hardware::find(name, "devices")?.file {
+        let text = match speed::find_device(name, "devices")?.file {
             Some(own) => own,
             None => Device::file(name).named("--toml")?.to_owned(),
         };
         return say(text.trim_end()).map(|()| Exit::Good);
     }
-    let device = hardware::find(name, "devices")?.device;
+    let device = speed::find_device(name, "devices")?.device;
     say_either(args.json, || Shown(&vec![&device]).to_json(), || Shown(&device).text())?;
     Ok(Exit::Good)
 }

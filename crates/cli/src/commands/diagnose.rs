@@ -8,7 +8,7 @@ use fizeau::report::Shown;
 use crate::args::DiagnoseArgs;
 use crate::commands::report;
 use crate::commands::shared::folder::write;
-use crate::commands::shared::hardware;
+use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 
@@ -50,7 +50,7 @@ fn silicon(path: &Path, reference: &SpeedOfLightReference) -> Result<ProbedSilic
         "--probe {}: there is no device.toml in it; `fizeau probe --out DIR` writes one",
         path.display()
     );
-    let device = hardware::find(&file.display().to_string(), "--probe")?;
+    let device = speed::find_device(&file.display().to_string(), "--probe")?;
     Ok(ProbedSilicon::of(reference.reference().system, &device.device))
 }
 

@@ -2,8 +2,6 @@
 
 mod bursts;
 mod from;
-mod price;
-mod read;
 
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
@@ -78,8 +76,8 @@ fn goals(text: &str, flag: &str) -> Result<Vec<Goal>, Fail> {
 
 fn read_source(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
     let mut found = match from.path.is_dir() {
-        true => read::of_run(from, args)?,
-        false => read::of_table(from, args)?,
+        true => from::of_run(from, args)?,
+        false => from::of_table(from, args)?,
     };
     let given = MeanLengths { input: args.input_len, output: args.output_len };
     found.lengths = given.or(found.lengths);
@@ -100,7 +98,7 @@ fn source(
     from: &FromArg,
     found: &TestedReplica,
 ) -> Result<DevicePlanSource, Fail> {
-    let hour = price::of(from, args, found)?;
+    let hour = from::price(from, args, found)?;
     let devices = from.gpus.or(args.gpus_per_replica).or_else(|| found.devices());
     let devices_per_replica = devices.ok_or_else(|| {
         usage!("--gpus-per-replica: say how many devices a replica of {} takes", from.name)

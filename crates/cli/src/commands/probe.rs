@@ -6,20 +6,20 @@ use fizeau::core::Nanos;
 use fizeau::experiment::{LoadedDevice, LoadedModel};
 use fizeau::harness::Cancel;
 use fizeau::probe::{
-    Component, FleetTable, KeepGoing, KeptMeasurements, MeasurementSink, ModelPass, ProbeBackend,
-    ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder, SeveralDevices, Trial, model_trials,
-    run_trials, usual_trials,
+    Component, CpuBackend, Dtype, FleetTable, KeepGoing, KeptMeasurements, MeasurementSink,
+    ModelPass, ProbeBackend, ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder,
+    SeveralDevices, Trial, model_trials, run_trials, usual_trials,
 };
 use fizeau::report::Shown;
 use fizeau::roofline::{Deployment, Device};
 use fizeau::transport::MonotonicClock;
 
-use crate::args::{ComparedArgs, FleetArgs, MachineProbeArgs, ProbeCommand, VerbosityArgs};
+use crate::args::{
+    ComparedArgs, DeviceArg, FleetArgs, MachineProbeArgs, ProbeCommand, VerbosityArgs,
+};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{pretty, say, say_either};
 use crate::terminal::{interrupt, screen};
-
-mod devices;
 
 /// How much longer a thorough probe takes.
 const THOROUGH: u64 = 5;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     refuse_if!(args.seconds == 0, "--seconds 0: give at least 1 second");
     let sheet = sheet(args)?;
-    let mut backend = devices::opened(args.device)?;
+    let mut backend = opened(args.device)?;
     let trials = trials(args, &backend)?;
     let (host, devices) = (backend.host(), backend.devices());
     let folder = args.out.as_ref().map(|out| ProbeFolder::create(out, &host, &devices));
@@ -157,7 +157,7 @@ fn trials(args: &MachineProbeArgs, backend: &SeveralDevices) -> Result<Vec<Trial
     let model = LoadedModel::named(name).named("--model-config")?.model;
     let deployment = Deployment::SINGLE.with_tensor(args.tp).named("--tp")?;
     let passes = [ModelPass::decode(args.concurrency, args.isl), ModelPass::prefill(args.isl)];
-    let dtype = devices::model_dtype(args.device);
+    let dtype = model_dtype(args.device);
     Ok(model_trials(backend, &wanted, (&model, &deployment, dtype), &passes))
 }
 
@@ -211,4 +211,53 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     }
     say(format!("Below {:.0} % of the fleet's median: {}", 100.0 * share, below.join(", ")))?;
     Ok(Exit::Missed)
+}
+
+// Which devices of this machine `fizeau probe` measures.
+
+/// What is asked for, opened. GPUs that nobody asked for by name are left out with a note where they cannot be opened.
+fn opened(asked: DeviceArg) -> Result<SeveralDevices, Fail> {
+    let cpu = CpuBackend::new();
+    let devices = SeveralDevices::of(cpu.host());
+    match asked {
+        DeviceArg::Cpu => Ok(devices.with(cpu)),
+        DeviceArg::Gpu => match with_gpus(devices) {
+            (devices, None) => Ok(devices),
+            (_, Some(absent)) => Err(Fail::device(absent)),
+        },
+        DeviceArg::All => {
+            let (devices, absent) = with_gpus(devices.with(cpu));
+            if let Some(absent) = absent {
+                tell!("note: no GPU is measured: {absent}");
+            }
+            Ok(devices)
+        }
+    }
+}
+
+/// With all GPUs, or as it was and why there are none.
+#[cfg(feature = "cuda")]
+fn with_gpus(devices: SeveralDevices) -> (SeveralDevices, Option<String>) {
+    use fizeau::probe::{CudaBackend, CudaCollectives};
+    let opened = CudaBackend::all().and_then(|gpus| Ok((gpus, CudaCollectives::all()?)));
+    match opened {
+        Ok((gpus, together)) => {
+            let devices = gpus.into_iter().fold(devices, SeveralDevices::with);
+            (together.into_iter().fold(devices, SeveralDevices::with), None)
+        }
+        Err(error) => (devices, Some(error.to_string())),
+    }
+}
+
+#[cfg(not(feature = "cuda"))]
+fn with_gpus(devices: SeveralDevices) -> (SeveralDevices, Option<String>) {
+    (devices, Some("this program was built without the feature cuda".to_owned()))
+}
+
+/// On what a model's operators are measured: processors widen to 32 bits, GPUs compute in 16.
+const fn model_dtype(asked: DeviceArg) -> Dtype {
+    match asked {
+        DeviceArg::Gpu => Dtype::Bf16,
+        DeviceArg::Cpu | DeviceArg::All => Dtype::F32,
+    }
 }

@@ -11,7 +11,6 @@ mod pictures;
 #[path = "report/without_pictures.rs"]
 mod pictures;
 mod reader;
-mod search;
 mod views;
 
 pub(crate) use level::note_cut;
@@ -179,7 +178,7 @@ fn levels(run: &StoredRun, asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
         let LevelReport { validity, until, .. } = &level.read.report;
         validity.verdict == Verdict::Invalid || until.as_ref().is_some_and(UntilPrecise::is_missed)
     };
-    let search = search::of(run)?;
+    let search = level::search(run)?;
     let is_missed = match &search {
         // A load beyond the edge may fail as it likes.
         Some((search, _)) => search.verdict == Verdict::Invalid,

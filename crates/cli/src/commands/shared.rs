@@ -3,15 +3,9 @@
 pub(crate) mod calibrate;
 pub(crate) mod checklist;
 pub(crate) mod client;
-pub(crate) mod embedded;
 pub(crate) mod endpoint;
 pub(crate) mod folder;
-pub(crate) mod hardware;
-pub(crate) mod imported;
-pub(crate) mod live;
 pub(crate) mod opening;
-pub(crate) mod probe;
-pub(crate) mod record;
 pub(crate) mod scenario;
 pub(crate) mod shards;
 pub(crate) mod speed;

@@ -17,11 +17,10 @@ use fizeau::sim::{AdmissionOrder, Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
 
 use crate::args::{LevelArgs, SeriesArgs, SimulateArgs};
-use crate::commands::bench::{self, LevelOutputs};
+use crate::commands::bench::LevelOutputs;
 use crate::commands::report::PAGE;
-use crate::commands::shared::folder;
-use crate::commands::shared::{checklist, record, scenario, speed, workload};
-use crate::commands::{search, sweep};
+use crate::commands::shared::{checklist, folder, scenario, speed, workload};
+use crate::commands::{bench, search, sweep};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::interrupt;
 use crate::terminal::progress::{Progress, Title, View};
@@ -211,7 +210,7 @@ impl CaseEngine for Simulation<'_> {
         system.light = Ok(self.light.clone());
         system.limit = self.limit();
         let experiment = Experiment::new(self.target.clone()).system(system);
-        let experiment = experiment.origin(record::origin());
+        let experiment = experiment.origin(folder::origin());
         match &self.folder {
             Some(folder) => experiment.folder(folder),
             None => experiment,

@@ -1,10 +1,7 @@
 //! `fizeau sol`: how fast a model can be on a device.
 
-mod calibration;
 mod fit;
-mod measured;
 mod mechanisms;
-mod points;
 mod query;
 
 use fizeau::experiment::{PreparedSystem, SolSystems};
@@ -24,9 +21,9 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     if !args.calibration.fit.is_empty() {
         return fit::run(&args.calibration, &query.system);
     }
-    let choice = calibration::choice(&args.calibration)?;
+    let choice = mechanisms::calibration_choice(&args.calibration)?;
     if let Some(path) = &args.points {
-        return points::run(path, &query, choice);
+        return query::points(path, &query, choice);
     }
     speed::asked(&args.system)?;
     query::check(&args.load)?;
@@ -52,7 +49,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     let batch = args.load.batch;
     let mut answer = scope.answer(system, load, batch).map_err(Fail::usage)?;
     let mut notes: Vec<String> =
-        calibration::unknown(&args.calibration, prepared).into_iter().collect();
+        mechanisms::no_calibration(&args.calibration, prepared).into_iter().collect();
     let fitting = system.max_batch(load);
     let too_many = batch.filter(|batch| *batch as f64 > fitting);
     if let Some(batch) = too_many {
@@ -79,7 +76,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     let subject = SolSubject { system, load, batch: answer.running_batch };
     let asked = mechanisms::asides(&args.mechanisms, &subject)?;
     let mut asides = match matches!(predicted, Some(Ok(_))) || predictor.is_none() {
-        true => calibration::asides(&args.calibration, prepared, load)?,
+        true => mechanisms::calibration_asides(&args.calibration, prepared, load)?,
         false => Vec::new(),
     };
     if scope == SolScope::Requests && batch.is_none() {
@@ -90,7 +87,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         Err(note) => notes.push(note),
     }
     asides.extend(asked);
-    asides.splice(0..0, measured::aside(&args.measured, prepared, load)?);
+    asides.splice(0..0, mechanisms::measured_aside(&args.measured, prepared, load)?);
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,

@@ -15,20 +15,21 @@ use fizeau::experiment::{
 use fizeau::harness::Cancel;
 use fizeau::interop::DetailTally;
 use fizeau::record::{EngineRecord, RunFolder};
+use settings::protocol_of;
 
 use crate::args::{MeasureArgs, SweepArgs};
 use crate::commands::report::PAGE;
-use crate::commands::shared::embedded::Embedded;
-use crate::commands::shared::folder;
+use crate::commands::shared::endpoint::Embedded;
+use crate::commands::shared::folder::NO_REFERENCE;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::record::NO_REFERENCE;
-use crate::commands::shared::shards::{self, Shards};
-use crate::commands::shared::{checklist, client, endpoint, live, record, speed, workload};
+use crate::commands::shared::shards::Shards;
+use crate::commands::shared::{
+    checklist, client, endpoint, folder, opening, shards, speed, workload,
+};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::{Progress, Title};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
-use settings::protocol_of;
 
 /// What came of levels that were measured at an endpoint.
 pub(crate) struct Measured<O> {
@@ -85,7 +86,7 @@ impl Meeting {
         command: &'static str,
         resume: Option<&Path>,
     ) -> Result<Self, Fail> {
-        let (cancel, mut origin) = (Cancel::new(), record::origin());
+        let (cancel, mut origin) = (Cancel::new(), folder::origin());
         origin.precision.clone_from(&args.subject.precision);
         let by_default = || folder::by_default(origin.started, command);
         let out = args.verdict.out.clone().unwrap_or_else(by_default);
@@ -106,7 +107,7 @@ pub(crate) fn measure<K: EndpointKind>(
     command: &'static str,
     meeting: &Meeting,
 ) -> Result<Levels<<K::Prepared as PreparedRun>::Outcome>, Fail> {
-    let view = live::view(args.live)?;
+    let view = opening::view(args.live)?;
     let refused = workload::refused("--levels");
     // It ends with this.
     let urls = args.target.urls();

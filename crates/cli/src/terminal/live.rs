@@ -7,7 +7,6 @@
 mod chart;
 mod draw;
 mod levels;
-mod plain;
 #[cfg(test)]
 #[path = "../../tests/it/pty.rs"]
 #[allow(dead_code, reason = "other tests have a use for it")]

@@ -104,3 +104,29 @@ fn a_flag_of_another_command_is_answered_with_the_one_to_type() {
         assert!(tip.contains(said) && !ended.err.contains("similar"), "{line}: {}", ended.err);
     }
 }
+
+#[test]
+fn a_number_that_is_none_is_named_with_its_unit_and_its_range() {
+    for (command, flag, value, says) in [
+        ("bench", "num-prompts", "abc", "give a whole number"),
+        ("bench", "num-prompts", "-1", "give a whole number from 0"),
+        ("sweep", "budget", "5", "add a unit (us, ms, s, m or h), such as 5s"),
+        ("bench", "level-seconds", "1m", "give a number of seconds, such as 30"),
+        ("bench", "request-rate", "x", "give a number of requests per second, such as 10"),
+        ("bench", "max-num-seqs", "0", "give a whole number of at least 1"),
+        ("bench", "port", "99999", "give a whole number from 0 to 65535"),
+        ("bench", "random-prefix-len", "1k", "give a whole number of tokens"),
+        ("serve", "max-model-len", "1", "give a whole number of tokens from 2"),
+        (
+            "sol",
+            "tp",
+            "1,2",
+            "give a whole number; `fizeau simulate` takes several and compares them",
+        ),
+        ("simulate", "max-num-seqs", "0", "give a whole number of at least 1"),
+    ] {
+        let ended = run(&[command, &format!("--{flag}={value}")]);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert_eq!(ended.err.trim_end(), format!("error: --{flag} {value}: {says}"));
+    }
+}

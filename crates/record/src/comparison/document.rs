@@ -6,8 +6,7 @@ use fizeau_metrics::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{ComparedLevel, ComparedRun, ComparisonReport, FrontierDistance, RunComparison};
-use crate::{ChangedField, Json};
+use super::{ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
 
 /// What `fizeau compare --json` prints (schema `fizeau.comparison/1`): runs, each compared with the first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,58 +18,12 @@ pub struct CompareDocument {
     /// What the others are compared with.
     pub baseline: ComparedRun,
     /// Each of the others.
-    pub comparisons: Vec<RunDifferences>,
+    pub comparisons: Vec<RunComparison<ComparisonDocument>>,
     /// What is to be known of all comparisons.
     pub notes: Vec<String>,
 }
 
 const SCHEMA: &str = "fizeau.comparison/1";
-
-/// One run against the baseline.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RunComparison"))]
-#[non_exhaustive]
-pub struct RunDifferences {
-    /// The run.
-    pub candidate: ComparedRun,
-    /// What is to be known of the comparison.
-    pub notes: Vec<String>,
-    /// Fields in which runs that are compared must agree, and these do not.
-    pub forced: Vec<FieldDifference>,
-    /// All other fields that differ.
-    pub changed: Vec<FieldDifference>,
-    /// How far the frontier was pushed; absent where there are none to compare.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub frontier_distance: Option<FrontierDistance>,
-    /// Level by level.
-    pub levels: Vec<LevelDifferences>,
-}
-
-/// A field of `run.json` that differs; its values are JSON.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ChangedField"))]
-#[non_exhaustive]
-pub struct FieldDifference {
-    /// Its path.
-    pub field: String,
-    /// What the baseline has there; null if nothing.
-    pub baseline: Json,
-    /// What the candidate has there.
-    pub candidate: Json,
-}
-
-/// One level of both runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ComparedLevel"))]
-#[non_exhaustive]
-pub struct LevelDifferences {
-    /// Its load in words; empty where runs have one level alone.
-    pub name: String,
-    /// What is to be known of it.
-    pub notes: Vec<String>,
-    /// What differs.
-    pub comparison: ComparisonDocument,
-}
 
 /// What differs, how sure that is, and what could have been found. It rests on `rounds`, `runs`, `paired_requests`, `requests`, or
 /// `intervals_alone`.
@@ -180,40 +133,22 @@ impl From<ComparisonReport> for CompareDocument {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             baseline,
-            comparisons: comparisons.into_iter().map(RunDifferences::from).collect(),
+            comparisons: comparisons.into_iter().map(RunComparison::into_document).collect(),
             notes,
         }
     }
 }
 
-impl From<RunComparison> for RunDifferences {
-    fn from(of: RunComparison) -> Self {
-        let fields = |all: Vec<ChangedField>| all.into_iter().map(FieldDifference::from).collect();
-        let level = |ComparedLevel { name, table, notes }| LevelDifferences {
+impl RunComparison {
+    fn into_document(self) -> RunComparison<ComparisonDocument> {
+        let Self { candidate, notes, forced, changed, frontier_distance, levels } = self;
+        let level = |ComparedLevel { name, notes, table }: ComparedLevel| ComparedLevel {
             name,
             notes,
-            comparison: ComparisonDocument::from(&table),
+            table: ComparisonDocument::from(&table),
         };
-        Self {
-            candidate: of.candidate,
-            notes: of.notes,
-            forced: fields(of.forced),
-            changed: fields(of.changed),
-            frontier_distance: of.frontier_distance,
-            levels: of.levels.into_iter().map(level).collect(),
-        }
-    }
-}
-
-impl From<ChangedField> for FieldDifference {
-    fn from(ChangedField { field, baseline, candidate }: ChangedField) -> Self {
-        // The values are JSON as they stand; what is none goes as text.
-        let value = |text: Option<String>| {
-            text.map_or_else(Json::default, |text| {
-                Json::parse(&text).unwrap_or_else(|_| Json::from(text))
-            })
-        };
-        Self { field, baseline: value(baseline), candidate: value(candidate) }
+        let levels = levels.into_iter().map(level).collect();
+        RunComparison { candidate, notes, forced, changed, frontier_distance, levels }
     }
 }
 

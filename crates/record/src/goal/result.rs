@@ -229,12 +229,11 @@ pub struct GoalDocument {
 const NO_FIGURE: &str = "the level has no such figure";
 
 reasons!(GoalDocument, |of| {
-    measured => NO_FIGURE,
+    measured, margin => NO_FIGURE;
     measured_ci => match of.runs {
         Some(_) => "over several runs a percentile has a range and no interval",
         None => "this figure has no interval",
-    },
-    margin => NO_FIGURE,
+    };
 });
 
 impl From<GoalResult> for GoalDocument {

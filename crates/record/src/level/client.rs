@@ -56,18 +56,8 @@ pub(crate) struct OtherClient {
 }
 
 reasons!(OtherClient, |of| {
-    threads => of.reason(),
-    connections_fresh => of.reason(),
-    connections_replaced => of.reason(),
-    cpu_share => of.reason(),
-    run_delay_share => of.reason(),
-    steal_share => of.reason(),
-    headroom => of.reason(),
-    ceiling => of.reason(),
-    ceiling_share => of.reason(),
-    send_lateness_ms => of.reason(),
-    connection_wait_ms => of.reason(),
-    read_lag_ms => of.reason(),
+    threads, connections_fresh, connections_replaced, cpu_share, run_delay_share, steal_share, headroom, ceiling,
+    ceiling_share, send_lateness_ms, connection_wait_ms, read_lag_ms => of.reason()
 });
 
 /// Median, tail and greatest of a distribution that stands in full in `metrics`.

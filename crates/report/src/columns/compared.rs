@@ -9,11 +9,11 @@ use super::{ImportedTableRun, LevelTable, TableRun};
 /// A run that is to stand in a table beside others, with what its folder does not say.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct ComparedRun {
+pub struct LevelTableRun {
     /// What tells it from the others, as a reader names it.
     pub name: String,
     /// What was read of it.
-    pub content: ComparedContent,
+    pub content: LevelTableContent,
     /// How many devices it takes; absent as its folder says.
     pub devices: Option<u64>,
     /// What an hour of one of them costs.
@@ -25,17 +25,17 @@ pub struct ComparedRun {
 /// What was read of a run.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum ComparedContent {
+pub enum LevelTableContent {
     /// A run with tapes.
     Read(Box<ReadRun>),
     /// Figures of another tool.
     Imported(ImportedRun),
 }
 
-impl ComparedRun {
+impl LevelTableRun {
     /// What was read of a run called `name`, of which nothing else is known.
     #[must_use]
-    pub const fn new(name: String, content: ComparedContent) -> Self {
+    pub const fn new(name: String, content: LevelTableContent) -> Self {
         Self { name, content, devices: None, price: None, quality: None }
     }
 
@@ -43,8 +43,8 @@ impl ComparedRun {
     #[must_use]
     pub fn system(&self) -> Option<&System> {
         match &self.content {
-            ComparedContent::Read(run) => Some(run.reference.as_ref()?.reference().system),
-            ComparedContent::Imported(_) => None,
+            LevelTableContent::Read(run) => Some(run.reference.as_ref()?.reference().system),
+            LevelTableContent::Imported(_) => None,
         }
     }
 }
@@ -52,22 +52,22 @@ impl ComparedRun {
 impl LevelTable {
     /// The levels of `runs` that may be compared, one for each load; those of other tools below.
     #[must_use]
-    pub fn of_compared(runs: &[ComparedRun]) -> Self {
-        let levels = |run: &ComparedRun| match &run.content {
-            ComparedContent::Read(run) => run.one_a_load(),
-            ComparedContent::Imported(_) => Vec::new(),
+    pub fn of_compared(runs: &[LevelTableRun]) -> Self {
+        let levels = |run: &LevelTableRun| match &run.content {
+            LevelTableContent::Read(run) => run.one_a_load(),
+            LevelTableContent::Imported(_) => Vec::new(),
         };
         let levels: Vec<Vec<LevelReport>> = runs.iter().map(levels).collect();
         let (mut own, mut imported) = (Vec::new(), Vec::new());
         for (compared, levels) in runs.iter().zip(&levels) {
-            let ComparedRun { name, devices, price, quality, .. } = compared;
+            let LevelTableRun { name, devices, price, quality, .. } = compared;
             let (devices, price, quality) = (*devices, *price, *quality);
             match &compared.content {
-                ComparedContent::Read(read) => {
+                LevelTableContent::Read(read) => {
                     let run = TableRun::of_read(read, levels, name);
                     own.push(TableRun { devices: devices.or(run.devices), price, quality, ..run });
                 }
-                ComparedContent::Imported(run) => {
+                LevelTableContent::Imported(run) => {
                     let name = name.clone();
                     imported.push(ImportedTableRun { name, run, devices, price, quality });
                 }

@@ -17,7 +17,7 @@ use fizeau::record::{LevelReport, LevelStatus, RunFolder, SweepReport};
 use fizeau::report::Shown;
 use fizeau::workload::{RampShape, TracePacing};
 
-use super::arrivals::{arrivals, cap};
+use super::arrivals::{arrivals, cap, pacing};
 use crate::args::{ArrivalArgs, LevelArgs, ProbeArgs, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::checklist;
@@ -209,7 +209,7 @@ pub(crate) fn selection(args: &LevelArgs) -> Result<VllmSelection, Fail> {
 /// When the requests of a trace leave; flags of traces are for traces.
 fn replay(args: &LevelArgs, is_capped: bool) -> Result<TracePacing, Fail> {
     if workload::is_trace(&args.workload) {
-        return workload::replay(&args.arrivals, &args.replay, is_capped);
+        return pacing(&args.arrivals, &args.replay, is_capped);
     }
     let given = [
         (args.replay.trace_speedup.is_some(), "--trace-speedup"),

@@ -5,10 +5,10 @@ use std::path::Path;
 use fizeau::core::UsdPerHour;
 use fizeau::record::text::wrap;
 use fizeau::record::{ImportedRun, NamedRun, UnnamedValue};
-use fizeau::report::{ComparedContent, ComparedRun, LevelTable};
+use fizeau::report::{LevelTable, LevelTableContent, LevelTableRun};
 use fizeau::roofline::{HourlyRate, PriceOrigin, System};
 
-use crate::args::price::hour;
+use crate::args::hour;
 use crate::args::{ParetoRunArgs, SpeedOfLightArgs};
 use crate::commands::report;
 use crate::exit::{Fail, Named};
@@ -43,7 +43,7 @@ impl Folders {
         let given = prices.into_iter().zip(devices).zip(quality);
         let mut compared = Vec::new();
         for ((NamedRun { name, .. }, content), given) in runs.iter().zip(content).zip(given) {
-            let mut run = ComparedRun::new(name.clone(), content);
+            let mut run = LevelTableRun::new(name.clone(), content);
             ((run.price, run.devices), run.quality) = given;
             let published = || published(run.system()?, name, is_priced);
             run.price = run.price.or_else(published);
@@ -54,12 +54,14 @@ impl Folders {
 }
 
 /// What lies in a folder.
-fn content(path: &Path) -> Result<ComparedContent, Fail> {
+fn content(path: &Path) -> Result<LevelTableContent, Fail> {
     Ok(match ImportedRun::read(path).map_err(Fail::usage)? {
-        Some(run) => ComparedContent::Imported(run),
-        None => {
-            ComparedContent::Read(Box::new(report::read(path, &[], &SpeedOfLightArgs::default())?))
-        }
+        Some(run) => LevelTableContent::Imported(run),
+        None => LevelTableContent::Read(Box::new(report::read(
+            path,
+            &[],
+            &SpeedOfLightArgs::default(),
+        )?)),
     })
 }
 

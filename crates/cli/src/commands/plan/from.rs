@@ -1,12 +1,15 @@
 //! `--from`: where a plan's figures are, and what is of that kind of device alone.
 
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use fizeau::roofline::HourlyRate;
+use fizeau::record::{MeanLengths, ReferenceFiles, RunFolder, TestedReplica};
+use fizeau::roofline::{Device, HourlyRate, Ownership};
 
-use crate::args::price::hour;
-use crate::exit::Fail;
+use crate::args::{PlanArgs, SpeedOfLightArgs, hour};
+use crate::commands::shared::speed;
+use crate::commands::{pareto, report};
+use crate::exit::{Fail, Named};
 
 /// One value of `--from`.
 pub(super) struct FromArg {
@@ -70,4 +73,84 @@ pub(super) fn distinct(all: &[FromArg]) -> Result<(), Fail> {
         );
     }
     Ok(())
+}
+
+// What an hour of a device costs, and how it is shared between prompts and outputs.
+
+/// By the source's own words, then by the flags, then the lowest that was published of the device; none where no price is given.
+pub(super) fn price(
+    from: &FromArg,
+    args: &PlanArgs,
+    found: &TestedReplica,
+) -> Result<Option<HourlyRate>, Fail> {
+    let whose = format!("--from {}: tco", from.name);
+    let given = [(&from.gpu_hour, &from.tco, &*whose), (&args.gpu_hour, &args.tco, "--tco")];
+    for (price, tco, whose) in given {
+        match (price, tco) {
+            (Some(price), _) => return Ok(Some(price.clone())),
+            (None, Some(path)) => {
+                return owned(path, &format!("{whose} {}", path.display())).map(Some);
+            }
+            (None, None) => {}
+        }
+    }
+    // Of a device that is not in the table, or has no published price, nobody knows one: the plan is then without.
+    let device = device(from, args, found)?;
+    Ok(device.and_then(|device| HourlyRate::lowest_published(&device).ok()))
+}
+
+fn owned(path: &Path, whose: &str) -> Result<HourlyRate, Fail> {
+    let text = std::fs::read_to_string(path).named(whose)?;
+    Ok(HourlyRate::owned(&Ownership::from_toml(&text).named(whose)?))
+}
+
+/// The device that the flags name, or that of the run.
+fn device(from: &FromArg, args: &PlanArgs, found: &TestedReplica) -> Result<Option<Device>, Fail> {
+    if let Some(name) = from.hardware.as_ref().or(args.speed_of_light.hardware.as_ref()) {
+        return Ok(Some(speed::find_device(name, "--hardware")?.device));
+    }
+    Ok(found.device())
+}
+
+// What is read of one source: a table of tested loads, or a run's folder.
+
+/// A table of tested loads.
+pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
+    let loads = pareto::read(&from.path.to_string_lossy())?.tested_loads()?;
+    let mut asked = args.speed_of_light.clone();
+    asked.hardware = from.hardware.clone().or(asked.hardware);
+    // A device alone is for its price.
+    let speed_of_light = match asked.model_config {
+        Some(_) => speed::from_args(&asked, args.engine.as_deref())?,
+        None => None,
+    };
+    let lengths = MeanLengths { input: args.input_len, output: args.output_len };
+    Ok(TestedReplica::of_loads(&loads, lengths, speed_of_light))
+}
+
+/// A run's folder.
+pub(super) fn of_run(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
+    if RunFolder::holds_whatif(&from.path) {
+        let path = from.path.display();
+        bail!(
+            "--from {path}: several configurations side by side; name one: {path}/configuration-01"
+        );
+    }
+    let stored = report::read(&from.path, &args.goodput, &system_args(from, args))
+        .named(&format!("--from {}", from.path.display()))?;
+    let mut tested = TestedReplica::of(&stored);
+    if let Some(engine) = &args.engine
+        && args.speed_of_light.calibration.is_none()
+    {
+        tested.reference = tested.reference.map(|reference| reference.served_by(engine));
+    }
+    Ok(tested)
+}
+
+/// The device of one source alone is its run's too, where the run has a model.
+fn system_args(from: &FromArg, args: &PlanArgs) -> SpeedOfLightArgs {
+    let [config, ..] = ReferenceFiles::NAMES;
+    let has_model = args.speed_of_light.model_config.is_some() || from.path.join(config).is_file();
+    let own = from.hardware.clone().or_else(|| args.speed_of_light.hardware.clone());
+    SpeedOfLightArgs { hardware: own.filter(|_| has_model), ..args.speed_of_light.clone() }
 }

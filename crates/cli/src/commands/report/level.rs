@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use fizeau::interop::{ExtraTallies, RereadLevel, VllmResult};
-use fizeau::record::{ReadLevel, RunSetup, TruncatedTail};
+use fizeau::record::{ReadLevel, RunSetup, SearchDocument, StoredRun, TruncatedTail};
 use fizeau::report::{Shown, Verbosity};
 
 use super::ReportRequest;
-use crate::exit::Fail;
-use crate::terminal::say::printable;
+use crate::exit::{Fail, Named};
+use crate::terminal::say::{plain, printable};
 
 /// All levels of a run; says what a killed run left over.
 pub(super) fn all(
@@ -52,4 +52,17 @@ pub(crate) fn note_cut(folder: &Path, cut: Option<TruncatedTail>) {
     if let Some(cut) = cut {
         tell!("note: {} is {cut}", folder.join("tapes.jsonl").display());
     }
+}
+
+// A search, as its folder has it.
+
+/// What a search wrote at its end, and its text; none of any other run. Its answer does not follow from tapes alone: which level came next
+/// followed from those before.
+pub(super) fn search(run: &StoredRun) -> Result<Option<(SearchDocument, String)>, Fail> {
+    let Some(document) = run.search()? else { return Ok(None) };
+    let path = run.path().join("search.txt");
+    refuse_if!(!path.is_file(), "search.txt: it is missing beside search.json");
+    let text = std::fs::read_to_string(path).named("search.txt")?;
+    // What a file says may hold what a terminal would obey.
+    Ok(Some((document, plain(text.trim_end()))))
 }

@@ -7,8 +7,8 @@ use fizeau::record::{ReadRun, RunReader, SpeedOfLightReference, StoredRun};
 
 use super::level::note_cut;
 use crate::args::{ReportArgs, SpeedOfLightArgs, goal};
-use crate::commands::shared::record::NO_REFERENCE;
-use crate::commands::shared::{hardware, imported, speed};
+use crate::commands::shared::folder::NO_REFERENCE;
+use crate::commands::shared::{folder, speed};
 use crate::exit::{Fail, Named, read_named};
 
 /// Reads the run in `path`, with per-request goals and speed of light as the run has them, but for what is given.
@@ -17,7 +17,7 @@ pub(crate) fn read(
     goodput: &[String],
     speed_of_light: &SpeedOfLightArgs,
 ) -> Result<ReadRun, Fail> {
-    let run = imported::open_with_tapes(path)?;
+    let run = folder::open_with_tapes(path)?;
     let reader = reader(&run, goodput, speed_of_light)?;
     let mut levels = Vec::new();
     for stored in run.levels() {
@@ -82,7 +82,7 @@ fn reference(
         parts.model_name = Some(name);
     }
     if let Some(name) = &said.hardware {
-        parts.files.device = hardware::named(name)?.file;
+        parts.files.device = speed::device(name)?.file;
         parts.device_name = Some(name.clone());
     }
     let given = said.calibration.as_ref().filter(|_| !said.is_uncalibrated());

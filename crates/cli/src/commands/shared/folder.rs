@@ -1,9 +1,9 @@
-//! The run's folder: taken before anything is sent.
+//! The run's folder: taken before anything is sent, with what goes on record there, and read again.
 
 use std::path::{Path, PathBuf};
 
-use fizeau::experiment::WallTime;
-use fizeau::record::RunFolder;
+use fizeau::experiment::{RunOrigin, WallTime};
+use fizeau::record::{ImportedRun, RunFolder, StoredRun};
 
 use crate::exit::{Fail, Named};
 
@@ -21,4 +21,35 @@ pub(crate) fn by_default(now: WallTime, what: &str) -> PathBuf {
 /// Writes a file that a flag names.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Fail> {
     std::fs::write(path, text).map_err(|error| broken!("cannot write {}: {error}", path.display()))
+}
+
+// What goes on record about a run: when, with what command line, on which machine.
+
+/// Why there is no speed of light where nobody gave a model and a device.
+pub(crate) const NO_REFERENCE: &str =
+    "give the model and the device: --model-config NAME|FILE --hardware NAME|FILE";
+
+/// Who runs this, from now on.
+pub(crate) fn origin() -> RunOrigin {
+    let words = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
+    RunOrigin::now().with_command_line(words, &["--header", "--server-metrics-header"])
+}
+
+// Folders of imported runs, read again.
+
+/// Opens a run for what takes its requests; one that was imported without says so.
+pub(crate) fn open_with_tapes(path: &Path) -> Result<StoredRun, Fail> {
+    match ImportedRun::read(path).map_err(Fail::usage)? {
+        Some(_) => Err(no_requests(path)),
+        None => StoredRun::open(path).map_err(Fail::usage),
+    }
+}
+
+/// That a run has figures alone, and what there is to do with it.
+pub(crate) fn no_requests(path: &Path) -> Fail {
+    let path = path.display();
+    usage!(
+        "{path}: imported without tapes: its figures have no requests behind them and no intervals; `fizeau pareto` and \
+         `fizeau report` of several runs show its levels beside others"
+    )
 }

@@ -10,9 +10,9 @@ use fizeau::roofline::{
 use fizeau::sim::{Chunking, Drafts, EngineConfig, Overheads, PrefixCaching, Scenario};
 
 use crate::args::{EngineArgs, StepArgs, SystemArgs};
-use crate::commands::shared::hardware;
 use crate::commands::shared::speed;
-use crate::commands::sol::{self, MOST_DRAFTED};
+use crate::commands::sol;
+use crate::commands::sol::MOST_DRAFTED;
 use crate::exit::{Fail, Named};
 
 /// What is simulated by default: model, name for a reader, device.
@@ -78,7 +78,7 @@ fn check(args: &SystemArgs) -> Result<(), Fail> {
 /// With the constants of a calibration, or a limit of power, where the flags say so.
 fn timed(scenario: Scenario, args: &StepArgs) -> Result<Scenario, Fail> {
     if let Some(path) = args.constants.file() {
-        let calibration = hardware::calibration(path)?;
+        let calibration = speed::calibration(path)?;
         let engine = args.constants.engine.clone();
         let predictor = calibration.predictor(scenario.system(), engine.as_deref());
         predictor.warnings().iter().for_each(|warning| tell!("note: {warning}"));
@@ -114,7 +114,7 @@ fn as_shipped(scenario: Scenario, engine: &str) -> Result<Scenario, Fail> {
 fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
     let (model, hardware) = names(args)?;
     let loaded = LoadedModel::named(model).named(&format!("--model-config {model}"))?;
-    let device = hardware::named(hardware)?.device;
+    let device = speed::device(hardware)?.device;
     let system = speed::deployed(args).system(loaded.model, device).map_err(Fail::usage)?;
     let name = match args.model_config {
         Some(_) => loaded.known.map_or(model, |known| known.name),

@@ -1,20 +1,22 @@
 //! From arguments to the speed of light of a run.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::num::NonZeroU64;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use fizeau::experiment::{
     InputError, InputField, LoadedDevice, LoadedModel, ReferenceSpec, SystemQuery,
 };
-use fizeau::record::{DeploymentRecord, EngineChoices};
-use fizeau::record::{ReferenceFiles, SpeedOfLightReference};
+use fizeau::record::{DeploymentRecord, EngineChoices, ReferenceFiles, SpeedOfLightReference};
 use fizeau::roofline::Calibration;
 use fizeau::sim::Scenario;
 
+use crate::args::refusal::refused;
 use crate::args::{SpeedOfLightArgs, SystemArgs};
-use crate::commands::shared::hardware;
 use crate::commands::shared::scenario;
-use crate::exit::{Fail, Named};
+use crate::exit::{Fail, Named, read_named};
 
 /// The speed of light that the flags ask for; none if neither model nor device was given. What is predicted is what a calibration
 /// says of the engine that `engine` names in somebody's own words. Says what the reader should know of them.
@@ -66,7 +68,7 @@ pub(crate) fn doubted<T>(hardware: &str, loaded: Result<T, InputError>) -> Resul
     let is_read = |error: &InputError| error.field != InputField::ModelConfig;
     if loaded.as_ref().err().is_none_or(is_read) {
         // What is wrong with the device itself is said by `loaded`.
-        drop(hardware::named(hardware));
+        drop(device(hardware));
     }
     Ok(loaded?)
 }
@@ -151,4 +153,32 @@ pub(crate) fn of_scenario(
     deployment.reserve_bytes = scenario.system().serving().reserve.get() as u64;
     let reference = SpeedOfLightReference::new(scenario.model_name(), scenario.system().clone());
     Ok(reference.recorded(deployment, files))
+}
+
+// The device that a command line means, and how it is known to behave.
+
+/// What was said of devices: a run asks for its own once a level, and once is enough to hear it.
+static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// The device that `--hardware` names. What looks wrong with one of the user's own is said on standard error.
+pub(crate) fn device(hardware: &str) -> Result<LoadedDevice, Fail> {
+    let found = LoadedDevice::named(hardware)?;
+    for doubt in found.doubts() {
+        let note = format!("note: --hardware {hardware}: {doubt}");
+        if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(note.clone()) {
+            tell!("{note}");
+        }
+    }
+    Ok(found)
+}
+
+/// The calibration in the file that `--calibration` names.
+pub(crate) fn calibration(path: &Path) -> Result<Calibration, Fail> {
+    let text = read_named("--calibration", path)?;
+    Calibration::from_json(&text).named(&format!("--calibration {}", path.display()))
+}
+
+/// The device by its name, or the one in the file of that name. `whose` stands before what is wrong.
+pub(crate) fn find_device(hardware: &str, whose: &'static str) -> Result<LoadedDevice, Fail> {
+    LoadedDevice::named(hardware).map_err(|error| refused(&error, |_| whose.to_owned()))
 }

@@ -2,30 +2,21 @@
 
 mod check;
 mod lengths;
-mod names;
-mod prefix;
-mod replay;
-mod salt;
-mod sampling;
-
-pub(crate) use replay::pacing as replay;
-pub(crate) use salt::{describe as describe_salt, describe_of_levels as describe_salt_of_levels};
-pub(crate) use sampling::sampling_body;
 
 use std::num::NonZeroU64;
 
+use check::check_flags;
 use fizeau::core::{EosRule, Tokens};
 use fizeau::experiment::{
     ExperimentError, InputField, PreparedWorkload, PromptSalt, PromptSource, RecordFormat,
     TokenizerSpec, WorkloadSpec,
 };
-use fizeau::workload::{ConversationUse, Length, RecordOrder, RecordReuse, Seed, TracePacing};
+use fizeau::workload::{
+    ConversationUse, Length, RecordOrder, RecordReuse, Salt, Seed, TracePacing,
+};
 
-use crate::args::WorkloadArgs;
-use crate::args::refusal;
+use crate::args::{SamplingArgs, WorkloadArgs, refusal};
 use crate::exit::{Fail, Named};
-use check::check_flags;
-use names::source;
 
 /// The workload that `args` ask for, but for how many requests there are and when they leave.
 pub(crate) fn spec(args: &WorkloadArgs) -> Result<WorkloadSpec, Fail> {
@@ -38,7 +29,7 @@ pub(crate) fn spec(args: &WorkloadArgs) -> Result<WorkloadSpec, Fail> {
             PromptSource::Records(_) => lengths::of_records(&args.lengths)?,
             _ => lengths::lengths(&args.lengths, &spec.source)?,
         };
-        spec.prefix = prefix::prefix(&args.prefix)?;
+        spec.prefix = lengths::prefix(&args.prefix)?;
         let sessions = &args.sessions;
         spec.turns = sessions.turns.as_deref().map(str::parse).transpose().given_as("--turns")?;
         let think = sessions.think_time.as_deref().map(str::parse).transpose();
@@ -62,7 +53,7 @@ pub(crate) fn spec(args: &WorkloadArgs) -> Result<WorkloadSpec, Fail> {
 pub(crate) fn made_up(args: &WorkloadArgs) -> Result<WorkloadSpec, Fail> {
     let mut spec = WorkloadSpec::new(PromptSource::Random);
     spec.lengths = lengths::lengths(&args.lengths, &spec.source)?;
-    spec.prefix = prefix::prefix(&args.prefix)?;
+    spec.prefix = lengths::prefix(&args.prefix)?;
     spec.seed = Seed(args.seed);
     spec.salt = PromptSalt::Reused;
     spec.tokenizer = tokenizer(args);
@@ -152,7 +143,7 @@ pub(crate) fn paced(mut spec: WorkloadSpec, pacing: TracePacing) -> WorkloadSpec
 pub(crate) fn refused(arrivals: &'static str) -> impl Fn(ExperimentError) -> Fail + Copy + use<> {
     move |error| {
         refusal::of_experiment(error, |field| match field {
-            InputField::Arrivals => arrivals,
+            InputField::Arrivals => arrivals.to_owned(),
             field => refusal::flag(field),
         })
     }
@@ -175,4 +166,72 @@ pub(crate) fn unread(args: &WorkloadArgs) -> Option<String> {
 /// Whether the flags name a trace.
 pub(crate) fn is_trace(args: &WorkloadArgs) -> bool {
     matches!(source(args), Ok(PromptSource::Trace(_)))
+}
+
+// The data sets by name.
+
+/// Where prompts come from, with what no flag says as by default.
+fn source(args: &WorkloadArgs) -> Result<PromptSource, Fail> {
+    let name = &args.dataset_name;
+    let path = args.data.dataset_path.clone().unwrap_or_default();
+    PromptSource::named(name, path).ok_or_else(|| {
+        let known = PromptSource::names();
+        usage!("--dataset-name {name}: {}; there are {known}", instead(name))
+    })
+}
+
+/// Why there is no data set of that name, and what to take for those that vLLM has.
+fn instead(name: &str) -> &'static str {
+    match name {
+        "hf" => {
+            "nothing is downloaded; export the data set as JSON lines that have a `prompt` each, and take --dataset-name custom \
+             --dataset-path FILE"
+        }
+        "random-mm" => {
+            "no images are made up; write requests that have some as JSON lines, whole bodies, and take --dataset-name \
+             openai-batch --dataset-path FILE"
+        }
+        _ => "this data set is not known",
+    }
+}
+
+// What a run says of its prompts.
+
+/// What a sweep says of its prompts: each level has a seed of its own.
+pub(crate) fn describe_salt_of_levels(asked: PromptSalt, salt: Salt) -> String {
+    match salt {
+        Salt::NONE if !asked.is_reused() => {
+            "prompts: drawn as vLLM does, from a seed for each level, the same in every run"
+                .to_owned()
+        }
+        _ => describe_salt(asked, salt),
+    }
+}
+
+/// What a run says of its prompts, in one line.
+pub(crate) fn describe_salt(asked: PromptSalt, salt: Salt) -> String {
+    match (salt, asked) {
+        (Salt::NONE, _) if asked.is_reused() => {
+            "prompts: the same in every run with this seed".to_owned()
+        }
+        (Salt::NONE, _) => "prompts: vLLM's own for this seed, the same in every run".to_owned(),
+        (Salt(number), PromptSalt::Given(_)) => format!("prompts: those of --salt {number}"),
+        (Salt(number), _) => format!("prompts: this run's own (--salt {number} repeats them)"),
+    }
+}
+
+// Fields of the request body that say how to sample.
+
+/// Sampling fields of the request body, as a JSON object; only those that were given.
+pub(crate) fn sampling_body(args: &SamplingArgs) -> Result<String, Fail> {
+    let mut body: serde_json::Map<String, serde_json::Value> = match &args.extra_body {
+        None => serde_json::Map::new(),
+        Some(text) => serde_json::from_str(text).map_err(|error| {
+            usage!("--extra-body {text}: give a JSON object, such as {{\"top_k\": 20}} ({error})")
+        })?,
+    };
+    let given = serde_json::to_value(args).map_err(Fail::broken)?;
+    let given = given.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    body.extend(given.map(|(name, value)| (name.clone(), value.clone())));
+    Ok(serde_json::Value::Object(body).to_string())
 }

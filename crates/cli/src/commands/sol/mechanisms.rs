@@ -1,15 +1,16 @@
 //! What is asked besides, in the words of the command line.
 
 use fizeau::core::{Tokens, Watts};
-use fizeau::experiment::DrafterSpec;
-use fizeau::report::{SolExtra, SolSubject};
+use fizeau::experiment::{CalibrationChoice, DrafterSpec, PreparedSystem};
+use fizeau::report::{MeasuredComparison, SolExtra, SolSubject};
 use fizeau::roofline::{
-    Acceptance, CacheTransfer, Disaggregation, Drafter, HourlyRate, InstanceCounts, PowerCap,
-    PowerDraw, ServingGoal, Speculation, System,
+    Acceptance, Bound, CacheTransfer, Disaggregation, Drafter, HourlyRate, InstanceCounts,
+    MeasuredFigures, PowerCap, PowerDraw, RequestLengths, ServingGoal, Speculation, System,
+    UniformLoad,
 };
 
-use crate::args::price::hour;
-use crate::args::{ApartArgs, DraftArgs, MechanismArgs};
+use crate::args::{ApartArgs, CalibrationArgs, DraftArgs, MechanismArgs, hour};
+use crate::commands::shared::speed;
 use crate::exit::{Fail, Named};
 
 /// Every matter that the flags ask about.
@@ -121,4 +122,73 @@ pub(crate) fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
     let name = &system.device().name;
     let unknown = || usage!("--power-limit {limit}: that of {name} is not known");
     cap.of(system.device()).ok_or_else(unknown)
+}
+
+// `--measured`: what would explain it.
+
+/// The figures beside bound and prediction, if there are any.
+pub(super) fn measured_aside(
+    figures: &[String],
+    of: &PreparedSystem,
+    load: &UniformLoad,
+) -> Result<Option<SolExtra>, Fail> {
+    if figures.is_empty() {
+        return Ok(None);
+    }
+    let measured: MeasuredFigures = figures.join(" ").parse().named("--measured")?;
+    let mut lengths = RequestLengths::for_model(of.system.model());
+    lengths.add_cached(load.input_tokens, load.cached_tokens, load.output_tokens);
+    let bound = Bound::over(&of.system, &lengths, load.concurrency).named("--measured")?;
+    let violation = of.system.bound_violation(&lengths, load.concurrency, &measured);
+    let violation = violation.named("--measured")?;
+    // What is not predicted is refused by name in the answer itself.
+    let gaps = of.predictor.as_ref().and_then(|own| Some((own, own.gaps(load, &measured).ok()?)));
+    Ok(Some(SolExtra::measured(&MeasuredComparison {
+        measured: &measured,
+        bound: &bound,
+        violation: violation.as_ref(),
+        gaps: gaps.as_ref().map(|(predictor, gaps)| (*predictor, gaps.as_slice())),
+    })))
+}
+
+// `--calibration`, or else what ships for `--engine`.
+
+/// Whose constants the flags ask for.
+pub(super) fn calibration_choice(args: &CalibrationArgs) -> Result<CalibrationChoice, Fail> {
+    if args.constants.is_declined() {
+        return Ok(CalibrationChoice::None);
+    }
+    let Some(path) = args.constants.file() else { return Ok(CalibrationChoice::Shipped) };
+    Ok(CalibrationChoice::Given(Box::new(speed::calibration(path)?)))
+}
+
+/// Where the constants of a prediction are from, and with `--explain-calibration` each of them.
+pub(super) fn calibration_asides(
+    args: &CalibrationArgs,
+    of: &PreparedSystem,
+    load: &UniformLoad,
+) -> Result<Vec<SolExtra>, Fail> {
+    let Some(predictor) = &of.predictor else {
+        refuse_if!(
+            args.explain_calibration,
+            "--explain-calibration: there is no calibration; name an engine that one ships for with --engine, or a \
+             file with --calibration"
+        );
+        return Ok(Vec::new());
+    };
+    let shipped = of.shipped.iter().map(|shipped| SolExtra::calibration(shipped, predictor));
+    let explained = args.explain_calibration.then(|| SolExtra::constants(predictor, load));
+    Ok(shipped.chain(explained).collect())
+}
+
+/// What to say of an engine for which there are no constants, where some were asked for.
+pub(super) fn no_calibration(args: &CalibrationArgs, of: &PreparedSystem) -> Option<String> {
+    let engine = args.constants.engine().filter(|_| args.constants.file().is_none())?;
+    let device = &of.system.device().name;
+    let none = || {
+        format!(
+            "no calibration ships for {engine} on {device}: nothing is predicted of it; sglang, trtllm and vllm have one"
+        )
+    };
+    of.predictor.is_none().then(none)
 }

@@ -7,6 +7,7 @@ use fizeau::metrics::Metric;
 use fizeau::record::text::clock;
 use fizeau::report::Charset;
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
 use ratatui::symbols::Marker;
@@ -14,7 +15,7 @@ use ratatui::text::Line;
 use ratatui::widgets::LineGauge;
 
 use super::chart::{self, Curves};
-use super::{levels, plain};
+use super::levels;
 use crate::terminal::progress::LiveState;
 
 /// Draws `state` as it is `now`, in the characters that the terminal has.
@@ -39,7 +40,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &LiveState, now: Duration, char
     levels::draw(frame, finished, &state.history);
     frame.render_widget(self::foot(state), foot);
     if charset == Charset::Ascii {
-        plain::to_ascii(frame.buffer_mut());
+        to_ascii(frame.buffer_mut());
     }
 }
 
@@ -136,6 +137,28 @@ fn foot(state: &LiveState) -> Line<'_> {
         None => {
             Line::from("q or Ctrl-C ends the run; what was measured is kept and reported").dim()
         }
+    }
+}
+
+/// Puts characters that such a terminal has in the place of those that it has not.
+fn to_ascii(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if let Some(plain) = plain(cell.symbol()) {
+            cell.set_symbol(plain);
+        }
+    }
+}
+
+/// What stands for `symbol`; none where it is plain.
+fn plain(symbol: &str) -> Option<&'static str> {
+    match symbol {
+        _ if symbol.is_ascii() => None,
+        "━" => Some("="),
+        "─" => Some("-"),
+        "│" => Some("|"),
+        "┌" | "┐" | "└" | "┘" | "├" | "┤" | "┬" | "┴" | "┼" => Some("+"),
+        "•" => Some("*"),
+        _ => Some("?"),
     }
 }
 

@@ -153,14 +153,10 @@ struct PhasesDocument {
 const NOTHING: &str = "nothing was measured to compare with";
 
 reasons!(SharesDocument, |of| {
-    ttft => NOTHING,
-    tpot => NOTHING,
-    e2el => NOTHING,
-    requests_per_s => NOTHING,
-    output_tokens_per_s => NOTHING,
+    ttft, tpot, e2el, requests_per_s, output_tokens_per_s => NOTHING
 });
 
-reasons!(PhasesDocument, |of| { prefill => NOTHING, decode => NOTHING, whole => NOTHING });
+reasons!(PhasesDocument, |of| { prefill, decode, whole => NOTHING });
 
 /// What was measured beyond the bound.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
