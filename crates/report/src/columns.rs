@@ -7,7 +7,7 @@ mod list;
 #[cfg(feature = "parquet")]
 mod parquet;
 
-pub use compared::{ComparedContent, ComparedRun};
+pub use compared::{ComparedContent, ComparedTableRun};
 pub use imported::ImportedTableRun;
 
 use crate::{ChartFigure, ChartFigures, TableCell};

@@ -106,7 +106,7 @@ pub use charts::{
 };
 pub use checklist::ChecklistRows;
 pub use columns::{
-    ComparedContent, ComparedRun, ExcludedLevel, ImportedTableRun, LevelTable, TableRun,
+    ComparedContent, ComparedTableRun, ExcludedLevel, ImportedTableRun, LevelTable, TableRun,
 };
 pub use exposition::Exposition;
 pub use figures::{ChartFigure, ChartFigures};

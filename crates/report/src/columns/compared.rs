@@ -9,7 +9,7 @@ use super::{ImportedTableRun, LevelTable, TableRun};
 /// A run that is to stand in a table beside others, with what its folder does not say.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct ComparedRun {
+pub struct ComparedTableRun {
     /// What tells it from the others, as a reader names it.
     pub name: String,
     /// What was read of it.
@@ -32,7 +32,7 @@ pub enum ComparedContent {
     Imported(ImportedRun),
 }
 
-impl ComparedRun {
+impl ComparedTableRun {
     /// What was read of a run called `name`, of which nothing else is known.
     #[must_use]
     pub const fn new(name: String, content: ComparedContent) -> Self {
@@ -52,15 +52,15 @@ impl ComparedRun {
 impl LevelTable {
     /// The levels of `runs` that may be compared, one for each load; those of other tools below.
     #[must_use]
-    pub fn of_compared(runs: &[ComparedRun]) -> Self {
-        let levels = |run: &ComparedRun| match &run.content {
+    pub fn of_compared(runs: &[ComparedTableRun]) -> Self {
+        let levels = |run: &ComparedTableRun| match &run.content {
             ComparedContent::Read(run) => run.one_a_load(),
             ComparedContent::Imported(_) => Vec::new(),
         };
         let levels: Vec<Vec<LevelReport>> = runs.iter().map(levels).collect();
         let (mut own, mut imported) = (Vec::new(), Vec::new());
         for (compared, levels) in runs.iter().zip(&levels) {
-            let ComparedRun { name, devices, price, quality, .. } = compared;
+            let ComparedTableRun { name, devices, price, quality, .. } = compared;
             let (devices, price, quality) = (*devices, *price, *quality);
             match &compared.content {
                 ComparedContent::Read(read) => {

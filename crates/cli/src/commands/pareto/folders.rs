@@ -5,7 +5,7 @@ use std::path::Path;
 use fizeau::core::UsdPerHour;
 use fizeau::record::text::wrap;
 use fizeau::record::{ImportedRun, NamedRun, UnnamedValue};
-use fizeau::report::{ComparedContent, ComparedRun, LevelTable};
+use fizeau::report::{ComparedContent, ComparedTableRun, LevelTable};
 use fizeau::roofline::{HourlyRate, PriceOrigin, System};
 
 use crate::args::price::hour;
@@ -43,7 +43,7 @@ impl Folders {
         let given = prices.into_iter().zip(devices).zip(quality);
         let mut compared = Vec::new();
         for ((NamedRun { name, .. }, content), given) in runs.iter().zip(content).zip(given) {
-            let mut run = ComparedRun::new(name.clone(), content);
+            let mut run = ComparedTableRun::new(name.clone(), content);
             ((run.price, run.devices), run.quality) = given;
             let published = || published(run.system()?, name, is_priced);
             run.price = run.price.or_else(published);
