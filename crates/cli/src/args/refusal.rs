@@ -138,10 +138,11 @@ pub(crate) fn flag(field: InputField) -> &'static str {
         InputField::Sustain => "--sustain",
         InputField::Budget => "--budget",
         InputField::Resume => "--resume",
-        InputField::Start => "--start",
+        InputField::Start => "--from, --to",
         InputField::Tolerance => "--tolerance",
+        InputField::Confidence => "--confidence",
         InputField::Confirm => "--confirm",
-        InputField::MaxLevels => "--max-levels",
+        InputField::MaxLevels => "--max-runs",
         InputField::Rounds => "--rounds",
         InputField::Settle => "--settle",
         InputField::SidePrompts => "--salt-sides",
@@ -181,11 +182,12 @@ fn hint(hint: &InputHint) -> String {
         InputHint::BuiltWithout(TokenizerKind::TokenizerJson) => {
             "; build it with `--features hf-tokenizer`, or leave --tokenizer out: the server then counts".to_owned()
         }
-        InputHint::NeedsLoad => ": --max-concurrency N or --request-rate R".to_owned(),
+        InputHint::NeedsLoad => "; give --max-concurrency N or --request-rate R too".to_owned(),
+        InputHint::ServerKnowsModel => ", or --backend auto, which asks the server for it".to_owned(),
         InputHint::NeedsGoodput => " (--goodput), such as --goodput ttft:500 tpot:50".to_owned(),
         InputHint::AsBegun => "; give the flags that the sweep was begun with, or begin another with --out".to_owned(),
         InputHint::ListOfDevices => "; `fizeau devices` lists all names".to_owned(),
-        InputHint::IsServerUp => "; is the server up, and is --base-url right?".to_owned(),
+        InputHint::IsServerUp => "; is the server up, and is this its address?".to_owned(),
         InputHint::Failed { class, status, model, backend } => {
             format!("; {}", failed(*class, *status, model, backend))
         }
@@ -206,7 +208,7 @@ fn said_by(who: LimitSource) -> &'static str {
 fn failed(class: FailureClass, status: Option<u16>, model: &str, backend: &str) -> String {
     match (class, status) {
         (FailureClass::Connect | FailureClass::TimeoutConnect, _) => {
-            "is the server up, and is --base-url right?".to_owned()
+            "is the server up, and is this its address?".to_owned()
         }
         (FailureClass::Tls, _) => {
             "--ca-cert FILE trusts the certificates in a PEM file, --insecure trusts any".to_owned()
@@ -236,5 +238,26 @@ fn failed(class: FailureClass, status: Option<u16>, model: &str, backend: &str) 
              another kind of server answers there"
         ),
         _ => "two replies in a row were broken: look at the server's log".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_flag_that_a_refusal_names_is_one_of_some_command() {
+        let all = crate::args::command();
+        let flags: Vec<&str> = all
+            .get_subcommands()
+            .flat_map(clap::Command::get_arguments)
+            .filter_map(clap::Arg::get_long)
+            .collect();
+        for field in InputField::ALL {
+            let named = flag(*field).split([' ', ',']).filter_map(|word| word.strip_prefix("--"));
+            for name in named {
+                assert!(flags.contains(&name), "{field:?}: no command has --{name}");
+            }
+        }
     }
 }
