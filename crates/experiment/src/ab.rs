@@ -33,7 +33,7 @@ pub struct AbSpec {
     pub tokenizer: Option<Arc<dyn TextCodec>>,
     /// The records of [`fizeau_workload::PromptContent::Dataset`]; only for workloads that ask for them.
     pub dataset: Option<Arc<Dataset>>,
-    /// How hard to press, on each side alike.
+    /// The load, the same on each side.
     pub load: DriveLimits,
     /// How many requests to send first, on each side in each round, that do not count.
     pub warmup: u64,

@@ -20,6 +20,7 @@ pub use discovery::DetectedEndpoint;
 pub use named::{NamedUrl, NamedUrlError};
 
 use crate::client::ConnectionNeeds;
+use crate::hint::InputHint;
 use crate::input::{Blame, ExperimentError, InputError, InputField};
 
 /// An endpoint that is to be called.
@@ -157,10 +158,11 @@ impl EndpointSpec {
                 self.called(Backend::Vllm, "model", keep_text)
             }
             BackendChoice::Detected => self.called(Backend::Vllm, &self.model, keep_text),
-            BackendChoice::Named(_) if self.model.is_empty() => Err(InputError::new(
-                InputField::Model,
-                "the model is missing: give the name that the server's /v1/models lists",
-            )),
+            BackendChoice::Named(_) if self.model.is_empty() => {
+                let missing =
+                    "the model is missing: give the name that the server's /v1/models lists";
+                Err(InputError::new(InputField::Model, missing).hint(InputHint::ServerKnowsModel))
+            }
             BackendChoice::Named(backend) => self.called(backend, &self.model, keep_text),
         }
     }

@@ -30,8 +30,10 @@ pub enum InputHint {
     },
     /// This build cannot read such a tokenizer.
     BuiltWithout(TokenizerKind),
-    /// Nothing says how hard to press, so that all requests leave at once.
+    /// Neither a concurrency nor a rate is given, so that all requests leave at once.
     NeedsLoad,
+    /// The server can be asked for the name of its model.
+    ServerKnowsModel,
     /// Goals on good requests need goals for single requests.
     NeedsGoodput,
     /// What an endpoint's failure suggests.
@@ -104,7 +106,8 @@ impl Display for InputHint {
             Self::BuiltWithout(TokenizerKind::TokenizerJson) => {
                 f.write_str(": build with the feature `hf-tokenizer`, or let the server count")
             }
-            Self::NeedsLoad => f.write_str(": give a number of requests in flight, or a rate"),
+            Self::NeedsLoad => f.write_str("; give a number of requests in flight, or a rate"),
+            Self::ServerKnowsModel => f.write_str(", or have the kind of server found out"),
             Self::NeedsGoodput => f.write_str(", such as ttft:500 tpot:50"),
             Self::AsBegun => {
                 f.write_str("; ask for what the sweep was begun with, or begin another")

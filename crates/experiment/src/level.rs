@@ -36,7 +36,7 @@ pub struct PreparedLevel {
     pub settings: LevelSettings,
     /// The stream of probes beside it.
     pub probe: Option<Plan>,
-    /// How hard to press.
+    /// The load.
     pub load: DriveLimits,
     /// Its load, as reports have it.
     pub level_load: LevelLoad,

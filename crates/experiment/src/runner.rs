@@ -102,7 +102,7 @@ pub struct LevelRunner<'a, M, W> {
 }
 
 impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
-    /// Of nothing yet; with a `folder`, each level gets one of its own inside it.
+    /// Without a level so far; with a `folder`, each level gets one of its own inside it.
     pub fn new(
         prepared: &'a PreparedSweep,
         with: M,

@@ -48,7 +48,7 @@ const REFINED: u32 = 3;
 const MOST_REFINED: u32 = 8;
 
 impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
-    /// Of nothing yet: the time that `prepared` has begins now. With a `folder`, each level gets one of its own inside it.
+    /// Without a level so far: the time that `prepared` has begins now. With a `folder`, each level gets one of its own inside it.
     pub fn new(
         prepared: &'a PreparedSweep,
         with: M,

@@ -172,7 +172,7 @@ pub struct WhatIfRunner<E> {
 }
 
 impl<E: CaseEngine> WhatIfRunner<E> {
-    /// Of nothing yet. All are held to the same goals; what is left when `cancel` is thrown is not run.
+    /// Without a configuration so far. All are held to the same goals; what is left when `cancel` is thrown is not run.
     #[must_use]
     pub fn new(cases: Vec<WhatIfCase<E>>, slo: Slo, cancel: Cancel) -> Self {
         let goal_source = GoalSource::Given;

@@ -247,11 +247,12 @@ impl InputTable {
     }
 
     fn no_column(&self, column: &str) -> InputTableError {
-        let near = like(&self.heads, column);
+        let (near, is_like) = like(&self.heads, column);
         let named: Vec<String> = near.iter().map(|head| format!("`{head}`")).collect();
-        let few = match near.len() < self.heads.len() {
-            true => format!("of {} columns the most similar are", self.heads.len()),
-            false => "the columns are".to_owned(),
+        let few = match (near.len() < self.heads.len(), is_like) {
+            (true, true) => format!("of {} columns the most similar are", self.heads.len()),
+            (true, false) => format!("the first of {} columns are", self.heads.len()),
+            (false, _) => "the columns are".to_owned(),
         };
         let what = format!("there is no column `{column}`; {few} {}", named.join(", "));
         InputTableError::Table { table: self.name.clone(), what }
@@ -357,13 +358,13 @@ impl<'de> Deserialize<'de> for Object {
     }
 }
 
-/// Of many names those that share a word with `column`, and all of few.
-fn like<'a>(heads: &'a [String], column: &str) -> Vec<&'a str> {
+/// Of many names those that share a word with `column`, or the first ones where none does, and all of few; and whether they are like it.
+fn like<'a>(heads: &'a [String], column: &str) -> (Vec<&'a str>, bool) {
     /// As many as a reader takes in.
     const FEW: usize = 12;
     let all = heads.iter().map(String::as_str);
     if heads.len() <= FEW {
-        return all.collect();
+        return (all.collect(), true);
     }
     let words: Vec<&str> = column.split('_').filter(|word| word.len() > 2).collect();
     let is_end = |head: &str| head.ends_with("_low") || head.ends_with("_high");
@@ -373,7 +374,11 @@ fn like<'a>(heads: &'a [String], column: &str) -> Vec<&'a str> {
         .collect();
     // The sort is stable: of equals the first of the table come first.
     near.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
-    near.into_iter().map(|(_, head)| head).take(FEW).collect()
+    let is_like = near.first().is_some_and(|(shared, _)| *shared > 0);
+    if is_like {
+        near.retain(|(shared, _)| *shared > 0);
+    }
+    (near.into_iter().map(|(_, head)| head).take(FEW).collect(), is_like)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use spec::deviations;
 ///
 /// From the first load it goes up or down by factors until the edge lies between two loads, and from then on evaluates near
 /// where the edge seems to be, on both sides of it, until that is known as narrowly as was asked. Which side a load lies on
-/// follows from monotone regression over all evaluations, so that a mistaken one is outvoted; where the edge lies between the
+/// follows from monotone regression over all evaluations, so that the others correct a mistaken one; where the edge lies between the
 /// two sides, from a straight line through the margins around it, in the logarithm of the load. An evaluation of a load that is
 /// saturated counts as beyond the edge, however it looks.
 ///

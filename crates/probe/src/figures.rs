@@ -212,7 +212,8 @@ fn bus(seen: &Measurement, algorithm: Option<Figure<f64>>) -> Option<Figure<Byte
 mod tests {
     use super::*;
     use crate::measurement::{
-        CollectiveOp, CollectiveShape, Dtype, MemoryKernel, Provenance, StoreKind, Timing, Told,
+        CollectiveOp, CollectiveShape, Dtype, MemoryKernel, Provenance, ReportedFigure, StoreKind,
+        Timing,
     };
     use proptest::prelude::*;
 
@@ -244,7 +245,7 @@ mod tests {
         #[test]
         fn a_told_rate_is_as_good_as_a_time(millis in 0.01_f64..100.0) {
             let rate = BytesPerSec::new(24e6 / (millis / 1e3));
-            let told = Told::new(SampleStatistic::Median, ToldFigure::StreamBandwidth(rate));
+            let told = ReportedFigure::new(SampleStatistic::Median, ToldFigure::StreamBandwidth(rate));
             let told = ProbeFigures::of(&triad(Timing::of_told(vec![told])));
             let seen = ProbeFigures::of(&triad(Timing::of_samples(vec![Millis::new(millis)], 1)));
             let typical = |figures: ProbeFigures| figures.hardware.unwrap().typical.get();
@@ -256,10 +257,10 @@ mod tests {
     fn the_median_is_taken_before_the_mean_and_nothing_comes_of_nothing() {
         let figure = |time| ToldFigure::Time(Millis::new(time));
         let told = vec![
-            Told::new(SampleStatistic::Best, figure(1.0)),
-            Told::new(SampleStatistic::Mean, figure(3.0)),
-            Told::new(SampleStatistic::Median, figure(2.0)),
-            Told::new(SampleStatistic::P99, figure(f64::NAN)),
+            ReportedFigure::new(SampleStatistic::Best, figure(1.0)),
+            ReportedFigure::new(SampleStatistic::Mean, figure(3.0)),
+            ReportedFigure::new(SampleStatistic::Median, figure(2.0)),
+            ReportedFigure::new(SampleStatistic::P99, figure(f64::NAN)),
         ];
         let time = ProbeFigures::of(&triad(Timing::of_told(told))).time.unwrap();
         assert_eq!((time.typical.get(), time.peak().get()), (2.0, 1.0));

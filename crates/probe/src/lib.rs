@@ -91,7 +91,7 @@ pub use measurement::{
     AttentionPhase, AttentionShape, ByteConvention, ByteCounts, CacheState, Circumstances,
     CollectiveOp, CollectiveRegime, CollectiveShape, Component, DataPattern, Dtype, FirstTouch,
     GemmShape, LaunchCost, Measurement, MemoryKernel, Method, Operation, PageAdvice, Pages,
-    Provenance, RankRule, SampleStatistic, StoreKind, TimedBy, Timing, Told, ToldFigure,
+    Provenance, RankRule, ReportedFigure, SampleStatistic, StoreKind, TimedBy, Timing, ToldFigure,
     TransferEngine, Verification, Work,
 };
 pub use plateau::Plateau;

@@ -22,7 +22,7 @@ pub use method::{
 };
 pub(crate) use operation::size;
 pub use operation::{Component, Operation, TransferEngine};
-pub use timing::{SampleStatistic, Timing, Told, ToldFigure};
+pub use timing::{ReportedFigure, SampleStatistic, Timing, ToldFigure};
 pub use work::{ByteConvention, ByteCounts, Work};
 
 /// How [`Method::instructions`] names the library that some machines have, apart from what a program is built with.

@@ -28,6 +28,9 @@ use crate::{AbDocument, ReferenceError, RunDocument, SearchDocument, file};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoredError {
+    /// There is nothing there.
+    #[error("{}: there is no such folder; name the folder of a run, which holds run.json", .0.display())]
+    NotThere(PathBuf),
     /// There is no run there.
     #[error("{} is not a run: a run's folder holds run.json, and tapes.jsonl or a folder for each level", .0.display())]
     NoRun(PathBuf),
@@ -171,6 +174,9 @@ impl StoredRun {
     /// If there is no run, or its `run.json` cannot be read or is of another schema.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoredError> {
         let path = path.into();
+        if !path.exists() {
+            return Err(StoredError::NotThere(path));
+        }
         let mut levels = level::all(&path)?;
         let mut document_path = path.join(file::RUN);
         if levels.is_empty() {

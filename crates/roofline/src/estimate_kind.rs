@@ -104,8 +104,8 @@ impl PassTime {
         }
     }
 
-    /// This pass and another on the same devices, by an account: one after the other; for a bound all memory beside all
-    /// arithmetic, since parts of a batch could take turns.
+    /// This pass and another on the same devices, by an account: one after the other as expected; for a bound the memory
+    /// time of both fully overlaps their arithmetic, since parts of a batch could alternate.
     pub(crate) fn beside(self, by: EstimateKind, other: Self) -> Self {
         let sum = self.then(other);
         match by {

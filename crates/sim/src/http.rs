@@ -287,7 +287,7 @@ pub struct Server {
 /// An address could not be listened on.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "cannot listen on {address}: choose a free address of this machine; port 0 takes any free port"
+    "cannot listen on {address}: {source}; choose a free address of this machine, or port 0 for any free port"
 )]
 #[non_exhaustive]
 pub struct BindError {

@@ -39,7 +39,7 @@ pub enum ProfilerError {
     },
     /// The server does not do it.
     #[error(
-        "{url}: {path} was not done ({status}); vLLM does it where it was started with a profiler, SGLang always"
+        "{url}: {path} was refused ({status}); vLLM offers it where it was started with a profiler, SGLang always"
     )]
     Refused {
         /// The server.

@@ -102,6 +102,6 @@ pub use trace::{
     TraceOpener, TracePacing, TraceReader, TraceRecord, TraceSpec,
 };
 pub use workload::{
-    Pacing, SessionNumbers, Sessions, Shard, ShardError, ShardTextError, ThinkTime, Turns, Walk,
-    WalkError, Workload,
+    Pacing, SessionNumbers, Sessions, Shard, ShardIndexError, ShardTextError, ThinkTime, Turns,
+    Walk, WalkError, Workload,
 };

@@ -99,7 +99,7 @@ pub enum ShardTextError {
     },
     /// There is no such shard.
     #[error(transparent)]
-    NoShard(#[from] ShardError),
+    NoShard(#[from] ShardIndexError),
 }
 
 impl Shard {
@@ -113,10 +113,10 @@ impl Shard {
     ///
     /// # Errors
     /// If `count` is 0 or `index` not below it.
-    pub fn new(index: u64, count: u64) -> Result<Self, ShardError> {
+    pub fn new(index: u64, count: u64) -> Result<Self, ShardIndexError> {
         match NonZeroU64::new(count) {
             Some(count) if index < count.get() => Ok(Self { index, count }),
-            _ => Err(ShardError { index, count }),
+            _ => Err(ShardIndexError { index, count }),
         }
     }
 
@@ -138,7 +138,7 @@ impl Shard {
     /// use fizeau_workload::Shard;
     /// let second = Shard::new(1, 3)?;
     /// assert_eq!([0, 1, 2].map(|n| second.session(n)), [1, 4, 7]);
-    /// # Ok::<(), fizeau_workload::ShardError>(())
+    /// # Ok::<(), fizeau_workload::ShardIndexError>(())
     /// ```
     #[must_use]
     pub const fn session(self, n: u64) -> u64 {
@@ -203,7 +203,7 @@ impl Default for Shard {
 /// Why there is no such shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("there is no shard {index} of {count}: write I/N with I from 0 to N-1, such as 0/2")]
-pub struct ShardError {
+pub struct ShardIndexError {
     index: u64,
     count: u64,
 }

@@ -21,7 +21,7 @@ pub(crate) struct CalibrationArgs {
     pub(crate) out: PathBuf,
     /// With --fit: where the config.json is of a model that the measured levels call NAME. It is needed only for names that are
     /// neither built in (see `fizeau models`) nor paths. It does not choose the model of the answer: --model-config does.
-    #[arg(long = "model", value_name = "NAME=FILE", requires = "fit")]
+    #[arg(long = "model", value_name = "NAME=FILE")]
     pub(crate) models: Vec<String>,
     #[command(flatten)]
     pub(crate) constants: EngineConstantsArgs,

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use fizeau::transport::LoadBalancing;
 
 use super::choice::{Word, choice};
+use crate::exit::Fail;
 
 /// Where the one server is that a command measures.
 #[derive(Debug, Clone, Args)]
@@ -36,6 +37,20 @@ impl TargetArgs {
     /// Whether the line says where the server is.
     pub(crate) const fn is_typed(&self) -> bool {
         self.is_url_typed || self.names_host()
+    }
+
+    /// Lets what the line says stand before what the environment says.
+    pub(crate) fn settle(&mut self) -> Result<(), Fail> {
+        if !self.names_host() {
+            return Ok(());
+        }
+        let flag = if self.port.is_some() { "--port" } else { "--host" };
+        refuse_if!(
+            self.is_url_typed,
+            "{flag}: --base-url says where the server is; give one or the other"
+        );
+        self.base_url.clear();
+        Ok(())
     }
 
     /// Where the servers are; none where nobody says.

@@ -17,8 +17,11 @@ search | --system | a search is of one system; use --base-url
 sweep search | --duration --max-seconds --seconds | use --level-seconds SECONDS for each level, or --budget TIME for all of it
 bench simulate | --max-seconds --seconds --time | use --level-seconds SECONDS
 ab | --duration --level-seconds --max-seconds | a turn has a number of requests; use --num-prompts N and --rounds N
-sweep search simulate report | --profile | use --prefer chat, batch or agent for what to put first; the profiler of vLLM cannot be started
-bench ab | --profile | Fizeau starts no profiler; leave the flag out, and send POST /start_profile to the server before the run and POST /stop_profile after it
+sweep search | --profile | use --prefer chat, batch or agent for what to put first, or --profile-level N to have the server's profiler run
+simulate report | --profile | use --prefer chat, batch or agent for what to put first
+bench | --profile | use --profile-level 1, with which the server's own profiler runs while the load is measured
+ab | --profile | only bench, sweep and search start the server's profiler; use `fizeau bench --profile-level 1` on each server
+report | --slo | the goals are those of the run; use `fizeau plan --from RUN --slo GOALS` for others
 bench ab sweep search simulate | --use-beam-search | a beam sends no tokens as they are made, so that there is nothing to time; leave the flag out
 ab | --base-url --host --port | an A/B run has two servers; use --a URL and --b URL
 ab | --trace-speedup --ignore-trace-times | an A/B run replays no trace; use `fizeau bench` on each server and `fizeau compare`

@@ -52,8 +52,16 @@ pub(crate) fn parse(line: &[OsString]) -> Result<Command, ParseError> {
     let matches = all.try_get_matches_from(line).map_err(|error| explain(error, &name))?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command()))?;
     let mut asked = cli.command;
-    if let (Command::Sweep(sweep), Some((_, given))) = (&mut asked, matches.subcommand()) {
-        sweep.measure.target.is_url_typed = is_typed(given, "base_url");
+    let target = match &mut asked {
+        Command::Bench(bench) => Some(&mut bench.target),
+        Command::Sweep(sweep) => Some(&mut sweep.measure.target),
+        Command::Search(search) => Some(&mut search.measure.target),
+        Command::Calibrate(calibrate) => Some(&mut calibrate.target),
+        _ => None,
+    };
+    if let Some((target, (_, given))) = target.zip(matches.subcommand()) {
+        target.is_url_typed = is_typed(given, "base_url");
+        target.settle()?;
     }
     Ok(asked)
 }

@@ -107,7 +107,7 @@ pub(crate) fn flag(field: InputField) -> String {
         InputField::ClientCalibration => "--calibrate",
         InputField::KvCache => "--kv",
         InputField::MaxLevels => "--max-runs",
-        InputField::Start => "--from",
+        InputField::Start => "--from, --to",
         InputField::Connections
         | InputField::Deployment
         | InputField::Search
@@ -143,11 +143,12 @@ fn hint(hint: &InputHint) -> String {
         InputHint::BuiltWithout(TokenizerKind::TokenizerJson) => {
             "; build it with `--features hf-tokenizer`, or leave --tokenizer out: the server then counts".to_owned()
         }
-        InputHint::NeedsLoad => ": --max-concurrency N or --request-rate R".to_owned(),
+        InputHint::NeedsLoad => "; give --max-concurrency N or --request-rate R too".to_owned(),
+        InputHint::ServerKnowsModel => ", or --backend auto, which asks the server for it".to_owned(),
         InputHint::NeedsGoodput => " (--goodput), such as --goodput ttft:500 tpot:50".to_owned(),
         InputHint::AsBegun => "; give the flags that the sweep was begun with, or begin another with --out".to_owned(),
         InputHint::ListOfDevices => "; `fizeau devices` lists all names".to_owned(),
-        InputHint::IsServerUp => "; is the server up, and is --base-url right?".to_owned(),
+        InputHint::IsServerUp => "; is the server up, and is this its address?".to_owned(),
         InputHint::Failed { class, status, model, backend } => {
             format!("; {}", failed(*class, *status, model, backend))
         }
@@ -168,7 +169,7 @@ fn said_by(who: LimitSource) -> &'static str {
 fn failed(class: FailureClass, status: Option<u16>, model: &str, backend: &str) -> String {
     match (class, status) {
         (FailureClass::Connect | FailureClass::TimeoutConnect, _) => {
-            "is the server up, and is --base-url right?".to_owned()
+            "is the server up, and is this its address?".to_owned()
         }
         (FailureClass::Tls, _) => {
             "--ca-cert FILE trusts the certificates in a PEM file, --insecure trusts any".to_owned()
@@ -212,7 +213,7 @@ mod tests {
         let known: Vec<&str> = all.filter_map(clap::Arg::get_long).collect();
         for &field in InputField::ALL {
             let flag = flag(field);
-            let names = flag.split(' ').filter_map(|word| word.strip_prefix("--"));
+            let names = flag.split([' ', ',']).filter_map(|word| word.strip_prefix("--"));
             names.for_each(|name| assert!(known.contains(&name), "{field:?}: --{name}"));
         }
     }

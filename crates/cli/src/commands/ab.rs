@@ -3,14 +3,15 @@
 use std::num::NonZeroU32;
 
 use fizeau::experiment::{
-    AbSettings, BackendChoice, EndpointSpec, Experiment, RoundCount, ShardOutcome, SystemUnderTest,
-    TelemetrySpec, WorkloadSpec,
+    AbSettings, BackendChoice, EndpointSpec, Experiment, InputField, RoundCount, ShardOutcome,
+    SystemUnderTest, TelemetrySpec, WorkloadSpec,
 };
 use fizeau::harness::Cancel;
 use fizeau::metrics::{ComparisonSettings, ComparisonSide, SignificanceLevel, Verdict};
 use fizeau::record::AbPrompts;
 use fizeau::report::Shown;
 
+use crate::args::refusal::{flag, of_experiment};
 use crate::args::{AbArgs, AnswerArgs, EndpointArgs, Toggle};
 use crate::commands::bench;
 use crate::commands::shared::folder::NO_REFERENCE;
@@ -29,7 +30,14 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
         "--salt-sides: the prompts of --dataset-name vllm-random are those of its seed, and no salt changes them"
     );
     let cancel = Cancel::new();
-    let refused = workload::refused(bench::arrivals_flag(&args.arrivals));
+    let arrivals = bench::arrivals_flag(&args.arrivals);
+    let refused = move |error| {
+        of_experiment(error, |field| match field {
+            InputField::Arrivals => arrivals.to_owned(),
+            InputField::BaseUrl => "--a, --b".to_owned(),
+            field => flag(field),
+        })
+    };
     let origin = folder::origin();
     let out = args.answer.out.clone();
     let out = out.unwrap_or_else(|| folder::by_default(origin.started, "ab"));

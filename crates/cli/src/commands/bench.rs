@@ -140,6 +140,7 @@ fn announce(args: &BenchArgs, prepared: &Prepared) -> Result<(), Fail> {
     let requests = work.requests().get();
     let warmups = match level.warmups() {
         0 => "no warm-up (--num-warmups)".to_owned(),
+        1 => "1 warm-up request first, which does not count (--num-warmups)".to_owned(),
         n => format!("{n} warm-up requests first, which do not count (--num-warmups)"),
     };
     if let Some(time) = level.settings.time {

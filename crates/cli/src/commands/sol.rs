@@ -21,6 +21,11 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     if !args.calibration.fit.is_empty() {
         return fit::run(&args.calibration, &query.system);
     }
+    if let Some(model) = args.calibration.models.first() {
+        bail!(
+            "--model {model}: it belongs to --fit; use --model-config NAME|FILE for the model of the answer"
+        );
+    }
     let choice = mechanisms::calibration_choice(&args.calibration)?;
     if let Some(path) = &args.points {
         return query::points(path, &query, choice);

@@ -87,7 +87,7 @@ fn flags_of_vllm_are_honoured_ignored_or_answered_in_a_sentence() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(json(format!("{out}/run.json"))["sampling"]["logprobs"], 2);
     for (line, said) in [
-        ("--profile", "POST /start_profile"),
+        ("--profile", "use --profile-level 1"),
         ("--use-beam-search", "leave the flag out"),
         ("--random-batch-size 8", "each request has one prompt"),
         ("--dataset-name hf", "--dataset-name custom"),

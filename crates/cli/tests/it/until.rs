@@ -56,7 +56,7 @@ fn a_figure_that_stays_unknown_is_a_goal_missed() {
 #[test]
 fn what_cannot_be_asked_for_is_refused_before_anything_is_sent() {
     for (asked, says) in [
-        (&["--until", "ci=2%"][..], "--until: say how hard to press"),
+        (&["--until", "ci=2%"][..], "--until: all requests would leave at once"),
         (&["--max-concurrency", "4", "--until", "ci=2"], "--until: `ci=2`: `2` is not a share"),
         (
             &["--max-concurrency", "4", "--until", "p99 itl ci=2%"],

@@ -44,13 +44,6 @@ pub(super) async fn preflight(
 ) -> Result<Tape, ExperimentError> {
     let mut request = first_request(workload)?;
     request.max_output_tokens = request.max_output_tokens.min(SHORT);
-    if request.eos == EosRule::Ignore && target.forcing() == Forcing::CapOnly {
-        let backend = target.backend().as_str();
-        watcher.event(RunEvent::Note(RunNote::Other(format!(
-            "{backend} cannot be told to generate the full length on this route; outputs may be \
-             shorter than requested, and the figures count what came"
-        ))));
-    }
     let (transport, timer) = (HttpTransport::new(target.clone(), clock), Pacer::new(clock));
     let mut tape = None;
     for (number, url) in (0..).zip(target.urls()) {
@@ -71,6 +64,14 @@ pub(super) async fn preflight(
         }
         let tried = tried.map_err(|error| unusable(&error, &url, target))?;
         tape.get_or_insert(tried);
+    }
+    // Only of a server that can be used: one that cannot may be tried again, in another way.
+    if request.eos == EosRule::Ignore && target.forcing() == Forcing::CapOnly {
+        let backend = target.backend().as_str();
+        watcher.event(RunEvent::Note(RunNote::Other(format!(
+            "{backend} cannot be told to generate the full length on this route; outputs may be \
+             shorter than requested, and the figures count what came"
+        ))));
     }
     for note in transport.notes() {
         watcher.event(RunEvent::Note(RunNote::Other(note.to_string())));

@@ -103,7 +103,7 @@ impl LevelSettings {
         if let Some((field, _)) = ends.into_iter().find(|(_, is_given)| *is_given)
             && work.plan().pacing() == Pacing::AtOnce
         {
-            let why = "say how hard to press, or all requests leave at once";
+            let why = "all requests would leave at once";
             return Err(InputError::new(field, why).hint(InputHint::NeedsLoad));
         }
         let probe = self.probe.map(|probe| probe.plan(target, &workload, work.salt()));

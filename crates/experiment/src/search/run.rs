@@ -8,9 +8,9 @@ use fizeau_record::{
 };
 use fizeau_transport::Target;
 
-use super::{LoadSearch, LoadSearchError, LoadSearchSpec, SearchStep, SearchTrial};
+use super::{LoadSearch, LoadSearchSpec, SearchStep, SearchTrial};
 use crate::event::{AfterLevel, Watcher};
-use crate::input::{ExperimentError, InputError, InputField};
+use crate::input::{ExperimentError, InputError};
 use crate::runner::{LevelRunner, NextLevel};
 use crate::sweep::{PreparedSweep, SweepSettings};
 use crate::system::{RunOrigin, SystemUnderTest};
@@ -47,10 +47,7 @@ impl SearchSettings {
     ) -> Result<PreparedSearch, InputError> {
         let spec = self.search.clone().sized(&self.levels, system.reader, self.confirm);
         let search = LoadSearch::new(spec);
-        let search = search.map_err(|error| {
-            let is_short = matches!(error, LoadSearchError::TooLittleTime(_));
-            InputError::new(if is_short { InputField::Budget } else { InputField::Search }, error)
-        })?;
+        let search = search.map_err(|error| InputError::new(error.field(), error))?;
         let slo = Some(self.search.slo.clone());
         let mut levels = SweepSettings { slo, ..self.levels.clone() };
         // As much as a level may take: how much it does take follows from what is left.
@@ -97,7 +94,10 @@ impl PreparedSearch {
         folder: Option<&RunFolder>,
         watcher: &mut impl Watcher,
     ) -> Result<SearchOutcome, ExperimentError> {
-        self.levels.note_short(watcher);
+        // With a budget the time of a level is what all of them share, and the end says what more of it would bring.
+        if self.search.spec.budget.is_none() {
+            self.levels.note_short(watcher);
+        }
         let (prepared, mut search) = (&self.levels, self.search.clone());
         let mut runner = LevelRunner::new(prepared, with, folder, watcher);
         let (mut levels, mut all): (Vec<LevelReport>, Vec<MeasuredLoad>) = (Vec::new(), Vec::new());

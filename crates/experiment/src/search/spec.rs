@@ -7,6 +7,7 @@ use fizeau_metrics::{Comparison, Goal, Metric, Slo, Statistic};
 use fizeau_pareto::{Loads, SearchSpec, SearchSpecError};
 
 use super::time::SHORTEST_BUDGET;
+use crate::input::InputField;
 use crate::sweep::{LevelSize, SweepSettings};
 use crate::system::PromptReader;
 
@@ -54,6 +55,20 @@ pub enum LoadSearchError {
     /// Too little time.
     #[error("{} s are too short for a search; give at least {} s", .0.as_secs_f64(), SHORTEST_BUDGET.as_secs_f64())]
     TooLittleTime(Nanos),
+}
+
+impl LoadSearchError {
+    /// The input at fault.
+    pub(super) const fn field(&self) -> InputField {
+        match self {
+            Self::NothingBreaks(_) => InputField::Slo,
+            Self::TooFewLevels(_) => InputField::MaxLevels,
+            Self::TooLittleTime(_) => InputField::Budget,
+            Self::Spec(SearchSpecError::Tolerance(_)) => InputField::Tolerance,
+            Self::Spec(SearchSpecError::Confidence(_)) => InputField::Confidence,
+            Self::Spec(_) => InputField::Start,
+        }
+    }
 }
 
 impl LoadSearchSpec {

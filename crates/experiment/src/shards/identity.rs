@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fizeau_workload::{Shard, ShardError};
+use fizeau_workload::{Shard, ShardIndexError};
 use thiserror::Error;
 
 /// The variables of an environment, as a function of which everything here is computed.
@@ -92,7 +92,7 @@ pub enum ShardIdentityError {
         /// Who says so.
         by: ShardSource,
         /// What is wrong.
-        error: ShardError,
+        error: ShardIndexError,
     },
     /// Two sources disagree.
     #[error(

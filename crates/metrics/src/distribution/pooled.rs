@@ -53,7 +53,7 @@ impl PooledSample {
     /// How many gaps are kept one by one before they are folded: 2^20, a little over a million.
     pub const EXACT: usize = 1 << 20;
 
-    /// Of nothing yet, keeping so many one by one instead of [`PooledSample::EXACT`].
+    /// Empty, to keep so many one by one instead of [`PooledSample::EXACT`].
     #[must_use]
     pub fn up_to(most: usize) -> Self {
         Self { state: State::Exact(Exact::default()), most }

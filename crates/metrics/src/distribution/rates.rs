@@ -84,7 +84,7 @@ pub(crate) struct RateSample {
 }
 
 impl RateSample {
-    /// Of nothing yet, keeping so many one by one.
+    /// Empty, to keep so many one by one.
     pub(crate) const fn up_to(most: usize) -> Self {
         Self { kept: Vec::new(), most, folded: None }
     }

@@ -54,7 +54,7 @@ struct Instants {
 }
 
 impl ArrivalTally {
-    /// Of nothing yet, keeping so many instants.
+    /// Empty, to keep so many instants.
     pub(super) const fn up_to(most: usize) -> Self {
         Self { intended: Instants::up_to(most), sent: Instants::up_to(most) }
     }

@@ -76,7 +76,7 @@ impl KeptLatencies {
 }
 
 impl Latencies {
-    /// Of nothing yet, keeping what so many requests have one by one.
+    /// Empty, to keep what so many requests have one by one.
     pub(super) fn up_to(requests: usize) -> Self {
         Self { each: UnorderedLatencies::up_to(requests), ..Self::default() }
     }

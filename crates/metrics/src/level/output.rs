@@ -141,7 +141,7 @@ pub(super) struct OutputTally {
 }
 
 impl OutputTally {
-    /// Of nothing yet, keeping the rates of so many requests one by one.
+    /// Empty, to keep the rates of so many requests one by one.
     pub(super) fn up_to(requests: usize) -> Self {
         let sample = || RateSample::up_to(requests);
         let totals = OutputSummary::default();

@@ -46,7 +46,7 @@ impl Default for TokenCells {
 }
 
 impl TokenCells {
-    /// Of nothing yet, in at most so many cells.
+    /// Empty, with at most so many cells.
     pub(crate) const fn up_to(most: u64) -> Self {
         Self { most, folds: 0, first: 0, counts: VecDeque::new() }
     }

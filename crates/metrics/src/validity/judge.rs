@@ -184,8 +184,8 @@ fn merged_gaps(
     let (verdict, limit) = exceeded(share, limits.merged_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "ITL and ICL are not the server's: {share} of the gaps between events were lost, since events came at once and late by the \
-         pace of their stream (limit {limit})"
+        "ITL and ICL are not the server's: {share} of the gaps between events were lost (limit {limit}), because events that their \
+         stream sends one by one reached the client together"
     );
     reason(verdict, VerdictConcern::Client, text)
 }

@@ -42,10 +42,10 @@ pub enum WindowEnd {
     Asked(WindowTrim),
 }
 
-/// That a text says no end of a window.
+/// That a text does not say what to leave out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no end of a window: write auto, a number of requests (50), or a time (30s, 500ms)"
+    "`{0}` is not a time to leave out: write auto, a number of requests (50), or a time (30s, 500ms)"
 )]
 pub struct WindowEndError(String);
 

@@ -193,7 +193,7 @@ fn gaps_that_a_late_read_swallowed_are_counted_and_those_of_a_server_are_not() {
     assert_eq!(pairs.jitter.merged_gap_share, Some(0.0));
     let judged = |level| judge(&level, &CLIENT, &LevelExpectations::default());
     assert_eq!(judged(late(1)).verdict, Verdict::Valid);
-    let text = "ITL and ICL are not the server's: 5.0 % of the gaps between events were lost, since events came at once and late by the pace of their stream (limit 1.0 %)";
+    let text = "ITL and ICL are not the server's: 5.0 % of the gaps between events were lost (limit 1.0 %), because events that their stream sends one by one reached the client together";
     assert_one(&judged(late(10)), Verdict::Suspect, text);
 }
 

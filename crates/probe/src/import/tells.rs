@@ -2,12 +2,12 @@
 
 use fizeau_core::{BytesPerSec, FlopsPerSec, Millis};
 
-use crate::measurement::{ByteConvention, SampleStatistic, Timing, Told, ToldFigure};
+use crate::measurement::{ByteConvention, ReportedFigure, SampleStatistic, Timing, ToldFigure};
 
 /// What a tool tells of one operation. What is absent, not finite or not above zero is left out.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tells {
-    told: Vec<Told>,
+    told: Vec<ReportedFigure>,
     of: Option<u64>,
 }
 
@@ -24,7 +24,7 @@ impl Tells {
         figure: impl Fn(f64) -> ToldFigure,
     ) -> Self {
         if let Some(value) = value.filter(|value| value.is_finite() && *value > 0.0) {
-            self.told.push(Told { statistic, of: self.of, figure: figure(value) });
+            self.told.push(ReportedFigure { statistic, of: self.of, figure: figure(value) });
         }
         self
     }
@@ -63,7 +63,7 @@ impl Tells {
 
     /// Without its figures where none of them is typical of all operations.
     pub(super) fn typical(mut self) -> Self {
-        let is_typical = |told: &Told| told.statistic < SampleStatistic::Best;
+        let is_typical = |told: &ReportedFigure| told.statistic < SampleStatistic::Best;
         if !self.told.iter().any(is_typical) {
             self.told.clear();
         }

@@ -16,7 +16,7 @@ pub struct Timing {
     pub operations_per_sample: u64,
     /// What a tool told instead, or beside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub told: Vec<Told>,
+    pub told: Vec<ReportedFigure>,
 }
 
 impl Timing {
@@ -28,7 +28,7 @@ impl Timing {
 
     /// What a tool told that kept no sample.
     #[must_use]
-    pub const fn of_told(told: Vec<Told>) -> Self {
+    pub const fn of_told(told: Vec<ReportedFigure>) -> Self {
         Self { samples: Vec::new(), operations_per_sample: 1, told }
     }
 }
@@ -37,7 +37,7 @@ impl Timing {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Told {
+pub struct ReportedFigure {
     /// Of its operations, which. The best has the least time and the highest rate.
     pub statistic: SampleStatistic,
     /// Of how many operations, where it says.
@@ -47,7 +47,7 @@ pub struct Told {
     pub figure: ToldFigure,
 }
 
-impl Told {
+impl ReportedFigure {
     /// `figure` as the `statistic` of operations whose number is not told.
     #[must_use]
     pub const fn new(statistic: SampleStatistic, figure: ToldFigure) -> Self {

@@ -111,8 +111,7 @@ pub(crate) fn middle(mut values: Vec<f64>, limit: Comparison) -> Option<FigureEs
     FigureEstimate::new(at(middle)?, at(0)?, at(last)?).ok()
 }
 
-/// 1 for a load that is too much by its queue, else 0. A run that came out so by chance, among greater loads that did not, is
-/// outvoted.
+/// 1 for a load of which most runs saturated, else 0. Isotonic regression keeps a run that saturated by chance from deciding.
 fn too_much(groups: &[&[&GoalLevel]]) -> Vec<f64> {
     let grew = |runs: &&[&GoalLevel]| {
         runs.iter().filter(|run| run.is_saturated).count() as f64 / runs.len().max(1) as f64

@@ -34,7 +34,7 @@ pub enum NvmlUnavailable {
         why: String,
     },
     /// The library is there and tells of no device.
-    #[error("NVIDIA's management library (NVML) tells of no device: {why}")]
+    #[error("NVIDIA's management library (NVML) found no device: {why}")]
     NoDevice {
         /// As the library says it.
         why: String,

@@ -138,8 +138,11 @@ impl fmt::Display for TelemetryFinding {
                 write!(f, "the client counted {client} {tokens}, the server {server}")?;
                 match failed_requests {
                     0 => f.write_str("; another client, or one of the two counts wrongly"),
-                    1 => f.write_str("; 1 request failed, whose tokens may be the difference"),
-                    many => write!(f, "; {many} requests failed, whose tokens may be the difference"),
+                    1 => f.write_str("; the tokens of 1 request that failed or was cancelled may be the difference"),
+                    many => write!(
+                        f,
+                        "; the tokens of {many} requests that failed or were cancelled may be the difference"
+                    ),
                 }
             }
             Self::Restarted { times: 1 } => f.write_str(

@@ -40,9 +40,9 @@ impl SolExtra {
             );
         }
         aside.note(
-            "The bound's TPOT is at the sequences that are expected to decode; its rates are",
+            "The bound's TPOT is at the sequences that are expected to decode; its rates are those of all phases at their best, \
+             whatever sequences that takes.",
         );
-        aside.note("those of all phases at their best, whatever sequences that takes.");
         aside
     }
 }
