@@ -110,7 +110,6 @@ pub(crate) fn flag(field: InputField) -> String {
         InputField::Start => "--from, --to",
         InputField::Connections
         | InputField::Deployment
-        | InputField::Search
         | InputField::Window
         | InputField::Workload => "",
         named => {

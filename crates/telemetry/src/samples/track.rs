@@ -107,10 +107,9 @@ impl Track {
         let stale = self.changes.partition_point(|(page, _)| *page <= first).saturating_sub(1);
         if self.changes.drain(..stale).count() > 0
             && let Some((_, said)) = self.changes.first_mut()
+            && said.value().is_none()
         {
-            if said.value().is_none() {
-                *said = Said::UNCLEAR;
-            }
+            *said = Said::UNCLEAR;
         }
     }
 
