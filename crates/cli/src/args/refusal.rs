@@ -81,6 +81,7 @@ pub(crate) fn flag(field: InputField) -> &'static str {
     match field {
         InputField::Gpus => "--gpus",
         InputField::ForwardPasses => "--forward-pass",
+        InputField::ProfiledLevel => "--profile-level",
         InputField::BaseUrl => "--base-url",
         InputField::Backend => "--backend",
         InputField::DetectedBackend => "--backend auto",
