@@ -150,6 +150,16 @@ pub enum RunNote {
         /// How many were left out.
         missing: u32,
     },
+    /// The level that the server's profiler was to run around did not come.
+    #[error(
+        "the server's profiler was not started: it was to run while level {level} is measured, which did not come (levels measured: {measured})"
+    )]
+    ProfiledLevelNotReached {
+        /// Its number, from 1.
+        level: NonZeroU32,
+        /// How many levels were measured.
+        measured: usize,
+    },
     /// All levels are shorter than what shows whether they are steady.
     #[error(
         "levels of {} s cannot show queues that grow slowly; levels of {} s can",

@@ -110,6 +110,7 @@ fields! {
     Goodput => "the goals of single requests",
     Gpus => "the GPUs that serve",
     ForwardPasses => "forward passes",
+    ProfiledLevel => "the level under the server's profiler",
     Profile => "the profile",
     Out => "the run's folder",
     GpuHour => "the price of a device",

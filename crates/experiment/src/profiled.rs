@@ -7,7 +7,7 @@ use fizeau_transport::{ProfilerOrder, Target, order_profiler};
 
 use crate::endpoint::PreparedEndpoint;
 use crate::event::{RunEvent, RunNote, Watcher};
-use crate::input::EndpointError;
+use crate::input::{EndpointError, InputError, InputField};
 
 /// The level while which the server's own profiler runs; none for most runs.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +20,24 @@ impl ProfiledLevel {
             .iter()
             .filter_map(|endpoint| Some((endpoint.target.clone(), endpoint.profiled_level?)));
         Self(asked.next())
+    }
+
+    /// Refuses a level that is none of a run which has so many at the `most`; of one that nobody knows the number of, none.
+    pub(crate) fn check(&self, most: Option<u32>) -> Result<(), InputError> {
+        let (Some((_, level)), Some(most)) = (&self.0, most) else { return Ok(()) };
+        let why = match most {
+            _ if level.get() <= most => return Ok(()),
+            1 => "there is one level, which is 1".to_owned(),
+            _ => format!("there are {most} levels at the most"),
+        };
+        Err(InputError::new(InputField::ProfiledLevel, why).given(level))
+    }
+
+    /// Says that the level was not reached, if so few were measured.
+    pub(crate) fn unreached(&self, measured: usize) -> Option<RunNote> {
+        let level = self.0.as_ref()?.1;
+        let is_reached = usize::try_from(level.get()).is_ok_and(|level| level <= measured);
+        (!is_reached).then_some(RunNote::ProfiledLevelNotReached { level, measured })
     }
 
     /// The server, if level `number` (from 1) is the one.

@@ -185,6 +185,12 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         self.watcher.event(RunEvent::Note(note));
     }
 
+    /// Says what was to be done in a level that did not come, once there are no more.
+    pub(crate) fn note_end(&mut self) {
+        let note = self.prepared.basis.profiled.unreached(self.done);
+        note.into_iter().for_each(|note| self.note(note));
+    }
+
     async fn run(
         &mut self,
         ask: LevelSpec,

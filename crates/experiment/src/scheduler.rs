@@ -12,7 +12,9 @@ use fizeau_record::{LevelReport, RunFolder, SweepReport, Unmeasured};
 use crate::event::{AfterLevel, RunNote, Watcher};
 use crate::input::ExperimentError;
 use crate::runner::{LevelRunner, NextLevel, ResumedLevels};
-use crate::sweep::{Budget, LEVEL_TIME, LevelSpec, LevelYield, PreparedSweep, rates_up_to};
+use crate::sweep::{
+    Budget, LEVEL_TIME, LevelSpec, LevelYield, PreparedSweep, SweepProtocol, rates_up_to,
+};
 use rising::why;
 
 /// A sweep under way: rising loads of each kind until more load no longer pays, further ones where they tell most, all of them again
@@ -46,6 +48,16 @@ const NO_TIME: &str = "it would take longer than the rest of the budget";
 /// How many further levels a budget keeps time for, and how many it may have at the most.
 const REFINED: u32 = 3;
 const MOST_REFINED: u32 = 8;
+
+/// How many further levels there may be.
+fn most_refined(protocol: &SweepProtocol) -> u32 {
+    let by_budget = match (protocol.budget, protocol.repeats.get()) {
+        (None, _) => 0,
+        (Some(_), 1) => MOST_REFINED,
+        (Some(_), _) => REFINED,
+    };
+    protocol.refine.unwrap_or(by_budget)
+}
 
 impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
     /// Without a level so far: the time that `prepared` has begins now. With a `folder`, each level gets one of its own inside it.
@@ -102,6 +114,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
             true => None,
             false => self.sustain().await?,
         };
+        self.runner.note_end();
         let report = self.report();
         Ok(report.with_sustained(sustained))
     }
@@ -151,16 +164,12 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         &mut self,
         mut going: SchedulerState,
     ) -> Result<SchedulerState, ExperimentError> {
-        let repeats = self.prepared.settings.protocol.repeats.get();
-        let by_budget = match (&self.budget, repeats) {
-            (None, _) => 0,
-            (Some(_), 1) => MOST_REFINED,
-            (Some(_), _) => REFINED,
-        };
+        let protocol = &self.prepared.settings.protocol;
+        let repeats = protocol.repeats.get();
         // A range has two edges, which take turns: the tight one first.
         let slo = self.prepared.settings.slo.as_ref();
         let (mut edges, mut others) = (slo.map(Slo::tight), slo.map(Slo::loose));
-        for _ in 0..self.prepared.settings.protocol.refine.unwrap_or(by_budget) {
+        for _ in 0..most_refined(protocol) {
             if going != SchedulerState::On {
                 break;
             }

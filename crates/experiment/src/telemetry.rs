@@ -105,7 +105,9 @@ impl TelemetrySpec {
             vec![Address::BesideTensorrtLlm(base.clone()), Address::Beside(base)]
         });
         let hosts: Vec<String> = endpoint.target.urls().map(|url| host(&url).to_owned()).collect();
-        let gpus = self.gpus.choice(&hosts)?;
+        let gpus = self.gpus.choice(&hosts, |why| {
+            watcher.event(RunEvent::Note(RunNote::Other(why)));
+        })?;
         let mut telemetry = Telemetry {
             pages: Vec::new(),
             gpus,

@@ -8,8 +8,9 @@ mod passes;
 use fizeau_core::{Joules, Millis, Nanos, Stamp, Tokens};
 use fizeau_telemetry::{
     ClientWindow, DeviceWindow, Exporter, ForwardPassLine, History, HistoryLine, HostWindow,
-    JudgedStep, ScrapeCost, ScrapeReport, ServerGaps, ServerTimeline, ServerWindow, SpeedWitnesses,
-    StepsAssessment, TelemetryFinding, Window, findings, joules_per_token, total_energy,
+    JudgedStep, PageTrouble, ScrapeCost, ScrapeReport, ServerGaps, ServerTimeline, ServerWindow,
+    SpeedWitnesses, StepsAssessment, TelemetryFinding, Window, findings, joules_per_token,
+    total_energy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -134,6 +135,7 @@ impl LevelTelemetry {
         let nearest = nearest_to_client(pages, level, hold, said.clone());
         let mut findings = findings(client, &said, &devices, interval);
         findings.extend(pages.iter().filter_map(|page| page.begun_before(level.from)));
+        findings.extend(pages.iter().flat_map(|page| page.troubles(level)));
         findings.extend(TelemetryFinding::other_requests(client, &nearest));
         let others = deployed.and_then(|own| TelemetryFinding::other_devices(&devices, own));
         // Energy of devices that are not measured would be laid to the tokens of those that are.
@@ -202,9 +204,11 @@ impl LevelTelemetry {
         let gone =
             gone.filter_map(|source| Some(format!("no metrics: {}", source.failure.as_ref()?)));
         let differ = self.witnesses.iter().flat_map(|told| &told.disagreements);
+        let waiting = self.steps.iter().filter_map(|steps| steps.host_bound.as_ref());
         let streams = self.pass_sources.iter().filter_map(PassSource::note);
         let bad = bad.map(ToString::to_string).chain(gone);
-        bad.chain(differ.map(ToString::to_string)).chain(streams).collect()
+        let differ = differ.map(ToString::to_string).chain(waiting.map(ToString::to_string));
+        bad.chain(differ).chain(streams).collect()
     }
 
     /// The share of prompt tokens that the prefix cache had, by the server's own counters.
@@ -260,6 +264,12 @@ impl ScrapedPages {
         let first = self.report.history.fetches().next()?;
         (first.answered > first_send)
             .then(|| TelemetryFinding::NoPageBefore { address: self.address.clone() })
+    }
+
+    /// What is wrong with its pages.
+    fn troubles(&self, level: Window) -> impl Iterator<Item = TelemetryFinding> {
+        let all = PageTrouble::of(&self.report.history, level);
+        all.into_iter().map(|what| TelemetryFinding::Pages { address: self.address.clone(), what })
     }
 
     /// The lines that keep all of `pages`, source by source.

@@ -47,6 +47,9 @@ impl Shown<'_, FleetReport> {
                 part("decode alone", steps.decode_share),
                 part("with prompts", steps.prefill_share),
             );
+            if let Some(waiting) = &steps.host_bound {
+                let _ = writeln!(out, "{}", wrap_hanging(&waiting.to_string(), width, "  "));
+            }
         }
         if replicas.len() > 1 {
             rows(&mut out, report, width);

@@ -101,11 +101,11 @@ pub use server::{
     ServerTimeline, ServerWindow, TimelinePoint, ToldCounter, ToldGauge, ToldHistogram,
 };
 pub use source::Source;
-pub use steps::{JudgedStep, StepsAssessment};
+pub use steps::{HostBoundSteps, JudgedStep, StepsAssessment};
 pub use vocabulary::{Entry, Exporter, Meaning, Shape, entries, meaning_of};
 pub use window::{Bucket, CounterOver, Edges, GaugeOver, HistogramOver, Holding, Window};
 pub use witness::{
-    ClientLatency, ClientWindow, LatencyGap, LightWitness, ServerGaps, SpeedWitnesses,
+    ClientLatency, ClientWindow, LatencyGap, LightWitness, PageTrouble, ServerGaps, SpeedWitnesses,
     TelemetryFinding, TokenKind, WitnessCause, WitnessDisagreement, WitnessInput, WitnessShare,
     findings,
 };

@@ -1,5 +1,9 @@
 //! The steps of an engine, each held against its bound.
 
+mod host_bound;
+
+pub use host_bound::HostBoundSteps;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -38,7 +42,13 @@ pub struct StepsAssessment {
     /// Likewise of the steps with prompts among them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefill_share: Option<f64>,
+    /// That they wait for the host, and how long; absent where they do not, or nobody can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_bound: Option<HostBoundSteps>,
 }
+
+/// A worker, and which data-parallel rank of it.
+type Rank = (Arc<str>, u32);
 
 /// One step beside its bound.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +62,15 @@ pub struct JudgedStep {
     pub bound: Seconds,
     /// The share of its tokens that are of prompts, 0 to 1.
     pub prefill_share: f64,
-    rank: (Arc<str>, u32),
+    /// What a calibrated engine takes; none where none is known.
+    calibrated: Option<Seconds>,
+    /// What of the bound is arithmetic, whatever else takes longer.
+    arithmetic: Seconds,
+    /// Requests in decode.
+    requests: u64,
+    /// The engine's own count.
+    counter: u64,
+    rank: Rank,
     scope: Option<Arc<str>>,
 }
 
@@ -60,14 +78,30 @@ impl JudgedStep {
     /// A pass whose record was read `at` that instant, held against `system`: the devices of one rank, one stage.
     #[must_use]
     pub fn of(at: Stamp, pass: &ForwardPass, system: &System) -> Self {
+        let bound = system.bound_sums(&sums(&pass.scheduled_requests));
         Self {
             at,
             wall: pass.wall_time,
-            bound: system.bound_sums(&sums(&pass.scheduled_requests)).total,
+            bound: bound.total,
             prefill_share: pass.prefill_share().unwrap_or(0.0),
+            calibrated: None,
+            arithmetic: bound.arithmetic(),
+            requests: pass.scheduled_requests.num_decode_requests,
+            counter: pass.counter_id,
             rank: (Arc::clone(&pass.worker_id), pass.dp_rank),
             scope: pass.timing_scope.clone(),
         }
+    }
+
+    /// The same, of which is known what a calibrated engine takes.
+    #[must_use]
+    pub fn predicted(self, calibrated: Option<Seconds>) -> Self {
+        Self { calibrated, ..self }
+    }
+
+    /// Whether it only decodes, and so few requests that more of them would hardly take longer.
+    fn is_small_decode(&self) -> bool {
+        self.requests > 0 && self.prefill_share <= 0.0 && self.arithmetic <= self.bound * 0.5
     }
 }
 
@@ -100,9 +134,10 @@ impl StepsAssessment {
     /// Steps that were held against their bounds, of which so many records were `lost`; none where there were none.
     #[must_use]
     pub fn of_judged<'a>(
-        judged: impl IntoIterator<Item = &'a JudgedStep>,
+        judged: impl IntoIterator<Item = &'a JudgedStep> + Clone,
         lost: u64,
     ) -> Option<Self> {
+        let host_bound = HostBoundSteps::of(judged.clone());
         let (mut steps, mut decode, mut prefill) = (0, Times::default(), Times::default());
         let (mut ranks, mut scope) = (BTreeSet::new(), None);
         for step in judged {
@@ -123,6 +158,7 @@ impl StepsAssessment {
             share: all.share()?,
             decode_share: decode.share(),
             prefill_share: prefill.share(),
+            host_bound,
         })
     }
 }

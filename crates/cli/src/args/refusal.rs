@@ -77,6 +77,7 @@ pub(crate) fn refused(error: &InputError, flag: impl Fn(InputField) -> String) -
 pub(crate) fn flag(field: InputField) -> String {
     let known = match field {
         InputField::ForwardPasses => "--forward-pass",
+        InputField::ProfiledLevel => "--profile-level",
         InputField::DetectedBackend => "--backend auto",
         InputField::Route => "--endpoint",
         InputField::ApiKey => "API key",

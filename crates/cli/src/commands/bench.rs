@@ -36,9 +36,6 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let cancel = Cancel::new();
     let refused = workload::refused(arrivals_flag(&args.level.arrivals));
     let shards = shards::of(&args.shards, args.level.result.out.clone(), &cancel)?;
-    if args.telemetry.profile_level.is_some_and(|level| level.get() > 1) {
-        return Err(Fail::usage("--profile-level: bench has one level, which is 1"));
-    }
     shards.refuse_until(args.level.load.until.is_some())?;
     let instead = "leave it out, since they agree on an instant by themselves";
     shards.refuse("--start-at", args.start_at.is_some(), instead)?;

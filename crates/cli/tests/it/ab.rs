@@ -47,32 +47,6 @@ fn a_toggle_reads_the_page_of_one_server_in_the_turns_of_b_alone() {
     assert!(refused.err.contains("both sides would be alike"), "{refused:?}");
 }
 
-#[test]
-fn a_profiler_runs_around_a_level_and_where_it_does_not_start_nothing_is_sent() {
-    // The look at the endpoint, the start, the warm-up and the requests, the stop.
-    let url = scripted(|n| {
-        Some(if n == 1 || n == 5 { reply("200 OK", "text/plain", "") } else { stream_of(4) })
-    });
-    let line = "bench --model m --random-input-len 4 --random-output-len 4 --num-prompts 2 --num-warmups 1 --max-concurrency 1 \
-                --profile-level 1";
-    let with = |url: &str, more: &str| {
-        let all = format!("{line} --base-url {url} {more}");
-        run(&all.split_whitespace().chain(HOWEVER_BUSY).collect::<Vec<_>>())
-    };
-    let ended = with(&url, "");
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.err.contains("level 1 is measured under the server's own profiler"), "{ended:?}");
-    assert!(!ended.err.contains("/stop_profile"), "{ended:?}");
-    let refuses = scripted(|n| {
-        Some(if n == 0 { stream_of(4) } else { reply("404 Not Found", "text/plain", "") })
-    });
-    let refused = with(&refuses, "");
-    assert!(
-        refused.code == Some(3) && refused.err.contains("/start_profile was refused (status 404)"),
-        "{refused:?}"
-    );
-}
-
 fn answer_of<'a>(ab: &'a serde_json::Value, figure: &str) -> &'a serde_json::Value {
     let figures = ab["comparison"]["figures"].as_array().unwrap();
     &figures.iter().find(|row| row["figure"] == figure).unwrap()["answer"]

@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::stand::{HOWEVER_BUSY, Scratch, fizeau, json, run};
+use crate::stand::{Ended, HOWEVER_BUSY, Scratch, fizeau, json, run};
 
 /// `fizeau serve` with its steps published, as a process of its own.
 struct Serving {
@@ -82,6 +82,70 @@ fn records_are_all_there_and_count_what_was_asked() {
     assert!(counted.windows(2).all(|two| two[0] + 1 == two[1]), "{counted:?}");
     let again = run(&["report", &out, "--json"]);
     assert_eq!(again.out, std::fs::read_to_string(format!("{out}/summary.json")).unwrap());
+}
+
+/// The records in the folder of a level of `requests`, each of so many prompt and output tokens, are those of its own requests, all of
+/// them: neither of its warm-up nor of the level before. Gives how many there are.
+fn holds_its_own_steps(folder: &str, requests: u64, [prompt, output]: [u64; 2]) -> usize {
+    let passes = lines(format!("{folder}/forward-pass.jsonl"));
+    let sum = |field: &str| {
+        passes.iter().map(|line| line["scheduled_requests"][field].as_u64().unwrap()).sum::<u64>()
+    };
+    assert_eq!(sum("sum_prefill_tokens"), requests * prompt, "{folder}");
+    assert_eq!(sum("num_decode_requests"), requests * (output - 1), "{folder}");
+    let telemetry = &json(format!("{folder}/summary.json"))["telemetry"];
+    assert_eq!(telemetry["pass_sources"][0]["lost"], 0, "{folder}");
+    assert_eq!(telemetry["steps"]["steps"], passes.len(), "{folder}");
+    let shares = telemetry["witnesses"]["shares"].as_array().unwrap();
+    assert!(shares.iter().any(|told| told["witness"] == "forward_passes"), "{folder}: {shares:?}");
+    passes.len()
+}
+
+/// What `line` comes to at a server whose steps are published, with a folder.
+fn measured(scratch: &Scratch, line: &str) -> (Ended, String) {
+    let server = Serving::new(&[&MODEL[..], &["--time-scale", "4"]].concat());
+    let out = scratch.path("run");
+    let sizes = "--model m --isl 50 --osl 20 --num-prompts 12 --num-warmups 2";
+    let mut words: Vec<&str> = line.split_whitespace().chain(sizes.split_whitespace()).collect();
+    words.extend(["--base-url", &server.url, "--out", &out, "--forward-pass", &server.passes]);
+    words.extend(HOWEVER_BUSY);
+    words.extend(MODEL);
+    (run(&words), out)
+}
+
+#[test]
+fn each_level_of_a_sweep_has_its_own_steps() {
+    let scratch = Scratch::new("passes-sweep");
+    let (ended, out) = measured(&scratch, "sweep --levels 1,4 --slo e2el<60s");
+    assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+    let [alone, four] = ["0001", "0004"]
+        .map(|slots| holds_its_own_steps(&format!("{out}/concurrency-{slots}"), 12, [50, 20]));
+    // Four at once share their steps.
+    assert!(alone >= 12 * 20 && four < alone, "{alone} and {four} steps");
+    let sweep = json(format!("{out}/sweep.json"));
+    let steps = sweep["levels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|level| &level["telemetry"]["steps"]["steps"]);
+    assert_eq!(steps.collect::<Vec<_>>(), [alone, four]);
+    let again = run(&["report", &out, "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&again.out).unwrap(), sweep);
+}
+
+#[test]
+fn each_level_of_a_search_has_its_own_steps() {
+    let scratch = Scratch::new("passes-search");
+    let line = "search --over concurrency --from 1 --to 4 --max-runs 3 --confirm 0 --slo e2el<60s";
+    let (ended, out) = measured(&scratch, line);
+    assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+    let run = fizeau::record::StoredRun::open(&out).unwrap();
+    let levels: Vec<String> =
+        run.levels().iter().map(|level| format!("{out}/{}", level.name())).collect();
+    assert!(!levels.is_empty(), "{ended:?}");
+    for level in levels {
+        holds_its_own_steps(&level, 12, [50, 20]);
+    }
 }
 
 #[test]

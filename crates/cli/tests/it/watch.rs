@@ -85,7 +85,10 @@ fn each_page_that_is_none_has_its_line() {
     drop(closed);
     let plain = |body: &str| always(reply("200 OK", "text/plain", body));
     let cases = [
-        (always(reply("404 Not Found", "text/plain", "")), "SGLang: --enable-metrics"),
+        (
+            always(reply("404 Not Found", "text/plain", "")),
+            "SGLang only where it was started with --enable-metrics",
+        ),
         (always(reply("401 Unauthorized", "text/plain", "")), "--server-metrics-header NAME=VALUE"),
         (plain("<html><body>hello</body></html>"), "this is HTML, not metrics"),
         (plain(""), "the page is empty"),

@@ -98,6 +98,11 @@ pub trait PreparedRun {
         None
     }
 
+    /// How many levels there are at the most, where that is known ahead.
+    fn most_levels(&self) -> Option<u32> {
+        None
+    }
+
     /// How many of them an open loop without a limit sends.
     fn uncapped_requests(&self) -> Option<u64> {
         None

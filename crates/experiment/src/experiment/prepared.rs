@@ -71,6 +71,7 @@ impl<K: EndpointKind> Experiment<K> {
             *salt = PromptSalt::Given(group.salt());
         }
         let run = settings.decide(&endpoints, system, origin)?;
+        ProfiledLevel::of(&endpoints).check(run.most_levels())?;
         Ok((endpoints, run))
     }
 }

@@ -3,7 +3,7 @@
 use fizeau_harness::Measure;
 use fizeau_record::{EngineRecord, RunDocument, RunFolder, StoredRun, SweepDocument, SweepReport};
 
-use super::SweepScheduler;
+use super::{SweepScheduler, most_refined};
 use crate::event::{RunEvent, RunNote, Watcher};
 use crate::hint::InputHint;
 use crate::input::{ExperimentError, InputError, InputField};
@@ -11,6 +11,16 @@ use crate::runner::ResumedLevels;
 use crate::sweep::{LEVEL_TIME, PreparedSweep};
 
 impl PreparedSweep {
+    /// How many levels there are at the most, with the one at the operating point.
+    pub(crate) fn most_levels(&self) -> u32 {
+        let protocol = &self.settings.protocol;
+        let known = u32::try_from(self.spec.levels.len()).unwrap_or(u32::MAX);
+        let loads = known.saturating_add(self.settings.loads.to_place());
+        let loads = loads.saturating_add(most_refined(protocol));
+        let is_sustained = protocol.sustain.is_some() || protocol.budget.is_some();
+        loads.saturating_mul(protocol.repeats.get()).saturating_add(is_sustained.into())
+    }
+
     /// Measures all of it with a worker pool or a rig, in either clock, going on with what was measured before. With a `folder`, each level
     /// gets one of its own inside it before the next begins, and `sweep.json` comes at the end. A run that is interrupted gives what it
     /// has.

@@ -125,6 +125,7 @@ impl PreparedSearch {
             search.note_elapsed(runner.now().saturating_since(begun));
             levels.push(level);
         }
+        runner.note_end();
         let elapsed = runner.now().saturating_since(begun);
         // Stable: levels of one load stay in the order in which they were measured.
         all.sort_by(|one, other| one.load.rising(&other.load));

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 #[cfg(feature = "nvml")]
-use fizeau_telemetry::{DeviceChoice, NvmlSource};
+use fizeau_telemetry::{DeviceChoice, NvmlSource, NvmlUnavailable};
 
 use crate::input::{InputError, InputField};
 
@@ -25,9 +25,14 @@ pub enum LocalGpus {
 pub(super) const ADDRESS: &str = "NVML";
 
 impl LocalGpus {
-    /// The devices to read beside a server on `hosts`; none where there are none, which only an error is made of where they were named.
+    /// The devices to read beside a server on `hosts`; none where there are none, which only an error is made of where they were named, and
+    /// which `note` hears of where there is a driver all the same.
     #[cfg(feature = "nvml")]
-    pub(super) fn choice(&self, hosts: &[String]) -> Result<Option<DeviceChoice>, InputError> {
+    pub(super) fn choice(
+        &self,
+        hosts: &[String],
+        note: impl FnOnce(String),
+    ) -> Result<Option<DeviceChoice>, InputError> {
         let choice = match self {
             Self::Unasked => return Ok(None),
             Self::Found if !hosts.iter().all(|host| is_this_machine(host)) => return Ok(None),
@@ -39,13 +44,21 @@ impl LocalGpus {
             Err(error) if matches!(self, Self::Named(_)) => {
                 Err(InputError::new(InputField::Gpus, error))
             }
-            Err(_) => Ok(None),
+            Err(NvmlUnavailable::NoLibrary { .. }) => Ok(None),
+            Err(error) => {
+                note(error.to_string());
+                Ok(None)
+            }
         }
     }
 
     /// Refuses what was named, since this program cannot look.
     #[cfg(not(feature = "nvml"))]
-    pub(super) fn choice(&self, _: &[String]) -> Result<Option<()>, InputError> {
+    pub(super) fn choice(
+        &self,
+        _: &[String],
+        _: impl FnOnce(String),
+    ) -> Result<Option<()>, InputError> {
         match self {
             Self::Named(_) => Err(InputError::new(
                 InputField::Gpus,
@@ -82,12 +95,14 @@ mod tests {
     fn devices_that_were_named_and_are_not_there_are_refused_and_others_are_passed_over() {
         let here = ["127.0.0.1".to_owned()];
         let named = LocalGpus::Named(vec!["GPU-of-nobody".to_owned()]);
-        let refused = named.choice(&here).unwrap_err();
+        let refused = named.choice(&here, drop).unwrap_err();
         assert_eq!(refused.field, InputField::Gpus);
-        assert!(LocalGpus::Unasked.choice(&here).is_ok_and(|choice| choice.is_none()));
+        assert!(LocalGpus::Unasked.choice(&here, drop).is_ok_and(|choice| choice.is_none()));
         assert!(
-            LocalGpus::Found.choice(&["gpu-host".to_owned()]).is_ok_and(|choice| choice.is_none())
+            LocalGpus::Found
+                .choice(&["gpu-host".to_owned()], drop)
+                .is_ok_and(|choice| choice.is_none())
         );
-        assert!(LocalGpus::Found.choice(&here).is_ok());
+        assert!(LocalGpus::Found.choice(&here, drop).is_ok());
     }
 }

@@ -111,9 +111,7 @@ impl LevelReport {
             (Err(reason), _) => SpeedOfLight::Absent { reason: reason.clone() },
         };
         let telemetry = telemetry.map(|said| match &context.light {
-            Ok(light) => {
-                Box::new(said.beside(light.system, output_and_bound(&summary, &speed_of_light)))
-            }
+            Ok(light) => Box::new(said.beside(*light, output_and_bound(&summary, &speed_of_light))),
             Err(_) => said,
         });
         let expected = LevelExpectations {

@@ -8,6 +8,7 @@ use fizeau_telemetry::{
 use serde::{Deserialize, Serialize};
 
 use super::LevelTelemetry;
+use crate::LevelReference;
 
 /// A stream of forward-pass records, and what came of it while a level lasted.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -72,11 +73,21 @@ impl LevelTelemetry {
         of.pipeline() == 1 && of.attention_groups() == 1
     }
 
-    /// The same held against the bound of `system`, of a level in which the client counted so many output tokens.
-    pub(crate) fn beside(self, system: &System, client: Option<(Tokens, PerSec)>) -> Self {
+    /// The same held against what `reference` says of its system, of a level in which the client counted so many output tokens.
+    pub(crate) fn beside(
+        self,
+        reference: LevelReference<'_>,
+        client: Option<(Tokens, PerSec)>,
+    ) -> Self {
+        let system = reference.system;
         let lost = self.pass_sources.iter().map(|source| source.lost + source.forgotten).sum();
-        let judged = self.steps_beside(system);
-        let steps = StepsAssessment::of_judged(&judged, lost);
+        let judged = self.steps_beside(reference);
+        let mut steps = StepsAssessment::of_judged(&judged, lost);
+        // Between steps a drafter ran, of which records say nothing.
+        let drafts = self.server.as_ref().and_then(|server| server.draft_tokens.as_ref());
+        if drafts.is_some_and(|told| told.figure.delta > 0.0) {
+            steps.iter_mut().for_each(|steps| steps.host_bound = None);
+        }
         let length = Seconds::new(self.to.saturating_since(self.from).as_secs_f64());
         let witnesses = SpeedWitnesses::of(&WitnessInput {
             length,
@@ -92,10 +103,18 @@ impl LevelTelemetry {
     }
 
     /// Each step beside its bound on `system`; none where the bound of a single one is not known.
-    fn steps_beside(&self, system: &System) -> Vec<JudgedStep> {
+    fn steps_beside(
+        &self,
+        LevelReference { system, predictor }: LevelReference<'_>,
+    ) -> Vec<JudgedStep> {
         if !Self::bounds_steps(system) {
             return Vec::new();
         }
-        self.passes.iter().map(|line| JudgedStep::of(line.at, &line.pass, system)).collect()
+        let judged = |ForwardPassLine { at, pass, .. }: &ForwardPassLine| {
+            let sums = pass.scheduled_requests.even_sums();
+            let calibrated = predictor.map(|predictor| predictor.step(&sums).total());
+            JudgedStep::of(*at, pass, system).predicted(calibrated)
+        };
+        self.passes.iter().map(judged).collect()
     }
 }

@@ -109,3 +109,104 @@ fn a_token_takes_no_energy_of_devices_that_are_not_measured() {
         assert_eq!(said.findings, [TelemetryFinding::OtherDevices { told: 2, serving: deployed }]);
     }
 }
+
+fn troubles(said: &LevelTelemetry) -> Vec<String> {
+    let bad = said.findings.iter().filter(|finding| finding.is_objection());
+    assert_eq!(said.notes().len(), bad.count(), "each has its line");
+    let text = serde_json::to_string(&said.findings).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<TelemetryFinding>>(&text).unwrap(), said.findings);
+    assert!(said.notes().iter().all(|note| note.lines().count() == 1));
+    said.notes()
+}
+
+/// What is missing of a page for any of these reasons is said, and the rest counts.
+#[test]
+fn pages_that_are_not_as_they_should_be_are_told_in_one_line_each() {
+    let good = "vllm:generation_tokens_total 7\n";
+    let of = |last: &str| {
+        let told = said(
+            &[source(
+                "a",
+                &[(500, good), (5_000, last), (9_500, "vllm:generation_tokens_total 107\n")],
+            )],
+            None,
+        );
+        assert_eq!(generated(&told), Some(100.0), "{last}");
+        troubles(&told)
+    };
+    assert_eq!(of("vllm:generation_tokens_total 50\n"), Vec::<String>::new());
+    assert_eq!(
+        of("vllm:generation_tokens_total 50\nvllm:num_requ"),
+        ["a: pages that stopped half way: 1; what was behind that is missing"]
+    );
+    assert_eq!(
+        of("vllm:generation_tokens_total NaN\nvllm:kv_cache_usage_perc NaN\n"),
+        ["a: values that are no finite numbers: 2; they are left out"]
+    );
+    let twice = "vllm:generation_tokens_total 7\nvllm:generation_tokens_total 9\n";
+    let told =
+        said(&[source("a", &[(500, twice), (9_500, "vllm:generation_tokens_total 107\n")])], None);
+    assert_eq!(generated(&told), Some(100.0));
+    assert_eq!(
+        troubles(&told),
+        [
+            "a: lines that repeat a series of the same page: 1, the first of them vllm:generation_tokens_total{}; the first value counts"
+        ]
+    );
+}
+
+#[test]
+fn names_that_have_changed_are_told() {
+    let renamed =
+        [(500, "vllm:num_requests_running 2\nvllm:made_total 7\n"), (9_500, "vllm:made_total 9\n")];
+    let told = said(&[source("a", &renamed)], None);
+    assert_eq!(generated(&told), None);
+    assert_eq!(
+        troubles(&told),
+        ["a: the page of vLLM tells no generated tokens by a name that is known"]
+    );
+    let told = said(&[source("a", &[(500, "my_metric 1\n"), (9_500, "my_metric 2\n")])], None);
+    let unknown = troubles(&told);
+    assert!(
+        unknown.len() == 1 && unknown[0].starts_with("a: no name on this page is known"),
+        "{unknown:?}"
+    );
+    // An exporter of devices and a front end that say what they are for are as they should be.
+    let dcgm = source("dcgm", &[(500, "DCGM_FI_DEV_SM_CLOCK{gpu=\"0\",UUID=\"GPU-0\"} 1980\n")]);
+    let told = said(&[dcgm, front_end(), engine("b", [0, 100])], None);
+    assert_eq!(troubles(&told), Vec::<String>::new());
+}
+
+/// The level is as it was measured; what the exporter said until then stands.
+#[test]
+fn an_exporter_that_is_gone_in_the_midst_is_a_gap() {
+    let page =
+        |joules: u32| format!("DCGM_FI_DEV_POWER_USAGE{{gpu=\"0\",UUID=\"GPU-0\"}} {joules}\n");
+    let mut dcgm = source("dcgm", &[(500, &page(300)), (1_500, &page(310)), (2_500, &page(320))]);
+    for second in 3..10 {
+        let fetch = Fetch { asked: at(second * 1_000 + 500), answered: at(second * 1_000 + 501) };
+        dcgm.report.history.fail(fetch, "connection refused");
+    }
+    let told = said(&[dcgm, engine("a", [0, 100])], None);
+    assert!(told.notes().contains(
+        &"dcgm: 6 of 8 pages did not come, and nothing is said of that time: connection refused".to_owned()
+    ), "{:?}", told.notes());
+    let power = told.devices[0].power.as_ref().unwrap().figure;
+    assert!(power.covered < 0.6 && power.mean > 300.0, "{power:?}");
+    assert_eq!(generated(&told), Some(100.0));
+}
+
+/// Pages are stamped by the run's own clock, which goes forward alone: what clock the server tells is not looked at.
+#[test]
+fn a_server_whose_clock_goes_backwards_changes_nothing() {
+    let page =
+        |tokens: u64, told_at: u64| format!("vllm:generation_tokens_total {tokens} {told_at}\n");
+    let pages = [
+        (500, page(0, 1_700_000_009_000)),
+        (5_000, page(60, 1_700_000_001_000)),
+        (9_500, page(100, 5)),
+    ];
+    let pages = pages.each_ref().map(|(ms, text)| (*ms, text.as_str()));
+    let told = said(&[source("a", &pages)], None);
+    assert_eq!((generated(&told), troubles(&told)), (Some(100.0), Vec::new()));
+}

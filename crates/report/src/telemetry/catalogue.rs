@@ -1,11 +1,14 @@
 //! Every figure that servers, devices and the client's host tell of a level, once: how people read it, and what programs get of it.
 
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
 use fizeau_core::Millis;
 use fizeau_record::text::{four_digits, number, percent};
 use fizeau_record::{LevelTelemetry, PassSource};
 use fizeau_telemetry::{
     DeviceWindow, LatencyGap, LightWitness, ScrapeCost, ServerWindow, ToldCounter, ToldGauge,
-    ToldHistogram, WitnessShare,
+    ToldHistogram, WitnessShare, total_power,
 };
 
 /// A figure of a level.
@@ -71,7 +74,7 @@ pub(crate) fn exported() -> impl Iterator<Item = &'static TelemetryExport> {
 }
 
 /// All that there is of a level, in order; what nobody said is left out.
-pub(crate) static FIGURES: [TelemetryFigure; 31] = [
+pub(crate) static FIGURES: [TelemetryFigure; 34] = [
     TelemetryFigure::new("server", "", |said| Some(of(said)?.exporter?.name().to_owned())),
     TelemetryFigure::new("running, mean / peak", "", |said| {
         gauge(of(said)?.running.as_ref(), four_digits)
@@ -142,6 +145,9 @@ pub(crate) static FIGURES: [TelemetryFigure; 31] = [
             "Prompt tokens that the server counted.",
             |said| Some(of(said)?.prompt_tokens.as_ref()?.figure.delta),
         )]),
+    TelemetryFigure::new("the same by source", "", |said| {
+        by_name(&of(said)?.prompt_tokens_by_source)
+    }),
     TelemetryFigure::new("generated tokens", "", |said| {
         counter(of(said)?.generation_tokens.as_ref())
     })
@@ -208,6 +214,9 @@ pub(crate) static FIGURES: [TelemetryFigure; 31] = [
         "The share of drafted tokens that was accepted, 0 to 1.",
         |said| of(said)?.accepted_share(),
     )]),
+    TelemetryFigure::new("the same by position in the draft", "", |said| {
+        by_name(&of(said)?.accepted_by_position)
+    }),
     TelemetryFigure::new("share of the speed of light, by the client", "", |said| {
         share(said, LightWitness::ClientThroughput)
     })
@@ -258,6 +267,9 @@ pub(crate) static FIGURES: [TelemetryFigure; 31] = [
         "The share of the level's time in which the engine ran no step, 0 to 1.",
         |said| said.witnesses.as_ref()?.idle,
     )]),
+    TelemetryFigure::new("power of all devices", "W", |said| {
+        Some(number(total_power(&said.devices)?.get()))
+    }),
     TelemetryFigure::new("energy", "J", |said| Some(number(said.energy?.get()))).exported(&[export(
         ["energy_j", "fizeau_energy_joules"],
         "What the devices took, by their counters of energy.",
@@ -339,6 +351,13 @@ pub(crate) fn shown(told: &WitnessShare) -> String {
         true => share,
         false => format!("{share} ({low} to {high})"),
     }
+}
+
+/// `local_cache_hit 1200, local_compute 2800`; none where nothing is told apart.
+fn by_name<K: Display>(told: &BTreeMap<K, ToldCounter>) -> Option<String> {
+    let each = told.iter().map(|(name, told)| format!("{name} {:.0}", told.figure.delta));
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| each.join(", "))
 }
 
 fn gauge(told: Option<&ToldGauge>, shown: fn(f64) -> String) -> Option<String> {

@@ -66,6 +66,13 @@ fn two_lines_in_brief_and_every_figure_in_full() {
     for words in ["generated tokens:                      2600", "pages read / missed:"] {
         assert!(full.contains(words), "{words}: {full}");
     }
+    let full = full.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "the same by source: local_cache_hit 1200, local_compute 2800",
+        "the same by position in the draft: 0 180, 1 80, 2 40",
+    ] {
+        assert!(full.contains(words), "{words}: {full}");
+    }
     assert!(!Shown(&sample::level(BEYOND)).block(Verbosity::Full).contains("server: "));
 }
 

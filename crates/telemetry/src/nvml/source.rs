@@ -79,19 +79,34 @@ impl NvmlSource {
         let library = library()?;
         let none = |error: NvmlError| NvmlUnavailable::NoDevice { why: error.to_string() };
         let count = library.device_count().map_err(none)?;
-        let all: Vec<WatchedDevice> =
-            (0..count).filter_map(|index| WatchedDevice::at(library, index)).collect();
-        let devices = chosen(all, choice)?;
-        match devices.is_empty() {
-            true => Err(NvmlUnavailable::NoDevice { why: "it counts none".to_owned() }),
-            false => Ok(Self { library, devices }),
-        }
+        let all = (0..count).map(|index| WatchedDevice::at(library, index));
+        let devices = chosen(answering(all)?, choice)?;
+        Ok(Self { library, devices })
     }
 
     /// How many devices it tells of.
     #[must_use]
     pub fn device_count(&self) -> usize {
         self.devices.len()
+    }
+}
+
+/// Those of `all` that answer; where none does, why the first does not.
+fn answering(
+    all: impl Iterator<Item = Result<WatchedDevice, NvmlError>>,
+) -> Result<Vec<WatchedDevice>, NvmlUnavailable> {
+    let (mut devices, mut why) = (Vec::new(), None);
+    for device in all {
+        match device {
+            Ok(device) => devices.push(device),
+            Err(error) => why = why.or_else(|| Some(error.to_string())),
+        }
+    }
+    match devices.is_empty() {
+        true => Err(NvmlUnavailable::NoDevice {
+            why: why.unwrap_or_else(|| "it counts none".to_owned()),
+        }),
+        false => Ok(devices),
     }
 }
 
@@ -136,13 +151,13 @@ struct WatchedDevice {
 }
 
 impl WatchedDevice {
-    /// None where it does not answer.
-    fn at(library: &'static Nvml, index: u32) -> Option<Self> {
-        let device = library.device_by_index(index).ok()?;
-        let uuid = device.uuid().ok()?;
+    /// The one with this number, if it answers.
+    fn at(library: &'static Nvml, index: u32) -> Result<Self, NvmlError> {
+        let device = library.device_by_index(index)?;
+        let uuid = device.uuid()?;
         let name = device.name().unwrap_or_default();
         let labels = [("gpu", index.to_string()), ("UUID", uuid.clone()), ("modelName", name)];
-        Some(Self { index, uuid, labels: Labels::new(labels), before: None })
+        Ok(Self { index, uuid, labels: Labels::new(labels), before: None })
     }
 
     fn is(&self, name: &str) -> bool {
@@ -229,6 +244,23 @@ mod tests {
             refused.to_string(),
             "there is no GPU \"7\" on this machine; it has 0 (GPU-0f), 1 (GPU-1f), 10 (GPU-10f)"
         );
+    }
+
+    #[test]
+    fn who_may_not_look_is_told_why() {
+        let refused = || Err(NvmlError::NoPermission);
+        let none = answering([refused(), refused()].into_iter()).unwrap_err();
+        let said = none.to_string();
+        assert!(
+            said.starts_with("NVIDIA's management library (NVML) tells of no device: "),
+            "{said}"
+        );
+        assert!(said.contains("permission") && said.lines().count() == 1, "{said}");
+        // One of several may be another container's.
+        let some = answering([refused(), Ok(device(1))].into_iter()).unwrap();
+        assert_eq!(some.len(), 1);
+        let counted = answering(std::iter::empty()).unwrap_err().to_string();
+        assert!(counted.ends_with(": it counts none"), "{counted}");
     }
 
     /// Where there is no driver it says so; where there is one, pages come.

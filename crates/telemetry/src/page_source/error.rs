@@ -20,7 +20,7 @@ pub struct FetchError {
 pub enum FetchErrorKind {
     /// There is no such page.
     #[error(
-        "there is no page of metrics (status 404); vLLM has one always, SGLang only where it was started with its metrics enabled, \
+        "there is no page of metrics (status 404); vLLM has one always, SGLang only where it was started with --enable-metrics, \
          and TensorRT-LLM may have it at /prometheus/metrics"
     )]
     NotFound,

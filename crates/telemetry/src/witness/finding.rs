@@ -6,6 +6,7 @@ use fizeau_core::{Millis, Nanos};
 use serde::{Deserialize, Serialize};
 
 use super::gap::{ClientLatency, ClientWindow, are_of_as_many};
+use super::pages::PageTrouble;
 use crate::device::{DeviceWindow, device_count};
 use crate::server::{ServerWindow, ToldCounter, ToldHistogram};
 use crate::window::GaugeOver;
@@ -63,6 +64,13 @@ pub enum TelemetryFinding {
     NoPageBefore {
         /// Whose.
         address: String,
+    },
+    /// Pages of one source are not as they should be.
+    Pages {
+        /// Whose.
+        address: String,
+        /// What is wrong with them.
+        what: PageTrouble,
     },
     /// A gauge says the same for many pages: its exporter looks more seldom than it is asked.
     StaleGauge {
@@ -161,6 +169,7 @@ impl fmt::Display for TelemetryFinding {
                 f,
                 "{address}: no page came between the warm-up and the first request; what it counts is not told of this level"
             ),
+            Self::Pages { address, what } => write!(f, "{address}: {what}"),
             Self::StaleGauge { metric, pages, changes, resolution } => {
                 write!(f, "{metric} changed {changes} times on {pages} pages")?;
                 match resolution {

@@ -15,5 +15,6 @@ mod page_source;
 mod pages;
 mod scraper;
 mod server;
+mod steps;
 mod window;
 mod witness;

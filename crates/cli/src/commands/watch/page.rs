@@ -30,7 +30,6 @@ impl std::fmt::Display for WatchedPageError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.0.kind)?;
         match self.0.kind {
-            FetchErrorKind::NotFound => f.write_str(" (SGLang: --enable-metrics)"),
             FetchErrorKind::Refused { .. } => f.write_str(" (--server-metrics-header NAME=VALUE)"),
             _ => Ok(()),
         }

@@ -111,6 +111,10 @@ impl PreparedRun for PreparedLevel {
         self.level().connections_ahead()
     }
 
+    fn most_levels(&self) -> Option<u32> {
+        Some(1)
+    }
+
     fn requests(&self) -> Option<u64> {
         Some(self.basis.work.requests().get())
     }
@@ -188,6 +192,10 @@ impl PreparedRun for PreparedSweep {
 
     fn connections_ahead(&self) -> u64 {
         self.most_in_flight()
+    }
+
+    fn most_levels(&self) -> Option<u32> {
+        Some(Self::most_levels(self))
     }
 
     fn document(&self) -> Result<RunDocument, ExperimentError> {

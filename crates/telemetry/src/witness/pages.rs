@@ -1,0 +1,148 @@
+//! What is wrong with the pages of one source.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::samples::History;
+use crate::vocabulary::{Exporter, Meaning, entries, meaning_of};
+use crate::window::Window;
+
+/// What is wrong with the pages of one source, so that some of what they should say is missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "trouble")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum PageTrouble {
+    /// Pages of devices or of a host did not come while the window lasted.
+    Missing {
+        /// How many.
+        missing: u64,
+        /// How many did.
+        came: u64,
+        /// Why the last of them did not.
+        why: String,
+    },
+    /// Pages stopped half way.
+    CutShort {
+        /// How many.
+        pages: u64,
+    },
+    /// Values are no finite numbers.
+    NotNumbers {
+        /// How many, all pages together.
+        values: u64,
+    },
+    /// Series stand on a page more than once.
+    Duplicates {
+        /// How many lines too many a page has.
+        lines: u64,
+        /// The first of them.
+        first: String,
+    },
+    /// Lines cannot be read.
+    Unreadable {
+        /// How many a page has.
+        lines: u64,
+        /// The first of them.
+        first: String,
+    },
+    /// Pages name more series than are kept.
+    LeftOut {
+        /// How many values were left out.
+        values: u64,
+    },
+    /// No name on the page is known.
+    Unknown,
+    /// The page of an engine does not say what it should.
+    Untold {
+        /// Whose page it is.
+        exporter: Exporter,
+        /// What is missing.
+        what: String,
+    },
+}
+
+impl PageTrouble {
+    /// All that is wrong with the pages of `history`, of which those of `window` count.
+    #[must_use]
+    pub fn of(history: &History, window: Window) -> Vec<Self> {
+        let some = |count: u64| (count > 0).then_some(count);
+        let notes = history.first_notes();
+        let first = |line: &Option<String>| line.clone().unwrap_or_default();
+        let duplicates =
+            notes.and_then(|notes| Some((some(notes.duplicates)?, first(&notes.first_duplicate))));
+        let unreadable = notes.and_then(|notes| {
+            Some((some(notes.unreadable_lines)?, first(&notes.first_unreadable)))
+        });
+        let all = [
+            missing(history, window),
+            some(history.cut_short()).map(|pages| Self::CutShort { pages }),
+            some(history.not_numbers()).map(|values| Self::NotNumbers { values }),
+            duplicates.map(|(lines, first)| Self::Duplicates { lines, first }),
+            unreadable.map(|(lines, first)| Self::Unreadable { lines, first }),
+            some(history.left_out()).map(|values| Self::LeftOut { values }),
+            untold(history),
+        ];
+        all.into_iter().flatten().collect()
+    }
+}
+
+/// Pages that did not come; of engines that is told of all of them together.
+fn missing(history: &History, window: Window) -> Option<PageTrouble> {
+    if Exporter::of_history(history).is_some_and(Exporter::is_engine) {
+        return None;
+    }
+    let is_within = |at: fizeau_core::Stamp| window.from <= at && at <= window.to;
+    let failed = || history.failures().iter().filter(|failure| is_within(failure.fetch.asked));
+    let why = failed().next_back()?.why.to_string();
+    let came = history.fetches().filter(|fetch| is_within(fetch.asked)).count() as u64;
+    Some(PageTrouble::Missing { missing: failed().count() as u64, came, why })
+}
+
+/// Names change from version to version: what a page is wanted for may stand there under another.
+fn untold(history: &History) -> Option<PageTrouble> {
+    history.fetches().next()?;
+    let Some(exporter) = Exporter::of_history(history) else { return Some(PageTrouble::Unknown) };
+    let wanted = Meaning::GenerationTokens;
+    // Not every engine counts tokens, and of Dynamo its front end alone.
+    let counts = entries().any(|entry| entry.exporter == exporter && entry.meaning == wanted)
+        && (exporter != Exporter::Dynamo || Exporter::is_front_end(history));
+    let is_told = |metric: &str| meaning_of(metric).is_some_and(|entry| entry.meaning == wanted);
+    (counts && !history.metrics().into_iter().any(is_told))
+        .then(|| PageTrouble::Untold { exporter, what: wanted.words().to_owned() })
+}
+
+impl fmt::Display for PageTrouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing { missing, came, why } => write!(
+                f,
+                "{missing} of {} pages did not come, and nothing is said of that time: {why}",
+                missing.saturating_add(*came)
+            ),
+            Self::CutShort { pages } => {
+                write!(f, "pages that stopped half way: {pages}; what was behind that is missing")
+            }
+            Self::NotNumbers { values } => {
+                write!(f, "values that are no finite numbers: {values}; they are left out")
+            }
+            Self::Duplicates { lines, first } => write!(
+                f,
+                "lines that repeat a series of the same page: {lines}, the first of them {first}; the first value counts"
+            ),
+            Self::Unreadable { lines, first } => {
+                write!(f, "lines that cannot be read: {lines}, the first of them {first:?}")
+            }
+            Self::LeftOut { values } => {
+                write!(f, "the pages name more series than are kept; values left out: {values}")
+            }
+            Self::Unknown => f.write_str(
+                "no name on this page is known: it is of no engine and of no exporter of devices, or its names have changed",
+            ),
+            Self::Untold { exporter, what } => {
+                write!(f, "the page of {} tells no {what} by a name that is known", exporter.name())
+            }
+        }
+    }
+}
