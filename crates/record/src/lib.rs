@@ -58,6 +58,7 @@ mod json;
 mod lengths;
 mod level;
 mod level_plan;
+mod level_reference;
 mod merge;
 mod peers;
 mod plan;
@@ -106,11 +107,12 @@ pub use lengths::LengthTally;
 pub use level::{
     CalibratedBlock, CalibratedComparison, CalibratedPrediction, DataSheetBound,
     DecodeStepComparison, EvenRouting, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
-    LevelDetailTally, LevelOutcome, LevelReference, LevelReport, LevelStatus, PredictedFigures,
-    PredictedRange, SpeedOfLight, SpeedOfLightComparison, SummaryDocument, TailLatency,
-    UntilPrecise, UntilPreciseDocument, UntilPreciseGoal,
+    LevelDetailTally, LevelOutcome, LevelReport, LevelStatus, PredictedFigures, PredictedRange,
+    SpeedOfLight, SpeedOfLightComparison, SummaryDocument, TailLatency, UntilPrecise,
+    UntilPreciseDocument, UntilPreciseGoal,
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
+pub use level_reference::LevelReference;
 pub use merge::{MergeError, MergedRun, ShardMerge};
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{

@@ -6,6 +6,9 @@ use super::{File, Finding, Repo};
 /// Flags in their texts are those of other tools.
 const OF_OTHERS: [&str; 1] = ["interop"];
 
+/// A flag that a reader has to give to a server.
+const OF_SERVERS: [&str; 1] = ["--enable-metrics"];
+
 /// Flags in the texts of libraries.
 pub(super) fn none(repo: &Repo) -> Vec<Finding> {
     libraries(repo).flat_map(in_file).collect()
@@ -49,7 +52,8 @@ fn flag(text: &str) -> Option<&str> {
             && before != '-'
             && !text[..at].ends_with("var(")
             && !text[..at].ends_with("<!");
-        is_one.then(|| &text[at..at + 2 + length])
+        let flag = &text[at..at + 2 + length];
+        (is_one && !OF_SERVERS.contains(&flag)).then_some(flag)
     })
 }
 
@@ -67,7 +71,16 @@ mod tests {
 
     #[test]
     fn rules_dashes_and_variables_are_no_flags() {
-        for text in ["-- ", "----", "a--b", "color: var(--ink)", "<!--note", "--A", "--2"] {
+        for text in [
+            "-- ",
+            "----",
+            "a--b",
+            "color: var(--ink)",
+            "<!--note",
+            "--A",
+            "--2",
+            "--enable-metrics",
+        ] {
             assert_eq!(flag(text), None, "{text}");
         }
     }

@@ -4,8 +4,8 @@ use fizeau_metrics::{
     ClientProof, LevelEnding, LevelExpectations, LevelSummary, Thresholds, judge,
 };
 
-use super::{LevelReference, LevelReport, LevelStatus, SpeedOfLight, UntilPrecise};
-use crate::{LengthTally, LevelTelemetry, RequestedLoad, ShardsReport};
+use super::{LevelReport, LevelStatus, SpeedOfLight, UntilPrecise};
+use crate::{LengthTally, LevelReference, LevelTelemetry, RequestedLoad, ShardsReport};
 use fizeau_core::{LevelLoad, PerSec, TokenSource, Tokens, WarmUp};
 
 /// The outcome of a level, whoever drove it.

@@ -120,7 +120,7 @@ fn a_watch_takes_counts_and_sums_and_no_buckets() {
                 vllm:time_to_first_token_seconds_sum 0.9\nunheard_of 1\n";
     let names = |settings| {
         let page = fetched(reply("200 OK", "", body), settings).0.unwrap();
-        page.samples.iter().map(|(name, _)| name.metric.to_string()).collect::<Vec<_>>()
+        page.samples.keys().map(|name| name.metric.to_string()).collect::<Vec<_>>()
     };
     let [bucket, count, sum] =
         ["bucket", "count", "sum"].map(|part| format!("vllm:time_to_first_token_seconds_{part}"));

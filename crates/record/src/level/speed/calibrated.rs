@@ -1,5 +1,6 @@
 //! What a calibration predicts, beside the bound and the expectation.
 
+use crate::LevelReference;
 use std::num::NonZeroU64;
 
 use fizeau_core::{Estimate, PerSec, Seconds};
@@ -7,8 +8,6 @@ use fizeau_roofline::{
     ErrorSummary, MeasuredFigures, OutsideRegime, Prediction, RequestLengths, Scope,
 };
 use serde::{Deserialize, Serialize, Serializer};
-
-use super::LevelReference;
 
 /// What a calibration expects of the engine, beside what was measured of it.
 #[derive(Debug, Clone, PartialEq)]
