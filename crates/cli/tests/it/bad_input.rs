@@ -190,7 +190,7 @@ fn an_endpoint_that_cannot_be_used_is_one_line_and_exit_code_3() {
         scripted(move |_| Some(reply(status, "application/json", body)))
     };
     let cases = [
-        ("http://127.0.0.1:9".to_owned(), vec!["127.0.0.1:9", "refused", "--base-url"]),
+        ("http://127.0.0.1:9".to_owned(), vec!["127.0.0.1:9", "refused", "is this its address?"]),
         (
             says("401 Unauthorized", r#"{"error":{"message":"no key"}}"#),
             vec!["401", "no key", "FIZEAU_API_KEY"],

@@ -28,7 +28,7 @@ fn a_profiler_runs_around_a_level_and_where_it_does_not_start_nothing_is_sent() 
     });
     let refused = with(&refuses, "");
     assert!(
-        refused.code == Some(3) && refused.err.contains("/start_profile was not done (status 404)"),
+        refused.code == Some(3) && refused.err.contains("/start_profile was refused (status 404)"),
         "{refused:?}"
     );
 }

@@ -251,10 +251,7 @@ mod tests {
         let refused = || Err(NvmlError::NoPermission);
         let none = answering([refused(), refused()].into_iter()).unwrap_err();
         let said = none.to_string();
-        assert!(
-            said.starts_with("NVIDIA's management library (NVML) tells of no device: "),
-            "{said}"
-        );
+        assert!(said.starts_with("NVIDIA's management library (NVML) found no device: "), "{said}");
         assert!(said.contains("permission") && said.lines().count() == 1, "{said}");
         // One of several may be another container's.
         let some = answering([refused(), Ok(device(1))].into_iter()).unwrap();
