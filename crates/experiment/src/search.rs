@@ -71,7 +71,7 @@ pub struct SearchTrial {
     /// What for.
     pub purpose: SearchPurpose,
     /// On which side of the edge it lies, by itself.
-    pub standing: EdgeSide,
+    pub side: EdgeSide,
     /// Whether the goals held.
     pub judgement: SearchJudgement,
 }
@@ -196,8 +196,8 @@ impl LoadSearch {
             }
         }
         self.served = self.served.max(summary.throughput.requests_per_s.get());
-        let standing = evaluation.standing(self.spec.confidence);
-        self.trials.push(SearchTrial { ask, purpose, standing, judgement });
+        let side = evaluation.side(self.spec.confidence);
+        self.trials.push(SearchTrial { ask, purpose, side, judgement });
     }
 
     /// The levels so far, in the order in which they were measured.
@@ -264,7 +264,7 @@ impl LoadSearch {
     /// Begins at the rate that the closed loop completed, or at half of it where it missed the goals.
     fn begin(&mut self, evaluation: &Evaluation, summary: &LevelSummary) {
         let completed = summary.throughput.requests_per_s.get();
-        let misses = evaluation.standing(self.spec.confidence) == EdgeSide::Bad;
+        let misses = evaluation.side(self.spec.confidence) == EdgeSide::Bad;
         let start = if misses { completed / 2.0 } else { completed };
         let start = if start > 0.0 { start } else { 1.0 };
         let most = self.spec.most_levels - 1;

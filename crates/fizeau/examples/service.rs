@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     println!("{}", get(address).await?);
     let report = run.await??;
     *answer.lock().map_err(|_| "nobody answers")? = report.to_json()?;
-    assert!(get(address).await?.contains("\"fizeau.sweep/1\""));
+    assert!(get(address).await?.contains("\"fizeau.sweep/2\""));
     Ok(())
 }
 

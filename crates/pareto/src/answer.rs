@@ -147,7 +147,7 @@ impl FrontierAnswer {
                 true => "frontier".to_owned(),
                 false => "dominated".to_owned(),
             };
-            add("standing", rows.iter().map(place).collect());
+            add("membership", rows.iter().map(place).collect());
         }
         columns
     }

@@ -121,7 +121,7 @@ pub struct LimitBreak {
     /// The figure there, after the regression.
     pub value: f64,
     /// How far it is beyond the limit, relative to the limit: 0.1 is a tenth too much or too little.
-    pub excess: f64,
+    pub over_limit: f64,
 }
 
 /// The load that comes nearest, where none keeps all limits: its worst miss is least.
@@ -182,7 +182,7 @@ pub enum EdgeError {
 /// let levels = [level(1.0, 210.0)?, level(4.0, 260.0)?, level(8.0, 660.0)?];
 /// let LoadEdge::Between(edge) = edge(&levels, &[FigureLimit::at_most(360.0)])? else { unreachable!() };
 /// assert_eq!((edge.load.value(), edge.below, edge.breaks.level), (5.0, 1, 2));
-/// assert_eq!(edge.breaks.excess, 300.0 / 360.0);
+/// assert_eq!(edge.breaks.over_limit, 300.0 / 360.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -297,14 +297,14 @@ fn first_break(
     let broken = curves.iter().zip(limits).enumerate().filter_map(|(limit, (curve, asked))| {
         let LimitReach::To(load) = curve.reach() else { return None };
         let value = curve.value(last + 1);
-        let excess = -asked.margin(value);
+        let over_limit = -asked.margin(value);
         (!curve.keeps(last + 1))
-            .then_some((load, LimitBreak { limit, level: next.index, value, excess }))
+            .then_some((load, LimitBreak { limit, level: next.index, value, over_limit }))
     });
     // Of limits that break at one load, the one that is missed most at the next.
     broken.reduce(|first, other| {
         let is_before =
-            other.0 < first.0 || (other.0 == first.0 && other.1.excess > first.1.excess);
+            other.0 < first.0 || (other.0 == first.0 && other.1.over_limit > first.1.over_limit);
         if is_before { other } else { first }
     })
 }
@@ -318,14 +318,17 @@ fn nearest(
     let worst = |(at, step): (usize, &LoadStep)| {
         let breaks = curves.iter().zip(limits).enumerate().map(|(limit, (curve, asked))| {
             let value = curve.value(at);
-            LimitBreak { limit, level: step.index, value, excess: -asked.margin(value) }
+            LimitBreak { limit, level: step.index, value, over_limit: -asked.margin(value) }
         });
-        let worst = breaks.reduce(|most, next| if next.excess > most.excess { next } else { most });
+        let worst =
+            breaks.reduce(|most, next| if next.over_limit > most.over_limit { next } else { most });
         let is_within_error = curves.iter().all(|curve| curve.may_keep(at));
         worst.map(|worst| NearestMiss { worst, is_within_error })
     };
     let misses = steps.iter().enumerate().filter_map(worst);
-    misses.reduce(|near, next| if next.worst.excess < near.worst.excess { next } else { near })
+    misses.reduce(
+        |near, next| if next.worst.over_limit < near.worst.over_limit { next } else { near },
+    )
 }
 
 fn least(reaches: impl Iterator<Item = LimitReach>) -> LimitReach {

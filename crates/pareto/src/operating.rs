@@ -86,7 +86,7 @@ pub enum OperatingChoice {
         nearest: Option<usize>,
         /// How far that one is beyond the limit that it misses most, relative to that limit: 0.1 is a tenth
         /// too much or too little. Infinite where there is no nearest.
-        excess: f64,
+        over_limit: f64,
     },
 }
 
@@ -108,7 +108,7 @@ pub enum OperatingChoice {
 /// assert_eq!(operating_point(&levels), OperatingChoice::Met { index: 1, margin: 0.04 });
 ///
 /// let choice = operating_point(&levels[2..]);
-/// assert_eq!(choice, OperatingChoice::Unmet { nearest: Some(0), excess: 0.8 });
+/// assert_eq!(choice, OperatingChoice::Unmet { nearest: Some(0), over_limit: 0.8 });
 /// ```
 #[must_use]
 pub fn operating_point(candidates: &[OperatingCandidate]) -> OperatingChoice {
@@ -131,9 +131,9 @@ pub fn operating_point(candidates: &[OperatingCandidate]) -> OperatingChoice {
     let known = judged.iter().filter_map(|one| Some((one, one.margin?)));
     match first_greatest(known, |(one, margin)| (*margin, one.objective)) {
         Some((nearest, margin)) => {
-            OperatingChoice::Unmet { nearest: Some(nearest.index), excess: -margin }
+            OperatingChoice::Unmet { nearest: Some(nearest.index), over_limit: -margin }
         }
-        None => OperatingChoice::Unmet { nearest: None, excess: f64::INFINITY },
+        None => OperatingChoice::Unmet { nearest: None, over_limit: f64::INFINITY },
     }
 }
 

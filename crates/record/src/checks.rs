@@ -42,7 +42,7 @@ impl CheckInputs<'_> {
             ChecklistItem::Client => self.client(),
             ChecklistItem::Workload => self.workload(),
             ChecklistItem::Caches => self.caches(),
-            ChecklistItem::Light => self.speed_of_light(),
+            ChecklistItem::SpeedOfLight => self.speed_of_light(),
         }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct GoalLoads<'a> {
 /// Where the highest load is, and what its ends are.
 pub(crate) struct HighestLoadEdge {
     /// Levels are as [`GoalLevel::index`] names them. Limit number [`GoalLoads::queue`] is that of the queue. What breaks is what was
-    /// measured there, not what a regression made of it: where the excess is not above 0 only the regression breaks.
+    /// measured there, not what a regression made of it: where the over_limit is not above 0 only the regression breaks.
     pub(crate) edge: LoadEdge,
     pub(crate) bounds: HighestLoadBasis,
     /// The goals whose figures beside the edge come without an interval.
@@ -135,7 +135,7 @@ impl<'a> GoalLoads<'a> {
         let own = load.and_then(|load| load.estimate(found.limit)).map(|own| own.value());
         if let Some((own, limit)) = own.zip(self.limits.get(found.limit)) {
             found.value = own;
-            found.excess = margin(limit, own).map_or(found.excess, |by| -by);
+            found.over_limit = margin(limit, own).map_or(found.over_limit, |by| -by);
         }
     }
 

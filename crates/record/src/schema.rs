@@ -19,7 +19,7 @@ use crate::{
 /// ```
 /// use fizeau_record::DocumentSchema;
 /// let schema = DocumentSchema::Summary.to_json()?;
-/// assert!(schema.contains("fizeau.summary/1"));
+/// assert!(schema.contains("fizeau.summary/2"));
 /// # Ok::<(), fizeau_record::JsonError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -83,7 +83,7 @@ pub struct SearchedLevel {
     /// What it was for.
     pub purpose: SearchPurpose,
     /// On which side of the edge it lies, by itself.
-    pub standing: EdgeSide,
+    pub side: EdgeSide,
     /// Whether the goals held, by the judgement that steered the search.
     pub judgement: SearchJudgement,
     /// What was measured.
@@ -137,7 +137,7 @@ impl SearchReport {
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         // A load beyond the edge may fail as it likes.
-        let levels = self.levels.iter().filter(|level| level.standing != EdgeSide::Bad);
+        let levels = self.levels.iter().filter(|level| level.side != EdgeSide::Bad);
         let verdicts = levels.map(|level| level.level.validity.verdict);
         verdicts.max().unwrap_or(Verdict::Valid)
     }
@@ -176,8 +176,8 @@ impl SearchReport {
 impl SearchedLevel {
     /// On which side of the edge it lies, as files have it.
     #[must_use]
-    pub const fn side(&self) -> &'static str {
-        match self.standing {
+    pub const fn side_key(&self) -> &'static str {
+        match self.side {
             EdgeSide::Good => "good",
             EdgeSide::Bad => "bad",
             EdgeSide::Undecided => "undecided",

@@ -8,7 +8,7 @@ mod merged;
 
 pub(crate) use document::{
     DocumentLevels, read as read_document, read_json_text, read_or_earlier, read_summary,
-    read_sweep, read_text, schema_of,
+    read_sweep, read_text, reader_of, schema_of,
 };
 pub(crate) use level::SET_ASIDE;
 pub use level::{StoredEnding, StoredLevel};

@@ -34,7 +34,7 @@ impl Shown<'_, SearchReport> {
 
     /// The verdict, and the reasons against the levels that count, each kind once with its loads.
     fn verdict_words(&self) -> Vec<String> {
-        let levels = self.levels.iter().filter(|level| level.standing != EdgeSide::Bad);
+        let levels = self.levels.iter().filter(|level| level.side != EdgeSide::Bad);
         let reasons = levels.flat_map(|SearchedLevel { level, .. }| {
             let reasons = level.validity.reasons.iter();
             let reasons = reasons.filter(|reason| reason.verdict != Verdict::Valid);
@@ -117,7 +117,7 @@ const fn words(level: &SearchedLevel) -> &'static str {
         (SearchJudgement::Failing, _) => "failing",
         (SearchJudgement::Held, SearchPurpose::Confirmation) => "met",
         (SearchJudgement::Missed, SearchPurpose::Confirmation) => "missed",
-        (SearchJudgement::Held | SearchJudgement::Missed, _) => match level.standing {
+        (SearchJudgement::Held | SearchJudgement::Missed, _) => match level.side {
             EdgeSide::Good => "met",
             EdgeSide::Bad => "missed",
             EdgeSide::Undecided => "undecided",

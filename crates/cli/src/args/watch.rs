@@ -36,7 +36,7 @@ pub(crate) struct WatchArgs {
     /// Print the figures of one window, and end. The exit code is 1 if a replica does not tell or a figure is above its bound.
     #[arg(long, help_heading = "Output")]
     pub(crate) once: bool,
-    /// Print JSON (fizeau.watch/1): with --once a document, else one on a line for each interval.
+    /// Print JSON (fizeau.watch/2): with --once a document, else one on a line for each interval.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }

@@ -278,7 +278,7 @@ fn blocks(
     let checklist = Checklist::of(&run.document().setup, &all);
     if asked.json {
         let all: Vec<SummaryDocument> = all.into_iter().map(SummaryDocument::from).collect();
-        say(run.levels_json("fizeau.levels/1", &all).map_err(Fail::broken)?)?;
+        say(run.levels_json("fizeau.levels/2", &all).map_err(Fail::broken)?)?;
     } else {
         let verbosity = asked.trust.output.verbosity();
         levels.iter().try_for_each(|level| say(level::text(level, verbosity)))?;

@@ -187,7 +187,7 @@ const fn is_unreachable(finding: &FleetFinding) -> bool {
 
 /// Whether all pages came, and none is one of a serving engine.
 fn is_foreign(report: &FleetReport) -> bool {
-    let is_it = |finding: &&FleetFinding| matches!(finding, FleetFinding::Untold { .. });
+    let is_it = |finding: &&FleetFinding| matches!(finding, FleetFinding::NotReported { .. });
     report.findings.iter().filter(is_it).count() == report.replicas.len()
 }
 

@@ -143,7 +143,7 @@ fn the_runs_folder_holds_what_the_block_says() {
     let ended = run(&words);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let summary = json(format!("{out}/summary.json"));
-    assert_eq!(summary["schema"], "fizeau.summary/1");
+    assert_eq!(summary["schema"], "fizeau.summary/2");
     assert_eq!(summary["requests"]["completed"], 120);
     assert_eq!(summary["tokens"]["output"], 960);
     assert_eq!(summary["tokens"]["source"], "continuous_usage");

@@ -46,7 +46,7 @@ fn a_sweep_that_lacks_what_is_required_ends_with_1_and_says_which() {
         ("hardware", "simulated"),
         ("precision", "pass"),
         ("phases", "pass"),
-        ("light", "pass"),
+        ("speed_of_light", "pass"),
     ] {
         assert_eq!(outcome(&sweep, row), expected, "{row}: {}", sweep["checklist"]);
     }
@@ -86,12 +86,12 @@ fn a_bench_has_the_list_below_the_blocks_and_in_its_file() {
     assert_eq!(outcome(&summary, "hardware"), "pass");
     assert_eq!(outcome(&summary, "precision"), "pass");
     assert_eq!(outcome(&summary, "tail"), "fail");
-    assert_eq!(outcome(&summary, "light"), "unknown");
+    assert_eq!(outcome(&summary, "speed_of_light"), "unknown");
     assert_eq!(summary["warm_up"]["sent"], 0);
     // A row of which nothing can be told was not shown.
-    let again = run(&["report", &out, "--require", "light"]);
+    let again = run(&["report", &out, "--require", "speed-of-light"]);
     assert_eq!(again.code, Some(1));
-    assert!(again.err.starts_with("--require: unknown light: "), "{}", again.err);
+    assert!(again.err.starts_with("--require: unknown speed_of_light: "), "{}", again.err);
     let again = run(&["report", &out, "--json"]);
     assert_eq!(again.out, std::fs::read_to_string(format!("{out}/summary.json")).unwrap());
 }

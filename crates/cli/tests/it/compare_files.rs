@@ -110,7 +110,7 @@ fn what_is_no_file_of_a_run_is_refused_in_a_line() {
         (path("empty.json", ""), "empty.json"),
         (
             path("other.json", r#"{"schema": "fizeau.plan/1"}"#),
-            "`fizeau.plan/1`, not fizeau.summary/1",
+            "`fizeau.plan/1`, not fizeau.summary/2",
         ),
         (path("list.json", "[1, 2]"), "its schema is none"),
         (scratch.path("gone.json"), "gone.json"),
@@ -158,7 +158,7 @@ fn a_report_prints_markdown() {
         ended.out
     );
     assert!(ended.out.contains("<details><summary>Checklist"), "{}", ended.out);
-    assert_eq!(json(format!("{folder}/sweep.json"))["schema"], "fizeau.sweep/1");
+    assert_eq!(json(format!("{folder}/sweep.json"))["schema"], "fizeau.sweep/2");
     let both = run(&["report", &folder, "--markdown", "--json"]);
     assert_eq!(both.code, Some(2), "{both:?}");
 }

@@ -16,7 +16,7 @@ fn each_command_of_the_walk_prints_what_stands_there() {
     }
     the_readme_shows_its_frontier(&scratch);
     let search = json(scratch.path("runs/search/search.json"));
-    assert_eq!(search["schema"], "fizeau.search/1");
+    assert_eq!(search["schema"], "fizeau.search/2");
 }
 
 /// The picture of the README is the frontier of this page's sweep. With `FIZEAU_WRITE_PAGES` set it is written instead.

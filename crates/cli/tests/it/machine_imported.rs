@@ -99,11 +99,11 @@ fn what_is_no_result_is_refused_with_what_was_tried() {
     assert_eq!(missing.code, Some(2));
     assert!(missing.err.contains("no-such-file: "), "{}", missing.err);
     // A run's own document is no probe, and is not taken for a tool's.
-    write(&path, r#"{"schema": "fizeau.sweep/1"}"#).unwrap();
+    write(&path, r#"{"schema": "fizeau.sweep/2"}"#).unwrap();
     let wrong = run(&["probe", "--import", &path]);
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
     let wrong = run(&["probe", "show", &path]);
-    assert!(wrong.err.contains("its schema is `fizeau.sweep/1`"), "{}", wrong.err);
+    assert!(wrong.err.contains("its schema is `fizeau.sweep/2`"), "{}", wrong.err);
     let both = run(&["probe", "memory", "--import", &path]);
     assert_eq!(both.code, Some(2), "{both:?}");
 }

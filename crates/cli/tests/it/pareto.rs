@@ -137,7 +137,7 @@ fn what_differs_by_little_is_not_decided_or_stands_for_one() {
     let ended = pareto(&scratch, table, flags);
     assert_eq!(
         ended.out,
-        "x,x_low,x_high,y,standing\n7,6.9,7.1,5,frontier\n6.95,6.8,7.05,5,undecided\n"
+        "x,x_low,x_high,y,membership\n7,6.9,7.1,5,frontier\n6.95,6.8,7.05,5,undecided\n"
     );
     let answer = document(&pareto(&scratch, table, &format!("{flags} --json")));
     assert_eq!((&answer["frontier"], &answer["undecided"]), (&json!([0, 2]), &json!([2])));

@@ -263,10 +263,10 @@ fn what_was_to_be_known_comes_back_and_a_summary_of_another_schema_is_refused() 
     let summary = fs::read_to_string(&path).unwrap();
     assert_eq!(ended.out, summary);
     assert!(run(&["report", &out]).out.contains("Until p99 e2el ci=1%:"));
-    fs::write(&path, summary.replace("fizeau.summary/1", "fizeau.summary/2")).unwrap();
+    fs::write(&path, summary.replace("fizeau.summary/2", "fizeau.summary/3")).unwrap();
     let ended = run(&["report", &out, "--as", "vllm"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.err.contains("`fizeau.summary/2`"), "{}", ended.err);
+    assert!(ended.err.contains("`fizeau.summary/3`"), "{}", ended.err);
 }
 
 #[test]

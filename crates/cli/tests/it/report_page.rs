@@ -178,8 +178,8 @@ fn a_folder_of_mixed_schemas_is_refused_naming_the_file() {
     let cases = [
         ("run.json", "fizeau.run/1", "fizeau.run/2"),
         ("run.json", "fizeau.tapes/1", "fizeau.tapes/2"),
-        ("sweep.json", "fizeau.sweep/1", "fizeau.sweep/2"),
-        ("concurrency-0004/summary.json", "fizeau.summary/1", "fizeau.summary/2"),
+        ("sweep.json", "fizeau.sweep/2", "fizeau.sweep/3"),
+        ("concurrency-0004/summary.json", "fizeau.summary/2", "fizeau.summary/3"),
         ("concurrency-0004/level.json", "fizeau.level/1", "other.level/1"),
     ];
     for (file, ours, other) in cases {

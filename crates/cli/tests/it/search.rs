@@ -41,7 +41,7 @@ fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
     assert!(ended.err.is_empty(), "{}", ended.err);
     comes_back(&out);
     let document = json(format!("{out}/search.json"));
-    assert_eq!(document["schema"], "fizeau.search/1");
+    assert_eq!(document["schema"], "fizeau.search/2");
     assert_eq!(document["over"], "rate");
     assert_eq!(document["ending"], "decided");
     let found = &document["found"];

@@ -36,7 +36,7 @@ fn a_level_has_the_files_and_the_blocks_of_a_bench() {
     let (first, _) = ended.out.split_once('\n').unwrap();
     assert!(first.starts_with("simulated in virtual time, not measured: "), "{first}");
     for words in
-        ["Serving Benchmark Result", "Measured by:", "nobody: simulated", "Verdict:", "TP2"]
+        ["Serving Benchmark Result", "Measured by:", "no client: simulated", "Verdict:", "TP2"]
     {
         assert!(ended.out.contains(words), "{words}: {}", ended.out);
     }

@@ -29,7 +29,7 @@ fn the_embedded_engine_is_swept_over_http() {
     ]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let sweep = json(format!("{out}/sweep.json"));
-    assert_eq!(sweep["schema"], "fizeau.sweep/1");
+    assert_eq!(sweep["schema"], "fizeau.sweep/2");
     assert_eq!(sweep["setup"]["engine"]["kind"], "simulated");
     let levels = sweep["levels"].as_array().unwrap();
     let loads: Vec<u64> =

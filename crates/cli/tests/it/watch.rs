@@ -54,7 +54,7 @@ fn one_window_is_a_document() {
     let told: Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(
         (&told["schema"], &told["hardware"]),
-        (&"fizeau.watch/1".into(), &"h100-sxm".into())
+        (&"fizeau.watch/2".into(), &"h100-sxm".into())
     );
     let fleet = &told["fleet"];
     assert_eq!((&fleet["running"], &fleet["limited_by"]), (&2.0.into(), &"batch_too_small".into()));

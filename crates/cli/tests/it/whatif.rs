@@ -46,7 +46,7 @@ fn asked(question: &Question, out: &str) -> (String, String) {
     let (printed, last) = ended.out.trim_end().rsplit_once('\n').unwrap();
     assert_eq!(last, format!("Report: {out}/report.html"));
     let document = json(format!("{out}/whatif.json"));
-    assert_eq!(document["schema"], "fizeau.whatif/1");
+    assert_eq!(document["schema"], "fizeau.whatif/2");
     assert!(document["variants"].as_array().unwrap().iter().all(|of| of["sweep"].is_object()));
     assert_ne!(document["verdict"], "invalid", "{line:?}");
     assert!(read_to_string(format!("{out}/report.html")).unwrap().contains("<svg"));

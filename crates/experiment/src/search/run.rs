@@ -220,6 +220,6 @@ impl LoadSearch {
 }
 
 fn searched(level: LevelReport, trial: &SearchTrial) -> SearchedLevel {
-    let &SearchTrial { purpose, standing, judgement, .. } = trial;
-    SearchedLevel { purpose, standing, judgement, level }
+    let &SearchTrial { purpose, side, judgement, .. } = trial;
+    SearchedLevel { purpose, side, judgement, level }
 }

@@ -18,8 +18,8 @@ pub struct Evaluation {
 impl Evaluation {
     /// On which side of the edge it lies, by itself and at such a confidence.
     #[must_use]
-    pub fn standing(&self, confidence: f64) -> EdgeSide {
-        SeenEvaluation::of(self).standing(deviations(confidence))
+    pub fn side(&self, confidence: f64) -> EdgeSide {
+        SeenEvaluation::of(self).side(deviations(confidence))
     }
 }
 
@@ -163,22 +163,22 @@ impl SeenEvaluation {
     }
 
     /// On which side it is, where a verdict takes so many standard errors.
-    pub(super) fn standing(&self, deviations: f64) -> EdgeSide {
+    pub(super) fn side(&self, deviations: f64) -> EdgeSide {
         let is_missing = self.margins.iter().any(Option::is_none);
         if is_missing || matches!(self.bearing, LoadOutcome::Saturated { .. }) {
             return EdgeSide::Bad;
         }
         let sure = |margin: &GoalMargin| deviations * margin.error();
-        let mut standing = EdgeSide::Good;
+        let mut side = EdgeSide::Good;
         for margin in self.margins.iter().flatten() {
             if margin.value + sure(margin) < 0.0 {
                 return EdgeSide::Bad;
             }
             if margin.value - sure(margin) < 0.0 {
-                standing = EdgeSide::Undecided;
+                side = EdgeSide::Undecided;
             }
         }
-        standing
+        side
     }
 }
 

@@ -74,9 +74,9 @@ fn a_row_that_may_be_beaten_is_undecided() {
     let answer = answer(query, ["rps", "rps_low", "rps_high", "p99_ms"], &rows);
     assert_eq!((&answer.frontier, &answer.undecided), (&vec![0, 1], &Some(vec![1])));
     assert!(answer.is_undecided(1) && !answer.is_undecided(0));
-    let (name, standing) = answer.columns(&["rps"]).pop().unwrap();
+    let (name, membership) = answer.columns(&["rps"]).pop().unwrap();
     assert_eq!(
-        (name.as_str(), standing.join(" ").as_str()),
-        ("standing", "frontier undecided dominated")
+        (name.as_str(), membership.join(" ").as_str()),
+        ("membership", "frontier undecided dominated")
     );
 }

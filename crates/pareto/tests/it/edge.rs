@@ -30,7 +30,7 @@ fn the_edge_is_interpolated_between_neighbours() {
     let found = between(&levels, &[FigureLimit::at_most(500.0)]);
     assert_eq!((found.load, found.throughput), (exact(6.0), exact(4.9)));
     assert_eq!((found.below, found.breaks.limit, found.breaks.level), (1, 0, 2));
-    assert_eq!((found.breaks.value, found.breaks.excess), (700.0, 0.4));
+    assert_eq!((found.breaks.value, found.breaks.over_limit), (700.0, 0.4));
     assert!(!found.is_open_above && !found.is_open_below);
 }
 
@@ -41,7 +41,7 @@ fn the_limit_that_breaks_first_is_named() {
     // A quarter of the way for the share, three quarters for the latency.
     assert!((found.load.value() - 1.25).abs() < 1e-9);
     assert_eq!(found.breaks.limit, 1);
-    assert!((found.breaks.excess - 0.06 / 0.97).abs() < 1e-9);
+    assert!((found.breaks.over_limit - 0.06 / 0.97).abs() < 1e-9);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn where_none_keeps_the_limits_the_nearest_is_named() {
         panic!()
     };
     assert_eq!((worst.level, worst.limit, worst.value), (1, 0, 612.0));
-    assert!((worst.excess - 0.224).abs() < 1e-9 && !is_within_error);
+    assert!((worst.over_limit - 0.224).abs() < 1e-9 && !is_within_error);
 }
 
 #[test]
@@ -238,7 +238,7 @@ proptest! {
         let Ok(LoadEdge::Between(found)) = edge(&levels, &limits) else { return Ok(()) };
         let (below, above) = (&levels[found.below], &levels[found.breaks.level]);
         prop_assert!(below.load <= found.load.value() && found.load.value() <= above.load);
-        prop_assert!(found.breaks.excess > 0.0);
+        prop_assert!(found.breaks.over_limit > 0.0);
         let single = |load: f64| levels.iter().filter(|level| level.load == load).count() == 1;
         if single(below.load) && single(above.load) {
             let most = below.throughput.value().max(above.throughput.value());

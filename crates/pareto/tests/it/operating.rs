@@ -88,7 +88,7 @@ fn the_nearest_miss_is_named_when_none_is_within() {
     ];
     assert_eq!(
         operating_point(&candidates),
-        OperatingChoice::Unmet { nearest: Some(2), excess: 0.1 }
+        OperatingChoice::Unmet { nearest: Some(2), over_limit: 0.1 }
     );
 }
 
@@ -101,14 +101,14 @@ fn the_worst_miss_counts() {
     ];
     assert_eq!(
         operating_point(&candidates),
-        OperatingChoice::Unmet { nearest: Some(1), excess: 0.5 }
+        OperatingChoice::Unmet { nearest: Some(1), over_limit: 0.5 }
     );
 }
 
 #[test]
 fn an_unknown_value_meets_nothing() {
     let lacking = candidate(9.0, &[at_most(100.0, 500.0), at_most(None, 500.0)]);
-    let nothing = OperatingChoice::Unmet { nearest: None, excess: f64::INFINITY };
+    let nothing = OperatingChoice::Unmet { nearest: None, over_limit: f64::INFINITY };
     assert_eq!(operating_point(std::slice::from_ref(&lacking)), nothing);
     let known = candidate(1.0, &[at_most(100.0, 500.0)]);
     assert_eq!(operating_point(&[lacking, known]), OperatingChoice::Met { index: 1, margin: 0.8 });
@@ -153,7 +153,7 @@ fn merits(candidates: &[OperatingCandidate], choice: OperatingChoice) -> (Option
     let objective = |index: usize| candidates[index].objective;
     match choice {
         OperatingChoice::Met { index, margin } => (Some(objective(index)), margin),
-        OperatingChoice::Unmet { nearest, excess } => (nearest.map(objective), -excess),
+        OperatingChoice::Unmet { nearest, over_limit } => (nearest.map(objective), -over_limit),
         OperatingChoice::NoCandidates => (None, 0.0),
     }
 }
@@ -169,9 +169,9 @@ proptest! {
                 prop_assert!(margin >= 0.0 && meets(&candidates[index]));
                 prop_assert!(met.iter().all(|one| one.objective <= candidates[index].objective));
             }
-            OperatingChoice::Unmet { nearest, excess } => {
-                prop_assert!(met.is_empty() && excess > 0.0);
-                prop_assert_eq!(nearest.is_none(), excess.is_infinite());
+            OperatingChoice::Unmet { nearest, over_limit } => {
+                prop_assert!(met.is_empty() && over_limit > 0.0);
+                prop_assert_eq!(nearest.is_none(), over_limit.is_infinite());
             }
             OperatingChoice::NoCandidates => prop_assert!(candidates.is_empty()),
         }

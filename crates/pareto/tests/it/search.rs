@@ -271,7 +271,7 @@ fn a_standing_takes_more_than_the_error() {
     let at = |value: f64, low: f64, high: f64| {
         let figure = FigureEstimate::new(value, low, high).unwrap();
         let margins = vec![log_margin(figure, Relation::AtMost, 100.0)];
-        Evaluation { load: 1.0, margins, bearing: LoadOutcome::Borne }.standing(0.95)
+        Evaluation { load: 1.0, margins, bearing: LoadOutcome::Borne }.side(0.95)
     };
     assert_eq!(at(80.0, 75.0, 85.0), EdgeSide::Good);
     assert_eq!(at(95.0, 85.0, 110.0), EdgeSide::Undecided);

@@ -37,7 +37,8 @@ pub enum ChecklistItem {
     /// The server's prefix cache supplied what was asked for, and nothing else.
     Caches,
     /// Nothing was measured beyond the speed of light.
-    Light,
+    #[serde(alias = "light")]
+    SpeedOfLight,
 }
 
 impl ChecklistItem {
@@ -55,7 +56,7 @@ fizeau_core::words! {
         Duration = "a minute per level", Hardware = "hardware named", Precision = "precision named",
         Batch = "batch size known and filled", Phases = "prefill and decode measured",
         Client = "client not the bottleneck", Workload = "workload as requested",
-        Caches = "cache hits as requested", Light = "nothing beyond the speed of light",
+        Caches = "cache hits as requested", SpeedOfLight = "nothing beyond the speed of light",
     }
 }
 
@@ -65,7 +66,7 @@ fizeau_core::words! {
         WarmUp = "warm_up", OpenLoop = "open_loop", Tail = "tail", Lengths = "lengths",
         Rates = "rates", Duration = "duration", Hardware = "hardware", Precision = "precision",
         Batch = "batch", Phases = "phases", Client = "client", Workload = "workload",
-        Caches = "caches", Light = "light",
+        Caches = "caches", SpeedOfLight = "speed_of_light",
     }
 }
 
@@ -84,7 +85,7 @@ impl fmt::Display for ChecklistItem {
 /// let required: RequiredChecks = "client,warm-up".parse()?;
 /// assert!(required.contains(ChecklistItem::Client) && required.contains(ChecklistItem::WarmUp));
 /// assert!(!required.contains(ChecklistItem::Tail));
-/// assert!("all".parse::<RequiredChecks>()?.contains(ChecklistItem::Light));
+/// assert!("all".parse::<RequiredChecks>()?.contains(ChecklistItem::SpeedOfLight));
 /// # Ok::<(), fizeau_record::UnknownCheck>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -14,7 +14,9 @@ use super::level::Repeat;
 use super::repeats::by_repeats;
 use super::{CompareError, CompareOptions, UnlikeRuns, level, notes};
 use crate::level::SUMMARY;
-use crate::stored::{DocumentLevels, read_document, read_summary, read_sweep, schema_of};
+use crate::stored::{
+    DocumentLevels, read_document, read_summary, read_sweep, reader_of, schema_of,
+};
 use crate::sweep::SWEEP;
 use crate::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, DocumentFields, FrontierDistance,
@@ -26,7 +28,7 @@ const OF_INTERVALS: &str = "compared by the intervals in the files, not request 
  sharper comparison";
 
 /// The schemas of which figures can be obtained.
-pub(super) const READ: &str = "fizeau.summary/1, fizeau.sweep/1 or fizeau.levels/1";
+pub(super) const READ: &str = "fizeau.summary/2, fizeau.sweep/2 or fizeau.levels/2";
 
 /// Each side against the first.
 pub(super) fn compare(
@@ -47,7 +49,7 @@ pub(super) fn compare(
 }
 
 /// What is printed of levels that belong to no sweep.
-const LEVELS: &str = "fizeau.levels/1";
+const LEVELS: &str = "fizeau.levels/2";
 
 /// The document of a run, or those of several that were asked the same.
 struct Run {
@@ -100,7 +102,7 @@ impl Run {
             false => path.to_path_buf(),
         };
         let name = file.display().to_string();
-        match schema_of(&file)?.as_str() {
+        match reader_of(&schema_of(&file)?) {
             SUMMARY => Ok(Self { name, setup: None, levels: vec![read_summary(&file)?] }),
             SWEEP => {
                 let SweepDocument { setup, levels, version, .. } = read_sweep(&file)?;

@@ -2,18 +2,20 @@
 
 use fizeau_core::{LevelLoad, WarmUp};
 use fizeau_metrics::{LevelSummary, Validity};
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::client::ClientDocument;
 use super::speed::LightDocument;
 use super::{LevelReport, LevelStatus, UntilPreciseDocument};
 use crate::{Checklist, JsonError, LevelTelemetry, RequestedLoad, ShardsReport, UnknownFact};
 
-/// `summary.json` (schema `fizeau.summary/1`): what was measured at one level, and whether to believe it.
+/// `summary.json` (schema `fizeau.summary/2`): what was measured at one level, and whether to believe it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Summary"))]
 pub struct SummaryDocument {
     #[cfg_attr(feature = "schema", schemars(extend("const" = SUMMARY)))]
+    #[serde(deserialize_with = "present_schema")]
     schema: String,
     version: String,
     /// The operating condition.
@@ -59,7 +61,12 @@ pub struct SummaryDocument {
 }
 
 /// The schema of `summary.json`.
-pub(crate) const SUMMARY: &str = "fizeau.summary/1";
+pub(crate) const SUMMARY: &str = "fizeau.summary/2";
+
+/// A document of an earlier schema is read as one of the present.
+fn present_schema<'de, D: Deserializer<'de>>(schema: D) -> Result<String, D::Error> {
+    IgnoredAny::deserialize(schema).map(|_| SUMMARY.to_owned())
+}
 
 const FINISHED: &str = "finished";
 

@@ -167,7 +167,7 @@ impl JudgedLevels<'_> {
         let at =
             self.levels.get(found.level).map_or_else(String::new, |level| level.load.to_string());
         match self.goals.get(found.limit) {
-            Some(goal) if found.excess <= 0.0 => {
+            Some(goal) if found.over_limit <= 0.0 => {
                 let (name, value) = (name(goal), shown(goal, found.value));
                 format!(
                     "{name} at {at}: {value} is within its limit, but not once it is smoothed \
@@ -175,7 +175,7 @@ impl JudgedLevels<'_> {
                 )
             }
             Some(goal) => {
-                let (name, beyond) = (name(goal), percent(found.excess));
+                let (name, beyond) = (name(goal), percent(found.over_limit));
                 let side = if is_upper(goal.comparison) { "over" } else { "short of" };
                 format!("{name} at {at}: {}, {beyond} {side} its limit", shown(goal, found.value))
             }

@@ -3,18 +3,20 @@
 use fizeau_core::{LevelLoad, LoadKind, Nanos};
 use fizeau_metrics::Verdict;
 use fizeau_pareto::{FigureEstimate, SearchEnding};
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
     MoreTime, SearchJudgement, SearchPurpose, SearchReport, SearchTarget, SearchedLevel, TimedLoad,
 };
 use crate::{Checklist, GoalDocument, RunSetup};
 
-/// `search.json` (schema `fizeau.search/1`): the highest load within goals, and how it was found.
+/// `search.json` (schema `fizeau.search/2`): the highest load within goals, and how it was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Search"))]
 pub struct SearchDocument {
     #[cfg_attr(feature = "schema", schemars(extend("const" = SEARCH)))]
+    #[serde(deserialize_with = "present_schema")]
     schema: String,
     version: String,
     /// What was run.
@@ -63,7 +65,12 @@ pub struct SearchDocument {
     pub levels: Vec<SearchedLevelDocument>,
 }
 
-pub(crate) const SEARCH: &str = "fizeau.search/1";
+pub(crate) const SEARCH: &str = "fizeau.search/2";
+
+/// A document of an earlier schema is read as one of the present.
+fn present_schema<'de, D: Deserializer<'de>>(schema: D) -> Result<String, D::Error> {
+    IgnoredAny::deserialize(schema).map(|_| SEARCH.to_owned())
+}
 
 /// What was asked of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -136,7 +143,8 @@ pub struct SearchedLevelDocument {
     /// Its load.
     pub load: LevelLoad,
     /// On which side of the edge it lies: `good`, `bad` or `undecided`.
-    pub standing: String,
+    #[serde(alias = "standing")]
+    pub side: String,
     /// Whether the goals held.
     pub judgement: SearchJudgement,
     /// Whether its queue grew to the end.
@@ -219,7 +227,7 @@ impl SearchReport {
         SearchedLevelDocument {
             purpose: searched.purpose,
             load: level.load,
-            standing: searched.side().to_owned(),
+            side: searched.side_key().to_owned(),
             judgement: searched.judgement,
             saturated: level.is_saturated(),
             verdict: level.validity.verdict,

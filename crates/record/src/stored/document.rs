@@ -20,14 +20,28 @@ struct DocumentHead {
     schema: String,
 }
 
-/// The document of `schema` at `path`.
+/// Schemas whose words were replaced, each with the one that reads it now.
+const EARLIER: [(&str, &str); 5] = [
+    ("fizeau.levels/1", "fizeau.levels/2"),
+    ("fizeau.search/1", "fizeau.search/2"),
+    ("fizeau.summary/1", "fizeau.summary/2"),
+    ("fizeau.sweep/1", "fizeau.sweep/2"),
+    ("fizeau.whatif/1", "fizeau.whatif/2"),
+];
+
+/// The schema that reads a document of the one that is called `name`.
+pub(crate) fn reader_of(name: &str) -> &str {
+    EARLIER.iter().find(|(earlier, _)| *earlier == name).map_or(name, |(_, present)| present)
+}
+
+/// The document of `schema`, or of an earlier version of it, at `path`.
 pub(crate) fn read<T: DeserializeOwned>(
     path: &Path,
     schema: &'static str,
 ) -> Result<T, StoredError> {
     let text = fs::read(path).map_err(StoredError::io(path))?;
     let DocumentHead { schema: found } = parsed(path, &text)?;
-    if found != schema {
+    if reader_of(&found) != schema {
         return Err(StoredError::Schema { path: path.to_path_buf(), found, reads: schema });
     }
     parsed(path, &text)

@@ -2,7 +2,8 @@
 
 use fizeau_core::LevelLoad;
 use fizeau_metrics::Verdict;
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::cost::CostDocument;
 use super::decision::{DecisionDocument, NearestDocument, PointDocument};
@@ -17,11 +18,12 @@ use crate::{
     SpeedOfLightCurve, SummaryDocument, TailLatency,
 };
 
-/// `sweep.json` (schema `fizeau.sweep/1`): levels side by side, and the one to run at.
+/// `sweep.json` (schema `fizeau.sweep/2`): levels side by side, and the one to run at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sweep"))]
 pub struct SweepDocument {
     #[cfg_attr(feature = "schema", schemars(extend("const" = SWEEP)))]
+    #[serde(deserialize_with = "present_schema")]
     schema: String,
     pub(crate) version: String,
     /// What was run.
@@ -69,7 +71,12 @@ pub struct SweepDocument {
 }
 
 /// The schema of `sweep.json`.
-pub(crate) const SWEEP: &str = "fizeau.sweep/1";
+pub(crate) const SWEEP: &str = "fizeau.sweep/2";
+
+/// A document of an earlier schema is read as one of the present.
+fn present_schema<'de, D: Deserializer<'de>>(schema: D) -> Result<String, D::Error> {
+    IgnoredAny::deserialize(schema).map(|_| SWEEP.to_owned())
+}
 
 /// Where more load stops paying.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

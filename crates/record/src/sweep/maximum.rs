@@ -17,7 +17,7 @@ use fizeau_core::LoadKind;
 #[non_exhaustive]
 pub struct HighestLoad {
     /// Where it is, or why it cannot be known. Of slots only whole ones. What breaks beyond it is what was measured there;
-    /// where its excess is not above 0, only the figures evened out over the loads beside it break.
+    /// where it is not over its limit, only the figures evened out over the loads beside it break.
     pub edge: Result<LoadEdge, EdgeError>,
     /// What the ends of the load are, where it lies between tested ones.
     pub bounds: HighestLoadBasis,

@@ -106,7 +106,10 @@ fn a_token_takes_no_energy_of_devices_that_are_not_measured() {
     for deployed in [1, 8] {
         let said = said(&pages, Some(deployed));
         assert_eq!((said.energy, said.joules_per_token), (Some(Joules::new(100.0)), None));
-        assert_eq!(said.findings, [TelemetryFinding::OtherDevices { told: 2, serving: deployed }]);
+        assert_eq!(
+            said.findings,
+            [TelemetryFinding::OtherDevices { reported: 2, serving: deployed }]
+        );
     }
 }
 

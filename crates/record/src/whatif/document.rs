@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 
 use fizeau_core::LevelLoad;
 use fizeau_metrics::Verdict;
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{NotRunReason, VariantLevel, WhatIf, WhatIfVariant, variant_letter};
 use crate::text::slo_words;
 use crate::{Json, JsonError, SweepDocument};
 
-/// `whatif.json` (schema `fizeau.whatif/1`): several configurations side by side.
+/// `whatif.json` (schema `fizeau.whatif/2`): several configurations side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhatIfDocument {
     #[cfg_attr(feature = "schema", schemars(extend("const" = WHAT_IF)))]
+    #[serde(deserialize_with = "present_schema")]
     schema: String,
     version: String,
     /// What all have in common; where they differ null with the reason, so that it need not be a whole [`RunSetup`](crate::RunSetup).
@@ -34,7 +36,12 @@ pub struct WhatIfDocument {
 }
 
 /// The schema of `whatif.json`.
-pub(crate) const WHAT_IF: &str = "fizeau.whatif/1";
+pub(crate) const WHAT_IF: &str = "fizeau.whatif/2";
+
+/// A document of an earlier schema is read as one of the present.
+fn present_schema<'de, D: Deserializer<'de>>(schema: D) -> Result<String, D::Error> {
+    IgnoredAny::deserialize(schema).map(|_| WHAT_IF.to_owned())
+}
 
 /// One configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -18,6 +18,30 @@ fn again<T: DeserializeOwned + Serialize>(path: &Path) -> String {
     serde_json::to_string_pretty(&read).unwrap() + "\n"
 }
 
+/// Documents with words that were replaced since are read as those of the present, which are written in the new words.
+#[test]
+fn the_words_of_earlier_schemas_are_read_as_the_present_ones() {
+    fn same<T: DeserializeOwned + Serialize>(name: &str) {
+        let path = format!("{}/../../fixtures/runs/{name}", env!("CARGO_MANIFEST_DIR"));
+        let present = fs::read_to_string(path).unwrap();
+        let words =
+            [("\"row\": \"speed_of_light\"", "\"row\": \"light\""), ("\"side\":", "\"standing\":")];
+        let schemas =
+            ["search", "summary", "sweep", "whatif"].map(|kind| format!("fizeau.{kind}/"));
+        let earlier = words.iter().fold(present.clone(), |text, (new, old)| text.replace(new, old));
+        let earlier = schemas
+            .iter()
+            .fold(earlier, |text, kind| text.replace(&format!("{kind}2"), &format!("{kind}1")));
+        assert!(earlier.contains("/1\"") && earlier.contains("\"light\""), "{name}");
+        let read: T = serde_json::from_str(&earlier).unwrap();
+        assert_eq!(serde_json::to_string_pretty(&read).unwrap() + "\n", present, "{name}");
+    }
+    same::<SummaryDocument>("bench/summary.json");
+    same::<SweepDocument>("simulated/sweep.json");
+    same::<SearchDocument>("search/search.json");
+    same::<WhatIfDocument>("what-if/whatif.json");
+}
+
 /// All files below `folder`.
 fn below(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {

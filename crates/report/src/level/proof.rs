@@ -12,7 +12,7 @@ impl Shown<'_, LevelReport> {
     /// Who measured, if that was not this client.
     pub(super) fn measured_by(&self) -> Option<String> {
         let tool = self.unseen.as_ref().map(|unseen| plain(unseen.tool()));
-        let nobody = || "nobody: simulated, virtual time".to_owned();
+        let nobody = || "no client: simulated in virtual time".to_owned();
         let by = if self.is_simulated() { Some(nobody()) } else { tool };
         by.map(|by| line("Measured by:", by))
     }

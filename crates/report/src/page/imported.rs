@@ -111,10 +111,10 @@ fn levels(run: &ImportedRun, chart: &ChartRun) -> Table {
     let columns = columns().filter(|column| column.stays && is_known(&column.name));
     let columns: Vec<Column> = columns.collect();
     let row = |level: &ChartLevel| {
-        let (class, standing) = standing(level);
+        let (class, position) = position(level);
         let figures = columns.iter().map(|column| Cell::figure(level.figures.get(&column.name)));
         let cells = std::iter::once(Cell::left(&*level.load)).chain(figures);
-        Row { class, cells: cells.chain([Cell::left(standing)]).collect() }
+        Row { class, cells: cells.chain([Cell::left(position)]).collect() }
     };
     let figures = columns.iter().map(|column| Head::figure(&column.head, column.unit));
     let heads = std::iter::once(Head::words("load")).chain(figures);
@@ -122,14 +122,14 @@ fn levels(run: &ImportedRun, chart: &ChartRun) -> Table {
     if run.levels().iter().any(|level| !level.greatest_for_p99.is_empty()) {
         notes.push("* the greatest of fewer than 100 values.".to_owned());
     }
-    let heads = heads.chain([Head::words("standing")]);
+    let heads = heads.chain([Head::words("position")]);
     let table = Table::new("Levels", heads, chart.levels.iter().map(row)).noting(notes);
     // A page knows one table of levels by its name.
     if chart.name.is_empty() { table.named("levels") } else { table }
 }
 
 /// How a row looks, and how its level stands to the others in words.
-fn standing(level: &ChartLevel) -> (&'static str, String) {
+fn position(level: &ChartLevel) -> (&'static str, String) {
     match (&level.left_out, level.place) {
         (Some(reason), _) => ("dimmed", format!("left out: {reason}")),
         (None, ChartLevelPosition::Frontier) => ("best", "on the frontier".to_owned()),

@@ -109,16 +109,16 @@ fn table(report: &SweepReport, run: &ChartRun, kind: &[usize], nth: usize) -> Ta
     let by_rate = by_rate.is_some_and(|level| level.load.kind() == LoadKind::Rate);
     let (load, unit) = if by_rate { ("asked", "requests/s") } else { ("concurrency", "") };
     // What is to be made of a level is read first: of a wide table the end is out of sight.
-    let mut heads = vec![Head::figure(load, unit), Head::words("standing"), Head::words("verdict")];
+    let mut heads = vec![Head::figure(load, unit), Head::words("position"), Head::words("verdict")];
     heads.extend(columns.iter().map(|column| Head::figure(&column.head, column.unit)));
     heads.push(Head::figure("failed", ""));
     heads.extend(has_light.then(|| Head::figure("speed of light", "%")));
     let row = |(index, chart): (usize, &ChartLevel)| {
         let level = report.levels().get(index)?;
-        let (class, standing) = standing(report, index)?;
-        let standing = Cell { class: "left standing", ..Cell::text(standing) };
+        let (class, position) = position(report, index)?;
+        let position = Cell { class: "left position", ..Cell::text(position) };
         let verdict = Cell { class: "left word", ..Cell::text(chart.verdict) };
-        let mut cells = vec![load_cell(level), standing, verdict];
+        let mut cells = vec![load_cell(level), position, verdict];
         cells.extend(columns.iter().map(|column| Cell::figure(chart.figures.get(&column.name))));
         let failed = level.summary.requests.failed - level.summary.requests.cancelled();
         cells.push(Cell::number(failed as f64, failed.to_string()));
@@ -141,7 +141,7 @@ fn light_cell(level: &ChartLevel) -> Cell {
 }
 
 /// How a row looks, and how its level stands to the others in words.
-fn standing(report: &SweepReport, index: usize) -> Option<(&'static str, String)> {
+fn position(report: &SweepReport, index: usize) -> Option<(&'static str, String)> {
     Some(match report.places().get(index)? {
         FrontierPosition::Frontier if report.operating_point().level() == Some(index) => {
             ("chosen", "operating point".to_owned())
@@ -272,10 +272,10 @@ fn windows(report: &SweepReport) -> Option<Table> {
         }
     };
     let heads = heads.map(|(head, unit)| Head::figure(head, unit));
-    Table::new("Steady parts", heads, sent.map(row))
+    Table::new("Steady state", heads, sent.map(row))
         .noting([
-            "The steady part of each level, or the part that was asked for. The table of levels \
-         covers the whole.",
+            "The steady state of each level, or the window that was asked for. The table of levels covers the \
+         whole run.",
         ])
         .unless_empty()
 }

@@ -135,15 +135,15 @@ impl Shown<'_, SweepReport> {
         let load = self.load_of(found.level);
         let Some(goal) = goal else { return format!("the queue grew to the end, at {load}") };
         let value = measured(goal, found.value, self.goal_interval(goal, found.level));
-        if found.excess <= 0.0 {
+        if found.over_limit <= 0.0 {
             let goal = goal.describe();
             return format!(
                 "{goal} breaks first: {value} at {load} is within it, but not once it is \
                  smoothed over the neighbouring loads"
             );
         }
-        let (goal, excess) = (goal.describe(), percent(found.excess));
-        format!("{goal} breaks first: {value} at {load}, {excess} beyond")
+        let (goal, over_limit) = (goal.describe(), percent(found.over_limit));
+        format!("{goal} breaks first: {value} at {load}, {over_limit} beyond")
     }
 
     fn uneven(&self, goal: Option<&Goal>, found: &MonotoneDeparture) -> String {

@@ -20,7 +20,7 @@ fn parsed(level: &LevelReport) -> Value {
 #[test]
 fn the_summary_has_the_schemas_parts() {
     let json = parsed(&sample::level(64));
-    assert_eq!(json["schema"], "fizeau.summary/1");
+    assert_eq!(json["schema"], "fizeau.summary/2");
     assert_eq!(json["load"], json!({"concurrency": 64}));
     assert_eq!(json["status"], "finished");
     assert_eq!(json["validity"]["verdict"], "suspect");

@@ -217,7 +217,7 @@ fn it_says_all_that_it_must() {
         "What would other tools have reported?",
         "inter_token_latency.avg",
         "Percentiles of each latency",
-        "Steady parts",
+        "Steady state",
         "How far from the speed of light?",
         "Goals p99 ttft<150ms, p99 e2el<600ms",
         "Each level in full",
@@ -286,7 +286,7 @@ fn what_to_make_of_a_level_stands_right_after_its_load() {
     let page = read(&Shown(&sample::sweep()).page());
     let (_, table) = page.split_once("data-name=\"levels\">").unwrap();
     let heads: Vec<&str> = table.split("<th scope=\"col\"").skip(1).take(3).collect();
-    for (head, name) in heads.iter().zip(["concurrency", "standing", "verdict"]) {
+    for (head, name) in heads.iter().zip(["concurrency", "position", "verdict"]) {
         assert!(head.contains(name), "{head}");
     }
 }

@@ -255,12 +255,12 @@ fn without_a_goal_or_a_level_there_is_no_operating_point() {
 #[test]
 fn the_file_has_the_schemas_parts() {
     let json = parsed(&sample::sweep());
-    assert_eq!(json["schema"], "fizeau.sweep/1");
+    assert_eq!(json["schema"], "fizeau.sweep/2");
     assert_eq!(json["setup"]["engine"]["kind"], "simulated");
     assert_eq!(json["slo"], "p99 ttft<150ms, p99 e2el<600ms");
     let levels = json["levels"].as_array().unwrap();
     assert_eq!(levels.len(), 8);
-    assert!(levels.iter().all(|level| level["schema"] == "fizeau.summary/1"));
+    assert!(levels.iter().all(|level| level["schema"] == "fizeau.summary/2"));
     assert_eq!(levels[7]["dominated_by"], 5);
     assert_eq!(levels[0]["on_frontier"], true);
     assert!(levels[0]["dominated_by"].is_null());

@@ -99,9 +99,9 @@ fn the_text_fits_eighty_columns_and_says_what_cannot_run() {
 #[test]
 fn the_file_has_each_configuration_with_its_reasons() {
     let json: serde_json::Value = serde_json::from_str(&report().to_json().unwrap()).unwrap();
-    assert_eq!(json["schema"], "fizeau.whatif/1");
+    assert_eq!(json["schema"], "fizeau.whatif/2");
     assert_eq!(json["variants"][1]["devices"], 2);
-    assert_eq!(json["variants"][1]["sweep"]["schema"], "fizeau.sweep/1");
+    assert_eq!(json["variants"][1]["sweep"]["schema"], "fizeau.sweep/2");
     assert!(json["variants"][3]["sweep"].is_null());
     assert!(json["variants"][3]["sweep_reason"].as_str().unwrap().contains("6 heads"));
     assert!(json["variants"][2]["operating_point_reason"].as_str().unwrap().starts_with("none"));

@@ -39,7 +39,8 @@ pub enum FleetFinding {
         why: String,
     },
     /// The page came, and does not say what is needed.
-    Untold {
+    #[serde(alias = "untold")]
+    NotReported {
         /// Whose.
         address: String,
         /// What is wrong with it.
@@ -62,7 +63,8 @@ pub enum FleetFinding {
     /// Exporters tell of other devices than those that serve.
     OtherDevices {
         /// How many they tell of.
-        told: u64,
+        #[serde(alias = "told")]
+        reported: u64,
         /// How many serve.
         serving: u64,
     },
@@ -112,7 +114,7 @@ impl fmt::Display for FleetFinding {
             Self::Gap { address, missing, why } => {
                 write!(f, "{address}: {} did not come: {why}", Pages((*missing).into()))
             }
-            Self::Untold { address, why } => write!(f, "{address}: {why}"),
+            Self::NotReported { address, why } => write!(f, "{address}: {why}"),
             Self::CutShort { address, pages } => {
                 write!(
                     f,
@@ -124,9 +126,9 @@ impl fmt::Display for FleetFinding {
                 f,
                 "{address}: its pages name more series than are kept; {values} values were left out"
             ),
-            Self::OtherDevices { told, serving } => write!(
+            Self::OtherDevices { reported, serving } => write!(
                 f,
-                "exporters tell of {told} devices, and {serving} serve: no energy a token can be told"
+                "exporters tell of {reported} devices, and {serving} serve: no energy a token can be told"
             ),
             Self::Restarted { address, times: 1 } => {
                 write!(f, "{address}: counters began anew: the server was restarted")

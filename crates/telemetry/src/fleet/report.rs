@@ -8,7 +8,7 @@ use crate::assessment::ServingAssessment;
 use crate::steps::StepsAssessment;
 use crate::vocabulary::Exporter;
 
-/// What a fleet does now, and what its devices could do: `fizeau.watch/1`.
+/// What a fleet does now, and what its devices could do: `fizeau.watch/2`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -77,7 +77,7 @@ pub struct ReplicaReport {
 
 impl FleetReport {
     /// The name and version of this document.
-    pub const SCHEMA: &'static str = "fizeau.watch/1";
+    pub const SCHEMA: &'static str = "fizeau.watch/2";
 
     /// How many replicas tell.
     #[must_use]

@@ -135,7 +135,7 @@ impl FleetWatch {
                         replica.assessment = Some(assessment);
                         servers.push(server);
                     }
-                    Err(error) => findings.push(FleetFinding::Untold {
+                    Err(error) => findings.push(FleetFinding::NotReported {
                         address: address.clone(),
                         why: error.to_string(),
                     }),
@@ -268,7 +268,7 @@ impl FleetWatch {
         let told = device_count(&devices) as u64;
         let serving = fleet.map(|fleet| fleet.devices).filter(|_| told > 0)?;
         if told != serving {
-            findings.push(FleetFinding::OtherDevices { told, serving });
+            findings.push(FleetFinding::OtherDevices { reported: told, serving });
         }
         let tokens = fleet.map(|fleet| {
             let seconds = window.length().as_secs_f64();

@@ -180,7 +180,11 @@ impl PageSource {
                 FetchErrorKind::TooSlow { limit }
             }
             error => {
-                let text = self.url.scrubbed(&error.to_string());
+                let text = match error {
+                    ureq::Error::Io(error) => error.to_string(),
+                    error => error.to_string(),
+                };
+                let text = self.url.scrubbed(&text);
                 FetchErrorKind::Connection(self.settings.scrubbed(&text))
             }
         }

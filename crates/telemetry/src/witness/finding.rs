@@ -58,7 +58,8 @@ pub enum TelemetryFinding {
         /// How many.
         missing: u32,
         /// How many did.
-        came: u32,
+        #[serde(alias = "came")]
+        answered: u32,
     },
     /// No page came between the warm-up and the first request, so that nothing that is counted is told of the level.
     NoPageBefore {
@@ -95,7 +96,8 @@ pub enum TelemetryFinding {
     /// The pages tell of other devices than those that serve, so that energy is not that of the server.
     OtherDevices {
         /// How many the pages tell of.
-        told: u64,
+        #[serde(alias = "told")]
+        reported: u64,
         /// How many serve.
         serving: u64,
     },
@@ -160,10 +162,10 @@ impl fmt::Display for TelemetryFinding {
                 f,
                 "counters began anew {times} times: the server was restarted, and what it counted just before is lost"
             ),
-            Self::PagesMissing { missing, came } => write!(
+            Self::PagesMissing { missing, answered } => write!(
                 f,
                 "{missing} of {} pages of metrics did not come; gauges do not say what was then",
-                missing.saturating_add(*came)
+                missing.saturating_add(*answered)
             ),
             Self::NoPageBefore { address } => write!(
                 f,
@@ -181,9 +183,9 @@ impl fmt::Display for TelemetryFinding {
                 write!(f, "requests were preempted {times} times")?;
                 kv_peak.map_or(Ok(()), |peak| write!(f, ", with the KV cache {:.0} % full", peak * 100.0))
             }
-            Self::OtherDevices { told, serving } => write!(
+            Self::OtherDevices { reported, serving } => write!(
                 f,
-                "pages tell of {told} devices, and {serving} serve: which of them took the energy of a token is not known"
+                "pages tell of {reported} devices, and {serving} serve: which of them took the energy of a token is not known"
             ),
             Self::RequestsDiffer { latency, client, server } => write!(
                 f,
@@ -230,8 +232,8 @@ pub fn findings(
         found.push(TelemetryFinding::Restarted { times: server.resets() });
     }
     if server.missing_pages > 0 {
-        let (missing, came) = (server.missing_pages, server.pages);
-        found.push(TelemetryFinding::PagesMissing { missing, came });
+        let (missing, answered) = (server.missing_pages, server.pages);
+        found.push(TelemetryFinding::PagesMissing { missing, answered });
     }
     let times = server.preemptions.as_ref().map_or(0.0, |told| told.figure.delta.round());
     if times >= 1.0 {
@@ -269,7 +271,7 @@ impl TelemetryFinding {
     #[must_use]
     pub fn other_devices(devices: &[DeviceWindow], serving: u64) -> Option<Self> {
         let told = device_count(devices) as u64;
-        (told > 0 && told != serving).then_some(Self::OtherDevices { told, serving })
+        (told > 0 && told != serving).then_some(Self::OtherDevices { reported: told, serving })
     }
 }
 

@@ -19,7 +19,8 @@ pub enum PageTrouble {
         /// How many.
         missing: u64,
         /// How many did.
-        came: u64,
+        #[serde(alias = "came")]
+        answered: u64,
         /// Why the last of them did not.
         why: String,
     },
@@ -55,7 +56,8 @@ pub enum PageTrouble {
     /// No name on the page is known.
     Unknown,
     /// The page of an engine does not say what it should.
-    Untold {
+    #[serde(alias = "untold")]
+    NotReported {
         /// Whose page it is.
         exporter: Exporter,
         /// What is missing.
@@ -82,7 +84,7 @@ impl PageTrouble {
             duplicates.map(|(lines, first)| Self::Duplicates { lines, first }),
             unreadable.map(|(lines, first)| Self::Unreadable { lines, first }),
             some(history.left_out()).map(|values| Self::LeftOut { values }),
-            untold(history),
+            not_reported(history),
         ];
         all.into_iter().flatten().collect()
     }
@@ -96,12 +98,12 @@ fn missing(history: &History, window: Window) -> Option<PageTrouble> {
     let is_within = |at: fizeau_core::Stamp| window.from <= at && at <= window.to;
     let failed = || history.failures().iter().filter(|failure| is_within(failure.fetch.asked));
     let why = failed().next_back()?.why.to_string();
-    let came = history.fetches().filter(|fetch| is_within(fetch.asked)).count() as u64;
-    Some(PageTrouble::Missing { missing: failed().count() as u64, came, why })
+    let answered = history.fetches().filter(|fetch| is_within(fetch.asked)).count() as u64;
+    Some(PageTrouble::Missing { missing: failed().count() as u64, answered, why })
 }
 
 /// Names change from version to version: what a page is wanted for may stand there under another.
-fn untold(history: &History) -> Option<PageTrouble> {
+fn not_reported(history: &History) -> Option<PageTrouble> {
     history.fetches().next()?;
     let Some(exporter) = Exporter::of_history(history) else { return Some(PageTrouble::Unknown) };
     let wanted = Meaning::GenerationTokens;
@@ -110,16 +112,16 @@ fn untold(history: &History) -> Option<PageTrouble> {
         && (exporter != Exporter::Dynamo || Exporter::is_front_end(history));
     let is_told = |metric: &str| meaning_of(metric).is_some_and(|entry| entry.meaning == wanted);
     (counts && !history.metrics().into_iter().any(is_told))
-        .then(|| PageTrouble::Untold { exporter, what: wanted.words().to_owned() })
+        .then(|| PageTrouble::NotReported { exporter, what: wanted.words().to_owned() })
 }
 
 impl fmt::Display for PageTrouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing { missing, came, why } => write!(
+            Self::Missing { missing, answered, why } => write!(
                 f,
                 "{missing} of {} pages did not come, and nothing is said of that time: {why}",
-                missing.saturating_add(*came)
+                missing.saturating_add(*answered)
             ),
             Self::CutShort { pages } => {
                 write!(f, "pages that stopped half way: {pages}; what was behind that is missing")
@@ -140,7 +142,7 @@ impl fmt::Display for PageTrouble {
             Self::Unknown => f.write_str(
                 "no name on this page is known: it is of no engine and of no exporter of devices, or its names have changed",
             ),
-            Self::Untold { exporter, what } => {
+            Self::NotReported { exporter, what } => {
                 write!(f, "the page of {} tells no {what} by a name that is known", exporter.name())
             }
         }

@@ -107,7 +107,8 @@ struct BreakDocument {
     goal: String,
     level: usize,
     value: f64,
-    excess: f64,
+    #[serde(alias = "excess")]
+    over_limit: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -258,8 +259,8 @@ fn no_highest(within: &GoalDecision) -> String {
 }
 
 fn broken(within: &GoalDecision, found: &LimitBreak) -> BreakDocument {
-    let LimitBreak { limit, level, value, excess } = *found;
-    BreakDocument { goal: goal_text(within, limit), level, value, excess }
+    let LimitBreak { limit, level, value, over_limit } = *found;
+    BreakDocument { goal: goal_text(within, limit), level, value, over_limit }
 }
 
 fn departure(within: &GoalDecision, goal: usize, found: &MonotoneDeparture) -> DepartureDocument {

@@ -80,15 +80,15 @@ fn caches_and_the_speed_of_light() {
             Unknown,
             "the server does not report them",
         ),
-        (ChecklistItem::Light, |_| {}, Pass, "nothing is beyond it; the nearest is 51 %"),
+        (ChecklistItem::SpeedOfLight, |_| {}, Pass, "nothing is beyond it; the nearest is 51 %"),
         (
-            ChecklistItem::Light,
+            ChecklistItem::SpeedOfLight,
             |run| run.1[0].speed_of_light = crate::light::faster(8, 4).speed_of_light,
             Fail,
             "times better than the bound allows (at 10 requests/s)",
         ),
         (
-            ChecklistItem::Light,
+            ChecklistItem::SpeedOfLight,
             |run| {
                 let reason = "no model was given".to_owned();
                 run.1[0].speed_of_light = SpeedOfLight::Absent { reason };
