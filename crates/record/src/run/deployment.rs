@@ -130,12 +130,14 @@ impl DeploymentRecord {
         }
         if let Some(weights) = chosen(self.weights.as_deref()) {
             let choice: Result<WeightChoice, _> = weights.parse();
-            let choice = choice.map_err(|error| DeployError(format!("the format of the weights: {error}")))?;
+            let choice = choice
+                .map_err(|error| DeployError(format!("the format of the weights: {error}")))?;
             model = model.with_weights(&choice);
         }
         if let Some(kv) = chosen(self.kv.as_deref()) {
             let format: Result<Format, _> = kv.parse();
-            let format = format.map_err(|error| DeployError(format!("the format of the KV cache: {error}")))?;
+            let format = format
+                .map_err(|error| DeployError(format!("the format of the KV cache: {error}")))?;
             model = model.with_kv_cache(format);
         }
         Ok(model)
