@@ -6,7 +6,8 @@ use fizeau::interop::with_details;
 use fizeau::record::{RunFolder, SweepReport};
 use fizeau::report::Shown;
 
-use crate::exit::{Fail, Named};
+use crate::commands::shared::folder;
+use crate::exit::Fail;
 
 /// Its name in a run's folder.
 pub(crate) const PAGE: &str = "report.html";
@@ -35,7 +36,7 @@ impl PageLocation {
     pub(super) fn write(&self, page: &str) -> Result<Option<PathBuf>, Fail> {
         match self {
             Self::Named(path) => {
-                std::fs::write(path, page).named(&format!("--html {}", path.display()))?;
+                folder::write("--html", path, page)?;
                 Ok(Some(path.clone()))
             }
             Self::Usual(path) => Ok(match std::fs::write(path, page) {
