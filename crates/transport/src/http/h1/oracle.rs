@@ -131,6 +131,52 @@ fn reply() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// What a reply comes to whose body in chunks is this.
+fn in_chunks(body: &str) -> Result<Option<OracleReading>, String> {
+    ours(&[b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", body.as_bytes()])
+}
+
+#[test]
+fn extensions_of_a_chunk_and_trailers_are_passed_over_up_to_64_kib() {
+    let most = 64 << 10;
+    let extension = |length| format!(";{}\r\n", "x".repeat(length));
+    // Each chunk may have as many; all trailers together.
+    let chunks = |length| format!("1{e}a\r\n1{e}b\r\n0{e}", e = extension(length));
+    let trailers = |length: usize| format!("0\r\na:b\r\nc:{}\r\n\r\n", "x".repeat(length - 5));
+    for (body, content) in [(chunks(most) + "\r\n", "ab"), (trailers(most), "")] {
+        let seen = in_chunks(&body).unwrap().unwrap();
+        assert_eq!((seen.is_whole, &*seen.body, seen.rest.len()), (true, content.as_bytes(), 0));
+    }
+    for body in [chunks(most + 1), trailers(most + 1)] {
+        assert!(in_chunks(&body).unwrap_err().contains("more than 65536 bytes"));
+    }
+}
+
+#[test]
+fn a_size_has_64_bits() {
+    for size in ["ffffffffffffffff", "FFFFFFFFFFFFFFFF", "0000ffffffffffffffff", "8000000"] {
+        let seen = in_chunks(&format!("{size}\r\nabc")).unwrap().unwrap();
+        assert_eq!((seen.is_whole, &*seen.body), (false, &b"abc"[..]), "{size}");
+    }
+    for size in ["10000000000000000", "fffffffffffffffff"] {
+        assert_eq!(in_chunks(&format!("{size}\r\n")), Err("a chunk's size exceeds 64 bits".into()));
+    }
+    for body in [
+        "\r\n",
+        "g\r\n",
+        ";a\r\n",
+        " 1\r\n",
+        "1\n",
+        "1\rx",
+        "1 2\r\n",
+        "1\r\na\n",
+        "1\r\nab\r\n",
+        "0\r\n\n",
+    ] {
+        assert!(in_chunks(body).is_err(), "{body:?}");
+    }
+}
+
 fn cut<'b>(bytes: &'b [u8], at: &[Index]) -> Vec<&'b [u8]> {
     let mut at: Vec<usize> = at.iter().map(|at| at.index(bytes.len() + 1)).collect();
     at.extend([0, bytes.len()]);
