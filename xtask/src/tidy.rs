@@ -26,7 +26,7 @@ use crate::process;
 /// One check: what it is called, and what it finds.
 type Check = (&'static str, fn(&Repo) -> Vec<Finding>);
 
-const CHECKS: [Check; 18] = [
+const CHECKS: [Check; 19] = [
     ("layers: crates depend downwards", layering),
     ("layers: external packages are the allowed ones", layers::externals),
     ("licences: of every package in the graph", licences::packages),
@@ -37,6 +37,7 @@ const CHECKS: [Check; 18] = [
     ("sources: files are short", sources::short),
     ("sources: nothing left over", sources::leftovers),
     ("sources: no paths of one machine", sources::machine_paths),
+    ("sources: a package has the files of its code", sources::packaged),
     ("sources: no circle among the modules of a crate", circles::none),
     ("sources: libraries name no flag", flags::none),
     ("sources: public items are announced", public::announced),

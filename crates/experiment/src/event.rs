@@ -251,7 +251,8 @@ pub trait Watcher {
     }
 }
 
-/// Keeps what the tapes of each level show beside its figures, for pages and pictures.
+/// Keeps what the tapes of each level show beside its figures, for pages and pictures: some 100 kB a level. Where a run has a folder, it may be
+/// read from there at the end instead (`with_details` of `fizeau-interop`).
 #[derive(Debug)]
 pub struct DetailWatcher<T> {
     tally: T,

@@ -3,12 +3,10 @@
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{
-    DetailWatcher, Experiment, LoadedModel, PromptSalt, SweepLoads, SweepRates, SystemUnderTest,
-    WorkloadSpec,
+    Experiment, LoadedModel, PromptSalt, SweepLoads, SweepRates, SystemUnderTest, WorkloadSpec,
 };
 use fizeau::harness::{Cancel, Rig, SelfWatch};
-use fizeau::interop::DetailTally;
-use fizeau::metrics::GoodputGoals;
+use fizeau::interop::with_details;
 use fizeau::record::{DeploymentRecord, ReferenceFiles, RunFolder, SpeedOfLightReference};
 use fizeau::report::Shown;
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
@@ -35,9 +33,9 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         .workload(workload)
         .slo("p99 ttft<500ms, p99 tpot<20ms".parse()?)
         .folder(&folder);
-    // What the page shows of the tapes themselves.
-    let mut details = DetailWatcher::<DetailTally>::new(&GoodputGoals::NONE);
-    let report = time.block_on(experiment.run_with(rig, &mut details))??;
+    let report = time.block_on(experiment.run_with(rig, &mut ()))??;
+    // What the page shows of the tapes themselves is read from the folder.
+    let report = with_details(&folder, report)?;
     RunFolder::again(&folder).write_text("report.html", &Shown(&report).page())?;
     println!("{:?}: {}", report.operating_point(), folder.display());
     Ok(())

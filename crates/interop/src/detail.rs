@@ -1,8 +1,13 @@
 //! What the tapes of a level show beside its figures, for pages and pictures.
 
+use std::path::Path;
+
 use fizeau_core::Tape;
 use fizeau_metrics::{GoodputGoals, LevelSummary, ShapeTally};
-use fizeau_record::{LevelDetail, LevelDetailTally};
+use fizeau_record::{
+    LevelDetail, LevelDetailTally, LevelReport, RunReader, StoredError, StoredLevelContext,
+    StoredRun, SweepReport,
+};
 
 use crate::peers::{PeerSettings, PeerTally};
 
@@ -65,4 +70,33 @@ impl LevelDetailTally for DetailTally {
         };
         LevelDetail { shape: self.shape.shape(), peers }
     }
+}
+
+/// The same report, whose levels have what pages and pictures show of their tapes: of those that have it not it is read from the run's
+/// `folder`, so that nobody needs to hold it while the run goes on.
+///
+/// # Errors
+/// If a file of the folder cannot be read or is not understood.
+pub fn with_details(folder: &Path, report: SweepReport) -> Result<SweepReport, StoredError> {
+    if report.levels().iter().all(|level| level.detail.is_some()) {
+        return Ok(report);
+    }
+    let run = StoredRun::open(folder)?;
+    let reader = RunReader::new(&run, None)?;
+    report.with_details(|level| detail_of(&reader, level))
+}
+
+/// That of a level as it was measured; none where the run has no tapes of it.
+fn detail_of(
+    reader: &RunReader<'_>,
+    level: &LevelReport,
+) -> Result<Option<LevelDetail>, StoredError> {
+    let name = level.folder.as_deref().unwrap_or_default();
+    let Some(stored) = reader.run().levels().iter().find(|stored| stored.name() == name) else {
+        return Ok(None);
+    };
+    let mut tally = DetailTally::default();
+    stored.each_tape(|tape| tally.add(&tape))?;
+    let context = StoredLevelContext::read(reader.run(), stored)?;
+    Ok(Some(tally.finish(&level.summary, reader.goals(), context.cap)))
 }

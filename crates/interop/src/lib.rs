@@ -39,7 +39,7 @@ mod source;
 mod table;
 mod vllm;
 
-pub use detail::DetailTally;
+pub use detail::{DetailTally, with_details};
 pub use files::{ImportError, ImportedFiles};
 pub use foreign::{
     ExportLevel, ExportWriteError, ExportedFile, ForeignError, ForeignFile, ForeignFormat,

@@ -31,7 +31,7 @@ pub use unmeasured::Unmeasured;
 use crate::goal::{GoalResult, GoalSource};
 use crate::text::number;
 use crate::{
-    Checklist, EngineRecord, ImportUnknowns, LatencyBasis, LevelReport, RunSetup,
+    Checklist, EngineRecord, ImportUnknowns, LatencyBasis, LevelDetail, LevelReport, RunSetup,
     SpeedOfLightCurve, TailLatency, UnknownFact, UntilPrecise,
 };
 
@@ -110,6 +110,20 @@ impl SweepReport {
     #[must_use]
     pub fn with_curve(self, curve: Option<SpeedOfLightCurve>) -> Self {
         Self { curve, ..self }
+    }
+
+    /// The same, with what `read` gives of the tapes of each level that has no [detail](LevelReport::detail).
+    ///
+    /// # Errors
+    /// The first of `read`.
+    pub fn with_details<E>(
+        mut self,
+        mut read: impl FnMut(&LevelReport) -> Result<Option<LevelDetail>, E>,
+    ) -> Result<Self, E> {
+        for level in self.levels.iter_mut().filter(|level| level.detail.is_none()) {
+            level.detail = read(level)?.map(Box::new);
+        }
+        Ok(self)
     }
 
     /// The same, with what an hour of one device costs.

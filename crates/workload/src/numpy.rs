@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// What numpy itself drew; `fixtures/workload/make_numpy_goldens.py` wrote it down.
+    /// What numpy itself drew; `tests/goldens/make_numpy_goldens.py` wrote it down.
     #[derive(Deserialize)]
     struct Goldens {
         generators: Vec<Golden>,
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn integers_are_those_of_numpy() {
-        let file = include_str!("../../../fixtures/workload/numpy_goldens.json");
+        let file = include_str!("../tests/goldens/numpy_goldens.json");
         let goldens: Goldens = serde_json::from_str(file).unwrap();
         let mut compared = 0;
         for golden in goldens.generators {

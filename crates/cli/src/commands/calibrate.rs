@@ -1,18 +1,18 @@
 //! `fizeau calibrate`: the constants of a live engine, from the few loads that tell the most of them.
 
-use std::fs;
-
 use fizeau::experiment::{
-    EngineCalibration, EngineCalibrationSettings, Experiment, ReferenceSpec, RunEvent, Watcher,
+    EngineCalibration, EngineCalibrationSettings, Experiment, InputField, ReferenceSpec, RunEvent,
+    Watcher,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::{EngineRecord, SpeedOfLightReference};
 use fizeau::report::{EngineCalibrationRow, EngineCalibrationView};
 
-use crate::args::CalibrateArgs;
+use crate::args::{CalibrateArgs, refusal};
+use crate::commands::shared::folder::ResultFile;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::{client, endpoint, folder, opening, speed, workload};
-use crate::exit::{Exit, Fail, Named};
+use crate::commands::shared::{client, endpoint, folder, opening, speed};
+use crate::exit::{Exit, Fail};
 use crate::terminal::progress::{Progress, Title};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
@@ -24,6 +24,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     let mut settings = EngineCalibrationSettings::default();
     settings.engine.clone_from(&args.engine);
     (settings.budget, settings.max_context) = (args.budget, args.max_context);
+    let out = ResultFile::prepare("--out", &args.out)?;
     let (cancel, origin) = (Cancel::new(), folder::origin());
     let by_default = || folder::by_default(origin.started, "calibrate");
     let folder = args.out_dir.clone().unwrap_or_else(by_default);
@@ -42,11 +43,16 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     interrupt::listen(cancel.clone())?;
     let calibrated = runtime::single()?.block_on(experiment.run(&mut watcher));
     drop(watcher);
-    let calibrated = calibrated.map_err(workload::refused("--base-url"))?;
-    let flag = format!("--out {}", args.out.display());
-    fs::write(&args.out, calibrated.fit.calibration.to_json()).named(&flag)?;
+    let calibrated = calibrated.map_err(|error| {
+        refusal::of_experiment(error, |field| match field {
+            InputField::Out => "--out-dir".to_owned(),
+            field => refusal::flag(field),
+        })
+    })?;
     show(args, &calibrated)?;
-    say(format!("\nRuns: {}\nWritten to {}", folder.display(), args.out.display()))?;
+    say(format!("\nRuns: {}", folder.display()))?;
+    out.write(&calibrated.fit.calibration.to_json())?;
+    say(format!("Written to {}", args.out.display()))?;
     Ok(Exit::of(&cancel, false))
 }
 

@@ -17,10 +17,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
     let report = ComparisonReport::of_sides(&sides, &options(args)?).map_err(refused)?;
     show(args, &report)?;
     if let Some(path) = &args.out {
-        write(path, &report.to_json().map_err(Fail::broken)?)?;
+        write("--out", path, &report.to_json().map_err(Fail::broken)?)?;
     }
     if let Some(path) = &args.junit {
-        write(path, &Shown(&report).junit())?;
+        write("--junit", path, &Shown(&report).junit())?;
     }
     let fails = args.decision.fails_on_regression();
     Ok(Exit::missed(fails && !report.passes()))

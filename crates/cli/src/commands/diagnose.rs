@@ -25,11 +25,12 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
     let diagnosed = Diagnosed::new(&read.levels, system).with_probe(probed.as_ref());
     let document = diagnosed.diagnose(reference.model_name());
     if let Some(path) = &args.html {
-        write(path, &Shown(&document).page())?;
+        write("--html", path, &Shown(&document).page())?;
     }
     if let Some(path) = &args.svg {
         let svg = Shown(&document).svg();
-        write(path, &svg.ok_or_else(|| usage!("--svg: no level has anything to explain"))?)?;
+        let svg = svg.ok_or_else(|| usage!("--svg: no level has anything to explain"))?;
+        write("--svg", path, &svg)?;
     }
     if args.json {
         say(document.to_json().map_err(Fail::broken)?.trim_end())?;

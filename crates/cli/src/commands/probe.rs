@@ -17,6 +17,7 @@ use fizeau::transport::MonotonicClock;
 use crate::args::{
     ComparedArgs, DeviceArg, FleetArgs, MachineProbeArgs, ProbeCommand, VerbosityArgs,
 };
+use crate::commands::shared::folder;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{pretty, say, say_either};
 use crate::terminal::{interrupt, screen};
@@ -31,7 +32,8 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
         Some(ProbeCommand::Show(args)) => {
             let document = read(&args.results)?;
             if let Some(path) = &args.html {
-                write(path, &Shown(&document).page())?;
+                folder::write("--html", path, &Shown(&document).page())?;
+                tell_written(path);
             }
             if let Some(folder) = &args.svg {
                 charts(&document, folder)?;
@@ -51,7 +53,7 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let trials = trials(args, &backend)?;
     let (host, devices) = (backend.host(), backend.devices());
     let folder = args.out.as_ref().map(|out| ProbeFolder::create(out, &host, &devices));
-    let mut kept = KeptMeasurements::new(folder.transpose().map_err(Fail::usage)?);
+    let mut kept = KeptMeasurements::new(folder.transpose().named("--out")?);
     let (clock, cancel) = (MonotonicClock::new(), Cancel::new());
     interrupt::listen(cancel.clone())?;
     let seconds = args.seconds.saturating_mul(if args.thorough { THOROUGH } else { 1 });
@@ -87,7 +89,7 @@ fn import(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let document = specified(document, sheet.as_ref());
     let created =
         args.out.as_ref().map(|out| ProbeFolder::create(out, &document.host, &document.devices));
-    let folder = created.transpose().map_err(Fail::usage)?;
+    let folder = created.transpose().named("--out")?;
     show(&document, args.json, args.output)?;
     if let Some(mut folder) = folder {
         for row in &document.rows {
@@ -121,25 +123,29 @@ fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
     for file in folder.finish(document).map_err(Fail::broken)? {
         tell!("written: {}", file.display());
     }
-    write(&page, &Shown(document).page())
+    let written = std::fs::write(&page, Shown(document).page());
+    written.map_err(|error| broken!("{}: {error}", page.display()))?;
+    tell_written(&page);
+    Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Fail> {
-    let written = std::fs::write(path, text);
-    written.map_err(|error| broken!("{}: {error}", path.display()))?;
+fn tell_written(path: &Path) {
     tell!("written: {}", path.display());
-    Ok(())
 }
 
 #[cfg(feature = "pictures")]
 fn charts(document: &ProbeDocument, folder: &Path) -> Result<(), Fail> {
-    let created = std::fs::create_dir_all(folder);
-    created.map_err(|error| broken!("{}: {error}", folder.display()))?;
+    std::fs::create_dir_all(folder).named(&format!("--svg {}", folder.display()))?;
     let charts = Shown(document).charts();
     if charts.is_empty() {
         tell!("note: no row is of a curve that a chart shows");
     }
-    charts.iter().try_for_each(|(name, svg)| write(&folder.join(format!("{name}.svg")), svg))
+    charts.iter().try_for_each(|(name, svg)| {
+        let path = folder.join(format!("{name}.svg"));
+        folder::write("--svg", &path, svg)?;
+        tell_written(&path);
+        Ok(())
+    })
 }
 
 #[cfg(not(feature = "pictures"))]
@@ -201,7 +207,8 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     let machines = args.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
     let table = FleetTable::of(&machines);
     if let Some(path) = &args.html {
-        write(path, &Shown(&table).page())?;
+        folder::write("--html", path, &Shown(&table).page())?;
+        tell_written(path);
     }
     say_either(args.json, || pretty(&table), || Shown(&table).text())?;
     let Some(share) = args.fail_below else { return Ok(Exit::Good) };

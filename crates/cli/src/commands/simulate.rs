@@ -4,13 +4,11 @@ use std::path::PathBuf;
 
 use fizeau::core::Tokens;
 use fizeau::experiment::{
-    CacheBlocks, CaseEngine, CaseOutcome, CaseSettings, CaseSpec, ContextLimit, DetailWatcher,
-    EndpointKind, Experiment, ExperimentError, InputError, LevelSettings, LimitSource,
-    PreparedExperiment, PreparedRun, PromptReader, SystemUnderTest, WallTime, Watcher, check_goals,
+    CacheBlocks, CaseEngine, CaseOutcome, CaseSettings, CaseSpec, ContextLimit, EndpointKind,
+    Experiment, ExperimentError, InputError, LevelSettings, LimitSource, PreparedExperiment,
+    PreparedRun, PromptReader, SystemUnderTest, WallTime, Watcher, check_goals,
 };
 use fizeau::harness::{Cancel, Rig, SelfWatch};
-use fizeau::interop::DetailTally;
-use fizeau::metrics::GoodputGoals;
 use fizeau::record::{Profile, SpeedOfLightReference};
 use fizeau::report::Verbosity;
 use fizeau::sim::{AdmissionOrder, Scenario, SimTransport, VirtualTime};
@@ -118,7 +116,6 @@ pub(crate) struct Simulation<'a> {
     args: &'a SimulateArgs,
     folder: Option<PathBuf>,
     cancel: &'a Cancel,
-    goals: GoodputGoals,
     scenario: Scenario,
     light: SpeedOfLightReference,
     /// Nobody is there: it says what kinds of prompt there may be.
@@ -137,7 +134,6 @@ impl<'a> Simulation<'a> {
             "--scheduling-policy priority: the requests of a simulation have no priorities; leave it out (those that \
              `fizeau serve` gets may have some)"
         );
-        let goals = args.level.goals.goodput()?;
         let scenario = scenario::of(&args.system, &args.engine)?;
         let scenario = match args.level.workload.max_model_len {
             Some(most) => scenario.with_max_context(Tokens::new(most)).named("--max-model-len")?,
@@ -146,7 +142,7 @@ impl<'a> Simulation<'a> {
         let light = speed::of_scenario(&args.system, &scenario)?;
         let target = Target::new("http://127.0.0.1:1", Backend::Vllm, scenario.model_name());
         let target = target.named("--model-config")?;
-        Ok(Self { args, folder, cancel, goals, scenario, light, target })
+        Ok(Self { args, folder, cancel, scenario, light, target })
     }
 
     fn limit(&self) -> Option<ContextLimit> {
@@ -227,9 +223,8 @@ impl CaseEngine for Simulation<'_> {
         watcher: &mut impl Watcher,
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
         let title = Title::of(self.command(), &prepared.prepared().basis().setup);
-        let details = prepared.folder().map(|_| DetailWatcher::<DetailTally>::new(&self.goals));
         let progress = Progress::new(View::Simulated, title, self.cancel);
-        self.measure(prepared, &mut (watcher, (progress, details)))
+        self.measure(prepared, &mut (watcher, progress))
     }
 
     fn refusal(&self, error: InputError) -> String {

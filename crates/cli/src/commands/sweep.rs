@@ -9,11 +9,9 @@ pub(crate) use settings::simulated_protocol_of;
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
-    DetailWatcher, EndpointKind, Experiment, PreparedRun, PromptReader, RunOrigin, ShardOutcome,
-    SystemUnderTest,
+    EndpointKind, Experiment, PreparedRun, PromptReader, RunOrigin, ShardOutcome, SystemUnderTest,
 };
 use fizeau::harness::Cancel;
-use fizeau::interop::DetailTally;
 use fizeau::record::{EngineRecord, RunFolder};
 use settings::protocol_of;
 
@@ -149,14 +147,67 @@ pub(crate) fn measure<K: EndpointKind>(
     workload::notes(work, asked).iter().for_each(|note| tell!("note: {note}"));
     let folder = prepared.folder().cloned();
     let folder = folder.ok_or_else(|| broken!("the run has no folder"))?;
-    let progress = Progress::new(view, Title::of(command, &basis.setup), cancel);
-    let goals = args.verdict.goals.goodput()?;
-    let mut watcher = (progress, DetailWatcher::<DetailTally>::new(&goals));
+    let mut progress = Progress::new(view, Title::of(command, &basis.setup), cancel);
     interrupt::listen(cancel.clone())?;
-    Ok(match runtime.block_on(prepared.run_shared(&mut watcher)).map_err(refused)? {
+    Ok(match runtime.block_on(prepared.run_shared(&mut progress)).map_err(refused)? {
         ShardOutcome::Whole(outcome) => {
             Levels::Whole(Measured { outcome, folder, cancel: cancel.clone() })
         }
         ShardOutcome::Part(part) => Levels::Part(shards::show(&part)?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau::experiment::CaseSpec;
+
+    use super::*;
+    use crate::args::{Command, parse};
+    use crate::commands::simulate::{Simulation, asked};
+
+    fn parsed(line: &str) -> Command {
+        let words: Vec<_> = line.split_whitespace().map(Into::into).collect();
+        parse(&words).unwrap_or_else(|_| panic!("{line}"))
+    }
+
+    #[test]
+    fn levels_that_were_measured_hold_nothing_of_their_tapes_and_the_page_reads_it() {
+        // As much as the program itself has: that of a test is too small for the command line.
+        let stack = std::thread::Builder::new().stack_size(8 << 20);
+        stack.spawn(levels_hold_nothing).unwrap().join().unwrap();
+    }
+
+    fn levels_hold_nothing() {
+        let out = std::env::temp_dir().join(format!("fizeau-held-{}", std::process::id()));
+        let line = format!("--num-prompts 4 --isl 8 --osl 4 --out {}", out.display());
+        let Command::Sweep(args) = parsed(&format!("fizeau sweep --levels 1,2 {line}/sweep"))
+        else {
+            panic!("{line}")
+        };
+        let meeting = Meeting::of(&args.measure, "sweep").unwrap();
+        let series = args.measure.series(&args.levels);
+        let settings = series.settings(protocol_of(&args).unwrap(), PromptReader::Server).unwrap();
+        let measured = measure(&args.measure, settings, "sweep", &meeting).unwrap();
+        let Levels::Whole(Measured { outcome: sweep, folder, .. }) = measured else {
+            panic!("there is one client")
+        };
+        let mut pages = vec![(sweep, folder)];
+        for kind in ["--levels 1,2", "--search concurrency --max-runs 3 --slo ttft<10s"] {
+            let line = format!("fizeau simulate {kind} {line}/simulated{}", pages.len());
+            let Command::Simulate(args) = parsed(&line) else { panic!("{line}") };
+            let cancel = Cancel::new();
+            let engine = Simulation::new(&args, args.level.result.out.clone(), &cancel).unwrap();
+            let spec = CaseSpec { asked: asked(&args).unwrap(), engine };
+            let ran = spec.run(&mut ()).unwrap();
+            pages.push((ran.outcome.page().clone(), ran.folder.unwrap()));
+        }
+        for (report, folder) in pages {
+            assert!(report.levels().len() >= 2);
+            assert!(report.levels().iter().all(|level| level.detail.is_none()));
+            crate::commands::report::write_page(&folder, &report).unwrap();
+            let page = std::fs::read_to_string(folder.path().join(PAGE)).unwrap();
+            assert!(page.contains("\"quantiles\":{\"") && !page.contains("None at"));
+        }
+        std::fs::remove_dir_all(out).unwrap();
+    }
 }

@@ -73,7 +73,7 @@ impl Watched {
 impl Progress {
     /// Shows a run as `view` has it, on standard error if that is a terminal. `cancel` ends the run where keys can.
     pub(crate) fn new(view: View, title: Title, cancel: &Cancel) -> Self {
-        let state = Arc::new(Mutex::new(LiveState::new(title)));
+        let state = Arc::new(Mutex::new(LiveState::new(title, view)));
         let watched = Watched { state, begun: Instant::now() };
         let show = match std::io::stderr().is_terminal() {
             true => Show::new(view, &watched, cancel),

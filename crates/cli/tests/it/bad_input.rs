@@ -1,5 +1,6 @@
 //! Each kind of bad input: one clear line, the right exit code, and nothing left behind that looks like a result.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::stand::{Ended, Scratch, reply, run, scripted, serve};
@@ -33,7 +34,7 @@ fn refused(extra: &[&str], code: Option<i32>, words: &[&str]) -> Ended {
     }
     let results = scratch.files();
     assert!(!results.iter().any(|name| name.ends_with(".json")), "{results:?}");
-    let left = std::path::Path::new(&out).exists();
+    let left = Path::new(&out).exists();
     assert!(!left, "{arguments:?} left a run's folder");
     ended
 }
@@ -246,7 +247,7 @@ fn a_sweep_is_as_strict() {
         let ended = run(&arguments);
         assert_eq!(ended.code, code, "{extra:?}: {ended:?}");
         assert!(ended.err.contains(word), "{extra:?}: {}", ended.err);
-        assert!(!std::path::Path::new(&out).exists(), "{extra:?}");
+        assert!(!Path::new(&out).exists(), "{extra:?}");
     }
 }
 
@@ -273,6 +274,46 @@ fn a_folder_that_cannot_be_made_is_found_before_anything_is_sent() {
         assert!(ended.err.contains("--out"), "{}", ended.err);
         one_line(&ended);
     }
+}
+
+#[test]
+fn a_file_that_is_named_and_cannot_be_made_is_exit_code_2() {
+    let scratch = Scratch::new("no-file");
+    let (file, new) = (scratch.path("file"), scratch.path("new.json"));
+    std::fs::write(&file, "").unwrap();
+    let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs");
+    let (run_, shards) = (format!("{runs}/simulated"), [0, 1].map(|n| format!("{runs}/shard-{n}")));
+    let printed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/probe/babelstream.csv");
+    let calibrate = "calibrate --base-url http://127.0.0.1:9 --model m --model-config llama-3.1-8b --hardware h100-sxm";
+    let lines = [
+        (format!("compare {run_} {run_}"), "--out"),
+        (format!("compare {run_} {run_}"), "--junit"),
+        (format!("diagnose {run_}"), "--html"),
+        (format!("diagnose {run_}"), "--svg"),
+        (format!("report {run_}"), "--html"),
+        (format!("report {run_} {run_}"), "--html"),
+        (format!("probe show {printed}"), "--html"),
+        (format!("probe show {printed}"), "--svg"),
+        (format!("probe fleet {printed} {printed}"), "--html"),
+        (format!("probe --import {printed}"), "--out"),
+        (format!("convert {run_} --to vllm"), "--out"),
+        (format!("merge {} {}", shards[0], shards[1]), "--out"),
+        (format!("{calibrate} --out-dir {}", scratch.path("runs")), "--out"),
+        (format!("{calibrate} --out {new}"), "--out-dir"),
+    ];
+    // Below a file there is no room for another.
+    let below = format!("{file}/x");
+    for (line, flag) in lines {
+        let ended = run(&line.split(' ').chain([flag, &below]).collect::<Vec<_>>());
+        assert_eq!(ended.code, USAGE, "{line} {flag}: {ended:?}");
+        assert!(ended.err.contains(flag), "{line} {flag}: {ended:?}");
+        one_line(&ended);
+    }
+    // Nor is a folder made for a file that is written alone.
+    let nowhere = format!("{}/x", scratch.path("gone"));
+    let line = format!("compare {run_} {run_} --out {nowhere}");
+    assert_eq!(run(&line.split(' ').collect::<Vec<_>>()).code, USAGE);
+    assert!(!Path::new(&new).exists(), "an empty file is no calibration");
 }
 
 #[test]

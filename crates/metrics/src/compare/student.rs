@@ -95,9 +95,9 @@ mod tests {
     use super::*;
     use crate::compare::noncentral;
 
-    /// `fixtures/metrics/make_scipy_goldens.py` wrote down what SciPy says.
+    /// `tests/goldens/make_scipy_goldens.py` wrote down what SciPy says.
     fn goldens(of: &str) -> Vec<serde_json::Value> {
-        let file = include_str!("../../../../fixtures/metrics/scipy_goldens.json");
+        let file = include_str!("../../tests/goldens/scipy_goldens.json");
         let all: serde_json::Value = serde_json::from_str(file).unwrap();
         all[of].as_array().unwrap().clone()
     }

@@ -61,10 +61,10 @@ fn window(centred: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    /// Golden values: arch 8.0.0, `optimal_block_length`; see `fixtures/metrics/make_uncertainty_goldens.py`.
+    /// Golden values: arch 8.0.0, `optimal_block_length`; see `tests/goldens/make_uncertainty_goldens.py`.
     #[test]
     fn lengths_are_those_of_arch() {
-        let text = include_str!("../../../../fixtures/metrics/uncertainty_goldens.json");
+        let text = include_str!("../../tests/goldens/uncertainty_goldens.json");
         let goldens: serde_json::Value = serde_json::from_str(text).unwrap();
         for (name, golden) in goldens["series"].as_object().unwrap() {
             let values = golden["values"].as_array().unwrap().iter();

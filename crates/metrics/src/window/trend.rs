@@ -144,7 +144,7 @@ pub(super) fn batch_means(values: &[(f64, f64)]) -> Vec<(f64, f64)> {
 mod tests {
     use super::{SignalGrowth, SignalTrend, Tests};
 
-    /// Golden values: SciPy 1.17.1, `fixtures/metrics/make_trend_goldens.py`. In the first sample neighbouring residuals have
+    /// Golden values: SciPy 1.17.1, `tests/goldens/make_trend_goldens.py`. In the first sample neighbouring residuals have
     /// opposite signs, so that all ten count and p is that of `scipy.stats.linregress`.
     #[test]
     fn slopes_and_p_values_are_those_of_scipy() {

@@ -10,10 +10,9 @@ mod rules;
 use fizeau_metrics::{RandomBits, ResampleSeed};
 use serde_json::Value;
 
-/// What numpy, SciPy and arch say: `fixtures/metrics/make_uncertainty_goldens.py`.
+/// What numpy, SciPy and arch say: `tests/goldens/make_uncertainty_goldens.py`.
 fn goldens() -> Value {
-    serde_json::from_str(include_str!("../../../../fixtures/metrics/uncertainty_goldens.json"))
-        .unwrap()
+    serde_json::from_str(include_str!("../goldens/uncertainty_goldens.json")).unwrap()
 }
 
 fn floats(values: &Value) -> Vec<f64> {

@@ -112,6 +112,26 @@ fn a_line_over_the_limit_ends_the_stream_with_an_error() {
     assert_eq!(decode(b"0123\n0123", &[], 4).error, None);
 }
 
+/// What comes out line by line, with our limit and our half line.
+fn by_the_letter(bytes: &[u8], limit: usize) -> Seen {
+    let mut seen = Seen { tail: Some(Tail::Whole), ..Seen::default() };
+    let mut lines = bytes.split(|byte| *byte == b'\n').enumerate().peekable();
+    while let Some((number, line)) = lines.next() {
+        if line.len() > limit {
+            seen.error = Some(NdjsonError::TooLong { limit });
+            return seen;
+        }
+        let mark = if number == 0 { "\u{feff}".as_bytes() } else { b"" };
+        let line = line.strip_prefix(mark).unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if !line.trim_ascii().is_empty() {
+            seen.lines.push(line.to_vec());
+            seen.tail = Some(if lines.peek().is_some() { Tail::Whole } else { Tail::Truncated });
+        }
+    }
+    seen
+}
+
 /// Bytes that look like a stream most of the time.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
@@ -130,6 +150,11 @@ proptest! {
         limit in 1usize..100,
     ) {
         prop_assert_eq!(decode(&bytes, &cuts, limit), decode(&bytes, &[], limit));
+    }
+
+    #[test]
+    fn what_comes_out_is_what_the_lines_say(bytes in stream(), limit in 1usize..100) {
+        prop_assert_eq!(decode(&bytes, &[], limit), by_the_letter(&bytes, limit));
     }
 
     #[test]

@@ -140,6 +140,55 @@ fn an_event_over_the_limit_ends_the_stream_with_an_error() {
     assert_eq!(decode(b"data: 0123\n\n", &[], 10).error, None);
 }
 
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// The first line of `bytes` and what comes behind its end; none of the latter where it has no end.
+fn first_line(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
+    let Some(at) = bytes.iter().position(|byte| b"\r\n".contains(byte)) else {
+        return (bytes, None);
+    };
+    let (line, end) = bytes.split_at(at);
+    (line, Some(end.strip_prefix(b"\r\n").unwrap_or_else(|| &end[1..])))
+}
+
+/// What comes out by the letter of the standard, line by line, with our limit and our half event.
+fn by_the_letter(bytes: &[u8], limit: usize) -> Seen {
+    let mut seen = Seen { tail: Some(Tail::Whole), ..Seen::default() };
+    let (mut data, mut name): (Option<Vec<u8>>, Vec<u8>) = (None, Vec::new());
+    let (mut rest, mut mark) = (Some(bytes), MARK);
+    while let Some(bytes) = rest.filter(|rest| !rest.is_empty()) {
+        let line;
+        (line, rest) = first_line(bytes);
+        if data.as_ref().map_or(0, Vec::len) + name.len() + line.len() > limit {
+            seen.error = Some(SseError::TooLong { limit });
+            return seen;
+        }
+        let line = line.strip_prefix(std::mem::take(&mut mark)).unwrap_or(line);
+        let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
+        let value = line.get(colon + 1..).unwrap_or_default();
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match &line[..colon] {
+            b"" if line.is_empty() => {
+                seen.events.extend(data.take().map(|data| (data, name.clone())));
+                name.clear();
+            }
+            b"data" => {
+                data = Some(match data {
+                    Some(data) => [&data, &b"\n"[..], value].concat(),
+                    None => value.to_vec(),
+                });
+            }
+            b"event" => name = value.to_vec(),
+            _ => {}
+        }
+    }
+    if let Some(data) = data {
+        seen.events.push((data, name));
+        seen.tail = Some(Tail::Truncated);
+    }
+    seen
+}
+
 /// Bytes that look like a stream most of the time.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
@@ -160,6 +209,11 @@ proptest! {
         limit in 1usize..200,
     ) {
         prop_assert_eq!(decode(&bytes, &cuts, limit), decode(&bytes, &[], limit));
+    }
+
+    #[test]
+    fn what_comes_out_is_what_the_standard_says(bytes in stream(), limit in 1usize..200) {
+        prop_assert_eq!(decode(&bytes, &[], limit), by_the_letter(&bytes, limit));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! vLLM's `random` data set against what numpy drew for it; `fixtures/workload/make_numpy_goldens.py` wrote it down.
+//! vLLM's `random` data set against what numpy drew for it; `tests/goldens/make_numpy_goldens.py` wrote it down.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ struct Text {
 }
 
 fn goldens() -> Vec<Golden> {
-    let file = include_str!("../../../../fixtures/workload/vllm_random_goldens.json");
+    let file = include_str!("../goldens/vllm_random_goldens.json");
     serde_json::from_str::<Goldens>(file).unwrap().plans
 }
 

@@ -2,17 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
+use fizeau::interop::with_details;
 use fizeau::record::{RunFolder, SweepReport};
 use fizeau::report::Shown;
 
-use crate::exit::{Fail, Named};
+use crate::commands::shared::folder;
+use crate::exit::Fail;
 
 /// Its name in a run's folder.
 pub(crate) const PAGE: &str = "report.html";
 
-/// Writes the page of a run that has just been measured, of what is `known` of it.
+/// Writes the page of a run that has just been measured, of what is `known` of it and what its folder has of its tapes.
 pub(crate) fn write(folder: &RunFolder, known: &SweepReport) -> Result<(), Fail> {
-    folder.write_text(PAGE, &Shown(known).page()).map_err(Fail::broken).map(drop)
+    let known = with_details(folder.path(), known.clone()).map_err(Fail::broken)?;
+    folder.write_text(PAGE, &Shown(&known).page()).map_err(Fail::broken).map(drop)
 }
 
 /// Where a page goes that is made of folders that were there before.
@@ -33,7 +36,7 @@ impl PageLocation {
     pub(super) fn write(&self, page: &str) -> Result<Option<PathBuf>, Fail> {
         match self {
             Self::Named(path) => {
-                std::fs::write(path, page).named(&format!("--html {}", path.display()))?;
+                folder::write("--html", path, page)?;
                 Ok(Some(path.clone()))
             }
             Self::Usual(path) => Ok(match std::fs::write(path, page) {

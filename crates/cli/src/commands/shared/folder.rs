@@ -1,5 +1,6 @@
 //! The run's folder: taken before anything is sent, with what goes on record there, and read again.
 
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{RunOrigin, WallTime};
@@ -18,9 +19,36 @@ pub(crate) fn by_default(now: WallTime, what: &str) -> PathBuf {
     RunFolder::unused(Path::new("fizeau-runs"), &format!("{}-{what}", now.compact()))
 }
 
-/// Writes a file that a flag names.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Fail> {
-    std::fs::write(path, text).map_err(|error| broken!("cannot write {}: {error}", path.display()))
+/// Writes a file that `flag` names, for a command that measures nothing.
+pub(crate) fn write(flag: &str, path: &Path, text: &str) -> Result<(), Fail> {
+    std::fs::write(path, text).named(&format!("{flag} {}", path.display()))
+}
+
+/// A file that a flag names, for what is measured: that it can be written is known before.
+pub(crate) struct ResultFile<'a> {
+    flag: &'static str,
+    path: &'a Path,
+}
+
+impl<'a> ResultFile<'a> {
+    /// Tries to write it, and leaves it as it was.
+    pub(crate) fn prepare(flag: &'static str, path: &'a Path) -> Result<Self, Fail> {
+        let file = Self { flag, path };
+        let existed = path.exists();
+        let opened = OpenOptions::new().create(true).append(true).open(path);
+        let tried = opened.and_then(|_| if existed { Ok(()) } else { std::fs::remove_file(path) });
+        tried.named(&file.name())?;
+        Ok(file)
+    }
+
+    /// Writes it, after something was measured.
+    pub(crate) fn write(&self, text: &str) -> Result<(), Fail> {
+        std::fs::write(self.path, text).map_err(|error| broken!("{}: {error}", self.name()))
+    }
+
+    fn name(&self) -> String {
+        format!("{} {}", self.flag, self.path.display())
+    }
 }
 
 // What goes on record about a run: when, with what command line, on which machine.

@@ -1,7 +1,6 @@
 //! `--fit`: from measured levels to a calibration.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 use fizeau::experiment::{FitSources, SampleError, SystemQuery};
@@ -9,6 +8,7 @@ use fizeau::report::CalibrationFitView;
 use fizeau::roofline::{Calibration, CalibrationSample, MeasuredTable};
 
 use crate::args::CalibrationArgs;
+use crate::commands::shared::folder;
 use crate::exit::{Exit, Fail, Named, read_named};
 use crate::terminal::say::say;
 
@@ -27,8 +27,7 @@ pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exi
         }
     }
     let fit = Calibration::fit(&levels.samples).map_err(|error| levels.unusable(&error))?;
-    let flag = format!("--out {}", args.out.display());
-    fs::write(&args.out, fit.calibration.to_json()).named(&flag)?;
+    folder::write("--out", &args.out, &fit.calibration.to_json())?;
     say(CalibrationFitView { samples: &levels.samples, fit: &fit }.text())?;
     say(format!("\nWritten to {}", args.out.display()))?;
     levels.finish()

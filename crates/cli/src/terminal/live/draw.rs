@@ -33,11 +33,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &LiveState, now: Duration, char
     let lines = state.progress.lines(now, figures.width.into());
     let lines: Vec<Line<'_>> = lines.lines().map(Line::from).collect();
     frame.render_widget(ratatui::text::Text::from(lines), figures);
-    if let Some(running) = state.progress.level() {
-        gauge(frame, gauges, running, state.history.most_in_flight, now);
+    if let Some(history) = &state.history {
+        if let Some(running) = state.progress.level() {
+            gauge(frame, gauges, running, history.most_in_flight, now);
+        }
+        curves(frame, charts, &history.points, now, charset);
+        levels::draw(frame, finished, history);
     }
-    curves(frame, charts, &state.history.points, now, charset);
-    levels::draw(frame, finished, &state.history);
     frame.render_widget(self::foot(state), foot);
     if charset == Charset::Ascii {
         to_ascii(frame.buffer_mut());
@@ -241,7 +243,8 @@ mod tests {
     #[test]
     fn a_large_terminal_has_room_for_errors_and_a_note() {
         let drawn = screen(120, 40, |state| {
-            state.history.failures.extend([(FailureClass::Status, 12), (FailureClass::Connect, 3)]);
+            let history = state.history.as_mut().unwrap();
+            history.failures.extend([(FailureClass::Status, 12), (FailureClass::Connect, 3)]);
             state.notes.push("note: the budget is short".to_owned());
         });
         assert_eq!(drawn, include_str!("golden/120x40.txt"));

@@ -11,7 +11,13 @@ use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, Target};
 use fizeau::workload::Lengths;
 
-use super::{LiveState, Title};
+use super::{LiveState, Title, View};
+
+/// As much as there is to be seen.
+#[cfg(feature = "tui")]
+const VIEW: View = View::Screen;
+#[cfg(not(feature = "tui"))]
+const VIEW: View = View::Lines;
 
 /// Sweeps the built-in engine over levels of 40 s, and calls `look` after each event.
 pub(crate) fn watch(levels: &[u32], look: impl FnMut(&mut LiveState, Duration)) {
@@ -26,7 +32,7 @@ pub(crate) fn watch(levels: &[u32], look: impl FnMut(&mut LiveState, Duration)) 
             .loads(SweepLoads::new(levels, SweepRates::default()).unwrap())
             .size(level_size(None, Some(Nanos::from_secs(40)), Some(2)).unwrap());
     let subject = "meta-llama/Llama-3.1-8B-Instruct at http://127.0.0.1:8000".to_owned();
-    let state = LiveState::new(Title { command: "sweep", subject });
+    let state = LiveState::new(Title { command: "sweep", subject }, VIEW);
     let mut watching = Watching { state, time: &time, look };
     time.block_on(experiment.run_with(rig, &mut watching)).unwrap().unwrap();
 }

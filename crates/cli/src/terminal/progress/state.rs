@@ -7,6 +7,8 @@ use fizeau::experiment::RunHistory;
 use fizeau::experiment::{ProgressState, RunEvent};
 use fizeau::record::RunSetup;
 
+use super::View;
+
 /// What is run, and on what.
 #[derive(Debug, Clone)]
 #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "only a full screen has room for it"))]
@@ -30,8 +32,9 @@ pub(crate) struct LiveState {
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "see there"))]
     pub(crate) title: Title,
     pub(crate) progress: ProgressState,
+    /// What a full screen draws curves and tables of; none where there is none.
     #[cfg(feature = "tui")]
-    pub(crate) history: RunHistory,
+    pub(crate) history: Option<RunHistory>,
     /// What was to be said meanwhile.
     #[cfg(feature = "tui")]
     pub(crate) notes: Vec<String>,
@@ -41,12 +44,14 @@ pub(crate) struct LiveState {
 }
 
 impl LiveState {
-    pub(super) fn new(title: Title) -> Self {
+    pub(super) fn new(title: Title, view: View) -> Self {
+        #[cfg(not(feature = "tui"))]
+        let (View::Lines | View::Simulated) = view;
         Self {
             title,
             progress: ProgressState::default(),
             #[cfg(feature = "tui")]
-            history: RunHistory::default(),
+            history: (view == View::Screen).then(RunHistory::default),
             #[cfg(feature = "tui")]
             notes: Vec::new(),
             #[cfg(feature = "tui")]
@@ -58,8 +63,8 @@ impl LiveState {
     pub(super) fn note(&mut self, event: &RunEvent, now: Duration) {
         self.progress.note(event, now);
         #[cfg(feature = "tui")]
-        if let Some(level) = self.progress.level() {
-            self.history.note(event, level, now);
+        if let (Some(history), Some(level)) = (&mut self.history, self.progress.level()) {
+            history.note(event, level, now);
         }
     }
 }

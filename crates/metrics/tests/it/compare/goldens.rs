@@ -1,4 +1,4 @@
-//! Against SciPy 1.17.1 and statsmodels 0.15.0: `fixtures/metrics/make_scipy_goldens.py` wrote it down.
+//! Against SciPy 1.17.1 and statsmodels 0.15.0: `tests/goldens/make_scipy_goldens.py` wrote it down.
 #![allow(clippy::unwrap_used, reason = "helpers of tests are not seen to be tests")]
 
 use fizeau_metrics::{
@@ -7,7 +7,7 @@ use fizeau_metrics::{
 use serde_json::Value;
 
 fn goldens(of: &str) -> Vec<Value> {
-    let file = include_str!("../../../../../fixtures/metrics/scipy_goldens.json");
+    let file = include_str!("../../goldens/scipy_goldens.json");
     let all: Value = serde_json::from_str(file).unwrap();
     let cases = all[of].as_array().unwrap().clone();
     assert!(!cases.is_empty());

@@ -52,7 +52,7 @@ impl HeadReader {
             }
             let whole = self.has_end();
             if self.taken + self.held.len() > MOST_BYTES && !whole {
-                return Err(MalformedHead(format!("it is longer than {MOST_BYTES} bytes")));
+                return Err(too_long());
             }
             if !whole {
                 return Ok(None);
@@ -60,11 +60,14 @@ impl HeadReader {
             let (length, parsed) = parse(&self.held)?;
             self.held.drain(..length);
             (self.searched, self.taken) = (0, self.taken + length);
-            if let Some(parsed) = parsed {
-                return Ok(Some(parsed));
-            }
-            if self.taken > MOST_BYTES {
-                return Err(MalformedHead(format!("interim replies exceed {MOST_BYTES} bytes")));
+            match parsed {
+                Some(_) if self.taken > MOST_BYTES => return Err(too_long()),
+                Some(parsed) => return Ok(Some(parsed)),
+                None if self.taken > MOST_BYTES => {
+                    let why = format!("interim replies exceed {MOST_BYTES} bytes");
+                    return Err(MalformedHead(why));
+                }
+                None => {}
             }
         }
     }
@@ -91,6 +94,10 @@ impl HeadReader {
             after.starts_with(b"\n") || after.starts_with(b"\r\n")
         })
     }
+}
+
+fn too_long() -> MalformedHead {
+    MalformedHead(format!("it is longer than {MOST_BYTES} bytes"))
 }
 
 /// Whether `held` is the start of an HTTP/1 head as far as it goes.

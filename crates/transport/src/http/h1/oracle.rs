@@ -131,6 +131,58 @@ fn reply() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// What a reply comes to whose body in chunks is this.
+fn in_chunks(body: &str) -> Result<Option<OracleReading>, String> {
+    ours(&[b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", body.as_bytes()])
+}
+
+#[test]
+fn extensions_of_a_chunk_and_trailers_are_passed_over_up_to_64_kib() {
+    let most = 64 << 10;
+    let extension = |length| format!(";{}\r\n", "x".repeat(length));
+    // Each chunk may have as many; all trailers together.
+    let chunks = |length| format!("1{e}a\r\n1{e}b\r\n0{e}", e = extension(length));
+    let trailers = |length: usize| format!("0\r\na:b\r\nc:{}\r\n\r\n", "x".repeat(length - 5));
+    for (body, content) in [(chunks(most) + "\r\n", "ab"), (trailers(most), "")] {
+        let seen = in_chunks(&body).unwrap().unwrap();
+        assert_eq!((seen.is_whole, &*seen.body, seen.rest.len()), (true, content.as_bytes(), 0));
+    }
+    for body in [chunks(most + 1), trailers(most + 1)] {
+        assert!(in_chunks(&body).unwrap_err().contains("more than 65536 bytes"));
+    }
+}
+
+#[test]
+fn a_size_has_64_bits() {
+    for size in ["ffffffffffffffff", "FFFFFFFFFFFFFFFF", "0000ffffffffffffffff", "8000000"] {
+        let seen = in_chunks(&format!("{size}\r\nabc")).unwrap().unwrap();
+        assert_eq!((seen.is_whole, &*seen.body), (false, &b"abc"[..]), "{size}");
+    }
+    for size in ["10000000000000000", "fffffffffffffffff"] {
+        assert_eq!(in_chunks(&format!("{size}\r\n")), Err("a chunk's size exceeds 64 bits".into()));
+    }
+}
+
+#[test]
+fn a_head_has_64_kib_however_it_comes() {
+    let head = |length: usize| {
+        let (start, end) = ("HTTP/1.1 200 OK\r\nA: ", "\r\nContent-Length: 0\r\n\r\n");
+        format!("{start}{}{end}", "a".repeat(length - start.len() - end.len())).into_bytes()
+    };
+    for length in [65535, 65536, 65537, 100_000] {
+        let bytes = head(length);
+        for at in [0, 1, length / 2, length - 1] {
+            let (one, other) = bytes.split_at(at);
+            let seen = ours(&[one, other]).map(|seen| seen.is_some_and(|seen| seen.is_whole));
+            let expected = match length {
+                ..=65536 => Ok(true),
+                _ => Err("it is longer than 65536 bytes".to_owned()),
+            };
+            assert_eq!(seen, expected, "{length} at {at}");
+        }
+    }
+}
+
 fn cut<'b>(bytes: &'b [u8], at: &[Index]) -> Vec<&'b [u8]> {
     let mut at: Vec<usize> = at.iter().map(|at| at.index(bytes.len() + 1)).collect();
     at.extend([0, bytes.len()]);
