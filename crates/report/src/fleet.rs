@@ -128,10 +128,11 @@ fn figures(
     }
     out.push('\n');
     // The head of a mixture of experts is a longer one.
-    let (left, middle) = if fleet.even_routing.is_some() { (18, 12) } else { (20, 10) };
+    let (left, middle, right) =
+        if fleet.even_routing.is_some() { (18, 13, 8) } else { (20, 10, 10) };
     let mut row = |name: &str, now: String, bound: String, share: Option<f64>, note: &str| {
         let share = share.map_or_else(String::new, percent);
-        let line = format!("{name:<left$}{now:>10}{bound:>middle$}{share:>10}  {note}");
+        let line = format!("{name:<left$}{now:>10}{bound:>middle$}{share:>right$}  {note}");
         let _ = writeln!(out, "{}", line.trim_end());
     };
     let (head, bound) = match &fleet.even_routing {

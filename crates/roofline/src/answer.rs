@@ -7,7 +7,7 @@ pub use fit::LoadAnalysisError;
 use fizeau_core::{Bytes, Tokens};
 
 use crate::system::System;
-use crate::{Figures, LimitingResources, MemoryUse, Parameters, SolScope, UniformLoad};
+use crate::{Figures, LimitingResources, MemoryUse, Parameters, UniformLoad};
 
 /// What a system makes of a load: what it holds, what nothing can beat, what the roofline model expects, and what
 /// limits it.
@@ -89,7 +89,7 @@ impl System {
             limited_by: self.limits(load),
             warnings,
         };
-        Ok(answer.evenly_routed(self.evenly_routed_figures(load, SolScope::Requests, None)))
+        Ok(answer.evenly_routed(self.evenly_routed_figures(load, None)))
     }
 
     fn add_notes_on(&self, load: &UniformLoad, running: f64, warnings: &mut Vec<String>) {

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use fizeau_core::PerSec;
 
 use crate::system::System;
-use crate::{LoadAnalysis, LoadAnalysisError, PhaseSchedule, UniformLoad};
+use crate::{Figures, LoadAnalysis, LoadAnalysisError, PhaseSchedule, UniformLoad};
 
 /// What of an analysis is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ fn crowded(
     answer.bound = system.bound_at(load, running, PhaseSchedule::Overlapped);
     answer.expected = system.expected_at(load, running, PhaseSchedule::Serial);
     answer.limited_by.decode = system.expected_decode(load, running).binding.limit();
-    let even = system.evenly_routed_figures(load, SolScope::Requests, Some(running));
+    let even = system.evenly_routed_figures(load, Some(running));
     Ok(answer.evenly_routed(even))
 }
 
@@ -57,8 +57,10 @@ fn crowded(
 fn step_alone(system: &System, load: &UniformLoad, mut answer: LoadAnalysis) -> LoadAnalysis {
     let running = answer.running_batch;
     answer.expected = system.expected_at(load, running, PhaseSchedule::Overlapped);
-    for figures in [&mut answer.bound, &mut answer.expected] {
-        figures.output_tokens_per_s = PerSec::new(running / figures.tpot.get());
-    }
-    answer.evenly_routed(system.evenly_routed_figures(load, SolScope::Step, Some(running)))
+    let of_steps = |figures: Figures| {
+        let output_tokens_per_s = PerSec::new(running / figures.tpot.get());
+        Figures { output_tokens_per_s, ..figures }
+    };
+    (answer.bound, answer.expected) = (of_steps(answer.bound), of_steps(answer.expected));
+    answer.evenly_routed(system.evenly_routed_figures(load, Some(running)).map(of_steps))
 }

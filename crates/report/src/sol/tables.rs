@@ -79,8 +79,9 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
         lines.extend([
             "The bound lets all tokens of a step agree on their experts. At even routing each"
                 .to_owned(),
+            "chooses for itself, all equally often.".to_owned(),
             format!(
-                "chooses for itself, all equally often; expected is {} of that, {} of the bound.",
+                "Expected output is {} of that, and {} of the bound.",
                 percent(expected / even.output_tokens_per_s),
                 percent(expected / answer.bound.output_tokens_per_s)
             ),

@@ -3,8 +3,8 @@
 use fizeau_core::PerSec;
 
 use super::{Figures, PhaseCosts};
+use crate::UniformLoad;
 use crate::system::System;
-use crate::{SolScope, UniformLoad};
 
 impl System {
     /// [`System::bound_figures`] under balanced routing: each token of a pass chooses its experts for itself and all equally often, so
@@ -12,12 +12,7 @@ impl System {
     /// a mixture of experts can be held against. With `batch` sequences running, fitting or not; else with as many as fit. None where
     /// its output is that of the bound: without experts, or where so few tokens may agree.
     #[must_use]
-    pub fn evenly_routed_figures(
-        &self,
-        load: &UniformLoad,
-        scope: SolScope,
-        batch: Option<f64>,
-    ) -> Option<Figures> {
+    pub fn evenly_routed_figures(&self, load: &UniformLoad, batch: Option<f64>) -> Option<Figures> {
         let running = batch.unwrap_or_else(|| self.running_batch(load));
         let at_best = (load.concurrency.get() as f64).min(self.ideal_max_batch(load));
         let most = if batch.is_some() { running } else { at_best.max(running) };
@@ -31,14 +26,8 @@ impl System {
             self.phases_by([prompt, step], load, running)
         };
         let own = phases(step.as_ref().unwrap_or_else(|| self.ideal()));
-        let output = match scope {
-            SolScope::Step => PerSec::new(running / own.step.total.get()),
-            SolScope::Requests => {
-                let busy = self.busy(load, &PhaseCosts { local, active, ..phases(&rate) });
-                PerSec::new(load.lengths().1 * active / busy.longest().get())
-            }
-        };
-        let requests = output * (1.0 / load.lengths().1);
+        let busy = self.busy(load, &PhaseCosts { local, active, ..phases(&rate) }).longest();
+        let requests = PerSec::new(active / busy.get());
         Some(Figures::new(load, running, own.alone.total, own.step.total, requests))
     }
 }

@@ -100,7 +100,7 @@ fn experts_have_both_shares() {
     ] {
         assert!(text.contains(&said), "{said}: {text}");
     }
-    assert!(text.lines().any(|line| line.trim() == "now  even routing"), "{text}");
+    assert!(text.lines().any(|line| line.trim() == "now even routing"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(line.contains(&format!("share at even routing {even}")), "{line}");
     assert!(line.contains(&format!("{bound} of the bound")), "{line}");
