@@ -3,7 +3,8 @@
 use std::fs;
 
 use fizeau::experiment::{
-    EngineCalibration, EngineCalibrationSettings, Experiment, ReferenceSpec, RunEvent, Watcher,
+    EngineCalibration, EngineCalibrationLevel, EngineCalibrationSettings, Experiment,
+    ReferenceSpec, RunEvent, SampleError, Watcher,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::{EngineRecord, SpeedOfLightReference};
@@ -11,7 +12,7 @@ use fizeau::report::{EngineCalibrationRow, EngineCalibrationView};
 
 use crate::args::CalibrateArgs;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::{client, endpoint, folder, opening, speed, workload};
+use crate::commands::shared::{calibration, client, endpoint, folder, opening, speed, workload};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::{Progress, Title};
 use crate::terminal::say::say;
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     let mut settings = EngineCalibrationSettings::default();
     settings.engine.clone_from(&args.engine);
     (settings.budget, settings.max_context) = (args.budget, args.max_context);
+    settings.invalid = calibration::invalid(args.force);
     let (cancel, origin) = (Cancel::new(), folder::origin());
     let by_default = || folder::by_default(origin.started, "calibrate");
     let folder = args.out_dir.clone().unwrap_or_else(by_default);
@@ -81,7 +83,13 @@ fn show(args: &CalibrateArgs, calibrated: &EngineCalibration) -> Result<(), Fail
     let subject = subject(args);
     let constants = calibrated.constants();
     let constants = constants.ok_or_else(|| broken!("the calibration has no constants"))?;
-    say(EngineCalibrationView { subject: &subject, constants, rows: &rows }.text())
+    say(EngineCalibrationView { subject: &subject, constants, rows: &rows }.text())?;
+    let is_invalid =
+        |level: &EngineCalibrationLevel| matches!(level.judged, Err(SampleError::NotValid { .. }));
+    if calibrated.levels.iter().any(is_invalid) {
+        tell!("note: --force fits loads whose level is not valid, too");
+    }
+    Ok(())
 }
 
 /// Tells how the endpoint is opened, and then how the loads go on.
