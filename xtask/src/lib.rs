@@ -102,7 +102,9 @@ enum Task {
     },
     /// Whether measured levels keep to the speed of light, and how far off a calibration on them is
     CalibrateReport {
-        /// A CSV file of measured levels; otherwise the published ones in `fixtures/`
+        /// `--ship FILE`, `--residuals FILE.csv` or `--residuals-svg DIR`, and then CSV files of measured levels; otherwise the published ones
+        /// in `fixtures/`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
     /// The checks that need no build: layers, licences, sources, pages

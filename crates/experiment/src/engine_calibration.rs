@@ -15,7 +15,7 @@ use fizeau_roofline::{
 use crate::event::Watcher;
 use crate::experiment::{Experiment, ExperimentKind};
 use crate::input::{Blame, ExperimentError, InputError, InputField};
-use crate::sol::{SolQueryError, sample_of};
+use crate::sol::{InvalidLevels, SampleError, sample_of};
 use level::{LevelRuns, OverHttp, With};
 
 /// What an engine is calibrated with, of the model and the devices that the experiment is held against
@@ -44,12 +44,19 @@ pub struct EngineCalibrationSettings {
     pub budget: Nanos,
     /// The most tokens that the engine takes, prompt and reply together, where that is less than the model has.
     pub max_context: Option<Tokens>,
+    /// What becomes of loads whose level is not valid.
+    pub invalid: InvalidLevels,
 }
 
 impl Default for EngineCalibrationSettings {
     /// Three minutes of an engine without a name.
     fn default() -> Self {
-        Self { engine: None, budget: Nanos::from_secs(180), max_context: None }
+        Self {
+            engine: None,
+            budget: Nanos::from_secs(180),
+            max_context: None,
+            invalid: InvalidLevels::LeftOut,
+        }
     }
 }
 
@@ -74,7 +81,7 @@ pub struct EngineCalibrationLevel {
     /// What was.
     pub report: LevelReport,
     /// How well the constants meet it; why it was not fitted otherwise.
-    pub judged: Result<JudgedFit, SolQueryError>,
+    pub judged: Result<JudgedFit, SampleError>,
 }
 
 impl EngineCalibration {
@@ -182,9 +189,9 @@ impl Experiment<EngineCalibrationSettings> {
         light: &SpeedOfLightReference,
         measured: Vec<(DesignedLoad, LevelReport)>,
     ) -> Result<EngineCalibration, ExperimentError> {
-        let engine = self.settings.engine.as_deref();
-        let sampled: Vec<Result<CalibrationSample, SolQueryError>> =
-            measured.iter().map(|(_, report)| sample_of(report, light, engine)).collect();
+        let (engine, invalid) = (self.settings.engine.as_deref(), self.settings.invalid);
+        let sampled: Vec<Result<CalibrationSample, SampleError>> =
+            measured.iter().map(|(_, report)| sample_of(report, light, engine, invalid)).collect();
         let samples: Vec<CalibrationSample> =
             sampled.iter().filter_map(|sample| sample.as_ref().ok().cloned()).collect();
         let fit = Calibration::fit(&samples).map_err(|error| {

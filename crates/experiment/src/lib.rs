@@ -107,8 +107,8 @@ pub use shards::{
     StartTimeError, Variables,
 };
 pub use sol::{
-    AnsweredLine, CalibrationChoice, FitSources, LoadQuery, PreparedSystem, QueryLine, SampleError,
-    SolQuery, SolQueryError, SolSystems, SystemQuery, UnansweredLines,
+    AnsweredLine, CalibrationChoice, FitSources, InvalidLevels, LoadQuery, PreparedSystem,
+    QueryLine, SampleError, SolQuery, SolQueryError, SolSystems, SystemQuery, UnansweredLines,
 };
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, LevelSpec, LevelYield, LoadSaturation,

@@ -14,7 +14,7 @@ pub use line::QueryLine;
 pub use lines::{AnsweredLine, UnansweredLines};
 pub use query::{LoadQuery, SolQuery, SystemQuery};
 pub(crate) use runs::sample_of;
-pub use samples::{FitSources, SampleError};
+pub use samples::{FitSources, InvalidLevels, SampleError};
 pub use systems::{CalibrationChoice, PreparedSystem, SolSystems};
 
 /// Why a query has no answer, in one line.

@@ -11,6 +11,8 @@ use crate::text::plain;
 
 /// So many replicas have a row.
 const ROWS: usize = 12;
+/// What the headline of a mixture of experts is held against.
+const EVENLY: &str = "even routing";
 /// So many findings have a line or two.
 const NOTES: usize = 4;
 
@@ -73,13 +75,16 @@ impl Shown<'_, FleetReport> {
         if let Some(fleet) = &report.fleet {
             let share =
                 |name: &str, share: Option<f64>| share.map(|of| format!("{name} {}", percent(of)));
-            words.extend(share("share", fleet.share));
-            words.extend(share("decode", fleet.decode.as_ref().map(|decode| decode.share)));
-            words.extend(share("prefill", fleet.prefill.as_ref().map(|prefill| prefill.share)));
+            words.extend(share(share_of(fleet), fleet.headline()));
+            words.extend(share("decode", fleet.headline_decode().map(|decode| decode.share)));
+            words.extend(share("prefill", fleet.headline_prefill().map(|prefill| prefill.share)));
+            let of_bound = fleet.even_routing.as_ref().and(fleet.share);
+            words.extend(of_bound.map(|share| format!("{} of the bound", percent(share))));
             words.push(format!("limited by {}", fleet.limited_by));
             words.push(format!("{:.0} output tokens/s", fleet.output_tokens_per_s.get()));
-            words.extend(fleet.same_latency.as_ref().map(|same| {
-                format!("{:.0} at the bound and the same TPOT", same.output_tokens_per_s.get())
+            words.extend(fleet.headline_same_latency().map(|same| {
+                let what = if fleet.even_routing.is_some() { EVENLY } else { "the bound" };
+                format!("{:.0} at {what} and the same TPOT", same.output_tokens_per_s.get())
             }));
             words.push(format!("{:.1} running", fleet.running));
             words.extend(fleet.waiting.map(|waiting| format!("{waiting:.1} waiting")));
@@ -104,8 +109,17 @@ fn figures(
     let cost = fleet
         .usd_per_million_output_tokens
         .map_or_else(String::new, |usd| format!("{} a million output tokens; ", dollars(usd)));
-    let share = fleet.share.map_or_else(|| "-".to_owned(), percent);
-    let _ = writeln!(out, "{share} of the speed of light");
+    let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
+    let headline = share(fleet.headline());
+    let _ = match &fleet.even_routing {
+        None => writeln!(out, "{headline} of the speed of light"),
+        Some(_) => writeln!(
+            out,
+            "{headline} of the speed of light at {EVENLY} of experts\n{} of the bound, which lets all tokens of a step agree on \
+             their experts",
+            share(fleet.share)
+        ),
+    };
     let _ = writeln!(out, "{cost}limited by: {}", fleet.limited_by);
     if let Some((price, from)) = report.usd_per_device_hour.zip(report.assumed_price.as_ref()) {
         let price = usd(price.get());
@@ -113,26 +127,33 @@ fn figures(
         let _ = writeln!(out, "{}", wrap_hanging(&words, width, "  "));
     }
     out.push('\n');
+    // The head of a mixture of experts is a longer one.
+    let (left, middle, right) =
+        if fleet.even_routing.is_some() { (18, 13, 8) } else { (20, 10, 10) };
     let mut row = |name: &str, now: String, bound: String, share: Option<f64>, note: &str| {
         let share = share.map_or_else(String::new, percent);
-        let line = format!("{name:<20}{now:>10}{bound:>10}{share:>10}  {note}");
+        let line = format!("{name:<left$}{now:>10}{bound:>middle$}{share:>right$}  {note}");
         let _ = writeln!(out, "{}", line.trim_end());
     };
-    row("", "now".to_owned(), "bound".to_owned(), None, "");
+    let (head, bound) = match &fleet.even_routing {
+        Some(even) => (EVENLY, Some(even.bound_output_tokens_per_s)),
+        None => ("bound", fleet.bound_output_tokens_per_s),
+    };
+    row("", "now".to_owned(), head.to_owned(), None, "");
     let rate = |rate: f64| format!("{rate:.0}");
-    let bound = fleet.bound_output_tokens_per_s.map_or_else(String::new, |of| rate(of.get()));
-    row("output tokens/s", rate(fleet.output_tokens_per_s.get()), bound, fleet.share, "");
-    if let Some(decode) = &fleet.decode {
+    let bound = bound.map_or_else(String::new, |of| rate(of.get()));
+    row("output tokens/s", rate(fleet.output_tokens_per_s.get()), bound, fleet.headline(), "");
+    if let Some(decode) = fleet.headline_decode() {
         let note = format!("batch {:.1}, {}", decode.batch, decode.limited_by);
         let [now, bound] = [decode.tpot, decode.bound_tpot].map(|ms| number(ms.get()));
         row("decode: TPOT, ms", now, bound, Some(decode.share), &note);
     }
-    if let Some(prefill) = &fleet.prefill {
+    if let Some(prefill) = fleet.headline_prefill() {
         let note = format!("{} tokens, {}", prefill.prompt_tokens, prefill.limited_by);
         let [now, bound] = [prefill.prefill, prefill.bound].map(|ms| number(ms.get()));
         row("prefill, ms", now, bound, Some(prefill.share), &note);
     }
-    if let Some(same) = &fleet.same_latency {
+    if let Some(same) = fleet.headline_same_latency() {
         let cost = same.usd_per_million_output_tokens;
         let cost = cost.map_or_else(String::new, |usd| format!(", {} a million", dollars(usd)));
         let note = format!("batch {}{cost}", same.batch);
@@ -181,7 +202,7 @@ fn rows(out: &mut String, report: &FleetReport, width: usize) {
             let _ = writeln!(out, "{address:<left$}{:>8}", "-");
             continue;
         };
-        let share = of.share.map_or_else(|| "-".to_owned(), percent);
+        let share = of.headline().map_or_else(|| "-".to_owned(), percent);
         let waiting = of.waiting.map_or_else(|| "-".to_owned(), |waiting| format!("{waiting:.1}"));
         let _ = writeln!(
             out,
@@ -195,6 +216,11 @@ fn rows(out: &mut String, report: &FleetReport, width: usize) {
         let _ = writeln!(out, "and {} more", report.replicas.len() - ROWS);
     }
     out.push('\n');
+}
+
+/// What the share of a line is called.
+const fn share_of(fleet: &ServingAssessment) -> &'static str {
+    if fleet.even_routing.is_some() { "share at even routing" } else { "share" }
 }
 
 fn dollars(amount: Usd) -> String {

@@ -119,7 +119,9 @@ pub use parquet::ParquetWriteError;
 pub use peers::PeerTables;
 pub use percentiles::{PercentileTable, PercentileTally};
 #[cfg(feature = "pictures")]
-pub use pictures::{DrawnPictures, Picture, PictureError, PictureFormat};
+pub use pictures::{
+    CalibrationResidual, DrawnPictures, Picture, PictureError, PictureFormat, ResidualPicture,
+};
 pub use requests::RequestRow;
 #[cfg(feature = "parquet")]
 pub use requests::RequestsParquet;

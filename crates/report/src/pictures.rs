@@ -3,7 +3,7 @@
 //! A chart is first a `Sheet`: plain data, in the units of its axes. `render` lays it out and draws it.
 
 mod axis;
-#[cfg(feature = "probe")]
+#[cfg_attr(not(feature = "probe"), allow(dead_code, reason = "charts of a probe draw most of it"))]
 mod curves;
 mod distributions;
 mod families;
@@ -15,6 +15,7 @@ mod parts;
 #[cfg(feature = "png")]
 mod png;
 mod render;
+mod residuals;
 mod sheet;
 mod speed_of_light;
 mod steps;
@@ -32,6 +33,7 @@ pub(crate) use curves::{
     CurveAxis, CurveChart, CurveLevel, CurveLimit, CurvePanel, CurvePoint, CurveSeries, CurveStyle,
 };
 pub(crate) use families::{Families, Family, Member};
+pub use residuals::{CalibrationResidual, ResidualPicture};
 
 use crate::ChartRun;
 use sheet::Sheet;

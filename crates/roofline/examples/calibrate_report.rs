@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     report.print("input and output tokens", lengths);
     report.print("spread", |level| level.deployment.to_string());
     report.coverage();
-    report.first_tokens();
+    report.requests();
     print_constants(&calibration);
     Ok(())
 }
@@ -189,12 +189,30 @@ impl Report<'_> {
         println!("{:30} {all:6}  {:5.1} %", "", percent(held_of_all, all));
     }
 
-    fn first_tokens(&self) {
-        let over = |of: fn(&JudgedFit) -> Option<f64>| {
-            shown(ErrorSummary::of(self.judged.iter().filter_map(of)))
-        };
-        println!("\ntime to first token: fitted {}", over(|judged| judged.ttft_in_sample));
-        println!("            family left out {}", over(|judged| judged.ttft_model_left_out));
+    /// Of times to first token and of output rates, by device and engine; levels that do not tell the first count for none.
+    fn requests(&self) {
+        let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (at, (level, _)) in self.levels.iter().enumerate() {
+            groups.entry(pair(level)).or_default().push(at);
+            groups.entry("all".to_owned()).or_default().push(at);
+        }
+        let heads = ["TTFT fitted", "family left out", "output fitted", "family left out"];
+        let heads = heads.map(|head| format!("{head:>23}")).join("  ");
+        println!("\n{:30} levels  {heads}", "first token and output rate");
+        for (key, places) in groups {
+            let judged: Vec<&JudgedFit> = places.iter().map(|at| &self.judged[*at]).collect();
+            let over = |of: fn(&JudgedFit) -> Option<f64>| {
+                shown(ErrorSummary::of(judged.iter().filter_map(|judged| of(judged))))
+            };
+            let each = [
+                over(|judged| judged.ttft_in_sample),
+                over(|judged| judged.ttft_model_left_out),
+                over(|judged| judged.output_in_sample),
+                over(|judged| judged.output_model_left_out),
+            ];
+            let told = judged.iter().filter(|judged| judged.ttft_in_sample.is_some()).count();
+            println!("{key:30} {told:6}  {}", each.join("  "));
+        }
     }
 }
 

@@ -30,12 +30,22 @@ pub struct LoadAnalysis {
     pub memory: MemoryUse,
     /// The bound, which nothing can beat.
     pub bound: Figures,
+    /// The bound of a mixture of experts under balanced routing ([`System::evenly_routed_figures`]); none where that is the bound.
+    pub evenly_routed: Option<Figures>,
     /// The expectation of the roofline model.
     pub expected: Figures,
     /// What limits each phase.
     pub limited_by: LimitingResources,
     /// What in the model, the device or the load the reader should know of, a sentence each.
     pub warnings: Vec<String>,
+}
+
+impl LoadAnalysis {
+    /// The same with those figures under balanced routing, where they allow less output than the bound.
+    pub(crate) fn evenly_routed(self, figures: Option<Figures>) -> Self {
+        let bound = self.bound.output_tokens_per_s;
+        Self { evenly_routed: figures.filter(|even| even.output_tokens_per_s < bound), ..self }
+    }
 }
 
 impl System {
@@ -65,7 +75,7 @@ impl System {
         let running = self.running_batch(load);
         let mut warnings = self.notes().to_vec();
         self.add_notes_on(load, running, &mut warnings);
-        Ok(LoadAnalysis {
+        let answer = LoadAnalysis {
             parameters: self.parameters(),
             weight_bytes: Bytes::new(self.memory_account().ideal_weights()),
             weight_bytes_per_device: self.weight_bytes_per_device(),
@@ -74,10 +84,12 @@ impl System {
             running_batch: running,
             memory: self.memory_use(load, running),
             bound: self.bound_figures(load),
+            evenly_routed: None,
             expected: self.expected_figures(load),
             limited_by: self.limits(load),
             warnings,
-        })
+        };
+        Ok(answer.evenly_routed(self.evenly_routed_figures(load, None)))
     }
 
     fn add_notes_on(&self, load: &UniformLoad, running: f64, warnings: &mut Vec<String>) {

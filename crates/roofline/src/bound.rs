@@ -197,7 +197,10 @@ impl Bound {
         concurrency: NonZeroU64,
     ) -> Result<Option<PerSec>, LoadAnalysisError> {
         let batch = Self::over(system, lengths, concurrency)?.batch;
-        let tokens = system.local(batch).0 * system.serving().tokens_per_step.get() as f64;
+        // Stages work on micro-batches: fewer tokens a pass read fewer experts in it.
+        let stages = f64::from(system.deployment().pipeline());
+        let micro = (system.local(batch).0 / stages).max(1.0);
+        let tokens = micro * system.serving().tokens_per_step.get() as f64;
         let even = system.evenly_routed(tokens).map(|even| Self::over(&even, lengths, concurrency));
         even.transpose().map(|even| even.map(|bound| bound.output_tokens_per_s))
     }

@@ -91,6 +91,12 @@ pub struct FitSummary {
     pub ttft_in_sample: Option<ErrorSummary>,
     /// The same with constants fitted on other models only.
     pub ttft_model_left_out: Option<ErrorSummary>,
+    /// Output rates, with constants fitted on all levels; none where no time to first token was measured, without which a level has none.
+    #[serde(rename = "output_tokens_per_s_in_sample", default)]
+    pub output_in_sample: Option<ErrorSummary>,
+    /// The same with constants fitted on other models only.
+    #[serde(rename = "output_tokens_per_s_model_left_out", default)]
+    pub output_model_left_out: Option<ErrorSummary>,
 }
 
 /// Within what nine in ten measurements are: of times per output token in multiples of how unsure a prediction is of itself, of
@@ -239,6 +245,8 @@ impl FitSummary {
             device_left_out: over(|judged| judged.device_left_out),
             ttft_in_sample: over(|judged| judged.ttft_in_sample),
             ttft_model_left_out: over(|judged| judged.ttft_model_left_out),
+            output_in_sample: over(|judged| judged.output_in_sample),
+            output_model_left_out: over(|judged| judged.output_model_left_out),
         })
     }
 }

@@ -1,5 +1,7 @@
 //! The figures of a load: the bound's, and the expected.
 
+mod evenly_routed;
+
 use fizeau_core::{PerSec, Seconds};
 
 use crate::memory::fullest_stage;
@@ -7,6 +9,7 @@ use crate::pass::Pass;
 use crate::serving::Prefix;
 use crate::span::ContextSpan;
 use crate::system::System;
+use crate::totals::Totals;
 use crate::{PassTime, UniformLoad};
 
 /// The figures of a load by one estimate: bound, expected or calibrated. The words are those of the
@@ -213,11 +216,17 @@ impl System {
     }
 
     pub(crate) fn bound_phases(&self, load: &UniformLoad, batch: f64) -> PhaseCosts {
-        let prefill = self.bound_pass(&self.prefill_pass(load));
+        let ideal = self.ideal();
+        self.phases_by([ideal, ideal], load, batch)
+    }
+
+    /// Ideal passes over a prompt and over a batch that decodes, by the totals of each.
+    fn phases_by(&self, ideal: [&Totals; 2], load: &UniformLoad, batch: f64) -> PhaseCosts {
+        let prefill = ideal[0].time(&self.prefill_pass(load));
         let alone = PassTime { total: self.bound_prompt(&prefill), ..prefill };
         let decode = self.decode_pass(load, batch);
         let (local, active) = self.local(batch);
-        let (step, micro) = (self.bound_pass(&decode), decode.decoding);
+        let (step, micro) = (ideal[1].time(&decode), decode.decoding);
         PhaseCosts { alone, prefill, step, micro, local, active }
     }
 

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use fizeau_core::PerSec;
 
 use crate::system::System;
-use crate::{LoadAnalysis, LoadAnalysisError, PhaseSchedule, UniformLoad};
+use crate::{Figures, LoadAnalysis, LoadAnalysisError, PhaseSchedule, UniformLoad};
 
 /// What of an analysis is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,14 +27,11 @@ impl SolScope {
         load: &UniformLoad,
         batch: Option<u64>,
     ) -> Result<LoadAnalysis, LoadAnalysisError> {
-        let mut answer = match batch {
+        let answer = match batch {
             Some(batch) if batch as f64 > system.max_batch(load) => crowded(system, load, batch)?,
             _ => system.answer(load)?,
         };
-        if self == Self::Step {
-            step_alone(system, load, &mut answer);
-        }
-        Ok(answer)
+        Ok(if self == Self::Step { step_alone(system, load, answer) } else { answer })
     }
 }
 
@@ -52,14 +49,18 @@ fn crowded(
     answer.bound = system.bound_at(load, running, PhaseSchedule::Overlapped);
     answer.expected = system.expected_at(load, running, PhaseSchedule::Serial);
     answer.limited_by.decode = system.expected_decode(load, running).binding.limit();
-    Ok(answer)
+    let even = system.evenly_routed_figures(load, Some(running));
+    Ok(answer.evenly_routed(even))
 }
 
 /// Makes `answer` one for decode steps that no prompt comes between.
-fn step_alone(system: &System, load: &UniformLoad, answer: &mut LoadAnalysis) {
+fn step_alone(system: &System, load: &UniformLoad, mut answer: LoadAnalysis) -> LoadAnalysis {
     let running = answer.running_batch;
     answer.expected = system.expected_at(load, running, PhaseSchedule::Overlapped);
-    for figures in [&mut answer.bound, &mut answer.expected] {
-        figures.output_tokens_per_s = PerSec::new(running / figures.tpot.get());
-    }
+    let of_steps = |figures: Figures| {
+        let output_tokens_per_s = PerSec::new(running / figures.tpot.get());
+        Figures { output_tokens_per_s, ..figures }
+    };
+    (answer.bound, answer.expected) = (of_steps(answer.bound), of_steps(answer.expected));
+    answer.evenly_routed(system.evenly_routed_figures(load, Some(running)).map(of_steps))
 }

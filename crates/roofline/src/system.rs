@@ -8,7 +8,7 @@ use crate::operator::{Operator, OperatorCut, operators};
 use crate::pass::{Binding, Pass, PassTime};
 use crate::pass_demand::{PassDemand, PassSums};
 use crate::reach::ModelReaches;
-use crate::routing::{ExpertRouting, fewest};
+use crate::routing::ExpertRouting;
 use crate::serving::Serving;
 use crate::timed::Timed;
 use crate::totals::{OperatorShares, Totals};
@@ -152,26 +152,20 @@ impl System {
     }
 
     /// The same system, whose bound reads the fewest experts that so many tokens of a pass choose each for themselves, all equally
-    /// often; none where that is no more than the bound reads anyway.
-    pub(crate) fn evenly_routed(&self, tokens: f64) -> Option<Self> {
-        let mut known: Vec<((f64, f64), f64)> = Vec::new();
-        let mut evenly = |timed: &Timed| {
-            let Some(routed) = timed.operator.experts else { return timed.clone() };
-            let shape = (routed.count, routed.per_token);
-            let read = known.iter().find(|(of, _)| *of == shape).map(|(_, read)| *read);
-            let read = read.unwrap_or_else(|| fewest(routed.count, routed.per_token, tokens));
-            known.push((shape, read));
-            timed.with_experts(read)
-        };
-        let ideal_operators: Vec<Timed> = self.ideal_operators.iter().map(&mut evenly).collect();
-        if known.iter().all(|((_, per_token), read)| read <= per_token) {
-            return None;
-        }
-        Some(Self {
-            ideal: Totals::new(ideal_operators.iter(), &self.reaches, OperatorCut::Ideal),
-            ideal_operators,
-            ..self.clone()
-        })
+    /// often; none where that is no more than the bound reads anyway, as of a model without experts. For passes of at most so many
+    /// tokens it holds as a mean. On other devices ([`System::with_device`]) the tokens agree again.
+    #[must_use]
+    pub fn evenly_routed(&self, tokens: f64) -> Option<Self> {
+        let ideal = self.evenly_routed_totals(tokens)?;
+        let ideal_operators =
+            self.ideal_operators.iter().map(|timed| timed.evenly_routed(tokens)).collect();
+        Some(Self { ideal, ideal_operators, ..self.clone() })
+    }
+
+    /// The bound's passes then.
+    pub(crate) fn evenly_routed_totals(&self, tokens: f64) -> Option<Totals> {
+        let read_more: f64 = self.ideal_operators.iter().map(|timed| timed.read_more(tokens)).sum();
+        (read_more > 0.0).then(|| self.ideal.clone().reading_more(read_more))
     }
 
     /// The same system on other devices.

@@ -6,7 +6,7 @@ use crate::deployment::imbalance;
 use crate::operator::{Operator, OperatorCut, OperatorKind, Positions, Routed};
 use crate::pass::PassTime;
 use crate::pass_demand::PassDemand;
-use crate::routing::{Coverage, ExpertRouting};
+use crate::routing::{Coverage, ExpertRouting, fewest};
 use crate::{Device, rates};
 
 /// An operator in seconds, as engines cut it.
@@ -63,9 +63,18 @@ impl Timed {
         Self { coverage: self.operator.experts.map(table), ..self }
     }
 
-    /// The same, reading so many experts.
-    pub(crate) fn with_experts(&self, count: f64) -> Self {
-        Self { coverage: Some(Coverage::Fixed(count)), ..self.clone() }
+    /// The same, reading the fewest experts that so many tokens choose each for themselves.
+    pub(crate) fn evenly_routed(&self, tokens: f64) -> Self {
+        let read = |of: Routed| Coverage::Fixed(fewest(of.count, of.per_token, tokens));
+        Self { coverage: self.operator.experts.map(read), ..self.clone() }
+    }
+
+    /// The seconds that those take to read beyond the experts of one token; 0 where there are none.
+    pub(crate) fn read_more(&self, tokens: f64) -> f64 {
+        self.operator.experts.map_or(0.0, |of| {
+            let read = fewest(of.count, of.per_token, tokens);
+            of.each * (read - of.per_token) * self.byte
+        })
     }
 
     fn new(operator: Operator, device: &Device, routing: ExpertRouting, cut: OperatorCut) -> Self {

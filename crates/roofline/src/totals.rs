@@ -77,6 +77,11 @@ impl Totals {
         sum
     }
 
+    /// The same, whose weights take so many seconds more to read.
+    pub(crate) fn reading_more(self, seconds: f64) -> Self {
+        Self { weights: self.weights + seconds, ..self }
+    }
+
     /// Arithmetic of the layers' matrices and the LM head.
     pub(crate) fn matrices<C: PassDemand>(&self, demand: &C) -> f64 {
         let sampled = demand.decoded() + demand.prompts();

@@ -1,6 +1,7 @@
 //! What a server did, held against what its devices could do.
 
 mod error;
+mod even_routing;
 mod lengths;
 mod limit;
 mod same_latency;
@@ -17,6 +18,7 @@ use lengths::MeanLengths;
 use step::MeanStep;
 
 pub use error::AssessmentError;
+pub use even_routing::EvenRoutingAssessment;
 pub use lengths::{ContextEstimate, ContextSource};
 pub use limit::ServingLimit;
 pub use same_latency::SameLatency;
@@ -53,9 +55,13 @@ pub struct ServingAssessment {
     /// The generated tokens that the bound allows with this batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound_output_tokens_per_s: Option<PerSec>,
-    /// The one over the other: 1 is the speed of light of this batch. Absent where nothing was generated.
+    /// The one over the other: 1 is the speed of light of this batch, above which nothing can be. Absent where nothing was generated.
+    /// Of a mixture of experts [`ServingAssessment::headline`] says more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
+    /// The same under balanced routing, of a mixture of experts: where that is not the bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub even_routing: Option<EvenRoutingAssessment>,
     /// What limits it.
     pub limited_by: ServingLimit,
     /// Decode by itself.
@@ -168,6 +174,10 @@ impl ServingAssessment {
         });
         let rate = work.rate(work.generated);
         let bound = step.as_ref().map(|step| step.output_tokens_per_s);
+        let even_routing = bound.and_then(|bound| {
+            let phases = (decode.as_ref(), prefill.as_ref());
+            EvenRoutingAssessment::of(system, &work, lengths.as_ref(), phases, bound, cost)
+        });
         let mean = |gauge: &Option<ToldGauge>| gauge.as_ref().map(|told| told.figure.mean);
         let kv_use = mean(&server.kv_use);
         let waiting = mean(&server.waiting);
@@ -193,6 +203,7 @@ impl ServingAssessment {
             cached_share: work.cached,
             bound_output_tokens_per_s: bound,
             share: bound.map(|bound| rate / bound),
+            even_routing,
             limited_by,
             decode,
             prefill,
@@ -200,6 +211,31 @@ impl ServingAssessment {
             usd_per_million_output_tokens: cost(rate),
             same_latency,
         })
+    }
+
+    /// The share of the speed of light to name first: that at even routing, of a mixture of experts, and else [`Self::share`].
+    #[must_use]
+    pub fn headline(&self) -> Option<f64> {
+        self.even_routing.as_ref().map(|even| even.share).or(self.share)
+    }
+
+    /// Decode, held against the same.
+    #[must_use]
+    pub fn headline_decode(&self) -> Option<&DecodeAssessment> {
+        self.even_routing.as_ref().map_or(self.decode.as_ref(), |even| even.decode.as_ref())
+    }
+
+    /// Prefill, held against the same.
+    #[must_use]
+    pub fn headline_prefill(&self) -> Option<&PrefillAssessment> {
+        self.even_routing.as_ref().map_or(self.prefill.as_ref(), |even| even.prefill.as_ref())
+    }
+
+    /// What the same allows at the time per token of now.
+    #[must_use]
+    pub fn headline_same_latency(&self) -> Option<&SameLatency> {
+        let even = self.even_routing.as_ref();
+        even.map_or(self.same_latency.as_ref(), |even| even.same_latency.as_ref())
     }
 
     /// Whether more was done than the bound allows, by more than gauges that are looked at now and then explain.
@@ -271,16 +307,25 @@ fn decode(
         Some(((work.length * (work.running / work.generated)).to_millis(), metric))
     })?;
     let batch = (work.rate(work.generated).get() * tpot.get() / 1e3).min(work.running);
-    let pass = MeanStep::decoding(system, batch, work.tokens_per_step, lengths);
-    let bound = (pass.total * (1.0 / work.tokens_per_step)).to_millis();
-    Some(DecodeAssessment {
+    let told = DecodeAssessment {
         batch,
         tpot,
         metric,
-        bound_tpot: bound,
-        share: bound / tpot,
-        limited_by: pass.binding.limit().into(),
-    })
+        bound_tpot: Millis::new(0.0),
+        share: 0.0,
+        limited_by: ServingLimit::Idle,
+    };
+    Some(told.held_against(system, work, lengths))
+}
+
+impl DecodeAssessment {
+    /// The same, held against the bound of `system`.
+    fn held_against(self, system: &System, work: &Work, lengths: Option<&MeanLengths>) -> Self {
+        let pass = MeanStep::decoding(system, self.batch, work.tokens_per_step, lengths);
+        let bound_tpot = (pass.total * (1.0 / work.tokens_per_step)).to_millis();
+        let (share, limited_by) = (bound_tpot / self.tpot, pass.binding.limit().into());
+        Self { bound_tpot, share, limited_by, ..self }
+    }
 }
 
 fn prefill(
@@ -289,15 +334,22 @@ fn prefill(
     load: &UniformLoad,
 ) -> Option<PrefillAssessment> {
     let took = server.prefill_time.as_ref()?.figure.mean.filter(|mean| *mean > 0.0)?;
-    let alone = UniformLoad { concurrency: NonZeroU64::MIN, ..*load };
-    let bound = system.bound_figures(&alone).ttft.to_millis();
-    Some(PrefillAssessment {
-        prompt_tokens: load.input_tokens,
-        prefill: Millis::new(took),
-        bound,
-        share: bound.get() / took,
-        limited_by: system.bound_pass(&system.prefill_pass(&alone)).binding.limit().into(),
-    })
+    Some(PrefillAssessment::of(system, load, Millis::new(took)))
+}
+
+impl PrefillAssessment {
+    /// Of a prompt of `load` that took so long.
+    fn of(system: &System, load: &UniformLoad, prefill: Millis) -> Self {
+        let alone = UniformLoad { concurrency: NonZeroU64::MIN, ..*load };
+        let bound = system.bound_figures(&alone).ttft.to_millis();
+        Self {
+            prompt_tokens: load.input_tokens,
+            prefill,
+            bound,
+            share: bound / prefill,
+            limited_by: system.bound_pass(&system.prefill_pass(&alone)).binding.limit().into(),
+        }
+    }
 }
 
 fn usd_per_million(system: &System, price: &HourlyRate, rate: PerSec) -> Option<Usd> {

@@ -66,8 +66,8 @@ mod window;
 mod witness;
 
 pub use assessment::{
-    AssessmentError, ContextEstimate, ContextSource, DecodeAssessment, PrefillAssessment,
-    SameLatency, ServingAssessment, ServingLimit,
+    AssessmentError, ContextEstimate, ContextSource, DecodeAssessment, EvenRoutingAssessment,
+    PrefillAssessment, SameLatency, ServingAssessment, ServingLimit,
 };
 pub use device::{
     DeviceIdentity, DeviceWindow, ThrottleReason, device_count, joules_per_token, mean_power,

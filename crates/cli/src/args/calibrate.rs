@@ -24,6 +24,9 @@ pub(crate) struct CalibrateArgs {
     /// The most tokens that the server takes, prompt and reply together, if that is less than its model has.
     #[arg(long, value_name = "TOKENS", value_parser = tokens, help_heading = "Calibration")]
     pub(crate) max_context: Option<Tokens>,
+    /// Fit loads whose level is not valid, too.
+    #[arg(long, help_heading = "Calibration")]
+    pub(crate) force: bool,
     /// The file that the calibration is written to.
     #[arg(long, value_name = "FILE", default_value = "calibration.json", help_heading = "Result")]
     pub(crate) out: PathBuf,

@@ -12,13 +12,17 @@ pub(crate) struct CalibrationArgs {
     /// off. A CSV file has the columns model, hardware, isl, osl, concurrency and tpot_ms, and optionally engine, weights,
     /// moe_weights, kv, tp, pp, attention_dp, moe_ep and ttft_ms. A folder is that of a run, which knows its model and devices;
     /// flags override them. A JSONL file has forward-pass records as an engine publishes them, one a line, of the system of
-    /// --model-config and --hardware. The exit code is 2 if any level could not be used.
+    /// --model-config and --hardware. Levels of a run that are not valid are left out, and rows of a table that are doubtful. The exit
+    /// code is 2 if any other level could not be used.
     #[arg(long, value_name = "MEASURED.csv|PASSES.jsonl|RUN", num_args = 1..,
           conflicts_with_all = ["points", "json", "curve", "calibration"])]
     pub(crate) fit: Vec<PathBuf>,
     /// With --fit: the file that the calibration is written to.
     #[arg(long, value_name = "FILE", default_value = "calibration.json", requires = "fit")]
     pub(crate) out: PathBuf,
+    /// With --fit: fit levels of runs that are not valid, too.
+    #[arg(long, requires = "fit")]
+    pub(crate) force: bool,
     /// With --fit: where the config.json is of a model that the measured levels call NAME. It is needed only for names that are
     /// neither built in (see `fizeau models`) nor paths. It does not choose the model of the answer: --model-config does.
     #[arg(long = "model", value_name = "NAME=FILE")]

@@ -1,8 +1,8 @@
 //! `fizeau calibrate`: the constants of a live engine, from the few loads that tell the most of them.
 
 use fizeau::experiment::{
-    EngineCalibration, EngineCalibrationSettings, Experiment, InputField, ReferenceSpec, RunEvent,
-    Watcher,
+    EngineCalibration, EngineCalibrationLevel, EngineCalibrationSettings, Experiment, InputField,
+    ReferenceSpec, RunEvent, SampleError, Watcher,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::{EngineRecord, SpeedOfLightReference};
@@ -11,8 +11,8 @@ use fizeau::report::{EngineCalibrationRow, EngineCalibrationView};
 use crate::args::{CalibrateArgs, refusal};
 use crate::commands::shared::folder::ResultFile;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::{client, endpoint, folder, opening, speed};
-use crate::exit::{Exit, Fail};
+use crate::commands::shared::{calibration, client, endpoint, folder, opening, speed, workload};
+use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::{Progress, Title};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
@@ -24,6 +24,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     let mut settings = EngineCalibrationSettings::default();
     settings.engine.clone_from(&args.engine);
     (settings.budget, settings.max_context) = (args.budget, args.max_context);
+    settings.invalid = calibration::invalid(args.force);
     let out = ResultFile::prepare("--out", &args.out)?;
     let (cancel, origin) = (Cancel::new(), folder::origin());
     let by_default = || folder::by_default(origin.started, "calibrate");
@@ -87,7 +88,13 @@ fn show(args: &CalibrateArgs, calibrated: &EngineCalibration) -> Result<(), Fail
     let subject = subject(args);
     let constants = calibrated.constants();
     let constants = constants.ok_or_else(|| broken!("the calibration has no constants"))?;
-    say(EngineCalibrationView { subject: &subject, constants, rows: &rows }.text())
+    say(EngineCalibrationView { subject: &subject, constants, rows: &rows }.text())?;
+    let is_invalid =
+        |level: &EngineCalibrationLevel| matches!(level.judged, Err(SampleError::NotValid { .. }));
+    if calibrated.levels.iter().any(is_invalid) {
+        tell!("note: --force fits loads whose level is not valid, too");
+    }
+    Ok(())
 }
 
 /// Tells how the endpoint is opened, and then how the loads go on.

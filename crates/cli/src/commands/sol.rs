@@ -84,9 +84,6 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         true => mechanisms::calibration_asides(&args.calibration, prepared, load)?,
         false => Vec::new(),
     };
-    if scope == SolScope::Requests && batch.is_none() {
-        asides.extend(SolExtra::even_routing(&subject, &answer));
-    }
     match SolExtra::data_sheet(&subject, (scope, batch), &answer) {
         Ok(sheet) => asides.extend(sheet),
         Err(note) => notes.push(note),

@@ -146,6 +146,31 @@ fn bursts_take_more_replicas_where_a_calibration_says_how_many() {
     assert!(pooled > 0.97 * alone, "{bursts}");
 }
 
+/// What ships for an engine changes the plan, for the engine that is named; without it there is the plan of the load alone.
+#[test]
+fn what_ships_for_an_engine_changes_the_plan() {
+    let from = format!("h100={CURVE},gpus=1,gpu-hour=2,hardware=h100-sxm");
+    let planned = |more: &[&str]| -> Value {
+        let words = [&["--model-config", "llama-3.1-8b"][..], more, &["--json"]].concat();
+        let ended = plan_of_bursts(&from, &words);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let mut document: Value = serde_json::from_str(&ended.out).unwrap();
+        document["plans"][0].take()
+    };
+    let carried = |plan: &Value| plan["likely"]["devices"].as_u64().unwrap();
+    let shipped = planned(&["--engine", "vllm"]);
+    assert_eq!(shipped["bursts"]["accounted"], true, "{shipped}");
+    assert!(shipped["bursts"]["engine"].as_str().unwrap().contains("vllm"), "{shipped}");
+    let none = planned(&["--engine", "vllm", "--calibration", "none"]);
+    assert_eq!(none["bursts"]["accounted"], false, "{none}");
+    assert!(none["bursts"]["reason"].as_str().unwrap().contains("no calibration"), "{none}");
+    assert!(carried(&shipped) > carried(&none), "{shipped} {none}");
+    assert_eq!(none["likely"], planned(&[])["likely"]);
+    // Another engine steps otherwise.
+    let other = planned(&["--engine", "sglang"]);
+    assert_ne!(other["bursts"]["factor"], shipped["bursts"]["factor"], "{other}");
+}
+
 #[test]
 fn goals_that_cannot_be_met_end_with_what_could() {
     let with = |slo: &str| {

@@ -10,7 +10,7 @@ use fizeau_roofline::{CalibrationSample, System, UniformLoad};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::{SolQueryError, SolSystems, SystemQuery};
+use super::{InvalidLevels, SampleError, SolQueryError, SolSystems, SystemQuery};
 
 /// What is read of `sweep.json`.
 #[derive(Deserialize)]
@@ -69,15 +69,16 @@ struct LatencyFile {
 }
 
 impl SystemQuery<'_> {
-    /// The valid levels of the run in `folder`, as a fit takes them, and why others cannot be used. The run's system is as it was kept
-    /// with it, but for what this query says otherwise.
+    /// The levels of the run in `folder`, as a fit takes them, and why others cannot be used; those that are not valid as `invalid` says. The
+    /// run's system is as it was kept with it, but for what this query says otherwise.
     ///
     /// # Errors
     /// If the folder holds no run that can be read, or its system is not known.
     pub fn samples_of_run(
         &self,
         folder: &Path,
-    ) -> Result<Vec<Result<CalibrationSample, SolQueryError>>, SolQueryError> {
+        invalid: InvalidLevels,
+    ) -> Result<Vec<Result<CalibrationSample, SampleError>>, SolQueryError> {
         let kept = read::<RunDocument>(&folder.join("run.json"));
         let (setup, spread, levels) = match read::<SweepFile>(&folder.join("sweep.json")) {
             Ok(SweepFile { setup, levels }) => {
@@ -90,8 +91,7 @@ impl SystemQuery<'_> {
             },
         };
         let (name, system) = self.of_run(folder, setup, spread)?;
-        let wrong = |error| SolQueryError(error);
-        let sample = |level: &LevelFile| level.sample(&name, &system, self).map_err(wrong);
+        let sample = |level: &LevelFile| level.sample(&name, &system, self, invalid);
         Ok(levels.iter().map(sample).collect())
     }
 
@@ -147,13 +147,14 @@ pub(crate) fn sample_of(
     report: &LevelReport,
     light: &SpeedOfLightReference,
     engine: Option<&str>,
-) -> Result<CalibrationSample, SolQueryError> {
+    invalid: InvalidLevels,
+) -> Result<CalibrationSample, SampleError> {
+    let wrong = |error: &dyn std::error::Error| SampleError::Level(error.to_string());
     // As it is in its file, so that a fit of the folder is the same.
-    let text = report.to_json().map_err(SolQueryError::new)?;
-    let level: LevelFile = serde_json::from_str(&text).map_err(SolQueryError::new)?;
+    let text = report.to_json().map_err(|error| wrong(&error))?;
+    let level: LevelFile = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
     let query = SystemQuery { engine: engine.map(Cow::Borrowed), ..SystemQuery::default() };
-    let sample = level.sample(light.model_name(), light.reference().system, &query);
-    sample.map_err(SolQueryError)
+    level.sample(light.model_name(), light.reference().system, &query, invalid)
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T, SolQueryError> {
@@ -170,16 +171,19 @@ impl LevelFile {
         name: &str,
         system: &System,
         query: &SystemQuery<'_>,
-    ) -> Result<CalibrationSample, String> {
-        let at = self.load.concurrency.ok_or("a level has no fixed concurrency")?;
-        let wrong = |what: &str| format!("concurrency {at}: {what}");
-        if self.validity.verdict != "valid" {
-            return Err(wrong("the level is not valid"));
+        invalid: InvalidLevels,
+    ) -> Result<CalibrationSample, SampleError> {
+        let open = || SampleError::Level("a level has no fixed concurrency".to_owned());
+        let at = self.load.concurrency.ok_or_else(open)?;
+        let wrong = |what: &str| SampleError::Level(format!("concurrency {at}: {what}"));
+        let verdict = &self.validity.verdict;
+        if verdict != "valid" && invalid == InvalidLevels::LeftOut {
+            return Err(SampleError::NotValid { concurrency: at, verdict: verdict.clone() });
         }
         let completed = self.requests.completed as f64;
         let mean = |tokens: Option<f64>| {
             let sum = tokens.ok_or_else(|| wrong("its tokens are not known"))?;
-            Ok::<_, String>(Tokens::new((sum / completed.max(1.0)).round().max(1.0) as u64))
+            Ok::<_, SampleError>(Tokens::new((sum / completed.max(1.0)).round().max(1.0) as u64))
         };
         let concurrency = NonZeroU64::new(at).ok_or_else(|| wrong("none were sent"))?;
         let load =

@@ -43,14 +43,68 @@ pub enum SampleError {
     /// It cannot be as it says.
     #[error("{0}")]
     Level(String),
+    /// Its run says that it is not valid ([`InvalidLevels`]).
+    #[error("concurrency {concurrency}: the level is {verdict}")]
+    NotValid {
+        /// Its requests in flight.
+        concurrency: u64,
+        /// What the run says: `invalid` or `suspect`.
+        verdict: String,
+    },
     /// It and what it stands beside do not agree: it is left out by rule.
-    #[error("line {line}: {doubt}: left out")]
+    #[error("line {line}: {doubt}")]
     Doubtful {
         /// Its line in the table.
         line: u64,
         /// What is doubtful about it.
         doubt: RowExclusion,
     },
+}
+
+/// What becomes of levels whose run says that they are not valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InvalidLevels {
+    /// They are left out of a fit.
+    #[default]
+    LeftOut,
+    /// They are fitted as any other.
+    Fitted,
+}
+
+impl SampleError {
+    /// The reason in a few words that levels have in common, such as `invalid` or `of an unknown model`: to count them by.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Model { .. } => "of an unknown model".to_owned(),
+            Self::Device { .. } => "on an unknown device".to_owned(),
+            Self::Level(_) => Self::UNUSABLE.to_owned(),
+            Self::NotValid { verdict, .. } => verdict.clone(),
+            Self::Doubtful { doubt, .. } => doubted(*doubt),
+        }
+    }
+
+    /// Whether it is left out by a rule: nothing has to be mended for the others to be fitted.
+    #[must_use]
+    pub const fn is_by_rule(&self) -> bool {
+        matches!(self, Self::NotValid { .. } | Self::Doubtful { .. })
+    }
+
+    /// The [reason](Self::reason) of a level that cannot be read or cannot be as it says.
+    pub const UNUSABLE: &'static str = "not usable";
+}
+
+/// What a level of which so much is doubtful is called among others.
+fn doubted(doubt: RowExclusion) -> String {
+    match doubt {
+        RowExclusion::Degrees => "with experts over another number of devices".to_owned(),
+        RowExclusion::Layout => "of a doubtful layout".to_owned(),
+        RowExclusion::Memory => "of weights that do not fit".to_owned(),
+        RowExclusion::Speculation => "probably of speculative decoding".to_owned(),
+        RowExclusion::Series => "of a doubtful series".to_owned(),
+        RowExclusion::Contradiction => "against their series".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 impl FitSources {

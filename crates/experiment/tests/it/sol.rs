@@ -3,16 +3,19 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use fizeau_experiment::{FitSources, SampleError, SystemQuery};
+use fizeau_experiment::{FitSources, InvalidLevels, SampleError, SystemQuery};
 use fizeau_roofline::MeasuredTable;
 
 #[test]
 fn the_levels_of_a_stored_run_are_samples_on_its_own_system() {
     let run = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/simulated");
-    let samples = SystemQuery::default().samples_of_run(Path::new(run)).unwrap();
+    let samples =
+        SystemQuery::default().samples_of_run(Path::new(run), InvalidLevels::LeftOut).unwrap();
     assert_eq!(samples.len(), 2);
     assert!(samples.iter().any(Result::is_ok), "{samples:?}");
-    let error = SystemQuery::default().samples_of_run(Path::new("nothing")).unwrap_err();
+    let error = SystemQuery::default()
+        .samples_of_run(Path::new("nothing"), InvalidLevels::LeftOut)
+        .unwrap_err();
     assert!(error.to_string().starts_with("nothing/sweep.json: "), "{error}");
 }
 

@@ -3,7 +3,7 @@
 use fizeau_core::Millis;
 use fizeau_record::LevelReport;
 use fizeau_record::text::number;
-use fizeau_roofline::{Constants, FittedConstant, JudgedFit, UniformLoad};
+use fizeau_roofline::{Constants, JudgedFit, UniformLoad};
 
 use super::fit::shown_in;
 use super::grid::Grid;
@@ -76,7 +76,7 @@ impl EngineCalibrationView<'_> {
             let [low, high] = estimate.interval().ends();
             let [value, low, high] = [estimate.value, low, high].map(|value| number(value * scale));
             let title = estimate.constant.title().to_owned();
-            let note = if estimate.is_told() { "" } else { "not told" };
+            let note = if estimate.is_told() { "" } else { "borrowed" };
             grid.row([title, unit.to_owned(), value, low, high, note.to_owned()]);
         }
         grid.lines()
@@ -89,10 +89,9 @@ impl EngineCalibrationView<'_> {
                 .to_owned(),
             "how it is shared among them is as usual, and their intervals do not say so".to_owned(),
         ];
-        let is_assumed = |estimate: &FittedConstant| !estimate.is_told();
-        let assumed = self.constants.estimates.iter().any(is_assumed);
-        lines.extend(assumed.then(|| {
-            "not told: these loads say little of it; it is about what is usual".to_owned()
+        let is_any_borrowed = self.constants.borrowed().next().is_some();
+        lines.extend(is_any_borrowed.then(|| {
+            "borrowed: these loads say little of it; it is about what is usual".to_owned()
         }));
         lines.extend(self.constants.unusual().map(|estimate| {
             let (unit, scale) = shown_in(estimate.constant);

@@ -6,7 +6,6 @@ mod chunks;
 mod cost;
 mod data_sheet;
 mod energy;
-mod even_routing;
 mod goal;
 mod measured;
 mod speculation;

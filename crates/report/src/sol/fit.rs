@@ -7,7 +7,7 @@ use fizeau_roofline::{
 };
 
 use super::grid::Grid;
-use fizeau_record::text::{number, percent};
+use fizeau_record::text::{number, percent, wrap_hanging};
 
 /// A calibration, and the levels that it was fitted on.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +28,7 @@ impl CalibrationFitView<'_> {
         lines.extend(self.times());
         lines.push(String::new());
         lines.extend(self.used());
+        lines.extend(self.borrowed());
         lines.extend(self.unusual());
         lines.push(String::new());
         lines.extend(self.errors());
@@ -120,12 +121,34 @@ impl CalibrationFitView<'_> {
         grid.lines()
     }
 
+    /// Devices, and engines on them.
+    fn narrowest(&self) -> impl Iterator<Item = &Constants> {
+        let groups = self.fit.calibration.groups();
+        groups.filter(|group| !matches!(group.scope, Scope::All | Scope::EngineOnAnyDevice(_)))
+    }
+
+    /// The constants that levels hardly told, and which are therefore those of others, or what is usual: of the one engine on the one device
+    /// that was measured, and where there are several of those with few levels.
+    fn borrowed(&self) -> Vec<String> {
+        let has_engine = |device: &str| {
+            self.samples.iter().any(|of| of.device() == device && of.engine().is_some())
+        };
+        let is_used = |group: &&Constants| match &group.scope {
+            Scope::Device(device) => !has_engine(device),
+            _ => true,
+        };
+        let is_alone = self.only_engine().is_some();
+        let few = self.narrowest().filter(is_used).filter(|of| is_alone || of.levels < FEW);
+        let said: Vec<String> = few.filter_map(borrowed).collect();
+        let space = (!said.is_empty()).then(String::new);
+        space.into_iter().chain(said).collect()
+    }
+
     /// A sentence for each constant that left its usual range, of the narrowest groups: what they share says no more.
     fn unusual(&self) -> Vec<String> {
-        let groups = self.fit.calibration.groups();
-        let own =
-            groups.filter(|group| !matches!(group.scope, Scope::All | Scope::EngineOnAnyDevice(_)));
-        let each = own.flat_map(|group| group.unusual().map(move |estimate| (group, estimate)));
+        let each = self
+            .narrowest()
+            .flat_map(|group| group.unusual().map(move |estimate| (group, estimate)));
         let said = each.map(|(group, estimate)| {
             let (unit, scale) = shown_in(estimate.constant);
             let (low, high) = estimate.constant.range();
@@ -157,6 +180,8 @@ impl CalibrationFitView<'_> {
             ("TPOT, device left out of the fit", summary.device_left_out),
             ("TTFT", summary.ttft_in_sample),
             ("TTFT, model left out of the fit", summary.ttft_model_left_out),
+            ("output tokens/s", summary.output_in_sample),
+            ("output tokens/s, model left out", summary.output_model_left_out),
         ];
         for (name, errors) in rows {
             if let Some(errors) = errors {
@@ -183,6 +208,19 @@ impl CalibrationFitView<'_> {
         grid.lines()
     }
 }
+
+/// `borrowed: h100-sxm, own: time per kernel, link bandwidth reached`; none where its measurements told all.
+fn borrowed(group: &Constants) -> Option<String> {
+    let titles: Vec<&str> = group.borrowed().map(|estimate| estimate.constant.title()).collect();
+    let said = format!("borrowed: {}: {}", group.scope, titles.join("; "));
+    (!titles.is_empty()).then(|| wrap_hanging(&said, WIDTH, "  "))
+}
+
+/// Fewer levels of an engine on a device are too few to tell all of its constants.
+const FEW: u64 = 50;
+
+/// The columns of a terminal.
+const WIDTH: usize = 80;
 
 /// The unit that a person reads a constant in, and how many of it one of the constant's own unit is.
 pub(super) fn shown_in(constant: Constant) -> (&'static str, f64) {

@@ -55,6 +55,8 @@ pub(super) struct Line<'a> {
     max_batch: Option<u64>,
     running_batch: Number,
     bound: Block,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    even_routing: Option<Block>,
     expected: Block,
     #[serde(skip_serializing_if = "Option::is_none")]
     calibrated: Option<CalibratedBlock>,
@@ -83,6 +85,7 @@ impl<'a> Line<'a> {
             max_batch: answer.max_batch,
             running_batch: Number(answer.running_batch),
             bound: Block::of(&answer.bound),
+            even_routing: answer.evenly_routed.as_ref().map(Block::of),
             expected: Block::of(&answer.expected),
             calibrated: None,
             limited_by: answer.limited_by.into(),
@@ -99,6 +102,7 @@ impl<'a> Line<'a> {
     pub(super) fn of_step(answer: &'a LoadAnalysis, notes: &'a [String]) -> Self {
         Self {
             bound: Block::of_step(&answer.bound),
+            even_routing: answer.evenly_routed.as_ref().map(Block::of_step),
             expected: Block::of_step(&answer.expected),
             ..Self::of(answer, notes)
         }

@@ -34,10 +34,18 @@ pub(super) fn memory(view: &SolView<'_>) -> Vec<String> {
     grid.lines()
 }
 
+/// The bound of a mixture of experts where it is not that tokens agree.
+const EVENLY: &str = "at even routing";
+
 /// The figures, each estimate in a column of its own.
 pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
-    let ways = [("bound", &view.answer.bound), ("expected", &view.answer.expected)];
-    let mut grid = Grid::new(&["", ways[0].0, ways[1].0]);
+    let answer = view.answer;
+    let even = answer.evenly_routed.as_ref();
+    let ways =
+        [("bound", Some(&answer.bound)), (EVENLY, even), ("expected", Some(&answer.expected))];
+    let ways: Vec<_> = ways.iter().filter_map(|(name, of)| Some((*name, (*of)?))).collect();
+    let heads: Vec<&str> = std::iter::once("").chain(ways.iter().map(|way| way.0)).collect();
+    let mut grid = Grid::new(&heads);
     let devices = view.system.deployment().devices() as f64;
     let mut add = |name: &str, of: &dyn Fn(&Figures) -> f64| {
         grid.row(row(name, ways.iter().map(|way| of(way.1))));
@@ -59,11 +67,26 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
         add("requests/s", &|figures| figures.requests_per_s.get());
     }
     if view.answer.running_batch > 1.0 {
-        let alone = view.system.single_request(view.load);
-        let alone = [alone.bound.get(), alone.expected.get()];
+        let one = view.system.single_request(view.load);
+        // One token a step has no others to agree with.
+        let mut alone = vec![one.bound.get(); ways.len() - 1];
+        alone.push(one.expected.get());
         grid.row(row("single-stream output tokens/s", alone.into_iter()));
     }
     let mut lines = grid.lines();
+    if let Some(even) = even {
+        let expected = answer.expected.output_tokens_per_s;
+        lines.extend([
+            "The bound lets all tokens of a step agree on their experts. At even routing each"
+                .to_owned(),
+            "chooses for itself, all equally often.".to_owned(),
+            format!(
+                "Expected output is {} of that, and {} of the bound.",
+                percent(expected / even.output_tokens_per_s),
+                percent(expected / answer.bound.output_tokens_per_s)
+            ),
+        ]);
+    }
     let most = view.system.ideal_max_batch(view.load).min(view.load.concurrency.get() as f64);
     if is_whole && most > view.answer.running_batch {
         let most = number(most.floor());

@@ -32,13 +32,17 @@ pub(crate) fn write(
         .map(|((device, engine), places)| {
             let versions: BTreeSet<&str> =
                 places.iter().filter_map(|at| levels[*at].0.engine_version.as_deref()).collect();
-            let left_out = places.iter().filter_map(|at| judged[*at].model_left_out);
+            let over = |of: fn(&JudgedFit) -> Option<f64>| {
+                ErrorSummary::of(places.iter().filter_map(|at| of(&judged[*at])))
+            };
             json!({
                 "device": device,
                 "engine": engine,
                 "engine_versions": versions,
                 "levels": places.len(),
-                "tpot_family_left_out": ErrorSummary::of(left_out),
+                "tpot_family_left_out": over(|judged| judged.model_left_out),
+                "ttft_family_left_out": over(|judged| judged.ttft_model_left_out),
+                "output_tokens_per_s_family_left_out": over(|judged| judged.output_model_left_out),
             })
         })
         .collect();

@@ -67,6 +67,11 @@ impl Constants {
         self.estimates.iter().filter(|estimate| !estimate.is_usual())
     }
 
+    /// The constants that its own measurements hardly told ([`FittedConstant::is_told`]): they are what is usual, or what others show.
+    pub fn borrowed(&self) -> impl Iterator<Item = &FittedConstant> {
+        self.estimates.iter().filter(|estimate| !estimate.is_told())
+    }
+
     pub(super) fn values<const N: usize>(&self, constants: [Constant; N]) -> [f64; N] {
         constants.map(|constant| {
             self.get(constant).map_or_else(|| constant.prior().value, |estimate| estimate.value)

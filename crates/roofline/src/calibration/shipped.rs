@@ -35,6 +35,12 @@ pub struct CalibrationEvidence {
     /// How far off times per output token are with constants from other model families only.
     #[serde(rename = "tpot_family_left_out")]
     pub tpot_left_out: Option<ErrorSummary>,
+    /// The same of times to first token, of the levels that tell theirs.
+    #[serde(rename = "ttft_family_left_out")]
+    pub ttft_left_out: Option<ErrorSummary>,
+    /// The same of output rates, of the levels that tell their time to first token.
+    #[serde(rename = "output_tokens_per_s_family_left_out")]
+    pub output_left_out: Option<ErrorSummary>,
 }
 
 #[derive(Deserialize)]

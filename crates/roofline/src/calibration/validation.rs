@@ -25,6 +25,11 @@ pub struct JudgedFit {
     pub ttft_in_sample: Option<f64>,
     /// The first token's, with constants fitted on all levels of other models.
     pub ttft_model_left_out: Option<f64>,
+    /// The output rate's, with constants fitted on all levels: 0.1 is predicted to be 10 % more. By Little's law, of both times; none where no
+    /// first token was measured.
+    pub output_in_sample: Option<f64>,
+    /// The output rate's, with constants fitted on all levels of other models.
+    pub output_model_left_out: Option<f64>,
     pub(super) scores: Scores,
 }
 
@@ -57,6 +62,8 @@ impl JudgedFit {
                     device_left_out: None,
                     ttft_in_sample: errors.ttft,
                     ttft_model_left_out: None,
+                    output_in_sample: errors.output,
+                    output_model_left_out: None,
                     scores: Scores { in_sample: errors.score, ..Scores::default() },
                 }
             })
@@ -64,6 +71,7 @@ impl JudgedFit {
         leave_out(samples, CalibrationSample::model, |at, errors| {
             judged[at].model_left_out = Some(errors.tpot);
             judged[at].ttft_model_left_out = errors.ttft;
+            judged[at].output_model_left_out = errors.output;
             judged[at].scores.model_left_out = Some(errors.score);
         });
         leave_out(samples, CalibrationSample::device, |at, errors| {
@@ -97,10 +105,11 @@ fn leave_out(
     }
 }
 
-/// Relative errors of time per output token and of time to first token, and the first's score.
+/// Relative errors of time per output token, of time to first token and of the output rate, and the first's score.
 struct LevelErrors {
     tpot: f64,
     ttft: Option<f64>,
+    output: Option<f64>,
     score: f64,
 }
 
@@ -110,13 +119,17 @@ impl LevelErrors {
         let step = group.values(Constant::STEP);
         let shares = TokenShares::new(&sample.account, &step);
         let tpot = shares.total() / sample.tpot;
-        let ttft = sample.ttft.map(|measured| {
-            let first = FirstTokenRow::new(&sample.account, &step, shares.total());
-            first.predict(&group.values(Constant::FIRST_TOKEN)).0 / measured - 1.0
-        });
+        let first = FirstTokenRow::new(&sample.account, &step, shares.total());
+        let first = first.predict(&group.values(Constant::FIRST_TOKEN)).0;
+        let ttft = sample.ttft.map(|measured| first / measured - 1.0);
+        // As many requests are under way as are offered, so that the rate is that number over the time of each.
+        let whole = |ttft: f64, tpot: f64| ttft + tpot * (sample.account.output - 1.0).max(0.0);
+        let output = sample
+            .ttft
+            .map(|measured| whole(measured, sample.tpot) / whole(first, shares.total()) - 1.0);
         let distance = ranges.beyond(&sample.account.regime);
         let width = unsureness(&shares, &group.deviations(Constant::STEP), group.scatter, distance);
-        Self { tpot: tpot - 1.0, ttft, score: tpot.ln().abs() / width }
+        Self { tpot: tpot - 1.0, ttft, output, score: tpot.ln().abs() / width }
     }
 }
 

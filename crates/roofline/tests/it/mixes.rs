@@ -219,6 +219,30 @@ fn a_load_s_figures_are_those_of_its_lengths() {
     }
 }
 
+/// Of a mixture of experts under balanced routing; nothing of a model without.
+#[test]
+fn a_load_s_figures_at_even_routing_are_those_of_its_lengths() {
+    let in_stages = Deployment::SINGLE.with_tensor(4).unwrap().with_pipeline(2).unwrap();
+    let deployments = [Deployment::SINGLE.with_tensor(8).unwrap(), in_stages];
+    let check = |name: &str, system: &System, many: u64| {
+        let load = UniformLoad::new(Tokens::new(1000), Tokens::new(300), some(many));
+        let mut lengths = RequestLengths::for_model(system.model());
+        lengths.add_cached(load.input_tokens, load.cached_tokens, load.output_tokens);
+        let rate = Bound::evenly_routed(system, &lengths, some(many)).unwrap();
+        let figures = system.answer(&load).unwrap().evenly_routed;
+        assert_eq!(figures.is_some(), name != "qwen3-32b" && many > 1, "{name}: {many}");
+        let Some((rate, figures)) = rate.zip(figures) else { return };
+        assert!((rate / figures.output_tokens_per_s - 1.0).abs() < 1e-9, "{name}: {many}");
+    };
+    for name in ["gpt-oss-120b", "deepseek-v3", "qwen3-235b-a22b", "qwen3-32b"] {
+        for deployment in deployments {
+            let device = Device::named("h200-sxm").unwrap().clone();
+            let system = System::new(crate::golden::model(name), device, deployment).unwrap();
+            [1, 4, 16, 256].iter().for_each(|many| check(name, &system, *many));
+        }
+    }
+}
+
 #[test]
 fn lengths_for_other_windows_are_refused() {
     let windows = single(crate::golden::model("gpt-oss-20b"), h100());

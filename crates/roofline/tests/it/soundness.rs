@@ -40,6 +40,12 @@ proptest! {
         }
         let (bound, expected) = (system.bound_figures(&load), system.expected_figures(&load));
         prop_assert!(is_no_worse(&bound, &expected), "{bound:?} {expected:?}");
+        if let Some(even) = system.answer(&load).unwrap().evenly_routed {
+            prop_assert!(is_no_worse(&bound, &even), "{bound:?} {even:?}");
+            // Experts that are liked unevenly are not under its assumption.
+            let is_even = system.routing() == ExpertRouting::Expected;
+            prop_assert!(!is_even || is_no_worse(&even, &expected), "{even:?} {expected:?}");
+        }
         prop_assert!(at_least(system.ideal_max_batch(&load), system.max_batch(&load)));
     }
 

@@ -1,7 +1,9 @@
 //! What the bound allows at the time per token that users have.
 
+use std::borrow::Cow;
+
 use fizeau_core::{PerSec, Seconds, Usd};
-use fizeau_roofline::{EstimateKind, System, UniformLoad};
+use fizeau_roofline::{EstimateKind, System};
 use serde::{Deserialize, Serialize};
 
 use super::Work;
@@ -31,41 +33,54 @@ impl SameLatency {
         target: Seconds,
         cost: impl Fn(PerSec) -> Option<Usd>,
     ) -> Option<Self> {
-        let load = lengths.load(work.cached)?;
-        let (batch, rate) = if work.tokens_per_step > 1.0 {
-            with_drafts(system, work, lengths, &load, target)?
-        } else {
-            let found = system.largest_batch(EstimateKind::Bound, &load, target)?;
-            (found.batch, found.figures.output_tokens_per_s)
-        };
-        let usd_per_million_output_tokens = cost(rate);
-        Some(Self { batch, output_tokens_per_s: rate, usd_per_million_output_tokens })
-    }
-}
-
-/// The same where drafts are accepted: a step has the time of all the tokens that it gives.
-fn with_drafts(
-    system: &System,
-    work: &Work,
-    lengths: &MeanLengths,
-    load: &UniformLoad,
-    target: Seconds,
-) -> Option<(u64, PerSec)> {
-    let meets = |batch: u64| {
-        let step =
-            MeanStep::decoding(system, batch as f64, work.tokens_per_step, Some(lengths)).total;
-        step.get() / work.tokens_per_step <= target.get()
-    };
-    let mut most = load.concurrency.get().min(system.max_batch(load) as u64);
-    let mut batch = Some(1).filter(|one| *one <= most && meets(*one))?;
-    while batch < most {
-        let middle = most - (most - batch) / 2;
-        if meets(middle) {
-            batch = middle;
-        } else {
-            most = middle - 1;
+        if work.tokens_per_step > 1.0 {
+            return Self::step_by_step(
+                system,
+                work,
+                lengths,
+                target,
+                |_| Cow::Borrowed(system),
+                cost,
+            );
         }
+        let load = lengths.load(work.cached)?;
+        let found = system.largest_batch(EstimateKind::Bound, &load, target)?;
+        Some(Self::costing(found.batch, found.figures.output_tokens_per_s, cost))
     }
-    let step = MeanStep::of(system, &Work { running: batch as f64, ..*work }, Some(lengths));
-    Some((batch, step.output_tokens_per_s))
+
+    /// The same where a step's bound follows from its batch as `held_against` says, and where drafts are accepted: a step has the time of
+    /// all the tokens that it gives.
+    pub(super) fn step_by_step<'a>(
+        system: &System,
+        work: &Work,
+        lengths: &MeanLengths,
+        target: Seconds,
+        held_against: impl Fn(f64) -> Cow<'a, System>,
+        cost: impl Fn(PerSec) -> Option<Usd>,
+    ) -> Option<Self> {
+        let load = lengths.load(work.cached)?;
+        let meets = |batch: u64| {
+            let (batch, tokens) = (batch as f64, work.tokens_per_step);
+            let step = MeanStep::decoding(&held_against(batch), batch, tokens, Some(lengths)).total;
+            step.get() / tokens <= target.get()
+        };
+        let mut most = load.concurrency.get().min(system.max_batch(&load) as u64);
+        let mut batch = Some(1).filter(|one| *one <= most && meets(*one))?;
+        while batch < most {
+            let middle = most - (most - batch) / 2;
+            if meets(middle) {
+                batch = middle;
+            } else {
+                most = middle - 1;
+            }
+        }
+        let many = Work { running: batch as f64, ..*work };
+        let step = MeanStep::of(&held_against(batch as f64), &many, Some(lengths));
+        Some(Self::costing(batch, step.output_tokens_per_s, cost))
+    }
+
+    fn costing(batch: u64, rate: PerSec, cost: impl Fn(PerSec) -> Option<Usd>) -> Self {
+        let usd_per_million_output_tokens = cost(rate);
+        Self { batch, output_tokens_per_s: rate, usd_per_million_output_tokens }
+    }
 }

@@ -47,6 +47,11 @@ impl MeanStep {
     }
 }
 
+/// The tokens that each pass over such a batch has.
+pub(super) fn tokens_of_pass(system: &System, batch: f64, tokens_per_step: f64) -> f64 {
+    micro_batch(system, batch) * tokens_per_step
+}
+
 /// Of what drafts bring only what was accepted must be computed.
 fn decoding(sequences: f64, tokens_per_step: f64, lengths: Option<&MeanLengths>) -> PassSums {
     let context = lengths.map_or(1.0, |lengths| lengths.context().tokens);

@@ -23,7 +23,7 @@ const fn series(
 }
 
 /// Each of the fleet (`replica=""`) and of each replica.
-static SERIES: [Series; 18] = [
+static SERIES: [Series; 24] = [
     series("fizeau_watch_devices", "Devices that serve.", |of| Some(of.devices as f64)),
     series("fizeau_watch_running_requests", "Requests in the running batch, on average.", |of| {
         Some(of.running)
@@ -57,6 +57,39 @@ static SERIES: [Series; 18] = [
         "fizeau_watch_prefill_speed_of_light_ratio",
         "The bound of a prompt over its time.",
         |of| of.prefill.as_ref().map(|prefill| prefill.share),
+    ),
+    series(
+        "fizeau_watch_even_routing_bound_output_tokens_per_second",
+        "Of a mixture of experts, generated tokens that the bound under balanced routing allows with this batch.",
+        |of| Some(of.even_routing.as_ref()?.bound_output_tokens_per_s.get()),
+    ),
+    series(
+        "fizeau_watch_even_routing_ratio",
+        "Throughput over the bound under balanced routing.",
+        |of| Some(of.even_routing.as_ref()?.share),
+    ),
+    series(
+        "fizeau_watch_decode_even_routing_ratio",
+        "The bound of a decode step under balanced routing over TPOT.",
+        |of| Some(of.even_routing.as_ref()?.decode.as_ref()?.share),
+    ),
+    series(
+        "fizeau_watch_prefill_even_routing_ratio",
+        "The bound of a prompt under balanced routing over its time.",
+        |of| Some(of.even_routing.as_ref()?.prefill.as_ref()?.share),
+    ),
+    series(
+        "fizeau_watch_even_routing_same_latency_output_tokens_per_second",
+        "Generated tokens that the bound under balanced routing allows at the time per token of now.",
+        |of| Some(of.even_routing.as_ref()?.same_latency.as_ref()?.output_tokens_per_s.get()),
+    ),
+    series(
+        "fizeau_watch_even_routing_same_latency_usd_per_million_output_tokens",
+        "What a million of those would cost.",
+        |of| {
+            let same = of.even_routing.as_ref()?.same_latency.as_ref()?;
+            same.usd_per_million_output_tokens.map(Usd::get)
+        },
     ),
     series("fizeau_watch_tpot_seconds", "Time per output token.", |of| {
         of.decode.as_ref().map(|decode| decode.tpot.get() / 1e3)

@@ -86,6 +86,12 @@ fn system(deployment: Deployment) -> System {
     System::new(model, Device::named("h100-sxm").unwrap().clone(), deployment).unwrap()
 }
 
+fn experts(tensor: u32) -> System {
+    let model = KnownModel::named("gpt-oss-120b").unwrap().model().unwrap();
+    let deployment = Deployment::SINGLE.with_tensor(tensor).unwrap();
+    System::new(model, Device::named("b200-sxm").unwrap().clone(), deployment).unwrap()
+}
+
 fn load(input: u64, output: u64, concurrency: u64) -> UniformLoad {
     let many = NonZeroU64::new(concurrency).unwrap();
     UniformLoad::new(Tokens::new(input), Tokens::new(output), many)
@@ -117,6 +123,7 @@ proptest! {
         prop_assume!(Bound::at(&system, &load).unwrap().batch >= concurrency as f64);
         let now = Steady::at_share(&system, &load, share).assessed(&system);
         let found = now.share.unwrap();
+        prop_assert_eq!((now.headline(), &now.even_routing), (Some(found), &None));
         prop_assert!(found <= share * 1.02, "{found} of {share}: {now:?}");
         prop_assert!(found >= share * 0.9, "{found} of {share}: {now:?}");
         prop_assert!(!now.is_impossible());
@@ -125,6 +132,29 @@ proptest! {
         prop_assert!(share > 0.9 || same.unwrap() >= 0.95 * now.output_tokens_per_s.get());
         let beyond = Steady::at_share(&system, &load, 1.3).assessed(&system);
         prop_assert!(beyond.is_impossible());
+    }
+
+    /// A mixture of experts is held against balanced routing first, as its requests themselves are; and against the bound beside it.
+    #[test]
+    fn experts_are_held_against_even_routing(
+        tensor in prop::sample::select(vec![1, 4]),
+        (input, output, concurrency) in (16_u64..2_000, 32_u64..1_000, 8_u64..128),
+        share in 0.02..0.9,
+    ) {
+        let system = experts(tensor);
+        let load = load(input, output, concurrency);
+        let bound = Bound::at(&system, &load).unwrap().output_tokens_per_s;
+        let even = system.answer(&load).unwrap().evenly_routed.unwrap().output_tokens_per_s;
+        let now = Steady::at_share(&system, &load, share * even.get() / bound.get()).assessed(&system);
+        let found = now.headline().unwrap();
+        prop_assert!(found <= share * 1.02 && found >= share * 0.85, "{found} of {share}: {now:?}");
+        let told = now.even_routing.as_ref().unwrap();
+        prop_assert!(found > now.share.unwrap() && !now.is_impossible());
+        let tpots = [&told.decode, &now.decode].map(|of| of.as_ref().unwrap().bound_tpot.get());
+        prop_assert!(tpots[0] > tpots[1], "{now:?}");
+        let same = [&told.same_latency, &now.same_latency].map(|of| of.as_ref().unwrap());
+        prop_assert!(same[0].batch <= same[1].batch, "{now:?}");
+        prop_assert!(same[0].output_tokens_per_s >= now.output_tokens_per_s * 0.95, "{now:?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `--fit`: from measured levels to a calibration.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use fizeau::experiment::{FitSources, SampleError, SystemQuery};
@@ -8,7 +8,7 @@ use fizeau::report::CalibrationFitView;
 use fizeau::roofline::{Calibration, CalibrationSample, MeasuredTable};
 
 use crate::args::CalibrationArgs;
-use crate::commands::shared::folder;
+use crate::commands::shared::{calibration, folder};
 use crate::exit::{Exit, Fail, Named, read_named};
 use crate::terminal::say::say;
 
@@ -19,7 +19,7 @@ pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exi
     for path in &args.fit {
         let is_of_passes = path.extension().is_some_and(|extension| extension == "jsonl");
         if path.is_dir() {
-            levels.read_run(path, flags)?;
+            levels.read_run(path, flags, args.force)?;
         } else if is_of_passes {
             levels.samples.extend(flags.samples_of_passes(path).named("--fit")?);
         } else {
@@ -33,14 +33,17 @@ pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exi
     levels.finish()
 }
 
-/// Measured levels, and what was wrong with others.
+/// Measured levels, and why others are left out.
 #[derive(Default)]
 struct Levels {
     samples: Vec<CalibrationSample>,
+    /// How many for each reason.
+    left_out: BTreeMap<String, usize>,
+    /// What has to be mended for the rest to be fitted.
     wrong: Vec<String>,
 }
 
-/// So many bad lines are said one by one.
+/// So many of a file are said one by one.
 const SAID: usize = 10;
 
 impl Levels {
@@ -51,59 +54,93 @@ impl Levels {
         for column in &table.unknown {
             tell!("note: {flag}: column `{column}` is not read");
         }
-        let wrong = table.errors.iter().map(|error| format!("{flag}: {error}"));
-        self.wrong.extend(wrong);
-        let mut left_out = 0;
-        for (level, sample) in table.levels.iter().zip(sources.samples(&table.levels)) {
-            match sample {
-                Ok(sample) => self.samples.push(sample),
-                Err(error @ SampleError::Doubtful { .. }) => {
-                    left_out += 1;
-                    if left_out <= SAID {
-                        tell!("note: {flag}: {error}");
-                    }
-                }
-                Err(error @ SampleError::Model { .. }) => {
-                    let name = &level.model;
-                    let remedy = format!("say where with --model {name}=FILE");
-                    self.wrong.push(format!("{flag}: {error}; {remedy}"));
-                }
-                Err(error) => self.wrong.push(format!("{flag}: {error}")),
-            }
+        for error in &table.errors {
+            self.wrong.push(format!("{flag}: {error}"));
+            *self.left_out.entry(SampleError::UNUSABLE.to_owned()).or_default() += 1;
         }
-        if left_out > 0 {
-            let all = table.levels.len();
-            tell!("note: {flag}: {left_out} of {all} levels are left out by rule");
-        }
+        let each = sources.samples(&table.levels).into_iter().zip(&table.levels);
+        let each = each.map(|(sample, level)| {
+            let remedy = match &sample {
+                Err(SampleError::Model { .. }) => {
+                    format!("; say where with --model {}=FILE", level.model)
+                }
+                _ => String::new(),
+            };
+            (sample, remedy)
+        });
+        self.take(&flag, each);
         Ok(())
     }
 
-    fn read_run(&mut self, folder: &Path, flags: &SystemQuery<'_>) -> Result<(), Fail> {
+    fn read_run(
+        &mut self,
+        folder: &Path,
+        flags: &SystemQuery<'_>,
+        force: bool,
+    ) -> Result<(), Fail> {
         let flag = format!("--fit {}", folder.display());
-        for level in flags.samples_of_run(folder).named(&flag)? {
-            match level {
-                Ok(sample) => self.samples.push(sample),
-                Err(error) => self.wrong.push(format!("{flag}: {error}")),
+        let levels = flags.samples_of_run(folder, calibration::invalid(force)).named(&flag)?;
+        self.take(&flag, levels.into_iter().map(|sample| (sample, String::new())));
+        Ok(())
+    }
+
+    /// Takes levels, each with what would mend it.
+    fn take(
+        &mut self,
+        flag: &str,
+        each: impl Iterator<Item = (Result<CalibrationSample, SampleError>, String)>,
+    ) {
+        let mut said = 0;
+        for (sample, remedy) in each {
+            let error = match sample {
+                Ok(sample) => {
+                    self.samples.push(sample);
+                    continue;
+                }
+                Err(error) => error,
+            };
+            *self.left_out.entry(error.reason()).or_default() += 1;
+            if !error.is_by_rule() {
+                self.wrong.push(format!("{flag}: {error}{remedy}"));
+            } else if said < SAID {
+                said += 1;
+                tell!("note: {flag}: {error}: left out");
             }
         }
-        Ok(())
+    }
+
+    /// `5 of 70 levels are left out: 3 invalid, 2 contradicts its series`; none where all are fitted.
+    fn count(&self) -> Option<String> {
+        let out: usize = self.left_out.values().sum();
+        let mut reasons: Vec<_> = self.left_out.iter().collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let reasons: Vec<_> =
+            reasons.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        let all = out + self.samples.len();
+        let is_one = if out == 1 { "is" } else { "are" };
+        (out > 0)
+            .then(|| format!("{out} of {all} levels {is_one} left out: {}", reasons.join(", ")))
     }
 
     fn unusable(&self, error: &dyn std::error::Error) -> Fail {
+        let count = self.count().map_or_else(String::new, |count| format!("; {count}"));
         let first = self.wrong.first().map_or_else(String::new, |first| format!("; {first}"));
-        usage!("--fit: {error}{first}")
+        usage!("--fit: {error}{count}{first}")
     }
 
-    /// What was fitted stands, but is not all that was asked for.
+    /// What was fitted stands, but may not be all that was asked for.
     fn finish(self) -> Result<Exit, Fail> {
+        let Some(count) = self.count() else { return Ok(Exit::Good) };
         let Some(first) = self.wrong.first() else {
+            let is_forceable = self.left_out.keys().any(|why| why == "invalid" || why == "suspect");
+            let hint = if is_forceable { "; --force fits those that are not valid" } else { "" };
+            tell!("note: --fit: {count}{hint}");
             return Ok(Exit::Good);
         };
         for wrong in self.wrong.iter().take(SAID).skip(1) {
             tell!("error: {wrong}");
         }
-        let (bad, all) = (self.wrong.len(), self.wrong.len() + self.samples.len());
-        Err(usage!("{bad} of {all} levels could not be used: {first}"))
+        Err(usage!("{count}: {first}"))
     }
 }
 

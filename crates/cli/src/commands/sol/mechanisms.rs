@@ -141,11 +141,13 @@ pub(super) fn measured_aside(
     let bound = Bound::over(&of.system, &lengths, load.concurrency).named("--measured")?;
     let violation = of.system.bound_violation(&lengths, load.concurrency, &measured);
     let violation = violation.named("--measured")?;
+    let evenly_routed = of.system.answer(load).ok().and_then(|answer| answer.evenly_routed);
     // What is not predicted is refused by name in the answer itself.
     let gaps = of.predictor.as_ref().and_then(|own| Some((own, own.gaps(load, &measured).ok()?)));
     Ok(Some(SolExtra::measured(&MeasuredComparison {
         measured: &measured,
         bound: &bound,
+        evenly_routed: evenly_routed.as_ref(),
         violation: violation.as_ref(),
         gaps: gaps.as_ref().map(|(predictor, gaps)| (*predictor, gaps.as_slice())),
     })))

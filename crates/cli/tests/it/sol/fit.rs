@@ -31,7 +31,8 @@ fn a_fit_says_how_good_it_is_and_writes_a_calibration() {
     let scratch = Scratch::new("sol-fit");
     let (ended, calibration) = fitted(&scratch);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    assert!(ended.err.ends_with("5 of 70 levels are left out by rule\n"), "{}", ended.err);
+    let count = "note: --fit: 5 of 70 levels are left out: 5 of a doubtful layout\n";
+    assert!(ended.err.contains(count), "{}", ended.err);
     assert!(ended.out.starts_with("Fitted on 65 levels of 3 models on 4 devices\n"));
     for text in ["b200-sxm, vllm", "time per kernel", "TPOT, model left out of the fit"] {
         assert!(ended.out.contains(text), "{text} is not in\n{}", ended.out);
@@ -117,7 +118,10 @@ fn an_engine_is_predicted_with_what_ships() {
     let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
         "calibrated on h100-sxm, vllm",
-        "published levels of vllm on h100-sxm (families left out:",
+        "published levels of vllm on h100-sxm (families left out: TPOT off by",
+        "; TTFT off by",
+        "; output tokens/s off by",
+        "Models left out of the fit, all devices and engines: TPOT off by",
         "InferenceX",
         "constants of h100-sxm, vllm",
         "time per kernel us",
@@ -129,6 +133,9 @@ fn an_engine_is_predicted_with_what_ships() {
     let of_all = ran("--engine vllm --explain-calibration --json");
     let document: Value = serde_json::from_str(&of_all.out).unwrap();
     assert_eq!(document["calibrated"]["constants_of"], "h100-sxm, vllm");
+    for off in ["tpot_left_out", "ttft_left_out", "output_tokens_per_s_left_out"] {
+        assert!(document["calibration"][off]["mean"].as_f64().unwrap() > 0.0, "{off}: {document}");
+    }
     let constants = document["constants"].as_object().unwrap();
     let shares = constants.values().filter_map(|constant| constant["tpot_share"].as_f64());
     assert!((shares.sum::<f64>() - 1.0).abs() < 1e-9, "{document}");
@@ -199,7 +206,10 @@ fn lines_that_cannot_be_used_are_named_and_the_rest_is_fitted() {
     let ended = run(&["sol", "--fit", &path, "--out", &calibration]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.out.starts_with("Fitted on 65 levels"), "{}", ended.out);
-    assert!(ended.err.contains("3 of 68 levels could not be used"), "{}", ended.err);
+    assert!(ended.err.contains("8 of 73 levels are left out: "), "{}", ended.err);
+    for reason in ["1 not usable", "1 of an unknown model", "1 on an unknown device"] {
+        assert!(ended.err.contains(reason), "{reason}: {}", ended.err);
+    }
     assert!(ended.err.contains("line 74: concurrency is `four`"), "{}", ended.err);
     assert!(ended.err.contains("say where with --model my/own=FILE"), "{}", ended.err);
 
@@ -264,6 +274,18 @@ fn a_run_of_our_own_is_fitted() {
     levels.push(level(32, "invalid"));
     write(&levels);
     let ended = fit();
-    assert_eq!(ended.code, Some(2));
-    assert!(ended.err.contains("concurrency 32: the level is not valid"), "{}", ended.err);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(fs::read_to_string(&calibration).unwrap(), alone);
+    for said in
+        ["concurrency 32: the level is invalid", "1 of 6 levels is left out: 1 invalid; --force"]
+    {
+        assert!(ended.err.contains(said), "{said}: {}", ended.err);
+    }
+    // Few levels of one dense model tell nothing of experts and links.
+    let borrowed = ended.out.lines().find(|line| line.starts_with("borrowed: h100-sxm, own: "));
+    assert!(borrowed.is_some_and(|line| line.contains("experts")), "{}", ended.out);
+    let words = ["sol", "--fit", &run_folder, "--engine", "own", "--out", &calibration, "--force"];
+    let forced = run(&words);
+    assert_eq!((forced.code, forced.err.as_str()), (Some(0), ""), "{}", forced.out);
+    assert_ne!(fs::read_to_string(&calibration).unwrap(), alone);
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use fizeau::core::{Clock, Nanos, Stamp};
 use fizeau::experiment::{SolSystems, SystemQuery};
+use fizeau::record::text::percent;
 use fizeau::report::Shown;
 use fizeau::roofline::HourlyRate;
 use fizeau::telemetry::{FleetReport, FleetSettings, FleetWatch, Page, PageError, Source};
@@ -48,10 +49,10 @@ impl Source for Engine {
 }
 
 /// Two replicas over thirty seconds.
-fn report() -> FleetReport {
+fn report(model: &str) -> FleetReport {
     let mut systems = SolSystems::default();
-    let system = systems.get(&SystemQuery::new("llama-3.1-8b", "h100-sxm")).unwrap();
-    let mut settings = FleetSettings::new("llama-3.1-8b", system.system.clone());
+    let system = systems.get(&SystemQuery::new(model, "h100-sxm")).unwrap();
+    let mut settings = FleetSettings::new(model, system.system.clone());
     settings.price = HourlyRate::given(fizeau::core::UsdPerHour::new(2.0)).ok();
     settings.interval = Nanos::from_secs(3_600);
     let (clock, mut watch) = (ByHand::default(), FleetWatch::new(settings));
@@ -69,7 +70,7 @@ fn report() -> FleetReport {
 /// The page shows what is printed; with `FIZEAU_WRITE_PAGES` set it is written anew.
 #[test]
 fn the_screen_is_that_of_the_page() {
-    let report = report();
+    let report = report("llama-3.1-8b");
     let text = Shown(&report).screen(80, "--gpu-hour is what you pay");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/watch.md");
@@ -83,4 +84,24 @@ fn the_screen_is_that_of_the_page() {
         return;
     }
     assert_eq!(parts[at], shown, "FIZEAU_WRITE_PAGES=1 writes it");
+}
+
+/// The share of a mixture of experts is first that at even routing, on the screen and on the line; that of the bound stands beside it.
+#[test]
+fn experts_have_both_shares() {
+    let report = report("gpt-oss-120b");
+    let (text, line) = (Shown(&report).screen(80, ""), Shown(&report).line());
+    let fleet = report.fleet.as_ref().unwrap();
+    let [even, bound] = [fleet.headline(), fleet.share].map(|share| percent(share.unwrap()));
+    assert_ne!(even, bound);
+    for said in [
+        format!("{even} of the speed of light at even routing of experts"),
+        format!("{bound} of the bound"),
+    ] {
+        assert!(text.contains(&said), "{said}: {text}");
+    }
+    assert!(text.lines().any(|line| line.trim() == "now even routing"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(line.contains(&format!("share at even routing {even}")), "{line}");
+    assert!(line.contains(&format!("{bound} of the bound")), "{line}");
 }

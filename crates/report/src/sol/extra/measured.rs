@@ -1,9 +1,10 @@
 //! Measured figures beside the answer: the share of the bound, what is expected of the engine, and what would explain the difference.
 
+use fizeau_core::Seconds;
 use fizeau_record::text::number;
 use fizeau_roofline::{
-    Bound, BoundShare, BoundViolation, Constant, MeasuredFigure, MeasuredFigures, PredictionGap,
-    PredictionInput, PredictionRemedy, Predictor,
+    Bound, BoundShare, BoundViolation, Constant, Figures, MeasuredFigure, MeasuredFigures,
+    PredictionGap, PredictionInput, PredictionRemedy, Predictor, SpeedOfLightShares,
 };
 use serde_json::{Map, Value, json};
 
@@ -18,6 +19,8 @@ pub struct MeasuredComparison<'a> {
     pub measured: &'a MeasuredFigures,
     /// What is possible under the load.
     pub bound: &'a Bound,
+    /// What is under balanced routing of a mixture of experts; none where that is the bound.
+    pub evenly_routed: Option<&'a Figures>,
     /// What of it is not.
     pub violation: Option<&'a BoundViolation>,
     /// What predicts the engine, and what would explain each figure; none without a calibration.
@@ -28,20 +31,19 @@ impl SolExtra {
     /// Measured figures: the share of the bound that each reaches, and beside a prediction which constant or input would explain it.
     #[must_use]
     pub fn measured(of: &MeasuredComparison<'_>) -> Self {
-        let shares = of.measured.percent_of(of.bound);
-        let share = |figure| match figure {
-            MeasuredFigure::Ttft => shares.ttft,
-            MeasuredFigure::Tpot => shares.tpot_alone,
-            MeasuredFigure::E2el => shares.e2el,
-            MeasuredFigure::OutputTokens => shares.output_tokens_per_s,
-            _ => shares.requests_per_s,
-        };
+        let of_bound = of.measured.percent_of(of.bound);
+        let evenly = of.evenly_routed.map(|even| of.measured.percent_of(&evenly(of.bound, even)));
         let mut fields = Map::new();
-        let mut grid = Grid::new(&["Measured", "measured", "predicted", "from", "to", "of bound"]);
+        let heads =
+            ["Measured", "measured", "predicted", "from", "to", "at even routing", "of bound"];
+        let heads = heads.iter().filter(|head| evenly.is_some() || **head != "at even routing");
+        let mut grid = Grid::new(&heads.copied().collect::<Vec<_>>());
         for (figure, measured) in of.measured.each() {
             let gap = of.gaps.and_then(|(_, gaps)| gaps.iter().find(|gap| gap.figure == figure));
-            grid.row(cells(figure, measured, gap, share(figure)));
-            fields.insert(figure.as_str().to_owned(), entry(measured, gap, share(figure)));
+            let shares: Vec<_> =
+                evenly.iter().chain([&of_bound]).map(|of| share(of, figure)).collect();
+            grid.row(cells(figure, measured, gap, &shares));
+            fields.insert(figure.as_str().to_owned(), entry(measured, gap, &shares));
         }
         let mut lines = grid.lines();
         if let Some(violation) = of.violation {
@@ -55,18 +57,40 @@ impl SolExtra {
     }
 }
 
+/// The bound with the figures of balanced routing in place of its own.
+fn evenly(bound: &Bound, even: &Figures) -> Bound {
+    let mut held = *bound;
+    held.ttft = even.ttft;
+    // Of one request at a time the steps are those of the bound.
+    held.e2el = Seconds::new(bound.e2el.get() - bound.ttft.get()) + even.ttft;
+    held.output_tokens_per_s = even.output_tokens_per_s;
+    held.requests_per_s = even.requests_per_s;
+    held
+}
+
+const fn share(of: &SpeedOfLightShares, figure: MeasuredFigure) -> Option<BoundShare> {
+    match figure {
+        MeasuredFigure::Ttft => of.ttft,
+        MeasuredFigure::Tpot => of.tpot_alone,
+        MeasuredFigure::E2el => of.e2el,
+        MeasuredFigure::OutputTokens => of.output_tokens_per_s,
+        _ => of.requests_per_s,
+    }
+}
+
+/// The share of the bound is the last of `shares`; before it stands that at even routing, where there is one.
 fn cells(
     figure: MeasuredFigure,
     measured: f64,
     gap: Option<&PredictionGap>,
-    share: Option<BoundShare>,
+    shares: &[Option<BoundShare>],
 ) -> Vec<String> {
     let predicted =
         gap.map(|gap| [gap.predicted.value(), gap.predicted.low(), gap.predicted.high()]);
     let shown = predicted.map_or_else(Default::default, |each| each.map(number));
-    let share = share.map_or_else(String::new, |share| share.to_string());
+    let share = |share: &Option<BoundShare>| share.map_or_else(String::new, |of| of.to_string());
     let first = [format!("  {}", named(figure)), number(measured)];
-    first.into_iter().chain(shown).chain([share]).collect()
+    first.into_iter().chain(shown).chain(shares.iter().map(share)).collect()
 }
 
 const fn named(figure: MeasuredFigure) -> &'static str {
@@ -156,7 +180,7 @@ fn unusual(remedy: &PredictionRemedy) -> String {
     }
 }
 
-fn entry(measured: f64, gap: Option<&PredictionGap>, share: Option<BoundShare>) -> Value {
+fn entry(measured: f64, gap: Option<&PredictionGap>, shares: &[Option<BoundShare>]) -> Value {
     let remedy = |remedy: &PredictionRemedy| {
         json!({
             "input": remedy.input.as_str(),
@@ -167,13 +191,16 @@ fn entry(measured: f64, gap: Option<&PredictionGap>, share: Option<BoundShare>) 
             "tpot_ms": remedy.tpot.to_millis().get(),
         })
     };
-    let mut value = json!({ "measured": measured, "bound_share": share.map(BoundShare::get) });
-    if let (Some(gap), Some(fields)) = (gap, value.as_object_mut()) {
+    let names = ["bound_share", "even_routing_share"];
+    let shares = names.iter().zip(shares.iter().rev());
+    let mut fields = Map::from_iter([("measured".to_owned(), measured.into())]);
+    fields.extend(shares.map(|(name, of)| ((*name).to_owned(), of.map(BoundShare::get).into())));
+    if let Some(gap) = gap {
         let of = gap.predicted;
         let predicted = json!({"value": of.value(), "low": of.low(), "high": of.high()});
         fields.insert("predicted".to_owned(), predicted);
         fields.insert("is_expected".to_owned(), gap.is_expected().into());
         fields.insert("remedies".to_owned(), gap.remedies.iter().map(remedy).collect());
     }
-    value
+    fields.into()
 }

@@ -92,6 +92,24 @@ fn what_ships_is_what_the_published_results_give() {
             assert!((fitted.value / shipped.value - 1.0).abs() < 1e-3, "{fitted:?} {shipped:?}");
         }
     }
+    // Each figure's own error, of the levels of that engine on that device.
+    let own = levels.iter().zip(&fit.judged).filter(|((row, _), _)| {
+        row.hardware == "h100-sxm" && row.engine.as_deref() == Some("vllm")
+    });
+    let own: Vec<&JudgedFit> = own.map(|(_, judged)| judged).collect();
+    let evidence = shipped.evidence.unwrap();
+    let of = |of: fn(&JudgedFit) -> Option<f64>| {
+        ErrorSummary::of(own.iter().filter_map(|judged| of(judged))).unwrap()
+    };
+    for (fitted, shipped) in [
+        (of(|judged| judged.model_left_out), evidence.tpot_left_out),
+        (of(|judged| judged.ttft_model_left_out), evidence.ttft_left_out),
+        (of(|judged| judged.output_model_left_out), evidence.output_left_out),
+    ] {
+        let shipped = shipped.unwrap();
+        assert_eq!(fitted.levels, shipped.levels);
+        assert!((fitted.mean / shipped.mean - 1.0).abs() < 1e-2, "{fitted:?} {shipped:?}");
+    }
     // Measured apart only: put together, and less sure.
     assert!(Calibration::shipped("trtllm", "b300-sxm").unwrap().evidence.is_none());
     assert!(Calibration::shipped("llama.cpp", "h100-sxm").is_none());
