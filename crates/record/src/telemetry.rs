@@ -5,12 +5,12 @@
 
 mod passes;
 
-use fizeau_core::{Joules, Millis, Nanos, Stamp, Tokens};
+use fizeau_core::{Joules, Millis, Nanos, PerJoule, Stamp, Tokens};
 use fizeau_telemetry::{
     ClientWindow, DeviceWindow, Exporter, ForwardPassLine, History, HistoryLine, HostWindow,
     JudgedStep, PageTrouble, ScrapeCost, ScrapeReport, ServerGaps, ServerTimeline, ServerWindow,
     SpeedWitnesses, StepsAssessment, TelemetryFinding, Window, findings, joules_per_token,
-    total_energy,
+    tokens_per_joule, total_energy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,9 @@ pub struct LevelTelemetry {
     /// The same for each generated token that the client counted.
     #[serde(rename = "joules_per_token", default, skip_serializing_if = "Option::is_none")]
     pub joules_per_token: Option<Joules>,
+    /// How many of these tokens a joule gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_per_joule: Option<PerJoule>,
     /// The client's own host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostWindow>,
@@ -152,6 +155,7 @@ impl LevelTelemetry {
             server,
             energy,
             joules_per_token: own.and_then(|energy| joules_per_token(energy, tokens)),
+            tokens_per_joule: own.and_then(|energy| tokens_per_joule(energy, tokens)),
             devices,
             host: None,
             sources: pages.iter().map(TelemetrySource::of).collect(),

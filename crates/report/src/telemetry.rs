@@ -48,6 +48,7 @@ fn server_sentence(said: &LevelTelemetry) -> Option<String> {
             .prefix_hit_share()
             .map(|share| format!("prefix cache {} of queries", percent(share))),
         said.joules_per_token.map(|each| format!("{} J a token", number(each.get()))),
+        said.tokens_per_joule.map(|each| format!("{} tokens a joule", number(each.get()))),
     ]
     .into_iter()
     .flatten()

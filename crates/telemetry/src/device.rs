@@ -5,7 +5,9 @@ mod identity;
 mod throttle;
 mod window;
 
-pub use energy::{device_count, joules_per_token, mean_power, total_energy, total_power};
+pub use energy::{
+    device_count, joules_per_token, mean_power, tokens_per_joule, total_energy, total_power,
+};
 pub use identity::DeviceIdentity;
 pub use throttle::ThrottleReason;
 pub use window::DeviceWindow;

@@ -71,7 +71,7 @@ pub use assessment::{
 };
 pub use device::{
     DeviceIdentity, DeviceWindow, ThrottleReason, device_count, joules_per_token, mean_power,
-    total_energy, total_power,
+    tokens_per_joule, total_energy, total_power,
 };
 pub use exposition::{
     Labels, MetricKind, Page, PageEnd, PageError, PageForm, PageLimits, PageNotes, PageParser,

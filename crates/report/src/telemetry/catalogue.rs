@@ -74,7 +74,7 @@ pub(crate) fn exported() -> impl Iterator<Item = &'static TelemetryExport> {
 }
 
 /// All that there is of a level, in order; what nobody said is left out.
-pub(crate) static FIGURES: [TelemetryFigure; 34] = [
+pub(crate) static FIGURES: [TelemetryFigure; 35] = [
     TelemetryFigure::new("server", "", |said| Some(of(said)?.exporter?.name().to_owned())),
     TelemetryFigure::new("running, mean / peak", "", |said| {
         gauge(of(said)?.running.as_ref(), four_digits)
@@ -283,6 +283,12 @@ pub(crate) static FIGURES: [TelemetryFigure; 34] = [
         "The same for each output token.",
         |said| Some(said.joules_per_token?.get()),
     )]),
+    TelemetryFigure::new("tokens a joule", "", |said| Some(number(said.tokens_per_joule?.get())))
+        .exported(&[export(
+            ["tokens_per_joule", "fizeau_output_tokens_per_joule"],
+            "Output tokens that a joule gave.",
+            |said| Some(said.tokens_per_joule?.get()),
+        )]),
     TelemetryFigure::new("clocks lowered by power or heat", "", |said| throttled(said).map(percent))
         .exported(&[export(
             ["throttled_share", "fizeau_throttled_ratio"],

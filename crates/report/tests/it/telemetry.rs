@@ -5,7 +5,7 @@ use fizeau_record::{
     CheckOutcome, Checklist, ChecklistItem, LevelReport, LevelTelemetry, ScrapedPages,
     SweepDocument, SweepReport, TelemetryWindows,
 };
-use fizeau_report::{Shown, Verbosity};
+use fizeau_report::{Exposition, LevelTable, Shown, TableCell, TableRun, Verbosity};
 use fizeau_roofline::{Deployment, Device, KnownModel, System};
 use fizeau_telemetry::{
     ClientWindow, Fetch, ForwardPass, JudgedStep, Page, ScheduledWork, ScrapeReport,
@@ -18,15 +18,35 @@ fn at(ms: u64) -> Stamp {
     Stamp::EPOCH + Nanos::from_millis(ms)
 }
 
-fn said() -> LevelTelemetry {
+/// Pages of `fixtures/telemetry` and the times at which they came.
+fn read(address: &str, pages: &[(u64, &str)]) -> ScrapedPages {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/telemetry/");
     let mut report = ScrapeReport::default();
-    for (ms, name) in [(0, "vllm-0.txt"), (5_000, "vllm-1.txt"), (10_000, "vllm-2.txt")] {
+    for (ms, name) in pages {
         let page = Page::read(&std::fs::read(format!("{folder}{name}")).unwrap(), None).unwrap();
-        report.history.record(Fetch { asked: at(ms), answered: at(ms) }, &page);
+        report.history.record(Fetch { asked: at(*ms), answered: at(*ms) }, &page);
         report.cost.pages += 1;
     }
-    let pages = [ScrapedPages { address: "http://a/metrics".to_owned(), report }];
+    ScrapedPages { address: address.to_owned(), report }
+}
+
+fn engine() -> ScrapedPages {
+    let pages = [(0, "vllm-0.txt"), (5_000, "vllm-1.txt"), (10_000, "vllm-2.txt")];
+    read("http://a/metrics", &pages)
+}
+
+fn said() -> LevelTelemetry {
+    said_by(&[engine()])
+}
+
+/// The same, and what two GPUs tell.
+fn said_with_devices() -> LevelTelemetry {
+    let pages =
+        [(0, "dcgm-0.txt"), (3_000, "dcgm-1.txt"), (6_000, "dcgm-2.txt"), (9_000, "dcgm-3.txt")];
+    said_by(&[engine(), read("http://gpu/metrics", &pages)])
+}
+
+fn said_by(pages: &[ScrapedPages]) -> LevelTelemetry {
     let windows = TelemetryWindows {
         level: Window::alone(at(1_000), at(9_000)),
         steady: Some(Window::within(at(4_000), at(6_000))),
@@ -39,7 +59,7 @@ fn said() -> LevelTelemetry {
         ttft: std::iter::repeat_n(Millis::new(130.0), 21).collect(),
         ..ClientWindow::default()
     };
-    LevelTelemetry::of(&pages, windows, &client)
+    LevelTelemetry::of(pages, windows, &client)
 }
 
 /// The level that follows the knee of the sample.
@@ -74,6 +94,23 @@ fn two_lines_in_brief_and_every_figure_in_full() {
         assert!(full.contains(words), "{words}: {full}");
     }
     assert!(!Shown(&sample::level(BEYOND)).block(Verbosity::Full).contains("server: "));
+}
+
+#[test]
+fn energy_stands_both_ways() {
+    let said = said_with_devices();
+    let (each, tokens) = (said.joules_per_token.unwrap(), said.tokens_per_joule.unwrap());
+    assert!((each.get() * tokens.get() - 1.0).abs() < 1e-12, "{each:?} {tokens:?}");
+    let mut level = sample::level(BEYOND);
+    level.telemetry = Some(Box::new(said));
+    let brief = Shown(&level).block(Verbosity::Brief);
+    let brief = brief.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(brief.contains(" J a token, ") && brief.contains(" tokens a joule"), "{brief}");
+    let sweep = SweepReport::new(sample::setup(), vec![level], None);
+    let table = LevelTable::of_all(&[TableRun::of(&sweep, "r")]);
+    assert_eq!(table.cell(0, "tokens_per_joule"), Some(&TableCell::Number(tokens.get())));
+    let series = Exposition::of(&sweep, "r").to_prometheus();
+    assert!(series.contains("\nfizeau_output_tokens_per_joule{"), "{series}");
 }
 
 #[test]
