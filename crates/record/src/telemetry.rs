@@ -9,8 +9,8 @@ use fizeau_core::{Joules, Millis, Nanos, PerJoule, Stamp, Tokens};
 use fizeau_telemetry::{
     ClientWindow, DeviceWindow, Exporter, ForwardPassLine, History, HistoryLine, HostWindow,
     JudgedStep, PageTrouble, ScrapeCost, ScrapeReport, ServerGaps, ServerTimeline, ServerWindow,
-    SpeedWitnesses, StepsAssessment, TelemetryFinding, Window, findings, joules_per_token,
-    tokens_per_joule, total_energy,
+    SpeedWitnesses, StepsAssessment, TelemetryFinding, TimelinePoint, Window, findings,
+    joules_per_token, power_timelines, tokens_per_joule, total_energy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +71,9 @@ pub struct LevelTelemetry {
     /// Each source over the level's time; of a run that is read again, from `telemetry.jsonl`.
     #[serde(skip)]
     pub timeline: Vec<ServerTimeline>,
+    /// The power of each device over the level's time, in watts, likewise.
+    #[serde(skip)]
+    pub power_timelines: Vec<Vec<TimelinePoint>>,
     /// The records of its steps; of a run that is read again, from `forward-pass.jsonl`.
     #[serde(skip)]
     pub passes: Vec<ForwardPassLine>,
@@ -161,6 +164,7 @@ impl LevelTelemetry {
             sources: pages.iter().map(TelemetrySource::of).collect(),
             lines: (!pages.is_empty()).then(|| pages.iter().map(ScrapedPages::line_count).sum()),
             timeline: timelines(pages.iter().map(|page| &page.report.history), level),
+            power_timelines: power_timelines(pages.iter().map(|page| &page.report.history), level),
             steps: None,
             witnesses: None,
             pass_sources: Vec::new(),
@@ -184,7 +188,11 @@ impl LevelTelemetry {
         };
         let histories: Vec<History> =
             (0..).zip(&self.sources).map(|(source, _)| of(source)).collect();
-        Self { timeline: timelines(histories.iter(), window), ..self }
+        Self {
+            timeline: timelines(histories.iter(), window),
+            power_timelines: power_timelines(&histories, window),
+            ..self
+        }
     }
 
     /// That fewer or more than its lines and its `passes` were `read`; none where they are all there, or nobody counted them.

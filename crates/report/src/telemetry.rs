@@ -8,7 +8,7 @@ use fizeau_telemetry::{TelemetryFinding, ToldGauge, WitnessShare};
 
 use crate::Shown;
 use catalogue::counter;
-pub(crate) use catalogue::{FIGURES, TelemetryExport, TelemetryFigure, exported, shown};
+pub(crate) use catalogue::{TelemetryExport, TelemetryFigure, exported, figures, shown};
 
 impl Shown<'_, LevelReport> {
     /// What the server was at, and how far its word is from the client's: a sentence each.
@@ -25,7 +25,7 @@ impl Shown<'_, LevelReport> {
             let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
             Some((format!("{name}{unit}"), shown(said)?))
         };
-        FIGURES.iter().filter_map(shown).collect()
+        figures().filter_map(shown).collect()
     }
 }
 
