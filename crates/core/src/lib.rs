@@ -76,7 +76,7 @@ pub use tape::{
 pub use time::{Nanos, NanosError, ParseNanosError, ReadLag, Stamp};
 pub use traits::{Clock, RequestSource, TapeSink, Timer, TokenCounter, Transport};
 pub use units::{
-    Bytes, BytesPerSec, Flops, FlopsPerSec, Joules, Millis, PerSec, Seconds, Tokens, Usd,
+    Bytes, BytesPerSec, Flops, FlopsPerSec, Joules, Millis, PerJoule, PerSec, Seconds, Tokens, Usd,
     UsdPerHour, Watts,
 };
 pub use verdict::Verdict;

@@ -74,6 +74,8 @@ float_units! {
     Watts "watts";
     /// An energy: one watt for one second.
     Joules "joules";
+    /// How many of anything that is counted an energy of one joule gives: tokens.
+    PerJoule "per joule";
     /// What renting something costs while the clock runs.
     UsdPerHour "US dollars per hour";
     /// An amount of money.

@@ -9,7 +9,7 @@ use std::fmt;
 use fizeau_core::Nanos;
 #[cfg(feature = "nvml")]
 use fizeau_telemetry::DeviceChoice;
-use fizeau_telemetry::{FetchErrorKind, PageSettings, PageSource, Source as _};
+use fizeau_telemetry::{FetchErrorKind, PageSettings, PageSource, SharedSource, Source};
 use fizeau_transport::MonotonicClock;
 
 use crate::endpoint::{ExtraHeader, PreparedEndpoint, split_url};
@@ -31,6 +31,8 @@ pub struct TelemetrySpec {
     /// Headers that pages on the host of the server are asked with; those on other hosts only where they refuse to answer without. Their
     /// values never reach a file.
     pub headers: Vec<ExtraHeader>,
+    /// Sources of a program's own, each by the name under which it stands among the pages: see [`TelemetrySpec::source`].
+    pub sources: Vec<(String, SharedSource)>,
     /// Which GPUs of this machine are read.
     pub gpus: LocalGpus,
     /// Where engines publish records of their forward passes, as host and port: all of the run is subscribed to.
@@ -55,6 +57,7 @@ impl Default for TelemetrySpec {
             servers: ServerPages::Found,
             pages: Vec::new(),
             headers: Vec::new(),
+            sources: Vec::new(),
             gpus: LocalGpus::Found,
             forward_passes: Vec::new(),
             interval: Nanos::from_secs(1),
@@ -69,6 +72,7 @@ impl fmt::Debug for TelemetrySpec {
             .field("servers", &self.servers)
             .field("pages", &self.pages.len())
             .field("headers", &self.headers)
+            .field("sources", &self.sources.len())
             .field("gpus", &self.gpus)
             .field("forward_passes", &self.forward_passes)
             .field("interval", &self.interval)
@@ -80,6 +84,37 @@ impl fmt::Debug for TelemetrySpec {
 const PATIENCE: Nanos = Nanos::from_secs(3);
 
 impl TelemetrySpec {
+    /// The same, and `source` besides, called `name`: a program's own, that is asked as pages are, by a thread of its own. What it tells by
+    /// names that engines and exporters of devices use comes into the figures of each level.
+    ///
+    /// ```
+    /// use fizeau_experiment::{ServerPages, TelemetrySpec};
+    /// use fizeau_telemetry::{Page, PageError, Source};
+    ///
+    /// /// A meter between the machine and its supply.
+    /// struct Meter;
+    ///
+    /// impl Source for Meter {
+    ///     type Error = PageError;
+    ///
+    ///     fn page(&mut self) -> Result<Page, PageError> {
+    ///         let watts = 640; // Read off the meter.
+    ///         Page::read(format!("DCGM_FI_DEV_POWER_USAGE{{gpu=\"0\"}} {watts}\n").as_bytes(), None)
+    ///     }
+    /// }
+    ///
+    /// // Beside the pages that the server has.
+    /// let beside = TelemetrySpec::default().source("meter", Meter);
+    /// // In their place.
+    /// let mut alone = beside.clone();
+    /// alone.servers = ServerPages::Unasked;
+    /// ```
+    #[must_use]
+    pub fn source(mut self, name: impl Into<String>, source: impl Source + Send + 'static) -> Self {
+        self.sources.push((name.into(), SharedSource::new(source)));
+        self
+    }
+
     fn settings(&self) -> PageSettings {
         let settings = PageSettings::default().patience(PATIENCE).known_only();
         let headers = self.headers.iter();
@@ -110,6 +145,7 @@ impl TelemetrySpec {
         })?;
         let mut telemetry = Telemetry {
             pages: Vec::new(),
+            sources: self.sources.clone(),
             gpus,
             passes: PassStream::all(&self.forward_passes, clock)?,
             bare: Self { headers: Vec::new(), ..self.clone() }.settings(),
@@ -181,6 +217,8 @@ fn host(url: &str) -> &str {
 #[derive(Debug, Clone)]
 pub(crate) struct Telemetry {
     pages: Vec<(Address, ApiKey)>,
+    /// Sources of a program's own, by name.
+    sources: Vec<(String, SharedSource)>,
     /// The GPUs of this machine that are read too.
     #[cfg(feature = "nvml")]
     gpus: Option<DeviceChoice>,
@@ -198,7 +236,7 @@ pub(crate) struct Telemetry {
 impl Telemetry {
     /// Whether there is nothing to read but this host.
     pub(crate) const fn is_empty(&self) -> bool {
-        self.pages.is_empty() && self.gpus.is_none()
+        self.pages.is_empty() && self.sources.is_empty() && self.gpus.is_none()
     }
 
     fn source(&self, page: &Address, key: ApiKey) -> PageSource {

@@ -230,9 +230,7 @@ impl<'a, K, O> Tee<'a, K, O> {
         sink: &'a mut K,
         observer: &'a mut O,
     ) -> Self {
-        let tally = LevelTally::new(level.goals).with_window(level.window);
-        let is_closed = level.plan.pacing() == Pacing::ClosedLoop;
-        let tally = if is_closed { tally.of_closed_loop() } else { tally };
+        let tally = level.tally();
         let most = level.load.stop_after;
         let looks = level.until.map(|asked| PrecisionWatch::new(asked, enough, most));
         Self { tally, sink, observer, looks }
@@ -384,6 +382,14 @@ impl<'a> PlannedLevel<'a> {
             load: DriveLimits { max_in_flight, ..self.load },
             ..self
         }
+    }
+
+    /// A tally of nothing so far, to which the tapes of this level add up to its summary, whoever measured them.
+    #[must_use]
+    pub fn tally(&self) -> LevelTally {
+        let tally = LevelTally::new(self.goals).with_window(self.window);
+        let is_closed = self.plan.pacing() == Pacing::ClosedLoop;
+        if is_closed { tally.of_closed_loop() } else { tally }
     }
 
     /// The numbers of the warm-up requests that are ours.

@@ -99,6 +99,10 @@ pub struct TimeSeriesBin {
     pub prefilling: f64,
     /// Output tokens of completed requests that came, per second.
     pub output_tokens_per_s: PerSec,
+    /// The median time to first token of the completed requests whose first token came here, within 3.2 %; absent where none did.
+    pub ttft_p50: Option<Millis>,
+    /// The longest of them.
+    pub ttft_max: Option<Millis>,
     /// The median of the gaps between tokens that ended here, each token counted, within 3.2 %; absent where none did.
     pub itl_p50: Option<Millis>,
     /// Their 99th percentile, as exactly; absent where there are fewer than 100.

@@ -5,12 +5,12 @@
 
 mod passes;
 
-use fizeau_core::{Joules, Millis, Nanos, Stamp, Tokens};
+use fizeau_core::{Joules, Millis, Nanos, PerJoule, Stamp, Tokens};
 use fizeau_telemetry::{
     ClientWindow, DeviceWindow, Exporter, ForwardPassLine, History, HistoryLine, HostWindow,
     JudgedStep, PageTrouble, ScrapeCost, ScrapeReport, ServerGaps, ServerTimeline, ServerWindow,
-    SpeedWitnesses, StepsAssessment, TelemetryFinding, Window, findings, joules_per_token,
-    total_energy,
+    SpeedWitnesses, StepsAssessment, TelemetryFinding, TimelinePoint, Window, findings,
+    joules_per_token, power_timelines, tokens_per_joule, total_energy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,9 @@ pub struct LevelTelemetry {
     /// The same for each generated token that the client counted.
     #[serde(rename = "joules_per_token", default, skip_serializing_if = "Option::is_none")]
     pub joules_per_token: Option<Joules>,
+    /// How many of these tokens a joule gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_per_joule: Option<PerJoule>,
     /// The client's own host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostWindow>,
@@ -68,6 +71,9 @@ pub struct LevelTelemetry {
     /// Each source over the level's time; of a run that is read again, from `telemetry.jsonl`.
     #[serde(skip)]
     pub timeline: Vec<ServerTimeline>,
+    /// The power of each device over the level's time, in watts, likewise.
+    #[serde(skip)]
+    pub power_timelines: Vec<Vec<TimelinePoint>>,
     /// The records of its steps; of a run that is read again, from `forward-pass.jsonl`.
     #[serde(skip)]
     pub passes: Vec<ForwardPassLine>,
@@ -152,11 +158,13 @@ impl LevelTelemetry {
             server,
             energy,
             joules_per_token: own.and_then(|energy| joules_per_token(energy, tokens)),
+            tokens_per_joule: own.and_then(|energy| tokens_per_joule(energy, tokens)),
             devices,
             host: None,
             sources: pages.iter().map(TelemetrySource::of).collect(),
             lines: (!pages.is_empty()).then(|| pages.iter().map(ScrapedPages::line_count).sum()),
             timeline: timelines(pages.iter().map(|page| &page.report.history), level),
+            power_timelines: power_timelines(pages.iter().map(|page| &page.report.history), level),
             steps: None,
             witnesses: None,
             pass_sources: Vec::new(),
@@ -180,7 +188,11 @@ impl LevelTelemetry {
         };
         let histories: Vec<History> =
             (0..).zip(&self.sources).map(|(source, _)| of(source)).collect();
-        Self { timeline: timelines(histories.iter(), window), ..self }
+        Self {
+            timeline: timelines(histories.iter(), window),
+            power_timelines: power_timelines(&histories, window),
+            ..self
+        }
     }
 
     /// That fewer or more than its lines and its `passes` were `read`; none where they are all there, or nobody counted them.

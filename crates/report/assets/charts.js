@@ -3,7 +3,7 @@
 // A figure of the page with its chart: drawn when it has room, again when that changes, the colours do, or it goes to paper.
 //
 // A kind of chart is `fizeau.charts[name]`: `controls(runs)` gives what a reader may choose, `build(runs, state, view)` gives
-// `{ option, legend }` (with `walk` the points for the keyboard), or `{ empty: 'why there is nothing' }`. A datum with `tip` ({ title, lines }) is a point that a pointer
+// `{ option, legend }` (with `walk` the points for the keyboard, with `height` its own in pixels), or `{ empty: 'why there is nothing' }`. A datum with `tip` ({ title, lines }) is a point that a pointer
 // or the keyboard can be at; with `text` it has a label.
 (() => {
   const drawn = new Map();
@@ -62,7 +62,9 @@
         this.instance.on('datazoom', () => this.relabel());
       }
       // What it was told once it keeps: `auto` is to look again.
-      this.instance.resize(view.isPaper ? { width: view.width, height: ON_PAPER } : { width: 'auto', height: 'auto' });
+      const { height } = this.built;
+      if (height) this.plot.style.height = `${height}px`;
+      this.instance.resize(view.isPaper ? { width: view.width, height: height || ON_PAPER } : { width: 'auto', height: 'auto' });
       this.instance.setOption(this.option(view), { notMerge: true });
       this.relabel();
       this.makeScalable();

@@ -1,8 +1,10 @@
 'use strict';
 
-// A level over time: the gaps between tokens with the prefills behind them, and load and throughput with the window.
+// A level over time: the gaps between tokens with the prefills behind them; and what users saw above the load and what the server
+// and its devices said, with the window and one cursor through all.
 (() => {
   const nameOf = (line) => fizeau.lineNamed('itl', line).name;
+  const nameIn = (line) => fizeau.lineNamed('course', line).name;
 
   fizeau.charts.itl = {
     controls: (runs) => [levels(runs)],
@@ -49,25 +51,41 @@
       const found = chosen(runs, level);
       if (!found) return { empty: fizeau.noTapes(runs) };
       const course = found.level.detail.course;
-      const [output, load] = fizeau.described.course.up;
-      const [flight, prefill, tokens] = [view.colours.series[0], view.colours.series[1], view.colours.series[2]];
-      const below = { xAxisIndex: 1, yAxisIndex: 1 };
-      // The same room at the left, so that one second lies above the other.
-      const beside = { left: 56, right: course.server ? 48 : 20, outerBoundsMode: 'none' };
+      const [output, load, ttft] = fizeau.described.course.up;
+      const [flight, prefill, tokens, , , , , first] = view.colours.series;
+      const panels = ['ttft', 'output', 'load', ...(course.server ? ['server'] : [])];
+      // A panel's place among the axes, and the part that is the steady state.
+      const on = (panel, more = {}) => {
+        const index = panels.indexOf(panel);
+        return { xAxisIndex: index, yAxisIndex: index, ...more };
+      };
+      const shaded = { markArea: windowOf(course, view) };
+      const unnamed = { markArea: { ...shaded.markArea, label: { show: false } } };
+      const longest = line(nameIn('ttft_max'), course, course.ttft_max_ms, first, 'ms');
       const series = [
-        { ...line(load.label, course, course.in_flight, flight, 'requests'), markArea: windowOf(course, view) },
-        area(nameOf('prefilling'), course, course.prefilling, prefill),
-        { ...line(output.label, course, course.output_tps, tokens, 'tokens/s'), ...below, markArea: windowOf(course, view) },
-        ...said(course, view),
+        { ...line(load.label, course, course.in_flight, flight, 'requests'), ...on('load', unnamed) },
+        { ...area(nameOf('prefilling'), course, course.prefilling, prefill), ...on('load') },
+        { ...line(nameIn('ttft'), course, course.ttft_p50_ms, first, 'ms'), ...on('ttft', shaded) },
+        { ...longest, lineStyle: { color: first, width: 1, type: 'dotted' }, entry: { shape: 'dotted', colour: first }, ...on('ttft') },
+        { ...line(output.label, course, course.output_tps, tokens, 'tokens/s'), ...on('output', unnamed) },
+        ...said(course, view, on, panels.length),
       ];
+      const yAxes = {
+        ttft: fizeau.yAxis([...course.ttft_p50_ms, ...course.ttft_max_ms].filter((one) => one !== null), { name: ttft.title, unit: ttft.unit }, view),
+        output: fizeau.yAxis(course.output_tps, { name: output.title, scale: 'value' }, view),
+        load: fizeau.yAxis(course.in_flight, { name: load.title, scale: 'value' }, view),
+        server: caches(view),
+      };
+      const bare = { name: '', axisLabel: { show: false } };
+      const last = panels.length - 1;
       return {
+        height: TOP + panels.length * PLOT + last * BETWEEN + BOTTOM,
         option: {
-          grid: [fizeau.grid({ ...beside, bottom: '56%' }), fizeau.grid({ ...beside, top: '60%', bottom: 52 })],
-          xAxis: [{ ...time(course, view), name: '', gridIndex: 0, axisLabel: { show: false } }, { ...time(course, view), gridIndex: 1 }],
+          grid: panels.map((_, index) => ({ ...BESIDE, top: TOP + index * (PLOT + BETWEEN), height: PLOT })),
+          xAxis: panels.map((_, gridIndex) => ({ ...time(course, view), ...(gridIndex < last ? bare : {}), gridIndex })),
           yAxis: [
-            { ...fizeau.yAxis(course.in_flight, { name: load.title, scale: 'value' }, view), gridIndex: 0 },
-            { ...fizeau.yAxis(course.output_tps, { name: output.title, scale: 'value' }, view), gridIndex: 1 },
-            ...(course.server ? [caches(view)] : []),
+            ...panels.map((panel, gridIndex) => ({ ...yAxes[panel], splitNumber: 3, gridIndex })),
+            ...(course.server ? [{ ...power(course, view), gridIndex: last }] : []),
           ],
           axisPointer: { link: [{ xAxisIndex: 'all' }] },
           series,
@@ -76,10 +94,14 @@
         legend: legend(series),
         walk: walk(found, series, 0),
         zoomsBoth: false,
-        zoomsAxes: [0, 1],
+        zoomsAxes: panels.map((_, index) => index),
       };
     },
   };
+
+  // Panels one above the other, in pixels; the same room at the left, so that one second lies above the other.
+  const [TOP, PLOT, BETWEEN, BOTTOM] = [34, 120, 46, 52];
+  const BESIDE = { left: 56, right: 52, outerBoundsMode: 'none' };
 
   const levels = (runs) => {
     const choices = fizeau.levelChoices(runs);
@@ -119,28 +141,34 @@
     entry: { shape: 'area', colour },
   });
 
-  // What servers said, in the same bins: requests beside the client's, caches beside the tokens.
-  const said = (course, view) => {
-    const [, , , running, waiting, cache] = view.colours.series;
-    const dashed = (key, values, colour, unit, place) => {
-      const one = line(fizeau.lineNamed('course', key).name, course, values, colour, unit);
-      return { ...one, ...place, lineStyle: { ...one.lineStyle, type: 'dashed' }, connectNulls: true, entry: { shape: 'dashed', colour } };
+  // What servers and devices said, in the same bins: requests beside the client's, cache and power in a panel of their own, whose
+  // axis of power is number `powerAxis`.
+  const said = (course, view, on, powerAxis) => {
+    const [, , , running, waiting, cache, watts] = view.colours.series;
+    const told = (key, values, colour, unit, place, type = 'dashed') => {
+      const one = line(nameIn(key), course, values, colour, unit);
+      const shape = type === 'solid' ? 'line' : type;
+      return { ...one, ...place, lineStyle: { ...one.lineStyle, type }, connectNulls: true, entry: { shape, colour } };
     };
     const { server } = course;
     const all = server
       ? [
-          dashed('running', server.running, running, 'requests', {}),
-          dashed('waiting', server.waiting, waiting, 'requests', {}),
-          dashed('kv', server.kv_percent, cache, '%', { xAxisIndex: 1, yAxisIndex: 2 }),
+          told('running', server.running, running, 'requests', on('load')),
+          told('waiting', server.waiting, waiting, 'requests', on('load')),
+          told('kv', server.kv_percent, cache, '%', on('server')),
+          told('power', server.power_w, watts, 'W', on('server', { yAxisIndex: powerAxis }), 'solid'),
         ]
       : [];
     return all.filter((one) => one.data.some((value) => value[1] !== null));
   };
 
-  const caches = (view) => {
-    const name = fizeau.lineNamed('course', 'kv').name;
-    const axis = fizeau.yAxis([0, 100], { name, scale: 'value', position: 'right' }, view);
-    return { ...axis, gridIndex: 1, min: 0, max: 100, splitLine: { show: false } };
+  const caches = (view) => ({ ...fizeau.yAxis([0, 100], { name: nameIn('kv'), scale: 'value' }, view), min: 0, max: 100, interval: 50 });
+
+  const power = (course, view) => {
+    const known = course.server.power_w.filter((watts) => watts !== null);
+    const name = known.length > 0 ? nameIn('power') : '';
+    const axis = fizeau.yAxis(known, { name, scale: 'value', position: 'right' }, view);
+    return { ...axis, position: 'right', show: known.length > 0, splitLine: { show: false } };
   };
 
   // The part that the figures of the steady state are of.
@@ -178,5 +206,5 @@
       return fizeau.tipElement({ title: `${title}, ${fizeau.number(seconds)} s`, lines });
     },
   });
-  const valueOf = ({ seriesName, value }) => (/gap/.test(seriesName) ? fizeau.duration(value[1]) : fizeau.number(value[1]));
+  const valueOf = ({ seriesName, value }) => (/gap|TTFT/.test(seriesName) ? fizeau.duration(value[1]) : fizeau.number(value[1]));
 })();

@@ -6,9 +6,9 @@
 
   fizeau.save = async (chart, kind) => {
     const name = `${chart.name}.${kind.toLowerCase()}`;
-    const svg = drawing(chart);
+    const { svg, size } = drawing(chart);
     if (kind === 'SVG') fizeau.download(name, new Blob([svg], { type: 'image/svg+xml' }));
-    else fizeau.download(name, await raster(svg));
+    else fizeau.download(name, await raster(svg, size));
   };
 
   fizeau.download = (name, blob) => {
@@ -23,8 +23,9 @@
   const drawing = (chart) => {
     const view = { ...chart.view(), width: SIZE.width, isNarrow: false, isStill: true };
     const built = chart.build(view);
-    if (built.empty) return '<svg xmlns="http://www.w3.org/2000/svg"/>';
-    const instance = globalThis.echarts.init(null, null, { renderer: 'svg', ssr: true, ...SIZE });
+    if (built.empty) return { svg: '<svg xmlns="http://www.w3.org/2000/svg"/>', size: SIZE };
+    const size = { ...SIZE, height: Math.max(SIZE.height, lower(built.height || 0)) };
+    const instance = globalThis.echarts.init(null, null, { renderer: 'svg', ssr: true, ...size });
     const option = fizeau.complete(built, view, chart.hidden);
     const names = (built.legend || []).map((entry) => entry.name).filter((entry) => !chart.hidden.has(entry));
     instance.setOption({
@@ -32,13 +33,13 @@
       backgroundColor: view.colours.paper,
       title: { text: heading(chart), left: 16, top: 12, textStyle: { color: view.colours.ink, fontSize: 20 } },
       legend: { ...option.legend, show: true, data: names, top: 46, left: 16, right: 16, textStyle: { color: view.colours.ink } },
-      grid: [option.grid].flat().map((grid) => ({ ...grid, top: lower(grid.top), left: 24, right: 32 })),
+      grid: [option.grid].flat().map((grid) => ({ ...grid, top: lower(grid.top), left: Math.max(24, grid.left), right: Math.max(32, grid.right) })),
       tooltip: { show: false },
     });
     fizeau.placeLabels(instance, built.option.series);
     const svg = instance.renderToSVGString();
     instance.dispose();
-    return svg;
+    return { svg, size };
   };
 
   // Room for the heading and the legend above the first plot.
@@ -52,11 +53,11 @@
   };
 
   // The drawing as a PNG of twice the size, for sharp screens.
-  const raster = async (svg) => {
+  const raster = async (svg, size) => {
     const image = new Image();
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
     await image.decode();
-    const canvas = fizeau.element('canvas', { width: SIZE.width * 2, height: SIZE.height * 2 });
+    const canvas = fizeau.element('canvas', { width: size.width * 2, height: size.height * 2 });
     canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
     return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
   };

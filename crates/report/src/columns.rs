@@ -140,7 +140,7 @@ impl LevelTable {
         for column in COLUMNS.iter() {
             for (suffix, values) in column.content.columns(rows) {
                 heads.push(format!("{}{suffix}", column.name));
-                is_text.push(matches!(column.content, FieldSource::Text(_)));
+                is_text.push(column.content.is_text());
                 cells.iter_mut().zip(values).for_each(|(row, cell)| row.push(cell));
             }
         }
@@ -202,10 +202,7 @@ impl FieldSource {
         match self {
             Self::Text(of) => vec![("", each(&|row| TableCell::text(of(row))))],
             Self::Number(of) => vec![("", each(&|row| TableCell::number(of(row))))],
-            Self::Told(of) => vec![(
-                "",
-                each(&|row| TableCell::number(row.level.telemetry.as_deref().and_then(of))),
-            )],
+            Self::Told(of) => vec![("", each(&|row| of.cell(row.level.telemetry.as_deref())))],
             Self::Figure(_) | Self::Metric(..) => {
                 let figures: Vec<Figure> = rows.iter().map(|row| self.figure(row)).collect();
                 let part = |part: fn(&Figure) -> Option<f64>| {

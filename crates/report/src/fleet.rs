@@ -170,6 +170,8 @@ fn devices(report: &FleetReport) -> Option<String> {
     words.extend(told.power.map(|power| format!("{} W", number(power.get()))));
     let each = told.joules_per_token;
     words.extend(each.map(|energy| format!("{} J a token", number(energy.get()))));
+    let each = told.tokens_per_joule;
+    words.extend(each.map(|tokens| format!("{} tokens a joule", number(tokens.get()))));
     Some(words.join(", "))
 }
 

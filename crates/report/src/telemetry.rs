@@ -8,7 +8,7 @@ use fizeau_telemetry::{TelemetryFinding, ToldGauge, WitnessShare};
 
 use crate::Shown;
 use catalogue::counter;
-pub(crate) use catalogue::{FIGURES, TelemetryExport, TelemetryFigure, exported, shown};
+pub(crate) use catalogue::{TelemetryExport, TelemetryFigure, exported, figures, shown};
 
 impl Shown<'_, LevelReport> {
     /// What the server was at, and how far its word is from the client's: a sentence each.
@@ -25,7 +25,7 @@ impl Shown<'_, LevelReport> {
             let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
             Some((format!("{name}{unit}"), shown(said)?))
         };
-        FIGURES.iter().filter_map(shown).collect()
+        figures().filter_map(shown).collect()
     }
 }
 
@@ -48,6 +48,7 @@ fn server_sentence(said: &LevelTelemetry) -> Option<String> {
             .prefix_hit_share()
             .map(|share| format!("prefix cache {} of queries", percent(share))),
         said.joules_per_token.map(|each| format!("{} J a token", number(each.get()))),
+        said.tokens_per_joule.map(|each| format!("{} tokens a joule", number(each.get()))),
     ]
     .into_iter()
     .flatten()

@@ -2,10 +2,14 @@
 
 mod energy;
 mod identity;
+mod power;
 mod throttle;
 mod window;
 
-pub use energy::{device_count, joules_per_token, mean_power, total_energy, total_power};
+pub use energy::{
+    device_count, joules_per_token, mean_power, tokens_per_joule, total_energy, total_power,
+};
 pub use identity::DeviceIdentity;
+pub use power::power_timelines;
 pub use throttle::ThrottleReason;
 pub use window::DeviceWindow;

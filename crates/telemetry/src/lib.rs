@@ -59,6 +59,7 @@ mod scraper;
 #[cfg(feature = "http")]
 mod secret;
 mod server;
+mod shared_source;
 mod source;
 mod steps;
 mod vocabulary;
@@ -71,7 +72,7 @@ pub use assessment::{
 };
 pub use device::{
     DeviceIdentity, DeviceWindow, ThrottleReason, device_count, joules_per_token, mean_power,
-    total_energy, total_power,
+    power_timelines, tokens_per_joule, total_energy, total_power,
 };
 pub use exposition::{
     Labels, MetricKind, Page, PageEnd, PageError, PageForm, PageLimits, PageNotes, PageParser,
@@ -100,6 +101,7 @@ pub use scraper::{
 pub use server::{
     ServerTimeline, ServerWindow, TimelinePoint, ToldCounter, ToldGauge, ToldHistogram,
 };
+pub use shared_source::{SharedSource, SourceError};
 pub use source::Source;
 pub use steps::{HostBoundSteps, JudgedStep, StepsAssessment};
 pub use vocabulary::{Entry, Exporter, Meaning, Shape, entries, meaning_of};

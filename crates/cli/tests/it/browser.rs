@@ -36,6 +36,7 @@ fn the_page_of_a_sweep() {
     every_chart_is_drawn(&mut tab);
     the_answers_are_seen_at_once(&mut tab);
     a_point_says_its_level(&mut tab);
+    one_cursor_goes_through_the_course(&mut tab);
     the_keyboard_walks_the_points(&mut tab);
     the_axis_switches(&mut tab);
     the_legend_hides_and_shows(&mut tab);
@@ -140,6 +141,29 @@ fn a_point_says_its_level(tab: &mut Tab) {
     let tip = point_at(tab, 0);
     assert!(tip.contains(loads[first].as_str().unwrap()), "{tip}");
     assert!(tip.contains("requests/s") && tip.contains("p99 E2EL") && tip.contains(" ms"), "{tip}");
+    tab.point_at(5.0, 5.0);
+}
+
+/// A pointer in the topmost panel of a level over time tells of all panels at that moment.
+fn one_cursor_goes_through_the_course(tab: &mut Tab) {
+    tab.eval(
+        "fizeau.chart('course').plot.scrollIntoView({ block: 'center', behavior: 'instant' })",
+    );
+    let at = tab.eval(
+        "(() => { const { plot, instance, built } = fizeau.chart('course'); \
+         const [seconds] = built.option.series.find((one) => one.name === 'median TTFT').data.find((one) => one[1] !== null); \
+         const box = plot.getBoundingClientRect(); \
+         return [box.left + instance.convertToPixel({ xAxisIndex: 0 }, seconds), box.top + 90]; })()",
+    );
+    tab.point_at(at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
+    let tip = tab.until(
+        "(() => { const tip = fizeau.chart('course').figure.querySelector('.fizeau-tip'); \
+         return tip && getComputedStyle(tip.parentElement).visibility !== 'hidden' && tip.textContent; })()",
+    );
+    let tip = tip.as_str().unwrap();
+    for name in ["median TTFT", "output tokens/s", "in flight"] {
+        assert!(tip.contains(name), "{name}: {tip}");
+    }
     tab.point_at(5.0, 5.0);
 }
 

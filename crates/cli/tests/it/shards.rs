@@ -2,6 +2,7 @@
 
 mod faults;
 mod resumed;
+mod search;
 
 use std::collections::BTreeSet;
 use std::fs;

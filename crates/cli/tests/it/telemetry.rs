@@ -5,11 +5,11 @@ use std::net::TcpListener;
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{
-    Experiment, SweepLoads, SweepRates, TelemetrySpec, WorkloadSpec, level_size,
+    Experiment, ServerPages, SweepLoads, SweepRates, TelemetrySpec, WorkloadSpec, level_size,
 };
 use fizeau::record::{LevelTelemetry, SpeedOfLightReference, SweepReport};
 use fizeau::sim::Scenario;
-use fizeau::telemetry::{LightWitness, WitnessCause};
+use fizeau::telemetry::{LightWitness, Page, PageError, Source, WitnessCause};
 use fizeau::transport::{Backend, Target};
 use fizeau::workload::Lengths;
 
@@ -18,12 +18,17 @@ use crate::stand::{Ended, HOWEVER_BUSY, Scratch, fixed, json, reply, run, script
 /// Three requests one after the other at a server that takes 20 ms a token, which is a quarter of what the devices allow; beside them the
 /// page at `url` is read a hundred times a second.
 fn measured(url: String) -> SweepReport {
+    let mut telemetry = TelemetrySpec::default();
+    telemetry.pages = vec![url];
+    measured_beside(telemetry)
+}
+
+fn measured_beside(mut telemetry: TelemetrySpec) -> SweepReport {
     let server = fixed(Nanos::from_millis(20), Nanos::from_millis(20));
     let (scenario, mut workload) =
         (Scenario::llama_3_1_8b_h100().unwrap(), WorkloadSpec::default());
     workload.lengths = Lengths::fixed(8, 24);
-    let mut telemetry = TelemetrySpec::default();
-    (telemetry.pages, telemetry.interval) = (vec![url], Nanos::from_millis(10));
+    telemetry.interval = Nanos::from_millis(10);
     let target = Target::new(&server.base_url(), Backend::Vllm, "m").unwrap();
     let experiment = Experiment::new(target)
         .workload(workload)
@@ -64,6 +69,45 @@ fn devices_that_are_busier_than_the_client_accounts_for_are_a_finding() {
     assert_eq!((differ.higher, differ.lower, differ.cause), expected);
     let notes = &sweep.levels()[0].validity.notes;
     assert!(notes.iter().any(|note| note.starts_with("by the devices' activity")), "{notes:?}");
+}
+
+/// An engine within this program, of which nobody has a page: it generates ten tokens whenever it is looked at, and draws 500 W.
+struct Own(u64);
+
+impl Source for Own {
+    type Error = PageError;
+
+    fn page(&mut self) -> Result<Page, PageError> {
+        self.0 += 10;
+        let page = format!(
+            "vllm:generation_tokens_total {}\nDCGM_FI_DEV_POWER_USAGE{{gpu=\"0\",UUID=\"GPU-0\"}} 500\n",
+            self.0
+        );
+        Page::read(page.as_bytes(), None)
+    }
+}
+
+/// Each level asks the one source anew, beside what is found at the server and in its place.
+#[test]
+fn a_source_of_ones_own_is_in_the_figures_of_each_level() {
+    for servers in [ServerPages::Found, ServerPages::Unasked] {
+        let mut telemetry = TelemetrySpec::default().source("own", Own(0));
+        telemetry.servers = servers;
+        let sweep = measured_beside(telemetry);
+        let told = said(&sweep);
+        let addresses: Vec<&str> =
+            told.sources.iter().map(|source| source.address.as_str()).collect();
+        assert!(addresses.contains(&"own"), "{addresses:?}");
+        assert_eq!(addresses.len(), if servers == ServerPages::Found { 2 } else { 1 });
+        assert_eq!(told.devices.len(), 1);
+        let power = told.devices[0].power.as_ref().unwrap().figure;
+        assert!((power.mean - 500.0).abs() < 1e-9, "{power:?}");
+        if servers == ServerPages::Unasked {
+            let own = told.server.as_ref().unwrap().generation_tokens.as_ref().unwrap();
+            let pages = told.sources[0].cost.pages as f64;
+            assert!(own.figure.delta >= 10.0 && own.figure.delta <= 10.0 * pages, "{own:?}");
+        }
+    }
 }
 
 #[test]

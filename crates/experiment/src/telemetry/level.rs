@@ -9,7 +9,8 @@ use fizeau_record::{LevelTelemetry, ScrapedPages, TelemetryWindows};
 #[cfg(feature = "nvml")]
 use fizeau_telemetry::NvmlSource;
 use fizeau_telemetry::{
-    ClientWindow, HostReading, HostWindow, ScrapeSettings, Scraper, ScraperError, Window,
+    ClientWindow, HostReading, HostWindow, ScrapeSettings, Scraper, ScraperError, SharedSource,
+    Window,
 };
 use fizeau_transport::MonotonicClock;
 
@@ -57,7 +58,13 @@ impl LevelScrapers {
             let scraper = Scraper::start(source, telemetry.clock, settings);
             scraper.map(|scraper| (address, scraper))
         };
-        let scrapers: Result<Vec<_>, ScraperError> = telemetry.pages.iter().map(start).collect();
+        let own = |(name, source): &(String, SharedSource)| {
+            let scraper = Scraper::start(source.clone(), telemetry.clock, settings);
+            scraper.map(|scraper| (name.clone(), scraper))
+        };
+        let pages = telemetry.pages.iter().map(start);
+        let scrapers: Result<Vec<_>, ScraperError> =
+            pages.chain(telemetry.sources.iter().map(own)).collect();
         #[cfg_attr(not(feature = "nvml"), expect(unused_mut, reason = "pages alone"))]
         let mut scrapers = scrapers.map_err(ExperimentError::broken)?;
         #[cfg(feature = "nvml")]

@@ -9,5 +9,6 @@ mod engine_calibration;
 mod faults;
 mod fuzzed;
 mod search;
+mod shards;
 mod sweep;
 mod tls;

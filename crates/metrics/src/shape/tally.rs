@@ -56,6 +56,7 @@ impl ShapeTally {
             latency.and_then(Result::ok).into_iter().for_each(|latency| histogram.record(latency));
         }
         self.course.add(tape);
+        metrics.ttft.into_iter().for_each(|ttft| self.course.add_ttft(tape, ttft));
         // What is pooled is of no single request: its values are the gaps.
         let mut pooled = self.latencies.iter_mut().find(|(metric, _)| *metric == Metric::Itl);
         let gaps = inter_token_at(tape).map(|(at, share)| {

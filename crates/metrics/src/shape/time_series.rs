@@ -31,6 +31,8 @@ struct BinTally {
     in_flight: u128,
     prefilling: u128,
     tokens: u64,
+    /// Times to first token.
+    ttfts: GapCounts,
     gaps: GapCounts,
 }
 
@@ -60,6 +62,14 @@ impl CourseTally {
                     bin.tokens = bin.tokens.saturating_add(arrival.tokens.into());
                 }
             }
+        }
+    }
+
+    /// Takes in how long the first token of a tape that was taken in took.
+    pub(super) fn add_ttft(&mut self, tape: &Tape, ttft: Nanos) {
+        let Some(first) = tape.first_token() else { return };
+        if let Some(bin) = self.bin_ending_at(first, begin_of(tape)) {
+            bin.ttfts.add(ttft, Tokens::new(1));
         }
     }
 
@@ -105,6 +115,8 @@ impl CourseTally {
             in_flight: bin.in_flight as f64 / width,
             prefilling: bin.prefilling as f64 / width,
             output_tokens_per_s: PerSec::new(bin.tokens as f64 / (width / 1e9)),
+            ttft_p50: bin.ttfts.percentile(50),
+            ttft_max: bin.ttfts.longest(),
             itl_p50: bin.gaps.percentile(50),
             itl_p99: bin.gaps.percentile(99),
             itl_max: bin.gaps.longest(),
@@ -177,6 +189,7 @@ impl BinTally {
         self.in_flight += other.in_flight;
         self.prefilling += other.prefilling;
         self.tokens = self.tokens.saturating_add(other.tokens);
+        self.ttfts.merge(other.ttfts);
         self.gaps.merge(other.gaps);
     }
 }

@@ -66,6 +66,10 @@ proptest! {
         let tokens = sum(|one| one.output_tokens_per_s.get()) * (bin / 1e9);
         prop_assert!(close(tokens, summary.tokens.output.get() as f64));
         prop_assert!(course.bins.iter().all(|one| one.prefilling <= one.in_flight));
+        let longest = course.bins.iter().filter_map(|one| one.ttft_max).map(Millis::get).fold(0.0, f64::max);
+        prop_assert_eq!(longest, summary.metrics.ttft.max.unwrap_or_default().get());
+        let is_ordered = |one: &TimeSeriesBin| one.ttft_p50 <= one.ttft_max && one.ttft_p50.is_some() == one.ttft_max.is_some();
+        prop_assert!(course.bins.iter().all(is_ordered));
     }
 
     #[test]
@@ -141,6 +145,8 @@ fn a_course_shows_prefill_beside_decoding() {
     assert_eq!(at(600).itl_max, None);
     let after = at(699).itl_max.map(Millis::get);
     assert_eq!(after, Some(210.0));
+    let first = at(699).ttft_max.map(Millis::get);
+    assert_eq!((first, at(600).ttft_max), (Some(200.0), None));
     assert_eq!(at(300).itl_p99, None);
     assert!(at(300).itl_p50.is_some_and(|gap| (gap.get() / 10.0 - 1.0).abs() < 0.032));
 }

@@ -101,11 +101,13 @@ fn a_token_takes_no_energy_of_devices_that_are_not_measured() {
     for own in [None, Some(2)] {
         let said = said(&pages, own);
         assert_eq!(said.joules_per_token, Some(Joules::new(1.0)), "{own:?}");
+        assert_eq!(said.tokens_per_joule, Some(PerJoule::new(1.0)), "{own:?}");
         assert!(said.findings.is_empty(), "{:?}", said.findings);
     }
     for deployed in [1, 8] {
         let said = said(&pages, Some(deployed));
         assert_eq!((said.energy, said.joules_per_token), (Some(Joules::new(100.0)), None));
+        assert_eq!(said.tokens_per_joule, None);
         assert_eq!(
             said.findings,
             [TelemetryFinding::OtherDevices { reported: 2, serving: deployed }]

@@ -35,6 +35,10 @@ pub struct ChartTimeSeries {
     pub prefilling: Vec<f64>,
     /// Output tokens per second.
     pub output_tps: Vec<f64>,
+    /// The median time to first token of those that came.
+    pub ttft_p50_ms: Vec<Option<f64>>,
+    /// The longest of them.
+    pub ttft_max_ms: Vec<Option<f64>>,
     /// The median gap between tokens.
     pub itl_p50_ms: Vec<Option<f64>>,
     /// The 99th percentile of the gaps.
@@ -56,6 +60,8 @@ pub struct ChartServer {
     pub waiting: Vec<Option<f64>>,
     /// The share of the KV cache in use, in percent.
     pub kv_percent: Vec<Option<f64>>,
+    /// What all devices draw, in watts.
+    pub power_w: Vec<Option<f64>>,
 }
 
 /// A step of an engine beside the least time of what it worked on.
@@ -104,8 +110,8 @@ impl ChartDetail {
 fn course(course: &LevelTimeSeries, level: &LevelReport) -> ChartTimeSeries {
     let each =
         |of: fn(&TimeSeriesBin) -> f64| course.bins.iter().map(|bin| rounded(of(bin))).collect();
-    let gaps = |of: fn(&TimeSeriesBin) -> Option<Millis>| {
-        course.bins.iter().map(|bin| of(bin).map(|gap| rounded(gap.get()))).collect()
+    let times = |of: fn(&TimeSeriesBin) -> Option<Millis>| {
+        course.bins.iter().map(|bin| of(bin).map(|time| rounded(time.get()))).collect()
     };
     let window = level.summary.windowed.figures();
     let window = window.map(|figures| figures.window.span);
@@ -117,9 +123,11 @@ fn course(course: &LevelTimeSeries, level: &LevelReport) -> ChartTimeSeries {
         in_flight: each(|bin| bin.in_flight),
         prefilling: each(|bin| bin.prefilling),
         output_tps: each(|bin| bin.output_tokens_per_s.get()),
-        itl_p50_ms: gaps(|bin| bin.itl_p50),
-        itl_p99_ms: gaps(|bin| bin.itl_p99),
-        itl_max_ms: gaps(|bin| bin.itl_max),
+        ttft_p50_ms: times(|bin| bin.ttft_p50),
+        ttft_max_ms: times(|bin| bin.ttft_max),
+        itl_p50_ms: times(|bin| bin.itl_p50),
+        itl_p99_ms: times(|bin| bin.itl_p99),
+        itl_max_ms: times(|bin| bin.itl_max),
         server: level.telemetry.as_ref().and_then(|said| server(course, said)),
     }
 }
@@ -147,11 +155,13 @@ fn server(course: &LevelTimeSeries, said: &LevelTelemetry) -> Option<ChartServer
         });
         held.collect::<Vec<Option<f64>>>()
     };
-    // Servers that share the requests are added; caches are shown as the mean of theirs.
-    let each = |of: fn(&ServerTimeline) -> &[TimelinePoint]| {
-        let told = said.timeline.iter().map(of).filter(|points| !points.is_empty());
+    let told = |all: Vec<&[TimelinePoint]>| {
+        let told = all.into_iter().filter(|points| !points.is_empty());
         told.map(by_bin).collect::<Vec<_>>()
     };
+    // Servers that share the requests are added, and devices; caches are shown as the mean of theirs.
+    let each =
+        |of: fn(&ServerTimeline) -> &[TimelinePoint]| told(said.timeline.iter().map(of).collect());
     let sum = |all: Vec<Vec<Option<f64>>>, scale: f64| {
         let at = |bin: usize| {
             let values: Option<f64> = all.iter().map(|one| one.get(bin).copied().flatten()).sum();
@@ -165,8 +175,9 @@ fn server(course: &LevelTimeSeries, said: &LevelTelemetry) -> Option<ChartServer
         running: sum(each(|of| &of.running), 1.0),
         waiting: sum(each(|of| &of.waiting), 1.0),
         kv_percent: sum(caches, percent),
+        power_w: sum(told(said.power_timelines.iter().map(Vec::as_slice).collect()), 1.0),
     };
-    let lines = [&server.running, &server.waiting, &server.kv_percent];
+    let lines = [&server.running, &server.waiting, &server.kv_percent, &server.power_w];
     let is_known = lines.into_iter().flatten().any(Option::is_some);
     is_known.then_some(server)
 }

@@ -7,8 +7,7 @@ use fizeau_metrics::{Metric, Statistic};
 
 use super::Row;
 use super::figures::{self, Figure};
-use crate::telemetry::exported;
-use fizeau_record::LevelTelemetry;
+use crate::telemetry::{TelemetryExport, exported};
 
 /// One figure of a level.
 #[derive(Clone)]
@@ -26,12 +25,21 @@ pub(super) enum FieldSource {
     /// Known exactly, or without an interval.
     Number(fn(&Row<'_>) -> Option<f64>),
     /// What servers and devices told.
-    Told(fn(&LevelTelemetry) -> Option<f64>),
+    Told(&'static TelemetryExport),
     Figure(fn(&Row<'_>) -> Figure),
     Metric(Metric, Statistic),
 }
 
 impl FieldSource {
+    /// Whether its column holds words.
+    pub(super) const fn is_text(self) -> bool {
+        match self {
+            Self::Text(_) => true,
+            Self::Told(of) => of.is_text(),
+            Self::Number(_) | Self::Figure(_) | Self::Metric(..) => false,
+        }
+    }
+
     /// Whether it may have an interval, and so has columns for its ends.
     pub(super) const fn has_ends(self) -> bool {
         match self {
@@ -79,7 +87,7 @@ pub(super) static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let told = exported().map(|of| Column {
         name: of.column.into(),
         about: in_a_sentence(of.about).into(),
-        content: FieldSource::Told(of.value),
+        content: FieldSource::Told(of),
     });
     FIRST.iter().cloned().chain(figures).chain(told).chain(LAST.iter().cloned()).collect()
 });

@@ -186,8 +186,9 @@ impl Source {
             }
             Self::Told(of) => {
                 let told = level.report.telemetry.as_deref();
-                let value = told.and_then(of.value).map(|value| value * of.to_base);
-                alone(value.map(MetricValue::Number))
+                let series = told.map(|said| of.series(said)).unwrap_or_default();
+                let one = |(label, number)| (label, MetricValue::Number(number));
+                series.into_iter().map(one).collect()
             }
             Number(of) => alone(of(level).map(MetricValue::Number)),
             Numbers(of) => {

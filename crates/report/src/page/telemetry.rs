@@ -3,13 +3,13 @@
 use fizeau_record::{LevelReport, LevelTelemetry, SweepReport};
 
 use super::table::{Cell, Head, Row, Table};
-use crate::telemetry::{FIGURES, TelemetryFigure};
+use crate::telemetry::{TelemetryFigure, figures};
 
 /// A level a row, with the figures that any level has; none where nobody was asked.
 pub(super) fn table(report: &SweepReport) -> Option<Table> {
     let said = || report.levels().iter().filter_map(|level| Some((level, told(level)?)));
     let is_known = |of: &&TelemetryFigure| said().any(|(_, said)| (of.shown)(said).is_some());
-    let figures: Vec<&TelemetryFigure> = FIGURES.iter().filter(is_known).collect();
+    let figures: Vec<&TelemetryFigure> = figures().filter(is_known).collect();
     let heads = figures.iter().map(|of| Head::figure(of.name, of.unit));
     let heads = std::iter::once(Head::figure("load", "")).chain(heads);
     let row = |(level, said): (&LevelReport, &LevelTelemetry)| {

@@ -5,11 +5,11 @@ use fizeau_record::{
     CheckOutcome, Checklist, ChecklistItem, LevelReport, LevelTelemetry, ScrapedPages,
     SweepDocument, SweepReport, TelemetryWindows,
 };
-use fizeau_report::{Shown, Verbosity};
+use fizeau_report::{Exposition, LevelTable, Shown, TableCell, TableRun, Verbosity};
 use fizeau_roofline::{Deployment, Device, KnownModel, System};
 use fizeau_telemetry::{
     ClientWindow, Fetch, ForwardPass, JudgedStep, Page, ScheduledWork, ScrapeReport,
-    SpeedWitnesses, StepsAssessment, Window, WitnessInput,
+    SpeedWitnesses, StepsAssessment, Window, WitnessInput, total_power,
 };
 
 use crate::sample;
@@ -18,15 +18,35 @@ fn at(ms: u64) -> Stamp {
     Stamp::EPOCH + Nanos::from_millis(ms)
 }
 
-fn said() -> LevelTelemetry {
+/// Pages of `fixtures/telemetry` and the times at which they came.
+fn read(address: &str, pages: &[(u64, &str)]) -> ScrapedPages {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/telemetry/");
     let mut report = ScrapeReport::default();
-    for (ms, name) in [(0, "vllm-0.txt"), (5_000, "vllm-1.txt"), (10_000, "vllm-2.txt")] {
+    for (ms, name) in pages {
         let page = Page::read(&std::fs::read(format!("{folder}{name}")).unwrap(), None).unwrap();
-        report.history.record(Fetch { asked: at(ms), answered: at(ms) }, &page);
+        report.history.record(Fetch { asked: at(*ms), answered: at(*ms) }, &page);
         report.cost.pages += 1;
     }
-    let pages = [ScrapedPages { address: "http://a/metrics".to_owned(), report }];
+    ScrapedPages { address: address.to_owned(), report }
+}
+
+fn engine() -> ScrapedPages {
+    let pages = [(0, "vllm-0.txt"), (5_000, "vllm-1.txt"), (10_000, "vllm-2.txt")];
+    read("http://a/metrics", &pages)
+}
+
+fn said() -> LevelTelemetry {
+    said_by(&[engine()])
+}
+
+/// The same, and what two GPUs tell.
+fn said_with_devices() -> LevelTelemetry {
+    let pages =
+        [(0, "dcgm-0.txt"), (3_000, "dcgm-1.txt"), (6_000, "dcgm-2.txt"), (9_000, "dcgm-3.txt")];
+    said_by(&[engine(), read("http://gpu/metrics", &pages)])
+}
+
+fn said_by(pages: &[ScrapedPages]) -> LevelTelemetry {
     let windows = TelemetryWindows {
         level: Window::alone(at(1_000), at(9_000)),
         steady: Some(Window::within(at(4_000), at(6_000))),
@@ -39,7 +59,7 @@ fn said() -> LevelTelemetry {
         ttft: std::iter::repeat_n(Millis::new(130.0), 21).collect(),
         ..ClientWindow::default()
     };
-    LevelTelemetry::of(&pages, windows, &client)
+    LevelTelemetry::of(pages, windows, &client)
 }
 
 /// The level that follows the knee of the sample.
@@ -74,6 +94,104 @@ fn two_lines_in_brief_and_every_figure_in_full() {
         assert!(full.contains(words), "{words}: {full}");
     }
     assert!(!Shown(&sample::level(BEYOND)).block(Verbosity::Full).contains("server: "));
+}
+
+#[test]
+fn energy_stands_both_ways() {
+    let said = said_with_devices();
+    let (each, tokens) = (said.joules_per_token.unwrap(), said.tokens_per_joule.unwrap());
+    assert!((each.get() * tokens.get() - 1.0).abs() < 1e-12, "{each:?} {tokens:?}");
+    let mut level = sample::level(BEYOND);
+    level.telemetry = Some(Box::new(said));
+    let brief = Shown(&level).block(Verbosity::Brief);
+    let brief = brief.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(brief.contains(" J a token, ") && brief.contains(" tokens a joule"), "{brief}");
+    let sweep = SweepReport::new(sample::setup(), vec![level], None);
+    let table = LevelTable::of_all(&[TableRun::of(&sweep, "r")]);
+    assert_eq!(table.cell(0, "tokens_per_joule"), Some(&TableCell::Number(tokens.get())));
+    let series = Exposition::of(&sweep, "r").to_prometheus();
+    assert!(series.contains("\nfizeau_output_tokens_per_joule{"), "{series}");
+}
+
+/// A sweep of one level of which all that can be said is.
+fn told_sweep() -> SweepReport {
+    let mut level = sample::level(BEYOND);
+    level.telemetry = Some(Box::new(with_steps(said_with_devices())));
+    SweepReport::new(sample::setup(), vec![level], None)
+}
+
+#[test]
+fn what_is_told_apart_is_a_cell_of_a_table_and_series_by_label() {
+    let sweep = told_sweep();
+    let table = LevelTable::of_all(&[TableRun::of(&sweep, "r")]);
+    let series = Exposition::of(&sweep, "r").to_prometheus();
+    let own = |metric: &str, label: &str, name: &str| {
+        let line = series.lines().find(|line| {
+            line.starts_with(&format!("{metric}{{"))
+                && line.contains(&format!("{label}=\"{name}\""))
+        });
+        line.and_then(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok())
+    };
+    for (column, metric, label, each) in [
+        (
+            "server_prompt_tokens_by_source",
+            "fizeau_server_prompt_tokens_by_source",
+            "source",
+            &[("local_cache_hit", 1_200.0), ("local_compute", 2_800.0)][..],
+        ),
+        (
+            "server_accepted_by_position",
+            "fizeau_server_accepted_draft_tokens_by_position",
+            "position",
+            &[("0", 180.0), ("1", 80.0), ("2", 40.0)],
+        ),
+    ] {
+        let cell: Vec<String> =
+            each.iter().map(|(name, number)| format!("{name}={number}")).collect();
+        assert_eq!(table.cell(0, column), Some(&TableCell::Text(cell.join(" ").into())));
+        for (name, number) in each {
+            assert_eq!(own(metric, label, name), Some(*number), "{name}: {series}");
+        }
+    }
+    assert_eq!(own("fizeau_server_info", "exporter", "vLLM"), Some(1.0));
+    let said = sweep.levels()[0].telemetry.as_deref().unwrap();
+    let power = total_power(&said.devices).unwrap().get();
+    assert_eq!(table.cell(0, "power_w"), Some(&TableCell::Number(power)));
+    assert_eq!(own("fizeau_device_power_watts", "run", "r"), Some(power));
+    let lowered = own("fizeau_lowered_clocks_ratio", "reason", "power_cap").unwrap();
+    assert!(0.0 < lowered && lowered <= 1.0, "{lowered}");
+    let clock = own("fizeau_device_compute_clock_hertz", "run", "r").unwrap();
+    let Some(TableCell::Number(mega)) = table.cell(0, "compute_clock_mhz") else {
+        panic!("no clock")
+    };
+    assert!((clock / 1e6 - mega).abs() < 1e-6, "{clock} {mega}");
+}
+
+/// Whatever people read by name, programs have too: each figure of the full text is of the same catalogue, of which none is without.
+#[test]
+fn what_is_shown_is_in_tables_too() {
+    let sweep = told_sweep();
+    let table = LevelTable::of_all(&[TableRun::of(&sweep, "r")]);
+    let columns: Vec<&String> = table
+        .heads()
+        .iter()
+        .filter(|head| !matches!(table.cell(0, head), None | Some(TableCell::Empty)))
+        .collect();
+    let full = Shown(&sweep.levels()[0]).block(Verbosity::Full);
+    for (shown, column) in [
+        ("power of all devices (W):", "power_w"),
+        ("the same in the steady part:", "server_kv_use_share_steady"),
+        ("compute clock of the slowest device, mean / least (MHz):", "compute_clock_min_mhz"),
+        ("clocks lowered, by reason:", "lowered_clocks_share_by_reason"),
+        ("server's p99 TTFT, bucket (ms):", "server_ttft_p99_up_to_ms"),
+        ("TTFT, client / server / gap (ms):", "server_ttft_ms"),
+        ("pages read / missed:", "server_pages"),
+        ("a step's share of its bound, decode / with prompts:", "step_decode_share"),
+    ] {
+        let full = full.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(full.contains(shown), "{shown}: {full}");
+        assert!(columns.iter().any(|known| **known == column), "{column}: {columns:?}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{Joules, Nanos, Seconds, Tokens, Watts};
+use fizeau_core::{Joules, Nanos, PerJoule, Seconds, Tokens, Watts};
 
 use super::window::DeviceWindow;
 
@@ -19,6 +19,21 @@ use super::window::DeviceWindow;
 pub fn joules_per_token(energy: Joules, tokens: Tokens) -> Option<Joules> {
     let each = energy.get() / tokens.get() as f64;
     each.is_finite().then(|| Joules::new(each))
+}
+
+/// How many tokens a joule gave, the reciprocal of [`joules_per_token`]; none without energy.
+///
+/// ```
+/// use fizeau_core::{Joules, PerJoule, Tokens};
+/// use fizeau_telemetry::tokens_per_joule;
+/// let (energy, tokens) = (Joules::new(4_000.0), Tokens::new(10_000));
+/// assert_eq!(tokens_per_joule(energy, tokens), Some(PerJoule::new(2.5)));
+/// assert_eq!(tokens_per_joule(Joules::new(0.0), tokens), None);
+/// ```
+#[must_use]
+pub fn tokens_per_joule(energy: Joules, tokens: Tokens) -> Option<PerJoule> {
+    let each = tokens.get() as f64 / energy.get();
+    each.is_finite().then(|| PerJoule::new(each))
 }
 
 /// The mean power of an energy over a time; none over no time.

@@ -30,20 +30,16 @@ pub enum ThrottleReason {
     DisplayClock,
 }
 
-impl ThrottleReason {
-    /// All of them, from the lowest bit.
-    pub const ALL: [Self; 9] = [
-        Self::Idle,
-        Self::ApplicationClocks,
-        Self::PowerCap,
-        Self::HardwareSlowdown,
-        Self::SyncBoost,
-        Self::SoftwareThermal,
-        Self::HardwareThermal,
-        Self::PowerBrake,
-        Self::DisplayClock,
-    ];
+fizeau_core::words! {
+    /// The name in files, from the lowest bit.
+    pub ThrottleReason::as_str, all, shown {
+        Idle = "idle", ApplicationClocks = "application_clocks", PowerCap = "power_cap", HardwareSlowdown = "hardware_slowdown",
+        SyncBoost = "sync_boost", SoftwareThermal = "software_thermal", HardwareThermal = "hardware_thermal",
+        PowerBrake = "power_brake", DisplayClock = "display_clock",
+    }
+}
 
+impl ThrottleReason {
     /// Its bit.
     #[must_use]
     pub const fn bit(self) -> u64 {

@@ -1,6 +1,6 @@
 //! What a fleet does now, as a document.
 
-use fizeau_core::{Joules, Millis, UsdPerHour, Watts};
+use fizeau_core::{Joules, Millis, PerJoule, UsdPerHour, Watts};
 use serde::{Deserialize, Serialize};
 
 use super::FleetFinding;
@@ -58,6 +58,9 @@ pub struct FleetDevices {
     /// What a generated token takes, by the counters of energy; absent where one does not count, or other devices serve.
     #[serde(rename = "joules_per_output_token", default, skip_serializing_if = "Option::is_none")]
     pub joules_per_token: Option<Joules>,
+    /// How many generated tokens a joule gives, likewise.
+    #[serde(rename = "output_tokens_per_joule", default, skip_serializing_if = "Option::is_none")]
+    pub tokens_per_joule: Option<PerJoule>,
 }
 
 /// One page of a fleet: a replica.

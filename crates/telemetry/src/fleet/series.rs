@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fizeau_core::{Joules, PerSec, Usd, Watts};
+use fizeau_core::{Joules, PerJoule, PerSec, Usd, Watts};
 
 use super::FleetReport;
 use crate::assessment::{ServingAssessment, ServingLimit};
@@ -136,6 +136,9 @@ static OF_FLEET: &[FleetSeries] = &[
     }),
     of_fleet("fizeau_watch_joules_per_output_token", "Energy of a generated token.", |of| {
         of.devices?.joules_per_token.map(Joules::get)
+    }),
+    of_fleet("fizeau_watch_output_tokens_per_joule", "Generated tokens of a joule.", |of| {
+        of.devices?.tokens_per_joule.map(PerJoule::get)
     }),
     of_fleet("fizeau_watch_steps", "Forward passes of the window.", |of| {
         of.steps.as_ref().map(|steps| steps.steps as f64)

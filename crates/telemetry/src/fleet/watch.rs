@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fizeau_core::{Clock, Joules, Nanos, Stamp, Tokens};
+use fizeau_core::{Clock, Nanos, Stamp, Tokens};
 use fizeau_roofline::{DeploymentError, HourlyRate, PriceOrigin, System};
 
 use super::about::{about, about_pages, above, silent};
@@ -10,7 +10,9 @@ use super::about::{about, about_pages, above, silent};
 use super::steps::WatchedSteps;
 use super::{FleetDevices, FleetFinding, FleetReport, ReplicaReport};
 use crate::assessment::{AssessmentError, ServingAssessment};
-use crate::device::{DeviceWindow, device_count, joules_per_token, total_energy, total_power};
+use crate::device::{
+    DeviceWindow, device_count, joules_per_token, tokens_per_joule, total_energy, total_power,
+};
 #[cfg(feature = "forward-pass")]
 use crate::forward_pass::ForwardPassSubscriber;
 use crate::scraper::{ScrapeReport, ScrapeSettings, Scraper, ScraperError};
@@ -274,11 +276,12 @@ impl FleetWatch {
             let seconds = window.length().as_secs_f64();
             Tokens::new((fleet.output_tokens_per_s.get() * seconds).round() as u64)
         });
-        let each = |energy: Joules| joules_per_token(energy, tokens?);
+        let spent = total_energy(&devices).filter(|_| told == serving).zip(tokens);
         Some(FleetDevices {
             devices: told,
             power: total_power(&devices),
-            joules_per_token: total_energy(&devices).filter(|_| told == serving).and_then(each),
+            joules_per_token: spent.and_then(|(energy, tokens)| joules_per_token(energy, tokens)),
+            tokens_per_joule: spent.and_then(|(energy, tokens)| tokens_per_joule(energy, tokens)),
         })
     }
 

@@ -2,7 +2,8 @@
 
 use fizeau_core::{Joules, Nanos};
 use fizeau_telemetry::{
-    DeviceWindow, TelemetryFinding, ThrottleReason, Window, device_count, total_energy,
+    DeviceWindow, TelemetryFinding, ThrottleReason, Window, device_count, power_timelines,
+    total_energy,
 };
 
 use super::pages::{at, history};
@@ -44,6 +45,9 @@ fn reasons_of_lowered_clocks_are_shares_of_time() {
     let found: Vec<_> = reasons.iter().map(|(reason, share)| (*reason, *share)).collect();
     assert_eq!(found, [(ThrottleReason::PowerCap, 0.5), (ThrottleReason::HardwareThermal, 0.5)]);
     assert_eq!(devices[1].throttled_share(), Some(0.5));
+    for reason in ThrottleReason::ALL {
+        assert_eq!(serde_json::to_value(reason).unwrap(), reason.as_str());
+    }
     assert_eq!(devices[0].device.host.as_deref(), Some("node1"));
 }
 
@@ -70,6 +74,22 @@ fn amd_tells_the_clock_of_the_whole() {
     assert_eq!(devices[0].compute_clock.as_ref().map(|told| told.figure.mean), Some(1.533e9));
     assert_eq!(devices[0].power.as_ref().map(|told| told.figure.mean), Some(748.0));
     assert_eq!(devices[0].lowered_clocks, None);
+}
+
+#[test]
+fn power_over_time_has_each_device_once() {
+    let pages = ["dcgm-0.txt", "dcgm-1.txt", "dcgm-2.txt", "dcgm-3.txt"];
+    let (history, window) = (history(&pages, 10_000), Window::alone(at(5_000), at(25_000)));
+    let drawn = power_timelines([&history, &history], window);
+    assert_eq!(drawn.len(), 2);
+    let devices = DeviceWindow::all(&history, window, Nanos::from_secs(10));
+    for (points, device) in drawn.iter().zip(&devices) {
+        let times: Vec<f64> = points.iter().map(|point| point.at_ms.get()).collect();
+        assert_eq!(times, [5_000.0, 15_000.0]);
+        let mean = points.iter().map(|point| point.value).sum::<f64>() / points.len() as f64;
+        assert_eq!(Some(mean), device.power.as_ref().map(|told| told.figure.mean));
+    }
+    assert!(power_timelines([], window).is_empty());
 }
 
 #[test]

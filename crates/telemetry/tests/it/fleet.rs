@@ -175,7 +175,10 @@ fn a_page_of_devices_is_no_replica_and_tells_the_energy_of_a_token() {
     let devices = report.devices.unwrap();
     assert_eq!((devices.devices, devices.power), (1, Some(Watts::new(700.0))));
     assert!((devices.joules_per_token.unwrap().get() - 0.7).abs() < 1e-9, "{devices:?}");
-    assert!(report.to_prometheus().contains("\nfizeau_watch_device_power_watts 700\n"));
+    assert!((devices.tokens_per_joule.unwrap().get() - 1.0 / 0.7).abs() < 1e-9, "{devices:?}");
+    let series = report.to_prometheus();
+    assert!(series.contains("\nfizeau_watch_device_power_watts 700\n"), "{series}");
+    assert!(series.contains("\nfizeau_watch_output_tokens_per_joule 1.42"), "{series}");
 }
 
 /// A page that is always the same but for the clock: one of Dynamo's front end, or, once it is turned off, none.

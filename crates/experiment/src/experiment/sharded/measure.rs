@@ -10,7 +10,7 @@ use fizeau_harness::{
 };
 use fizeau_metrics::{ClientCeiling, ClientWatch, LevelTally};
 use fizeau_record::{MergedTapes, ShardHealth, ShardRecord, ShardsReport, StoredTapes, TailShares};
-use fizeau_workload::{Pacing, WalkError};
+use fizeau_workload::WalkError;
 
 use super::share::{self, MeasuredShare, ShareFolder};
 use crate::experiment::PreparedRun;
@@ -86,10 +86,7 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
                 Vec::new()
             }
         };
-        let mut tally = LevelTally::new(level.goals).with_window(level.window);
-        if level.plan.pacing() == Pacing::ClosedLoop {
-            tally = tally.of_closed_loop();
-        }
+        let mut tally = level.tally();
         let mut tail =
             TailShares::of(parts.iter().map(|part| part.report.record.health.sent).sum());
         match merged(&parts) {

@@ -78,6 +78,8 @@ fn shape(concurrency: u32) -> LevelShape {
             in_flight: busy * load,
             prefilling,
             output_tokens_per_s: PerSec::new(busy * 60.0 * load.min(32.0)),
+            ttft_p50: None,
+            ttft_max: None,
             itl_p50: gap.map(Millis::new),
             itl_p99: gap.map(|gap| Millis::new(gap * 2.5)),
             itl_max: gap.map(|gap| Millis::new(gap * 6.0)),

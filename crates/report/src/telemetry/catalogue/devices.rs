@@ -1,0 +1,231 @@
+//! Devices, the client's own host, and what reading all of it cost.
+
+use std::collections::BTreeMap;
+
+use fizeau_core::Millis;
+use fizeau_record::LevelTelemetry;
+use fizeau_record::text::{number, percent};
+use fizeau_telemetry::{
+    DeviceWindow, GaugeOver, ScrapeCost, ThrottleReason, ToldGauge, total_power,
+};
+
+use super::told::by_name;
+use super::{TelemetryFigure, export, export_ms, labelled, scaled};
+
+pub(super) static FIGURES: &[TelemetryFigure] = &[
+    TelemetryFigure::new(
+        "power of all devices",
+        "W",
+        |said| Some(number(total_power(&said.devices)?.get())),
+        &[export(
+            ["power_w", "fizeau_device_power_watts"],
+            "What all devices drew, as the mean over time of what they tell.",
+            |said| Some(total_power(&said.devices)?.get()),
+        )],
+    ),
+    TelemetryFigure::new(
+        "energy",
+        "J",
+        |said| Some(number(said.energy?.get())),
+        &[export(
+            ["energy_j", "fizeau_energy_joules"],
+            "What the devices took, by their counters of energy.",
+            |said| Some(said.energy?.get()),
+        )],
+    ),
+    TelemetryFigure::new(
+        "energy a token",
+        "J",
+        |said| Some(number(said.joules_per_token?.get())),
+        &[export(
+            ["energy_j_per_token", "fizeau_energy_per_output_token_joules"],
+            "The same for each output token.",
+            |said| Some(said.joules_per_token?.get()),
+        )],
+    ),
+    TelemetryFigure::new(
+        "tokens a joule",
+        "",
+        |said| Some(number(said.tokens_per_joule?.get())),
+        &[export(
+            ["tokens_per_joule", "fizeau_output_tokens_per_joule"],
+            "Output tokens that a joule gave.",
+            |said| Some(said.tokens_per_joule?.get()),
+        )],
+    ),
+    TelemetryFigure::new(
+        "compute clock of the slowest device, mean / least",
+        "MHz",
+        |said| clock(slowest(said, |device| device.compute_clock.as_ref())),
+        &[
+            scaled(
+                ["compute_clock_mhz", "fizeau_device_compute_clock_hertz"],
+                "The clock of the multiprocessors of the slowest device, as the mean over time.",
+                |said| Some(slowest(said, |device| device.compute_clock.as_ref())?.mean / MEGA),
+                MEGA,
+            ),
+            scaled(
+                ["compute_clock_min_mhz", "fizeau_device_compute_clock_min_hertz"],
+                "The lowest that any page showed of that clock.",
+                |said| Some(slowest(said, |device| device.compute_clock.as_ref())?.min? / MEGA),
+                MEGA,
+            ),
+        ],
+    ),
+    TelemetryFigure::new(
+        "memory clock of the slowest device, mean / least",
+        "MHz",
+        |said| clock(slowest(said, |device| device.memory_clock.as_ref())),
+        &[
+            scaled(
+                ["memory_clock_mhz", "fizeau_device_memory_clock_hertz"],
+                "The clock of the memory of the slowest device, as the mean over time.",
+                |said| Some(slowest(said, |device| device.memory_clock.as_ref())?.mean / MEGA),
+                MEGA,
+            ),
+            scaled(
+                ["memory_clock_min_mhz", "fizeau_device_memory_clock_min_hertz"],
+                "The lowest that any page showed of that clock.",
+                |said| Some(slowest(said, |device| device.memory_clock.as_ref())?.min? / MEGA),
+                MEGA,
+            ),
+        ],
+    ),
+    TelemetryFigure::new(
+        "clocks lowered by power or heat",
+        "",
+        |said| throttled(said).map(percent),
+        &[export(
+            ["throttled_share", "fizeau_throttled_ratio"],
+            "The share of time in which power or heat lowered the clocks of a device, of the worst one, 0 to 1.",
+            throttled,
+        )],
+    ),
+    TelemetryFigure::new(
+        "clocks lowered, by reason",
+        "",
+        |said| by_name(&lowered(said), percent),
+        &[labelled(
+            ["lowered_clocks_share_by_reason", "fizeau_lowered_clocks_ratio", "reason"],
+            "The share of time in which clocks of a device were lowered, by reason, of the worst device each, 0 to 1.",
+            lowered,
+        )],
+    ),
+    TelemetryFigure::new(
+        "host CPU busy / stolen",
+        "",
+        |said| {
+            let host = said.host?;
+            Some(format!("{} / {}", percent(host.cpu_busy?), percent(host.cpu_steal?)))
+        },
+        &[
+            export(
+                ["client_host_cpu_busy_share", "fizeau_client_host_cpu_busy_ratio"],
+                "The share of the client's processors that worked, 0 to 1.",
+                |said| said.host?.cpu_busy,
+            ),
+            export(
+                ["client_host_cpu_steal_share", "fizeau_client_host_cpu_steal_ratio"],
+                "The share of them that the client's hypervisor took, 0 to 1.",
+                |said| said.host?.cpu_steal,
+            ),
+        ],
+    ),
+    TelemetryFigure::new(
+        "pages read / missed",
+        "",
+        |said| {
+            let [pages, missed, bytes] =
+                [pages(said, PAGES)?, pages(said, MISSED)?, pages(said, BYTES)?];
+            Some(format!("{pages} / {missed}, {bytes} bytes"))
+        },
+        &[
+            export(
+                ["server_pages", "fizeau_server_pages"],
+                "Pages of metrics that were read.",
+                |said| pages(said, PAGES).map(|count| count as f64),
+            ),
+            export(
+                ["server_pages_missed", "fizeau_server_pages_missed"],
+                "Pages of metrics that did not come.",
+                |said| pages(said, MISSED).map(|count| count as f64),
+            ),
+            export(
+                ["server_page_bytes", "fizeau_server_page_bytes"],
+                "Bytes of all those pages.",
+                |said| pages(said, BYTES).map(|count| count as f64),
+            ),
+        ],
+    ),
+    TelemetryFigure::new(
+        "time a page, mean / slowest",
+        "ms",
+        |said| {
+            let (mean, slowest) = fetch_times(said)?;
+            Some(format!("{} / {}", number(mean.get()), number(slowest.get())))
+        },
+        &[
+            export_ms(
+                ["server_page_ms", "fizeau_server_page_seconds"],
+                "The mean time that a page of metrics took, of the source with the slowest one.",
+                |said| Some(fetch_times(said)?.0.get()),
+            ),
+            export_ms(
+                ["server_page_max_ms", "fizeau_server_page_max_seconds"],
+                "The time that the slowest page of metrics took.",
+                |said| Some(fetch_times(said)?.1.get()),
+            ),
+        ],
+    ),
+];
+
+const MEGA: f64 = 1e6;
+
+const PAGES: fn(&ScrapeCost) -> u64 = |cost| cost.pages;
+const MISSED: fn(&ScrapeCost) -> u64 = |cost| cost.failed;
+const BYTES: fn(&ScrapeCost) -> u64 = |cost| cost.bytes;
+
+/// Of all sources; none where there is none.
+fn pages(said: &LevelTelemetry, of: fn(&ScrapeCost) -> u64) -> Option<u64> {
+    let all = &said.sources;
+    (!all.is_empty()).then(|| all.iter().map(|source| of(&source.cost)).sum())
+}
+
+/// Of the device whose mean is the least.
+fn slowest(
+    said: &LevelTelemetry,
+    of: fn(&DeviceWindow) -> Option<&ToldGauge>,
+) -> Option<GaugeOver> {
+    let all = said.devices.iter().filter_map(of).map(|told| told.figure);
+    all.min_by(|a, b| a.mean.total_cmp(&b.mean))
+}
+
+fn clock(told: Option<GaugeOver>) -> Option<String> {
+    let GaugeOver { mean, min, .. } = told?;
+    let min = min.map_or_else(|| "-".to_owned(), |hertz| number(hertz / MEGA));
+    Some(format!("{} / {min}", number(mean / MEGA)))
+}
+
+/// Of the device that was held down the longest.
+fn throttled(said: &LevelTelemetry) -> Option<f64> {
+    said.devices.iter().filter_map(DeviceWindow::throttled_share).reduce(f64::max)
+}
+
+/// The share of time by reason, of the device for which it held the longest.
+fn lowered(said: &LevelTelemetry) -> Vec<(String, f64)> {
+    let mut worst: BTreeMap<ThrottleReason, f64> = BTreeMap::new();
+    for (reason, share) in
+        said.devices.iter().filter_map(|one| one.lowered_clocks.as_ref()).flatten()
+    {
+        let so_far = worst.entry(*reason).or_insert(0.0);
+        *so_far = so_far.max(*share);
+    }
+    worst.into_iter().map(|(reason, share)| (reason.to_string(), share)).collect()
+}
+
+/// The mean and the slowest fetch of the source with the slowest one.
+fn fetch_times(said: &LevelTelemetry) -> Option<(Millis, Millis)> {
+    let slowest = |of: &ScrapeCost| of.slowest.get();
+    let worst = said.sources.iter().max_by(|a, b| slowest(&a.cost).total_cmp(&slowest(&b.cost)))?;
+    Some((worst.mean_fetch?, worst.cost.slowest))
+}

@@ -1,0 +1,116 @@
+//! Shares of the speed of light, and steps.
+
+use fizeau_record::text::percent;
+use fizeau_record::{LevelTelemetry, PassSource};
+use fizeau_telemetry::LightWitness;
+
+use super::told::shown;
+use super::{TelemetryFigure, export};
+
+pub(super) static FIGURES: &[TelemetryFigure] = &[
+    TelemetryFigure::new(
+        "share of the speed of light, by the client",
+        "",
+        |said| share(said, LightWitness::ClientThroughput),
+        &[export(
+            ["witness_client_share", "fizeau_speed_of_light_client_ratio"],
+            "The share of the speed of light by what the client received, 0 to 1.",
+            |said| share_of(said, LightWitness::ClientThroughput),
+        )],
+    ),
+    TelemetryFigure::new(
+        "the same by the engine's counters",
+        "",
+        |said| share(said, LightWitness::EngineCounters),
+        &[export(
+            ["witness_counters_share", "fizeau_speed_of_light_counters_ratio"],
+            "The same by the engine's own counters of operations and bytes, 0 to 1.",
+            |said| share_of(said, LightWitness::EngineCounters),
+        )],
+    ),
+    TelemetryFigure::new(
+        "the same by the devices' activity",
+        "",
+        |said| share(said, LightWitness::DeviceActivity),
+        &[export(
+            ["witness_devices_share", "fizeau_speed_of_light_devices_ratio"],
+            "The same by how busy the devices' memory and tensor units were, 0 to 1.",
+            |said| share_of(said, LightWitness::DeviceActivity),
+        )],
+    ),
+    TelemetryFigure::new(
+        "the same by forward passes",
+        "",
+        |said| share(said, LightWitness::ForwardPasses),
+        &[export(
+            ["witness_passes_share", "fizeau_speed_of_light_passes_ratio"],
+            "The same step by step, by the engine's forward-pass records, 0 to 1.",
+            |said| share_of(said, LightWitness::ForwardPasses),
+        )],
+    ),
+    TelemetryFigure::new(
+        "forward passes / lost",
+        "",
+        |said| {
+            let lost = passes(said, |source| source.lost)?;
+            Some(format!("{} / {lost}", passes(said, |source| source.passes)?))
+        },
+        &[
+            export(
+                ["forward_passes", "fizeau_forward_passes"],
+                "Forward passes of the engine whose records came.",
+                |said| passes(said, |source| source.passes).map(|count| count as f64),
+            ),
+            export(
+                ["forward_passes_lost", "fizeau_forward_passes_lost"],
+                "Forward passes whose records were lost on the way.",
+                |said| passes(said, |source| source.lost).map(|count| count as f64),
+            ),
+        ],
+    ),
+    TelemetryFigure::new(
+        "a step's share of its bound, decode / with prompts",
+        "",
+        |said| {
+            let steps = said.steps.as_ref()?;
+            let shown = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
+            Some(format!("{} / {}", shown(steps.decode_share), shown(steps.prefill_share)))
+        },
+        &[
+            export(
+                ["step_decode_share", "fizeau_decode_steps_speed_of_light_ratio"],
+                "The bounds of steps that only decode over their times, 0 to 1.",
+                |said| said.steps.as_ref()?.decode_share,
+            ),
+            export(
+                ["step_prefill_share", "fizeau_prefill_steps_speed_of_light_ratio"],
+                "The same of steps with prompts, 0 to 1.",
+                |said| said.steps.as_ref()?.prefill_share,
+            ),
+        ],
+    ),
+    TelemetryFigure::new(
+        "time without a step",
+        "",
+        |said| said.witnesses.as_ref()?.idle.map(percent),
+        &[export(
+            ["idle_share", "fizeau_server_idle_ratio"],
+            "The share of the level's time in which the engine ran no step, 0 to 1.",
+            |said| said.witnesses.as_ref()?.idle,
+        )],
+    ),
+];
+
+fn share(said: &LevelTelemetry, witness: LightWitness) -> Option<String> {
+    Some(shown(&said.witnesses.as_ref()?.share_of(witness)?))
+}
+
+fn share_of(said: &LevelTelemetry, witness: LightWitness) -> Option<f64> {
+    Some(said.witnesses.as_ref()?.share_of(witness)?.share)
+}
+
+/// Records of all streams; none without a stream.
+fn passes(said: &LevelTelemetry, of: fn(&PassSource) -> u64) -> Option<u64> {
+    let all = &said.pass_sources;
+    (!all.is_empty()).then(|| all.iter().map(of).sum())
+}
