@@ -12,21 +12,21 @@ use fizeau_core::{Millis, Nanos, PerSec, Stamp, Tape, Tokens};
 
 use crate::Metric;
 
-/// What only the tapes of a level show and no single figure does: whole distributions, its course over time, and how the time
+/// What only the tapes of a level show and no single figure does: whole distributions, its timeline, and how the time
 /// to first token depends on the prompt. Its size does not grow with the level.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LevelShape {
     /// The latencies of completed requests as quantile curves.
     pub quantiles: QuantileCurves,
     /// The level bin by bin, from the first release to the last end.
-    pub course: LevelTimeSeries,
+    pub timeline: LevelTimeSeries,
     /// The time to first token beside the length of the prompt, by rising length: of at most 400 completed
     /// requests, an even sample of all by their numbers, the same in any order of tapes. Empty where no prompt's length is known.
     pub ttft_by_input: Vec<PromptTtft>,
 }
 
 impl LevelShape {
-    /// The most bins of a course.
+    /// The most bins of a timeline.
     pub(crate) const MOST_BINS: usize = 160;
     /// Bins that are longer than they must be leave half as many at least.
     pub(crate) const FEW_BINS: usize = 64;

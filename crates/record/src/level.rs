@@ -69,7 +69,7 @@ pub struct LevelReport {
 /// What a level's tapes show beside its figures.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LevelDetail {
-    /// Distributions, the course over time, time to first token by prompt length.
+    /// Distributions, the timeline, time to first token by prompt length.
     pub shape: LevelShape,
     /// What other tools would have said of the same tapes, a table a tool; empty where there were too many for that.
     pub peers: Vec<PeerComparison>,

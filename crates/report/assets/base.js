@@ -1,7 +1,7 @@
 // The page's script: plain ES2020, no modules, no build step. Files are put together in this order:
 //
 //   base.js, axes.js, levels.js, labels.js, charts.js, controls.js, keys.js, save.js,
-//   frontier.js, interactivity.js, load.js, quantiles.js, course.js, lengths.js, tables.js, start.js
+//   frontier.js, interactivity.js, load.js, quantiles.js, timeline.js, lengths.js, tables.js, start.js
 //
 // All of it hangs on one global name, `fizeau`. What the page holds comes from strangers: text goes into the page as text
 // nodes alone, never as markup.

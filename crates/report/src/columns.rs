@@ -202,7 +202,7 @@ impl FieldSource {
         match self {
             Self::Text(of) => vec![("", each(&|row| TableCell::text(of(row))))],
             Self::Number(of) => vec![("", each(&|row| TableCell::number(of(row))))],
-            Self::Told(of) => vec![("", each(&|row| of.cell(row.level.telemetry.as_deref())))],
+            Self::Reported(of) => vec![("", each(&|row| of.cell(row.level.telemetry.as_deref())))],
             Self::Figure(_) | Self::Metric(..) => {
                 let figures: Vec<Figure> = rows.iter().map(|row| self.figure(row)).collect();
                 let part = |part: fn(&Figure) -> Option<f64>| {

@@ -68,7 +68,7 @@ pub enum Picture {
     /// Gaps between tokens over time, with the requests that wait for their first token behind them.
     Itl,
     /// Output tokens per second and requests in flight over time, with the window used.
-    Course,
+    Timeline,
     /// Time to first token against the length of the prompt.
     Lengths,
     /// Each step of an engine beside its bound, by how much of it is prefill.
@@ -113,7 +113,7 @@ impl Picture {
             Self::Load => load::sheet(runs),
             Self::Quantiles => distributions::quantiles(runs),
             Self::Itl => time::itl(runs),
-            Self::Course => time::course(runs),
+            Self::Timeline => time::timeline(runs),
             Self::Lengths => distributions::lengths(runs),
             Self::Steps => steps::steps(runs),
         };
@@ -126,7 +126,7 @@ fizeau_core::words! {
     pub Picture::key, all {
         Frontier = "frontier", FrontierTtft = "frontier-ttft", FrontierTpot = "frontier-tpot",
         Interactivity = "interactivity", Load = "load", Quantiles = "quantiles", Itl = "itl",
-        Course = "course", Lengths = "lengths", Steps = "steps",
+        Timeline = "timeline", Lengths = "lengths", Steps = "steps",
     }
 }
 

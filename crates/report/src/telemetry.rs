@@ -4,7 +4,7 @@ mod catalogue;
 
 use fizeau_record::text::{four_digits, number, percent};
 use fizeau_record::{LevelReport, LevelTelemetry};
-use fizeau_telemetry::{TelemetryFinding, ToldGauge, WitnessShare};
+use fizeau_telemetry::{ReportedGauge, TelemetryFinding, WitnessShare};
 
 use crate::Shown;
 use catalogue::counter;
@@ -32,13 +32,14 @@ impl Shown<'_, LevelReport> {
 /// `server: running 12.1 (max 16), waiting 0, KV 34 % (peak 51 %), preemptions 0, prefix cache 62 % of queries`.
 fn server_sentence(said: &LevelTelemetry) -> Option<String> {
     let server = said.server.as_ref()?;
-    let with_peak = |name: &str, told: Option<&ToldGauge>, word: &str, shown: fn(f64) -> String| {
-        let figure = told?.figure;
-        let mean = shown(figure.mean);
-        let peak = figure.peak.map(shown).filter(|peak| *peak != mean);
-        let peak = peak.map_or_else(String::new, |peak| format!(" ({word} {peak})"));
-        Some(format!("{name} {mean}{peak}"))
-    };
+    let with_peak =
+        |name: &str, told: Option<&ReportedGauge>, word: &str, shown: fn(f64) -> String| {
+            let figure = told?.figure;
+            let mean = shown(figure.mean);
+            let peak = figure.peak.map(shown).filter(|peak| *peak != mean);
+            let peak = peak.map_or_else(String::new, |peak| format!(" ({word} {peak})"));
+            Some(format!("{name} {mean}{peak}"))
+        };
     let words: Vec<String> = [
         with_peak("running", server.running.as_ref(), "max", four_digits),
         with_peak("waiting", server.waiting.as_ref(), "max", four_digits),

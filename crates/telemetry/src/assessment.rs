@@ -13,7 +13,7 @@ use fizeau_core::{Millis, Nanos, PerSec, Seconds, Tokens, Usd};
 use fizeau_roofline::{HourlyRate, System, UniformLoad};
 use serde::{Deserialize, Serialize};
 
-use crate::server::{ServerWindow, ToldGauge, ToldHistogram};
+use crate::server::{ReportedGauge, ReportedHistogram, ServerWindow};
 use lengths::MeanLengths;
 use step::MeanStep;
 
@@ -178,7 +178,7 @@ impl ServingAssessment {
             let phases = (decode.as_ref(), prefill.as_ref());
             EvenRoutingAssessment::of(system, &work, lengths.as_ref(), phases, bound, cost)
         });
-        let mean = |gauge: &Option<ToldGauge>| gauge.as_ref().map(|told| told.figure.mean);
+        let mean = |gauge: &Option<ReportedGauge>| gauge.as_ref().map(|told| told.figure.mean);
         let kv_use = mean(&server.kv_use);
         let waiting = mean(&server.waiting);
         let limited_by = limit::judge(&limit::Signs {
@@ -262,7 +262,7 @@ struct Work {
 
 impl Work {
     fn of(server: &ServerWindow, length: Nanos) -> Result<Self, AssessmentError> {
-        let missing = |what| AssessmentError::NotTold { what, exporter: server.exporter };
+        let missing = |what| AssessmentError::NotReported { what, exporter: server.exporter };
         if length == Nanos::ZERO {
             return Err(AssessmentError::NoTime);
         }
@@ -296,7 +296,7 @@ fn decode(
     if work.generated <= 0.0 || work.running <= 0.0 {
         return None;
     }
-    let told = |histogram: &Option<ToldHistogram>| {
+    let told = |histogram: &Option<ReportedHistogram>| {
         let told = histogram.as_ref()?;
         Some((Millis::new(told.figure.mean.filter(|mean| *mean > 0.0)?), told.metric.clone()))
     };

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A figure with the name of the metric that says so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Told<T> {
+pub struct Reported<T> {
     /// The metric's name as it stands on the page, without the suffixes of a histogram.
     pub metric: String,
     /// What it says.
@@ -13,7 +13,7 @@ pub struct Told<T> {
     pub figure: T,
 }
 
-impl<T> Told<T> {
+impl<T> Reported<T> {
     /// What `metric` says.
     #[must_use]
     pub fn new(metric: impl Into<String>, figure: T) -> Self {

@@ -78,7 +78,7 @@ pub use exposition::{
     Labels, MetricKind, Page, PageEnd, PageError, PageForm, PageLimits, PageNotes, PageParser,
     Sample, SeriesName,
 };
-pub use figure::Told;
+pub use figure::Reported;
 pub use fleet::{
     FleetDevices, FleetFinding, FleetReport, FleetSettings, FleetWatch, ReplicaReport,
 };
@@ -99,7 +99,7 @@ pub use scraper::{
     Metrics, Pace, ScrapeCost, ScrapeReport, ScrapeSettings, Scraper, ScraperError, in_one_line,
 };
 pub use server::{
-    ServerTimeline, ServerWindow, TimelinePoint, ToldCounter, ToldGauge, ToldHistogram,
+    ReportedCounter, ReportedGauge, ReportedHistogram, ServerTimeline, ServerWindow, TimelinePoint,
 };
 pub use shared_source::{SharedSource, SourceError};
 pub use source::Source;

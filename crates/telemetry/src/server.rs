@@ -10,7 +10,7 @@ use fizeau_core::{Nanos, Tokens};
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
-use crate::figure::Told;
+use crate::figure::Reported;
 use crate::samples::History;
 use crate::vocabulary::{Exporter, Meaning};
 use crate::window::{CounterOver, GaugeOver, HistogramOver, Window};
@@ -19,11 +19,11 @@ use view::View;
 pub use timeline::{ServerTimeline, TimelinePoint};
 
 /// A counter's growth and its metric.
-pub type ToldCounter = Told<CounterOver>;
+pub type ReportedCounter = Reported<CounterOver>;
 /// A gauge and its metric.
-pub type ToldGauge = Told<GaugeOver>;
+pub type ReportedGauge = Reported<GaugeOver>;
 /// A histogram and its metric.
-pub type ToldHistogram = Told<HistogramOver>;
+pub type ReportedHistogram = Reported<HistogramOver>;
 
 /// What a server's own metrics come to over a window. What it does not say is absent. Several engines of one server, such as
 /// data-parallel ranks, are one: requests and tokens added, shares of the KV cache weighted by its capacity.
@@ -42,109 +42,109 @@ pub struct ServerWindow {
     pub missing_pages: u32,
     /// Requests in the running batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub running: Option<ToldGauge>,
+    pub running: Option<ReportedGauge>,
     /// Requests that wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<ToldGauge>,
+    pub waiting: Option<ReportedGauge>,
     /// Likewise by reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub waiting_by_reason: BTreeMap<String, ToldGauge>,
+    pub waiting_by_reason: BTreeMap<String, ReportedGauge>,
     /// The share of the KV cache in use, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kv_use: Option<ToldGauge>,
+    pub kv_use: Option<ReportedGauge>,
     /// How much the KV cache holds, all engines together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kv_capacity_tokens: Option<Tokens>,
     /// Preemptions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preemptions: Option<ToldCounter>,
+    pub preemptions: Option<ReportedCounter>,
     /// Tokens found in the prefix cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefix_hits: Option<ToldCounter>,
+    pub prefix_hits: Option<ReportedCounter>,
     /// Tokens looked up in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefix_queries: Option<ToldCounter>,
+    pub prefix_queries: Option<ReportedCounter>,
     /// Tokens found in a cache outside the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub external_prefix_hits: Option<ToldCounter>,
+    pub external_prefix_hits: Option<ReportedCounter>,
     /// Tokens looked up there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub external_prefix_queries: Option<ToldCounter>,
+    pub external_prefix_queries: Option<ReportedCounter>,
     /// Tokens of prompts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prompt_tokens: Option<ToldCounter>,
+    pub prompt_tokens: Option<ReportedCounter>,
     /// Likewise by where their keys and values came from.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub prompt_tokens_by_source: BTreeMap<String, ToldCounter>,
+    pub prompt_tokens_by_source: BTreeMap<String, ReportedCounter>,
     /// Tokens of prompts that came from a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prompt_tokens_cached: Option<ToldCounter>,
+    pub prompt_tokens_cached: Option<ReportedCounter>,
     /// Generated tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub generation_tokens: Option<ToldCounter>,
+    pub generation_tokens: Option<ReportedCounter>,
     /// Requests that ended well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requests: Option<ToldCounter>,
+    pub requests: Option<ReportedCounter>,
     /// Time to first token.
     #[serde(rename = "ttft_ms", default, skip_serializing_if = "Option::is_none")]
-    pub ttft: Option<ToldHistogram>,
+    pub ttft: Option<ReportedHistogram>,
     /// Inter-token latency.
     #[serde(rename = "itl_ms", default, skip_serializing_if = "Option::is_none")]
-    pub itl: Option<ToldHistogram>,
+    pub itl: Option<ReportedHistogram>,
     /// Time per output token of each request.
     #[serde(rename = "tpot_ms", default, skip_serializing_if = "Option::is_none")]
-    pub tpot: Option<ToldHistogram>,
+    pub tpot: Option<ReportedHistogram>,
     /// End-to-end latency.
     #[serde(rename = "e2el_ms", default, skip_serializing_if = "Option::is_none")]
-    pub e2el: Option<ToldHistogram>,
+    pub e2el: Option<ReportedHistogram>,
     /// Time in the queue.
     #[serde(rename = "queue_ms", default, skip_serializing_if = "Option::is_none")]
-    pub queue_time: Option<ToldHistogram>,
+    pub queue_time: Option<ReportedHistogram>,
     /// From being scheduled to the first token. Of a preempted request both this and the queue are of the last time.
     #[serde(rename = "prefill_ms", default, skip_serializing_if = "Option::is_none")]
-    pub prefill_time: Option<ToldHistogram>,
+    pub prefill_time: Option<ReportedHistogram>,
     /// From the first token to the last.
     #[serde(rename = "decode_ms", default, skip_serializing_if = "Option::is_none")]
-    pub decode_time: Option<ToldHistogram>,
+    pub decode_time: Option<ReportedHistogram>,
     /// From being scheduled to the end.
     #[serde(rename = "inference_ms", default, skip_serializing_if = "Option::is_none")]
-    pub inference_time: Option<ToldHistogram>,
+    pub inference_time: Option<ReportedHistogram>,
     /// Tokens that one iteration works on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub iteration_tokens: Option<ToldHistogram>,
+    pub iteration_tokens: Option<ReportedHistogram>,
     /// Iterations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub iterations: Option<ToldCounter>,
+    pub iterations: Option<ReportedCounter>,
     /// Rounds of drafting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drafts: Option<ToldCounter>,
+    pub drafts: Option<ReportedCounter>,
     /// Drafted tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub draft_tokens: Option<ToldCounter>,
+    pub draft_tokens: Option<ReportedCounter>,
     /// Those that were accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub accepted_tokens: Option<ToldCounter>,
+    pub accepted_tokens: Option<ReportedCounter>,
     /// Likewise by position in the draft, from 0.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_number")]
-    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, ToldCounter>"))]
-    pub accepted_by_position: BTreeMap<u32, ToldCounter>,
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, ReportedCounter>"))]
+    pub accepted_by_position: BTreeMap<u32, ReportedCounter>,
     /// Floating-point operations of one GPU by the engine's own estimate, the mean over engines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimated_flops_per_gpu: Option<ToldCounter>,
+    pub estimated_flops_per_gpu: Option<ReportedCounter>,
     /// Bytes that one GPU read, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimated_read_bytes_per_gpu: Option<ToldCounter>,
+    pub estimated_read_bytes_per_gpu: Option<ReportedCounter>,
     /// Bytes that one GPU wrote, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimated_write_bytes_per_gpu: Option<ToldCounter>,
+    pub estimated_write_bytes_per_gpu: Option<ReportedCounter>,
 }
 
 /// Keys of JSON are texts, and serde hands them on as such where the document is a part of another.
 fn by_number<'de, D: serde::Deserializer<'de>>(
     from: D,
-) -> Result<BTreeMap<u32, ToldCounter>, D::Error> {
-    let by: BTreeMap<String, ToldCounter> = BTreeMap::deserialize(from)?;
-    let numbered = |(key, told): (String, ToldCounter)| {
+) -> Result<BTreeMap<u32, ReportedCounter>, D::Error> {
+    let by: BTreeMap<String, ReportedCounter> = BTreeMap::deserialize(from)?;
+    let numbered = |(key, told): (String, ReportedCounter)| {
         key.parse().map(|key| (key, told)).map_err(D::Error::custom)
     };
     by.into_iter().map(numbered).collect()
@@ -260,7 +260,7 @@ impl ServerWindow {
     }
 }
 
-fn share(part: Option<&ToldCounter>, whole: Option<&ToldCounter>) -> Option<f64> {
+fn share(part: Option<&ReportedCounter>, whole: Option<&ReportedCounter>) -> Option<f64> {
     let share = part?.figure.delta / whole?.figure.delta;
     Some(share).filter(|share| share.is_finite())
 }

@@ -36,7 +36,7 @@ fn the_page_of_a_sweep() {
     every_chart_is_drawn(&mut tab);
     the_answers_are_seen_at_once(&mut tab);
     a_point_says_its_level(&mut tab);
-    one_cursor_goes_through_the_course(&mut tab);
+    one_cursor_goes_through_the_timeline(&mut tab);
     the_keyboard_walks_the_points(&mut tab);
     the_axis_switches(&mut tab);
     the_legend_hides_and_shows(&mut tab);
@@ -98,7 +98,7 @@ fn every_chart_is_drawn(tab: &mut Tab) {
         "[...document.querySelectorAll('figure.chart')].map((figure) => \
          [figure.dataset.chart, figure.dataset.drawn, figure.querySelectorAll('.plot svg path').length > 5])",
     );
-    let names = ["frontier", "interactivity", "load", "quantiles", "itl", "course", "lengths"];
+    let names = ["frontier", "interactivity", "load", "quantiles", "itl", "timeline", "lengths"];
     let wanted: Vec<Value> = names.iter().map(|name| json!([name, "yes", true])).collect();
     let mut found = drawn.as_array().unwrap().clone();
     found.sort_by_key(|one| names.iter().position(|name| one[0] == *name));
@@ -145,19 +145,19 @@ fn a_point_says_its_level(tab: &mut Tab) {
 }
 
 /// A pointer in the topmost panel of a level over time tells of all panels at that moment.
-fn one_cursor_goes_through_the_course(tab: &mut Tab) {
+fn one_cursor_goes_through_the_timeline(tab: &mut Tab) {
     tab.eval(
-        "fizeau.chart('course').plot.scrollIntoView({ block: 'center', behavior: 'instant' })",
+        "fizeau.chart('timeline').plot.scrollIntoView({ block: 'center', behavior: 'instant' })",
     );
     let at = tab.eval(
-        "(() => { const { plot, instance, built } = fizeau.chart('course'); \
+        "(() => { const { plot, instance, built } = fizeau.chart('timeline'); \
          const [seconds] = built.option.series.find((one) => one.name === 'median TTFT').data.find((one) => one[1] !== null); \
          const box = plot.getBoundingClientRect(); \
          return [box.left + instance.convertToPixel({ xAxisIndex: 0 }, seconds), box.top + 90]; })()",
     );
     tab.point_at(at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
     let tip = tab.until(
-        "(() => { const tip = fizeau.chart('course').figure.querySelector('.fizeau-tip'); \
+        "(() => { const tip = fizeau.chart('timeline').figure.querySelector('.fizeau-tip'); \
          return tip && getComputedStyle(tip.parentElement).visibility !== 'hidden' && tip.textContent; })()",
     );
     let tip = tip.as_str().unwrap();

@@ -87,8 +87,8 @@ fn a_flag_that_takes_requests_is_refused_by_name() {
         assert!(refused(&ended).starts_with(&wanted), "{}", ended.err);
     }
     // What needs tapes alone is no chart.
-    let course = run(&["report", &out, "--svg", &scratch.path("c.svg"), "--chart", "course"]);
-    assert!(refused(&course).contains("course: nothing to draw"), "{}", course.err);
+    let timeline = run(&["report", &out, "--svg", &scratch.path("c.svg"), "--chart", "timeline"]);
+    assert!(refused(&timeline).contains("timeline: nothing to draw"), "{}", timeline.err);
 }
 
 #[test]
@@ -134,8 +134,8 @@ fn figures_alone_are_markdown_a_table_and_pictures() {
     for chart in ["frontier", "load"] {
         assert!(Path::new(&pictures).join(format!("{chart}.svg")).is_file(), "{chart}");
     }
-    assert!(!Path::new(&pictures).join("course.svg").exists());
-    assert!(drawn.err.contains("note: course: nothing to draw"), "{}", drawn.err);
+    assert!(!Path::new(&pictures).join("timeline.svg").exists());
+    assert!(drawn.err.contains("note: timeline: nothing to draw"), "{}", drawn.err);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_folder_gets_every_chart_that_has_data() {
     let ended = report(&[&out, "--svg", &to]);
     assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{ended:?}");
     let all = [
-        "course",
+        "timeline",
         "frontier",
         "frontier-tpot",
         "frontier-ttft",

@@ -1,4 +1,4 @@
-//! Gaps between tokens, and times to first token, by size, small enough that each bin of a course has its own.
+//! Gaps between tokens, and times to first token, by size, small enough that each bin of a timeline has its own.
 
 use fizeau_core::{Millis, Nanos, Tokens};
 

@@ -4,7 +4,7 @@ use fizeau_core::{Nanos, RequestPurpose, Tape};
 
 use super::curve::curve;
 use super::pairs::PairTally;
-use super::time_series::CourseTally;
+use super::time_series::TimelineTally;
 use super::{LevelShape, PromptTtft, QuantileCurves};
 use crate::gaps::inter_token_at;
 use crate::{ItlShare, LatencyHistogram, Metric, RequestMetrics};
@@ -23,23 +23,23 @@ use crate::{ItlShare, LatencyHistogram, Metric, RequestMetrics};
 ///
 /// let mut tally = ShapeTally::default();
 /// tally.add(&tape);
-/// let course = tally.shape().course;
-/// assert_eq!(course.bin * course.bins.len() as u64, Nanos::from_millis(28));
-/// assert_eq!(course.bins[0].prefilling, 1.0);
+/// let timeline = tally.shape().timeline;
+/// assert_eq!(timeline.bin * timeline.bins.len() as u64, Nanos::from_millis(28));
+/// assert_eq!(timeline.bins[0].prefilling, 1.0);
 /// ```
 #[derive(Debug, Clone)]
 pub struct ShapeTally {
     /// Of each of [`Metric::headline`].
     latencies: Vec<(Metric, LatencyHistogram)>,
-    course: CourseTally,
+    timeline: TimelineTally,
     pairs: PairTally,
 }
 
 impl Default for ShapeTally {
     fn default() -> Self {
         let latencies = Metric::headline().map(|metric| (metric, LatencyHistogram::default()));
-        let (course, pairs) = Default::default();
-        Self { latencies: latencies.collect(), course, pairs }
+        let (timeline, pairs) = Default::default();
+        Self { latencies: latencies.collect(), timeline, pairs }
     }
 }
 
@@ -55,8 +55,8 @@ impl ShapeTally {
             let latency = metric.of_request(&metrics).map(|ms| Nanos::from_secs_f64(ms / 1e3));
             latency.and_then(Result::ok).into_iter().for_each(|latency| histogram.record(latency));
         }
-        self.course.add(tape);
-        metrics.ttft.into_iter().for_each(|ttft| self.course.add_ttft(tape, ttft));
+        self.timeline.add(tape);
+        metrics.ttft.into_iter().for_each(|ttft| self.timeline.add_ttft(tape, ttft));
         // What is pooled is of no single request: its values are the gaps.
         let mut pooled = self.latencies.iter_mut().find(|(metric, _)| *metric == Metric::Itl);
         let gaps = inter_token_at(tape).map(|(at, share)| {
@@ -64,7 +64,7 @@ impl ShapeTally {
             pooled.iter_mut().for_each(|(_, histogram)| histogram.record_n(gap, share.tokens));
             (at, gap, share.tokens)
         });
-        self.course.add_gaps(tape, gaps);
+        self.timeline.add_gaps(tape, gaps);
         if let (Some(input), Some(ttft)) = (tape.input_tokens(), metrics.ttft) {
             self.pairs.add(tape, PromptTtft { input, ttft: ttft.to_millis() });
         }
@@ -82,7 +82,7 @@ impl ShapeTally {
         let curves = self.latencies.iter().map(|(metric, histogram)| (*metric, curve(histogram)));
         LevelShape {
             quantiles: QuantileCurves(curves.collect()),
-            course: self.course.course(self.reply()),
+            timeline: self.timeline.timeline(self.reply()),
             ttft_by_input: self.pairs.pairs(),
         }
     }

@@ -15,7 +15,7 @@ const FINEST: u64 = 125_000;
 /// Bins from the first release to the last end so far. They begin at multiples of their length from the epoch, and where there are
 /// more than [`LevelShape::MOST_BINS`], pairs become one: so the order in which tapes come does not matter.
 #[derive(Debug, Clone)]
-pub(super) struct CourseTally {
+pub(super) struct TimelineTally {
     /// How long a bin is, in nanoseconds.
     width: u64,
     /// The number of the first bin, from the epoch.
@@ -36,13 +36,13 @@ struct BinTally {
     gaps: GapCounts,
 }
 
-impl Default for CourseTally {
+impl Default for TimelineTally {
     fn default() -> Self {
         Self { width: FINEST, first: 0, bins: VecDeque::new(), silences: GapCounts::default() }
     }
 }
 
-impl CourseTally {
+impl TimelineTally {
     /// Takes in a tape of the load, but for its gaps: whatever became of it, it was in flight from send start to end. Its tokens
     /// count if it completed.
     pub(super) fn add(&mut self, tape: &Tape) {
@@ -88,8 +88,8 @@ impl CourseTally {
         }
     }
 
-    /// The course in bins of at least two silences where there are enough for that, and of a `reply` where there are many of those.
-    pub(super) fn course(&self, reply: Nanos) -> LevelTimeSeries {
+    /// The timeline in bins of at least two silences where there are enough for that, and of a `reply` where there are many of those.
+    pub(super) fn timeline(&self, reply: Nanos) -> LevelTimeSeries {
         if self.bins.is_empty() {
             return LevelTimeSeries::default();
         }

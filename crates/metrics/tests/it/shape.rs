@@ -53,9 +53,9 @@ proptest! {
 
     #[test]
     fn a_course_has_all_the_time_in_flight_and_all_tokens(tapes in any_level(100_000)) {
-        let LevelShape { course, .. } = LevelShape::of(&tapes);
-        let bin = course.bin.as_nanos() as f64;
-        let sum = |of: fn(&TimeSeriesBin) -> f64| course.bins.iter().map(of).sum::<f64>();
+        let LevelShape { timeline, .. } = LevelShape::of(&tapes);
+        let bin = timeline.bin.as_nanos() as f64;
+        let sum = |of: fn(&TimeSeriesBin) -> f64| timeline.bins.iter().map(of).sum::<f64>();
         let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
         let length = summary.throughput.duration.get() * 1e9;
         if let Some(over_time) = summary.over_time {
@@ -65,30 +65,30 @@ proptest! {
         }
         let tokens = sum(|one| one.output_tokens_per_s.get()) * (bin / 1e9);
         prop_assert!(close(tokens, summary.tokens.output.get() as f64));
-        prop_assert!(course.bins.iter().all(|one| one.prefilling <= one.in_flight));
-        let longest = course.bins.iter().filter_map(|one| one.ttft_max).map(Millis::get).fold(0.0, f64::max);
+        prop_assert!(timeline.bins.iter().all(|one| one.prefilling <= one.in_flight));
+        let longest = timeline.bins.iter().filter_map(|one| one.ttft_max).map(Millis::get).fold(0.0, f64::max);
         prop_assert_eq!(longest, summary.metrics.ttft.max.unwrap_or_default().get());
         let is_ordered = |one: &TimeSeriesBin| one.ttft_p50 <= one.ttft_max && one.ttft_p50.is_some() == one.ttft_max.is_some();
-        prop_assert!(course.bins.iter().all(is_ordered));
+        prop_assert!(timeline.bins.iter().all(is_ordered));
     }
 
     #[test]
     fn a_course_is_bounded_and_covers_the_level(tapes in any_level(10_000_000)) {
-        let LevelShape { course, ttft_by_input, .. } = LevelShape::of(&tapes);
+        let LevelShape { timeline, ttft_by_input, .. } = LevelShape::of(&tapes);
         let first = tapes.iter().map(|tape| tape.marks.released).min().unwrap();
         let last = tapes.iter().filter_map(|tape| tape.marks.end).max().unwrap();
-        let end = course.start + course.bin * course.bins.len() as u64;
-        prop_assert!(course.bins.len() <= 160);
-        prop_assert!(course.start <= first && last <= end);
-        prop_assert!(first.saturating_since(course.start) < course.bin);
-        prop_assert!(end.saturating_since(last) < course.bin);
+        let end = timeline.start + timeline.bin * timeline.bins.len() as u64;
+        prop_assert!(timeline.bins.len() <= 160);
+        prop_assert!(timeline.start <= first && last <= end);
+        prop_assert!(first.saturating_since(timeline.start) < timeline.bin);
+        prop_assert!(end.saturating_since(last) < timeline.bin);
         // As fine as the bound allows, half as long bins would be too many; or as gaps and replies are.
-        let halves = 2 * course.bins.len();
+        let halves = 2 * timeline.bins.len();
         let metrics = LevelSummary::of(&tapes, &GoodputGoals::default()).metrics;
         let least = [metrics.e2el.max, metrics.icl.max.map(|gap| gap * 2.0)];
         let least = least.into_iter().flatten().map(Millis::get).fold(0.0, f64::max);
-        let is_finest = course.bin == Nanos::from_micros(125) || halves > 160;
-        prop_assert!(is_finest || course.bin.as_millis_f64() <= 2.01 * least);
+        let is_finest = timeline.bin == Nanos::from_micros(125) || halves > 160;
+        prop_assert!(is_finest || timeline.bin.as_millis_f64() <= 2.01 * least);
         prop_assert!(is_finest || halves >= 64);
         prop_assert!(ttft_by_input.len() <= 400);
         prop_assert_eq!(ttft_by_input.len() as u64, LevelSummary::of(&tapes, &GoodputGoals::default()).metrics.ttft.n);
@@ -137,10 +137,10 @@ fn a_course_shows_prefill_beside_decoding() {
     let steady = (1..50).map(|n| (10 * n, 1)).chain((0..30).map(|n| (700 + 10 * n, 1)));
     let steady = tape(0, &steady.collect::<Vec<_>>());
     let intruder = tape(500, &[(700, 1)]);
-    let course = LevelShape::of(&[steady, intruder]).course;
-    assert_eq!((course.start, course.bin), (Stamp::EPOCH, Nanos::from_millis(8)));
-    assert_eq!(course.bins.len(), 124); // 990 ms
-    let at = |ms: usize| course.bins.get(ms / 8).copied().unwrap_or_default();
+    let timeline = LevelShape::of(&[steady, intruder]).timeline;
+    assert_eq!((timeline.start, timeline.bin), (Stamp::EPOCH, Nanos::from_millis(8)));
+    assert_eq!(timeline.bins.len(), 124); // 990 ms
+    let at = |ms: usize| timeline.bins.get(ms / 8).copied().unwrap_or_default();
     assert_eq!((at(600).in_flight, at(600).prefilling), (2.0, 1.0));
     assert_eq!(at(600).itl_max, None);
     let after = at(699).itl_max.map(Millis::get);
@@ -159,7 +159,7 @@ fn many_waves_of_requests_are_not_drawn_one_by_one() {
         std::iter::repeat_n(tape(start, &tokens), 8)
     };
     let level = |waves: u64| -> Vec<Tape> { (0..waves).flat_map(|nth| wave(90 * nth)).collect() };
-    let many = LevelShape::of(&level(60)).course;
+    let many = LevelShape::of(&level(60)).timeline;
     assert!(many.bin >= Nanos::from_millis(90) && many.bins.len() >= 20, "{:?}", many.bin);
     let within = many.bins.iter().skip(1).take(many.bins.len() - 2);
     let rates: Vec<f64> = within.map(|bin| bin.output_tokens_per_s.get()).collect();
@@ -177,7 +177,7 @@ fn many_waves_of_requests_are_not_drawn_one_by_one() {
         chunks(8000),
         chunks(10_000),
     ])
-    .course;
+    .timeline;
     let within = bundled.bins.iter().skip(1).take(bundled.bins.len() - 2);
     assert!(
         within.clone().count() > 20
@@ -186,7 +186,7 @@ fn many_waves_of_requests_are_not_drawn_one_by_one() {
         bundled.bin
     );
     // Of a few, each is seen.
-    let few = LevelShape::of(&level(10)).course;
+    let few = LevelShape::of(&level(10)).timeline;
     assert!(few.bin < Nanos::from_millis(10), "{:?}", few.bin);
 }
 
@@ -197,10 +197,10 @@ fn who_failed_was_in_flight_and_nothing_else_and_a_probe_is_not_there() {
     let mut unsent = failed(tape(0, &[]), FailureClass::Connect);
     (unsent.marks.send_start, unsent.marks.end) = (None, Some(ms(16)));
     let shape = LevelShape::of(&[bad, probe, unsent]);
-    let flown: f64 = shape.course.bins.iter().map(|bin| bin.in_flight).sum();
-    assert!(close(flown * shape.course.bin.as_millis_f64(), 20.0));
+    let flown: f64 = shape.timeline.bins.iter().map(|bin| bin.in_flight).sum();
+    assert!(close(flown * shape.timeline.bin.as_millis_f64(), 20.0));
     let none = |bin: &TimeSeriesBin| bin.output_tokens_per_s.get() == 0.0 && bin.itl_max.is_none();
-    assert!(shape.course.bins.iter().all(none));
+    assert!(shape.timeline.bins.iter().all(none));
     assert!(shape.quantiles.of(Metric::E2el).is_empty() && shape.ttft_by_input.is_empty());
     assert_eq!(LevelShape::of(&[]), LevelShape::default());
 }
@@ -230,8 +230,8 @@ fn absurd_stamps_do_no_harm() {
     late.arrivals.iter_mut().for_each(|arrival| arrival.at = Stamp::from_nanos(u64::MAX));
     let mut early = tape(9, &[(1, 1), (7, 2)]);
     early.marks.end = None;
-    let course = LevelShape::of(&[early, late]).course;
-    assert!(course.bins.len() <= 160);
-    let per_s: f64 = course.bins.iter().map(|bin| bin.output_tokens_per_s.get()).sum();
-    assert!(close(per_s * course.bin.as_secs_f64(), 4.0));
+    let timeline = LevelShape::of(&[early, late]).timeline;
+    assert!(timeline.bins.len() <= 160);
+    let per_s: f64 = timeline.bins.iter().map(|bin| bin.output_tokens_per_s.get()).sum();
+    assert!(close(per_s * timeline.bin.as_secs_f64(), 4.0));
 }

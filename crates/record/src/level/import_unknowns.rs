@@ -34,7 +34,7 @@ impl LevelReport {
         }
         if let Some(detail) = self.detail.as_mut().filter(|_| unseen.has_no_itl()) {
             detail.shape.quantiles.clear(Metric::Itl);
-            for bin in &mut detail.shape.course.bins {
+            for bin in &mut detail.shape.timeline.bins {
                 (bin.itl_p50, bin.itl_p99, bin.itl_max) = (None, None, None);
             }
         }

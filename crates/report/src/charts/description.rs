@@ -189,7 +189,7 @@ impl ChartDescription {
                 ],
             },
             Self {
-                key: "course",
+                key: "timeline",
                 title: "Load and throughput over time",
                 question: "Was it steady while it was measured?",
                 caption: "What users saw over time (time to first token, output tokens per second), the requests in \

@@ -8,14 +8,14 @@ use fizeau_record::{LevelDetail, LevelReport, LevelTelemetry};
 use fizeau_telemetry::{JudgedStep, ServerTimeline, TimelinePoint};
 use serde::Serialize;
 
-/// Distributions and the course of a level.
+/// Distributions and the timeline of a level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ChartDetail {
     /// Pairs of share (0 to 1) and milliseconds, by metric.
     pub quantiles: BTreeMap<String, Vec<(f64, f64)>>,
     /// The level over time.
-    pub course: ChartTimeSeries,
+    pub timeline: ChartTimeSeries,
     /// Pairs of prompt tokens and milliseconds to the first token.
     pub ttft_by_input: Vec<(u64, f64)>,
 }
@@ -103,22 +103,22 @@ impl ChartDetail {
         let pairs = shape.ttft_by_input.iter();
         let ttft_by_input =
             pairs.map(|pair| (pair.input.get(), rounded(pair.ttft.get()))).collect();
-        Some(Self { quantiles, course: course(&shape.course, level), ttft_by_input })
+        Some(Self { quantiles, timeline: timeline(&shape.timeline, level), ttft_by_input })
     }
 }
 
-fn course(course: &LevelTimeSeries, level: &LevelReport) -> ChartTimeSeries {
+fn timeline(timeline: &LevelTimeSeries, level: &LevelReport) -> ChartTimeSeries {
     let each =
-        |of: fn(&TimeSeriesBin) -> f64| course.bins.iter().map(|bin| rounded(of(bin))).collect();
+        |of: fn(&TimeSeriesBin) -> f64| timeline.bins.iter().map(|bin| rounded(of(bin))).collect();
     let times = |of: fn(&TimeSeriesBin) -> Option<Millis>| {
-        course.bins.iter().map(|bin| of(bin).map(|time| rounded(time.get()))).collect()
+        timeline.bins.iter().map(|bin| of(bin).map(|time| rounded(time.get()))).collect()
     };
     let window = level.summary.windowed.figures();
     let window = window.map(|figures| figures.window.span);
-    // The course begins at the first release, as the window is counted from the epoch; both are of one clock.
-    let seconds = |at: fizeau_core::Stamp| at.saturating_since(course.start).as_secs_f64();
+    // The timeline begins at the first release, as the window is counted from the epoch; both are of one clock.
+    let seconds = |at: fizeau_core::Stamp| at.saturating_since(timeline.start).as_secs_f64();
     ChartTimeSeries {
-        bin_s: course.bin.as_secs_f64(),
+        bin_s: timeline.bin.as_secs_f64(),
         window_s: window.map(|span| (seconds(span.from()), seconds(span.to()))),
         in_flight: each(|bin| bin.in_flight),
         prefilling: each(|bin| bin.prefilling),
@@ -128,21 +128,21 @@ fn course(course: &LevelTimeSeries, level: &LevelReport) -> ChartTimeSeries {
         itl_p50_ms: times(|bin| bin.itl_p50),
         itl_p99_ms: times(|bin| bin.itl_p99),
         itl_max_ms: times(|bin| bin.itl_max),
-        server: level.telemetry.as_ref().and_then(|said| server(course, said)),
+        server: level.telemetry.as_ref().and_then(|said| server(timeline, said)),
     }
 }
 
-/// What servers said, bin by bin of the client's own course; none where no page came meanwhile.
-fn server(course: &LevelTimeSeries, said: &LevelTelemetry) -> Option<ChartServer> {
-    let bins = course.bins.len();
-    let begins = said.from.saturating_since(course.start).as_secs_f64();
+/// What servers said, bin by bin of the client's own timeline; none where no page came meanwhile.
+fn server(timeline: &LevelTimeSeries, said: &LevelTelemetry) -> Option<ChartServer> {
+    let bins = timeline.bins.len();
+    let begins = said.from.saturating_since(timeline.start).as_secs_f64();
     // The last value stands until the next page, for as long as one may take that comes late.
     let slowest = said.sources.iter().map(|source| source.cost.interval.get()).fold(0.0, f64::max);
-    let hold = (2.0 * slowest / 1e3 / course.bin.as_secs_f64()).ceil() as usize;
+    let hold = (2.0 * slowest / 1e3 / timeline.bin.as_secs_f64()).ceil() as usize;
     let by_bin = |points: &[TimelinePoint]| {
         let mut all = vec![Vec::new(); bins];
         for point in points {
-            let bin = (begins + point.at_ms.get() / 1e3) / course.bin.as_secs_f64();
+            let bin = (begins + point.at_ms.get() / 1e3) / timeline.bin.as_secs_f64();
             if let Some(bin) = all.get_mut(bin as usize) {
                 bin.push(point.value);
             }

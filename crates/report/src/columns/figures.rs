@@ -95,7 +95,7 @@ impl FieldSource {
         match self {
             Self::Figure(of) => of(row),
             Self::Metric(metric, statistic) => of_metric(row.level, metric, statistic),
-            Self::Text(_) | Self::Number(_) | Self::Told(_) => Figure::default(),
+            Self::Text(_) | Self::Number(_) | Self::Reported(_) => Figure::default(),
         }
     }
 }

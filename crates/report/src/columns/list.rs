@@ -25,7 +25,7 @@ pub(super) enum FieldSource {
     /// Known exactly, or without an interval.
     Number(fn(&Row<'_>) -> Option<f64>),
     /// What servers and devices told.
-    Told(&'static TelemetryExport),
+    Reported(&'static TelemetryExport),
     Figure(fn(&Row<'_>) -> Figure),
     Metric(Metric, Statistic),
 }
@@ -35,7 +35,7 @@ impl FieldSource {
     pub(super) const fn is_text(self) -> bool {
         match self {
             Self::Text(_) => true,
-            Self::Told(of) => of.is_text(),
+            Self::Reported(of) => of.is_text(),
             Self::Number(_) | Self::Figure(_) | Self::Metric(..) => false,
         }
     }
@@ -45,7 +45,7 @@ impl FieldSource {
         match self {
             Self::Figure(_) => true,
             Self::Metric(metric, statistic) => metric.has_interval(statistic),
-            Self::Text(_) | Self::Number(_) | Self::Told(_) => false,
+            Self::Text(_) | Self::Number(_) | Self::Reported(_) => false,
         }
     }
 }
@@ -87,7 +87,7 @@ pub(super) static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let told = exported().map(|of| Column {
         name: of.column.into(),
         about: in_a_sentence(of.about).into(),
-        content: FieldSource::Told(of),
+        content: FieldSource::Reported(of),
     });
     FIRST.iter().cloned().chain(figures).chain(told).chain(LAST.iter().cloned()).collect()
 });

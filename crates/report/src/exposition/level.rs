@@ -30,7 +30,7 @@ enum Source {
     /// A figure of the catalogue: of latencies and rates of requests all of the sample.
     Figure(LevelFigure),
     /// What servers and devices told.
-    Told(&'static TelemetryExport),
+    Reported(&'static TelemetryExport),
     /// A column of the table of levels.
     Column(&'static str),
     Number(fn(&Level<'_>) -> Option<f64>),
@@ -65,8 +65,11 @@ static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
         of(figure).into_iter().chain(device)
     });
     let figures = rates.chain(latencies.into_iter().filter_map(of));
-    let told =
-        exported().map(|of| Metric { name: of.metric, help: of.about, source: Source::Told(of) });
+    let told = exported().map(|of| Metric {
+        name: of.metric,
+        help: of.about,
+        source: Source::Reported(of),
+    });
     FIRST.iter().copied().chain(figures).chain(LAST.iter().copied()).chain(told).collect()
 });
 
@@ -157,7 +160,7 @@ impl Metric {
     fn family(&self, levels: &[Level<'_>], own: &[(&'static str, &str)]) -> MetricFamily {
         let kind = match self.source {
             Source::Figure(of) if of.statistics().len() > 1 => MetricKind::Summary,
-            Source::Figure(_) | Source::Told(_) | Column(_) | Number(_) | Numbers(_) => {
+            Source::Figure(_) | Source::Reported(_) | Column(_) | Number(_) | Numbers(_) => {
                 MetricKind::Gauge
             }
         };
@@ -184,7 +187,7 @@ impl Source {
             Column(name) => {
                 alone(level.figures.get(name).map(|figure| MetricValue::Number(figure.value)))
             }
-            Self::Told(of) => {
+            Self::Reported(of) => {
                 let told = level.report.telemetry.as_deref();
                 let series = told.map(|said| of.series(said)).unwrap_or_default();
                 let one = |(label, number)| (label, MetricValue::Number(number));

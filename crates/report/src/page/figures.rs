@@ -30,7 +30,7 @@ const SAID: [fn(&ChartRun) -> String; 7] = [
     alt_text::load,
     alt_text::quantiles,
     alt_text::itl,
-    alt_text::course,
+    alt_text::timeline,
     alt_text::lengths,
 ];
 

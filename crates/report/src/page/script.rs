@@ -17,7 +17,7 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("../../assets/interactivity.js"),
     include_str!("../../assets/load.js"),
     include_str!("../../assets/quantiles.js"),
-    include_str!("../../assets/course.js"),
+    include_str!("../../assets/timeline.js"),
     include_str!("../../assets/lengths.js"),
     include_str!("../../assets/tables.js"),
     include_str!("../../assets/start.js"),

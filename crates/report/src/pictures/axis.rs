@@ -109,7 +109,7 @@ impl Axis {
         Self { spread: AxisScale::Linear, low, high, ticks }
     }
 
-    /// Time from zero to just `end`: a course fills its panel.
+    /// Time from zero to just `end`: a timeline fills its panel.
     pub(super) fn seconds(end: f64, steps: usize) -> Self {
         let end = if end.is_finite() && end > 0.0 { end } else { 1.0 };
         Self::linear((0.0, end), steps)

@@ -12,22 +12,23 @@ const MOST: usize = 4;
 
 /// Gaps between tokens over time, with the requests that were prefilling behind them: a panel a run.
 pub(super) fn itl(runs: &[ChartRun]) -> Result<Sheet, String> {
-    let drawn: Vec<(&ChartRun, &ChartLevel, &ChartTimeSeries)> =
-        shown(runs).filter(|(.., course)| course.itl_p50_ms.iter().any(Option::is_some)).collect();
+    let drawn: Vec<(&ChartRun, &ChartLevel, &ChartTimeSeries)> = shown(runs)
+        .filter(|(.., timeline)| timeline.itl_p50_ms.iter().any(Option::is_some))
+        .collect();
     if drawn.is_empty() {
         return Err(parts::no_tapes("gaps between tokens"));
     }
     let last = drawn.len().min(MOST) - 1;
     let [.., chart, _, _] = ChartDescription::all();
     let panel =
-        |(index, (run, level, course)): (usize, &(&ChartRun, &ChartLevel, &ChartTimeSeries))| {
+        |(index, (run, level, timeline)): (usize, &(&ChartRun, &ChartLevel, &ChartTimeSeries))| {
             let whose = match runs.len() {
                 1 => String::new(),
                 // A name may be long: what is cut is its end.
                 _ => format!(", at {}: {}", parts::at(run, level), run.name),
             };
             let x_title = (index == last).then(|| chart.across());
-            Panel { x_title, ..gaps(&chart, &whose, course) }
+            Panel { x_title, ..gaps(&chart, &whose, timeline) }
         };
     let lines = [GapLine::Median, GapLine::Tail, GapLine::Greatest];
     let mut key: Vec<KeyEntry> = lines
@@ -38,7 +39,7 @@ pub(super) fn itl(runs: &[ChartRun]) -> Result<Sheet, String> {
     let panels: Vec<Panel> = drawn.iter().take(MOST).enumerate().map(panel).collect();
     let mut notes = vec!["Where both rise together, prefills delay decoding.".to_owned()];
     let mut shown = drawn.iter().zip(&panels);
-    if shown.any(|((.., course), panel)| is_any_below(course, panel)) {
+    if shown.any(|((.., timeline), panel)| is_any_below(timeline, panel)) {
         notes.push(BELOW.to_owned());
     }
     Ok(Sheet {
@@ -58,24 +59,24 @@ pub(super) fn itl(runs: &[ChartRun]) -> Result<Sheet, String> {
 }
 
 /// The load and the output over time, and the part of it that the figures are of: a line a run.
-pub(super) fn course(runs: &[ChartRun]) -> Result<Sheet, String> {
-    let drawn: Vec<&ChartTimeSeries> = shown(runs).map(|(.., course)| course).collect();
+pub(super) fn timeline(runs: &[ChartRun]) -> Result<Sheet, String> {
+    let drawn: Vec<&ChartTimeSeries> = shown(runs).map(|(.., timeline)| timeline).collect();
     if drawn.is_empty() {
-        return Err(parts::no_tapes("course over time"));
+        return Err(parts::no_tapes("timeline over time"));
     }
     let [.., chart, _] = ChartDescription::all();
     let panel = |title: String, of: fn(&ChartTimeSeries) -> &Vec<f64>| {
-        let values = || drawn.iter().flat_map(|course| of(course));
-        let ends = drawn.iter().map(|course| end(course));
+        let values = || drawn.iter().flat_map(|timeline| of(timeline));
+        let ends = drawn.iter().map(|timeline| end(timeline));
         let mut marks: Vec<Mark> = Vec::new();
         // The windows of several runs would hide each other.
-        if let [course] = drawn.as_slice() {
-            let window = course.window_s;
+        if let [timeline] = drawn.as_slice() {
+            let window = timeline.window_s;
             marks.extend(window.map(|(from, to)| Mark::Band { from, to, ink: Ink::Shade }));
         }
-        for (index, course) in drawn.iter().enumerate() {
+        for (index, timeline) in drawn.iter().enumerate() {
             let places =
-                of(course).iter().enumerate().map(|(bin, value)| (at(course, bin), *value));
+                of(timeline).iter().enumerate().map(|(bin, value)| (at(timeline, bin), *value));
             marks.push(Mark::line(
                 places,
                 Stroke { width: 2.0, ..Stroke::solid(Ink::Series(index)) },
@@ -91,8 +92,8 @@ pub(super) fn course(runs: &[ChartRun]) -> Result<Sheet, String> {
             marks,
         }
     };
-    let output = panel(chart.up("output_tps"), |course| &course.output_tps);
-    let load = panel(chart.up("in_flight"), |course| &course.in_flight);
+    let output = panel(chart.up("output_tps"), |timeline| &timeline.output_tps);
+    let load = panel(chart.up("in_flight"), |timeline| &timeline.in_flight);
     let mut key = parts::run_key(runs);
     if let [ChartTimeSeries { window_s: Some(_), .. }] = drawn.as_slice() {
         key.push(KeyEntry::new(Sign::Area(Ink::Shade), chart.line("window").name));
@@ -120,23 +121,23 @@ fn window_words(drawn: &[&ChartTimeSeries]) -> String {
     }
 }
 
-/// The runs whose tapes were read, with the level shown; those with a course.
+/// The runs whose tapes were read, with the level shown; those with a timeline.
 fn shown(runs: &[ChartRun]) -> impl Iterator<Item = (&ChartRun, &ChartLevel, &ChartTimeSeries)> {
     let shown = runs.iter().filter_map(|run| {
         let (level, detail) = parts::shown(run)?;
-        Some((run, level, &detail.course))
+        Some((run, level, &detail.timeline))
     });
-    shown.filter(|(.., course)| course.bin_s > 0.0 && !course.in_flight.is_empty())
+    shown.filter(|(.., timeline)| timeline.bin_s > 0.0 && !timeline.in_flight.is_empty())
 }
 
 /// The middle of a bin, in seconds.
-fn at(course: &ChartTimeSeries, bin: usize) -> f64 {
-    (bin as f64 + 0.5) * course.bin_s
+fn at(timeline: &ChartTimeSeries, bin: usize) -> f64 {
+    (bin as f64 + 0.5) * timeline.bin_s
 }
 
 /// When the last bin ends.
-fn end(course: &ChartTimeSeries) -> f64 {
-    course.in_flight.len() as f64 * course.bin_s
+fn end(timeline: &ChartTimeSeries) -> f64 {
+    timeline.in_flight.len() as f64 * timeline.bin_s
 }
 
 /// A line of gaps.
@@ -156,11 +157,11 @@ impl GapLine {
         }
     }
 
-    const fn of(self, course: &ChartTimeSeries) -> &Vec<Option<f64>> {
+    const fn of(self, timeline: &ChartTimeSeries) -> &Vec<Option<f64>> {
         match self {
-            Self::Median => &course.itl_p50_ms,
-            Self::Tail => &course.itl_p99_ms,
-            Self::Greatest => &course.itl_max_ms,
+            Self::Median => &timeline.itl_p50_ms,
+            Self::Tail => &timeline.itl_p99_ms,
+            Self::Greatest => &timeline.itl_max_ms,
         }
     }
 }
@@ -177,46 +178,46 @@ const BELOW: &str =
 
 /// The least gap that an axis by ratio shows: a tenth of a usual median, or a hundredth of a usual p99. Tokens that come in one
 /// piece have gaps of nothing, however many of them there are.
-fn floor(course: &ChartTimeSeries) -> f64 {
+fn floor(timeline: &ChartTimeSeries) -> f64 {
     let mean = |gaps: &[Option<f64>]| {
         let known: Vec<f64> = gaps.iter().flatten().copied().collect();
         known.iter().sum::<f64>() / known.len().max(1) as f64
     };
-    (mean(&course.itl_p50_ms) / 10.0).max(mean(&course.itl_p99_ms) / 100.0)
+    (mean(&timeline.itl_p50_ms) / 10.0).max(mean(&timeline.itl_p99_ms) / 100.0)
 }
 
-fn is_any_below(course: &ChartTimeSeries, panel: &Panel) -> bool {
+fn is_any_below(timeline: &ChartTimeSeries, panel: &Panel) -> bool {
     let lines = [GapLine::Greatest, GapLine::Tail, GapLine::Median];
-    let mut gaps = lines.into_iter().flat_map(|which| which.of(course)).flatten();
+    let mut gaps = lines.into_iter().flat_map(|which| which.of(timeline)).flatten();
     let (_, per) = parts::latency_unit(gaps.clone().copied());
     let [low, _] = panel.y.ends();
     gaps.any(|gap| *gap / per < low)
 }
 
-fn gaps(chart: &ChartDescription, whose: &str, course: &ChartTimeSeries) -> Panel {
+fn gaps(chart: &ChartDescription, whose: &str, timeline: &ChartTimeSeries) -> Panel {
     let lines = [GapLine::Greatest, GapLine::Tail, GapLine::Median];
-    let values = || lines.into_iter().flat_map(|which| which.of(course)).flatten().copied();
+    let values = || lines.into_iter().flat_map(|which| which.of(timeline)).flatten().copied();
     let (unit, per) = parts::latency_unit(values());
-    let floor = floor(course);
+    let floor = floor(timeline);
     let latencies: Vec<f64> = values().map(|ms| ms.max(floor) / per).collect();
-    let waiting: Vec<AxisPoint> = course
+    let waiting: Vec<AxisPoint> = timeline
         .prefilling
         .iter()
         .enumerate()
         .flat_map(|(bin, waiting)| {
-            let (from, to) = (bin as f64 * course.bin_s, (bin as f64 + 1.0) * course.bin_s);
+            let (from, to) = (bin as f64 * timeline.bin_s, (bin as f64 + 1.0) * timeline.bin_s);
             [(from, *waiting), (to, *waiting)]
         })
         .collect();
     let line = |which: GapLine| {
-        let places = which.of(course).iter().enumerate();
-        let places = places.map(|(bin, gap)| gap.map(|gap| (at(course, bin), gap / per)));
+        let places = which.of(timeline).iter().enumerate();
+        let places = places.map(|(bin, gap)| gap.map(|gap| (at(timeline, bin), gap / per)));
         Mark::Line { places: places.collect(), stroke: which.stroke() }
     };
     let behind = Mark::Behind { places: waiting, ink: Ink::Shade };
-    let right = Axis::of(super::axis::AxisScale::Linear, &course.prefilling, 4);
+    let right = Axis::of(super::axis::AxisScale::Linear, &timeline.prefilling, 4);
     Panel {
-        x: Axis::seconds(end(course), 8),
+        x: Axis::seconds(end(timeline), 8),
         y: Axis::suited(&latencies, 4),
         x_title: None,
         y_title: format!("{}, {unit}{whose}", chart.up("gap")),

@@ -230,7 +230,7 @@ fn it_says_all_that_it_must() {
 fn every_chart_is_there_with_its_question_and_its_numbers() {
     let page = read(&Shown(&sample::detailed()).page());
     let mut from = page.as_str();
-    for name in ["frontier", "interactivity", "load", "quantiles", "itl", "course", "lengths"] {
+    for name in ["frontier", "interactivity", "load", "quantiles", "itl", "timeline", "lengths"] {
         let mark = format!("data-chart=\"{name}\"");
         from = from.split_once(&mark).unwrap_or_else(|| panic!("{name}, in order")).1;
         let figure = from.split_once("</figure>").unwrap().0;

@@ -141,7 +141,7 @@ fn what_is_missing_is_said_and_never_drawn_as_zero() {
     }
     let mut no_tapes = run();
     no_tapes.levels.iter_mut().for_each(|level| level.detail = None);
-    for picture in [Picture::Quantiles, Picture::Itl, Picture::Course, Picture::Lengths] {
+    for picture in [Picture::Quantiles, Picture::Itl, Picture::Timeline, Picture::Lengths] {
         let error = picture.svg(&[no_tapes.clone()]).unwrap_err().to_string();
         assert!(error.contains("no tapes were read"), "{error}");
     }

@@ -11,7 +11,7 @@ pub enum AssessmentError {
         "the page{} tells no {what} by any name that is known; it must be the page of a serving engine, in a version whose \
          names are known", of(*.exporter)
     )]
-    NotTold {
+    NotReported {
         /// What is missing.
         what: &'static str,
         /// Whose page it is, where that is known.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::identity::DeviceIdentity;
 use super::throttle::ThrottleReason;
 use crate::exposition::SeriesName;
-use crate::figure::Told;
+use crate::figure::Reported;
 use crate::samples::{History, Point};
 use crate::vocabulary::{Entry, Meaning, meaning_of};
 use crate::window::{CounterOver, GaugeOver, Window};
@@ -22,44 +22,44 @@ pub struct DeviceWindow {
     pub device: DeviceIdentity,
     /// Power.
     #[serde(rename = "power_w", default, skip_serializing_if = "Option::is_none")]
-    pub power: Option<Told<GaugeOver>>,
+    pub power: Option<Reported<GaugeOver>>,
     /// Energy by the device's own counter, never by averaged power. How far it may be off leaves out how old a value is on the page
     /// that first shows it.
     #[serde(rename = "energy_j", default, skip_serializing_if = "Option::is_none")]
-    pub energy: Option<Told<CounterOver>>,
+    pub energy: Option<Reported<CounterOver>>,
     /// The clock of the multiprocessors.
     #[serde(rename = "compute_clock_per_s", default, skip_serializing_if = "Option::is_none")]
-    pub compute_clock: Option<Told<GaugeOver>>,
+    pub compute_clock: Option<Reported<GaugeOver>>,
     /// The clock of the memory.
     #[serde(rename = "memory_clock_per_s", default, skip_serializing_if = "Option::is_none")]
-    pub memory_clock: Option<Told<GaugeOver>>,
+    pub memory_clock: Option<Reported<GaugeOver>>,
     /// The share of the window in which clocks were lowered, by reason, 0 to 1; absent where the exporter does not tell reasons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lowered_clocks: Option<BTreeMap<ThrottleReason, f64>>,
     /// Time held down by power, in a unit that differs by version: above zero means that it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub power_throttled: Option<Told<CounterOver>>,
+    pub power_throttled: Option<Reported<CounterOver>>,
     /// Time held down by heat, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thermal_throttled: Option<Told<CounterOver>>,
+    pub thermal_throttled: Option<Reported<CounterOver>>,
     /// The share of time with any kernel resident, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub utilization: Option<Told<GaugeOver>>,
+    pub utilization: Option<Reported<GaugeOver>>,
     /// The share of cycles in which memory moved data, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dram_active: Option<Told<GaugeOver>>,
+    pub dram_active: Option<Reported<GaugeOver>>,
     /// The share of cycles in which the tensor pipe worked, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tensor_active: Option<Told<GaugeOver>>,
+    pub tensor_active: Option<Reported<GaugeOver>>,
     /// The share of cycles in which a multiprocessor had work, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sm_active: Option<Told<GaugeOver>>,
+    pub sm_active: Option<Reported<GaugeOver>>,
     /// Memory in use.
     #[serde(rename = "memory_used_bytes", default, skip_serializing_if = "Option::is_none")]
-    pub memory_used: Option<Told<GaugeOver>>,
+    pub memory_used: Option<Reported<GaugeOver>>,
     /// Temperature, in degrees Celsius.
     #[serde(rename = "temperature_c", default, skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<Told<GaugeOver>>,
+    pub temperature: Option<Reported<GaugeOver>>,
 }
 
 impl DeviceWindow {
@@ -136,17 +136,17 @@ impl Device<'_> {
         Some((*name, entry.scale, self.history.points(name).collect()))
     }
 
-    fn gauge(&self, meaning: Meaning) -> Option<Told<GaugeOver>> {
+    fn gauge(&self, meaning: Meaning) -> Option<Reported<GaugeOver>> {
         let (name, scale, points) = self.points(meaning)?;
         let over = GaugeOver::of(&points, self.window, self.hold)?;
-        Some(Told::new(&*name.metric, over.scaled(scale)))
+        Some(Reported::new(&*name.metric, over.scaled(scale)))
     }
 
     /// From values as they were taken, not as they were shown: an exporter shows the same one until it looks again.
-    fn counter(&self, meaning: Meaning) -> Option<Told<CounterOver>> {
+    fn counter(&self, meaning: Meaning) -> Option<Reported<CounterOver>> {
         let (name, scale, points) = self.points(meaning)?;
         let over = CounterOver::of(&taken(&points), self.window)?;
-        Some(Told::new(&*name.metric, over.scaled(scale)))
+        Some(Reported::new(&*name.metric, over.scaled(scale)))
     }
 
     fn lowered_clocks(&self) -> Option<BTreeMap<ThrottleReason, f64>> {

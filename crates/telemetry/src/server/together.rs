@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fizeau_core::Tokens;
 
-use super::{ServerWindow, ToldCounter, ToldGauge, ToldHistogram};
-use crate::figure::Told;
+use super::{ReportedCounter, ReportedGauge, ReportedHistogram, ServerWindow};
+use crate::figure::Reported;
 use crate::window::{Bucket, CounterOver, GaugeOver, HistogramOver};
 
 impl ServerWindow {
@@ -20,14 +20,14 @@ impl ServerWindow {
             return first.clone();
         }
         let counter =
-            |of: fn(&Self) -> &Option<ToldCounter>| added(all, of, |left, right| left + right);
-        let mean = |of: fn(&Self) -> &Option<ToldCounter>| {
+            |of: fn(&Self) -> &Option<ReportedCounter>| added(all, of, |left, right| left + right);
+        let mean = |of: fn(&Self) -> &Option<ReportedCounter>| {
             let mut told = counter(of)?;
             told.figure = told.figure.scaled(1.0 / all.len() as f64);
             Some(told)
         };
-        let gauge = |of: fn(&Self) -> &Option<ToldGauge>| added(all, of, sum_of_gauges);
-        let histogram = |of: fn(&Self) -> &Option<ToldHistogram>| {
+        let gauge = |of: fn(&Self) -> &Option<ReportedGauge>| added(all, of, sum_of_gauges);
+        let histogram = |of: fn(&Self) -> &Option<ReportedHistogram>| {
             added(all, of, |left, right| sum_of_histograms(&left, &right))
         };
         let total = |of: fn(&Self) -> u32| all.iter().map(of).sum();
@@ -76,28 +76,29 @@ impl ServerWindow {
 /// A figure of all of them; none if one does not tell it.
 fn added<T: Clone>(
     all: &[ServerWindow],
-    of: fn(&ServerWindow) -> &Option<Told<T>>,
+    of: fn(&ServerWindow) -> &Option<Reported<T>>,
     add: impl Fn(T, T) -> T,
-) -> Option<Told<T>> {
-    let told: Option<Vec<Told<T>>> = all.iter().map(|one| of(one).clone()).collect();
-    let add =
-        |left: Told<T>, right: Told<T>| Told::new(left.metric, add(left.figure, right.figure));
+) -> Option<Reported<T>> {
+    let told: Option<Vec<Reported<T>>> = all.iter().map(|one| of(one).clone()).collect();
+    let add = |left: Reported<T>, right: Reported<T>| {
+        Reported::new(left.metric, add(left.figure, right.figure))
+    };
     told?.into_iter().reduce(add)
 }
 
 /// Figures by a label: a server that has not that value has none of it.
 fn by<K: Ord + Clone, T: Clone>(
     all: &[ServerWindow],
-    of: fn(&ServerWindow) -> &BTreeMap<K, Told<T>>,
+    of: fn(&ServerWindow) -> &BTreeMap<K, Reported<T>>,
     add: impl Fn(T, T) -> T,
-) -> BTreeMap<K, Told<T>> {
-    let mut together: BTreeMap<K, Told<T>> = BTreeMap::new();
+) -> BTreeMap<K, Reported<T>> {
+    let mut together: BTreeMap<K, Reported<T>> = BTreeMap::new();
     for (key, told) in all.iter().flat_map(of) {
         let figure = match together.remove(key) {
             Some(before) => add(before.figure, told.figure.clone()),
             None => told.figure.clone(),
         };
-        together.insert(key.clone(), Told::new(told.metric.clone(), figure));
+        together.insert(key.clone(), Reported::new(told.metric.clone(), figure));
     }
     together
 }
@@ -144,7 +145,7 @@ fn capacity(all: &[ServerWindow]) -> Option<Tokens> {
         .map(Tokens::new)
 }
 
-fn kv_use(all: &[ServerWindow]) -> Option<ToldGauge> {
+fn kv_use(all: &[ServerWindow]) -> Option<ReportedGauge> {
     let known = all.iter().all(|one| one.kv_capacity_tokens.is_some());
     let weight = |one: &ServerWindow| match one.kv_capacity_tokens {
         Some(tokens) if known => tokens.get() as f64,
@@ -154,8 +155,8 @@ fn kv_use(all: &[ServerWindow]) -> Option<ToldGauge> {
     let shares: Vec<ServerWindow> = all
         .iter()
         .map(|one| {
-            let scaled = |told: &ToldGauge| {
-                Told::new(told.metric.clone(), told.figure.scaled(weight(one) / total))
+            let scaled = |told: &ReportedGauge| {
+                Reported::new(told.metric.clone(), told.figure.scaled(weight(one) / total))
             };
             ServerWindow { kv_use: one.kv_use.as_ref().map(scaled), ..ServerWindow::default() }
         })

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use fizeau_core::{Nanos, Tokens};
 
-use super::{ToldCounter, ToldGauge, ToldHistogram};
+use super::{ReportedCounter, ReportedGauge, ReportedHistogram};
 use crate::exposition::SeriesName;
-use crate::figure::Told;
+use crate::figure::Reported;
 use crate::samples::{Combine, Fetch, History, Point};
 use crate::vocabulary::{Entry, Exporter, Meaning, entries};
 use crate::window::{CounterOver, GaugeOver, HistogramOver, Window};
@@ -65,14 +65,14 @@ impl<'a> View<'a> {
         Some(CounterOver::of(&points, self.window)?.scaled(entry.scale))
     }
 
-    pub(super) fn counter(&self, meaning: Meaning) -> Option<ToldCounter> {
+    pub(super) fn counter(&self, meaning: Meaning) -> Option<ReportedCounter> {
         let (metric, entry, series) = self.series(meaning)?;
         let grown = series.iter().filter_map(|name| self.over(entry, name));
-        Some(Told::new(metric, grown.reduce(|sum, more| sum + more)?))
+        Some(Reported::new(metric, grown.reduce(|sum, more| sum + more)?))
     }
 
     /// Tokens of prompts, cached ones among them: llama.cpp counts these apart.
-    pub(super) fn prompt_tokens(&self) -> Option<ToldCounter> {
+    pub(super) fn prompt_tokens(&self) -> Option<ReportedCounter> {
         let mut told = self.counter(Meaning::PromptTokens)?;
         if self.exporter == Some(Exporter::LlamaCpp)
             && let Some(cached) = self.counter(Meaning::PromptTokensCached)
@@ -83,10 +83,10 @@ impl<'a> View<'a> {
     }
 
     /// The mean over engines, of what each says of one of its devices.
-    pub(super) fn counter_mean(&self, meaning: Meaning) -> Option<ToldCounter> {
-        let Told { metric, figure } = self.counter(meaning)?;
+    pub(super) fn counter_mean(&self, meaning: Meaning) -> Option<ReportedCounter> {
+        let Reported { metric, figure } = self.counter(meaning)?;
         let engines = self.history.series_of(&metric).count();
-        Some(Told::new(metric, figure.scaled(1.0 / engines as f64)))
+        Some(Reported::new(metric, figure.scaled(1.0 / engines as f64)))
     }
 
     /// By the values of a label, as far as these can be read.
@@ -94,23 +94,23 @@ impl<'a> View<'a> {
         &self,
         meaning: Meaning,
         label: &str,
-    ) -> BTreeMap<K, ToldCounter> {
-        let mut by: BTreeMap<K, ToldCounter> = BTreeMap::new();
+    ) -> BTreeMap<K, ReportedCounter> {
+        let mut by: BTreeMap<K, ReportedCounter> = BTreeMap::new();
         let Some((metric, entry, series)) = self.series(meaning) else { return by };
         for name in series {
             let key = name.labels.get(label).and_then(|value| value.parse().ok());
             let Some((key, grown)) = key.zip(self.over(entry, name)) else { continue };
             by.entry(key)
                 .and_modify(|so_far| so_far.figure = so_far.figure + grown)
-                .or_insert_with(|| Told::new(metric.clone(), grown));
+                .or_insert_with(|| Reported::new(metric.clone(), grown));
         }
         by
     }
 
-    pub(super) fn histogram(&self, meaning: Meaning) -> Option<ToldHistogram> {
+    pub(super) fn histogram(&self, meaning: Meaning) -> Option<ReportedHistogram> {
         let (entry, _) = self.found(meaning, &["_count"])?;
         let over = HistogramOver::of(self.history, entry.name, self.window, entry.scale, |_| true)?;
-        Some(Told::new(entry.name, over))
+        Some(Reported::new(entry.name, over))
     }
 
     fn over_points(&self, points: &[Point]) -> Option<GaugeOver> {
@@ -125,12 +125,16 @@ impl<'a> View<'a> {
     }
 
     /// All engines added.
-    pub(super) fn gauge(&self, meaning: Meaning) -> Option<ToldGauge> {
+    pub(super) fn gauge(&self, meaning: Meaning) -> Option<ReportedGauge> {
         let (metric, points) = self.sum_points(meaning)?;
-        Some(Told::new(metric, self.over_points(&points)?))
+        Some(Reported::new(metric, self.over_points(&points)?))
     }
 
-    pub(super) fn gauges_by(&self, meaning: Meaning, label: &str) -> BTreeMap<String, ToldGauge> {
+    pub(super) fn gauges_by(
+        &self,
+        meaning: Meaning,
+        label: &str,
+    ) -> BTreeMap<String, ReportedGauge> {
         let Some((metric, entry, series)) = self.series(meaning) else { return BTreeMap::new() };
         let mut by: BTreeMap<&str, Vec<(&SeriesName, f64)>> = BTreeMap::new();
         for name in series {
@@ -141,14 +145,14 @@ impl<'a> View<'a> {
         let told = |(value, series): (&str, Vec<_>)| {
             let points = scaled(Combine::Sum.points(self.history, &series), entry.scale);
             let figure = self.over_points(&points)?;
-            Some((value.to_owned(), Told::new(metric.clone(), figure)))
+            Some((value.to_owned(), Reported::new(metric.clone(), figure)))
         };
         by.into_iter().filter_map(told).collect()
     }
 
-    pub(super) fn kv_use(&self) -> Option<ToldGauge> {
+    pub(super) fn kv_use(&self) -> Option<ReportedGauge> {
         let (metric, points) = self.kv_points()?;
-        Some(Told::new(metric, self.over_points(&points)?))
+        Some(Reported::new(metric, self.over_points(&points)?))
     }
 
     /// The share of the cache in use over all engines, each weighted by what its cache holds, where all say that; else alike. Of an

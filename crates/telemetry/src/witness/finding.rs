@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::gap::{ClientLatency, ClientWindow, are_of_as_many};
 use super::pages::PageTrouble;
 use crate::device::{DeviceWindow, device_count};
-use crate::server::{ServerWindow, ToldCounter, ToldHistogram};
+use crate::server::{ReportedCounter, ReportedHistogram, ServerWindow};
 use crate::window::GaugeOver;
 
 /// Which tokens.
@@ -219,7 +219,7 @@ pub fn findings(
     interval: Nanos,
 ) -> Vec<TelemetryFinding> {
     let mut found = Vec::new();
-    let told = |tokens, counted: Option<fizeau_core::Tokens>, told: Option<&ToldCounter>| {
+    let told = |tokens, counted: Option<fizeau_core::Tokens>, told: Option<&ReportedCounter>| {
         Some(of_tokens(tokens, counted?.get(), told?, client.failed))
     };
     found.extend(told(TokenKind::Prompt, client.prompt_tokens, server.prompt_tokens.as_ref()));
@@ -254,7 +254,7 @@ impl TelemetryFinding {
         client: &'a ClientWindow,
         server: &'a ServerWindow,
     ) -> impl Iterator<Item = Self> + 'a {
-        let all: [(&str, ClientLatency, Option<&ToldHistogram>); 3] = [
+        let all: [(&str, ClientLatency, Option<&ReportedHistogram>); 3] = [
             ("TTFT", client.ttft, server.ttft.as_ref()),
             ("TPOT", client.tpot, server.tpot.as_ref()),
             ("E2EL", client.e2el, server.e2el.as_ref()),
@@ -275,7 +275,12 @@ impl TelemetryFinding {
     }
 }
 
-fn of_tokens(tokens: TokenKind, client: u64, told: &ToldCounter, failed: u64) -> TelemetryFinding {
+fn of_tokens(
+    tokens: TokenKind,
+    client: u64,
+    told: &ReportedCounter,
+    failed: u64,
+) -> TelemetryFinding {
     // Counters of a page are floating, and whole.
     let [low, high] =
         [told.figure.low, told.figure.high].map(|count| count.round().max(0.0) as u64);

@@ -3,7 +3,7 @@
 use fizeau_core::{Millis, Tokens};
 use serde::{Deserialize, Serialize};
 
-use crate::server::{ServerWindow, ToldHistogram};
+use crate::server::{ReportedHistogram, ServerWindow};
 
 /// What the client counted and measured over the same window: all requests of it, those that failed too where they had tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -83,7 +83,7 @@ impl LatencyGap {
     }
 
     /// None where the two are not of as many requests: the difference of their means would be that of the requests.
-    fn of(client: ClientLatency, server: Option<&ToldHistogram>) -> Option<Self> {
+    fn of(client: ClientLatency, server: Option<&ReportedHistogram>) -> Option<Self> {
         let told = server.filter(|told| are_of_as_many(client, told))?;
         Some(Self::new(client.mean()?, Millis::new(told.figure.mean?)))
     }
@@ -96,7 +96,7 @@ impl LatencyGap {
 }
 
 /// Whether client and server have the latency of as many requests, within what is known of the server's count.
-pub(super) fn are_of_as_many(client: ClientLatency, server: &ToldHistogram) -> bool {
+pub(super) fn are_of_as_many(client: ClientLatency, server: &ReportedHistogram) -> bool {
     let count = server.figure.count;
     (count.low.round()..=count.high.round()).contains(&(client.requests as f64))
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::disagreement::{WitnessDisagreement, disagreements};
 use super::share::{LightWitness, WitnessInput, WitnessShare};
 use crate::device::DeviceWindow;
-use crate::server::ToldCounter;
+use crate::server::ReportedCounter;
 use crate::window::GaugeOver;
 
 /// The witnesses of one level side by side.
@@ -68,7 +68,7 @@ fn larger(one: Option<[f64; 3]>, other: Option<[f64; 3]>) -> Option<[f64; 3]> {
 /// Engines tell what one device of theirs did; of several the mean.
 fn counters(input: &WitnessInput<'_>) -> Option<WitnessShare> {
     let server = input.server?;
-    let edges = |counter: &Option<ToldCounter>| {
+    let edges = |counter: &Option<ReportedCounter>| {
         let figure = counter.as_ref()?.figure;
         Some([figure.low, figure.delta, figure.high].map(|count| count.max(0.0)))
     };

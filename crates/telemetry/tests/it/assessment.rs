@@ -196,7 +196,7 @@ fn accepted_drafts_are_in_what_the_same_latency_allows() {
     let generated = server.generation_tokens.clone().unwrap();
     let part = |share: f64| {
         let figure = generated.figure.scaled(share);
-        fizeau_telemetry::ToldCounter { figure, ..generated.clone() }
+        fizeau_telemetry::ReportedCounter { figure, ..generated.clone() }
     };
     // Two of three tokens are drafted.
     server.drafts = Some(part(1.0 / 3.0));

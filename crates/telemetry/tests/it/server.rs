@@ -13,8 +13,9 @@ fn level() -> ServerWindow {
 #[test]
 fn counters_are_exact_over_a_level() {
     let level = level();
-    let delta =
-        |told: &Option<fizeau_telemetry::ToldCounter>| told.as_ref().map(|told| told.figure.delta);
+    let delta = |told: &Option<fizeau_telemetry::ReportedCounter>| {
+        told.as_ref().map(|told| told.figure.delta)
+    };
     assert_eq!((level.exporter, level.engines, level.pages), (Some(Exporter::Vllm), 2, 1));
     assert_eq!(delta(&level.prompt_tokens), Some(5_000.0));
     assert_eq!(delta(&level.generation_tokens), Some(2_600.0));
@@ -39,7 +40,7 @@ fn counters_are_exact_over_a_level() {
 fn engines_are_added_and_caches_weighted_by_what_they_hold() {
     let level = level();
     let mean =
-        |told: &Option<fizeau_telemetry::ToldGauge>| told.as_ref().map(|told| told.figure.mean);
+        |told: &Option<fizeau_telemetry::ReportedGauge>| told.as_ref().map(|told| told.figure.mean);
     assert_eq!((mean(&level.running), mean(&level.waiting)), (Some(8.0), Some(3.0)));
     assert!((mean(&level.kv_use).unwrap() - 0.7).abs() < 1e-12);
     assert_eq!(level.kv_capacity_tokens, Some(Tokens::new(64_000)));

@@ -29,34 +29,34 @@ pub(super) fn of_what_is_odd(tab: &mut Tab) {
     prompts_of_one_length_stand_in_the_middle(tab);
 }
 
-/// A course of three bins with these median gaps.
+/// A timeline of three bins with these median gaps.
 fn itl(gaps: &str, what: &str) -> String {
     format!(
-        "(() => {{ const course = {{ bin_s: 1, window_s: null, in_flight: [1, 1, 1], prefilling: [0, 0, 0], output_tps: [1, 1, 1], \
+        "(() => {{ const timeline = {{ bin_s: 1, window_s: null, in_flight: [1, 1, 1], prefilling: [0, 0, 0], output_tps: [1, 1, 1], \
          itl_p50_ms: {gaps}, itl_p99_ms: [9, 9, 9], itl_max_ms: [300, 300, 300] }}; \
-         const option = built('itl', [run({{ levels: [level(1, 1, {{ course }})] }})], {{ level: '0:0' }}); return {what}; }})()"
+         const option = built('itl', [run({{ levels: [level(1, 1, {{ timeline }})] }})], {{ level: '0:0' }}); return {what}; }})()"
     )
 }
 
-/// A course of three bins, of which servers said `server`.
-fn course(server: &str, what: &str) -> String {
+/// A timeline of three bins, of which servers said `server`.
+fn timeline(server: &str, what: &str) -> String {
     format!(
-        "(() => {{ const course = {{ bin_s: 1, window_s: [1, 2], in_flight: [1, 1, 1], prefilling: [0, 0, 0], output_tps: [1, 1, 1], \
+        "(() => {{ const timeline = {{ bin_s: 1, window_s: [1, 2], in_flight: [1, 1, 1], prefilling: [0, 0, 0], output_tps: [1, 1, 1], \
          ttft_p50_ms: [null, 20, 30], ttft_max_ms: [null, 20, 900], server: {server} }}; \
-         const option = built('course', [run({{ levels: [level(1, 1, {{ course }})] }})], {{ level: '0:0' }}); return {what}; }})()"
+         const option = built('timeline', [run({{ levels: [level(1, 1, {{ timeline }})] }})], {{ level: '0:0' }}); return {what}; }})()"
     )
 }
 
 fn what_was_said_of_a_level_lies_under_one_cursor(tab: &mut Tab) {
     let all =
         "[option.grid.length, option.xAxis.length, option.yAxis.length, option.axisPointer.link]";
-    let alone = found(tab, &course("undefined", all));
+    let alone = found(tab, &timeline("undefined", all));
     assert_eq!(alone, json!([3, 3, 3, [{ "xAxisIndex": "all" }]]));
     let said = "{ running: [1, 2, 3], waiting: [0, 4, 8], kv_percent: [1, 50, 99], power_w: [300, 650, 700] }";
-    let both = found(tab, &course(said, all));
+    let both = found(tab, &timeline(said, all));
     assert_eq!(both, json!([4, 4, 5, [{ "xAxisIndex": "all" }]]));
     let places = "option.series.map((one) => [one.name, one.xAxisIndex ?? 0, one.yAxisIndex ?? 0])";
-    let places = found(tab, &course(said, places));
+    let places = found(tab, &timeline(said, places));
     for place in [
         json!(["median TTFT", 0, 0]),
         json!(["longest TTFT", 0, 0]),
@@ -69,7 +69,7 @@ fn what_was_said_of_a_level_lies_under_one_cursor(tab: &mut Tab) {
     }
     // A device without an engine that tells of itself has its power, and nothing else.
     let watts = "{ running: [null, null, null], waiting: [null, null, null], kv_percent: [null, null, null], power_w: [300, 650, 700] }";
-    let names = found(tab, &course(watts, "option.series.map((one) => one.name)"));
+    let names = found(tab, &timeline(watts, "option.series.map((one) => one.name)"));
     let names: Vec<&str> = names.as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert!(
         names.contains(&"power of all devices, W") && !names.contains(&"KV cache in use, %"),

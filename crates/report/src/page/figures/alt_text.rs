@@ -106,19 +106,19 @@ pub(super) fn quantiles(run: &ChartRun) -> String {
 
 pub(super) fn itl(run: &ChartRun) -> String {
     each_of_tapes(run, "No gap between tokens is known", |level, detail| {
-        let course = &detail.course;
-        let longest = course.itl_max_ms.iter().flatten().copied().reduce(f64::max)?;
+        let timeline = &detail.timeline;
+        let longest = timeline.itl_max_ms.iter().flatten().copied().reduce(f64::max)?;
         let median = figure(level, "p50_itl_ms", "ms")?;
         Some(format!("median gap {median}, the longest {}", duration_ms(longest)))
     })
 }
 
-pub(super) fn course(run: &ChartRun) -> String {
+pub(super) fn timeline(run: &ChartRun) -> String {
     each_of_tapes(run, "No request was sent", |_, detail| {
-        let course = &detail.course;
-        let most = course.in_flight.iter().copied().reduce(f64::max)?;
-        let seconds = number(course.bin_s * course.in_flight.len() as f64);
-        let window = match course.window_s {
+        let timeline = &detail.timeline;
+        let most = timeline.in_flight.iter().copied().reduce(f64::max)?;
+        let seconds = number(timeline.bin_s * timeline.in_flight.len() as f64);
+        let window = match timeline.window_s {
             Some((from, to)) => {
                 format!("the steady part is from {} s to {} s", number(from), number(to))
             }

@@ -6,7 +6,7 @@ use fizeau_core::Millis;
 use fizeau_record::LevelTelemetry;
 use fizeau_record::text::{number, percent};
 use fizeau_telemetry::{
-    DeviceWindow, GaugeOver, ScrapeCost, ThrottleReason, ToldGauge, total_power,
+    DeviceWindow, GaugeOver, ReportedGauge, ScrapeCost, ThrottleReason, total_power,
 };
 
 use super::told::by_name;
@@ -194,7 +194,7 @@ fn pages(said: &LevelTelemetry, of: fn(&ScrapeCost) -> u64) -> Option<u64> {
 /// Of the device whose mean is the least.
 fn slowest(
     said: &LevelTelemetry,
-    of: fn(&DeviceWindow) -> Option<&ToldGauge>,
+    of: fn(&DeviceWindow) -> Option<&ReportedGauge>,
 ) -> Option<GaugeOver> {
     let all = said.devices.iter().filter_map(of).map(|told| told.figure);
     all.min_by(|a, b| a.mean.total_cmp(&b.mean))

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use fizeau_record::LevelTelemetry;
 use fizeau_record::text::{number, percent};
 use fizeau_telemetry::{
-    LatencyGap, ServerWindow, ToldCounter, ToldGauge, ToldHistogram, WitnessShare,
+    LatencyGap, ReportedCounter, ReportedGauge, ReportedHistogram, ServerWindow, WitnessShare,
 };
 
 pub(super) const fn of(said: &LevelTelemetry) -> Option<&ServerWindow> {
@@ -24,7 +24,7 @@ pub(crate) fn shown(told: &WitnessShare) -> String {
 }
 
 /// What counters of a kind counted, by what tells them apart.
-pub(super) fn numbers<K: Display>(told: &BTreeMap<K, ToldCounter>) -> Vec<(String, f64)> {
+pub(super) fn numbers<K: Display>(told: &BTreeMap<K, ReportedCounter>) -> Vec<(String, f64)> {
     told.iter().map(|(name, told)| (name.to_string(), told.figure.delta)).collect()
 }
 
@@ -35,14 +35,14 @@ pub(super) fn by_name(told: &[(String, f64)], shown: fn(f64) -> String) -> Optio
     (!each.is_empty()).then(|| each.join(", "))
 }
 
-pub(super) fn gauge(told: Option<&ToldGauge>, shown: fn(f64) -> String) -> Option<String> {
+pub(super) fn gauge(told: Option<&ReportedGauge>, shown: fn(f64) -> String) -> Option<String> {
     let figure = told?.figure;
     let peak = figure.peak.map_or_else(|| "-".to_owned(), shown);
     Some(format!("{} / {peak}", shown(figure.mean)))
 }
 
 /// Counters are whole, but for an edge within a load.
-pub(in super::super) fn counter(told: Option<&ToldCounter>) -> Option<String> {
+pub(in super::super) fn counter(told: Option<&ReportedCounter>) -> Option<String> {
     Some(whole(told?.figure.delta))
 }
 
@@ -50,12 +50,12 @@ pub(super) fn whole(counted: f64) -> String {
     format!("{counted:.0}")
 }
 
-pub(super) fn mean(told: Option<&ToldHistogram>) -> Option<String> {
+pub(super) fn mean(told: Option<&ReportedHistogram>) -> Option<String> {
     told?.figure.mean.map(number)
 }
 
 /// Between which edges the percentile lies: more a histogram cannot say.
-pub(super) fn bucket(told: Option<&ToldHistogram>) -> Option<String> {
+pub(super) fn bucket(told: Option<&ReportedHistogram>) -> Option<String> {
     let holding = told?.figure.holding(99.0)?;
     Some(match (holding.above, holding.up_to) {
         (Some(above), Some(to)) => format!("{} to {}", number(above), number(to)),

@@ -110,7 +110,7 @@ fn gaps_that_are_made_up_are_not_shown() {
     );
     let shape = &report.detail.as_ref().unwrap().shape;
     assert!(shape.quantiles.of(Metric::Itl).is_empty());
-    assert!(shape.course.bins.iter().all(|bin| bin.itl_max.is_none()));
+    assert!(shape.timeline.bins.iter().all(|bin| bin.itl_max.is_none()));
 }
 
 #[test]

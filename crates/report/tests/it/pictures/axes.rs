@@ -49,9 +49,9 @@ fn what_could_be_leaves_room_for_what_was_measured() {
 fn gaps_of_nothing_stretch_no_axis() {
     let mut run = run();
     for level in &mut run.levels {
-        let course = &mut level.detail.as_mut().unwrap().course;
-        course.itl_p50_ms.iter_mut().step_by(2).for_each(|gap| *gap = Some(0.001));
-        course.itl_p99_ms.iter_mut().step_by(5).for_each(|gap| *gap = Some(0.0));
+        let timeline = &mut level.detail.as_mut().unwrap().timeline;
+        timeline.itl_p50_ms.iter_mut().step_by(2).for_each(|gap| *gap = Some(0.001));
+        timeline.itl_p99_ms.iter_mut().step_by(5).for_each(|gap| *gap = Some(0.0));
     }
     let svg = Picture::Itl.svg(&[run]).unwrap();
     assert!(!svg.contains("\n0.001\n") && !svg.contains("\n0.01\n"), "{svg}");

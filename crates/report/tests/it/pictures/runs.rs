@@ -58,7 +58,7 @@ fn scaled(of: ChartFigure, by: f64) -> ChartFigure {
     ChartFigure { value: of.value * by, low: scale(of.low), high: scale(of.high), ..of }
 }
 
-/// Distributions with a tail, a course that rises, holds and falls, and prompts of all lengths.
+/// Distributions with a tail, a timeline that rises, holds and falls, and prompts of all lengths.
 fn shape(concurrency: u32) -> LevelShape {
     let load = f64::from(concurrency);
     let curve = |median: f64| {
@@ -97,7 +97,7 @@ fn shape(concurrency: u32) -> LevelShape {
             (Metric::Itl, curve(8.0 + load / 16.0)),
             (Metric::E2el, curve(400.0 + 8.0 * load)),
         ]),
-        course: LevelTimeSeries {
+        timeline: LevelTimeSeries {
             start: Stamp::EPOCH,
             bin: Nanos::from_millis(250),
             bins: (0..120).map(bin).collect(),
@@ -148,7 +148,7 @@ pub(super) fn many(figures: &[Figures], goal: Option<f64>) -> Vec<ChartRun> {
                 curve.iter_mut().for_each(|point| point.1 *= times);
             };
             detail.quantiles.values_mut().for_each(stretch);
-            detail.course.in_flight.iter_mut().for_each(|value| *value *= times);
+            detail.timeline.in_flight.iter_mut().for_each(|value| *value *= times);
             detail.ttft_by_input.iter_mut().for_each(|pair| pair.1 *= times);
         }
         level

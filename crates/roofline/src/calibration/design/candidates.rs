@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use fizeau_core::{Seconds, Tokens};
 
 use super::DesignedLoad;
-use super::information::{CONSTANTS, ConstantSlopes, Told};
+use super::information::{CONSTANTS, ConstantSlopes, Observation};
 use crate::calibration::constants::Constant;
 use crate::calibration::rows::{FirstTokenRow, PassRow};
 use crate::calibration::solve::PredictedValue;
@@ -39,7 +39,7 @@ pub(super) struct Candidate {
     load: UniformLoad,
     tpot: f64,
     e2el: f64,
-    pub(super) told: Vec<Told>,
+    pub(super) told: Vec<Observation>,
 }
 
 /// The constants that are assumed of an engine before it is measured.
@@ -98,18 +98,18 @@ impl Candidate {
         let [request, ..] = assumed.first;
         let of_pass: [f64; 13] =
             std::array::from_fn(|at| assumed.step.get(at).copied().unwrap_or(request));
-        let mut told: Vec<Told> = PassRow::all(&sample)
+        let mut told: Vec<Observation> = PassRow::all(&sample)
             .map(|(row, _)| {
                 let (time, slopes) = row.predict(&of_pass);
-                Told::new(slopes.map(|slope| slope / time), &of_pass, 0, TPOT_ERROR)
+                Observation::new(slopes.map(|slope| slope / time), &of_pass, 0, TPOT_ERROR)
             })
             .collect();
         let (ttft, slopes) = first.predict(&assumed.first);
         let slopes: [f64; 3] = slopes.map(|slope| slope / ttft);
-        told.push(Told::new(slopes, &assumed.first, Constant::STEP.len(), TTFT_ERROR));
+        told.push(Observation::new(slopes, &assumed.first, Constant::STEP.len(), TTFT_ERROR));
         let steps = load.output_tokens.get().saturating_sub(1) as f64;
         let e2el = ttft + steps * tpot;
-        let is_finite = e2el.is_finite() && told.iter().all(Told::is_finite);
+        let is_finite = e2el.is_finite() && told.iter().all(Observation::is_finite);
         is_finite.then_some(Self { load, tpot, e2el, told })
     }
 
@@ -152,7 +152,7 @@ impl Candidate {
     }
 }
 
-impl Told {
+impl Observation {
     /// What a time tells that changes with the logarithms of the constants from the one of number `from` on as `slopes` say, if it is
     /// known within `error`.
     fn new<const N: usize>(slopes: [f64; N], values: &[f64; N], from: usize, error: f64) -> Self {

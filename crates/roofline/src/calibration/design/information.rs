@@ -11,9 +11,9 @@ pub(super) type ConstantSlopes = [f64; CONSTANTS];
 
 /// What a measured time tells of the constants.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Told(pub(super) ConstantSlopes);
+pub(super) struct Observation(pub(super) ConstantSlopes);
 
-impl Told {
+impl Observation {
     pub(super) fn is_finite(&self) -> bool {
         self.0.iter().all(|slope| slope.is_finite())
     }
@@ -62,7 +62,7 @@ impl Information {
     }
 
     /// The formula of Sherman and Morrison for the inverse, and the lemma of the determinant.
-    fn hear(&mut self, Told(slopes): &Told) {
+    fn hear(&mut self, Observation(slopes): &Observation) {
         let dot = |a: &ConstantSlopes, b: &ConstantSlopes| {
             a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>()
         };

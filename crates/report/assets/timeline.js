@@ -4,33 +4,33 @@
 // and its devices said, with the window and one cursor through all.
 (() => {
   const nameOf = (line) => fizeau.lineNamed('itl', line).name;
-  const nameIn = (line) => fizeau.lineNamed('course', line).name;
+  const nameIn = (line) => fizeau.lineNamed('timeline', line).name;
 
   fizeau.charts.itl = {
     controls: (runs) => [levels(runs)],
     build: (runs, { level }, view) => {
       const found = chosen(runs, level);
       if (!found) return { empty: fizeau.noTapes(runs) };
-      const course = found.level.detail.course;
+      const timeline = found.level.detail.timeline;
       const [gap, waiting] = fizeau.described.itl.up;
       const [least, tail, prefill] = [view.colours.series[0], view.colours.series[1], view.colours.faint];
       const lines = [
-        line(nameOf('p50'), course, course.itl_p50_ms, least, 'ms'),
-        line(nameOf('p99'), course, course.itl_p99_ms, tail, 'ms'),
-        { ...line(nameOf('max'), course, course.itl_max_ms, view.colours.bad, 'ms'), lineStyle: { color: view.colours.bad, width: 1, type: 'dotted' } },
+        line(nameOf('p50'), timeline, timeline.itl_p50_ms, least, 'ms'),
+        line(nameOf('p99'), timeline, timeline.itl_p99_ms, tail, 'ms'),
+        { ...line(nameOf('max'), timeline, timeline.itl_max_ms, view.colours.bad, 'ms'), lineStyle: { color: view.colours.bad, width: 1, type: 'dotted' } },
       ].filter((one) => one.data.some((value) => value[1] !== null));
       if (lines.length === 0) return { empty: 'Nothing to show: no gap between tokens is known.' };
       lines.forEach((one) => (one.entry.shape = one.name === nameOf('max') ? 'dotted' : 'line'));
-      const behind = { ...area(nameOf('prefilling'), course, course.prefilling, prefill), yAxisIndex: 1, z: 1 };
+      const behind = { ...area(nameOf('prefilling'), timeline, timeline.prefilling, prefill), yAxisIndex: 1, z: 1 };
       const gaps = lines.flatMap((one) => one.data.map((value) => value[1])).filter((gap) => gap !== null);
       // Tokens of one chunk have no time between them, and a logarithmic axis has no zero.
       const scale = gaps.some((gap) => gap === 0) ? 'value' : 'log';
       const series = [behind, ...lines];
-      lines[0].markArea = windowOf(course, view);
+      lines[0].markArea = windowOf(timeline, view);
       return {
         option: {
           grid: fizeau.grid({ right: 8 }),
-          xAxis: time(course, view),
+          xAxis: time(timeline, view),
           yAxis: [
             fizeau.yAxis(gaps, { name: gap.title, unit: gap.unit, scale }, view),
             { ...fizeau.yAxis([], { name: waiting.title, position: 'right' }, view), splitLine: { show: false }, minInterval: 1, max: (range) => Math.max(2, fizeau.roundAbove(range.max * 2)) },
@@ -45,35 +45,35 @@
     },
   };
 
-  fizeau.charts.course = {
+  fizeau.charts.timeline = {
     controls: (runs) => [levels(runs)],
     build: (runs, { level }, view) => {
       const found = chosen(runs, level);
       if (!found) return { empty: fizeau.noTapes(runs) };
-      const course = found.level.detail.course;
-      const [output, load, ttft] = fizeau.described.course.up;
+      const timeline = found.level.detail.timeline;
+      const [output, load, ttft] = fizeau.described.timeline.up;
       const [flight, prefill, tokens, , , , , first] = view.colours.series;
-      const panels = ['ttft', 'output', 'load', ...(course.server ? ['server'] : [])];
+      const panels = ['ttft', 'output', 'load', ...(timeline.server ? ['server'] : [])];
       // A panel's place among the axes, and the part that is the steady state.
       const on = (panel, more = {}) => {
         const index = panels.indexOf(panel);
         return { xAxisIndex: index, yAxisIndex: index, ...more };
       };
-      const shaded = { markArea: windowOf(course, view) };
+      const shaded = { markArea: windowOf(timeline, view) };
       const unnamed = { markArea: { ...shaded.markArea, label: { show: false } } };
-      const longest = line(nameIn('ttft_max'), course, course.ttft_max_ms, first, 'ms');
+      const longest = line(nameIn('ttft_max'), timeline, timeline.ttft_max_ms, first, 'ms');
       const series = [
-        { ...line(load.label, course, course.in_flight, flight, 'requests'), ...on('load', unnamed) },
-        { ...area(nameOf('prefilling'), course, course.prefilling, prefill), ...on('load') },
-        { ...line(nameIn('ttft'), course, course.ttft_p50_ms, first, 'ms'), ...on('ttft', shaded) },
+        { ...line(load.label, timeline, timeline.in_flight, flight, 'requests'), ...on('load', unnamed) },
+        { ...area(nameOf('prefilling'), timeline, timeline.prefilling, prefill), ...on('load') },
+        { ...line(nameIn('ttft'), timeline, timeline.ttft_p50_ms, first, 'ms'), ...on('ttft', shaded) },
         { ...longest, lineStyle: { color: first, width: 1, type: 'dotted' }, entry: { shape: 'dotted', colour: first }, ...on('ttft') },
-        { ...line(output.label, course, course.output_tps, tokens, 'tokens/s'), ...on('output', unnamed) },
-        ...said(course, view, on, panels.length),
+        { ...line(output.label, timeline, timeline.output_tps, tokens, 'tokens/s'), ...on('output', unnamed) },
+        ...said(timeline, view, on, panels.length),
       ];
       const yAxes = {
-        ttft: fizeau.yAxis([...course.ttft_p50_ms, ...course.ttft_max_ms].filter((one) => one !== null), { name: ttft.title, unit: ttft.unit }, view),
-        output: fizeau.yAxis(course.output_tps, { name: output.title, scale: 'value' }, view),
-        load: fizeau.yAxis(course.in_flight, { name: load.title, scale: 'value' }, view),
+        ttft: fizeau.yAxis([...timeline.ttft_p50_ms, ...timeline.ttft_max_ms].filter((one) => one !== null), { name: ttft.title, unit: ttft.unit }, view),
+        output: fizeau.yAxis(timeline.output_tps, { name: output.title, scale: 'value' }, view),
+        load: fizeau.yAxis(timeline.in_flight, { name: load.title, scale: 'value' }, view),
         server: caches(view),
       };
       const bare = { name: '', axisLabel: { show: false } };
@@ -82,10 +82,10 @@
         height: TOP + panels.length * PLOT + last * BETWEEN + BOTTOM,
         option: {
           grid: panels.map((_, index) => ({ ...BESIDE, top: TOP + index * (PLOT + BETWEEN), height: PLOT })),
-          xAxis: panels.map((_, gridIndex) => ({ ...time(course, view), ...(gridIndex < last ? bare : {}), gridIndex })),
+          xAxis: panels.map((_, gridIndex) => ({ ...time(timeline, view), ...(gridIndex < last ? bare : {}), gridIndex })),
           yAxis: [
             ...panels.map((panel, gridIndex) => ({ ...yAxes[panel], splitNumber: 3, gridIndex })),
-            ...(course.server ? [{ ...power(course, view), gridIndex: last }] : []),
+            ...(timeline.server ? [{ ...power(timeline, view), gridIndex: last }] : []),
           ],
           axisPointer: { link: [{ xAxisIndex: 'all' }] },
           series,
@@ -111,16 +111,16 @@
 
   const chosen = (runs, key) => {
     const found = fizeau.levelsWithDetail(runs).find((level) => level.key === key);
-    return found && found.level.detail.course.in_flight.length > 0 ? found : null;
+    return found && found.level.detail.timeline.in_flight.length > 0 ? found : null;
   };
 
-  const middle = (course, bin) => (bin + 0.5) * course.bin_s;
+  const middle = (timeline, bin) => (bin + 0.5) * timeline.bin_s;
 
   // A bin between empty ones is no line: it is a dot.
-  const line = (name, course, values, colour, unit) => ({
+  const line = (name, timeline, values, colour, unit) => ({
     name,
     type: 'line',
-    data: values.map((value, bin) => [middle(course, bin), value]),
+    data: values.map((value, bin) => [middle(timeline, bin), value]),
     symbol: (_, { dataIndex }) => (isAlone(values, dataIndex) ? 'circle' : 'none'),
     symbolSize: 4,
     lineStyle: { color: colour, width: 1.8 },
@@ -133,8 +133,8 @@
   const isEmpty = (value) => value === null || value === undefined;
   const isAlone = (values, bin) => !isEmpty(values[bin]) && isEmpty(values[bin - 1]) && isEmpty(values[bin + 1]);
 
-  const area = (name, course, values, colour) => ({
-    ...line(name, course, values, colour, 'requests'),
+  const area = (name, timeline, values, colour) => ({
+    ...line(name, timeline, values, colour, 'requests'),
     lineStyle: { color: colour, width: 0.8 },
     areaStyle: { color: colour, opacity: 0.28 },
     z: 2,
@@ -143,14 +143,14 @@
 
   // What servers and devices said, in the same bins: requests beside the client's, cache and power in a panel of their own, whose
   // axis of power is number `powerAxis`.
-  const said = (course, view, on, powerAxis) => {
+  const said = (timeline, view, on, powerAxis) => {
     const [, , , running, waiting, cache, watts] = view.colours.series;
     const told = (key, values, colour, unit, place, type = 'dashed') => {
-      const one = line(nameIn(key), course, values, colour, unit);
+      const one = line(nameIn(key), timeline, values, colour, unit);
       const shape = type === 'solid' ? 'line' : type;
       return { ...one, ...place, lineStyle: { ...one.lineStyle, type }, connectNulls: true, entry: { shape, colour } };
     };
-    const { server } = course;
+    const { server } = timeline;
     const all = server
       ? [
           told('running', server.running, running, 'requests', on('load')),
@@ -164,25 +164,25 @@
 
   const caches = (view) => ({ ...fizeau.yAxis([0, 100], { name: nameIn('kv'), scale: 'value' }, view), min: 0, max: 100, interval: 50 });
 
-  const power = (course, view) => {
-    const known = course.server.power_w.filter((watts) => watts !== null);
+  const power = (timeline, view) => {
+    const known = timeline.server.power_w.filter((watts) => watts !== null);
     const name = known.length > 0 ? nameIn('power') : '';
     const axis = fizeau.yAxis(known, { name, scale: 'value', position: 'right' }, view);
     return { ...axis, position: 'right', show: known.length > 0, splitLine: { show: false } };
   };
 
   // The part that the figures of the steady state are of.
-  const windowOf = (course, view) => ({
+  const windowOf = (timeline, view) => ({
     silent: true,
     itemStyle: { color: view.colours.faint, opacity: 0.1 },
     label: { show: true, position: 'insideTop', color: view.colours.faint, fontSize: 12 },
-    data: course.window_s ? [[{ name: fizeau.lineNamed('course', 'window').name, xAxis: course.window_s[0] }, { xAxis: course.window_s[1] }]] : [],
+    data: timeline.window_s ? [[{ name: fizeau.lineNamed('timeline', 'window').name, xAxis: timeline.window_s[0] }, { xAxis: timeline.window_s[1] }]] : [],
   });
 
   // It ends where the level does, which is no round number: that end has no label.
-  const time = (course, view) => {
-    const axis = fizeau.xAxis([], { name: fizeau.described.course.across[0].title, scale: 'value' }, view);
-    const max = course.in_flight.length * course.bin_s;
+  const time = (timeline, view) => {
+    const axis = fizeau.xAxis([], { name: fizeau.described.timeline.across[0].title, scale: 'value' }, view);
+    const max = timeline.in_flight.length * timeline.bin_s;
     return { ...axis, max, splitLine: { show: false }, axisLabel: { ...axis.axisLabel, showMaxLabel: false } };
   };
 
