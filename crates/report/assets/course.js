@@ -84,7 +84,7 @@
           grid: panels.map((_, index) => ({ ...BESIDE, top: TOP + index * (PLOT + BETWEEN), height: PLOT })),
           xAxis: panels.map((_, gridIndex) => ({ ...time(course, view), ...(gridIndex < last ? bare : {}), gridIndex })),
           yAxis: [
-            ...panels.map((panel, gridIndex) => ({ ...yAxes[panel], splitNumber: 3, gridIndex })),
+            ...panels.map((panel, gridIndex) => ({ ...yAxes[panel], gridIndex })),
             ...(course.server ? [{ ...power(course, view), gridIndex: last }] : []),
           ],
           axisPointer: { link: [{ xAxisIndex: 'all' }] },
