@@ -84,13 +84,8 @@
           grid: panels.map((_, index) => ({ ...BESIDE, top: TOP + index * (PLOT + BETWEEN), height: PLOT })),
           xAxis: panels.map((_, gridIndex) => ({ ...time(timeline, view), ...(gridIndex < last ? bare : {}), gridIndex })),
           yAxis: [
-<<<<<<< HEAD:crates/report/assets/timeline.js
-            ...panels.map((panel, gridIndex) => ({ ...yAxes[panel], splitNumber: 3, gridIndex })),
-            ...(timeline.server ? [{ ...power(timeline, view), gridIndex: last }] : []),
-=======
             ...panels.map((panel, gridIndex) => ({ ...yAxes[panel], gridIndex })),
-            ...(course.server ? [{ ...power(course, view), gridIndex: last }] : []),
->>>>>>> 1117f551d14928f3e66992158ab43bb78af0cff0:crates/report/assets/course.js
+            ...(timeline.server ? [{ ...power(timeline, view), gridIndex: last }] : []),
           ],
           axisPointer: { link: [{ xAxisIndex: 'all' }] },
           series,
