@@ -2,26 +2,54 @@
 //! --residuals` writes. `cargo xtask calibrate-report --residuals-svg DIR` runs both.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::path::Path;
 
 use fizeau_report::{CalibrationResidual, ResidualPicture};
 
+/// What is drawn where no table is named, to see that it can be: five levels make a median.
+fn sample() -> String {
+    let mut rows = vec!["hardware,engine,concurrency,left_out".to_owned()];
+    for (device, engine, off) in [("h100-sxm", "vllm", 0.05), ("b200-sxm", "sglang", -0.1)] {
+        for at in [8, 64, 512].into_iter().flat_map(|at| [at; 5]) {
+            rows.push(format!("{device},{engine},{at},{off}"));
+        }
+    }
+    rows.join("\n")
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut paths = std::env::args_os().skip(1);
-    let (Some(table), Some(folder)) = (paths.next(), paths.next()) else {
-        return Err("it takes a table of residuals and a folder".into());
-    };
-    let residuals = read(&std::fs::read_to_string(table)?)?;
-    let folder = Path::new(&folder);
-    std::fs::create_dir_all(folder)?;
-    for (picture, name) in [
-        (ResidualPicture::Concurrency, "residuals-concurrency.svg"),
-        (ResidualPicture::DevicesAndEngines, "residuals-devices.svg"),
-    ] {
-        let svg = picture.svg(&residuals).ok_or("no level has a family left out")?;
-        std::fs::write(folder.join(name), svg)?;
+    let paths: Vec<OsString> = std::env::args_os().skip(1).collect();
+    match paths.as_slice() {
+        [] => {
+            for (name, svg) in drawn(&sample())? {
+                println!("{name}: {} bytes", svg.len());
+            }
+        }
+        [table, folder] => {
+            let folder = Path::new(folder);
+            std::fs::create_dir_all(folder)?;
+            for (name, svg) in drawn(&std::fs::read_to_string(table)?)? {
+                std::fs::write(folder.join(name), svg)?;
+            }
+        }
+        _ => return Err("it takes a table of residuals and a folder".into()),
     }
     Ok(())
+}
+
+/// Both pictures of a table, each with the name of its file.
+fn drawn(table: &str) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
+    let residuals = read(table)?;
+    let pictures = [
+        (ResidualPicture::Concurrency, "residuals-concurrency.svg"),
+        (ResidualPicture::DevicesAndEngines, "residuals-devices.svg"),
+    ];
+    let svg = |(picture, name): (ResidualPicture, _)| {
+        let svg = picture.svg(&residuals).ok_or("no level has a family left out")?;
+        Ok((name, svg))
+    };
+    pictures.into_iter().map(svg).collect()
 }
 
 /// The levels whose family was left out of a fit.
