@@ -3,13 +3,13 @@
 mod devices;
 mod light;
 mod server;
-mod told;
+mod wording;
 
 use fizeau_record::LevelTelemetry;
 
 use crate::TableCell;
-pub(super) use told::counter;
-pub(crate) use told::shown;
+pub(super) use wording::counter;
+pub(crate) use wording::shown;
 
 /// A figure of a level.
 #[derive(Debug, Clone, Copy)]

@@ -39,6 +39,8 @@ struct Levels {
     samples: Vec<CalibrationSample>,
     /// How many for each reason.
     left_out: BTreeMap<String, usize>,
+    /// Whether a level is left out that `--force` would fit.
+    is_forceable: bool,
     /// What has to be mended for the rest to be fitted.
     wrong: Vec<String>,
 }
@@ -100,6 +102,7 @@ impl Levels {
                 Err(error) => error,
             };
             *self.left_out.entry(error.reason()).or_default() += 1;
+            self.is_forceable |= matches!(error, SampleError::NotValid { .. });
             if !error.is_by_rule() {
                 self.wrong.push(format!("{flag}: {error}{remedy}"));
             } else if said < SAID {
@@ -132,8 +135,8 @@ impl Levels {
     fn finish(self) -> Result<Exit, Fail> {
         let Some(count) = self.count() else { return Ok(Exit::Good) };
         let Some(first) = self.wrong.first() else {
-            let is_forceable = self.left_out.keys().any(|why| why == "invalid" || why == "suspect");
-            let hint = if is_forceable { "; --force fits those that are not valid" } else { "" };
+            let hint =
+                if self.is_forceable { "; --force fits those that are not valid" } else { "" };
             tell!("note: --fit: {count}{hint}");
             return Ok(Exit::Good);
         };

@@ -9,7 +9,7 @@ use fizeau_telemetry::{
     DeviceWindow, GaugeOver, ReportedGauge, ScrapeCost, ThrottleReason, total_power,
 };
 
-use super::told::by_name;
+use super::wording::by_name;
 use super::{TelemetryFigure, export, export_ms, labelled, scaled};
 
 pub(super) static FIGURES: &[TelemetryFigure] = &[

@@ -4,7 +4,7 @@ use fizeau_record::text::percent;
 use fizeau_record::{LevelTelemetry, PassSource};
 use fizeau_telemetry::LightWitness;
 
-use super::told::shown;
+use super::wording::shown;
 use super::{TelemetryFigure, export};
 
 pub(super) static FIGURES: &[TelemetryFigure] = &[

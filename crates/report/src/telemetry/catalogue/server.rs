@@ -3,7 +3,7 @@
 use fizeau_record::LevelTelemetry;
 use fizeau_record::text::{four_digits, number, percent};
 
-use super::told::{bucket, by_name, counter, gap, gauge, mean, numbers, of, whole};
+use super::wording::{bucket, by_name, counter, gap, gauge, mean, numbers, of, whole};
 use super::{TelemetryFigure, export, export_ms, labelled, word};
 
 /// A latency by both.
