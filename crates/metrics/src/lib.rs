@@ -110,7 +110,7 @@ pub use shape::{
     TimeSeriesBin,
 };
 pub use slo::{Comparison, Goal, GoalOutcome, Slo, SloError};
-pub use sort::{sort_numbers, sort_weighted_numbers};
+pub use sort::{sort_integers, sort_numbers, sort_weighted_numbers};
 pub use statistic::{Quantile, StandIn, Statistic, StatisticValue};
 pub(crate) use stats::least_for_percentile;
 pub use stats::{

@@ -29,6 +29,11 @@ pub(crate) fn ascending<T: Copy>(values: &mut Vec<T>, key: impl Fn(&T) -> u64) {
     }
 }
 
+/// Puts whole numbers into ascending order, many of them in a few passes over their digits.
+pub fn sort_integers(values: &mut Vec<u32>) {
+    ascending(values, |&value| value.into());
+}
+
 /// Puts finite or other numbers into the order of [`f64::total_cmp`], many of them in a few passes over their digits.
 pub fn sort_numbers(values: &mut Vec<f64>) {
     ascending(values, |value| key(*value));

@@ -123,8 +123,8 @@ pub use plan::{
     TestedReplica, scaled_limits,
 };
 pub use reading::{
-    LevelView, NamedRun, NamedValueError, ReadLevel, ReadRun, RunInputError, RunReader,
-    StoredLevelContext, SummariesError, UnnamedValue, is_level_folder,
+    LEVELS_SCHEMA, LevelView, NamedRun, NamedValueError, ReadLevel, ReadRun, RunInputError,
+    RunReader, StoredLevelContext, SummariesError, UnnamedValue, is_level_folder,
 };
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;

@@ -27,7 +27,7 @@ pub(crate) use planned::LevelAhead;
 pub use planned::is_level_folder;
 pub(crate) use planned::is_sustained_folder;
 pub use summaries::SummariesError;
-pub use views::LevelView;
+pub use views::{LEVELS_SCHEMA, LevelView};
 
 /// A stored run, to be read again: by the goals, the window and the speed of light that it was measured with, unless others are
 /// said.

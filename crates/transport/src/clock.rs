@@ -1,7 +1,5 @@
 //! The real clock.
 
-use std::time::Instant;
-
 use fizeau_core::{Clock, Nanos, Stamp};
 
 /// The machine's monotonic clock, counted from an epoch of its own: the instant at which it was made.
@@ -18,14 +16,14 @@ use fizeau_core::{Clock, Nanos, Stamp};
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct MonotonicClock {
-    epoch: Instant,
+    epoch: Reading,
 }
 
 impl MonotonicClock {
     /// A clock whose epoch is now.
     #[must_use]
     pub fn new() -> Self {
-        Self { epoch: Instant::now() }
+        Self { epoch: Reading::now() }
     }
 }
 
@@ -44,7 +42,55 @@ impl Default for MonotonicClock {
 
 impl Clock for MonotonicClock {
     fn now(&self) -> Stamp {
-        let passed = self.epoch.elapsed().as_nanos();
-        Stamp::from_nanos(u64::try_from(passed).unwrap_or(u64::MAX))
+        Stamp::from_nanos(self.epoch.nanos_since())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+use portable::Reading;
+#[cfg(target_os = "linux")]
+use system::Reading;
+
+/// Of the kernel's clock itself: a token costs two readings, and the standard library's arithmetic around one takes longer than it.
+#[cfg(target_os = "linux")]
+mod system {
+    use rustix::time::{ClockId, Timespec, clock_gettime};
+
+    /// A reading: the time since the machine began.
+    #[derive(Debug, Clone, Copy)]
+    pub(super) struct Reading(Timespec);
+
+    impl Reading {
+        pub(super) fn now() -> Self {
+            Self(clock_gettime(ClockId::Monotonic))
+        }
+
+        /// The time from it to now.
+        pub(super) fn nanos_since(self) -> u64 {
+            let Self(now) = Self::now();
+            let seconds = now.tv_sec - self.0.tv_sec;
+            // It never goes back, and a program does not run for 292 years.
+            (seconds * 1_000_000_000 + (now.tv_nsec - self.0.tv_nsec)).cast_unsigned()
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod portable {
+    use std::time::Instant;
+
+    /// A reading of the standard library's clock.
+    #[derive(Debug, Clone, Copy)]
+    pub(super) struct Reading(Instant);
+
+    impl Reading {
+        pub(super) fn now() -> Self {
+            Self(Instant::now())
+        }
+
+        /// The time from it to now.
+        pub(super) fn nanos_since(self) -> u64 {
+            u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Where all randomness comes from: one ChaCha8 stream for each purpose and index.
 
-use fizeau_core::{LevelLoad, Nanos};
+use fizeau_core::LevelLoad;
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -71,23 +71,6 @@ pub struct Salt(pub u64);
 impl Salt {
     /// No salt: the same seed gives the same prompts.
     pub const NONE: Self = Self(0);
-
-    /// A salt for a run that begins so long after 1970: one that no run of another instant has, but for one chance in four
-    /// thousand million. It is short enough to be typed.
-    ///
-    /// ```
-    /// use std::time::SystemTime;
-    /// use fizeau_core::Nanos;
-    /// use fizeau_workload::Salt;
-    /// let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
-    /// assert_ne!(Salt::from_unix_time(Nanos::from(since_1970)), Salt::NONE);
-    /// # Ok::<(), std::time::SystemTimeError>(())
-    /// ```
-    #[must_use]
-    pub fn from_unix_time(since_1970: Nanos) -> Self {
-        // What is cut off is all alike for a long time to come.
-        Self((scramble(since_1970.as_nanos()) >> 32).max(1))
-    }
 }
 
 /// What a stream is for. The numbers are part of what a seed means: never change or reuse one.
@@ -192,5 +175,17 @@ impl RandomStream {
     /// As [`Self::gamma`], where many of one shape are drawn.
     pub(crate) fn gamma_of(&mut self, shape: &GammaShape) -> f64 {
         shape.sample(&mut self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scramble;
+
+    #[test]
+    fn numbers_are_scrambled_as_published() {
+        // The first output of SplitMix64 from state 0, as in the reference C code of Vigna (prng.di.unimi.it)
+        // and the JDK's SplittableRandom: the finalizer of the golden-ratio increment.
+        assert_eq!(scramble(0x9e37_79b9_7f4a_7c15), 0xe220_a839_7b1d_cdaf);
     }
 }

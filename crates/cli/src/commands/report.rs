@@ -23,8 +23,9 @@ use fizeau::core::Tape;
 use fizeau::interop::{ExtraTallies, PeerTerm, RereadLevel, TermExplanation};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
-    Checklist, ImportedRun, LevelReport, RunFolder, RunReader, SearchDocument, StoredLevel,
-    StoredRun, SummaryDocument, SweepReport, TruncatedTail, UntilPrecise, is_level_folder,
+    Checklist, ImportedRun, LEVELS_SCHEMA, LevelReport, RunFolder, RunReader, SearchDocument,
+    StoredLevel, StoredRun, SummaryDocument, SweepReport, TruncatedTail, UntilPrecise,
+    is_level_folder,
 };
 use fizeau::report::Shown;
 
@@ -278,7 +279,7 @@ fn blocks(
     let checklist = Checklist::of(&run.document().setup, &all);
     if asked.json {
         let all: Vec<SummaryDocument> = all.into_iter().map(SummaryDocument::from).collect();
-        say(run.levels_json("fizeau.levels/2", &all).map_err(Fail::broken)?)?;
+        say(run.levels_json(LEVELS_SCHEMA, &all).map_err(Fail::broken)?)?;
     } else {
         let verbosity = asked.trust.output.verbosity();
         levels.iter().try_for_each(|level| say(level::text(level, verbosity)))?;

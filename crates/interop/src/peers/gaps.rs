@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use fizeau_core::{Nanos, Stamp, Tape};
-use fizeau_metrics::{Percent, PercentileRule};
+use fizeau_metrics::{Percent, PercentileRule, sort_integers};
 
 use super::PeerStatistic;
 use super::request::{InstantEnds, PeerRequest};
@@ -60,7 +60,7 @@ impl StepColumn {
 
     fn sorted(&self) -> SortedSteps {
         let mut short: Vec<u32> = self.steps.iter().copied().filter(|step| *step != ODD).collect();
-        short.sort_unstable();
+        sort_integers(&mut short);
         let mut long: Vec<u64> =
             self.odd.iter().filter_map(|step| u64::try_from(*step).ok()).collect();
         long.sort_unstable();

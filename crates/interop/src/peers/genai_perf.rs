@@ -5,7 +5,7 @@
 //! to it, so nothing is told of a run with a failed request that had output. Percentiles are numpy's,
 //! deviations divide by n. The request rate counts all requests in its file, those without a response too.
 
-use fizeau_core::{Channel, Stamp, Tape};
+use fizeau_core::{Arrival, Stamp};
 
 use super::PeerUnit;
 use super::aiperf::statistics;
@@ -14,12 +14,10 @@ use super::request::PeerRequest;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
 
-/// One instant a read: events that came together are one response. Events of an unknown read (0) have their stamps.
-pub(super) fn responses(tape: &Tape) -> impl Iterator<Item = Stamp> {
-    let mut before = None;
-    let text = tape.arrivals.iter().filter(|event| event.channel != Channel::Silent);
-    let reads = text.map(|event| (event.read, event.at));
-    reads.filter(move |read| before.replace(*read) != Some(*read)).map(|(_, at)| at)
+/// Whether `event` begins a response: events that came in one read are one, those of an unknown read (0) by their stamps.
+pub(super) fn is_next_response(last: &mut Option<(u32, Stamp)>, event: &Arrival) -> bool {
+    let read = (event.read, event.at);
+    last.replace(read) != Some(read)
 }
 
 fn ttft(request: &PeerRequest) -> Option<f64> {

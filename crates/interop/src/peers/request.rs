@@ -1,8 +1,8 @@
 //! One request, as far as the rules of the tools look at it. Times are seconds unless a name says otherwise.
 
-use fizeau_core::{Nanos, Stamp, Tape};
+use fizeau_core::{Channel, Nanos, Stamp, Tape};
 
-use super::genai_perf::responses;
+use super::genai_perf::is_next_response;
 use super::run;
 
 /// What is kept of a tape, which need not be held for it.
@@ -49,23 +49,17 @@ pub(super) struct InstantEnds {
     pub(super) count: u32,
 }
 
-impl FromIterator<Stamp> for InstantEnds {
-    fn from_iter<I: IntoIterator<Item = Stamp>>(instants: I) -> Self {
-        let mut ends = Self::default();
-        for at in instants {
-            match ends.count {
-                0 => ends.first = Some(at),
-                1 => ends.second = Some(at),
-                _ => {}
-            }
-            ends.last = Some(at);
-            ends.count += 1;
-        }
-        ends
-    }
-}
-
 impl InstantEnds {
+    fn push(&mut self, at: Stamp) {
+        match self.count {
+            0 => self.first = Some(at),
+            1 => self.second = Some(at),
+            _ => {}
+        }
+        self.last = Some(at);
+        self.count += 1;
+    }
+
     /// From the first to the second.
     pub(super) fn first_gap(&self) -> Option<f64> {
         Some(run::secs(self.second?.saturating_since(self.first?)))
@@ -77,9 +71,48 @@ impl InstantEnds {
     }
 }
 
+/// What is taken of the arrivals of a tape, in one pass: there are as many as tokens.
+#[derive(Debug, Clone, Copy, Default)]
+struct ArrivalEnds {
+    events: InstantEnds,
+    text: InstantEnds,
+    tokened: InstantEnds,
+    responses: InstantEnds,
+    gaps: f64,
+    tokens: u64,
+}
+
+impl ArrivalEnds {
+    fn of(tape: &Tape) -> Self {
+        let mut ends = Self::default();
+        let mut response = None;
+        for event in &tape.arrivals {
+            let gap = ends.events.last.map(|before| event.at.saturating_since(before));
+            ends.gaps += gap.map_or(0.0, run::secs);
+            ends.events.push(event.at);
+            if event.channel != Channel::Silent {
+                ends.text.push(event.at);
+                if is_next_response(&mut response, event) {
+                    ends.responses.push(event.at);
+                }
+            }
+            if event.tokens > 0 {
+                ends.tokened.push(event.at);
+                ends.tokens = ends.tokens.saturating_add(event.tokens.into());
+            }
+        }
+        // As `run::token_times` has it.
+        if ends.tokens < 2 {
+            ends.tokened = InstantEnds::default();
+        }
+        ends
+    }
+}
+
 impl PeerRequest {
     pub(super) fn of(tape: &Tape) -> Self {
         let said = tape.usage.and_then(|usage| usage.completion_tokens);
+        let ArrivalEnds { events, text, tokened, responses, gaps, tokens } = ArrivalEnds::of(tape);
         Self {
             intended: tape.marks.intended,
             released: tape.marks.released,
@@ -90,13 +123,13 @@ impl PeerRequest {
             first_token: tape.first_token(),
             last_token: tape.last_token(),
             first_visible: tape.first_visible(),
-            events: run::events(tape).collect(),
-            text: run::with_text(tape).collect(),
-            tokened: run::token_times(tape).map(|(at, _)| at).collect(),
-            responses: responses(tape).collect(),
-            gaps: run::spans(run::events(tape)).map(run::secs).sum(),
+            events,
+            text,
+            tokened,
+            responses,
+            gaps,
             input: tape.input_tokens().map_or(0, fizeau_core::Tokens::get),
-            counted: tape.output_tokens().get(),
+            counted: tokens,
             said: said.map(fizeau_core::Tokens::get),
             asked: tape.asked.output_tokens.get(),
         }

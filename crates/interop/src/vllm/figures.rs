@@ -30,14 +30,13 @@ impl Stats {
 
     /// Of pooled gaps, and of more values than are kept one by one.
     pub(super) fn of_gaps(gaps: &PooledSample, percentiles: &[Percent]) -> Self {
-        let summary = gaps.summary();
         let percents: Vec<f64> = percentiles.iter().map(|p| p.get()).collect();
-        let found = gaps.percentiles(&percents).into_iter().map(or_zero);
+        let (summary, found) = gaps.summary_with(&percents);
         Self {
             mean: or_zero(summary.mean),
             median: or_zero(summary.p50.value()),
             std: or_zero(summary.std),
-            percentiles: percentiles.iter().copied().zip(found).collect(),
+            percentiles: percentiles.iter().copied().zip(found.into_iter().map(or_zero)).collect(),
         }
     }
 }

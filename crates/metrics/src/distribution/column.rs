@@ -98,11 +98,15 @@ impl Run {
     }
 
     fn values(&self) -> impl Iterator<Item = u32> {
-        let steps = self.0.chunk_by(|byte, _| byte & 0x80 != 0);
-        steps.scan(0, |value, step| {
-            let bits = step.iter().rev().fold(0, |bits, byte| bits << 7 | u32::from(byte & 0x7f));
-            *value += bits;
-            Some(*value)
+        let (mut value, mut step, mut bits) = (0, 0, 0);
+        self.0.iter().filter_map(move |byte| {
+            step |= u32::from(byte & 0x7f) << bits;
+            bits += 7;
+            (byte & 0x80 == 0).then(|| {
+                value += mem::take(&mut step);
+                bits = 0;
+                value
+            })
         })
     }
 }

@@ -118,8 +118,7 @@ impl PooledSample {
     /// Its figures, without intervals: gaps of one reply are not independent.
     #[must_use]
     pub fn summary(&self) -> Distribution {
-        let (moments, resolution, ranks) = self.ranks();
-        describe(moments, Dependence::Pooled, resolution, |rank| ranks.at(rank))
+        self.summary_with(&[]).0
     }
 
     /// Any percentiles (each from 0 to 100) by linear interpolation, as [`crate::percentile_of_sorted`] has it: whether
@@ -127,12 +126,16 @@ impl PooledSample {
     #[must_use]
     pub fn percentiles(&self, percents: &[f64]) -> Vec<Option<Millis>> {
         let (moments, _, ranks) = self.ranks();
-        let each = |&percent: &f64| {
-            let in_range = (0.0..=100.0).contains(&percent);
-            let found = interpolate(moments.n, percent / 100.0, |rank| ranks.at(rank));
-            found.filter(|_| in_range).map(Millis::new)
-        };
-        percents.iter().map(each).collect()
+        ranks.percentiles(moments.n, percents)
+    }
+
+    /// As [`PooledSample::summary`] and [`PooledSample::percentiles`], for which the sample is put in order only once.
+    #[must_use]
+    pub fn summary_with(&self, percents: &[f64]) -> (Distribution, Vec<Option<Millis>>) {
+        let (moments, resolution, ranks) = self.ranks();
+        let percentiles = ranks.percentiles(moments.n, percents);
+        let summary = describe(moments, Dependence::Pooled, resolution, |rank| ranks.at(rank));
+        (summary, percentiles)
     }
 
     /// How many bytes it holds.
@@ -197,6 +200,16 @@ impl Ranks {
             Self::Whole(column) => column.at(rank),
             Self::Weighted(ranked) => ranked.at(rank),
         }
+    }
+
+    /// Of `n` values.
+    fn percentiles(&self, n: u64, percents: &[f64]) -> Vec<Option<Millis>> {
+        let each = |&percent: &f64| {
+            let in_range = (0.0..=100.0).contains(&percent);
+            let found = interpolate(n, percent / 100.0, |rank| self.at(rank));
+            found.filter(|_| in_range).map(Millis::new)
+        };
+        percents.iter().map(each).collect()
     }
 }
 

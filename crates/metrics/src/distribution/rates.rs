@@ -40,9 +40,8 @@ pub struct RateDistribution {
 
 impl RateDistribution {
     fn of_folded(folded: &PooledSample) -> Self {
-        let all = folded.summary();
+        let (all, percents) = folded.summary_with(&[1.0, 5.0, 10.0, 50.0, 90.0]);
         let rate = |figure: Option<Millis>| figure.map(|figure| PerSec::new(figure.get()));
-        let percents = folded.percentiles(&[1.0, 5.0, 10.0, 50.0, 90.0]);
         let percentile = |index: usize, mirrored: u64| {
             let found = percents.get(index).copied().flatten();
             rate(found.filter(|_| all.n >= values_needed(mirrored)))

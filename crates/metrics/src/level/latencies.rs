@@ -1,5 +1,7 @@
 //! The samples of a level, filled one tape at a time.
 
+use std::cell::OnceCell;
+
 use fizeau_core::{Millis, Nanos, StampSource, Tape};
 
 use super::catalogue::Source;
@@ -24,6 +26,10 @@ pub(super) struct Latencies {
     zero_gaps: u64,
     merged_gaps: u64,
 }
+
+/// That of [`Latencies::gaps_of_both`] alone, which are most often all: a million gaps are put in order once.
+#[derive(Debug, Default)]
+pub(super) struct SummaryOfBoth(OnceCell<Distribution>);
 
 /// What each request has one of, in no order. Of what the requests themselves have in theirs it is needed once they are too many
 /// to keep.
@@ -130,19 +136,22 @@ impl Latencies {
         each.chain(pooled).map(PooledSample::bytes).sum()
     }
 
-    pub(super) fn itl(&self) -> Distribution {
-        self.with_both(&self.itl)
+    pub(super) fn itl(&self, both: &SummaryOfBoth) -> Distribution {
+        self.with_both(&self.itl, both)
     }
 
-    pub(super) fn icl(&self) -> Distribution {
-        self.with_both(&self.icl)
+    pub(super) fn icl(&self, both: &SummaryOfBoth) -> Distribution {
+        self.with_both(&self.icl, both)
     }
 
-    pub(super) fn read_lag(&self) -> Distribution {
+    pub(super) fn read_lag(&self, _: &SummaryOfBoth) -> Distribution {
         self.read_lag.summary()
     }
 
-    fn with_both(&self, gaps: &PooledSample) -> Distribution {
+    fn with_both(&self, gaps: &PooledSample, both: &SummaryOfBoth) -> Distribution {
+        if gaps.is_empty() {
+            return both.0.get_or_init(|| self.gaps_of_both.summary()).clone();
+        }
         let mut all = gaps.clone();
         all.merge(self.gaps_of_both.clone());
         all.summary()
@@ -150,6 +159,7 @@ impl Latencies {
 
     /// `rows` are the same requests, in the order in which they were sent.
     pub(super) fn summary(&self, rows: &RequestSeries<'_>) -> (MetricTable, Jitter) {
+        let both = SummaryOfBoth::default();
         let mut table = MetricTable::of(|metric| match metric.source() {
             Source::Series(..) => {
                 let series = rows.latency(metric).unwrap_or_default();
@@ -159,7 +169,7 @@ impl Latencies {
                     Some(_) => self.each.summary(metric).with_intervals_of(&series),
                 }
             }
-            Source::Pooled(of) => of(self),
+            Source::Pooled(of) => of(self, &both),
             _ => self.each.summary(metric),
         });
         complete(&mut table, rows);

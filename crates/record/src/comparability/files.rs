@@ -20,7 +20,8 @@ use crate::stored::{
 use crate::sweep::SWEEP;
 use crate::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, DocumentFields, FrontierDistance,
-    FrontierPoint, ImportedRun, RunComparison, RunSetup, SummaryDocument, SweepDocument, file,
+    FrontierPoint, ImportedRun, LEVELS_SCHEMA, RunComparison, RunSetup, SummaryDocument,
+    SweepDocument, file,
 };
 
 /// What is to be known of every such comparison.
@@ -47,9 +48,6 @@ pub(super) fn compare(
     }
     Ok(ComparisonReport { baseline, comparisons, notes })
 }
-
-/// What is printed of levels that belong to no sweep.
-const LEVELS: &str = "fizeau.levels/2";
 
 /// The document of a run, or those of several that were asked the same.
 struct Run {
@@ -109,8 +107,8 @@ impl Run {
                 let setup = DocumentFields::of(&About { setup, version });
                 Ok(Self { name, setup, levels: levels.into_iter().map(|of| of.level).collect() })
             }
-            LEVELS => {
-                let DocumentLevels { levels } = read_document(&file, LEVELS)?;
+            LEVELS_SCHEMA => {
+                let DocumentLevels { levels } = read_document(&file, LEVELS_SCHEMA)?;
                 Ok(Self { name, setup: None, levels })
             }
             schema => {

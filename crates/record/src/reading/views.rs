@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use crate::{JsonError, StoredLevel, StoredRun, TruncatedTail};
 
+/// The schema of a document of the summaries of levels that belong to no sweep.
+pub const LEVELS_SCHEMA: &str = "fizeau.levels/2";
+
 /// What was said of a level.
 #[derive(Debug, Clone, Serialize)]
 pub struct LevelView<T> {

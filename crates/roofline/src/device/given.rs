@@ -1,6 +1,6 @@
 //! Devices by figures that somebody gives.
 
-use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
+use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec};
 
 use super::cell::SourceRange;
 use super::error::{at_most, positive};
@@ -163,17 +163,6 @@ impl Device {
     /// If a figure of it makes no sense: fewer than two ranks, sizes that are not in order, a time that is below 0 or nothing at all.
     pub fn with_collective(mut self, measured: MeasuredCollective) -> Result<Self, DeviceError> {
         self.collectives.push(measured.checked()?);
-        Ok(self)
-    }
-
-    /// The same device with a board limit of `tdp`.
-    ///
-    /// # Errors
-    /// If that is not a positive finite number.
-    pub fn with_tdp(mut self, tdp: Watts) -> Result<Self, DeviceError> {
-        let watts = positive(tdp.get(), "power limit")?;
-        self.tdp = Some(tdp);
-        self.put(PublishedFigure::given("power.tdp", FigureQuantity::Power, watts));
         Ok(self)
     }
 

@@ -79,22 +79,6 @@ impl Format {
         if usable { self.math() } else { MathType::Bf16 }
     }
 
-    /// The narrowest arithmetic that could ever be used for it, whatever the device: see
-    /// [`Format::fastest_math_on`].
-    #[must_use]
-    pub const fn fastest_math(self) -> MathType {
-        let exact = self.exact();
-        if exact.has(MathType::Fp4) {
-            MathType::Fp4
-        } else if exact.has(MathType::Fp8) {
-            MathType::Fp8
-        } else if exact.has(MathType::Int8) {
-            MathType::Int8
-        } else {
-            MathType::Bf16
-        }
-    }
-
     /// The fastest arithmetic of `device` in which every value of the format is exact: what a bound has to assume.
     /// Activations may be in any type; weights are what they are.
     ///

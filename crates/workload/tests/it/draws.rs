@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use fizeau_core::{Nanos, RequestId, SessionId, Tokens};
+use fizeau_core::{RequestId, SessionId, Tokens};
 use fizeau_workload::{
     ArrivalProcess, Instants, Length, Plan, PlanSpec, PromptContent, RandomStream, RequestPhase,
-    RequestPosition, Salt, Seed,
+    RequestPosition, Seed,
 };
 use proptest::prelude::*;
 
@@ -94,12 +94,4 @@ fn streams_of_other_purpose_index_or_seed_are_others() {
     assert_ne!(base, of_content(1, 0).next_u64());
     assert_ne!(base, of_content(0, 1).next_u64());
     assert_ne!(base, of_arrivals(0).next_u64());
-}
-
-#[test]
-fn a_salt_is_scrambled_as_published() {
-    // The first output of SplitMix64 from state 0, as in the reference C code of Vigna (prng.di.unimi.it)
-    // and the JDK's SplittableRandom: the finalizer of the golden-ratio increment; its upper half.
-    let golden = Nanos::from_nanos(0x9e37_79b9_7f4a_7c15);
-    assert_eq!(Salt::from_unix_time(golden), Salt(0xe220_a839));
 }

@@ -2,7 +2,7 @@
 
 use fizeau_core::{Interval, Millis, Nanos, PerSec};
 
-use crate::level::latencies::Latencies;
+use crate::level::latencies::{Latencies, SummaryOfBoth};
 use crate::level::{RateIntervals, RequestRates, Throughput};
 use crate::series::SentRequest;
 use crate::{Distribution, RateDistribution, RequestMetrics, SampleSupport};
@@ -16,7 +16,7 @@ pub(in crate::level) enum Source {
     /// One that is kept in no order.
     Each(fn(&RequestMetrics) -> Option<Nanos>),
     /// What is pooled over the gaps or the arrivals of all requests.
-    Pooled(fn(&Latencies) -> Distribution),
+    Pooled(fn(&Latencies, &SummaryOfBoth) -> Distribution),
     /// A rate over the level.
     Rate(fn(&Throughput) -> Option<PerSec>, Ends<PerSec>),
     /// A share.
