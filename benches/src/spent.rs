@@ -20,6 +20,8 @@ pub struct Spent {
     pub processor: Option<Duration>,
     /// By how many bytes the memory was greater at most.
     pub memory: Option<u64>,
+    /// How many bytes the memory was at most, the program's own among them.
+    pub resident: Option<u64>,
 }
 
 impl Since {
@@ -36,9 +38,9 @@ impl Since {
     pub fn spent(&self) -> Spent {
         let wall = self.clock.elapsed();
         let processor = processor().zip(self.processor).map(|(now, then)| now.saturating_sub(then));
-        let memory =
-            resident("VmHWM:").zip(self.memory).map(|(now, then)| now.saturating_sub(then));
-        Spent { wall, processor, memory }
+        let resident = resident("VmHWM:");
+        let memory = resident.zip(self.memory).map(|(now, then)| now.saturating_sub(then));
+        Spent { wall, processor, memory, resident }
     }
 }
 

@@ -88,18 +88,25 @@ fn scrape() -> Result<()> {
     Ok(())
 }
 
-/// As `fizeau watch` does: pages once a second, and what they come to as often.
+/// As `fizeau watch` does: pages once a second, and what they come to as often. Of replicas of one model, and of pages none of which
+/// names a series as another does.
 fn watch() -> Result<()> {
     let server = PageServer::start()?;
+    watch_fleet("names alike", |number| server.url(number))?;
+    watch_fleet("names each page's own", |number| server.url_of_own_names(number))
+}
+
+fn watch_fleet(names: &str, url: impl Fn(usize) -> String) -> Result<()> {
     let device = Device::named("h100-sxm")?.clone();
     let model = KnownModel::named("llama-3.1-8b")?.model()?;
     let system = System::new(model, device, Deployment::SINGLE)?;
     let clock = MonotonicClock::new();
     let since = Since::now();
     let mut watch = FleetWatch::new(FleetSettings::new("llama-3.1-8b", system));
+    let settings = PageSettings::default().assessed_only();
     for number in 0..FLEET {
-        let url = server.url(number);
-        watch.add(&url, PageSource::new(&url, PageSettings::default().totals_only()), clock)?;
+        let url = url(number);
+        watch.add(&url, PageSource::new(&url, settings.clone()), clock)?;
     }
     watch.ask_now(Duration::from_secs(30));
     let own = Since::now();
@@ -110,14 +117,13 @@ fn watch() -> Result<()> {
         std::thread::sleep(Duration::from_secs(1));
         telling = watch.report(clock.now()).telling();
     }
-    let wall = begun.elapsed().as_secs_f64();
-    let pages = processor_time("telemetry")?.saturating_sub(before).as_secs_f64();
-    let figures = own.spent().processor.unwrap_or_default().as_secs_f64();
-    let megabytes = since.spent().memory.map_or(f64::NAN, |bytes| bytes as f64 / 1e6);
+    let share = |time: Duration| time.as_secs_f64() / begun.elapsed().as_secs_f64() * 100.0;
+    let pages = share(processor_time("telemetry")?.saturating_sub(before));
+    let figures = share(own.spent().processor.unwrap_or_default());
+    let megabytes = since.spent().resident.map_or(f64::NAN, |bytes| bytes as f64 / 1e6);
     println!(
-        "{FLEET} pages a second ({telling} tell): {:.1} % of a core for pages, {:.1} % for figures; {megabytes:.0} MB",
-        pages / wall * 100.0,
-        figures / wall * 100.0,
+        "{FLEET} pages a second, {names} ({telling} tell): {pages:.1} % of a core for pages and {figures:.1} % for figures, {:.1} % together; {megabytes:.0} MB with the program",
+        pages + figures,
     );
     Ok(())
 }

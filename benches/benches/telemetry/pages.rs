@@ -7,6 +7,9 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
 
+/// How the path of a page begins whose names are its own.
+const OWN_NAMES: &str = "own-names-";
+
 /// With this word the bench is the server.
 pub(crate) const SERVE: &str = "serve-pages";
 
@@ -15,7 +18,7 @@ const PAGE: &str = include_str!("../../../fixtures/telemetry/vllm-1.txt");
 /// As many ranks more as make a page of some 86 kB.
 const RANKS: u32 = 26;
 
-/// The page when it is asked for the `asked`-th time: counters that count.
+/// The page when it is asked for the `asked`-th time: counters, counts and sums have grown, and gauges are elsewhere.
 pub(crate) fn page(asked: u64) -> String {
     let mut page = String::new();
     for line in PAGE.lines() {
@@ -23,20 +26,29 @@ pub(crate) fn page(asked: u64) -> String {
         let ranks = if of_ranks { 2..RANKS } else { 0..0 };
         let lines = ranks.map(|rank| line.replace("engine=\"0\"", &format!("engine=\"{rank}\"")));
         for line in std::iter::once(line.to_owned()).chain(lines) {
-            match line
-                .rsplit_once(' ')
-                .and_then(|(name, value)| Some((name, value.parse::<u64>().ok()?)))
-            {
-                Some((name, value))
-                    if line.contains("_tokens_total") || line.contains("_count") =>
-                {
-                    let _ = writeln!(page, "{name} {}", value + 40 * asked);
+            match line.rsplit_once(' ').and_then(|(name, of)| Some((name, of.parse().ok()?))) {
+                Some((name, value)) if !name.starts_with('#') => {
+                    let _ = writeln!(page, "{name} {:?}", moved(name, value, asked));
                 }
                 _ => page += &format!("{line}\n"),
             }
         }
     }
     page
+}
+
+/// What `value` has become when the page is asked for the `asked`-th time.
+fn moved(series: &str, value: f64, asked: u64) -> f64 {
+    let metric = series.split('{').next().unwrap_or_default();
+    let is_counter = ["_total", "_count", "_bucket"].iter().any(|end| metric.ends_with(end));
+    let times = asked as f64;
+    match metric {
+        "vllm:num_requests_running" => value + (asked % 7) as f64,
+        "vllm:kv_cache_usage_perc" => (asked % 97) as f64 / 97.0,
+        _ if is_counter => 40.0_f64.mul_add(times, value),
+        _ if metric.ends_with("_sum") => 0.9137_f64.mul_add(times, value),
+        _ => value,
+    }
 }
 
 /// A process that serves pages.
@@ -56,9 +68,14 @@ impl PageServer {
         Ok(Self { process, address: address.trim().to_owned() })
     }
 
-    /// The address of page `number`, each of which is a server's own.
+    /// The address of page `number`, each of which is a server's own. All name their series alike, as replicas of one model do.
     pub(crate) fn url(&self, number: usize) -> String {
         format!("http://{}/{number}/metrics", self.address)
+    }
+
+    /// The same of a page on which each series has a name that no other page has.
+    pub(crate) fn url_of_own_names(&self, number: usize) -> String {
+        format!("http://{}/{OWN_NAMES}{number}/metrics", self.address)
     }
 }
 
@@ -86,7 +103,12 @@ fn answer(mut stream: TcpStream) {
     let mut asked = 0;
     while stream.read(&mut request).is_ok_and(|length| length > 0) {
         asked += 1;
-        let page = page(asked);
+        let mut page = page(asked);
+        let path = request.split(|byte| *byte == b'/').nth(1).unwrap_or_default();
+        if let Some(own) = path.strip_prefix(OWN_NAMES.as_bytes()) {
+            let model = format!("\"tiny-{}\"", String::from_utf8_lossy(own));
+            page = page.replace("\"tiny\"", &model);
+        }
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: text/plain; version=0.0.4\r\ncontent-length: {}\r\n\r\n",
             page.len()

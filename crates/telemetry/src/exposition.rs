@@ -10,10 +10,12 @@ mod limits;
 mod line;
 mod page;
 mod parser;
+mod samples;
 
 #[cfg(feature = "http")]
-pub(crate) use book::SeriesBook;
+pub(crate) use book::{SeriesBook, SharedLayouts};
 pub use labels::{Labels, SeriesName};
 pub use limits::PageLimits;
 pub use page::{MetricKind, Page, PageEnd, PageError, PageForm, PageNotes, Sample};
 pub use parser::PageParser;
+pub use samples::PageSamples;

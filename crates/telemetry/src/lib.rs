@@ -76,7 +76,7 @@ pub use device::{
 };
 pub use exposition::{
     Labels, MetricKind, Page, PageEnd, PageError, PageForm, PageLimits, PageNotes, PageParser,
-    Sample, SeriesName,
+    PageSamples, Sample, SeriesName,
 };
 pub use figure::Reported;
 pub use fleet::{

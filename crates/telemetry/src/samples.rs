@@ -2,8 +2,12 @@
 
 mod combine;
 mod history;
+mod packed;
+mod series;
 mod track;
 
 pub use combine::Combine;
 pub use history::{Fetch, FetchFailure, History, HistoryLine};
+pub(crate) use series::Series;
 pub use track::Point;
+pub(crate) use track::Said;

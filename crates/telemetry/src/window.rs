@@ -7,6 +7,7 @@ mod histogram;
 use fizeau_core::{Nanos, Stamp};
 
 pub use counter::CounterOver;
+pub(crate) use counter::EdgePages;
 pub use gauge::GaugeOver;
 pub use histogram::{Bucket, HistogramOver, Holding};
 

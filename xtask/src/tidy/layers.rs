@@ -113,6 +113,7 @@ const LAYERS: [Layer; 18] = [
         ours: &["fizeau-roofline", "fizeau-core"],
         // Both that reach another machine are behind features.
         external: &[
+            "memchr",
             "nvml-wrapper",
             "rmp-serde",
             "schemars",

@@ -1,5 +1,8 @@
 //! The array of TensorRT-LLM: what it tells of each iteration since it was last asked.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::labels::{Labels, SeriesName};
@@ -13,32 +16,37 @@ pub(super) fn iterations(bytes: &[u8], page: &mut Page, most: usize) -> Result<(
     if !all.iter().all(Value::is_object) {
         return Err(foreign());
     }
-    keep(page, "trtllm.iterations", all.len() as f64);
+    let mut found = Numbers::from([("trtllm.iterations".into(), all.len() as f64)]);
     if let Some(last) = all.last() {
-        flatten(page, "trtllm", last, most);
+        page.notes.beyond_limit += flatten(&mut found, "trtllm", last, most);
     }
+    let named = |(path, value): (Arc<str>, f64)| {
+        (SeriesName::new(path, Labels::default()), Sample { value, told_at_unix_ms: None })
+    };
+    page.kinds.extend(found.keys().map(|path| (Arc::clone(path), MetricKind::Gauge)));
+    page.samples = found.into_iter().map(named).collect();
     Ok(())
 }
 
-fn flatten(page: &mut Page, path: &str, value: &Value, most: usize) {
+/// Numbers by the way to them.
+type Numbers = BTreeMap<Arc<str>, f64>;
+
+/// Takes at most so many numbers; how many there are beyond.
+fn flatten(found: &mut Numbers, path: &str, value: &Value, most: usize) -> u64 {
     match value {
         Value::Object(fields) => {
-            for (name, value) in fields {
-                flatten(page, &format!("{path}.{name}"), value, most);
-            }
+            let below = |(name, value): (&String, &Value)| {
+                flatten(found, &format!("{path}.{name}"), value, most)
+            };
+            fields.iter().map(below).sum()
         }
-        Value::Number(number) if page.samples.len() < most => {
-            keep(page, path, number.as_f64().unwrap_or(f64::NAN));
+        Value::Number(number) if found.len() < most => {
+            found.insert(path.into(), number.as_f64().unwrap_or(f64::NAN));
+            0
         }
-        Value::Number(_) => page.notes.beyond_limit += 1,
-        _ => {}
+        Value::Number(_) => 1,
+        _ => 0,
     }
-}
-
-fn keep(page: &mut Page, path: &str, value: f64) {
-    let name = SeriesName::new(path, Labels::default());
-    page.kinds.insert(name.metric.clone(), MetricKind::Gauge);
-    page.samples.insert(name, Sample { value, told_at_unix_ms: None });
 }
 
 /// How `bytes` begin: one line of at most 80 characters.

@@ -33,32 +33,37 @@ pub(super) enum Exemplar {
 /// What `line` says; none if it cannot be read, or has more labels than `most_labels`. Of a metric that is not wanted nothing is read,
 /// and of a series that `book` recalls the value alone.
 pub(super) fn read<'a>(
-    line: &'a str,
+    line: &'a [u8],
     form: PageForm,
     most_labels: usize,
     book: &mut OpenBook,
     wanted: fn(&str) -> bool,
 ) -> Option<Line<'a>> {
-    let line = line.trim_matches(BLANK);
+    if let Some(rest) = book.recall(line) {
+        return recalled(rest, form);
+    }
+    if book.is_foreign_too(line) {
+        return Some(Line::Nothing);
+    }
+    let line = str::from_utf8(line).ok()?.trim_matches(BLANK);
     if let Some(comment) = line.strip_prefix('#') {
         return Some(comment_of(comment));
     }
-    if line.is_empty() {
+    if line.is_empty() || book.recall(line.as_bytes()).is_none() && is_foreign(line, book, wanted) {
         return Some(Line::Nothing);
     }
-    let recalled = match book.recall(line) {
-        Some(rest) => Some(rest),
-        None if is_foreign(line, book, wanted) => return Some(Line::Nothing),
-        None => book.recall_ahead(line),
-    };
-    if let Some(rest) = recalled {
-        let (sample, exemplar) = value(rest, form)?;
-        return Some(Line::Recalled(sample, exemplar));
+    if let Some(rest) = book.recall_ahead(line.as_bytes()) {
+        return recalled(rest, form);
     }
     let (name, rest) = series(line, most_labels, book)?;
     let text = line.get(..line.len() - rest.len())?;
     let (sample, exemplar) = value(rest, form)?;
     Some(Line::Value(text, name, sample, exemplar))
+}
+
+fn recalled<'a>(rest: &[u8], form: PageForm) -> Option<Line<'a>> {
+    let (sample, exemplar) = value(str::from_utf8(rest).ok()?, form)?;
+    Some(Line::Recalled(sample, exemplar))
 }
 
 /// Whether a line begins with the name of a metric that is not wanted.
@@ -185,7 +190,7 @@ mod tests {
     use super::*;
 
     fn value(line: &str) -> Option<(String, f64, Option<i64>, Exemplar)> {
-        match read(line, PageForm::Text, 4, &mut OpenBook::default(), |_| true)? {
+        match read(line.as_bytes(), PageForm::Text, 4, &mut OpenBook::default(), |_| true)? {
             Line::Value(_, name, sample, exemplar) => {
                 Some((name.to_string(), sample.value, sample.told_at_unix_ms, exemplar))
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::labels::{Labels, SeriesName};
+use super::samples::PageSamples;
 
 /// What a page declares a metric to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,7 +111,7 @@ pub struct Page {
     /// What metrics are declared to be, by the name in the declaration.
     pub kinds: BTreeMap<Arc<str>, MetricKind>,
     /// All series.
-    pub samples: BTreeMap<SeriesName, Sample>,
+    pub samples: PageSamples,
     /// What is odd.
     pub notes: PageNotes,
 }

@@ -3,6 +3,8 @@
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use memchr::memchr;
+
 use super::book::{OpenBook, SeriesBook};
 use super::json;
 use super::limits::PageLimits;
@@ -107,9 +109,15 @@ impl PageParser {
             self.line.extend_from_slice(rest);
             return Ok(());
         }
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            self.keep(rest.get(..end).unwrap_or_default());
-            self.end_line();
+        while let Some(end) = memchr(b'\n', rest) {
+            let line = rest.get(..end).unwrap_or_default();
+            let is_all_here = self.line.is_empty() && self.line_is == Kept::AsLine;
+            if is_all_here && end <= self.limits.line {
+                self.take_line(line, Kept::AsLine);
+            } else {
+                self.keep(line);
+                self.end_line();
+            }
             rest = rest.get(end + 1..).unwrap_or_default();
         }
         self.keep(rest);
@@ -173,48 +181,49 @@ impl PageParser {
             self.page.notes.end = PageEnd::CutShort;
             if self.book.is_empty() && !self.line.starts_with(b"#") {
                 // Nothing else is there to say what it is.
-                self.unreadable();
+                let line = std::mem::take(&mut self.line);
+                self.unreadable(&line);
             }
         }
     }
 
+    /// The line under way has come to its end.
     fn end_line(&mut self) {
-        let bytes = std::mem::take(&mut self.line);
+        let mut line = std::mem::take(&mut self.line);
         let kept = std::mem::replace(&mut self.line_is, Kept::AsLine);
-        if !self.ended {
-            self.line = bytes;
-            let text = str::from_utf8(&self.line).ok().filter(|_| kept == Kept::AsLine);
-            let (form, labels) = (self.page.form, self.limits.labels);
-            let is_full = self.book.len() >= self.limits.series;
-            let book = &mut self.book;
-            let read = text.and_then(|text| line::read(text, form, labels, book, self.wanted));
-            match read {
-                Some(Line::Nothing) => {}
-                Some(Line::End) => self.ended = true,
-                Some(Line::Kind(name, kind)) => {
-                    let name = name.into();
-                    self.declared(name, kind);
-                }
-                Some(Line::Recalled(..) | Line::Value(..)) if is_full => {
-                    self.page.notes.beyond_limit += 1;
-                }
-                Some(Line::Recalled(sample, exemplar)) => {
-                    self.page.notes.exemplars += u64::from(exemplar == Exemplar::Given);
-                    book.take_recalled(sample);
-                }
-                Some(Line::Value(text, name, sample, exemplar)) => {
-                    self.page.notes.exemplars += u64::from(exemplar == Exemplar::Given);
-                    book.take(text, name, sample);
-                }
-                None => self.unreadable(),
-            }
-            self.line.clear();
-        } else if bytes.trim_ascii().is_empty() {
+        self.take_line(&line, kept);
+        line.clear();
+        self.line = line;
+    }
+
+    fn take_line(&mut self, bytes: &[u8], kept: Kept) {
+        if self.ended {
             // Blank lines behind the end do no harm.
-        } else {
-            self.line = bytes;
-            self.unreadable();
-            self.line.clear();
+            if !bytes.trim_ascii().is_empty() {
+                self.unreadable(bytes);
+            }
+            return;
+        }
+        let (form, labels) = (self.page.form, self.limits.labels);
+        let is_full = self.book.len() >= self.limits.series;
+        let book = &mut self.book;
+        let whole = Some(bytes).filter(|_| kept == Kept::AsLine);
+        match whole.and_then(|bytes| line::read(bytes, form, labels, book, self.wanted)) {
+            Some(Line::Nothing) => {}
+            Some(Line::End) => self.ended = true,
+            Some(Line::Kind(name, kind)) => self.declared(name.into(), kind),
+            Some(Line::Recalled(..) | Line::Value(..)) if is_full => {
+                self.page.notes.beyond_limit += 1;
+            }
+            Some(Line::Recalled(sample, exemplar)) => {
+                self.page.notes.exemplars += u64::from(exemplar == Exemplar::Given);
+                book.take_recalled(sample);
+            }
+            Some(Line::Value(text, name, sample, exemplar)) => {
+                self.page.notes.exemplars += u64::from(exemplar == Exemplar::Given);
+                book.take(text, name, sample);
+            }
+            None => self.unreadable(bytes),
         }
     }
 
@@ -231,10 +240,10 @@ impl PageParser {
         }
     }
 
-    fn unreadable(&mut self) {
+    fn unreadable(&mut self, line: &[u8]) {
         let notes = &mut self.page.notes;
         notes.unreadable_lines += 1;
-        let line = || json::start_of(&self.line);
+        let line = || json::start_of(line);
         notes.first_unreadable.get_or_insert_with(line);
         self.start.get_or_insert_with(line);
     }

@@ -7,18 +7,19 @@ use fizeau_core::Nanos;
 
 use super::address::{below, shown};
 use super::error::{FetchError, FetchErrorKind};
-use crate::exposition::{Page, PageForm, PageLimits, PageParser, SeriesBook};
+use crate::exposition::{Page, PageForm, PageLimits, PageParser, SeriesBook, SharedLayouts};
 use crate::secret::Secret;
 use crate::source::Source;
-use crate::vocabulary::meaning_of;
+use crate::vocabulary::{Entry, meaning_of};
 
-/// How pages are asked for.
+/// How pages are asked for. Sources that have clones of the same settings hold the names of their series once, where these are the same.
 #[derive(Debug, Clone)]
 pub struct PageSettings {
     limits: PageLimits,
     patience: Nanos,
     headers: Vec<(String, Secret)>,
     wanted: fn(&str) -> bool,
+    layouts: SharedLayouts,
 }
 
 impl Default for PageSettings {
@@ -29,6 +30,7 @@ impl Default for PageSettings {
             patience: Nanos::from_secs(10),
             headers: Vec::new(),
             wanted: |_| true,
+            layouts: SharedLayouts::default(),
         }
     }
 }
@@ -62,10 +64,14 @@ impl PageSettings {
         self
     }
 
-    /// Of those the ones that means and rates come from: of a histogram its count and sum, no buckets, which are most of a page.
+    /// Of those the ones that a [`ServingAssessment`](crate::ServingAssessment) and what devices draw come from; of a histogram its count
+    /// and sum, no buckets, which are most of a page.
     #[must_use]
-    pub fn totals_only(mut self) -> Self {
-        self.wanted = |metric| !metric.ends_with("_bucket") && is_known(metric);
+    pub fn assessed_only(mut self) -> Self {
+        self.wanted = |metric| {
+            let is_assessed = |entry: &Entry| entry.meaning.is_assessed();
+            !metric.ends_with("_bucket") && meaning_of(metric).is_some_and(is_assessed)
+        };
         self
     }
 
@@ -105,6 +111,8 @@ impl PageSource {
             .max_redirects(0)
             .max_idle_connections_per_host(1)
             .max_idle_age(Duration::from_secs(4))
+            .input_buffer_size(PIECE)
+            .output_buffer_size(REQUEST)
             .user_agent("fizeau")
             .build()
             .new_agent();
@@ -112,8 +120,8 @@ impl PageSource {
             agent,
             shown: shown(&url),
             url: Secret::new(url),
+            book: SeriesBook::sharing(settings.layouts.clone()),
             settings,
-            book: SeriesBook::default(),
         }
     }
 
@@ -153,8 +161,9 @@ impl PageSource {
     }
 
     fn read(&mut self, form: PageForm, body: &mut impl Read) -> Result<Page, FetchErrorKind> {
-        let PageSettings { limits, wanted, .. } = self.settings;
-        let book = std::mem::take(&mut self.book);
+        let PageSettings { limits, wanted, ref layouts, .. } = self.settings;
+        let next = SeriesBook::sharing(layouts.clone());
+        let book = std::mem::replace(&mut self.book, next);
         let mut parser = PageParser::new(form, limits).wanting(wanted).after(book);
         let mut piece = vec![0; PIECE];
         loop {
@@ -206,4 +215,6 @@ fn is_known(metric: &str) -> bool {
 /// Text first: all give it, and OpenMetrics adds exemplars that nobody here wants.
 const ACCEPT: &str =
     "text/plain;version=0.0.4, application/openmetrics-text;version=1.0.0;q=0.5, */*;q=0.1";
+/// A fleet has a hundred sources and more, and holds a piece of each page.
 const PIECE: usize = 16 << 10;
+const REQUEST: usize = 4 << 10;

@@ -1,8 +1,7 @@
 //! Several series as one.
 
-use std::collections::BTreeMap;
-
 use super::history::History;
+use super::series::Series;
 use super::track::Point;
 use crate::exposition::SeriesName;
 
@@ -23,11 +22,17 @@ impl Combine {
     /// several says what the others do.
     #[must_use]
     pub fn points(self, history: &History, series: &[(&SeriesName, f64)]) -> Vec<Point> {
-        let mut pages: BTreeMap<usize, (Point, f64)> = BTreeMap::new();
-        for (name, weight) in series {
-            for (page, point) in history.points(name).enumerate() {
-                let (together, weights) =
-                    pages.entry(page).or_insert((Point { value: None, ..point }, 0.0));
+        self.of(series.iter().filter_map(|(name, weight)| Some((history.one(name)?, *weight))))
+    }
+
+    /// The same of series of one history.
+    pub(crate) fn of<'a>(self, series: impl IntoIterator<Item = (Series<'a>, f64)>) -> Vec<Point> {
+        let mut pages: Vec<(Point, f64)> = Vec::new();
+        for (series, weight) in series {
+            if pages.is_empty() {
+                pages.extend(series.points().map(|point| (Point { value: None, ..point }, 0.0)));
+            }
+            for ((together, weights), point) in pages.iter_mut().zip(series.points()) {
                 let Some(value) = point.value else { continue };
                 let so_far = together.value;
                 *weights += weight;
@@ -45,6 +50,6 @@ impl Combine {
             }
             _ => point,
         };
-        pages.into_values().map(finish).collect()
+        pages.into_iter().map(finish).collect()
     }
 }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use fizeau_core::Stamp;
 
+use super::series::Series;
 use super::track::{Point, Said, Track};
-use crate::exposition::{Labels, MetricKind, Page, PageEnd, PageNotes, SeriesName};
+use crate::exposition::{MetricKind, Page, PageEnd, PageNotes, SeriesName};
 
 pub use lines::HistoryLine;
 
@@ -58,7 +59,10 @@ const NAMES_KEPT: usize = 64 << 20;
 pub struct History {
     fetches: VecDeque<Fetch>,
     first_page: u64,
-    tracks: BTreeMap<SeriesName, Track>,
+    /// In order; the page's own, where a page has just these.
+    names: Arc<Vec<SeriesName>>,
+    /// Of each name.
+    tracks: Vec<Track>,
     /// Series of pages that are forgotten, as far as they are known still.
     forgotten: BTreeSet<SeriesName>,
     has_lost_names: bool,
@@ -93,34 +97,38 @@ impl History {
         }
         let number = self.first_page + self.fetches.len() as u64;
         self.fetches.push_back(fetch);
-        // Both are in order of names, and most are on both.
-        let mut known = self.tracks.iter_mut().peekable();
+        let is_cut = page.notes.end == PageEnd::CutShort;
+        let missing = if is_cut { Said::UNCLEAR } else { Said::NOTHING };
+        let mut last: Option<(&Arc<str>, bool)> = None;
         let mut new = Vec::new();
-        let mut last: Option<(&str, bool)> = None;
-        for (name, sample) in &page.samples {
-            let is_as_before = last.filter(|(metric, _)| *metric == &*name.metric);
-            let is_one = is_as_before.map_or_else(|| is_wanted(&name.metric), |(_, is)| is);
-            last = Some((&name.metric, is_one));
-            if !is_one {
+        // Whether there is a track of another series than those of the page.
+        let mut is_page = true;
+        let mut known = self.names.iter().zip(&mut self.tracks).peekable();
+        for (name, sample) in page.samples.iter() {
+            if !name_is_wanted(name, &mut last, &is_wanted) {
+                is_page = false;
                 continue;
             }
             self.not_numbers += u64::from(!sample.value.is_finite());
-            while known.next_if(|(known, _)| *known < name).is_some() {}
+            // Both are in order of names, and most are on both.
+            while let Some((_, track)) = known.next_if(|(known, _)| *known < name) {
+                track.note(number, missing);
+                is_page = false;
+            }
             match known.next_if(|(known, _)| *known == name) {
-                Some((_, track)) => track.see(number, sample.value),
-                None => new.push((name, sample.value)),
+                Some((_, track)) => track.note(number, Said::number(sample.value)),
+                None => new.push((name, Said::number(sample.value))),
             }
         }
-        for (name, value) in new {
-            match self.new_track(name, number) {
-                Some(track) => track.see(number, value),
-                None => self.left_out += 1,
-            }
-        }
-        let is_cut = page.notes.end == PageEnd::CutShort;
-        let missing = if is_cut { Said::UNCLEAR } else { Said::NOTHING };
-        for track in self.tracks.values_mut().filter(|track| track.seen_on != number) {
+        for (_, track) in known {
             track.note(number, missing);
+            is_page = false;
+        }
+        if !new.is_empty() {
+            is_page &= self.add(new, number);
+        }
+        if is_page {
+            self.names = Arc::clone(page.samples.names());
         }
         for (metric, kind) in page.kinds.iter().filter(|(metric, _)| is_wanted(metric)) {
             self.kinds.entry(metric.clone()).or_insert(*kind);
@@ -130,38 +138,72 @@ impl History {
         self.first_notes.get_or_insert_with(|| page.notes.clone());
     }
 
+    /// Takes series that were on no page before, in order of names, with what page `number` says of them. Whether there was room for all.
+    fn add(&mut self, new: Vec<(&SeriesName, Said)>, number: u64) -> bool {
+        let count = new.len();
+        let mut added: Vec<(SeriesName, Track)> = Vec::with_capacity(count);
+        for (name, said) in new {
+            match self.new_track(name, number, said, &added) {
+                Some(track) => added.push((name.clone(), track)),
+                None => self.left_out += 1,
+            }
+        }
+        let is_all = added.len() == count;
+        let tracks = std::mem::take(&mut self.tracks);
+        let mut before = self.names.iter().cloned().zip(tracks).peekable();
+        let mut both = Vec::with_capacity(self.names.len() + added.len());
+        for (name, track) in added {
+            while let Some(earlier) = before.next_if(|(known, _)| *known < name) {
+                both.push(earlier);
+            }
+            both.push((name, track));
+        }
+        both.extend(before);
+        let (names, tracks) = both.into_iter().unzip();
+        (self.names, self.tracks) = (Arc::new(names), tracks);
+        is_all
+    }
+
     /// A series that was on no page before, and so it says of the pages since the first: there was none, unless the last page stopped
-    /// half way or those that had it are forgotten. None where there is no room for another.
-    fn new_track(&mut self, name: &SeriesName, number: u64) -> Option<&mut Track> {
+    /// half way or those that had it are forgotten. None where there is no room for another beside those just `added`.
+    fn new_track(
+        &mut self,
+        name: &SeriesName,
+        number: u64,
+        said: Said,
+        added: &[(SeriesName, Track)],
+    ) -> Option<Track> {
         let was_there = match self.forgotten.remove(name) {
             true => true,
-            false if self.has_room(name.length()) => {
+            false if self.has_room(name.length(), added) => {
                 self.name_bytes += name.length();
                 self.has_lost_names
             }
             false => return None,
         };
-        let track = self.tracks.entry(name.clone()).or_default();
-        if number > self.first_page {
-            let is_unclear = was_there || self.last_is_cut;
-            track.note(self.first_page, if is_unclear { Said::UNCLEAR } else { Said::NOTHING });
+        if number == self.first_page {
+            return Some(Track::new(number, said));
         }
+        let is_unclear = was_there || self.last_is_cut;
+        let before = if is_unclear { Said::UNCLEAR } else { Said::NOTHING };
+        let mut track = Track::new(self.first_page, before);
+        track.note(number, said);
         Some(track)
     }
 
     /// Whether there is room for another name of that length, which names of forgotten pages make way for.
-    fn has_room(&mut self, length: usize) -> bool {
+    fn has_room(&mut self, length: usize, added: &[(SeriesName, Track)]) -> bool {
         let is_full = |names: usize, bytes: usize| {
             names >= SERIES_KEPT || bytes.saturating_add(length) > NAMES_KEPT
         };
-        if is_full(self.tracks.len() + self.forgotten.len(), self.name_bytes)
-            && !self.forgotten.is_empty()
-        {
+        let count = self.tracks.len() + added.len();
+        if is_full(count + self.forgotten.len(), self.name_bytes) && !self.forgotten.is_empty() {
             self.has_lost_names = true;
             self.forgotten.clear();
-            self.name_bytes = self.tracks.keys().map(SeriesName::length).sum();
+            let names = self.names.iter().chain(added.iter().map(|(name, _)| name));
+            self.name_bytes = names.map(SeriesName::length).sum();
         }
-        !is_full(self.tracks.len(), self.name_bytes)
+        !is_full(count, self.name_bytes)
     }
 
     /// Takes note of a page that did not come.
@@ -175,31 +217,57 @@ impl History {
     }
 
     /// When the pages came, in order.
-    pub fn fetches(&self) -> impl ExactSizeIterator<Item = Fetch> + DoubleEndedIterator {
+    pub fn fetches(&self) -> impl ExactSizeIterator<Item = Fetch> + DoubleEndedIterator + Clone {
         self.fetches.iter().copied()
+    }
+
+    pub(super) const fn first_page(&self) -> u64 {
+        self.first_page
+    }
+
+    pub(super) fn fetched(&self) -> impl Iterator<Item = &Fetch> {
+        self.fetches.iter()
     }
 
     /// The series that any page has or had.
     pub fn series(&self) -> impl Iterator<Item = &SeriesName> {
-        self.tracks.keys()
+        self.names.iter()
     }
 
     /// The series of `metric`, by its name as it stands on the page.
     pub fn series_of<'a>(&'a self, metric: &str) -> impl Iterator<Item = &'a SeriesName> + use<'a> {
-        let from = SeriesName::new(metric, Labels::default());
-        let metric = from.metric.clone();
-        self.tracks
-            .range(from..)
-            .map(|(name, _)| name)
-            .take_while(move |name| name.metric == metric)
+        self.all_of(metric).map(|series| series.name)
+    }
+
+    /// The same with what pages say of them.
+    pub(crate) fn all_of<'a>(&'a self, metric: &str) -> impl Iterator<Item = Series<'a>> + use<'a> {
+        let from = self.names.partition_point(|name| *name.metric < *metric);
+        let behind = self.names.get(from..).unwrap_or_default();
+        let count = behind.partition_point(|name| *name.metric == *metric);
+        let tracks = self.tracks.get(from..).unwrap_or_default();
+        let of_metric = behind.iter().zip(tracks).take(count);
+        of_metric.map(|(name, track)| Series { name, track, history: self })
+    }
+
+    /// That series; none that no page has.
+    pub(crate) fn one(&self, name: &SeriesName) -> Option<Series<'_>> {
+        let at = self.names.binary_search(name).ok()?;
+        let (name, track) = self.names.get(at).zip(self.tracks.get(at))?;
+        Some(Series { name, track, history: self })
     }
 
     /// The names of metrics, each once, in order.
     #[must_use]
     pub fn metrics(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self.tracks.keys().map(|name| &*name.metric).collect();
+        let mut names: Vec<&Arc<str>> = Vec::new();
+        for name in &*self.names {
+            // Series of a metric share its name, for the most part.
+            if names.last().is_none_or(|last| !Arc::ptr_eq(last, &name.metric)) {
+                names.push(&name.metric);
+            }
+        }
         names.dedup();
-        names
+        names.into_iter().map(|name| &**name).collect()
     }
 
     /// What `metric` is declared to be, by its name as it stands on the page or in its declaration.
@@ -213,8 +281,7 @@ impl History {
 
     /// One series, a point a page.
     pub fn points<'a>(&'a self, name: &SeriesName) -> impl Iterator<Item = Point> + 'a {
-        let track = self.tracks.get(name);
-        track.into_iter().flat_map(|track| track.points(self.first_page, self.fetches.iter()))
+        self.one(name).into_iter().flat_map(Series::points)
     }
 
     /// Pages that did not come: the first 65,536.
@@ -275,14 +342,32 @@ impl History {
     }
 
     fn forget_tracks(&mut self) {
-        let (first, forgotten) = (self.first_page, &mut self.forgotten);
-        self.tracks.retain(|name, track| {
+        let first = self.first_page;
+        let mut is_any_gone = false;
+        for track in &mut self.tracks {
             track.forget_before(first);
-            let is_gone = track.is_gone(first);
-            if is_gone {
-                forgotten.insert(name.clone());
-            }
-            !is_gone
-        });
+            is_any_gone |= track.is_gone(first);
+        }
+        if !is_any_gone {
+            return;
+        }
+        let tracks = std::mem::take(&mut self.tracks);
+        let both = self.names.iter().cloned().zip(tracks);
+        let (gone, kept): (Vec<_>, Vec<_>) = both.partition(|(_, track)| track.is_gone(first));
+        self.forgotten.extend(gone.into_iter().map(|(name, _)| name));
+        let (names, tracks) = kept.into_iter().unzip();
+        (self.names, self.tracks) = (Arc::new(names), tracks);
     }
+}
+
+/// Whether `name` is of a metric that `is_wanted`, which is asked once for all series in a row of a metric.
+fn name_is_wanted<'a>(
+    name: &'a SeriesName,
+    last: &mut Option<(&'a Arc<str>, bool)>,
+    is_wanted: impl Fn(&str) -> bool,
+) -> bool {
+    let is_as_before = last.filter(|(metric, _)| *metric == &name.metric);
+    let is_one = is_as_before.map_or_else(|| is_wanted(&name.metric), |(_, is)| is);
+    *last = Some((&name.metric, is_one));
+    is_one
 }

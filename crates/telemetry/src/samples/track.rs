@@ -3,6 +3,7 @@
 use fizeau_core::{Nanos, Stamp};
 
 use super::history::Fetch;
+use super::packed;
 
 /// What a series was on one page.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,9 +25,9 @@ impl Point {
     }
 }
 
-/// What a page says of one series: eight bytes, since a fleet has a hundred thousand series and keeps a minute of each.
+/// What a page says of one series.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said(f64);
+pub(crate) struct Said(f64);
 
 impl Said {
     /// No such series.
@@ -39,12 +40,12 @@ impl Said {
         if value.is_finite() { Self(value) } else { Self::UNCLEAR }
     }
 
-    pub(super) fn value(self) -> Option<f64> {
+    pub(crate) fn value(self) -> Option<f64> {
         self.0.is_finite().then_some(self.0)
     }
 
     /// As [`Point`] has it.
-    pub(super) const fn is_unclear(self) -> bool {
+    pub(crate) const fn is_unclear(self) -> bool {
         self.0.is_nan()
     }
 
@@ -53,35 +54,48 @@ impl Said {
     }
 }
 
-/// The changes of one series: a value that stays takes no memory.
-#[derive(Debug, Clone, Default)]
+/// The changes of one series: a value that stays takes no memory, and a step of a counter two or three bytes, since a fleet has tens of
+/// thousands of series and keeps half a minute of each.
+#[derive(Debug, Clone)]
 pub(super) struct Track {
-    changes: Vec<(u64, Said)>,
-    /// The last page that had it.
-    pub(super) seen_on: u64,
+    /// The oldest change that is kept.
+    first: (u64, Said),
+    /// Those after it, each as [`packed`] writes it.
+    packed: Vec<u8>,
+    last: (u64, Said),
 }
 
 impl Track {
-    /// Notes that page number `page` has that value, which may be no number.
-    pub(super) fn see(&mut self, page: u64, value: f64) {
-        self.note(page, Said::number(value));
-        self.seen_on = page;
+    /// A series of which page number `page` is the first that says anything.
+    pub(super) const fn new(page: u64, said: Said) -> Self {
+        Self { first: (page, said), packed: Vec::new(), last: (page, said) }
     }
 
     /// Notes what page number `page` has.
     pub(super) fn note(&mut self, page: u64, said: Said) {
-        if self.changes.last().is_none_or(|(_, last)| !last.is_as(said)) {
-            self.changes.push((page, said));
+        if !self.last.1.is_as(said) {
+            packed::push(&mut self.packed, page.saturating_sub(self.last.0), self.last.1.0, said.0);
+            self.last = (page, said);
         }
+    }
+
+    /// The pages on which what is said of it changed, and to what.
+    pub(super) fn steps(&self) -> impl Iterator<Item = (u64, Said)> {
+        let (mut at, mut rest) = (self.first, self.packed.as_slice());
+        std::iter::once(at).chain(std::iter::from_fn(move || {
+            let (pages, value, behind) = packed::first(rest, at.1.0)?;
+            (at, rest) = ((at.0 + pages, Said(value)), behind);
+            Some(at)
+        }))
     }
 
     /// The pages on which its value changed, with the new one.
     pub(super) fn changes(&self) -> impl Iterator<Item = (u64, Option<f64>)> {
         let mut before = None;
-        self.changes.iter().filter_map(move |(page, said)| {
+        self.steps().filter_map(move |(page, said)| {
             let is_new = said.value().is_some() || before.is_some();
             before = said.value();
-            is_new.then_some((*page, said.value()))
+            is_new.then_some((page, said.value()))
         })
     }
 
@@ -91,11 +105,11 @@ impl Track {
         first: u64,
         fetches: impl Iterator<Item = &'a Fetch> + 'a,
     ) -> impl Iterator<Item = Point> + 'a {
-        let mut changes = self.changes.iter().peekable();
+        let mut steps = self.steps().peekable();
         let mut said = Said::NOTHING;
         (first..).zip(fetches).map(move |(page, fetch)| {
-            while let Some((_, changed)) = changes.next_if(|(at, _)| *at <= page) {
-                said = *changed;
+            while let Some((_, changed)) = steps.next_if(|(at, _)| *at <= page) {
+                said = changed;
             }
             Point { fetch: *fetch, value: said.value(), is_unclear: said.is_unclear() }
         })
@@ -104,18 +118,40 @@ impl Track {
     /// Forgets what was before page `first`, but for the value that it had then. That it had one is not forgotten: if it comes back, it
     /// does not count from zero.
     pub(super) fn forget_before(&mut self, first: u64) {
-        let stale = self.changes.partition_point(|(page, _)| *page <= first).saturating_sub(1);
-        if self.changes.drain(..stale).count() > 0
-            && let Some((_, said)) = self.changes.first_mut()
-            && said.value().is_none()
+        if self.last.0 <= first {
+            // Most series stay as they are for long.
+            self.packed.clear();
+            self.keep_from(self.last);
+            return;
+        }
+        let (mut at, mut stale) = (self.first, 0);
+        while let Some((pages, value, behind)) =
+            packed::first(self.packed.get(stale..).unwrap_or_default(), at.1.0)
+            && at.0 + pages <= first
         {
-            *said = Said::UNCLEAR;
+            at = (at.0 + pages, Said(value));
+            stale = self.packed.len() - behind.len();
+        }
+        self.packed.drain(..stale);
+        self.keep_from(at);
+    }
+
+    /// `at` is the oldest change from now on.
+    fn keep_from(&mut self, at: (u64, Said)) {
+        let is_later = at.0 > self.first.0;
+        let is_last = at.0 == self.last.0;
+        self.first = at;
+        if is_later && at.1.value().is_none() {
+            self.first.1 = Said::UNCLEAR;
+            if is_last {
+                self.last.1 = Said::UNCLEAR;
+            }
         }
     }
 
     /// Whether there is nothing of it from page `first` on.
     pub(super) fn is_gone(&self, first: u64) -> bool {
-        matches!(self.changes.as_slice(), [(page, said)] if *page <= first && said.value().is_none())
+        self.packed.is_empty() && self.first.0 <= first && self.first.1.value().is_none()
     }
 }
 

@@ -52,7 +52,7 @@ impl ServerTimeline {
     #[must_use]
     pub fn of(history: &History, window: Window) -> Self {
         let view = View::new(history, window, Nanos::ZERO);
-        let told = |points: Option<(String, Vec<Point>)>| {
+        let told = |points: Option<(&str, Vec<Point>)>| {
             points.map_or_else(Vec::new, |(_, points)| TimelinePoint::within(&points, window))
         };
         Self {

@@ -8,9 +8,9 @@ use fizeau_core::{Nanos, Tokens};
 use super::{ReportedCounter, ReportedGauge, ReportedHistogram};
 use crate::exposition::SeriesName;
 use crate::figure::Reported;
-use crate::samples::{Combine, Fetch, History, Point};
+use crate::samples::{Combine, Fetch, History, Point, Series};
 use crate::vocabulary::{Entry, Exporter, Meaning, entries};
-use crate::window::{CounterOver, GaugeOver, HistogramOver, Window};
+use crate::window::{CounterOver, EdgePages, GaugeOver, HistogramOver, Window};
 
 /// The label by which engines of one server tell themselves apart: vLLM's data-parallel ranks, SGLang's.
 const ENGINE: [&str; 2] = ["engine", "dp_rank"];
@@ -19,13 +19,19 @@ pub(super) struct View<'a> {
     history: &'a History,
     window: Window,
     hold: Nanos,
+    /// The metrics of the pages, in order.
+    metrics: Vec<&'a str>,
     exporter: Option<Exporter>,
+    /// None where no page came before the window or behind it.
+    edges: Option<EdgePages>,
 }
 
 impl<'a> View<'a> {
     pub(super) fn new(history: &'a History, window: Window, hold: Nanos) -> Self {
-        let exporter = Exporter::of_history(history);
-        Self { history, window, hold, exporter }
+        let metrics = history.metrics();
+        let exporter = Exporter::of_metrics(&metrics);
+        let edges = EdgePages::of(&history.fetches(), window);
+        Self { history, window, hold, metrics, exporter, edges }
     }
 
     pub(super) const fn exporter(&self) -> Option<Exporter> {
@@ -34,40 +40,45 @@ impl<'a> View<'a> {
 
     /// The metric of that meaning that is on the pages, with one of these ends to its name: the page's own program first, then in the
     /// order of the table.
-    fn found(&self, meaning: Meaning, ends: &[&str]) -> Option<(&'static Entry, String)> {
-        let is_there = |name: &String| self.history.series_of(name).next().is_some();
-        let named = |entry: &'static Entry| {
-            let name = ends.iter().map(|end| format!("{}{end}", entry.name)).find(is_there)?;
-            Some((entry, name))
+    fn found(&self, meaning: Meaning, ends: &[&str]) -> Option<(&'static Entry, &'a str)> {
+        let metric = |entry: &Entry, end: &str| {
+            let name = || entry.name.bytes().chain(end.bytes());
+            let at = self.metrics.binary_search_by(|metric| metric.bytes().cmp(name())).ok()?;
+            self.metrics.get(at).copied()
         };
+        let named =
+            |entry: &'static Entry| Some((entry, ends.iter().find_map(|end| metric(entry, end))?));
         let mut all = entries().filter(|entry| entry.meaning == meaning).filter_map(named);
         let first = all.next()?;
-        let own = |found: &(&Entry, String)| Some(found.0.exporter) == self.exporter;
+        let own = |found: &(&Entry, &str)| Some(found.0.exporter) == self.exporter;
         Some(if own(&first) { first } else { all.find(own).unwrap_or(first) })
     }
 
     /// The series of a meaning with their metric and entry.
-    fn series(&self, meaning: Meaning) -> Option<(String, &'static Entry, Vec<&'a SeriesName>)> {
+    fn series(&self, meaning: Meaning) -> Option<(&'a str, &'static Entry, Vec<Series<'a>>)> {
         let (entry, name) = self.found(meaning, &["", "_total"])?;
-        let series = self.history.series_of(&name).filter(|name| entry.has(&name.labels)).collect();
-        Some((name, entry, series))
+        let series = self.history.all_of(name).filter(|series| entry.has(&series.name.labels));
+        Some((name, entry, series.collect()))
     }
 
-    fn over(&self, entry: &Entry, name: &SeriesName) -> Option<CounterOver> {
-        let mut points: Vec<_> = self.history.points(name).collect();
-        if entry.is_since_last_page() {
+    fn over(&self, entry: &Entry, series: Series<'_>) -> Option<CounterOver> {
+        let grown = if entry.is_since_last_page() {
+            let mut points: Vec<_> = series.points().collect();
             let mut total = 0.0;
             for value in points.iter_mut().filter_map(|point| point.value.as_mut()) {
                 total += *value;
                 *value = total;
             }
-        }
-        Some(CounterOver::of(&points, self.window)?.scaled(entry.scale))
+            CounterOver::of(&points, self.window)
+        } else {
+            CounterOver::of_series(self.edges.as_ref()?, series)
+        };
+        Some(grown?.scaled(entry.scale))
     }
 
     pub(super) fn counter(&self, meaning: Meaning) -> Option<ReportedCounter> {
         let (metric, entry, series) = self.series(meaning)?;
-        let grown = series.iter().filter_map(|name| self.over(entry, name));
+        let grown = series.into_iter().filter_map(|series| self.over(entry, series));
         Some(Reported::new(metric, grown.reduce(|sum, more| sum + more)?))
     }
 
@@ -97,19 +108,20 @@ impl<'a> View<'a> {
     ) -> BTreeMap<K, ReportedCounter> {
         let mut by: BTreeMap<K, ReportedCounter> = BTreeMap::new();
         let Some((metric, entry, series)) = self.series(meaning) else { return by };
-        for name in series {
-            let key = name.labels.get(label).and_then(|value| value.parse().ok());
-            let Some((key, grown)) = key.zip(self.over(entry, name)) else { continue };
+        for series in series {
+            let key = series.name.labels.get(label).and_then(|value| value.parse().ok());
+            let Some((key, grown)) = key.zip(self.over(entry, series)) else { continue };
             by.entry(key)
                 .and_modify(|so_far| so_far.figure = so_far.figure + grown)
-                .or_insert_with(|| Reported::new(metric.clone(), grown));
+                .or_insert_with(|| Reported::new(metric, grown));
         }
         by
     }
 
     pub(super) fn histogram(&self, meaning: Meaning) -> Option<ReportedHistogram> {
         let (entry, _) = self.found(meaning, &["_count"])?;
-        let over = HistogramOver::of(self.history, entry.name, self.window, entry.scale, |_| true)?;
+        let edges = self.edges.as_ref()?;
+        let over = HistogramOver::between(self.history, entry.name, edges, entry.scale, |_| true)?;
         Some(Reported::new(entry.name, over))
     }
 
@@ -118,10 +130,10 @@ impl<'a> View<'a> {
     }
 
     /// All engines added, a point a page, in the meaning's unit.
-    pub(super) fn sum_points(&self, meaning: Meaning) -> Option<(String, Vec<Point>)> {
+    pub(super) fn sum_points(&self, meaning: Meaning) -> Option<(&'a str, Vec<Point>)> {
         let (metric, entry, series) = self.series(meaning)?;
-        let series: Vec<_> = series.into_iter().map(|name| (name, 1.0)).collect();
-        Some((metric, scaled(Combine::Sum.points(self.history, &series), entry.scale)))
+        let series = series.into_iter().map(|series| (series, 1.0));
+        Some((metric, scaled(Combine::Sum.of(series), entry.scale)))
     }
 
     /// All engines added.
@@ -136,16 +148,16 @@ impl<'a> View<'a> {
         label: &str,
     ) -> BTreeMap<String, ReportedGauge> {
         let Some((metric, entry, series)) = self.series(meaning) else { return BTreeMap::new() };
-        let mut by: BTreeMap<&str, Vec<(&SeriesName, f64)>> = BTreeMap::new();
-        for name in series {
-            if let Some(value) = name.labels.get(label) {
-                by.entry(value).or_default().push((name, 1.0));
+        let mut by: BTreeMap<&str, Vec<(Series<'_>, f64)>> = BTreeMap::new();
+        for series in series {
+            if let Some(value) = series.name.labels.get(label) {
+                by.entry(value).or_default().push((series, 1.0));
             }
         }
         let told = |(value, series): (&str, Vec<_>)| {
-            let points = scaled(Combine::Sum.points(self.history, &series), entry.scale);
+            let points = scaled(Combine::Sum.of(series), entry.scale);
             let figure = self.over_points(&points)?;
-            Some((value.to_owned(), Reported::new(metric.clone(), figure)))
+            Some((value.to_owned(), Reported::new(metric, figure)))
         };
         by.into_iter().filter_map(told).collect()
     }
@@ -157,18 +169,22 @@ impl<'a> View<'a> {
 
     /// The share of the cache in use over all engines, each weighted by what its cache holds, where all say that; else alike. Of an
     /// engine that tells blocks, the used ones over all.
-    pub(super) fn kv_points(&self) -> Option<(String, Vec<Point>)> {
+    pub(super) fn kv_points(&self) -> Option<(&'a str, Vec<Point>)> {
         let Some((metric, entry, series)) = self.series(Meaning::KvUse) else {
             return self.used_blocks();
         };
-        let capacity = |name: &SeriesName| self.capacity_of(engine_of(name)?);
-        let capacities: Option<Vec<f64>> = series.iter().map(|name| capacity(name)).collect();
+        let configs = self.configs();
+        let capacity = |series: &Series<'_>| {
+            let engine = engine_of(series.name)?;
+            capacity(configs.iter().find(|name| engine_of(name) == Some(engine))?)
+        };
+        let capacities: Option<Vec<f64>> = series.iter().map(capacity).collect();
         let weights = capacities.unwrap_or_else(|| vec![1.0; series.len()]);
-        let series: Vec<_> = series.into_iter().zip(weights).collect();
-        Some((metric, scaled(Combine::WeightedMean.points(self.history, &series), entry.scale)))
+        let points = Combine::WeightedMean.of(series.into_iter().zip(weights));
+        Some((metric, scaled(points, entry.scale)))
     }
 
-    fn used_blocks(&self) -> Option<(String, Vec<Point>)> {
+    fn used_blocks(&self) -> Option<(&'a str, Vec<Point>)> {
         let (metric, used) = self.sum_points(Meaning::KvBlocksUsed)?;
         let (_, all) = self.sum_points(Meaning::KvBlocks)?;
         let share = |(used, all): (Point, Point)| {
@@ -196,19 +212,15 @@ impl<'a> View<'a> {
     }
 
     fn configs(&self) -> Vec<&'a SeriesName> {
-        self.series(Meaning::CacheConfig).map_or_else(Vec::new, |(_, _, series)| series)
-    }
-
-    fn capacity_of(&self, engine: &str) -> Option<f64> {
-        let config = self.configs().into_iter().find(|name| engine_of(name) == Some(engine))?;
-        capacity(config)
+        let found = self.series(Meaning::CacheConfig);
+        found.map_or_else(Vec::new, |(_, _, all)| all.iter().map(|series| series.name).collect())
     }
 
     pub(super) fn engines(&self) -> u32 {
         let meanings = [Meaning::Running, Meaning::KvUse];
         let series = meanings.into_iter().filter_map(|meaning| self.series(meaning));
         let named: BTreeSet<Option<&str>> =
-            series.flat_map(|(_, _, series)| series).map(engine_of).collect();
+            series.flat_map(|(_, _, series)| series).map(|series| engine_of(series.name)).collect();
         u32::try_from(named.len()).unwrap_or(u32::MAX)
     }
 

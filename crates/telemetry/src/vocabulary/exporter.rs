@@ -97,15 +97,21 @@ impl Exporter {
     /// Whose pages those are: the first of [`Exporter::ALL`] that any metric belongs to.
     #[must_use]
     pub fn of_history(history: &History) -> Option<Self> {
-        history.metrics().into_iter().filter_map(Self::of_metric).min()
+        Self::of_metrics(&history.metrics())
+    }
+
+    /// The same of the names of metrics.
+    pub(crate) fn of_metrics(metrics: &[&str]) -> Option<Self> {
+        metrics.iter().filter_map(|metric| Self::of_metric(metric)).min()
     }
 
     /// Whether those pages are of a front end, which sees the requests of engines that have pages of their own: to be added to them would
     /// count each request twice.
     #[must_use]
     pub fn is_front_end(history: &History) -> bool {
+        let metrics = history.metrics();
         // Dynamo's workers have other metrics than its front end.
-        Self::of_history(history) == Some(Self::Dynamo)
-            && history.metrics().iter().any(|metric| metric.starts_with("dynamo_frontend_"))
+        Self::of_metrics(&metrics) == Some(Self::Dynamo)
+            && metrics.iter().any(|metric| metric.starts_with("dynamo_frontend_"))
     }
 }

@@ -45,6 +45,32 @@ pub enum Shape {
     Info,
 }
 
+impl Meaning {
+    /// Whether a [`ServingAssessment`](crate::ServingAssessment) or the figures of devices depend on it.
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "no page is asked for"))]
+    pub(crate) const fn is_assessed(self) -> bool {
+        use Meaning::*;
+        !matches!(
+            self,
+            WaitingByReason
+                | PrefixHitRate
+                | PromptTokensBySource
+                | Ttft
+                | E2el
+                | DecodeTime
+                | InferenceTime
+                | IterationTokens
+                | DraftTokens
+                | AcceptedByPosition
+                | AcceptRate
+                | AcceptLength
+                | EstimatedFlops
+                | EstimatedReadBytes
+                | EstimatedWriteBytes
+        )
+    }
+}
+
 meanings! {
     /// Requests in the running batch.
     Running Gauge "running requests",

@@ -6,7 +6,7 @@ use fizeau_core::Stamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Edges, Window};
-use crate::samples::Point;
+use crate::samples::{Fetch, Point, Said, Series};
 
 /// By how much a counter grew over a window.
 ///
@@ -46,19 +46,45 @@ impl CounterOver {
     /// something to count; else it counts from its first value.
     #[must_use]
     pub fn of(points: &[Point], window: Window) -> Option<Self> {
-        points.iter().find(|point| point.value.is_some())?;
-        let counted = Counted::of(points);
-        let from = counted.around(window.from)?;
-        let to = counted.around(window.to)?;
-        let resets = counted.resets_between(from.before, to.behind);
-        if window.edges == Edges::Quiet {
-            let delta = counted.total(to.behind) - counted.total(from.before);
-            return Some(Self { delta, low: delta, high: delta, resets });
+        let edges = EdgePages::of(&points.iter().map(|point| point.fetch), window)?;
+        let steps = points.iter().enumerate();
+        Self::over(&edges, steps.map(|(page, point)| (page, point.value, point.is_unclear)))
+    }
+
+    /// The same of one series of a history, whose pages around the edges are known.
+    pub(crate) fn of_series(edges: &EdgePages, series: Series<'_>) -> Option<Self> {
+        let step = |(page, said): (usize, Said)| (page, said.value(), said.is_unclear());
+        Self::over(edges, series.steps().map(step))
+    }
+
+    /// `steps` are the pages on which a series changes, with its value from there on and whether it is unclear; others may be among them.
+    fn over(
+        edges: &EdgePages,
+        steps: impl Iterator<Item = (usize, Option<f64>, bool)>,
+    ) -> Option<Self> {
+        let EdgePages { from, to, is_quiet } = edges;
+        let mut counted = Counted::default();
+        let mut totals = [from.before, from.behind, to.before, to.behind].map(|page| (page, 0.0));
+        let mut resets = 0;
+        for (page, value, is_unclear) in steps {
+            let is_reset = counted.see(value, is_unclear);
+            resets += u32::from(is_reset && from.before < page && page <= to.behind);
+            for (until, total) in &mut totals {
+                if page <= *until {
+                    *total = counted.total;
+                }
+            }
+        }
+        counted.last?;
+        let [from_before, from_behind, to_before, to_behind] = totals.map(|(_, total)| total);
+        let high = to_behind - from_before;
+        if *is_quiet {
+            return Some(Self { delta: high, low: high, high, resets });
         }
         Some(Self {
-            delta: counted.at(window.to, to) - counted.at(window.from, from),
-            low: (counted.total(to.before) - counted.total(from.behind)).max(0.0),
-            high: counted.total(to.behind) - counted.total(from.before),
+            delta: to.between(to_before, to_behind) - from.between(from_before, from_behind),
+            low: (to_before - from_behind).max(0.0),
+            high,
             resets,
         })
     }
@@ -84,67 +110,80 @@ impl Add for CounterOver {
     }
 }
 
-/// Points with what was counted since the first of them, restarts added.
-struct Counted<'a> {
-    points: &'a [Point],
-    totals: Vec<f64>,
-    resets: Vec<usize>,
+/// What was counted since the first page, restarts added.
+#[derive(Default)]
+struct Counted {
+    total: f64,
+    last: Option<f64>,
+    /// Whether the page before surely had no such series.
+    had_none: bool,
+}
+
+impl Counted {
+    /// Takes what the next page has; whether the counter began anew on it. A page that has what the one before had changes nothing.
+    fn see(&mut self, value: Option<f64>, is_unclear: bool) -> bool {
+        let mut is_reset = false;
+        if let Some(value) = value {
+            is_reset = self.last.is_some_and(|last| value < last);
+            self.total += match self.last {
+                Some(last) if value >= last => value - last,
+                Some(_) => value,
+                None if self.had_none => value,
+                None => 0.0,
+            };
+            self.last = Some(value);
+        }
+        self.had_none = !is_unclear;
+        is_reset
+    }
+}
+
+/// The pages around both edges of a window, which are the same for all series of a source.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EdgePages {
+    from: Around,
+    to: Around,
+    is_quiet: bool,
 }
 
 /// The last page that surely was made before an instant, and the first that surely was made after it.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Around {
     before: usize,
     behind: usize,
+    /// Where between the middles of the two the instant lies, 0 to 1.
+    share: f64,
 }
 
-impl<'a> Counted<'a> {
-    fn of(points: &'a [Point]) -> Self {
-        let mut totals = Vec::with_capacity(points.len());
-        let mut resets = Vec::new();
-        let (mut total, mut last, mut had_none) = (0.0, None, false);
-        for (page, point) in points.iter().enumerate() {
-            if let Some(value) = point.value {
-                total += match last {
-                    Some(last) if value >= last => value - last,
-                    Some(_) => {
-                        resets.push(page);
-                        value
-                    }
-                    None if had_none => value,
-                    None => 0.0,
-                };
-                last = Some(value);
-            }
-            had_none = !point.is_unclear;
-            totals.push(total);
-        }
-        Self { points, totals, resets }
+impl EdgePages {
+    /// None where no page came before the window or behind it.
+    pub(crate) fn of(
+        fetches: &(impl Iterator<Item = Fetch> + Clone),
+        window: Window,
+    ) -> Option<Self> {
+        let around = |instant| Around::of(fetches.clone(), instant);
+        let (from, to) = (around(window.from)?, around(window.to)?);
+        Some(Self { from, to, is_quiet: window.edges == Edges::Quiet })
     }
+}
 
-    fn around(&self, instant: Stamp) -> Option<Around> {
-        let before = self.points.iter().rposition(|point| point.fetch.answered <= instant)?;
-        let behind = self.points.iter().position(|point| point.fetch.asked >= instant)?;
-        Some(Around { before: before.min(behind), behind })
-    }
-
-    fn total(&self, page: usize) -> f64 {
-        self.totals.get(page).copied().unwrap_or(0.0)
-    }
-
-    /// The total at `instant`, on the straight line between the pages around it.
-    fn at(&self, instant: Stamp, Around { before, behind }: Around) -> f64 {
-        let middle = |page: usize| self.points.get(page).map_or(instant, Point::at);
-        let (left, right) = (middle(before), middle(behind));
+impl Around {
+    fn of(fetches: impl Iterator<Item = Fetch> + Clone, instant: Stamp) -> Option<Self> {
+        let pages = fetches.enumerate();
+        let is_before = |(_, fetch): &(usize, Fetch)| fetch.answered <= instant;
+        let (before, left) = pages.clone().filter(is_before).last()?;
+        let mut later = pages.skip_while(|(_, fetch)| fetch.asked < instant);
+        let (behind, right) = later.next()?;
+        let (before, left) = if before > behind { (behind, right) } else { (before, left) };
+        let (left, right) = (left.middle(), right.middle());
         let length = right.saturating_since(left).as_secs_f64();
         let share = instant.saturating_since(left).as_secs_f64() / length;
         let share = if length > 0.0 { share.clamp(0.0, 1.0) } else { 0.0 };
-        let (low, high) = (self.total(before), self.total(behind));
-        (high - low).mul_add(share, low)
+        Some(Self { before, behind, share })
     }
 
-    fn resets_between(&self, from: usize, to: usize) -> u32 {
-        let within = self.resets.iter().filter(|page| (from + 1..=to).contains(*page)).count();
-        u32::try_from(within).unwrap_or(u32::MAX)
+    /// The total at the instant, on the straight line between the pages around it.
+    fn between(&self, low: f64, high: f64) -> f64 {
+        (high - low).mul_add(self.share, low)
     }
 }

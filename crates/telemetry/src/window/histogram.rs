@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CounterOver, Window};
+use super::{CounterOver, EdgePages, Window};
 use crate::exposition::SeriesName;
-use crate::samples::History;
+use crate::samples::{History, Series};
 
 /// What a histogram of the server's took in over a window: exact counts and sums, and buckets as the server cuts them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,13 +58,27 @@ impl HistogramOver {
         scale: f64,
         is_wanted: impl Fn(&SeriesName) -> bool,
     ) -> Option<Self> {
+        let edges = EdgePages::of(&history.fetches(), window)?;
+        Self::between(history, metric, &edges, scale, is_wanted)
+    }
+
+    /// The same between pages that are known.
+    pub(crate) fn between(
+        history: &History,
+        metric: &str,
+        edges: &EdgePages,
+        scale: f64,
+        is_wanted: impl Fn(&SeriesName) -> bool,
+    ) -> Option<Self> {
+        let all_of = |suffix: &str| history.all_of(&format!("{metric}{suffix}"));
         let total = |suffix: &str| {
-            let name = format!("{metric}{suffix}");
-            let wanted = history.series_of(&name).filter(|name| is_wanted(name));
-            wanted.filter_map(|name| over(history, name, window)).reduce(|sum, more| sum + more)
+            let wanted = all_of(suffix).filter(|series| is_wanted(series.name));
+            let grown = wanted.filter_map(|series| CounterOver::of_series(edges, series));
+            grown.reduce(|sum, more| sum + more)
         };
         let (count, sum) = (total("_count")?, total("_sum")?.scaled(scale));
-        let buckets = buckets(history, &format!("{metric}_bucket"), window, scale, is_wanted);
+        let wanted = all_of("_bucket").filter(|series| is_wanted(series.name));
+        let buckets = buckets(wanted, edges, scale);
         let mean = sum.delta / count.delta;
         let mean = Some(mean).filter(|mean| mean.is_finite());
         Some(Self { count, sum, mean, buckets })
@@ -95,23 +109,16 @@ impl HistogramOver {
     }
 }
 
-fn over(history: &History, name: &SeriesName, window: Window) -> Option<CounterOver> {
-    let points: Vec<_> = history.points(name).collect();
-    CounterOver::of(&points, window)
-}
-
 /// Of cumulative buckets by edge those by themselves.
-fn buckets(
-    history: &History,
-    metric: &str,
-    window: Window,
+fn buckets<'a>(
+    series: impl Iterator<Item = Series<'a>>,
+    edges: &EdgePages,
     scale: f64,
-    is_wanted: impl Fn(&SeriesName) -> bool,
 ) -> Vec<Bucket> {
     let mut up_to: BTreeMap<Edge, f64> = BTreeMap::new();
-    for name in history.series_of(metric).filter(|name| is_wanted(name)) {
-        let edge = name.labels.get("le").and_then(Edge::read);
-        if let Some((edge, grown)) = edge.zip(over(history, name, window)) {
+    for series in series {
+        let edge = series.name.labels.get("le").and_then(Edge::read);
+        if let Some((edge, grown)) = edge.zip(CounterOver::of_series(edges, series)) {
             *up_to.entry(edge).or_default() += grown.delta;
         }
     }

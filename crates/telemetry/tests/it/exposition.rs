@@ -16,7 +16,7 @@ fn shown(name: &str, page: &Page) -> String {
     history.record(instant(0), page);
     let exporter = Exporter::of_history(&history).map_or("nobody", Exporter::name);
     let mut text = format!("=== {name}: {exporter}, {} series\n", page.samples.len());
-    for (series, sample) in &page.samples {
+    for (series, sample) in page.samples.iter() {
         if let Some(entry) = meaning_of(&series.metric) {
             let value = sample.value * entry.scale;
             let words = entry.meaning.words();

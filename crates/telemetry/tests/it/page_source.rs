@@ -4,11 +4,13 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
 
-use super::pages::Ticking;
+use super::pages::{Ticking, at, content_type, fixtures, instant};
 use fizeau_core::Nanos;
+use fizeau_roofline::{Deployment, Device, KnownModel, System};
 use fizeau_telemetry::{
-    FetchError, FetchErrorKind, Labels, MetricsListener, Page, PageEnd, PageError, PageLimits,
-    PageSettings, PageSource, Source,
+    DeviceWindow, FetchError, FetchErrorKind, History, Labels, MetricsListener, Page, PageEnd,
+    PageError, PageLimits, PageSettings, PageSource, ServerWindow, ServingAssessment, Source,
+    Window,
 };
 
 /// Answers one request with `answer` and gives back what was asked.
@@ -114,16 +116,63 @@ fn a_page_of_ones_own_is_there_once_it_is_set() {
 }
 
 #[test]
-fn a_watch_takes_counts_and_sums_and_no_buckets() {
-    let body = "vllm:time_to_first_token_seconds_bucket{le=\"0.1\"} 3\n\
-                vllm:time_to_first_token_seconds_count 4\n\
-                vllm:time_to_first_token_seconds_sum 0.9\nunheard_of 1\n";
+fn a_watch_takes_counts_and_sums_of_what_it_shows_and_no_buckets() {
+    let body = "vllm:e2e_request_latency_seconds_count 4\n\
+                vllm:request_queue_time_seconds_bucket{le=\"0.1\"} 3\n\
+                vllm:request_queue_time_seconds_count 4\n\
+                vllm:request_queue_time_seconds_sum 0.9\nunheard_of 1\n";
     let names = |settings| {
         let page = fetched(reply("200 OK", "", body), settings).0.unwrap();
-        page.samples.keys().map(|name| name.metric.to_string()).collect::<Vec<_>>()
+        page.samples.iter().map(|(name, _)| name.metric.to_string()).collect::<Vec<_>>()
     };
     let [bucket, count, sum] =
-        ["bucket", "count", "sum"].map(|part| format!("vllm:time_to_first_token_seconds_{part}"));
-    assert_eq!(names(PageSettings::default().totals_only()), [count.clone(), sum.clone()]);
-    assert_eq!(names(PageSettings::default().known_only()), [bucket, count, sum]);
+        ["bucket", "count", "sum"].map(|part| format!("vllm:request_queue_time_seconds_{part}"));
+    let others = "vllm:e2e_request_latency_seconds_count".to_owned();
+    assert_eq!(names(PageSettings::default().assessed_only()), [count.clone(), sum.clone()]);
+    assert_eq!(names(PageSettings::default().known_only()), [others, bucket, count, sum]);
+}
+
+/// The page when everything on it has grown by half.
+fn grown(text: &str) -> String {
+    let line = |line: &str| match line.rsplit_once(' ') {
+        Some((name, value)) if !line.starts_with('#') && value.parse::<f64>().is_ok() => {
+            format!("{name} {:?}\n", value.parse::<f64>().unwrap() * 1.5)
+        }
+        _ => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn what_a_watch_takes_of_a_page_is_all_that_its_figures_come_from() {
+    let model = KnownModel::named("llama-3.1-8b").unwrap().model().unwrap();
+    let device = Device::named("h100-sxm").unwrap().clone();
+    let system = System::new(model, device, Deployment::SINGLE).unwrap();
+    let window = Window::within(at(0), at(10_000));
+    let (mut assessed, mut devices) = (0, 0);
+    for (name, bytes) in fixtures() {
+        let first = String::from_utf8(bytes).unwrap();
+        let second = if name.ends_with(".json") { first.clone() } else { grown(&first) };
+        let kind = content_type(&name).unwrap_or("text/plain");
+        let [watched, whole] = [PageSettings::default().assessed_only(), PageSettings::default()]
+            .map(|settings| {
+                let mut history = History::new();
+                for (ms, body) in [(0, &first), (10_000, &second)] {
+                    let answer = reply("200 OK", &format!("Content-Type: {kind}\r\n"), body);
+                    history.record(instant(ms), &fetched(answer, settings.clone()).0.unwrap());
+                }
+                let hold = Nanos::from_secs(20);
+                let server = ServerWindow::of(&history, window, hold);
+                let length = window.length();
+                let found = ServingAssessment::of(&server, length, &system, None);
+                (
+                    found.map_err(|error| error.to_string()),
+                    DeviceWindow::all(&history, window, hold),
+                )
+            });
+        assert_eq!(watched, whole, "{name}");
+        assessed += u32::from(whole.0.is_ok());
+        devices += whole.1.len();
+    }
+    assert!(assessed >= 6 && devices >= 4, "{assessed} servers, {devices} devices");
 }

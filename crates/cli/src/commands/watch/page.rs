@@ -40,7 +40,7 @@ impl std::error::Error for WatchedPageError {}
 
 /// All of them.
 pub(super) fn sources(args: &WatchArgs) -> Result<Vec<WatchedPage>, Fail> {
-    let mut settings = PageSettings::default().totals_only();
+    let mut settings = PageSettings::default().assessed_only();
     for header in &args.server_metrics_header {
         // What was typed is a secret, and so not in the error.
         let given: Option<ExtraHeader> = header.parse().ok();

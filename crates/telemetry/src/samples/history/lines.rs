@@ -52,7 +52,7 @@ impl History {
     pub fn lines(&self, source: u32) -> Vec<HistoryLine> {
         let mut lines: Vec<_> =
             self.fetches.iter().map(|fetch| HistoryLine::of(source, *fetch)).collect();
-        for (name, track) in &self.tracks {
+        for (name, track) in self.names.iter().zip(&self.tracks) {
             for (page, value) in track.changes() {
                 let place = page.saturating_sub(self.first_page);
                 if let Some(line) = usize::try_from(place).ok().and_then(|at| lines.get_mut(at)) {
@@ -84,10 +84,10 @@ impl History {
             for ChangedSeries(metric, labels, value) in changed {
                 let name = SeriesName::new(metric, Labels::new(labels));
                 let sample = value.map(|value| Sample { value, told_at_unix_ms: None });
-                let _ = match sample {
+                match sample {
                     Some(sample) => page.samples.insert(name, sample),
                     None => page.samples.remove(&name),
-                };
+                }
             }
             history.record(fetch, &page);
         }
