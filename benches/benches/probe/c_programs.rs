@@ -35,7 +35,10 @@ impl CPrograms {
             (&self.ordinary, "STREAM", "sum in C"),
             (&self.past_caches, "STREAM, non-temporal", "sum in C"),
         ] {
-            let said = said_by(Command::new(program).args([&count, RUNS]))?;
+            // Each thread on a processor of its own, as those of ours are.
+            let mut command = Command::new(program);
+            command.args([&count, RUNS]).env("OMP_PROC_BIND", "true");
+            let said = said_by(&mut command)?;
             triad.theirs(triads, named(&said, "triad")? / 1e9);
             read.theirs(reads, named(&said, "read")? / 1e9);
         }

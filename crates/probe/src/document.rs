@@ -56,7 +56,7 @@ impl ProbeDocument {
             ProbeRow::of(seen, device)
         });
         let rows = ProbeRow::among(rows.collect());
-        let plateaus = plateau::plateaus(&rows, |name| of(name)?.last_cache);
+        let plateaus = plateau::plateaus(&rows, of);
         Self {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,5 +1,7 @@
 //! What was measured as a device of the roofline: a file like any other, each figure with this measurement as its source.
 
+mod cached;
+
 use std::fmt::Write as _;
 
 use fizeau_core::number::number;
@@ -11,8 +13,7 @@ use crate::document::ProbeDocument;
 use crate::figures::Figure;
 use crate::fit;
 use crate::measurement::{
-    AttentionPhase, CacheState, CollectiveOp, Component, Dtype, MemoryKernel, Operation,
-    TransferEngine,
+    AttentionPhase, CacheState, CollectiveOp, Component, Dtype, Operation, TransferEngine,
 };
 use crate::row::ProbeRow;
 
@@ -95,10 +96,11 @@ impl MeasuredDevice {
             memory.get()
         );
         let _ = writeln!(toml, "bandwidth = {}", bandwidth.toml());
-        for (working_set, rate) in cached_reads(rows(), bandwidth.best) {
+        for (working_set, rate) in cached::reads(rows(), bandwidth.best) {
             let _ = writeln!(
                 toml,
-                "\n[[memory.cached]]\nworking_set = {working_set:.0}\nbandwidth = {rate:.1}"
+                "\n[[memory.cached]]\nworking_set = {working_set:.0}\nbandwidth = {}",
+                rate.toml()
             );
         }
         let _ = writeln!(toml, "\n[rates]\nbf16 = {}", bf16.toml());
@@ -112,28 +114,6 @@ impl MeasuredDevice {
             .map_err(|error| MeasuredDeviceError(format!("the figures make no device: {error}")))?;
         Ok(Self { toml, device })
     }
-}
-
-/// By size, the smallest first, the best rate of reading arrays of that size or a larger one, where that is above `memory`'s.
-fn cached_reads<'a>(rows: impl Iterator<Item = &'a ProbeRow>, memory: f64) -> Vec<(f64, f64)> {
-    let read = rows.filter(|row| row.verdict != Verdict::Invalid).filter_map(|row| {
-        let Operation::Memory { kernel: MemoryKernel::Read, working_set, .. } =
-            row.measured.operation
-        else {
-            return None;
-        };
-        Some((working_set?.get(), bandwidth_of(row)?.peak()))
-    });
-    let mut read: Vec<(f64, f64)> = read.collect();
-    read.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
-    let mut best = memory;
-    read.retain(|(_, rate)| {
-        let is_faster = *rate > best;
-        best = best.max(*rate);
-        is_faster
-    });
-    read.reverse();
-    read
 }
 
 /// What devices of that model took to tell each other something, as tables of a device file.
@@ -177,7 +157,12 @@ const fn in_the_roofline(op: CollectiveOp) -> Option<Collective> {
     })
 }
 
-impl Cell<'_> {
+impl<'a> Cell<'a> {
+    fn of(row: &'a ProbeRow, figure: Figure<f64>) -> Self {
+        let Figure { typical, typical_ci: ends, .. } = figure;
+        Self { best: figure.peak(), typical, ends, row, note: None }
+    }
+
     fn toml(&self) -> String {
         let samples = self.row.measured.timing.samples.len();
         let whose = match samples {
@@ -223,10 +208,9 @@ fn best<'a>(
     rows: impl Iterator<Item = &'a ProbeRow>,
     figure: impl Fn(&ProbeRow) -> Option<Figure<f64>>,
 ) -> Option<Cell<'a>> {
-    let cells = rows.filter(|row| row.verdict != Verdict::Invalid).filter_map(|row| {
-        let Figure { typical, typical_ci: ends, .. } = figure(row)?;
-        Some(Cell { best: figure(row)?.peak(), typical, ends, row, note: None })
-    });
+    let cells = rows
+        .filter(|row| row.verdict != Verdict::Invalid)
+        .filter_map(|row| Some(Cell::of(row, figure(row)?)));
     cells.max_by(|a, b| a.best.total_cmp(&b.best))
 }
 

@@ -3,13 +3,16 @@
 use fizeau_core::{Bytes, Verdict};
 use serde::{Deserialize, Serialize};
 
+use crate::device::DeviceFacts;
 use crate::measurement::{MemoryKernel, Operation, PageAdvice};
 use crate::row::ProbeRow;
 
 /// Values of one plateau are within this part of one another.
 const LEVEL: f64 = 0.18;
-/// A plateau has as many sizes at least.
+/// A plateau has as many sizes at least, but for one of memory.
 const FEWEST: usize = 2;
+/// From so many times the last cache on a size is one of memory, whatever its neighbours: the rule of STREAM.
+const BEYOND_CACHES: f64 = 4.0;
 
 /// What the curve of reads on a GPU is called.
 const READ_ON_GPU: &str = "read past L1";
@@ -23,7 +26,8 @@ pub struct Plateau {
     pub device: String,
     /// Of which curve: `latency`, `read` with the number of threads, or `read past L1` on a GPU.
     pub curve: String,
-    /// `L1`, `L2`, `L3`, by order; `DRAM` of the last, where sizes go beyond the last cache.
+    /// `L1`, `L2`, `L3`: by order, and none that is smaller than its smallest size, where the system says how large caches are; `DRAM`
+    /// of the last, where sizes go beyond the last cache.
     pub level: String,
     /// The smallest size.
     #[serde(rename = "from_bytes")]
@@ -44,10 +48,18 @@ struct Curve {
     points: Vec<(f64, f64)>,
 }
 
+/// Sizes over which a curve is level, with the values there.
+#[derive(Debug, Clone, PartialEq)]
+struct Level {
+    from: f64,
+    to: f64,
+    values: Vec<f64>,
+}
+
 /// The plateaus of every curve by size among `rows`.
-pub(crate) fn plateaus(
+pub(crate) fn plateaus<'a>(
     rows: &[ProbeRow],
-    last_cache: impl Fn(&str) -> Option<Bytes>,
+    device: impl Fn(&str) -> Option<&'a DeviceFacts>,
 ) -> Vec<Plateau> {
     let mut curves: Vec<Curve> = Vec::new();
     for row in rows.iter().filter(|row| row.verdict != Verdict::Invalid) {
@@ -65,27 +77,60 @@ pub(crate) fn plateaus(
         }
     }
     let named = |curve: Curve| {
-        let cache = last_cache(&curve.device).map(Bytes::get);
-        let found = levels(curve.points);
-        let last = found.len().saturating_sub(1);
-        let plateau = |(at, (from, to, value)): (usize, (f64, f64, f64))| {
-            let is_memory = at == last && at > 0 && cache.is_none_or(|cache| to > cache);
-            Plateau {
-                device: curve.device.clone(),
-                curve: curve.name.clone(),
-                level: if is_memory {
-                    "DRAM".to_owned()
-                } else {
-                    format!("L{}", at + curve.first_level)
-                },
-                from: Bytes::new(from),
-                to: Bytes::new(to),
-                value,
-            }
+        let facts = device(&curve.device);
+        let last_cache = facts.and_then(|facts| facts.last_cache).map(Bytes::get);
+        // Threads that share an array have a part of it each, so that these sizes say nothing of the caches that they share.
+        let is_of_one = curve.name == "latency" || curve.name == "read by 1";
+        let caches = facts.map(|facts| &*facts.caches).filter(|_| is_of_one).unwrap_or_default();
+        let caches: Vec<f64> = caches.iter().map(|cache| cache.get()).collect();
+        let found = levels(curve.points, last_cache);
+        let plateau = |(level, found): (String, Level)| Plateau {
+            device: curve.device.clone(),
+            curve: curve.name.clone(),
+            level,
+            from: Bytes::new(found.from),
+            to: Bytes::new(found.to),
+            value: median(found.values),
         };
-        found.into_iter().enumerate().map(plateau).collect::<Vec<_>>()
+        let named = named(found, curve.first_level, &caches, last_cache);
+        named.into_iter().map(plateau).collect::<Vec<_>>()
     };
     curves.into_iter().flat_map(named).collect()
+}
+
+/// Levels with their names. Of two that would be of one cache, since there are no more, one is made.
+fn named(
+    found: Vec<Level>,
+    first: usize,
+    caches: &[f64],
+    last_cache: Option<f64>,
+) -> Vec<(String, Level)> {
+    let (last, mut before) = (found.len().saturating_sub(1), first - 1);
+    let mut named: Vec<(String, Level)> = Vec::new();
+    for (at, level) in found.into_iter().enumerate() {
+        if at == last && at > 0 && last_cache.is_none_or(|cache| level.to > cache) {
+            named.push(("DRAM".to_owned(), level));
+            continue;
+        }
+        let holds = 1 + caches.iter().filter(|cache| **cache < level.from).count();
+        let number = (before + 1).max(holds);
+        match named.last_mut() {
+            Some((_, own)) if !caches.is_empty() && number > caches.len().max(first) => {
+                own.to = level.to;
+                own.values.extend(level.values);
+            }
+            _ => {
+                named.push((format!("L{number}"), level));
+                before = number;
+            }
+        }
+    }
+    named
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 /// Which curve a row is a point of; its size, and the best of its value, which a busy machine spoils least.
@@ -109,9 +154,10 @@ fn point(row: &ProbeRow) -> Option<(String, (f64, f64))> {
     }
 }
 
-/// Runs of sizes whose values stay together: from, to, median.
-fn levels(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64, f64)> {
+/// Runs of sizes whose values stay together.
+fn levels(mut points: Vec<(f64, f64)>, last_cache: Option<f64>) -> Vec<Level> {
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let is_memory = |size: f64| last_cache.is_some_and(|cache| size >= BEYOND_CACHES * cache);
     let (mut found, mut rest) = (Vec::new(), points.as_slice());
     while let Some((_, first)) = rest.first() {
         let (mut low, mut high) = (*first, *first);
@@ -121,10 +167,10 @@ fn levels(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64, f64)> {
         });
         let length = run.count().max(1);
         let (run, after) = rest.split_at(length);
-        if length >= FEWEST {
-            let mut values: Vec<f64> = run.iter().map(|(_, value)| *value).collect();
-            values.sort_by(f64::total_cmp);
-            found.push((run[0].0, run[length - 1].0, values[length / 2]));
+        let (from, to) = (run[0].0, run[length - 1].0);
+        if length >= FEWEST || (after.is_empty() && is_memory(to)) {
+            let values = run.iter().map(|(_, value)| *value).collect();
+            found.push(Level { from, to, values });
         }
         rest = after;
     }
@@ -149,12 +195,61 @@ mod tests {
                 }
                 points.push((2_f64.powi(points.len() as i32), 2.0 * 4_f64.powi(level as i32)));
             }
-            let found = levels(points);
+            let found = levels(points, None);
             prop_assert_eq!(found.len(), lengths.len());
-            for (level, (found, length)) in found.iter().zip(&lengths).enumerate() {
-                prop_assert!((found.2 / 4_f64.powi(level as i32) - 1.0).abs() <= noise + 1e-12);
-                prop_assert!((found.1 / found.0 - 2_f64.powi(*length as i32 - 1)).abs() < 1e-9);
+            for (level, (found, length)) in found.into_iter().zip(&lengths).enumerate() {
+                prop_assert!((found.to / found.from - 2_f64.powi(*length as i32 - 1)).abs() < 1e-9);
+                prop_assert!((median(found.values) / 4_f64.powi(level as i32) - 1.0).abs() <= noise + 1e-12);
             }
         }
+    }
+
+    fn names(points: &[(f64, f64)], caches: &[f64]) -> Vec<(String, f64)> {
+        const KIB: f64 = 1024.0;
+        let points = points.iter().map(|(size, value)| (size * KIB, *value)).collect();
+        let caches: Vec<f64> = caches.iter().map(|size| size * KIB).collect();
+        let found =
+            named(levels(points, caches.last().copied()), 1, &caches, caches.last().copied());
+        found.into_iter().map(|(name, level)| (name, level.to / KIB)).collect()
+    }
+
+    /// Sizes in KiB, as on a processor whose last cache shows two steps, and whose first has none: passes are too short there.
+    #[test]
+    fn levels_are_those_of_the_caches_that_there_are() {
+        let caches = [48.0, 1024.0, 32_768.0];
+        let latency = [
+            (16.0, 1.2),
+            (32.0, 1.2),
+            (64.0, 3.5),
+            (128.0, 3.5),
+            (2048.0, 11.0),
+            (4096.0, 11.8),
+            (8192.0, 14.0),
+            (16_384.0, 14.1),
+            (32_768.0, 88.0),
+            (65_536.0, 130.0),
+            (131_072.0, 136.0),
+        ];
+        let name = |name: &str, to: f64| (name.to_owned(), to);
+        let expected =
+            [name("L1", 32.0), name("L2", 128.0), name("L3", 16_384.0), name("DRAM", 131_072.0)];
+        assert_eq!(names(&latency, &caches), expected);
+        let read = [
+            (8.0, 180.0),
+            (16.0, 270.0),
+            (32.0, 360.0),
+            (64.0, 190.0),
+            (128.0, 195.0),
+            (4096.0, 120.0),
+            (8192.0, 121.0),
+            (65_536.0, 80.0),
+            (131_072.0, 50.0),
+        ];
+        let expected = [name("L2", 128.0), name("L3", 8192.0), name("DRAM", 131_072.0)];
+        assert_eq!(names(&read, &caches), expected);
+        // Where the system says nothing they are counted, and the last one measured is memory.
+        let counted = names(&latency, &[]);
+        assert_eq!(counted[3].0, "L4");
+        assert_eq!(counted[4].0, "DRAM");
     }
 }

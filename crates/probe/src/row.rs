@@ -68,6 +68,9 @@ impl ProbeRow {
             own.operation.component() == other_seen.operation.component()
                 && own.dtype == other_seen.dtype
                 && own.device == other_seen.device
+                // What a cache gives is no measure of memory.
+                && (own.operation.component() != Component::Memory
+                    || own.method.cache == other_seen.method.cache)
                 && other.verdict != Verdict::Invalid
         };
         rows.iter().filter(alike).filter_map(Self::headline).max_by(f64::total_cmp)
@@ -82,7 +85,7 @@ impl ProbeRow {
     }
 
     /// How fast it is, larger being faster: arithmetic where that is what it is about, bus bandwidth of collectives, bandwidth of
-    /// memory; else operations per second.
+    /// memory; else operations per second, and where no time is told bandwidth.
     pub(crate) fn speed(&self) -> Option<Figure<f64>> {
         let figures = &self.figures;
         let bytes = |figure: Figure<BytesPerSec>| figure.map(BytesPerSec::get);
@@ -94,7 +97,10 @@ impl ProbeRow {
             Component::Collective => figures.bus.or(figures.copy).map(bytes),
             Component::Latency | Component::Launch | Component::Other => None,
         };
-        rate.or_else(|| Some(figures.seconds()?.inverted(|time| 1.0 / time.get())))
+        let by_time = || Some(figures.seconds()?.inverted(|time| 1.0 / time.get()));
+        // Tools have names of their own for what has a rate alone.
+        let told = || Some(figures.bandwidth()?.map(BytesPerSec::get));
+        rate.or_else(by_time).or_else(told)
     }
 }
 

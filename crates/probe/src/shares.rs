@@ -13,7 +13,7 @@ pub struct PeakShares {
     /// Of what the units give at the clock that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent_of_clock_peak: Option<f64>,
-    /// Of the best row of the same component, type and device.
+    /// Of the best row of the same component, type and device; of bandwidth among those from memory, or among those from caches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent_of_best_seen: Option<f64>,
 }

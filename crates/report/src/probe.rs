@@ -11,12 +11,12 @@ mod fleet_chart;
 mod page;
 
 use fizeau_core::Verdict;
-use fizeau_probe::{Component, DeviceFacts, Dtype, Operation, ProbeDocument, ProbeRow, Provenance};
+use fizeau_probe::{DeviceFacts, Dtype, Operation, ProbeDocument, ProbeRow, Provenance};
 
 use fizeau_record::text::wrap_hanging;
 
 use crate::{Shown, Verbosity, grid};
-use cells::{UNITS, cells, head};
+use cells::{UNITS, cells, groups};
 
 /// Columns of a line.
 const LINE: usize = 80;
@@ -204,13 +204,9 @@ fn is_better(row: &ProbeRow, kept: &ProbeRow) -> bool {
 
 fn table(rows: &[&ProbeRow]) -> Vec<String> {
     let mut table = Vec::new();
-    for component in Component::ALL {
-        let of = rows.iter().filter(|row| row.measured.operation.component() == component);
-        let mut of = of.map(|row| cells(row)).peekable();
-        if of.peek().is_some() {
-            table.push(head(component));
-            table.extend(of);
-        }
+    for group in groups(rows) {
+        table.push(group.head());
+        table.extend(group.rows.iter().map(|row| cells(row, group.unit)));
     }
     let mut widths = grid::widths(table.iter().map(Vec::as_slice));
     // Figures of many digits take their room from the words.

@@ -6,9 +6,9 @@ use fizeau::core::Nanos;
 use fizeau::experiment::{LoadedDevice, LoadedModel};
 use fizeau::harness::Cancel;
 use fizeau::probe::{
-    Component, CpuBackend, Dtype, FleetTable, KeepGoing, KeptMeasurements, MeasurementSink,
-    ModelPass, ProbeBackend, ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder,
-    SeveralDevices, Trial, model_trials, run_trials, usual_trials,
+    Component, CpuBackend, Dtype, FleetTable, KeepGoing, KeptMeasurements, MeasuredDevice,
+    MeasurementSink, ModelPass, ProbeBackend, ProbeComparison, ProbeDocument, ProbeEvent,
+    ProbeFolder, SeveralDevices, Trial, model_trials, run_trials, usual_trials,
 };
 use fizeau::report::Shown;
 use fizeau::roofline::{Deployment, Device};
@@ -51,6 +51,9 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let sheet = sheet(args)?;
     let mut backend = opened(args.device)?;
     let trials = trials(args, &backend)?;
+    if trials.is_empty() {
+        return Err(Fail::device(nothing_to_measure(args)));
+    }
     let (host, devices) = (backend.host(), backend.devices());
     let folder = args.out.as_ref().map(|out| ProbeFolder::create(out, &host, &devices));
     let mut kept = KeptMeasurements::new(folder.transpose().named("--out")?);
@@ -123,10 +126,22 @@ fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
     for file in folder.finish(document).map_err(Fail::broken)? {
         tell!("written: {}", file.display());
     }
+    if let Some(why) = lacks(document) {
+        tell!("note: no device file is written: {why}");
+    }
     let written = std::fs::write(&page, Shown(document).page());
     written.map_err(|error| broken!("{}: {error}", page.display()))?;
     tell_written(&page);
     Ok(())
+}
+
+/// Why no device was measured enough for a device file: what the first of them lacks.
+fn lacks(document: &ProbeDocument) -> Option<String> {
+    let mut lacks = Vec::new();
+    for facts in &document.devices {
+        lacks.push(MeasuredDevice::of(document, &facts.name).err()?.to_string());
+    }
+    lacks.into_iter().next()
 }
 
 fn tell_written(path: &Path) {
@@ -165,6 +180,17 @@ fn trials(args: &MachineProbeArgs, backend: &SeveralDevices) -> Result<Vec<Trial
     let passes = [ModelPass::decode(args.concurrency, args.isl), ModelPass::prefill(args.isl)];
     let dtype = model_dtype(args.device);
     Ok(model_trials(backend, &wanted, (&model, &deployment, dtype), &passes))
+}
+
+/// That no device has what is asked for.
+fn nothing_to_measure(args: &MachineProbeArgs) -> String {
+    let asked: Vec<&str> =
+        args.components.iter().flatten().map(|component| component.as_str()).collect();
+    let needs = match asked.as_slice() {
+        ["collective"] => "; it takes two GPUs, or --import of what another tool measured",
+        _ => "",
+    };
+    format!("{}: no device that is measured here has it{needs}", asked.join(", "))
 }
 
 /// What is under way, on a terminal alone.

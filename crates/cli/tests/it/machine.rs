@@ -55,3 +55,22 @@ fn machines_are_shown_side_by_side() {
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
     assert!(wrong.err.contains("no-such-file"), "{}", wrong.err);
 }
+
+#[test]
+fn what_no_device_has_is_one_line() {
+    let ended = run(&["probe", "collective", "--device", "cpu"]);
+    assert_eq!((ended.code, ended.out.as_str()), (Some(3), ""), "{ended:?}");
+    assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    assert!(ended.err.contains("collective: no device that is measured here has it"), "{ended:?}");
+}
+
+/// Half of a device makes no device file, and it is said which half is missing.
+#[test]
+fn what_a_device_file_lacks_is_said() {
+    let scratch = Scratch::new("half");
+    let out = scratch.path("a");
+    let ended = run(&["probe", "compute", "--device", "cpu", "--seconds", "1", "--out", &out]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let why = "no device file is written: of cpu, the bandwidth of its memory was not measured";
+    assert!(ended.err.contains(why), "{}", ended.err);
+}

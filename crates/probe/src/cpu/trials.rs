@@ -37,11 +37,12 @@ const KERNELS: [MemoryKernel; 6] = [
     MemoryKernel::Add,
 ];
 
-/// Every kernel with either kind of store on all threads and on one, in memory; read and triad by threads between; then read by size.
+/// Every kernel with either kind of store on all threads and on one, in memory; read and triad by threads between; then read by size,
+/// on one thread and on all.
 pub(super) fn memory(all: u32, array: f64) -> Vec<Trial> {
     let mut trials = Vec::new();
     let ends = if all > 1 { vec![all, 1] } else { vec![1] };
-    for threads in ends {
+    for &threads in &ends {
         for kernel in KERNELS {
             for stores in StoreKind::ALL {
                 if stores == StoreKind::Ordinary || kernel.stores() {
@@ -55,11 +56,13 @@ pub(super) fn memory(all: u32, array: f64) -> Vec<Trial> {
         trials.push(stream(MemoryKernel::Read, StoreKind::Ordinary, array, threads));
         trials.push(stream(MemoryKernel::Triad, StoreKind::NonTemporal, 3.0 * array, threads));
     }
-    for bytes in sizes(array).into_iter().filter(|bytes| *bytes < array) {
-        trials.push(Trial {
-            weight: 0.5,
-            ..stream(MemoryKernel::Read, StoreKind::Ordinary, bytes, 1)
-        });
+    for &threads in ends.iter().rev() {
+        let is_shared = |bytes: &f64| *bytes < array && *bytes >= 4096.0 * f64::from(threads);
+        for bytes in sizes(array).into_iter().filter(is_shared) {
+            let weight = if threads == 1 { 0.5 } else { 0.4 };
+            let read = stream(MemoryKernel::Read, StoreKind::Ordinary, bytes, threads);
+            trials.push(Trial { weight, ..read });
+        }
     }
     trials
 }

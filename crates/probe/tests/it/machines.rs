@@ -87,7 +87,7 @@ fn a_device_file_names_its_data_sheet_and_how_its_figures_came() {
 fn reads_from_caches_get_into_the_device_file() {
     let mut rows: Vec<Measurement> =
         machine("a", 100.0, 1.0).rows.into_iter().map(|row| row.measured).collect();
-    // The third is slower than a larger array, and the last slower than memory: neither bounds anything.
+    // The third is slower than a larger array and bounds nothing; the last is slower than memory, where caches end.
     for (power, micros) in [(15, 0.05), (20, 4.0), (22, 900.0), (25, 300.0), (26, 10_000.0)] {
         let working_set = Some(Bytes::new(2_f64.powi(power)));
         let operation = Operation::Memory { kernel: MemoryKernel::Read, stores: None, working_set };
@@ -103,7 +103,14 @@ fn reads_from_caches_get_into_the_device_file() {
     let device = MeasuredDevice::of(&document, "cpu").unwrap().device;
     let sizes: Vec<f64> =
         device.cached_reads().iter().map(|read| read.working_set.get().log2()).collect();
-    assert_eq!(sizes, [15.0, 20.0, 25.0]);
+    assert_eq!(sizes, [15.0, 20.0, 25.0, 26.0]);
+    assert_eq!(device.read_bandwidth(Bytes::new(1e12)), device.memory_bandwidth());
+    let toml = MeasuredDevice::of(&document, "cpu").unwrap().toml;
+    let cells: Vec<&str> = toml.split("[[memory.cached]]").skip(1).collect();
+    let is_sourced = |cell: &&str| {
+        cell.contains("source = \"probe\"") && cell.contains("the best of 8 samples of: read, ")
+    };
+    assert!(cells.iter().all(is_sourced), "{toml}");
     let rate = device.read_bandwidth(Bytes::new(50e6)).get();
     assert!((rate / (2_f64.powi(25) / 300e-6) - 1.0).abs() < 1e-6, "{rate}");
 }

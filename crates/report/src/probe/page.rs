@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use fizeau_core::Verdict;
-use fizeau_probe::{Component, FleetTable, ProbeDocument, ProbeRow};
+use fizeau_probe::{FleetTable, ProbeDocument, ProbeRow};
 
-use super::cells::{UNITS, cells, head};
+use super::cells::{Group, UNITS, cells, groups};
 use crate::escape::escape;
 use crate::page::document;
 use crate::{Shown, Verbosity};
@@ -46,12 +46,8 @@ impl Shown<'_, ProbeDocument> {
             paragraphs(&mut out, "", &mut levels.into_iter());
             out.push_str("</section>\n");
         }
-        for component in Component::ALL {
-            let is_its = |row: &&ProbeRow| row.measured.operation.component() == component;
-            let rows: Vec<&ProbeRow> = self.rows.iter().filter(is_its).collect();
-            if !rows.is_empty() {
-                table_of(&mut out, component, &rows);
-            }
+        for group in groups(&self.rows.iter().collect::<Vec<&ProbeRow>>()) {
+            table_of(&mut out, &group);
         }
         put(&mut out, format_args!("<p class=\"note\">{}</p>\n", escape(UNITS)));
         document(&format!("Fizeau probe: {}", self.host.node), &out, STYLE)
@@ -138,20 +134,20 @@ fn figure(out: &mut String, chart: &crate::pictures::CurveChart) {
     );
 }
 
-fn table_of(out: &mut String, component: Component, rows: &[&ProbeRow]) {
-    let mut heads = head(component);
+fn table_of(out: &mut String, group: &Group<'_>) {
+    let mut heads = group.head();
     "operation".clone_into(&mut heads[0]);
     "why".clone_into(&mut heads[7]);
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    let lines = rows.iter().map(|row| {
-        let mut cells = cells(row);
+    let lines = group.rows.iter().map(|row| {
+        let mut cells = cells(row, group.unit);
         cells[0].clone_from(&row.key);
         let reasons = row.objections.iter().map(|objection| objection.reason.as_str());
         let reasons = reasons.collect::<Vec<_>>().join("; ");
         cells[7] = format!("{} {reasons}", cells[7]).trim().to_owned();
         cells
     });
-    let mut title = component.as_str().to_owned();
+    let mut title = group.component.as_str().to_owned();
     title[..1].make_ascii_uppercase();
     table(out, &title, &heads, &[0, 7], lines);
 }

@@ -1,7 +1,7 @@
 //! The page and the pictures of what a machine really does.
 
 use fizeau_probe::{FleetTable, ProbeDocument, ProbeHost, import_measurements};
-use fizeau_report::Shown;
+use fizeau_report::{Shown, Verbosity};
 use fizeau_roofline::Device;
 
 fn document(name: &str) -> ProbeDocument {
@@ -69,6 +69,27 @@ fn what_the_vendor_prints_is_drawn_as_a_limit() {
     assert!(drawn(processor()).contains("data sheet: 3350 GB/s"));
     assert!(drawn(document("nccl-tests.txt")).contains("data sheet, link: 450 GB/s"));
     assert!(drawn(document("flashinfer.csv")).contains("data sheet, bf16: 990 TFLOP/s"));
+}
+
+/// Rows that differ can be told apart at 80 columns, each has a figure if it was told one, and large ones have few digits.
+#[test]
+fn each_row_of_the_text_says_what_it_is_and_how_fast() {
+    let text = |name: &str| Shown(&document(name)).text(Verbosity::Full);
+    let mlc = text("mlc.txt");
+    let line = |of: &str| {
+        mlc.lines().find(|line| line.starts_with(of)).unwrap_or_else(|| panic!("{of}: {mlc}"))
+    };
+    assert!(line("traffic of 3:1 Reads-Writes").contains("180"), "{mlc}");
+    assert!(line("other").contains("GB/s"), "{mlc}");
+    assert!(line("cores of node 0 to memory of node 1").contains("142"), "{mlc}");
+    assert!(line("loaded latency, beside 1").contains("240"), "{mlc}");
+    assert!(text("nvbandwidth.txt").contains("gpu0 to gpu1, kernel read, both ways "));
+    let flashinfer = text("flashinfer.csv");
+    assert!(flashinfer.contains("TFLOP/s") && flashinfer.contains(" 2749 "), "{flashinfer}");
+    assert!(text("tinymembench.txt").contains("load latency, 64 MiB, small pages"));
+    for name in ["mlc.txt", "nvbandwidth.txt", "flashinfer.csv", "tinymembench.txt"] {
+        assert!(text(name).lines().all(|line| line.chars().count() <= 80), "{name}");
+    }
 }
 
 #[test]

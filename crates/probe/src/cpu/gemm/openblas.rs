@@ -13,9 +13,11 @@ use libloading::Library;
 
 use super::super::lanes::Bf16;
 
-/// Under which names systems have it, and what its symbols begin and end with there. The last is that of numpy's and scipy's wheels
-/// (`scipy-openblas64` on PyPI).
+/// Under which names systems have it, and what its symbols begin and end with there. The first is that of numpy's and scipy's wheels
+/// (`scipy-openblas64` on PyPI), which no system has where a loader looks: who put its folder there wants that one, and it is newer than
+/// a distribution's.
 const NAMES: [(&str, [&str; 2]); 9] = [
+    ("libscipy_openblas64_.so", ["scipy_", "64_"]),
     ("libopenblas.so.0", ["", ""]),
     ("libopenblas.so", ["", ""]),
     ("libopenblas64.so.0", ["", ""]),
@@ -24,7 +26,6 @@ const NAMES: [(&str, [&str; 2]); 9] = [
     ("libopenblas.0.dylib", ["", ""]),
     ("libopenblas.dylib", ["", ""]),
     ("libopenblas.dll", ["", ""]),
-    ("libscipy_openblas64_.so", ["scipy_", "64_"]),
 ];
 
 /// `CblasRowMajor`, `CblasNoTrans`, `CblasTrans` of `cblas.h`.
