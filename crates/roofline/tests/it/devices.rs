@@ -1,6 +1,6 @@
 //! Looking devices up, and devices of one's own by their figures.
 
-use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Seconds, UsdPerHour, Watts};
+use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Seconds, UsdPerHour};
 use fizeau_roofline::{Device, Link, MathType, Price, Reduces, Topology};
 
 #[test]
@@ -72,7 +72,6 @@ fn a_device_of_ones_own_needs_sane_figures() {
     assert!(new(f64::NAN, 1e12, 2e14).is_err());
     assert!(new(24e9, 1e12, f64::INFINITY).is_err());
     assert!(mine.clone().with_rate(MathType::Fp8, FlopsPerSec::new(-1.0)).is_err());
-    assert!(mine.clone().with_tdp(Watts::new(0.0)).is_err());
     let message = mine.with_usable_memory(Bytes::new(25e9)).unwrap_err().to_string();
     assert!(message.contains("usable memory is 25000000000"), "{message}");
 }
