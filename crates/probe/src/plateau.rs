@@ -79,10 +79,11 @@ pub(crate) fn plateaus<'a>(
     let named = |curve: Curve| {
         let facts = device(&curve.device);
         let last_cache = facts.and_then(|facts| facts.last_cache).map(Bytes::get);
-        // Threads that share an array have a part of it each, so that these sizes say nothing of the caches that they share.
+        let caches = facts.map(|facts| &*facts.caches).unwrap_or_default();
+        // Of an array that threads share each has a part, in caches of its own or in one that they share: only how many there are holds.
         let is_of_one = curve.name == "latency" || curve.name == "read by 1";
-        let caches = facts.map(|facts| &*facts.caches).filter(|_| is_of_one).unwrap_or_default();
-        let caches: Vec<f64> = caches.iter().map(|cache| cache.get()).collect();
+        let size = |cache: &Bytes| if is_of_one { cache.get() } else { f64::INFINITY };
+        let caches: Vec<f64> = caches.iter().map(size).collect();
         let found = levels(curve.points, last_cache);
         let plateau = |(level, found): (String, Level)| Plateau {
             device: curve.device.clone(),
@@ -205,11 +206,15 @@ mod tests {
     }
 
     fn names(points: &[(f64, f64)], caches: &[f64]) -> Vec<(String, f64)> {
+        names_of(points, caches, caches.last().copied())
+    }
+
+    fn names_of(points: &[(f64, f64)], caches: &[f64], last: Option<f64>) -> Vec<(String, f64)> {
         const KIB: f64 = 1024.0;
         let points = points.iter().map(|(size, value)| (size * KIB, *value)).collect();
         let caches: Vec<f64> = caches.iter().map(|size| size * KIB).collect();
-        let found =
-            named(levels(points, caches.last().copied()), 1, &caches, caches.last().copied());
+        let last = last.map(|size| size * KIB);
+        let found = named(levels(points, last), 1, &caches, last);
         found.into_iter().map(|(name, level)| (name, level.to / KIB)).collect()
     }
 
@@ -247,6 +252,9 @@ mod tests {
         ];
         let expected = [name("L2", 128.0), name("L3", 8192.0), name("DRAM", 131_072.0)];
         assert_eq!(names(&read, &caches), expected);
+        // Of several threads together only how many caches there are is known.
+        let shared = names_of(&latency, &[f64::INFINITY; 3], Some(32_768.0));
+        assert_eq!((shared.len(), &shared[2]), (4, &name("L3", 16_384.0)));
         // Where the system says nothing they are counted, and the last one measured is memory.
         let counted = names(&latency, &[]);
         assert_eq!(counted[3].0, "L4");

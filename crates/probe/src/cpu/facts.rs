@@ -10,9 +10,15 @@ use crate::device::{ArithmeticUnits, DeviceFacts};
 use crate::host::ProbeHost;
 use crate::measurement::Dtype;
 
+/// Whether Linux gives huge pages to those who ask.
+const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+fn line(path: &str) -> Option<String> {
+    Some(fs::read_to_string(path).ok()?.trim().to_owned())
+}
+
 /// The machine, as far as the system tells.
 pub(super) fn host() -> ProbeHost {
-    let line = |path: &str| Some(fs::read_to_string(path).ok()?.trim().to_owned());
     let node = line("/proc/sys/kernel/hostname").or_else(|| std::env::var("COMPUTERNAME").ok());
     let mut host = ProbeHost::named(node.unwrap_or_else(|| "this machine".to_owned()));
     host.system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
@@ -20,7 +26,7 @@ pub(super) fn host() -> ProbeHost {
     host.processors = u32::try_from(system::allowed_cpus().len()).ok().filter(|count| *count > 0);
     host.hypervisor = cpuinfo_has_flag("hypervisor").then(|| "a virtual machine".to_owned());
     let governor = line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-    let pages = line("/sys/kernel/mm/transparent_hugepage/enabled");
+    let pages = line(HUGE_PAGES);
     let settings = [
         governor.map(|governor| format!("clocks by the governor {governor}")),
         pages.as_deref().and_then(chosen).map(|pages| format!("transparent huge pages: {pages}")),
@@ -91,7 +97,17 @@ pub(super) fn device() -> DeviceFacts {
     device.last_cache = device.caches.last().copied();
     device.units = units(&text);
     device.unavailable = peak::missing();
+    device.unavailable.extend(without_huge_pages(line(HUGE_PAGES).as_deref()));
     device
+}
+
+/// What is said where the system gives no huge pages, whoever asks.
+fn without_huge_pages(setting: Option<&str>) -> Option<String> {
+    let refuses = setting.and_then(chosen) == Some("never");
+    refuses.then(|| {
+        "arrays in huge pages: this system gives none (transparent_hugepage is `never`); those rows lay in small ones"
+            .to_owned()
+    })
 }
 
 /// The units of processors that are known by family and model. A processor that is not has none here, and no peak at its clock.
@@ -149,5 +165,13 @@ mod tests {
         assert_eq!(first(text, "model"), Some("1"));
         assert!(units("vendor_id : x\ncpu family : 6\nmodel : 1\n").is_empty());
         assert_eq!(chosen("always [madvise] never"), Some("madvise"));
+    }
+
+    #[test]
+    fn a_system_without_huge_pages_is_told() {
+        let said = without_huge_pages(Some("always madvise [never]")).unwrap();
+        assert!(said.contains("those rows lay in small ones"), "{said}");
+        assert_eq!(without_huge_pages(Some("always [madvise] never")), None);
+        assert_eq!(without_huge_pages(None), None, "who does not say it");
     }
 }

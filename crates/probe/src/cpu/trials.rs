@@ -58,7 +58,8 @@ pub(super) fn memory(all: u32, array: f64) -> Vec<Trial> {
     }
     for &threads in ends.iter().rev() {
         let is_shared = |bytes: &f64| *bytes < array && *bytes >= 4096.0 * f64::from(threads);
-        for bytes in sizes(array).into_iter().filter(is_shared) {
+        // The largest first: where caches end is worth more than the smallest sizes, if the time is up.
+        for bytes in sizes(array).into_iter().filter(is_shared).rev() {
             let weight = if threads == 1 { 0.5 } else { 0.4 };
             let read = stream(MemoryKernel::Read, StoreKind::Ordinary, bytes, threads);
             trials.push(Trial { weight, ..read });
