@@ -43,6 +43,13 @@ fn a_real_engine_is_swept_and_queues_past_its_slots() {
             64 * 40,
             "exactly the asked tokens, by the server's count"
         );
+        // Its own page of metrics counted the same, to the token.
+        let server = &level["telemetry"]["server"];
+        assert_eq!(server["exporter"], "llama-cpp");
+        assert_eq!(server["generation_tokens"]["delta"], 64.0 * 40.0);
+        let findings = level["telemetry"]["findings"].as_array().unwrap();
+        let equal = findings.iter().filter(|finding| finding["kind"] == "tokens_equal").count();
+        assert_eq!(equal, 2, "prompts and replies: {findings:?}");
         assert!(level["speed_of_light"].is_null(), "nobody said what it runs on");
         assert!(level["speed_of_light_reason"].as_str().unwrap().contains("--hardware"));
     }

@@ -12,7 +12,7 @@ use fizeau_telemetry::{
     ClientWindow, HostReading, HostWindow, ScrapeSettings, Scraper, ScraperError, SharedSource,
     Window,
 };
-use fizeau_transport::MonotonicClock;
+use fizeau_transport::{MonotonicClock, wall_clock_error};
 
 #[cfg(feature = "nvml")]
 use super::local_gpus::ADDRESS;
@@ -99,7 +99,8 @@ impl LevelScrapers {
         let ((from, to), before) = (self.client.span?, self.host?);
         self.scrape_now(PATIENCE);
         let (sources, passes) = PassStream::finish(&self.streams, &self.passes_before);
-        let host = HostWindow::between(&before, &HostReading::now());
+        let mut host = HostWindow::between(&before, &HostReading::now());
+        host.clock_error = wall_clock_error().map(Nanos::to_millis);
         let client = self.client.window;
         let warmed_up = self.warmed_up.unwrap_or(from);
         let pages = pages_since(warmed_up, self.scrapers);

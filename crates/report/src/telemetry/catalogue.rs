@@ -3,6 +3,7 @@
 mod devices;
 mod light;
 mod server;
+mod speculation;
 mod wording;
 
 use fizeau_record::LevelTelemetry;
@@ -141,7 +142,8 @@ impl TelemetryExport {
 
 /// All that there is of a level, in order; what nobody said is left out.
 pub(crate) fn figures() -> impl Iterator<Item = &'static TelemetryFigure> {
-    [server::FIGURES, light::FIGURES, devices::FIGURES].into_iter().flatten()
+    let all = [server::FIGURES, speculation::FIGURES, light::FIGURES, devices::FIGURES];
+    all.into_iter().flatten()
 }
 
 /// What programs get, in order.

@@ -1,6 +1,6 @@
 //! What two readings come to.
 
-use fizeau_core::Bytes;
+use fizeau_core::{Bytes, Millis};
 use serde::{Deserialize, Serialize};
 
 use super::reading::HostReading;
@@ -28,10 +28,14 @@ pub struct HostWindow {
     /// Their share of all segments sent, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retransmit_share: Option<f64>,
+    /// By how much the wall clock may be off the true time at the most, at the end, as the system estimates; absent where nobody sets it
+    /// by another. Figures are by the monotonic clock: it says how well logs of other machines can be laid beside them.
+    #[serde(rename = "clock_error_ms", default, skip_serializing_if = "Option::is_none")]
+    pub clock_error: Option<Millis>,
 }
 
 impl HostWindow {
-    /// From one reading to a later one.
+    /// From one reading to a later one. Of the clock's error, which `/proc` does not tell, nothing is said.
     #[must_use]
     pub fn between(first: &HostReading, last: &HostReading) -> Self {
         let grown = |first: Option<u64>, last: Option<u64>| last?.checked_sub(first?);
@@ -49,6 +53,7 @@ impl HostWindow {
             memory: last.memory,
             retransmits,
             retransmit_share: share(retransmits, sent),
+            clock_error: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::Millis;
+use fizeau_core::{Bytes, Millis};
 use fizeau_record::LevelTelemetry;
 use fizeau_record::text::{number, percent};
 use fizeau_telemetry::{
@@ -132,6 +132,57 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
         ],
     ),
     TelemetryFigure::new(
+        "host memory available / all",
+        "GB",
+        |said| {
+            let host = said.host?;
+            let [available, all] = [host.memory_available?, host.memory?].map(Bytes::get);
+            Some(format!("{} / {}", number(available / GIGA), number(all / GIGA)))
+        },
+        &[
+            export(
+                ["client_host_memory_available_bytes", "fizeau_client_host_memory_available_bytes"],
+                "Memory that could be had on the client's machine, at the end.",
+                |said| Some(said.host?.memory_available?.get()),
+            ),
+            export(
+                ["client_host_memory_bytes", "fizeau_client_host_memory_bytes"],
+                "All memory of the client's machine.",
+                |said| Some(said.host?.memory?.get()),
+            ),
+        ],
+    ),
+    TelemetryFigure::new(
+        "host TCP segments sent again",
+        "",
+        |said| {
+            let host = said.host?;
+            Some(format!("{}, {}", host.retransmits?, percent(host.retransmit_share?)))
+        },
+        &[
+            export(
+                ["client_host_retransmits", "fizeau_client_host_retransmits"],
+                "TCP segments that the client's machine sent again, of all its connections.",
+                |said| Some(said.host?.retransmits? as f64),
+            ),
+            export(
+                ["client_host_retransmit_share", "fizeau_client_host_retransmit_ratio"],
+                "Their share of all segments sent, 0 to 1.",
+                |said| said.host?.retransmit_share,
+            ),
+        ],
+    ),
+    TelemetryFigure::new(
+        "host clock off by at most",
+        "ms",
+        |said| Some(number(said.host?.clock_error?.get())),
+        &[export_ms(
+            ["client_host_clock_error_ms", "fizeau_client_host_clock_error_seconds"],
+            "By how much the client's wall clock may be off the true time at the most, as its system estimates.",
+            |said| Some(said.host?.clock_error?.get()),
+        )],
+    ),
+    TelemetryFigure::new(
         "pages read / missed",
         "",
         |said| {
@@ -180,6 +231,7 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
 ];
 
 const MEGA: f64 = 1e6;
+const GIGA: f64 = 1e9;
 
 const PAGES: fn(&ScrapeCost) -> u64 = |cost| cost.pages;
 const MISSED: fn(&ScrapeCost) -> u64 = |cost| cost.failed;

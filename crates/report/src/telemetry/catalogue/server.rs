@@ -1,7 +1,8 @@
-//! What the server was at: load, cache, tokens, latencies, drafts.
+//! What the server was at: load, cache, tokens, latencies.
 
 use fizeau_record::LevelTelemetry;
 use fizeau_record::text::{four_digits, number, percent};
+use fizeau_telemetry::ReportedCounter;
 
 use super::wording::{bucket, by_name, counter, gap, gauge, mean, numbers, of, whole};
 use super::{TelemetryFigure, export, export_ms, labelled, word};
@@ -93,6 +94,16 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
         ],
     ),
     TelemetryFigure::new(
+        "waiting by reason, mean",
+        "",
+        |said| by_name(&by_reason(said), four_digits),
+        &[labelled(
+            ["server_waiting_by_reason", "fizeau_server_waiting_requests_by_reason", "reason"],
+            "Requests in the server's queue by reason, for room or held back on purpose, as the mean over time.",
+            by_reason,
+        )],
+    ),
+    TelemetryFigure::new(
         "KV cache in use, mean / peak",
         "",
         |said| gauge(of(said)?.kv_use.as_ref(), percent),
@@ -144,6 +155,16 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
             ["server_prefix_hit_share", "fizeau_server_prefix_hit_ratio"],
             "The share of prompt tokens that the server found in its prefix cache, 0 to 1.",
             LevelTelemetry::prefix_hit_share,
+        )],
+    ),
+    TelemetryFigure::new(
+        "cache outside the engine, hits of queries",
+        "",
+        |said| external_hits(said).map(percent),
+        &[export(
+            ["server_external_prefix_hit_share", "fizeau_server_external_prefix_hit_ratio"],
+            "The share of prompt tokens looked up in a cache outside the engine that it had, 0 to 1.",
+            external_hits,
         )],
     ),
     TelemetryFigure::new(
@@ -236,30 +257,6 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
             |said| of(said)?.mean_iteration_tokens(),
         )],
     ),
-    TelemetryFigure::new(
-        "drafted tokens accepted",
-        "",
-        |said| of(said)?.accepted_share().map(percent),
-        &[export(
-            ["server_accepted_share", "fizeau_server_accepted_draft_tokens_ratio"],
-            "The share of drafted tokens that was accepted, 0 to 1.",
-            |said| of(said)?.accepted_share(),
-        )],
-    ),
-    TelemetryFigure::new(
-        "the same by position in the draft",
-        "",
-        |said| by_name(&by_position(said), whole),
-        &[labelled(
-            [
-                "server_accepted_by_position",
-                "fizeau_server_accepted_draft_tokens_by_position",
-                "position",
-            ],
-            "Drafted tokens that were accepted, by their position in the draft, from 0.",
-            by_position,
-        )],
-    ),
 ];
 
 fn exporter(said: &LevelTelemetry) -> Option<String> {
@@ -270,6 +267,15 @@ fn by_source(said: &LevelTelemetry) -> Vec<(String, f64)> {
     of(said).map(|server| numbers(&server.prompt_tokens_by_source)).unwrap_or_default()
 }
 
-fn by_position(said: &LevelTelemetry) -> Vec<(String, f64)> {
-    of(said).map(|server| numbers(&server.accepted_by_position)).unwrap_or_default()
+fn external_hits(said: &LevelTelemetry) -> Option<f64> {
+    let delta = |told: &Option<ReportedCounter>| Some(told.as_ref()?.figure.delta);
+    let server = of(said)?;
+    let share = delta(&server.external_prefix_hits)? / delta(&server.external_prefix_queries)?;
+    Some(share).filter(|share| share.is_finite())
+}
+
+/// Gauges have a mean where counters have what they counted.
+fn by_reason(said: &LevelTelemetry) -> Vec<(String, f64)> {
+    let each = of(said).into_iter().flat_map(|server| &server.waiting_by_reason);
+    each.map(|(reason, told)| (reason.clone(), told.figure.mean)).collect()
 }
