@@ -148,7 +148,11 @@ fn what_is_no_page_is_one_note_and_the_load_is_not_disturbed() {
         ("404 Not Found", "{}", "SGLang only where it was started with --enable-metrics"),
         ("401 Unauthorized", "", "the page requires a key (status 401); give the header"),
         ("500 Oops", "", "the server answered with status 500"),
-        ("200 OK", "<html><body>hello</body></html>", "this is HTML, not metrics"),
+        (
+            "200 OK",
+            "<html><body>hello</body></html>",
+            "this is HTML; give the address of a metrics page",
+        ),
         ("200 OK", "", "the page is empty"),
         ("200 OK", "{\"detail\":\"no\"}", "this is JSON, not metrics"),
         ("200 OK", &long, "the page is longer than 16777216 bytes"),
