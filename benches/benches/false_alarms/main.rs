@@ -2,8 +2,9 @@
 //!
 //! `cargo xtask bench false-alarms` does so for an engine simulated in virtual time, whose runs differ by 2 %, and for the
 //! embedded engine over HTTP; `cargo xtask engine run -- cargo xtask bench false-alarms` for a real engine too. Words name some of
-//! it: `ab` (A/B runs alone), `simulated`, `embedded`, `engine`, or the folder of an A/B run of one server against itself.
-//! `--runs N` and `--requests N` say how many runs and how large.
+//! it: `ab` (A/B runs alone), `simulated`, `embedded`, `engine`, or the folder of an A/B run of one server against itself, or
+//! of several such runs, one after the other. `--runs N` and `--requests N` say how many runs and how large; `--keep DIR` keeps those
+//! of a server there, so that they can be counted again.
 #![allow(clippy::unwrap_used, reason = "shared with a test")]
 
 #[path = "../../../crates/fizeau/tests/it/ab/counts.rs"]
@@ -14,7 +15,7 @@ mod runs;
 mod weather;
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use counts::{Design, FEW, alarm, count};
@@ -33,6 +34,9 @@ struct Args {
     /// How many requests a run has.
     #[arg(long, default_value_t = 200)]
     requests: u64,
+    /// Where runs of a server are kept, in a folder of its name; by default they are removed.
+    #[arg(long)]
+    keep: Option<PathBuf>,
     /// What cargo passes.
     #[arg(long, hide = true)]
     bench: bool,
@@ -41,11 +45,12 @@ struct Args {
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
     let many = Many { runs: args.runs, requests: args.requests };
+    let kept = |name: &str| args.keep.as_ref().map(|folder| folder.join(name));
     let engine = std::env::var("FIZEAU_BASE_URL").ok();
     let named = match (args.what.is_empty(), &engine) {
         (true, None) => ["ab", "simulated", "embedded"].map(str::to_owned).into(),
         (true, Some(_)) => vec!["engine".to_owned()],
-        (false, _) => args.what,
+        (false, _) => args.what.clone(),
     };
     for what in named {
         match &*what {
@@ -57,14 +62,14 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let server = Server::bind(([127, 0, 0, 1], 0).into(), config)?.spawn()?;
                 rates::print(
                     "embedded engine",
-                    &runs::measured(&server.base_url(), "llama", many)?,
+                    &runs::measured(&server.base_url(), "llama", many, kept(&what))?,
                 );
             }
             "engine" => {
                 let url = engine.clone().ok_or("FIZEAU_BASE_URL says where the engine is")?;
                 let model = std::env::var("FIZEAU_MODEL")?;
                 let name = std::env::var("FIZEAU_ENGINE").unwrap_or_else(|_| url.clone());
-                rates::print(&name, &runs::measured(&url, &model, many)?);
+                rates::print(&name, &runs::measured(&url, &model, many, kept(&what))?);
             }
             folder => rates::print(folder, &runs::stored(Path::new(folder))?),
         }

@@ -1,14 +1,14 @@
 //! Many runs of one server, and what a comparison needs to know of each.
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fizeau::core::{Nanos, Stamp, Tape};
 use fizeau::experiment::{AbSettings, EndpointSpec, Experiment, RoundCount, WorkloadSpec};
 use fizeau::harness::{Notice, Observer};
 use fizeau::metrics::{
     BetterDirection, ComparedRequests, ComparisonSide, FigureChoice, GoodputGoals, LevelFigure,
-    LevelSummary, LoadPacing,
+    LevelSummary, LoadPacing, Verdict,
 };
 use fizeau::record::StoredRun;
 use fizeau::workload::Lengths;
@@ -93,8 +93,13 @@ pub(super) fn simulated(many: Many) -> Vec<Run> {
     turns.map(|(turn, Tapes(tapes))| Run::new(&turn.run.summary, &tapes)).collect()
 }
 
-/// The runs of a server over HTTP, one after the other: an A/B run of it against itself.
-pub(super) fn measured(url: &str, model: &str, many: Many) -> Result<Vec<Run>, Box<dyn Error>> {
+/// The runs of a server over HTTP, one after the other: an A/B run of it against itself, kept in `kept`.
+pub(super) fn measured(
+    url: &str,
+    model: &str,
+    many: Many,
+    kept: Option<PathBuf>,
+) -> Result<Vec<Run>, Box<dyn Error>> {
     let endpoint = || EndpointSpec::new(url, model);
     let mut workload = WorkloadSpec::default();
     workload.lengths = Lengths::fixed(64, 32);
@@ -103,17 +108,36 @@ pub(super) fn measured(url: &str, model: &str, many: Many) -> Result<Vec<Run>, B
     settings.max_in_flight = 8.try_into().ok();
     settings.settle = Nanos::ZERO;
     settings.warmups = Some(8);
-    let folder = std::env::temp_dir().join(format!("fizeau-false-alarms-{}", std::process::id()));
+    let is_kept = kept.is_some();
+    let folder = kept.unwrap_or_else(|| {
+        std::env::temp_dir().join(format!("fizeau-false-alarms-{}", std::process::id()))
+    });
     let experiment = Experiment::new(endpoint()).settings(settings).folder(&folder);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(experiment.run(&mut ()))?;
     let runs = stored(&folder);
-    std::fs::remove_dir_all(&folder)?;
+    if !is_kept {
+        std::fs::remove_dir_all(&folder)?;
+    }
     runs
 }
 
-/// The turns of an A/B run in the order in which they were measured.
+/// The turns of an A/B run, or of all A/B runs in the folder, in the order in which they were measured. Invalid ones are left out, as
+/// no command compares them.
 pub(super) fn stored(folder: &Path) -> Result<Vec<Run>, Box<dyn Error>> {
+    if folder.join("run.json").is_file() {
+        return turns(folder);
+    }
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<_>>()?;
+    folders.retain(|path| path.join("run.json").is_file());
+    folders.sort();
+    let runs: Result<Vec<Vec<Run>>, _> = folders.iter().map(|path| turns(path)).collect();
+    Ok(runs?.into_iter().flatten().collect())
+}
+
+fn turns(folder: &Path) -> Result<Vec<Run>, Box<dyn Error>> {
     let stored = StoredRun::open(folder)?;
     let mut turns = Vec::new();
     for level in stored.levels() {
@@ -125,6 +149,9 @@ pub(super) fn stored(folder: &Path) -> Result<Vec<Run>, Box<dyn Error>> {
         let mut tapes = Vec::new();
         level.each_tape(|tape| tapes.push(tape))?;
         let Some(summary) = level.summary()? else { continue };
+        if summary.validity.verdict == Verdict::Invalid {
+            continue;
+        }
         turns.push((
             (round, side != RoundCount::first_of(round)),
             Run::new(&summary.summary, &tapes),

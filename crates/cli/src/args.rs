@@ -79,7 +79,7 @@ pub(crate) enum Command {
     /// In each round both are warmed up and measured, never at the same time; the endpoint that begins alternates. Each metric gets
     /// one of three answers: B is better, B is worse, or no difference was detected.
     Ab(Box<AbArgs>),
-    /// Measure the few loads of a live engine that tell the most of its constants, and fit them.
+    /// Fit the constants of the model to a live engine, by measuring the few loads that determine them best.
     ///
     /// It takes minutes. The file that it writes is for --calibration of `sol`, `simulate` and `plan`: predictions are then those of
     /// this engine on this device, for models and loads that were not measured too.
@@ -104,8 +104,8 @@ pub(crate) enum Command {
     Report(Box<ReportArgs>),
     /// Explain why a run is slower than its speed of light, cause by cause, and what to try first.
     ///
-    /// It goes from what the data sheet allows over what the silicon was measured to give, what operators and collectives take, what a
-    /// step costs and what other requests cost, to what was measured, for TTFT and for TPOT.
+    /// TTFT and TPOT are each divided into the time by the data sheet, what the silicon loses against it, operators and collectives,
+    /// the overhead of a step, and the wait for other requests.
     Diagnose(Box<DiagnoseArgs>),
     /// Compute how many replicas and devices a rate needs within goals, and what they cost.
     ///
@@ -113,10 +113,10 @@ pub(crate) enum Command {
     /// number of replicas with headroom and spare ones, their cost by the hour, the request and the token, the cost of a tighter goal,
     /// and the distance from the speed of light. The exit code is 1 if no source keeps the goals.
     Plan(Box<PlanArgs>),
-    /// Watch at which share of the speed of light a fleet runs, by its own metrics and without any load.
+    /// Show at what share of the speed of light a running fleet works, by its own metrics and without any load.
     ///
-    /// It reads the pages of metrics of vLLM, SGLang, TensorRT-LLM, llama.cpp or Dynamo again and again, and says what the throughput is
-    /// of what the devices could do with the batch that runs, decode and prefill apart, what limits it, and what a million tokens cost.
+    /// It reads the metrics pages of vLLM, SGLang, TensorRT-LLM, llama.cpp or Dynamo again and again. It shows the throughput as a share
+    /// of what the devices could reach with the running batch, decode and prefill apart; what limits it; and what a million tokens cost.
     Watch(Box<WatchArgs>),
     /// Serve a simulated engine over HTTP, to try clients out.
     Serve(Box<ServeArgs>),

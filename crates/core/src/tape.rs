@@ -42,7 +42,8 @@ pub struct Tape {
     /// The model that was asked, where it is not the endpoint's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Arc<str>>,
-    /// What was asked for, to be held against what came.
+    /// The lengths that were requested, to be compared with what came. The key was `asked` up to `fizeau.tapes/1`.
+    #[serde(rename = "requested", alias = "asked")]
     pub asked: RequestedTokens,
     /// When what happened.
     pub marks: Marks,

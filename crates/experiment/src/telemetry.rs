@@ -282,7 +282,7 @@ impl Telemetry {
         match told.samples.is_empty() {
             false => Ok(key),
             true => Err(Missing::Answered(format!(
-                "{}: a page of metrics, of which none is of a program that is known",
+                "{}: a metrics page without the series of any known program",
                 source.address()
             ))),
         }

@@ -86,7 +86,7 @@ const FILES_SLACK: u64 = 32;
 const FILES_PER_THREAD: u64 = 6;
 
 /// Checks that the system has room for `needs`, and raises this process's own limit of open files where it may. Gives what is
-/// needed beside what there is, for the record; what the system does not tell is absent there and not held against the run.
+/// needed beside what there is, for the record; what the system does not report it is absent there and not held against the run.
 ///
 /// # Errors
 /// If there is not enough; the message has the command that mends it.

@@ -64,7 +64,7 @@ impl StealWatch {
         self.began
     }
 
-    /// The share that was taken since the start; none where the system does not tell, or too few ticks have passed.
+    /// The share that was taken since the start; none where the system does not report it, or too few ticks have passed.
     pub(crate) fn share(&self, clock: &impl Clock) -> Option<f64> {
         let is_long_enough = clock.now().saturating_since(self.began) >= SHORTEST;
         let at_start = self.at_start.as_ref().filter(|_| is_long_enough)?;
@@ -119,7 +119,7 @@ struct CpuTimes {
 }
 
 impl MachineTimes {
-    /// Until now; none where the system does not tell (other than Linux).
+    /// Until now; none where the system does not report it (other than Linux).
     fn read() -> Option<Self> {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         Self::parse(&std::fs::read_to_string("/proc/stat").ok()?, &status)

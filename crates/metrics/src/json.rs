@@ -256,7 +256,17 @@ impl<'de> Slot<'de> for PercentileField {
 
 /// That a file's words for something are none that were ever written there.
 pub(crate) fn strange(what: impl fmt::Display) -> String {
-    format!("`{what}` is not among what a summary says here")
+    format!("`{what}` is none of the values that a summary may have here")
+}
+
+/// Keys that were replaced, each with the one that is written now; no object has had both.
+const EARLIER_KEYS: [(&str, &str); 3] =
+    [("asked", "requested"), ("asked_mean", "requested_mean"), ("found", "kind")];
+
+/// The key that is written now for what an earlier file calls `key`.
+pub(crate) fn present_key(key: String) -> String {
+    let earlier = EARLIER_KEYS.iter().find(|(earlier, _)| *earlier == key);
+    earlier.map_or(key, |(_, present)| (*present).to_owned())
 }
 
 /// The JSON of a type, a line for each field in the order in which they are written: `"key": kind(...)`, and what makes a value
@@ -317,7 +327,7 @@ macro_rules! json_object {
                         #[allow(unused_imports, reason = "an object may have no field that is read")]
                         use $crate::json::Slot as _;
                         $(json_object!(@slot $kind($($args)*));)*
-                        while let Some(key) = map.next_key::<String>()? {
+                        while let Some(key) = map.next_key::<String>()?.map($crate::json::present_key) {
                             $(json_object!(@take map, key, $key, $kind($($args)*));)*
                             map.next_value::<serde::de::IgnoredAny>()?;
                         }

@@ -151,7 +151,7 @@ fn causes(slow: &ProbeRow, fast: &ProbeRow, document: &ProbeDocument) -> Vec<Str
     {
         causes.push("a copy engine moved it, which is no measure of the memory".to_owned());
         if *both_ways {
-            causes.push("both directions were under way, and one is told".to_owned());
+            causes.push("both directions ran at once, and one is reported".to_owned());
         }
     }
     let clock = |row: &ProbeRow| row.measured.circumstances.clock_after;

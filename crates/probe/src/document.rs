@@ -12,9 +12,12 @@ use fizeau_core::Verdict;
 use fizeau_roofline::Device;
 
 /// What the file says it is.
-pub(crate) const SCHEMA: &str = "fizeau.probe/1";
+pub(crate) const SCHEMA: &str = "fizeau.probe/2";
 
-/// `probe.json` (schema `fizeau.probe/1`): what a machine really does, measured part by part.
+/// The one before it, whose keys `told`, `asked` and `beside_bytes_per_s` are `reported`, `requested` and `background_bytes_per_s` now.
+const EARLIER: &str = "fizeau.probe/1";
+
+/// `probe.json` (schema `fizeau.probe/2`): what a machine really does, measured part by part.
 ///
 /// Figures, shares and verdicts are written for readers. They are computed from the measurements alone, and again when a
 /// file is read, so that all files are judged by the same rules.
@@ -116,7 +119,7 @@ impl ProbeDocument {
         let value: serde_json::Value =
             serde_json::from_str(text).map_err(|error| ProbeDocumentError(error.to_string()))?;
         let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("missing");
-        if schema != SCHEMA {
+        if ![SCHEMA, EARLIER].contains(&schema) {
             let schema: String = schema.chars().take(80).collect();
             return Err(ProbeDocumentError(format!(
                 "its schema is `{schema}`; it must be `{SCHEMA}`"

@@ -166,7 +166,7 @@ impl<'a> Cell<'a> {
     fn toml(&self) -> String {
         let samples = self.row.measured.timing.samples.len();
         let whose = match samples {
-            0 => "the best that is told".to_owned(),
+            0 => "the best that is reported".to_owned(),
             1 => "the only sample".to_owned(),
             count => format!("the best of {count} samples"),
         };

@@ -92,7 +92,7 @@ impl Measurement {
             method: Method::default(),
             timing,
             circumstances: Circumstances::default(),
-            verification: Verification::not_checked("nothing is said of a check"),
+            verification: Verification::not_checked("the tool reports no check"),
             provenance,
             notes: Vec::new(),
         }

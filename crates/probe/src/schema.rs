@@ -12,7 +12,7 @@ impl ProbeDocument {
     ///
     /// ```
     /// let schema = fizeau_probe::ProbeDocument::json_schema();
-    /// assert!(schema.contains("fizeau.probe/1"));
+    /// assert!(schema.contains("fizeau.probe/2"));
     /// ```
     #[must_use]
     pub fn json_schema() -> String {

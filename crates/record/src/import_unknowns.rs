@@ -61,7 +61,7 @@ impl ImportUnknowns {
             "session"
             | "turn"
             | "endpoint"
-            | "asked_output_tokens"
+            | "requested_output_tokens"
             | "connection"
             | "stamps"
             | "released_at_ms"

@@ -19,7 +19,7 @@ pub(crate) trait Reasons {
 }
 
 /// Gives a type its `Serialize` and `Deserialize`, and says of each field that may be null why it is:
-/// `reasons!(Host, |host| { cpu, cores => "the system does not tell"; ... })`. A field that is written under another name is `rate as "rate_per_s"`;
+/// `reasons!(Host, |host| { cpu, cores => "the system does not report it"; ... })`. A field that is written under another name is `rate as "rate_per_s"`;
 /// one of an enum is `"description" when CONDITION`.
 macro_rules! reasons {
     ($type:ident, |$it:ident| {

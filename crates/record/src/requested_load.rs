@@ -50,7 +50,7 @@ reasons!(ArrivalMoments, |law| {
 /// As it is written: what the cache is expected to supply in two fields.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(remote = "Self")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Asked", transform = listed::<Self>))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
 struct RequestedLoadJson {
     arrivals: Option<ArrivalMoments>,
     #[serde(default)]

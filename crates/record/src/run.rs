@@ -12,17 +12,18 @@ pub use requested::{RequestTimeouts, RequestedLength, RequestedLengths};
 
 use fizeau_core::{Millis, UsdPerHour};
 use fizeau_metrics::{GoodputGoals, LoadPacing};
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{ChangedField, DocumentFields, EndpointRecord, Json, LevelPlan, RunSetup};
 
 /// The schema of `run.json`.
-pub(crate) const RUN: &str = "fizeau.run/1";
+pub(crate) const RUN: &str = "fizeau.run/2";
 
 /// The schema of the tapes beside it. A document that names none is from before there were others.
-pub(crate) const TAPES: &str = "fizeau.tapes/1";
+pub(crate) const TAPES: &str = "fizeau.tapes/2";
 
-/// `run.json` (schema `fizeau.run/1`): what was asked, written before the first request that counts, with all that a reader needs to
+/// `run.json` (schema `fizeau.run/2`): what was asked, written before the first request that counts, with all that a reader needs to
 /// judge a figure or to measure it again. What does not apply is left out.
 ///
 /// ```
@@ -37,8 +38,9 @@ pub(crate) const TAPES: &str = "fizeau.tapes/1";
 #[non_exhaustive]
 pub struct RunDocument {
     #[cfg_attr(feature = "schema", schemars(extend("const" = RUN)))]
+    #[serde(deserialize_with = "present_schema")]
     schema: String,
-    #[serde(default = "tapes")]
+    #[serde(default = "earliest_tapes")]
     #[cfg_attr(feature = "schema", schemars(extend("const" = TAPES)))]
     tapes_schema: String,
     /// The version of the program that wrote it.
@@ -152,8 +154,14 @@ pub enum AbPrompts {
     OwnBySide,
 }
 
-fn tapes() -> String {
-    TAPES.to_owned()
+/// A document of an earlier schema is read as one of the present.
+fn present_schema<'de, D: Deserializer<'de>>(schema: D) -> Result<String, D::Error> {
+    IgnoredAny::deserialize(schema).map(|_| RUN.to_owned())
+}
+
+/// Of a document from before it named that of its tapes.
+fn earliest_tapes() -> String {
+    "fizeau.tapes/1".to_owned()
 }
 
 impl RunDocument {
@@ -162,7 +170,7 @@ impl RunDocument {
     pub fn new(setup: RunSetup, plan: Json, lengths: RequestedLengths) -> Self {
         Self {
             schema: RUN.to_owned(),
-            tapes_schema: tapes(),
+            tapes_schema: TAPES.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             epoch_unix_ns: None,
             time: None,

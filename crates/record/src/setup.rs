@@ -165,7 +165,8 @@ pub struct WorkloadRecord {
     pub seed: Option<u64>,
     /// How requests arrive, in one line.
     pub arrivals: String,
-    /// Arrivals and cache hits asked for, as figures.
+    /// The arrivals and cache hits that were requested, as figures.
+    #[serde(rename = "requested", alias = "asked")]
     pub asked: RequestedLoad,
 }
 
@@ -184,9 +185,9 @@ impl WorkloadRecord {
 pub struct ClientHost {
     /// The operating system and its version.
     pub os: String,
-    /// The processor's name; absent where the system does not tell.
+    /// The processor's name; absent where the system does not report it.
     pub cpu: Option<String>,
-    /// How many processors the client could use; absent where the system does not tell.
+    /// How many processors the client could use; absent where the system does not report it.
     pub cores: Option<u32>,
 }
 

@@ -52,12 +52,12 @@ pub struct ShardHealth {
     pub send_lateness_p99_ms: Option<f64>,
     /// How late it read what had come, 99th percentile or the most seen; absent where the kernel did not stamp.
     pub read_lag_p99_ms: Option<f64>,
-    /// CPU time over wall time of its busiest thread, from 0 to 1; absent where the system does not tell.
+    /// CPU time over wall time of its busiest thread, from 0 to 1; absent where the system does not report it.
     pub cpu_share: Option<f64>,
     /// Time ready to run without a CPU over wall time, from 0 to 1, which a hypervisor's other guests count in; absent where the
     /// system does not tell.
     pub run_delay_share: Option<f64>,
-    /// The part of the machine's CPU time that its hypervisor gave to others, from 0 to 1; absent where the system does not tell.
+    /// The part of the machine's CPU time that its hypervisor gave to others, from 0 to 1; absent where the system does not report it.
     pub steal_share: Option<f64>,
     /// By how much its clock was ahead of the first shard's, as the level ended.
     pub clock_ahead_ms: Option<f64>,
@@ -108,7 +108,7 @@ impl ShardsReport {
         }
         if !self.missing.is_empty() {
             let text = format!(
-                "{} of {} shards are missing, and less was sent than the plan says: {}",
+                "{} of {} shards are missing, so less was sent than planned: {}",
                 self.missing.len(),
                 self.count,
                 self.missing.join("; ")
@@ -164,7 +164,7 @@ impl ShardsReport {
                 format!("{took_part} began within {skew:.2} ms of each other (+-{off:.2} ms)")
             }
             (Some(skew), None) => format!(
-                "{took_part} began within {skew:.2} ms of each other, if their clocks agree, which nobody knows"
+                "{took_part} began within {skew:.2} ms of each other, if their clocks agree, which is not known"
             ),
             (None, _) => took_part,
         }

@@ -51,7 +51,7 @@ pub enum StoredError {
         error: io::Error,
     },
     /// A file of another version of its schema, or of another schema.
-    #[error("{}: its schema is `{found}`, and this program reads `{reads}`", path.display())]
+    #[error("{}: its schema is {}, and this program reads `{reads}`", path.display(), named(found))]
     Schema {
         /// The file.
         path: PathBuf,
@@ -73,7 +73,7 @@ pub enum StoredError {
         field: String,
     },
     /// A file that is not as long as it was when it was kept.
-    #[error("{} is {bytes} bytes long, and run.json says {recorded}: the file was cut off or edited", path.display())]
+    #[error("{} is {bytes} bytes long, but run.json records {recorded}: the file was cut off or edited", path.display())]
     Length {
         /// The file.
         path: PathBuf,
@@ -257,13 +257,21 @@ impl StoredRun {
     }
 }
 
+/// The name of a schema in a sentence.
+fn named(schema: &str) -> String {
+    match schema {
+        "" => "missing".to_owned(),
+        named => format!("`{named}`"),
+    }
+}
+
 /// The `run.json` at `path`, whose tapes can be read too.
 fn run_document(path: &Path) -> Result<RunDocument, StoredError> {
     let document: RunDocument = document::read(path, RUN)?;
-    match document.tapes_schema() {
+    match reader_of(document.tapes_schema()) {
         TAPES => Ok(document),
-        found => {
-            let (path, found) = (path.to_path_buf(), found.to_owned());
+        _ => {
+            let (path, found) = (path.to_path_buf(), document.tapes_schema().to_owned());
             Err(StoredError::Schema { path, found, reads: TAPES })
         }
     }

@@ -56,7 +56,7 @@ impl Shown<'_, AbReport> {
             _ => "no pause between turns".to_owned(),
         };
         let asked = format!(
-            "Asked: {}, {} in, {} out, {}, seed {}; {} rounds, {pause}",
+            "Workload: {}, {} in, {} out, {}, seed {}; {} rounds, {pause}",
             workload.dataset,
             workload.input_tokens,
             workload.output_tokens,
@@ -193,7 +193,7 @@ fn request_pairs(requests: &ComparisonTable) -> String {
         _ => "Requests".to_owned(),
     };
     format!(
-        "{pairs} beside the rounds, a bootstrap in blocks (what differs from turn to turn is not in these intervals): {}",
+        "{pairs}, by a bootstrap in blocks (these intervals leave out what differs from turn to turn): {}",
         if changes.is_empty() { "no figure".to_owned() } else { changes.join(", ") }
     )
 }

@@ -13,10 +13,10 @@ use fizeau_metrics::{
     Statistic, TestFindings,
 };
 
-use crate::Shown;
 use crate::text::{WIDTH, plain};
+use crate::{Shown, Verbosity};
 use fizeau_record::text::{number, wrap};
-use fizeau_record::{ChangedField, ComparisonReport, ComparisonView, RunComparison};
+use fizeau_record::{ChangedField, ComparedLevel, ComparisonReport, ComparisonView, RunComparison};
 
 /// More changed fields are counted, not shown.
 const MOST_CHANGED: usize = 12;
@@ -26,7 +26,7 @@ impl Shown<'_, ComparisonView<'_>> {
     /// how. Lines of 80 columns; without a newline at the end.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut lines = table::lines(self);
+        let mut lines = table::lines(self, Verbosity::Full);
         lines.extend(self.remarks().into_iter().map(|text| wrap(&plain(&text), WIDTH)));
         lines.join("\n")
     }
@@ -35,12 +35,18 @@ impl Shown<'_, ComparisonView<'_>> {
     pub(crate) fn remarks(&self) -> Vec<String> {
         let mut remarks: Vec<String> =
             self.detectable().into_iter().chain(self.effects()).collect();
-        remarks.extend(self.disagreements());
-        remarks.extend(
+        remarks.extend(self.cautions());
+        remarks
+    }
+
+    /// What many levels have in common as a rule: notes, and what was tested.
+    fn cautions(&self) -> Vec<String> {
+        let mut cautions = self.disagreements();
+        cautions.extend(
             self.held_back().into_iter().chain(self.stand_ins()).chain(self.untested_note()),
         );
-        remarks.push(self.method());
-        remarks
+        cautions.push(self.method());
+        cautions
     }
 
     fn tested(&self) -> impl Iterator<Item = (&ComparedFigure, &TestFindings)> {
@@ -142,7 +148,8 @@ impl Shown<'_, ComparisonView<'_>> {
         (!lacking.is_empty()).then(|| format!("note: {}; the others have none", lacking.join(", ")))
     }
 
-    /// By how much one run each is widened: `; run-to-run spread 3 % (percentiles from p90: 10 %)`.
+    /// By how much one run each is widened: `; run-to-run spread 3 % (percentiles from p90: 10 %)`. Where figures differ in it, because
+    /// runs showed that it is more, the largest is shown: `up to 12 %`.
     fn widened(&self) -> String {
         let shares = |is_tail: bool| {
             let of = move |(row, tested): (&ComparedFigure, &TestFindings)| {
@@ -152,7 +159,10 @@ impl Shown<'_, ComparisonView<'_>> {
                 );
                 (is_middle != is_tail && tested.run_to_run > 0.0).then_some(tested.run_to_run)
             };
-            self.tested().find_map(of).map(percent)
+            let least = self.tested().filter_map(of).reduce(f64::min)?;
+            let most = self.tested().filter_map(of).fold(least, f64::max);
+            let words = percent(most);
+            Some(if percent(least) == words { words } else { format!("up to {words}") })
         };
         match (shares(false), shares(true)) {
             (None, None) => String::new(),
@@ -240,15 +250,16 @@ pub(crate) fn p_value(p: f64) -> String {
 }
 
 impl Shown<'_, ComparisonReport> {
-    /// All of it for a terminal of 80 columns, what it comes to last; without a newline at the end.
+    /// All of it for a terminal of 80 columns, what it comes to last; without a newline at the end. Of several levels the brief one
+    /// has the figures that are decided, and says once what holds for several of them.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, verbosity: Verbosity) -> String {
         let mut out = Vec::new();
         for (number, comparison) in self.comparisons.iter().enumerate() {
             if number > 0 {
                 out.push(String::new());
             }
-            self.say(comparison, &mut out);
+            self.say(comparison, verbosity, &mut out);
         }
         let notes = self.notes.iter().map(|text| format!("note: {}", plain(text)));
         out.extend(notes.map(|text| wrap(&text, WIDTH)));
@@ -263,7 +274,7 @@ impl Shown<'_, ComparisonReport> {
         out.join("\n")
     }
 
-    fn say(&self, comparison: &RunComparison, out: &mut Vec<String>) {
+    fn say(&self, comparison: &RunComparison, verbosity: Verbosity, out: &mut Vec<String>) {
         let candidate = &comparison.candidate;
         // A path is not broken over lines, so that it can be copied.
         out.push(format!("A: {}", plain(&self.baseline.name)));
@@ -290,6 +301,10 @@ impl Shown<'_, ComparisonReport> {
         if let Some(distance) = &comparison.frontier_distance {
             out.push(wrap(&plain(&distance::text(distance, "B")), WIDTH));
         }
+        if verbosity == Verbosity::Brief && comparison.levels.len() > 1 {
+            brief_levels(&comparison.levels, out);
+            return;
+        }
         for level in &comparison.levels {
             out.push(String::new());
             if !level.name.is_empty() {
@@ -301,6 +316,35 @@ impl Shown<'_, ComparisonReport> {
             out.extend(notes.map(|text| wrap(&text, WIDTH)));
         }
     }
+}
+
+/// Level by level what is decided, and then once what holds for one or more of them.
+fn brief_levels(levels: &[ComparedLevel], out: &mut Vec<String>) {
+    let mut remarks: Vec<(String, Vec<&str>)> = Vec::new();
+    for level in levels {
+        out.push(String::new());
+        out.push(format!("{}:", level.name));
+        let view = ComparisonView { table: &level.table, baseline: "A", candidate: "B" };
+        let view = Shown(&view);
+        out.extend(table::lines(&view, Verbosity::Brief));
+        out.extend(view.detectable().map(|text| wrap(&plain(&text), WIDTH)));
+        let notes = level.notes.iter().map(|text| format!("note: {text}"));
+        for remark in view.cautions().into_iter().chain(notes) {
+            match remarks.iter_mut().find(|(known, _)| *known == remark) {
+                Some((_, names)) => names.push(&level.name),
+                None => remarks.push((remark, vec![&level.name])),
+            }
+        }
+    }
+    out.push(String::new());
+    for (remark, names) in remarks {
+        let text = match names.len() == levels.len() {
+            true => remark,
+            false => format!("{remark} ({})", names.join(", ")),
+        };
+        out.push(wrap(&plain(&text), WIDTH));
+    }
+    out.push("Further figures and the sizes of effects: -v".to_owned());
 }
 
 fn shown(changed: &ChangedField) -> String {

@@ -93,7 +93,7 @@ impl Shown<'_, ImportedRun> {
         }
         if self.one_a_load().len() < self.levels().len() {
             lines.push(
-                "of a load that was measured more than once one run stands for all".to_owned(),
+                "a load that was measured more than once is shown by one of its runs".to_owned(),
             );
         }
         for caveat in self.caveats() {

@@ -128,7 +128,7 @@ impl Shown<'_, ProbeDocument> {
         let sizes = |device: &DeviceFacts| {
             let sizes = device.caches.iter().map(|bytes| cells::size(*bytes));
             let sizes = sizes.collect::<Vec<_>>().join(", ");
-            (!sizes.is_empty()).then(|| format!("The system says that caches have: {sizes}"))
+            (!sizes.is_empty()).then(|| format!("Caches, as the system reports them: {sizes}"))
         };
         let said = self.devices.iter().filter_map(sizes).filter(|_| !curves.is_empty());
         curves.iter().map(|curve| line(curve)).chain(said).collect()

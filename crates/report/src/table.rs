@@ -51,7 +51,8 @@ const FIRST_USUAL: u8 = 10;
 /// The columns for levels of one kind of load, those for wide tables too.
 pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
     let by_rate = |level: &&LevelReport| matches!(level.load, LevelLoad::Rate(_));
-    let (asked, unit) = if levels.iter().any(by_rate) { ("asked", "req/s") } else { ("", "conc") };
+    let (asked, unit) =
+        if levels.iter().any(by_rate) { ("offered", "req/s") } else { ("", "conc") };
     let column = |group, head, rank, cells| Column { group, head, rank, cells };
     let failed = texts(levels, |level| {
         let requests = &level.summary.requests;

@@ -171,9 +171,7 @@ impl Overheads {
 
 /// Why there is no step time.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error(
-    "`{field}` is {value:?}: an efficiency must be from 0.001 to 1, for no engine beats the silicon or stays a thousandfold behind"
-)]
+#[error("`{field}` is {value:?}: an efficiency must be from 0.001 to 1")]
 #[non_exhaustive]
 pub struct StepError {
     /// Which efficiency.

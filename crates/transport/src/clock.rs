@@ -28,7 +28,7 @@ impl MonotonicClock {
 }
 
 /// By how much this machine's wall clock may be off the true time at the most, as its kernel estimates (`maxerror` of adjtimex(2),
-/// which NTP and PTP daemons keep); none where the system does not tell, or nobody sets the clock by another.
+/// which NTP and PTP daemons keep); none where the system does not report it, or nobody sets the clock by another.
 #[must_use]
 pub fn wall_clock_error() -> Option<Nanos> {
     crate::http::wall_clock_error()

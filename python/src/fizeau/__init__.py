@@ -47,7 +47,7 @@ def _request(tape):
     marks, arrivals = tape["marks"], tape["arrivals"]
     row = {key: tape.get(key) for key in ("request", "session", "turn", "connection", "stamps", "outcome")}
     row.update({name[:-3] + "_s": at / 1e9 for name, at in _flat(marks).items() if name.endswith("_ns") and at is not None})
-    row.update(_flat(tape.get("asked") or {}, "asked."), **_flat(tape.get("usage") or {}, "usage."))
+    row.update(_flat(tape.get("requested") or tape.get("asked") or {}, "requested."), **_flat(tape.get("usage") or {}, "usage."))
     row["failed"] = "complete" not in tape["outcome"]
     # Stamps as the marks have them; `tokens` has runs of equal counts.
     stamps = list(itertools.accumulate(arrivals["gap_ns"]))

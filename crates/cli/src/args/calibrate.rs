@@ -18,7 +18,7 @@ pub(crate) struct CalibrateArgs {
     /// What the calibration calls the engine, such as vllm or sglang. If one ships for that name, the choice of the loads starts from it.
     #[arg(long, value_name = "NAME", help_heading = "Calibration")]
     pub(crate) engine: Option<String>,
-    /// The time for all loads, such as 3m or 90s. The loads that tell the most of the constants in that time are chosen.
+    /// The time for all loads, such as 3m or 90s. The loads that determine the constants best in that time are chosen.
     #[arg(long, value_name = "TIME", default_value = "3m", help_heading = "Calibration")]
     pub(crate) budget: Nanos,
     /// The most tokens that the server takes, prompt and reply together, if that is less than its model has.

@@ -29,7 +29,7 @@ pub(crate) struct CalibrationArgs {
     pub(crate) models: Vec<String>,
     #[command(flatten)]
     pub(crate) constants: EngineConstantsArgs,
-    /// Show each constant of the calibration with its 95 % interval, beside that of all devices, and the share of TPOT that is owed to it.
+    /// Show each constant of the calibration with its 95 % interval, beside that of all devices, and the share of TPOT that comes from it.
     #[arg(long, conflicts_with_all = ["points", "fit", "context", "curve"])]
     pub(crate) explain_calibration: bool,
 }
@@ -38,7 +38,7 @@ pub(crate) struct CalibrationArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct EngineConstantsArgs {
     /// Predict with the constants of this calibration, which `fizeau sol --fit` or `fizeau calibrate` wrote, or with none. The default is
-    /// what ships for the engine on the device, where --engine says which. It tells whole requests and steps of a simulated engine.
+    /// what ships for the engine on the device, where --engine names it. It predicts whole requests, and steps of a simulated engine.
     #[arg(long, value_name = "FILE|none")]
     pub(crate) calibration: Option<PathBuf>,
     /// The engine, however it is written: vLLM, SGLang and TensorRT-LLM have a calibration that ships. By default the constants of

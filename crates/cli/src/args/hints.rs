@@ -8,7 +8,7 @@ const HINTS: &str = "\
 sweep | --max-concurrency | use --levels N,...: each is a number of requests in flight. Requests at --rates have no such limit
 search | --max-concurrency --concurrency --levels | a search chooses its loads itself; use --over concurrency, with --from and --to for the range
 search | --rates --request-rate --rate | a search chooses its rates itself; use --from and --to for the range
-search | --repeats --refine | a search measures again where that tells most; use --max-runs for more levels
+search | --repeats --refine | a search itself measures again where that is most useful; use --max-runs for more levels
 search | --sustain | use --confirm SECONDS for the long level of a search
 search | --stop-at-saturation --no-stop | a search stops by its goals (--slo) and not at saturation; leave the flag out
 search | --until | a search ends once it knows its answer to --tolerance; use that

@@ -73,7 +73,7 @@ pub(crate) struct MachineProbeArgs {
     /// --hardware takes.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print the document (schema fizeau.probe/1) instead of text.
+    /// Print the document (schema fizeau.probe/2) instead of text.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -101,7 +101,7 @@ pub(crate) struct ShownArgs {
     /// Write each chart that has data as SVG into this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) svg: Option<PathBuf>,
-    /// Print the document (schema fizeau.probe/1) instead of text.
+    /// Print the document (schema fizeau.probe/2) instead of text.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -151,7 +151,7 @@ pub(crate) enum DeviceArg {
 /// What may be named; `all` is none by itself.
 const COMPONENTS: [Word<Option<Component>>; 7] = [
     ("memory", Some(Component::Memory), "Bandwidth of memory and caches"),
-    ("latency", Some(Component::Latency), "How long a load takes, alone and beside traffic"),
+    ("latency", Some(Component::Latency), "How long a load takes, alone and under traffic"),
     ("compute", Some(Component::Compute), "Peak arithmetic by type and instruction set"),
     ("gemm", Some(Component::Gemm), "Products of matrices"),
     ("attention", Some(Component::Attention), "Attention, decode and prefill"),

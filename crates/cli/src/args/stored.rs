@@ -18,7 +18,7 @@ pub(crate) struct CompareArgs {
     pub(crate) decision: DecisionArgs,
     /// How much runs of this server differ among themselves, as a standard deviation in percent of each metric: 2%, or 0 for not
     /// at all. It widens the intervals where each side is one run; repeats show it themselves. The default is 3 % of medians, means and
-    /// rates, and 10 % of percentiles from p90 on.
+    /// rates, and 10 % of percentiles from p90 on, or how much the quarters of the runs differ, if that is more.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) run_to_run: Option<String>,
     /// Compare runs that should not be compared: with other workloads, models or goals, or with the verdict invalid.
@@ -36,6 +36,8 @@ pub(crate) struct CompareArgs {
     /// Write the answers as JUnit XML too, with a test case for each metric and load, which fails where the metric is worse.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: VerbosityArgs,
 }
 
 // `fizeau merge`.

@@ -156,7 +156,7 @@ pub(crate) struct SubjectArgs {
     /// are compared with what is expected of that engine on --hardware.
     #[arg(long, value_name = "TEXT", env = "FIZEAU_ENGINE")]
     pub(crate) engine: Option<String>,
-    /// A line for the report that says how weights and key-value cache are stored; --model-config says it too.
+    /// A line for the report that says how weights and key-value cache are stored. --model-config sets it too.
     #[arg(long, value_name = "TEXT")]
     pub(crate) precision: Option<String>,
 }
@@ -171,7 +171,7 @@ pub(crate) struct ProtocolArgs {
     /// interval across them.
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) repeats: NonZeroU32,
-    /// After the rising levels, measure up to this many more where they tell most: at the highest load within the goals, or else where
+    /// After the rising levels, measure up to this many more where they are most useful: at the highest load within the goals, or else where
     /// more load brings no more throughput. By default none; with --budget as many as it allows.
     #[arg(long, value_name = "N")]
     pub(crate) refine: Option<u32>,

@@ -8,15 +8,15 @@ use fizeau::experiment::{ExtraHeader, HeaderTextError, LocalGpus, ServerPages, T
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Server metrics")]
 pub(crate) struct TelemetryArgs {
-    /// A page of metrics to read beside the run, such as that of dcgm-exporter, besides the one that the server has at /metrics; give
+    /// A metrics page to read during the run, such as that of dcgm-exporter, besides the one that the server has at /metrics; give
     /// the flag once for each.
     #[arg(long, value_name = "URL")]
     server_metrics: Vec<String>,
-    /// The GPUs of this machine that serve, by number or UUID, such as 0,1: their power, energy, clocks and memory are read beside the run. By
-    /// default all of them where the server is at localhost; none says no.
+    /// The GPUs of this machine that serve, by number or UUID, such as 0,1: their power, energy, clocks and memory are read during the run. By
+    /// default all of them where the server is at localhost; with none, no GPU is read.
     #[arg(long, value_name = "GPU", value_delimiter = ',')]
     gpus: Vec<String>,
-    /// Where an engine publishes records of its forward passes over ZeroMQ: each step is kept and held against its own bound; give the flag
+    /// Where an engine publishes records of its forward passes over ZeroMQ: each step is stored and compared with its own bound; give the flag
     /// once for each engine or rank.
     #[arg(long, value_name = "HOST:PORT")]
     forward_pass: Vec<String>,

@@ -294,12 +294,12 @@ impl Flag {
         let wrong = |what: &str| Err(usage!("--{spelled} {text}: {what}"));
         if values.len() > 1 && values.iter().any(String::is_empty) {
             return wrong(
-                "there is a comma with no value beside it; write none for the flag left out",
+                "a value is missing before or after a comma; write none to leave the flag out",
             );
         }
         let is_twice = |(index, value): (usize, &String)| values[..index].contains(value);
         match values.iter().enumerate().find(|each| is_twice(*each)) {
-            Some((_, value)) => wrong(&format!("{value} stands there twice; once is enough")),
+            Some((_, value)) => wrong(&format!("{value} is given twice; give it once")),
             None => Ok(values),
         }
     }

@@ -30,7 +30,7 @@ pub(crate) struct WorkloadArgs {
     #[arg(long, value_name = "NAME|PATH")]
     pub(crate) tokenizer: Option<String>,
     /// The most tokens that the model takes, prompt and output together. Longer requests are refused before any is sent.
-    /// By default --model-config or the server says it.
+    /// By default it is that of --model-config or of the server.
     #[arg(long, value_name = "TOKENS")]
     pub(crate) max_model_len: Option<u64>,
     /// Request LoRA adapters instead of the model, by weight, one for each session: with a b=2, adapter b is asked twice as often.

@@ -40,7 +40,7 @@ fn show(args: &CompareArgs, report: &ComparisonReport) -> Result<(), Fail> {
     } else if args.markdown {
         say(Shown(report).markdown().trim_end())
     } else {
-        say(Shown(report).text())
+        say(Shown(report).text(args.output.verbosity()))
     }
 }
 

@@ -200,7 +200,7 @@ fn untold(report: &FleetReport) -> Fail {
                 tell!("{finding}");
             }
             Fail::endpoint(format!(
-                "none of {} pages of metrics tells how its engine runs",
+                "none of the {} metrics pages shows the state of its engine",
                 report.replicas.len()
             ))
         }

@@ -80,7 +80,7 @@ fn a_server_with_longer_gaps_is_worse_and_everything_is_kept() {
     let table = ended.out.lines().filter(|line| !line.contains("http") && !line.contains("folder"));
     assert!(table.clone().all(|line| line.chars().count() <= 80), "{}", ended.out);
     let ab = json(format!("{out}/ab.json"));
-    assert_eq!(ab["schema"], "fizeau.ab/1");
+    assert_eq!(ab["schema"], "fizeau.ab/2");
     assert_eq!(answer_of(&ab, "p50 tpot"), "worse");
     assert_eq!(ab["requests"]["paired_requests"], 15);
     let firsts: Vec<&str> =

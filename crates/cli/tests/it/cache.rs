@@ -41,7 +41,7 @@ fn prompts_of_vllm_that_an_earlier_run_left_are_told() {
         fizeau(&server, &out, line);
         let summary = summary(&out);
         let reasons = summary["validity"]["reasons"].to_string();
-        (summary["asked"]["cache"].as_str().unwrap().to_owned(), reasons.contains("cache"))
+        (summary["requested"]["cache"].as_str().unwrap().to_owned(), reasons.contains("cache"))
     };
     assert_eq!(ran("first", line), ("none".to_owned(), false));
     assert_eq!(ran("second", line), ("none".to_owned(), true));
@@ -61,7 +61,7 @@ fn one_turn_alone_repeats_nothing() {
         let sizes = "--num-prompts 4 --random-input-len 20 --random-output-len 4";
         let route = "--endpoint /v1/chat/completions";
         fizeau(&server, &out, &format!("bench {route} {sizes} {flags}"));
-        assert_eq!(summary(&out)["asked"]["cache"], cache, "{flags}");
+        assert_eq!(summary(&out)["requested"]["cache"], cache, "{flags}");
     }
 }
 
@@ -78,7 +78,7 @@ fn each_level_of_a_sweep_is_held_against_what_it_sent() {
             let summary = summary(&format!("{out}/concurrency-{level}"));
             let sent = summary["requests"]["sent"].as_u64().unwrap();
             assert!(if name == "cut" { sent > 1 } else { sent == 150 }, "{sent}");
-            let asked = summary["asked"]["cached_share"].as_f64();
+            let asked = summary["requested"]["cached_share"].as_f64();
             let expected = (sent > 1).then(|| (sent - 1) as f64 / sent as f64 / 2.0);
             assert!((asked.unwrap() - expected.unwrap()).abs() < 1e-9, "{asked:?} of {sent}");
         }

@@ -12,7 +12,7 @@ fn a_machine_is_measured_kept_and_shown_again() {
     assert!(ended.out.contains("Are these figures right? Verdict: "), "{}", ended.out);
     assert!(ended.out.lines().all(|line| line.chars().count() <= 80), "{}", ended.out);
     let document = json(format!("{out}/probe.json"));
-    assert_eq!(document["schema"], "fizeau.probe/1");
+    assert_eq!(document["schema"], "fizeau.probe/2");
     let rows = document["rows"].as_array().unwrap();
     assert!(!rows.is_empty());
     assert!(rows.iter().all(|row| row["measured"].to_string().contains("samples")), "{document}");

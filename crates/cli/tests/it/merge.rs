@@ -62,7 +62,7 @@ fn shards_become_one_run_on_one_axis_of_time() {
     let (summary, record) = (document(&out, "summary.json"), document(&out, "run.json"));
     assert_eq!(summary["requests"]["sent"], 60);
     assert_eq!(summary["load"]["requests_per_s"], 600.0);
-    assert_eq!(summary["asked"]["arrivals"], json!({"rate_per_s": 600.0, "cv_squared": 1.0}));
+    assert_eq!(summary["requested"]["arrivals"], json!({"rate_per_s": 600.0, "cv_squared": 1.0}));
     assert_eq!(summary["throughput"]["good_share"], 1.0);
     let merged = record["merged"].as_array().unwrap();
     assert_eq!(merged.iter().map(|one| &one["shard"]).collect::<Vec<_>>(), ["0/2", "1/2"]);
@@ -116,7 +116,7 @@ fn what_is_no_shards_of_one_run_is_refused_by_its_fields() {
     );
     let summary = document(&out, "summary.json");
     assert_eq!(summary["load"]["concurrency"], 4);
-    assert!(summary["asked"]["arrivals"].is_null());
+    assert!(summary["requested"]["arrivals"].is_null());
     assert_eq!(summary["validity"]["verdict"], "suspect");
     let kept = [&summary["validity"]["reasons"], &document(&out, "run.json")["merged_though"]];
     assert!(kept.iter().all(|kept| kept.to_string().contains("seed: 0 and 99")), "{kept:?}");
@@ -319,10 +319,10 @@ fn broken_tapes_and_other_versions_leave_no_folder() {
     assert_eq!(ended.code, Some(2));
     assert!(ended.err.contains("tapes.jsonl: line 1 is not a tape"), "{}", ended.err);
     assert!(!Path::new(&out).exists());
-    change(&runs[0], "run.json", |record| record["tapes_schema"] = "fizeau.tapes/2".into());
+    change(&runs[0], "run.json", |record| record["tapes_schema"] = "fizeau.tapes/9".into());
     let ended = merge(&runs, &out, &[]);
     assert_eq!(ended.code, Some(2));
-    for version in ["`fizeau.tapes/2`", "`fizeau.tapes/1`"] {
+    for version in ["`fizeau.tapes/9`", "`fizeau.tapes/2`"] {
         assert!(ended.err.contains(version), "{}", ended.err);
     }
 }

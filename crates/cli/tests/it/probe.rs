@@ -30,7 +30,7 @@ fn bench_finds_out_what_is_spoken_and_goes_on_with_it() {
         "vllm at http://",
         "/v1/completions",
         "running usage on each event: exact",
-        "honoured: as many tokens as asked",
+        "honoured: as many tokens as requested",
         "the first event holds a token",
     ] {
         assert!(ended.out.contains(words), "no {words}: {}", ended.out);

@@ -52,8 +52,8 @@ fn both_curves_come_from_one_command_each_with_its_table() {
     ];
     assert_eq!(loads(&sweep), rising);
     let open = &sweep["levels"][3];
-    assert_eq!(open["asked"]["arrivals"]["rate_per_s"], 8.0);
-    assert_eq!(open["asked"]["arrivals"]["cv_squared"], 0.0, "at equal distances");
+    assert_eq!(open["requested"]["arrivals"]["rate_per_s"], 8.0);
+    assert_eq!(open["requested"]["arrivals"]["cv_squared"], 0.0, "at equal distances");
     assert_eq!(json(format!("{out}/rate-00008.000/level.json"))["arrivals"]["cv_squared"], 0.0);
     let heads = ended.out.lines().filter(|line| line.contains("failed") && line.contains("p50"));
     assert_eq!(heads.count(), 2, "a table for each kind: {}", ended.out);

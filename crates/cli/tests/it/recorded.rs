@@ -18,7 +18,7 @@ fn a_shared_prefix_is_part_of_the_length_that_was_asked() {
         let input = &ran.run["lengths"]["input"];
         let asked = json!({"law": "64 behind a prefix of 640", "p50": 704, "p90": 704});
         assert_eq!(*input, asked, "{line}");
-        assert_eq!(ran.summary["lengths"]["prompt"]["asked"]["p50"], 704.0, "{line}");
+        assert_eq!(ran.summary["lengths"]["prompt"]["requested"]["p50"], 704.0, "{line}");
     }
 }
 

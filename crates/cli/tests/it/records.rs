@@ -44,11 +44,11 @@ fn no_run_finds_another_runs_bodies_or_token_ids_in_the_cache() {
         for again in 0..2 {
             let ran = bench(&server, &scratch, &format!("{number}-{again}"), &line);
             assert_eq!(ran.cached(), 0, "{line}");
-            assert_eq!(ran.summary["asked"]["cache"], "none", "{line}");
+            assert_eq!(ran.summary["requested"]["cache"], "none", "{line}");
         }
         let line = format!("{line} --reuse-prompts");
         let ran = bench(&server, &scratch, &format!("{number}-reused"), &line);
-        assert!(ran.cached() > 0 && ran.summary["asked"]["cache"] == "reuse", "{line}");
+        assert!(ran.cached() > 0 && ran.summary["requested"]["cache"] == "reuse", "{line}");
     }
 }
 
@@ -62,7 +62,7 @@ fn a_body_that_no_salt_goes_into_is_said_and_its_hits_are_held_against_the_run()
         format!("--dataset-name openai-batch --dataset-path {path} {CHAT} --custom-output-len 4");
     let ran = bench(&server, &scratch, "run", &line);
     assert!(ran.ended.err.contains("note: parts.jsonl: 12 bodies"), "{}", ran.ended.err);
-    assert_eq!(ran.summary["asked"]["cache"], "none");
+    assert_eq!(ran.summary["requested"]["cache"], "none");
     assert_eq!(ran.cached() > 0, cache_reasons(&ran), "{}", ran.summary["validity"]);
 }
 
@@ -74,7 +74,7 @@ fn an_output_length_of_the_command_line_goes_over_that_of_bodies() {
     for (name, rest, tokens) in [("own", "", 40), ("given", " --custom-output-len 9", 9)] {
         let ran = bench(&server, &scratch, name, &format!("{set}{rest}"));
         for tape in &ran.tapes {
-            assert_eq!(tape["asked"]["output_tokens"], tokens, "{tape}");
+            assert_eq!(tape["requested"]["output_tokens"], tokens, "{tape}");
             assert_eq!(tape["usage"]["completion_tokens"], tokens, "{tape}");
         }
     }
@@ -117,7 +117,7 @@ fn a_trace_that_shares_nothing_expects_no_hits() {
     let path = written(&scratch, "t.jsonl", &(0..4).map(line).collect::<String>());
     let line = format!("--dataset-name mooncake --dataset-path {path}");
     let ran = bench(&server, &scratch, "run", &line);
-    assert_eq!(ran.summary["asked"]["cache"], "none");
+    assert_eq!(ran.summary["requested"]["cache"], "none");
     // All at once, where nothing holds them back.
     let ran = bench(&server, &scratch, "at-once", &format!("{line} --request-rate inf"));
     assert_eq!(ran.summary["requests"]["completed"], 4);

@@ -294,11 +294,11 @@ fn what_is_no_run_or_cannot_be_read_is_named() {
     }
     let run_json = format!("{out}/run.json");
     let text = fs::read_to_string(&run_json).unwrap();
-    fs::write(&run_json, text.replace("fizeau.run/1", "fizeau.run/9")).unwrap();
+    fs::write(&run_json, text.replace("fizeau.run/2", "fizeau.run/9")).unwrap();
     let ended = run(&["report", &out]);
     assert_eq!(ended.code, Some(2));
     assert!(
-        ended.err.contains("fizeau.run/9") && ended.err.contains("fizeau.run/1"),
+        ended.err.contains("fizeau.run/9") && ended.err.contains("fizeau.run/2"),
         "{}",
         ended.err
     );

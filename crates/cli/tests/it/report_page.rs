@@ -176,8 +176,8 @@ fn a_folder_of_mixed_schemas_is_refused_naming_the_file() {
     let scratch = Scratch::new("page-mixed");
     let out = simulated(&scratch, "sweep", "");
     let cases = [
-        ("run.json", "fizeau.run/1", "fizeau.run/2"),
-        ("run.json", "fizeau.tapes/1", "fizeau.tapes/2"),
+        ("run.json", "fizeau.run/2", "fizeau.run/3"),
+        ("run.json", "fizeau.tapes/2", "fizeau.tapes/3"),
         ("sweep.json", "fizeau.sweep/2", "fizeau.sweep/3"),
         ("concurrency-0004/summary.json", "fizeau.summary/2", "fizeau.summary/3"),
         ("concurrency-0004/level.json", "fizeau.level/1", "other.level/1"),

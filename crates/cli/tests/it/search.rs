@@ -44,7 +44,7 @@ fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
     assert_eq!(document["schema"], "fizeau.search/2");
     assert_eq!(document["over"], "rate");
     assert_eq!(document["ending"], "decided");
-    let found = &document["found"];
+    let found = &document["answer"];
     let edge = ["edge_low", "edge", "edge_high"].map(|name| found[name].as_f64().unwrap());
     assert!(edge[0] <= edge[1] && edge[1] <= edge[2], "{edge:?}");
     assert!(edge[2] / edge[0] < 1.33, "{edge:?}");
@@ -94,14 +94,14 @@ fn the_answer_is_what_the_long_level_confirmed() {
     assert!(!confirmation["missed_at"].as_array().unwrap().is_empty(), "{confirmation}");
     assert_eq!(document["met"], confirmation["met"]);
     if confirmation["met"] == true {
-        let found = &document["found"];
+        let found = &document["answer"];
         assert_eq!(found["load"], confirmation["load"]);
         let at = |load: &Value| load["requests_per_s"].as_f64().unwrap();
         assert_eq!(found["edge_low"], found["load"]["requests_per_s"]);
         let missed = confirmation["missed_at"].as_array().unwrap();
         assert!(missed.iter().all(|load| at(load) >= found["edge_high"].as_f64().unwrap()));
     } else {
-        assert!(document["found"].is_null());
+        assert!(document["answer"].is_null());
     }
     assert!(ended.out.contains("at the tight end"), "{}", ended.out);
     assert!(ended.out.contains("simulated") && !ended.out.contains("measured"), "{}", ended.out);
@@ -121,7 +121,7 @@ fn it_finds_a_concurrency() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     comes_back(&out);
     let document = json(format!("{out}/search.json"));
-    let found = document["found"]["load"]["concurrency"].as_u64().unwrap();
+    let found = document["answer"]["load"]["concurrency"].as_u64().unwrap();
     assert!((2..64).contains(&found), "{found}");
     let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
     let (_, ends) = words.split_once("The goals break between ").unwrap();

@@ -54,7 +54,7 @@ fn tapes(folder: &str) -> Vec<Tape> {
 fn counts(summary: &Value) -> Vec<Value> {
     let paths = [
         "/load",
-        "/asked",
+        "/requested",
         "/requests/sent",
         "/requests/completed",
         "/requests/failed",

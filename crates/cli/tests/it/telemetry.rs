@@ -122,7 +122,7 @@ fn an_exporter_that_is_gone_in_the_midst_is_a_note_and_the_level_counts() {
     let sweep = measured(url + "/metrics");
     let level = &sweep.levels()[0];
     let gone =
-        |note: &&String| note.contains("pages did not come, and nothing is said of that time");
+        |note: &&String| note.contains("pages did not come, and nothing is known of that time");
     assert_eq!(level.validity.notes.iter().filter(gone).count(), 1, "{:?}", level.validity);
     assert_eq!(level.summary.requests.completed, 3);
 }
@@ -146,9 +146,13 @@ fn what_is_no_page_is_one_note_and_the_load_is_not_disturbed() {
     let long = "vllm:prompt_tokens_total 1\n".repeat(50_000_000 / 27);
     let cases = [
         ("404 Not Found", "{}", "SGLang only where it was started with --enable-metrics"),
-        ("401 Unauthorized", "", "the page wants a key (status 401); give the header"),
+        ("401 Unauthorized", "", "the page requires a key (status 401); give the header"),
         ("500 Oops", "", "the server answered with status 500"),
-        ("200 OK", "<html><body>hello</body></html>", "this is HTML, not metrics"),
+        (
+            "200 OK",
+            "<html><body>hello</body></html>",
+            "this is HTML; give the address of a metrics page",
+        ),
         ("200 OK", "", "the page is empty"),
         ("200 OK", "{\"detail\":\"no\"}", "this is JSON, not metrics"),
         ("200 OK", &long, "the page is longer than 16777216 bytes"),

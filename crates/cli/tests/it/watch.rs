@@ -90,13 +90,13 @@ fn each_page_that_is_none_has_its_line() {
             "SGLang only where it was started with --enable-metrics",
         ),
         (always(reply("401 Unauthorized", "text/plain", "")), "--server-metrics-header NAME=VALUE"),
-        (plain("<html><body>hello</body></html>"), "this is HTML, not metrics"),
+        (plain("<html><body>hello</body></html>"), "this is HTML; give"),
         (plain(""), "the page is empty"),
         (nobody, "no page yet"),
-        (plain("node_load1 3\n"), "tells no running requests"),
+        (plain("node_load1 3\n"), "has no known series for running requests"),
         (
             plain("vllm:num_requests_running 3\nvllm:tokens_made_total 3\n"),
-            "the page of vLLM tells no generated tokens",
+            "the page of vLLM has no known series for generated tokens",
         ),
     ];
     for (url, said) in &cases {

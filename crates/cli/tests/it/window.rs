@@ -27,7 +27,7 @@ fn a_window_that_was_asked_for_stands_beside_the_whole_run() {
     let windowed = &summary["windowed"];
     assert_eq!((&windowed["warmup"], &windowed["cooldown"]), (&"10".into(), &"5".into()));
     let window = &windowed["window"];
-    assert_eq!(window["found"], "asked");
+    assert_eq!(window["kind"], "requested");
     // The window ends with the sending of the first request that is cut.
     assert_eq!(
         [&window["cut_front"], &window["sent"], &window["cut_back"]],

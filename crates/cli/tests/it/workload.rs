@@ -90,7 +90,7 @@ fn each_law_of_arrivals_is_recorded_and_kept() {
         let line = format!("{line} --random-input-len 20 --random-output-len 4 --num-prompts 40");
         let ran = bench(&server, &scratch, &format!("{number}"), &line);
         assert!(ran.run["plan"]["arrivals"][law].is_object(), "{line}: {}", ran.run["plan"]);
-        let asked = &ran.run["setup"]["workload"]["asked"]["arrivals"];
+        let asked = &ran.run["setup"]["workload"]["requested"]["arrivals"];
         assert_eq!(asked["rate_per_s"], rate, "{line}");
         assert_eq!(asked["cv_squared"], cv_squared, "{line}");
         let intended = &ran.summary["arrivals"]["intended"];
@@ -131,7 +131,7 @@ fn a_salt_changes_the_prompts_and_nothing_else() {
     let reused = reused("reused-again");
     assert!(reused.cached() > 0);
     assert_eq!(reused.run["plan"]["salt"], 0);
-    assert_eq!(reused.summary["asked"]["cache"], "reuse");
+    assert_eq!(reused.summary["requested"]["cache"], "reuse");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn an_output_length_of_the_command_line_goes_over_the_files() {
     let own = bench(&server, &scratch, "own", &format!("{set} --custom-output-len -1"));
     let given = bench(&server, &scratch, "given", &format!("{set} --custom-output-len 9"));
     let asked = |ran: &Ran| -> Vec<u64> {
-        let of = |tape: &Value| tape["asked"]["output_tokens"].as_u64().unwrap();
+        let of = |tape: &Value| tape["requested"]["output_tokens"].as_u64().unwrap();
         ran.tapes.iter().map(of).collect()
     };
     assert!(asked(&own).contains(&96) && asked(&own).contains(&16), "{:?}", asked(&own));
@@ -240,7 +240,7 @@ fn shards_together_are_the_run() {
     let of = |shard: &str, name: &str| -> Vec<u64> {
         let ran = bench(&server, &scratch, name, &format!("{line} --shard {shard}"));
         assert_eq!(ran.run["shard"], shard);
-        let asked = &ran.summary["asked"]["arrivals"];
+        let asked = &ran.summary["requested"]["arrivals"];
         assert!((asked["rate_per_s"].as_f64().unwrap() - 500.0 / 3.0).abs() < 1e-9, "{asked}");
         assert!((asked["cv_squared"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-9, "{asked}");
         ran.tapes.iter().map(|tape| tape["request"].as_u64().unwrap()).collect()

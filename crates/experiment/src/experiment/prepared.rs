@@ -300,7 +300,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         let telemetry = spec.find(endpoint, clock, watcher)?;
         // Of an A/B run the candidate is read alone: to know what reading costs is what it is for.
         if telemetry.is_empty() && self.endpoints.len() > 1 {
-            let why = "nothing of the candidate can be read, so that both sides would be alike";
+            let why = "the candidate's pages cannot be read, so both sides would be alike";
             return Err(EndpointError::new(why).into());
         }
         self.run.basis_mut().telemetry = Some(telemetry);

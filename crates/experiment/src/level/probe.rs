@@ -42,7 +42,7 @@ impl ProbeSpec {
         let Self { rate, input, output } = self;
         if !(rate.get() > 0.0 && rate.get() <= MOST) {
             let right = format!(
-                "give requests per second above 0, at most {MOST}: probes are a thin stream beside the load"
+                "give requests per second above 0, at most {MOST}: probes are a small addition to the load"
             );
             return Err(InputError::new(InputField::ProbeRate, right).given(rate.get()));
         }

@@ -56,7 +56,7 @@ impl Wait {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LinkError {
     /// Nothing came in time.
-    #[error("it says nothing")]
+    #[error("it sent nothing")]
     Silent,
     /// The other end is closed.
     #[error("it is gone")]
@@ -72,7 +72,7 @@ pub(super) enum LinkError {
         error: io::Error,
     },
     /// What came is not understood.
-    #[error("it says something that is not understood: {0}")]
+    #[error("it sent something that cannot be read: {0}")]
     NotUnderstood(String),
     /// The system refuses.
     #[error("{0}")]

@@ -67,7 +67,7 @@ impl WallGate {
         let late = (*self.late.lock().unwrap_or_else(PoisonError::into_inner))?;
         let (at, late) = (self.at, late.as_secs_f64());
         Some(ShardError::LateStart(format!(
-            "the level was to begin at {at}, and this client was ready {late:.3} s later; nothing of it was sent"
+            "the level was to begin at {at}, but this client was ready {late:.3} s later; it sent nothing"
         )))
     }
 }

@@ -124,7 +124,10 @@ impl<'a> ForeignFile<'a> {
             },
             (Ok(_), Some(first)) => {
                 let fields: Vec<&str> = first.keys().take(4).map(String::as_str).collect();
-                format!("JSON with the fields {}, ...", fields.join(", "))
+                match &*fields {
+                    [] => "JSON without fields".to_owned(),
+                    fields => format!("JSON with the fields {}, ...", fields.join(", ")),
+                }
             }
             (Ok([]), None) => "an empty file".to_owned(),
             (Ok(_), None) => "JSON, but no object".to_owned(),

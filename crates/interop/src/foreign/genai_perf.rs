@@ -168,7 +168,7 @@ fn not_known() -> Vec<UnknownFact> {
             "the client's own proof",
             "how late it sent and how busy it was is not in the file",
         ),
-        UnknownFact::new("goodput", "what it is of is not in the file"),
+        UnknownFact::new("goodput", "the file does not show which requests it covers"),
     ]
 }
 
@@ -180,7 +180,7 @@ fn document(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, For
     let report = Peer::GenAiPerf.figures(tapes.iter().copied(), &level.peer_settings());
     let completed = tapes.iter().filter(|tape| tape.is_success()).count();
     if completed < tapes.len() {
-        let why = "GenAI-Perf tells broken replies and whole ones not apart, so a run with failed requests has no figures of it";
+        let why = "GenAI-Perf does not tell failed replies from whole ones, so a run with failed requests has none of its figures";
         return Err(ForeignError::NotWritten { format, why: why.to_owned() });
     }
     let mut object = Object::default();

@@ -51,7 +51,7 @@ impl ForeignFormat for InferencePerf {
         }
         let requests = match requests.first() {
             Some(file) if documents.is_empty() => {
-                let why = "single requests, and no summary or stage (*_lifecycle_metrics.json) that says of what";
+                let why = "single requests, without the summary or stage (*_lifecycle_metrics.json) that they belong to";
                 return Err(ForeignError::damaged(file.name(), why));
             }
             Some(file) => {
@@ -225,7 +225,10 @@ fn not_known(why: Option<&str>) -> Vec<UnknownFact> {
     all.extend([
         UnknownFact::new("the client's own proof", "how busy it was is not in the file"),
         UnknownFact::new("the date and the data set", "not in the file"),
-        UnknownFact::new("goodput", "its share is of the requests that succeeded, ours of all"),
+        UnknownFact::new(
+            "goodput",
+            "its share is taken over the requests that succeeded, ours over all",
+        ),
     ]);
     all
 }

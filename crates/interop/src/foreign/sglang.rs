@@ -156,8 +156,7 @@ fn not_known(record: &Record<'_>) -> Vec<UnknownFact> {
         ),
     ];
     if record.has("request_goodput") {
-        let why =
-            "its share is of all requests sent, and the file does not count those that failed";
+        let why = "its share is taken over all requests sent, and the file does not count those that failed";
         all.push(UnknownFact::new("goodput", why));
     }
     if record.text("request_rate") == Some("trace") {

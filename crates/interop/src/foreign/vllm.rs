@@ -258,7 +258,7 @@ fn not_known(record: &Record<'_>, has_tapes: bool) -> Vec<UnknownFact> {
         "vLLM counts whatever touches a whole second, which can exceed the cap or be below the mean",
     ));
     if let Some(goodput) = record.words("request_goodput") {
-        let why = format!("the file has {goodput} requests/s, and not the goals that it is of");
+        let why = format!("the file has {goodput} requests/s, but not the goals");
         all.push(UnknownFact::new("goodput", why));
     }
     if record.has("steady_state") {
@@ -266,7 +266,10 @@ fn not_known(record: &Record<'_>, has_tapes: bool) -> Vec<UnknownFact> {
         all.push(UnknownFact::new("its steady state", why));
     }
     if record.has("ramp_up_strategy") {
-        all.push(UnknownFact::new("the load", "the rate was ramped, and figures are of all of it"));
+        all.push(UnknownFact::new(
+            "the load",
+            "the rate was ramped, and the figures cover the whole ramp",
+        ));
     }
     all
 }

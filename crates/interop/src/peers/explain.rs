@@ -184,7 +184,7 @@ impl Serialize for TermExplanation {
                 name,
                 name_reason: name
                     .is_none()
-                    .then_some("it has no such figure, or it cannot be told"),
+                    .then_some("it has no such figure, or the figure cannot be computed"),
                 rule: definition.rule,
                 differs: definition.differs,
                 figures: figures.as_ref().map(rows),

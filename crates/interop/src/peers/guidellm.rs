@@ -38,7 +38,7 @@ pub(super) fn figures(run: &Run) -> Sheet {
         }
     }
     sheet.tokens(run.sum(PeerRequest::reported_or_events));
-    let rate = "it counts over an evened-out curve whose rule is not known";
+    let rate = "it uses a smoothed curve, and the rule is not known";
     sheet.absent("successful.requests_per_second.mean", PeerUnit::PerSecond, rate);
     sheet.absent("successful.output_tokens_per_second.mean", PeerUnit::PerSecond, rate);
     sheet.absent("successful.request_concurrency.mean", PeerUnit::Count, rate);

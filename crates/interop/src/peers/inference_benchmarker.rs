@@ -31,7 +31,7 @@ pub(super) fn figures(run: &Run) -> Sheet {
     if run.good().all(|request| request.events.count > 1 && request.counted > 1) {
         latency(&mut sheet, "inter_token_latency_ms", &millis(itl), "tpot");
     } else {
-        let reason = "what it makes of a reply of one event or one token is not known";
+        let reason = "how it treats a reply of one event or one token is not known";
         sheet.absent("inter_token_latency_ms.avg", PeerUnit::Millis, reason);
     }
     sheet

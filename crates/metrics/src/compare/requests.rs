@@ -155,6 +155,17 @@ impl ComparedRequests {
         rows
     }
 
+    /// How many were in flight, as the mean over time; at least 1. Where all were sent at once that is no number of the endpoint's,
+    /// and 1.
+    fn in_flight(&self) -> f64 {
+        if self.pace == LoadPacing::AllAtOnce {
+            return 1.0;
+        }
+        let busy = |row: &RequestValues| row.end.saturating_since(row.sent).as_secs_f64();
+        let mean = self.rows.iter().map(busy).sum::<f64>() / self.seconds();
+        if mean.is_finite() { mean.max(1.0) } else { 1.0 }
+    }
+
     /// How long all rounds took, in seconds.
     fn seconds(&self) -> f64 {
         let spans = self.spans.iter().flatten();
@@ -169,8 +180,10 @@ impl ComparisonTable {
     /// therefore drawn again in blocks of successive requests (a stationary bootstrap; with [`RequestPairing::ByNumber`] a block is
     /// drawn of both runs at once, so that what a prompt has in common with itself cancels), and the difference of the figures
     /// is compared with the standard error of those draws by Student's t. A block is as long as ten autocorrelation times or as
-    /// Politis and White would have it, whichever is more, but no longer than a tenth of the run; the degrees of freedom are
-    /// one less than as many blocks as make up the run, and the variance is set right for the mean that each draw takes off.
+    /// Politis and White would have it, whichever is more, but no longer than a tenth of the run; and never shorter than the
+    /// number of requests in flight, which are one observation of the endpoint: of equal lengths they march in waves, and what
+    /// happens to one happens to all. The degrees of freedom are one less than as many blocks as make up the run, and the
+    /// variance is set right for the mean that each draw takes off. A run of fewer than five blocks is not tested.
     ///
     /// A rate is what came over the time that it took. In a closed loop that is the time that each request held its slot, over
     /// the number of slots: the rate while all of them are busy, since for how long they idle at the end, until the last
@@ -180,7 +193,8 @@ impl ComparisonTable {
     /// With [`RequestPairing::None`], Mann and Whitney's test of all latencies stands beside.
     ///
     /// What differs from run to run (the time of day, the state of a machine) no request of either shows: two runs, however long,
-    /// are one measurement of it. The standard error is widened by [`ComparisonSettings::run_to_run`]. Repeats
+    /// are one measurement of it. The standard error is widened by [`ComparisonSettings::run_to_run`], and where that is the one
+    /// assumed, by as much as the quarters of both runs differ, if that is more. Repeats
     /// ([`ComparisonTable::of_runs`]) and rounds that alternate ([`ComparisonTable::of_rounds`]) show it.
     ///
     /// Of the [usual](super::FigureChoice::usual) figures a p99 that takes more requests than there are is stood in for by the p95,

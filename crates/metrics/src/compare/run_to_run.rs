@@ -8,7 +8,7 @@ use crate::Statistic;
 /// How much runs of one and the same server differ among themselves, beyond what their requests show: a standard deviation as
 /// a share of the figure.
 ///
-/// Two runs cannot tell it; repeats can. A comparison of one run each is widened by it.
+/// Two runs cannot show it; repeats can. A comparison of one run each is widened by it.
 ///
 /// ```
 /// use fizeau_metrics::{LevelFigure, RunToRun};
@@ -27,7 +27,8 @@ impl RunToRun {
     /// None: what is the same whenever it is run again, as a simulation in virtual time is.
     pub const NONE: Self = Self { middle: 0.0, tail: 0.0 };
     /// What is assumed of a machine that does little else: 3 % of rates, means and medians, 10 % of percentiles from p90 on. It is a
-    /// choice; `cargo xtask bench false-alarms` measures it for a server.
+    /// choice; `cargo xtask bench false-alarms` measures it for a server. Runs whose quarters differ by more are taken to differ by
+    /// as much ([`ComparisonTable::of_requests`](super::ComparisonTable::of_requests)).
     pub const ASSUMED: Self = Self { middle: 0.03, tail: 0.1 };
 
     /// The share of a figure.
@@ -39,6 +40,11 @@ impl RunToRun {
                 self.tail
             }
         }
+    }
+
+    /// Whether nobody stated it, so that runs may show that it is more.
+    pub(super) fn is_assumed(self) -> bool {
+        self == Self::ASSUMED
     }
 
     /// What two runs of such figures differ by: a standard deviation, in the figure's unit.

@@ -30,6 +30,16 @@ impl StandardError {
         Self { error: (within + between).sqrt(), df: self.df / (share * share) }
     }
 
+    /// The same where runs differ among themselves by `spread` too, as far as `df` degrees of freedom know.
+    pub(super) fn with_estimated(self, spread: f64, df: f64) -> Self {
+        let (within, between) = (self.error.powi(2), spread.powi(2));
+        let sum = within + between;
+        let (share_within, share_between) = (within / sum, between / sum);
+        let freedom =
+            1.0 / (share_within * share_within / self.df + share_between * share_between / df);
+        Self { error: sum.sqrt(), df: if freedom.is_finite() { freedom } else { self.df } }
+    }
+
     /// How likely `estimate` is where there is no difference.
     pub(super) fn p(self, estimate: f64) -> PValue {
         let t = estimate / self.error;

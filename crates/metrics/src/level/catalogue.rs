@@ -114,7 +114,7 @@ const NO_REASONING: &str = "no request reasoned before its first visible token";
 const NO_CONNECTION: &str = "no request had to make a connection";
 const NO_NAME: &str = "no request had to resolve a name";
 const NO_TLS: &str = "no request had to make a TLS handshake";
-const NO_ROUND_TRIP: &str = "the kernel told no connection's round trip";
+const NO_ROUND_TRIP: &str = "the kernel reported no connection's round trip";
 const NO_KERNEL: &str = "the kernel stamped no arrival";
 
 catalogue! {

@@ -21,7 +21,7 @@ use crate::LevelSummary;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ClientNeed {
-    /// CPU share of the busiest measuring thread, from 0 to 1; absent where the system does not tell.
+    /// CPU share of the busiest measuring thread, from 0 to 1; absent where the system does not report it.
     pub cpu_share: Option<f64>,
     /// Share of the client's own ceiling that the level reached; absent where that was not measured.
     pub ceiling_share: Option<f64>,

@@ -53,10 +53,10 @@ pub struct ClientWatch {
     /// tell.
     pub cpu_share: Option<f64>,
     /// Time ready to run without a CPU over wall time, of the measuring thread that waited most, from 0 to 1; absent
-    /// where the system does not tell.
+    /// where the system does not report it.
     pub run_delay_share: Option<f64>,
     /// CPU time that a hypervisor gave to others while somebody wanted it here, over all the time in which somebody did, on the CPUs
-    /// where the client may run, from 0 to 1; absent where the system does not tell.
+    /// where the client may run, from 0 to 1; absent where the system does not report it.
     pub steal_share: Option<f64>,
     /// What the system allows, as checked before the run; absent where it was not.
     pub headroom: Option<SystemHeadroom>,
@@ -81,9 +81,9 @@ impl Default for ClientWatch {
 /// What the run needs of the system, and what the system allows. Checked before anything is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SystemHeadroom {
-    /// File descriptors; absent where the system does not tell.
+    /// File descriptors; absent where the system does not report it.
     pub file_descriptors: Option<ResourceNeed>,
-    /// Local ports towards one address; absent where the system does not tell.
+    /// Local ports towards one address; absent where the system does not report it.
     pub ports: Option<ResourceNeed>,
 }
 
@@ -99,7 +99,7 @@ pub struct ResourceNeed {
 
 const NO_ACCOUNT: &str = "the system does not report it, or the level was too short";
 
-json_object!(ClientWatch, "What the client's machine saw of it.", |watch| {
+json_object!(ClientWatch, "What the client's machine recorded during the level.", |watch| {
     "threads": is(threads),
     "cpu_share": or(cpu_share, NO_ACCOUNT),
     "run_delay_share": or(run_delay_share, NO_ACCOUNT),

@@ -77,12 +77,12 @@ fn json_names_the_buckets_and_says_what_is_missing() {
     let difference = &json["prompt"]["difference"];
     assert_eq!(difference["histogram"]["+2..+4"], 1);
     assert_eq!(difference["constant"], 2);
-    assert_eq!(json["prompt"]["asked"]["p90_reason"], "needs 10 values, has 1");
+    assert_eq!(json["prompt"]["requested"]["p90_reason"], "needs 10 values, has 1");
     assert_eq!(difference["histogram"].as_object().unwrap().len(), 11);
     let json = serde_json::to_value(lengths(&[prompt(None, Some(12))])).unwrap();
     let reason = "no request has a known requested length";
     assert_eq!(json["prompt"]["difference_reason"], reason);
-    assert_eq!(json["prompt"]["asked"]["mean_reason"], "no values");
+    assert_eq!(json["prompt"]["requested"]["mean_reason"], "no values");
 }
 
 proptest! {

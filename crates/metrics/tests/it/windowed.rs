@@ -73,7 +73,7 @@ fn the_steady_part_is_found_and_the_whole_stays_beside_it() {
     assert_eq!(summary.metrics.ttft.max.unwrap().get(), 50.0);
     let json = serde_json::to_value(&summary).unwrap();
     let window = &json["windowed"]["window"];
-    assert_eq!((&window["found"], &window["sent"]), (&"steady".into(), &289.into()));
+    assert_eq!((&window["kind"], &window["sent"]), (&"steady".into(), &289.into()));
     assert_eq!(window["metrics"]["ttft_ms"]["max"], 20.0);
     assert_eq!(
         window["metrics"]["itl_ms_reason"],

@@ -1,6 +1,6 @@
 //! The host's clock, and the processor's: how many cycles a second.
 
-#![allow(unsafe_code, reason = "only instructions whose latency is known tell cycles")]
+#![allow(unsafe_code, reason = "cycles are known only from instructions of known latency")]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 use std::arch::asm;

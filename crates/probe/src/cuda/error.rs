@@ -113,7 +113,7 @@ pub enum CudaError {
     },
     /// Ranks wait for one another.
     #[error(
-        "no collective came to an end in {seconds} s: a device, or a link between two, does not answer"
+        "no collective ended within {seconds} s: a device, or a link between two, does not answer"
     )]
     Stuck {
         /// How long was waited.

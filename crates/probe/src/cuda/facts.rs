@@ -58,7 +58,7 @@ fn bus(of: &Properties) -> Option<SpecifiedPeak> {
         peak: Peak::Bandwidth(BytesPerSec::new(rate)),
         dtype: None,
         source: format!(
-            "{} bits at {:.0} MHz, two words a cycle, as the driver says",
+            "{} bits at {:.0} MHz, two words a cycle, as the driver reports",
             of.memory_bus_bits,
             f64::from(of.memory_clock_khz) / 1e3
         ),

@@ -175,7 +175,7 @@ fn add(
         seen.method.warm_up_operations = document.measurement.sampling.warmup_iterations.count();
         seen.verification = verification(&record.correctness);
         if message.is_some() {
-            seen.notes.push("the message is the mean of what ranks move".into());
+            seen.notes.push("the message size is the mean over ranks".into());
         }
     }
 }
@@ -183,13 +183,13 @@ fn add(
 fn verification(correctness: &Correctness) -> Verification {
     let error = correctness.max_relative_error.number();
     match correctness.passed.truth() {
-        Some(false) => Verification::Wrong { error, what: "the tool's oracle says so".into() },
+        Some(false) => Verification::Wrong { error, what: "the tool's own check failed".into() },
         Some(true) => Verification::not_checked(match error {
-            Some(error) => format!(
-                "the tool says that it is right, off by {error:.1e}, and not what would still be"
-            ),
-            None => "the tool says that it is right, and no error".into(),
+            Some(error) => {
+                format!("the tool reports a right result, off by {error:.1e}, but no tolerance")
+            }
+            None => "the tool reports a right result, but no error".into(),
         }),
-        None => Verification::not_checked("nothing is said of a check"),
+        None => Verification::not_checked("the tool reports no check"),
     }
 }

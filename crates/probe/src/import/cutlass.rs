@@ -91,8 +91,10 @@ fn element(row: &Row<'_>, operand: &str) -> Option<Dtype> {
 fn verification(disposition: &str) -> Verification {
     match disposition {
         "failed" | "incorrect" => {
-            Verification::Wrong { error: None, what: format!("the tool says `{disposition}`") }
+            Verification::Wrong { error: None, what: format!("the tool reports `{disposition}`") }
         }
-        _ => Verification::not_checked(format!("the tool says `{disposition}`, and no error")),
+        _ => {
+            Verification::not_checked(format!("the tool reports `{disposition}`, without an error"))
+        }
     }
 }

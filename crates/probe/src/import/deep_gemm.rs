@@ -70,15 +70,14 @@ fn add(reading: &mut Reading<'_>, place: usize, arguments: &str, figures: &str) 
     seen.work = Work { flops: flops.map(Flops::new), ..Work::default() };
     seen.method.timed_by = Some(TimedBy::Profiler);
     if product.is_some() && output.is_none() {
-        seen.notes.push(
-            "the type of the result is not told; bf16 is what this tool writes by default".into(),
-        );
+        seen.notes
+            .push("the tool does not report the type of the result; its default is bf16".into());
     }
     if product.is_some() && flops.is_none() {
         seen.notes.push("groups have different numbers of rows; the shape has their mean".into());
     }
     seen.notes.extend(
-        launch.into_iter().chain(others).map(|part| format!("the tool also tells: {part}")),
+        launch.into_iter().chain(others).map(|part| format!("the tool also reports: {part}")),
     );
     let counted = flops.zip(time).map(|(flops, millis)| flops / millis / 1e9);
     gemm::note_difference(seen, "TFLOP/s", arithmetic.map(|rate| rate / 1e12), counted);

@@ -29,7 +29,7 @@ pub(super) fn note_difference(
         && (told / counted - 1.0).abs() > 0.02
     {
         seen.notes.push(format!(
-            "the tool tells {told:.4e} {what}, and what it tells of shape and time comes to {counted:.4e}"
+            "the tool reports {told:.4e} {what}, but its shape and time give {counted:.4e}"
         ));
     }
 }

@@ -134,21 +134,21 @@ pub(super) fn measured<'r>(
     }
     if half.is_cpu_time {
         seen.notes
-            .push("the file has the time of the host's calls: rates are as they were told".into());
+            .push("the file has the times of the host's calls; the rates are those that the tool reported".into());
     }
     let counted = time.map(|time| half.size as f64 / time / 1e3);
     if let (Some(told), Some(counted)) = (half.algorithm_bandwidth, counted)
         && (told - counted).abs() > 0.02 * counted + 0.01
     {
         seen.notes.push(format!(
-            "the tool tells {told} GB/s, and size over time comes to {counted:.2} GB/s"
+            "the tool reports {told} GB/s, but size over time gives {counted:.2} GB/s"
         ));
     }
     match &half.verification {
         Some(verification) => seen.verification = verification.clone(),
         None => {
             seen.verification =
-                Verification::not_checked("the tool was told not to look at results")
+                Verification::not_checked("the tool was run without a check of its results")
         }
     }
     Some(seen)

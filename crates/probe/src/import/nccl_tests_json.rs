@@ -64,7 +64,7 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
         reading.environment(name, value);
     }
     for error in document.errors.iter().filter_map(Loose::text) {
-        reading.note(format!("the tool says: {error}"));
+        reading.note(format!("the tool reports: {error}"));
     }
     let run = run(&document, &mut reading);
     for (index, record) in results.iter().enumerate() {

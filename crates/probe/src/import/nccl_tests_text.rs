@@ -105,7 +105,7 @@ impl Section {
                 self.run.regime = is_each.then_some(CollectiveRegime::FreshEntry);
             }
             ["Out", "of", "bounds", .., "FAILED"] => {
-                reading.note("the tool says that results are out of bounds")
+                reading.note("the tool reports that results are out of bounds")
             }
             _ => {
                 self.has_out_of_place |= text.contains("out-of-place");
@@ -188,7 +188,7 @@ impl Section {
             (Some(count), _) => Some(nccl::wrong(count)),
             (None, Some(0.0)) => Some(nccl::wrong(0.0)),
             (None, Some(error)) => Some(Verification::not_checked(format!(
-                "the tool tells an error of {error:e} and not what would be right"
+                "the tool reports an error of {error:e}, but no tolerance"
             ))),
             (None, None) => None,
         };

@@ -45,7 +45,7 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
         }
     }
     for said in [&content.error, &content.warning].into_iter().filter_map(Loose::text) {
-        reading.note(format!("the tool says: {said}"));
+        reading.note(format!("the tool reports: {said}"));
     }
     for entry in &content.devices {
         if let Some((number, model)) =

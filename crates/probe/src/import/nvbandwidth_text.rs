@@ -48,7 +48,7 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
             (description, columns, place) = (text, None, line.number);
             rows.clear();
         } else if text.starts_with("ERROR") {
-            reading.note(format!("the tool says: {text}"));
+            reading.note(format!("the tool reports: {text}"));
         } else if !description.is_empty() {
             let words: Vec<&str> = text.split_whitespace().collect();
             let are_numbers = !words.is_empty()

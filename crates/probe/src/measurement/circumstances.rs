@@ -21,7 +21,12 @@ pub struct Circumstances {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_share: Option<f64>,
     /// Traffic to memory that ran beside, as measured: of a latency under load.
-    #[serde(rename = "beside_bytes_per_s", default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "background_bytes_per_s",
+        alias = "beside_bytes_per_s",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub beside: Option<BytesPerSec>,
 }
 

@@ -102,7 +102,8 @@ pub enum FirstTouch {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Pages {
-    /// What the system was asked for.
+    /// The pages that the system was asked for.
+    #[serde(rename = "requested", alias = "asked")]
     pub asked: PageAdvice,
     /// How much of the arrays lay in huge pages while it was measured, where the system says.
     #[serde(rename = "huge_bytes", default, skip_serializing_if = "Option::is_none")]

@@ -113,7 +113,8 @@ pub enum TransferEngine {
     KernelRead,
     /// A kernel that loads and stores, asked by the side that writes.
     KernelWrite,
-    /// It is not told.
+    /// The tool does not report it.
+    #[serde(rename = "not_reported", alias = "not_said")]
     NotSaid,
 }
 
@@ -121,7 +122,7 @@ fizeau_core::words! {
     /// The name in files: `copy_engine`.
     pub TransferEngine::as_str, all, shown {
         CopyEngine = "copy_engine", KernelRead = "kernel_read", KernelWrite = "kernel_write",
-        NotSaid = "not_said",
+        NotSaid = "not_reported",
     }
 }
 

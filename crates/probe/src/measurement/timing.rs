@@ -1,11 +1,11 @@
-//! The times themselves: every sample, or what a tool told in place of them.
+//! The times themselves: every sample, or the figures that a tool reported in place of them.
 
 use fizeau_core::{BytesPerSec, FlopsPerSec, Millis};
 use serde::{Deserialize, Serialize};
 
 use super::work::ByteConvention;
 
-/// Every sample as it was taken; where a tool keeps none, what it told.
+/// Every sample as it was taken; where a tool keeps none, the figures that it reported.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timing {
@@ -14,8 +14,8 @@ pub struct Timing {
     pub samples: Vec<Millis>,
     /// How many operations one sample is.
     pub operations_per_sample: u64,
-    /// What a tool told instead, or beside.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Figures that a tool reported, in place of samples or besides them.
+    #[serde(rename = "reported", alias = "told", default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<ReportedFigure>,
 }
 
@@ -26,14 +26,14 @@ impl Timing {
         Self { samples, operations_per_sample: operations, told: Vec::new() }
     }
 
-    /// What a tool told that kept no sample.
+    /// Figures of a tool that kept no sample.
     #[must_use]
     pub const fn of_told(told: Vec<ReportedFigure>) -> Self {
         Self { samples: Vec::new(), operations_per_sample: 1, told }
     }
 }
 
-/// A figure that a tool told of one operation.
+/// A figure that a tool reported of one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -43,12 +43,12 @@ pub struct ReportedFigure {
     /// Of how many operations, where it says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u64>,
-    /// What it told.
+    /// The figure.
     pub figure: ToldFigure,
 }
 
 impl ReportedFigure {
-    /// `figure` as the `statistic` of operations whose number is not told.
+    /// `figure` as the `statistic` of operations whose number is not known.
     #[must_use]
     pub const fn new(statistic: SampleStatistic, figure: ToldFigure) -> Self {
         Self { statistic, of: None, figure }
@@ -66,7 +66,8 @@ pub enum SampleStatistic {
     Mean,
     /// There was one.
     Single,
-    /// The tool does not say.
+    /// The tool does not report which.
+    #[serde(rename = "not_reported", alias = "not_said")]
     NotSaid,
     /// The fastest.
     Best,
@@ -81,12 +82,12 @@ pub enum SampleStatistic {
 fizeau_core::words! {
     /// The name in files: `median`.
     pub SampleStatistic::as_str, all, shown {
-        Median = "median", Mean = "mean", Single = "single", NotSaid = "not_said", Best = "best",
+        Median = "median", Mean = "mean", Single = "single", NotSaid = "not_reported", Best = "best",
         P95 = "p95", P99 = "p99", Worst = "worst",
     }
 }
 
-/// A figure that a tool told, in our units: GB/s that are GiB/s have been converted.
+/// A figure that a tool reported, in our units: GB/s that are GiB/s have been converted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

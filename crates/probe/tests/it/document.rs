@@ -117,7 +117,7 @@ fn what_is_no_document_is_refused_with_a_reason() {
     for (text, part) in [
         ("", "not the results of a probe"),
         ("{}", "its schema is `missing`"),
-        (r#"{"schema":"fizeau.sweep/1"}"#, "`fizeau.sweep/1`; it must be `fizeau.probe/1`"),
+        (r#"{"schema":"fizeau.sweep/1"}"#, "`fizeau.sweep/1`; it must be `fizeau.probe/2`"),
         (r#"{"schema":"fizeau.probe/1"}"#, "missing field"),
     ] {
         let error = ProbeDocument::from_json(text).unwrap_err().to_string();

@@ -2,16 +2,18 @@
 
 use fizeau_core::Millis;
 use fizeau_metrics::{ComparisonSide, Verdict};
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{AbParty, AbReport, AbRound};
 use crate::{ComparisonDocument, GoalDocument, LevelReport, LevelStatus, RunSetup};
 
-/// `ab.json` (schema `fizeau.ab/1`): an A/B run with its rounds.
+/// `ab.json` (schema `fizeau.ab/2`): an A/B run with its rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ab"))]
 pub struct AbDocument {
     #[cfg_attr(feature = "schema", schemars(extend("const" = AB)))]
+    #[serde(deserialize_with = "present_schema")]
     schema: String,
     version: String,
     /// What was run, and on what; its endpoint is that of A.
@@ -47,7 +49,12 @@ pub struct AbDocument {
 }
 
 /// The schema of `ab.json`.
-pub(crate) const AB: &str = "fizeau.ab/1";
+pub(crate) const AB: &str = "fizeau.ab/2";
+
+/// A document of an earlier schema is read as one of the present.
+fn present_schema<'de, D: Deserializer<'de>>(schema: D) -> Result<String, D::Error> {
+    IgnoredAny::deserialize(schema).map(|_| AB.to_owned())
+}
 
 /// One round: both sides, one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -21,7 +21,7 @@ const IN_WORDS: [&str; 4] = [
     "setup.workload.dataset",
     "setup.workload.input_tokens",
     "setup.workload.output_tokens",
-    "setup.workload.asked",
+    "setup.workload.requested",
 ];
 
 /// Of these, what has no bearing: which texts and draws of one law there are, and where a file lay.

@@ -75,7 +75,7 @@ const fn common(cause: SlowdownCause, facts: AdviceFacts) -> &'static str {
             "Look at the device before the engine: clocks and power limit, error correction, other programs, the virtual machine; compare its probe with that of another device of its kind."
         }
         SlowdownCause::Collectives if facts.devices > 1 => {
-            "Let devices tell each other less: fewer devices to a matrix, or overlap of collectives with arithmetic; and measure the collectives at these message sizes."
+            "Make devices exchange less: use fewer devices for each matrix, or overlap collectives with arithmetic; and measure the collectives at these message sizes."
         }
         SlowdownCause::Collectives => {
             "Measure the collectives at these message sizes, and overlap them with arithmetic."

@@ -119,7 +119,7 @@ impl WaterfallBuilder {
                     "neither the model of the hardware nor the lightest level of this run accounts for it"
                 }
                 false => {
-                    "less was measured than is expected: the model, the devices or the deployment are not quite what was said"
+                    "the measured time is shorter than expected; check whether the model, the devices and the deployment are as stated"
                 }
             };
             self.add(SlowdownCause::Unexplained, left, evidence.to_owned());

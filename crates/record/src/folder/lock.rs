@@ -13,7 +13,7 @@ const NAME: &str = ".lock";
 /// How often a lock is tried for whose file went away in between.
 const TRIES: u32 = 8;
 
-/// The name of this machine; empty where the system does not tell.
+/// The name of this machine; empty where the system does not report it.
 #[must_use]
 pub fn host_name() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").ok();

@@ -46,7 +46,7 @@ impl ImportedLevel {
     pub(crate) fn notes(&self) -> Vec<String> {
         let source = &self.source;
         let mut notes = vec![format!(
-            "imported from {} of {}: imported.json lists what its file does not tell",
+            "imported from {} of {}: imported.json lists what its file lacks",
             source.file, source.tool
         )];
         if self.load.is_unknown {

@@ -128,7 +128,7 @@ impl OtherClient {
     fn reason(&self) -> &'static str {
         match self.stamps {
             StampSource::Simulated => "simulated in virtual time: nobody measured",
-            _ => "another tool measured it, and its file does not tell",
+            _ => "another tool measured it, and its file does not have it",
         }
     }
 }

@@ -20,7 +20,8 @@ pub struct SummaryDocument {
     version: String,
     /// The operating condition.
     pub load: LevelLoad,
-    /// What was asked for of the load.
+    /// The arrivals and cache hits that were requested.
+    #[serde(rename = "requested", alias = "asked")]
     pub asked: RequestedLoad,
     /// `finished` or `partial`.
     status: String,

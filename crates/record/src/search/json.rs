@@ -27,14 +27,20 @@ pub struct SearchDocument {
     pub slo: String,
     /// Which load was searched.
     pub over: LoadKind,
-    /// What was asked of the answer.
+    /// The precision, the confidence and the time that were requested.
+    #[serde(rename = "requested", alias = "asked")]
     pub asked: SearchTargetDocument,
     /// Whether a load was found, and confirmed where that was asked for.
     pub met: bool,
     /// The load that was found; null with the reason where there is none.
+    #[serde(rename = "answer", alias = "found")]
     pub found: Option<FoundLoadDocument>,
     /// Why there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "answer_reason",
+        alias = "found_reason",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub found_reason: Option<String>,
     /// What ended it.
     pub ending: String,
@@ -74,7 +80,7 @@ fn present_schema<'de, D: Deserializer<'de>>(schema: D) -> Result<String, D::Err
 
 /// What was asked of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SearchAsked"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SearchTarget"))]
 #[non_exhaustive]
 pub struct SearchTargetDocument {
     /// The most levels.

@@ -21,11 +21,14 @@ struct DocumentHead {
 }
 
 /// Schemas whose words were replaced, each with the one that reads it now.
-const EARLIER: [(&str, &str); 5] = [
+const EARLIER: [(&str, &str); 8] = [
+    ("fizeau.ab/1", "fizeau.ab/2"),
     ("fizeau.levels/1", "fizeau.levels/2"),
+    ("fizeau.run/1", "fizeau.run/2"),
     ("fizeau.search/1", "fizeau.search/2"),
     ("fizeau.summary/1", "fizeau.summary/2"),
     ("fizeau.sweep/1", "fizeau.sweep/2"),
+    ("fizeau.tapes/1", "fizeau.tapes/2"),
     ("fizeau.whatif/1", "fizeau.whatif/2"),
 ];
 

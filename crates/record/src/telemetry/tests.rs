@@ -168,7 +168,7 @@ fn names_that_have_changed_are_told() {
     assert_eq!(generated(&told), None);
     assert_eq!(
         troubles(&told),
-        ["a: the page of vLLM tells no generated tokens by a name that is known"]
+        ["a: the metrics page of vLLM has no known series for generated tokens"]
     );
     let told = said(&[source("a", &[(500, "my_metric 1\n"), (9_500, "my_metric 2\n")])], None);
     let unknown = troubles(&told);
@@ -194,7 +194,7 @@ fn an_exporter_that_is_gone_in_the_midst_is_a_gap() {
     }
     let told = said(&[dcgm, engine("a", [0, 100])], None);
     assert!(told.notes().contains(
-        &"dcgm: 6 of 8 pages did not come, and nothing is said of that time: connection refused".to_owned()
+        &"dcgm: 6 of 8 pages did not come, and nothing is known of that time: connection refused".to_owned()
     ), "{:?}", told.notes());
     let power = told.devices[0].power.as_ref().unwrap().figure;
     assert!(power.covered < 0.6 && power.mean > 300.0, "{power:?}");

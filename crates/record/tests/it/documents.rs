@@ -24,8 +24,14 @@ fn the_words_of_earlier_schemas_are_read_as_the_present_ones() {
     fn same<T: DeserializeOwned + Serialize>(name: &str) {
         let path = format!("{}/../../fixtures/runs/{name}", env!("CARGO_MANIFEST_DIR"));
         let present = fs::read_to_string(path).unwrap();
-        let words =
-            [("\"row\": \"speed_of_light\"", "\"row\": \"light\""), ("\"side\":", "\"standing\":")];
+        let words = [
+            ("\"row\": \"speed_of_light\"", "\"row\": \"light\""),
+            ("\"side\":", "\"standing\":"),
+            ("\"requested\":", "\"asked\":"),
+            ("\"requested_mean\":", "\"asked_mean\":"),
+            ("\"kind\": \"plateau\"", "\"found\": \"plateau\""),
+            ("\"answer\": {\n    \"load\"", "\"found\": {\n    \"load\""),
+        ];
         let schemas =
             ["search", "summary", "sweep", "whatif"].map(|kind| format!("fizeau.{kind}/"));
         let earlier = words.iter().fold(present.clone(), |text, (new, old)| text.replace(new, old));

@@ -219,13 +219,13 @@ fn put(folder: &RunFolder, tape: &Tape) {
 fn another_version_is_refused_with_both_named() {
     let scratch = Scratch::new("versions");
     let documents = [
-        ("run", r#"{"schema": "fizeau.run/2"}"#, "`fizeau.run/2`", "`fizeau.run/1`"),
-        ("none", r#"{"levels": []}"#, "``", "`fizeau.run/1`"),
+        ("run", r#"{"schema": "fizeau.run/3"}"#, "`fizeau.run/3`", "`fizeau.run/2`"),
+        ("none", r#"{"levels": []}"#, "missing", "`fizeau.run/2`"),
         (
             "tapes",
             r#"{"schema": "fizeau.run/1", "tapes_schema": "fizeau.tapes/9"}"#,
             "`fizeau.tapes/9`",
-            "`fizeau.tapes/1`",
+            "`fizeau.tapes/2`",
         ),
     ];
     for (name, document, found, reads) in documents {

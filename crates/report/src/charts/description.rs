@@ -192,9 +192,7 @@ impl ChartDescription {
                 key: "timeline",
                 title: "Load and throughput over time",
                 question: "Was it steady while it was measured?",
-                caption: "What users saw over time (time to first token, output tokens per second), the requests in \
-                 flight, and what the server said meanwhile: its batch and its queue, its KV cache, the power of its \
-                 devices. The shaded part is the steady state.",
+                caption: "What users saw over time (time to first token, output tokens per second), the requests in flight, and what the server reported: its batch and its queue, its KV cache, the power of its devices. The shaded part is the steady state.",
                 across: vec![seconds()],
                 up: vec![
                     tokens,
@@ -205,8 +203,8 @@ impl ChartDescription {
                     line("window", "window of the steady figures", Dash::Solid),
                     line("ttft", "median TTFT", Dash::Solid),
                     line("ttft_max", "longest TTFT", Dash::Dotted),
-                    line("running", "running, says the server", Dash::Dashed),
-                    line("waiting", "waiting, says the server", Dash::Dashed),
+                    line("running", "running (by the server)", Dash::Dashed),
+                    line("waiting", "waiting (by the server)", Dash::Dashed),
                     line("kv", "KV cache in use, %", Dash::Dashed),
                     line("power", "power of all devices, W", Dash::Solid),
                 ],

@@ -3,8 +3,8 @@
 use fizeau_metrics::{ComparedFigure, ComparisonAnswer, Estimate, TestFindings};
 
 use super::p_value;
-use crate::grid;
 use crate::text::{WIDTH, plain};
+use crate::{Verbosity, grid};
 use fizeau_record::ComparisonView;
 use fizeau_record::text::{number, wrap};
 
@@ -26,10 +26,11 @@ pub(crate) fn heads(baseline: &str, candidate: &str) -> [String; COLUMNS] {
 /// The longest name of a side that a column's head takes.
 const LONGEST_NAME: usize = 12;
 
-/// The table: figures with an answer, then those beside.
-pub(super) fn lines(view: &ComparisonView<'_>) -> Vec<String> {
-    let (decided, beside): (Vec<_>, Vec<_>) =
-        view.table.rows.iter().partition(|row| row.is_decided);
+/// The table: figures with an answer, and in full those that are for information only.
+pub(super) fn lines(view: &ComparisonView<'_>, verbosity: Verbosity) -> Vec<String> {
+    let rows = view.table.rows.iter();
+    let rows = rows.filter(|row| row.is_decided || verbosity == Verbosity::Full);
+    let (decided, beside): (Vec<_>, Vec<_>) = rows.partition(|row| row.is_decided);
     let heads = heads(&short(view.baseline, "A"), &short(view.candidate, "B"));
     let decided: Vec<ComparisonLine> = decided.into_iter().map(ComparisonLine::of).collect();
     let beside: Vec<ComparisonLine> = beside.into_iter().map(ComparisonLine::of).collect();

@@ -23,7 +23,7 @@ impl Shown<'_, ImportedRun> {
             let left_out = match level.left_out() {
                 Some(reason) => Some(reason.to_owned()),
                 None if !standing.contains(&index) => {
-                    Some("another run of this load stands for all".to_owned())
+                    Some("another run of this load is shown".to_owned())
                 }
                 None => (!is_compared).then(|| "no latency that others have".to_owned()),
             };

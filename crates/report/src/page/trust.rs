@@ -82,7 +82,7 @@ fn checklist(rows: &[ChecklistRow]) -> Table {
             Cell::left(&*row.evidence),
         ],
     };
-    let heads = ["row", "asked", "outcome", "evidence"];
+    let heads = ["row", "requirement", "outcome", "evidence"];
     Table::new("Checklist", heads.map(Head::words), rows.iter().map(row))
 }
 

@@ -35,9 +35,7 @@ pub(super) fn table(report: &SweepReport) -> Option<Table> {
         .unless_empty()
 }
 
-const NOTE: &str = "For what share of the whole level's time devices at their limits would have had to work: by the client's tokens over the \
-    bound, by the engine's own count of operations and bytes, by the devices' count of busy cycles, and by the bounds of all steps. They \
-    are of the level from its first send to its last end, ramps included, so that the client's is below that of the steady part.";
+const NOTE: &str = "The share of the level's time that devices at their limits would need: by the client's tokens over the bound, by the engine's own count of operations and bytes, by the devices' count of busy cycles, and by the bounds of all steps. They are of the level from its first send to its last end, ramps included, so that the client's is below that of the steady part.";
 
 /// The picture of the steps, as SVG; empty where there are none.
 #[cfg(feature = "pictures")]

@@ -5,8 +5,7 @@ use fizeau_core::{Bytes, BytesPerSec, Verdict};
 use fizeau_probe::{Component, Figure, Operation, PageAdvice, ProbeRow, TransferEngine};
 
 /// What the columns are.
-pub(super) const UNITS: &str = "best: the best of all samples, and what it is of the data sheet (spec), of what the units give at their \
-    clock (clock), and of the fastest row of its kind (seen); ? suspect, ! invalid";
+pub(super) const UNITS: &str = "best: the best of all samples, and its share of the data sheet (spec), of the units' peak at their clock (clock) and of the fastest row of its kind (seen); ? suspect, ! invalid";
 
 /// The longest words of an operation on a line of 80 columns.
 const WORDS: usize = 36;

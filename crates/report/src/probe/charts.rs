@@ -21,7 +21,7 @@ pub(super) struct NamedChart {
 const DRAWN: &str = "Dots are the best of the samples; a whisker goes to the median.";
 
 /// What is drawn where the best says nothing.
-const TYPICAL: &str = "Dots are medians, or what comes nearest of what a tool tells; a whisker is where the median lies.";
+const TYPICAL: &str = "Dots are medians, or the closest figure that a tool reports; a whisker is the interval of the median.";
 
 impl Shown<'_, ProbeDocument> {
     /// The charts of which there is anything: a short name such as `memory-by-size`, and an SVG file with a title, a description and

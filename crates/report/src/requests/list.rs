@@ -86,18 +86,18 @@ const FIRST: &[Column] = &[
     ),
     column("detail", "what was seen of a failure", Text(detail)),
     column(
-        "asked_input_tokens",
+        "requested_input_tokens",
         "as the plan has it",
         Whole(|seen| count(seen.row.tape.asked.input_tokens)),
     ),
     column(
-        "asked_output_tokens",
+        "requested_output_tokens",
         "the most to generate",
         Whole(|seen| Some(seen.row.tape.asked.output_tokens.get())),
     ),
     column(
         "input_tokens",
-        "as the server says, else as asked",
+        "as the server reports, else as requested",
         Whole(|seen| count(seen.row.tape.input_tokens())),
     ),
     column(

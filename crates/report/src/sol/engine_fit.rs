@@ -91,7 +91,8 @@ impl EngineCalibrationView<'_> {
         ];
         let is_any_borrowed = self.constants.borrowed().next().is_some();
         lines.extend(is_any_borrowed.then(|| {
-            "borrowed: these loads say little of it; it is about what is usual".to_owned()
+            "borrowed: these loads hardly determine it, so it is close to the usual value"
+                .to_owned()
         }));
         lines.extend(self.constants.unusual().map(|estimate| {
             let (unit, scale) = shown_in(estimate.constant);

@@ -18,8 +18,8 @@ impl Shown<'_, SweepReport> {
         }
         let sum = |of: fn(&LevelReport) -> u64| self.levels().iter().map(of).sum::<u64>();
         if let Some(tool) = self.measured_by() {
-            let late = self.lateness().unwrap_or_else(|| "nothing of itself".to_owned());
-            return Some([format!("Client: {tool}"), format!("  it tells: {late}")]);
+            let late = self.lateness().unwrap_or_else(|| "nothing about itself".to_owned());
+            return Some([format!("Client: {tool}"), format!("It reported: {late}")]);
         }
         let threads = self.levels().iter().map(|level| level.client.watch.threads).max()?;
         let plural = if threads == 1 { "" } else { "s" };

@@ -97,7 +97,7 @@ fn without_an_answer_the_reason_stands_in_its_place() {
 #[test]
 fn the_file_has_each_round_and_the_comparison() {
     let ab: serde_json::Value = serde_json::from_str(&report().to_json().unwrap()).unwrap();
-    assert_eq!(ab["schema"], "fizeau.ab/1");
+    assert_eq!(ab["schema"], "fizeau.ab/2");
     assert_eq!((&ab["a"]["name"], &ab["b"]["name"]), (&"old\u{1b}[31m".into(), &().into()));
     let rounds = ab["rounds"].as_array().unwrap();
     assert_eq!(rounds.len(), 7);

@@ -109,9 +109,9 @@ fn a_closed_loop_shows_no_arrivals() {
     level.asked.arrivals = None;
     assert!(!Shown(&level).block(fizeau_report::Verbosity::Full).contains("Arrivals/s"));
     let json = parsed(&level);
-    assert!(json["arrivals"].is_null() && json["asked"]["arrivals"].is_null(), "{json}");
+    assert!(json["arrivals"].is_null() && json["requested"]["arrivals"].is_null(), "{json}");
     assert_eq!(json["arrivals_reason"], "a closed loop: the endpoint sets the pace");
-    assert_eq!(json["asked"]["arrivals_reason"], json["arrivals_reason"]);
+    assert_eq!(json["requested"]["arrivals_reason"], json["arrivals_reason"]);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn the_file_has_what_was_asked_beside_what_was_sent() {
     let asked = json!({
         "arrivals": {"rate_per_s": 25.0, "cv_squared": 1.0}, "cache": "share", "cached_share": 0.4
     });
-    assert_eq!(json["asked"], asked);
+    assert_eq!(json["requested"], asked);
     assert_eq!(json["arrivals"]["sent"]["n"], 7);
     assert_eq!(json["lengths"]["prompt"]["difference"]["histogram"]["+2..+4"], 8);
     assert_eq!(json["tokens"]["cached_share"], 400.0 / 1104.0);

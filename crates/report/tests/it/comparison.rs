@@ -8,7 +8,7 @@ use fizeau_record::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonDocument, ComparisonReport, ComparisonView,
     FrontierDistance, FrontierPoint, RunComparison,
 };
-use fizeau_report::Shown;
+use fizeau_report::{Shown, Verbosity};
 use serde_json::{Value, json};
 
 fn table() -> ComparisonTable {
@@ -116,7 +116,7 @@ pub(crate) fn report() -> ComparisonReport {
 
 #[test]
 fn a_report_says_what_differs_before_the_tables() {
-    let text = Shown(&report()).text();
+    let text = Shown(&report()).text(Verbosity::Full);
     let head = "A: runs/a
 B: runs/b\u{fffd}[31m
 note: A: suspect: late
@@ -191,7 +191,11 @@ fn a_sweep_says_how_far_its_frontier_was_pushed() {
     let mut report = report();
     report.comparisons[0].frontier_distance = Some(between(None));
     let line = "Frontier: B has +100 % requests/s at equal p99 E2EL (200 to 500 ms)";
-    assert!(Shown(&report).text().contains(line), "{}", Shown(&report).text());
+    assert!(
+        Shown(&report).text(Verbosity::Full).contains(line),
+        "{}",
+        Shown(&report).text(Verbosity::Full)
+    );
     assert!(Shown(&report).markdown().contains(line), "{}", Shown(&report).markdown());
     let json: Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
     assert_eq!(json["comparisons"][0]["frontier_distance"]["requests_per_s"]["change"], 1.0);

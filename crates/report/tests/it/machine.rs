@@ -115,7 +115,7 @@ fn a_fleet_is_drawn_with_its_slow_member() {
         let mut value: serde_json::Value = serde_json::from_str(&document.to_json()).unwrap();
         if node == 3 {
             for row in value["rows"].as_array_mut().unwrap() {
-                for told in row["measured"]["timing"]["told"].as_array_mut().unwrap() {
+                for told in row["measured"]["timing"]["reported"].as_array_mut().unwrap() {
                     let time = told["figure"]["time_ms"].as_f64().unwrap();
                     told["figure"]["time_ms"] = (1.5 * time).into();
                 }

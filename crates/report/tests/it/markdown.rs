@@ -112,7 +112,7 @@ fn compared(baseline: f64, candidate: f64) -> ComparisonReport {
 
 #[test]
 fn a_comparison_says_first_what_it_comes_to() {
-    let text = Shown(&compared(50.0, 60.0)).text();
+    let text = Shown(&compared(50.0, 60.0)).text(fizeau_report::Verbosity::Brief);
     assert!(text.ends_with("\nB is worse in p50 TTFT at concurrency 8."), "{text}");
     let worse = Shown(&compared(50.0, 60.0)).markdown();
     assert!(

@@ -88,7 +88,7 @@ fn the_server_is_believed_before_the_plan() {
     let mut tape = sample::tapes(4).remove(0);
     let (prompt, cached) = (Some(Tokens::new(271)), Some(Tokens::new(16)));
     tape.usage = Some(Usage { prompt_tokens: prompt, cached_tokens: cached, ..Usage::default() });
-    assert_eq!(cell(&row(&tape), "asked_input_tokens"), TableCell::Whole(250));
+    assert_eq!(cell(&row(&tape), "requested_input_tokens"), TableCell::Whole(250));
     assert_eq!(cell(&row(&tape), "input_tokens"), TableCell::Whole(271));
     assert_eq!(cell(&row(&tape), "cached_tokens"), TableCell::Whole(16));
 }

@@ -173,7 +173,7 @@ fn an_asked_rate_is_not_called_concurrency() {
     level.load = LevelLoad::Rate(PerSec::new(2.5));
     let report = SweepReport::new(sample::setup(), vec![level], None);
     let text = text(&report, 100, TextStyle::Plain);
-    assert!(text.contains("asked") && text.contains("2.5"), "{text}");
+    assert!(text.contains("offered") && text.contains("2.5"), "{text}");
     assert!(!text.contains("conc "), "{text}");
 }
 

@@ -8,8 +8,7 @@ use crate::vocabulary::Exporter;
 pub enum AssessmentError {
     /// The server does not tell what is needed.
     #[error(
-        "the page{} tells no {what} by any name that is known; it must be the page of a serving engine, in a version whose \
-         names are known", of(*.exporter)
+        "the page{} has no known series for {what}; give the metrics page of a serving engine, in a version that is known", of(*.exporter)
     )]
     NotReported {
         /// What is missing.

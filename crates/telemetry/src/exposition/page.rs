@@ -152,7 +152,7 @@ pub enum PageError {
     #[error("the page is empty; a page of metrics has at least one line")]
     Empty,
     /// A page for people.
-    #[error("this is HTML, not metrics; what is wanted is a page of metrics such as /metrics")]
+    #[error("this is HTML; give the address of a metrics page, such as /metrics")]
     Html,
     /// JSON that is not the array of TensorRT-LLM.
     #[error(

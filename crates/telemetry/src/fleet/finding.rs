@@ -128,7 +128,7 @@ impl fmt::Display for FleetFinding {
             ),
             Self::OtherDevices { reported, serving } => write!(
                 f,
-                "exporters tell of {reported} devices, and {serving} serve: no energy a token can be told"
+                "exporters report {reported} devices, but {serving} serve: the energy per token is unknown"
             ),
             Self::Restarted { address, times: 1 } => {
                 write!(f, "{address}: counters began anew: the server was restarted")
@@ -138,7 +138,7 @@ impl fmt::Display for FleetFinding {
             }
             Self::NoContext { address } => write!(
                 f,
-                "{address}: nothing says how long contexts are, so that the bound is without the cache, and higher than it need be"
+                "{address}: the length of contexts is not reported, so the bound leaves out the cache and is higher than it should be"
             ),
             Self::StepsMissing { why } => write!(f, "forward-pass records: {why}"),
         }

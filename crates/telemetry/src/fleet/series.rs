@@ -192,12 +192,17 @@ impl FleetReport {
                 }
             }
         });
-        family(&mut out, UP, "1 for a replica that tells, 0 for one that does not.", |put| {
-            for replica in &self.replicas {
-                let is = f64::from(u8::from(replica.assessment.is_some()));
-                put(&[("replica", &*replica.address)], is);
-            }
-        });
+        family(
+            &mut out,
+            UP,
+            "1 for a replica that reports its figures, 0 for one that does not.",
+            |put| {
+                for replica in &self.replicas {
+                    let is = f64::from(u8::from(replica.assessment.is_some()));
+                    put(&[("replica", &*replica.address)], is);
+                }
+            },
+        );
         for series in OF_FLEET {
             family(&mut out, series.name, series.help, |put| {
                 if let Some(value) = (series.value)(self).filter(|value| value.is_finite()) {

@@ -39,9 +39,9 @@ pub(super) enum Frame {
 /// Why the bytes of a peer are not ZMTP.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum FrameError {
-    #[error("the peer does not speak ZMTP 3: is this the port of forward-pass records?")]
+    #[error("the peer does not use ZMTP 3: is this the port of forward-pass records?")]
     NotZmtp,
-    #[error("the peer wants the security mechanism {0}; only NULL is spoken")]
+    #[error("the peer requires the security mechanism {0}; only NULL is supported")]
     Mechanism(String),
     #[error("a frame of {size} bytes, more than {limit}")]
     TooLong { size: u64, limit: usize },

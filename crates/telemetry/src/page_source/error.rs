@@ -25,7 +25,7 @@ pub enum FetchErrorKind {
     )]
     NotFound,
     /// The page is behind a key.
-    #[error("the page wants a key (status {status}); give the header that the server asks for")]
+    #[error("the page requires a key (status {status}); give the header that the server expects")]
     Refused {
         /// 401 or 403.
         status: u16,

@@ -60,7 +60,7 @@ impl fmt::Display for WitnessCause {
             Self::UncountedWork => {
                 "devices do what the other does not count: activations, padding, or another program"
             }
-            Self::Unknown => "nothing that was said explains it",
+            Self::Unknown => "nothing that is known explains it",
         })
     }
 }

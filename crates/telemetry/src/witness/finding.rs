@@ -156,11 +156,11 @@ impl fmt::Display for TelemetryFinding {
                 }
             }
             Self::Restarted { times: 1 } => f.write_str(
-                "a counter began anew: the server was restarted, and what it counted just before is lost",
+                "a counter was reset: the server was restarted, and its last counts before that are lost",
             ),
             Self::Restarted { times } => write!(
                 f,
-                "counters began anew {times} times: the server was restarted, and what it counted just before is lost"
+                "counters were reset {times} times: the server was restarted, and its last counts before that are lost"
             ),
             Self::PagesMissing { missing, answered } => write!(
                 f,
@@ -169,7 +169,7 @@ impl fmt::Display for TelemetryFinding {
             ),
             Self::NoPageBefore { address } => write!(
                 f,
-                "{address}: no page came between the warm-up and the first request; what it counts is not told of this level"
+                "{address}: no metrics page came between the warm-up and the first request; its counters are left out for this level"
             ),
             Self::Pages { address, what } => write!(f, "{address}: {what}"),
             Self::StaleGauge { metric, pages, changes, resolution } => {
@@ -185,7 +185,7 @@ impl fmt::Display for TelemetryFinding {
             }
             Self::OtherDevices { reported, serving } => write!(
                 f,
-                "pages tell of {reported} devices, and {serving} serve: which of them took the energy of a token is not known"
+                "the metrics pages report {reported} devices, but {serving} serve: the energy per token is unknown"
             ),
             Self::RequestsDiffer { latency, client, server } => write!(
                 f,

@@ -120,7 +120,7 @@ impl fmt::Display for PageTrouble {
         match self {
             Self::Missing { missing, answered, why } => write!(
                 f,
-                "{missing} of {} pages did not come, and nothing is said of that time: {why}",
+                "{missing} of {} pages did not come, and nothing is known of that time: {why}",
                 missing.saturating_add(*answered)
             ),
             Self::CutShort { pages } => {
@@ -140,10 +140,10 @@ impl fmt::Display for PageTrouble {
                 write!(f, "the pages name more series than are kept; values left out: {values}")
             }
             Self::Unknown => f.write_str(
-                "no name on this page is known: it is of no engine and of no exporter of devices, or its names have changed",
+                "no name on this page is known: it belongs to no known engine or exporter, or the names have changed",
             ),
             Self::NotReported { exporter, what } => {
-                write!(f, "the page of {} tells no {what} by a name that is known", exporter.name())
+                write!(f, "the metrics page of {} has no known series for {what}", exporter.name())
             }
         }
     }

@@ -246,10 +246,11 @@ fn a_page_that_does_not_tell_is_named() {
         ServingAssessment::of(&server, window.length(), &system, None).unwrap_err().to_string()
     };
     assert!(
-        told("node_load1 1\n").starts_with("the page of node_exporter tells no running requests")
+        told("node_load1 1\n")
+            .starts_with("the page of node_exporter has no known series for running requests")
     );
     let renamed = "vllm:num_requests_running 1\nvllm:tokens_made_total 7\n";
-    assert!(told(renamed).starts_with("the page of vLLM tells no generated tokens"));
+    assert!(told(renamed).starts_with("the page of vLLM has no known series for generated tokens"));
     let now = ServingAssessment::of(&IDLE.window(), Nanos::ZERO, &system(Deployment::SINGLE), None);
     assert_eq!(now, Err(AssessmentError::NoTime));
 }

@@ -35,7 +35,7 @@ fn each_device_counts_once() {
     assert_eq!((device_count(&twice), total_energy(&twice)), (2, total_energy(&devices)));
     assert_eq!(TelemetryFinding::other_devices(&devices[..1], 1), None);
     let found = TelemetryFinding::other_devices(&devices, 8).unwrap().to_string();
-    assert!(found.starts_with("pages tell of 2 devices, and 8 serve"), "{found}");
+    assert!(found.starts_with("the metrics pages report 2 devices, but 8 serve"), "{found}");
 }
 
 #[test]

@@ -95,7 +95,10 @@ fn replicas_are_one_fleet_and_each_itself() {
     assert!((fleet.bound_output_tokens_per_s.unwrap().get() / bounds - 1.0).abs() < 1e-9);
     // Nothing on these pages says how long contexts are.
     let said: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
-    assert!(said.iter().all(|line| line.contains("how long contexts are")), "{said:?}");
+    assert!(
+        said.iter().all(|line| line.contains("the length of contexts is not reported")),
+        "{said:?}"
+    );
     let text = serde_json::to_string(&report).unwrap();
     assert_eq!(serde_json::from_str::<FleetReport>(&text).unwrap(), report);
 }

@@ -143,7 +143,7 @@ impl EndpointConnector {
     pub(super) fn wordless(&self, why: &str) -> Failure {
         let whom = &self.whom;
         let doubt = match self.scheme {
-            UrlScheme::Http => " (does it speak HTTP/2 without TLS?)",
+            UrlScheme::Http => " (does it support HTTP/2 without TLS?)",
             UrlScheme::Https => "",
         };
         let detail = format!("no HTTP/2 connection to {whom}: {why}{doubt}");

@@ -72,7 +72,7 @@ pub(super) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
         .map_err(|error| failed(format!("no TLS with {whom}: {}", words(&error))))?;
     let agreed = stream.get_ref().1.alpn_protocol();
     if handshakes.version != HttpVersion::Http11 && agreed != Some(H2) {
-        return Err(failed(format!("{whom} does not speak HTTP/2: ask for HTTP/1.1")));
+        return Err(failed(format!("{whom} does not support HTTP/2: use HTTP/1.1")));
     }
     Ok(stream)
 }
@@ -83,10 +83,10 @@ fn words(error: &io::Error) -> String {
     match inner {
         Some(Error::InvalidCertificate(error)) => certificate_words(error),
         Some(Error::InvalidMessage(_)) => {
-            "what answers speaks something else; is it an http:// endpoint?".to_owned()
+            "the server does not answer in TLS; is it an http:// endpoint?".to_owned()
         }
         Some(Error::AlertReceived(AlertDescription::NoApplicationProtocol)) => {
-            "the server does not speak the version of HTTP asked for".to_owned()
+            "the server does not support this version of HTTP".to_owned()
         }
         Some(Error::AlertReceived(alert)) => {
             format!("the server refused the handshake ({alert:?})")

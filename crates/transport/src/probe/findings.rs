@@ -55,16 +55,16 @@ pub enum ForcedLength {
     },
     /// It refused a request with the wish and carried out the same without it.
     Refused,
-    /// It took the wish, and nothing tells how many tokens came.
-    Untold,
+    /// It took the option, and the reply does not show how many tokens came.
+    Undetermined,
 }
 
 /// How the events of a reply came; later ones spoil a measurement more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventDelivery {
-    /// Too few events to tell.
-    Untold,
+    /// Too few events to judge.
+    Undetermined,
     /// One by one.
     Spaced,
     /// The whole reply in one or two reads, so soon that the server may simply be this fast.
@@ -142,7 +142,7 @@ fn forced_length(tapes: &[Tape]) -> ForcedLength {
     // Where nothing is counted, the server's own word for why it ended has to do.
     let reached =
         |tape: &&Tape| tokens(tape).is_some() || tape.outcome == Outcome::Complete(Finish::Length);
-    if forced.iter().all(reached) { ForcedLength::Honoured } else { ForcedLength::Untold }
+    if forced.iter().all(reached) { ForcedLength::Honoured } else { ForcedLength::Undetermined }
 }
 
 /// How many tokens came, where that is more than a count of events.
@@ -190,7 +190,7 @@ const FASTEST: Nanos = Nanos::from_millis(1);
 fn flow(tape: &Tape) -> EventDelivery {
     let events = tape.arrivals.len();
     if events < FEWEST {
-        return EventDelivery::Untold;
+        return EventDelivery::Undetermined;
     }
     let apart = gaps(tape).filter(|gap| *gap > Nanos::ZERO).count();
     if apart <= 1 {
@@ -271,15 +271,17 @@ impl Findings {
 impl fmt::Display for ForcedLength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::CannotAsk => f.write_str("cannot be asked for: outputs may be shorter"),
-            Self::Honoured => f.write_str("honoured: as many tokens as asked"),
+            Self::CannotAsk => f.write_str("this route has no such option: outputs may be shorter"),
+            Self::Honoured => f.write_str("honoured: as many tokens as requested"),
             Self::NotHonoured { asked, came } => {
-                write!(f, "not honoured: {came} tokens came of {asked} asked")
+                write!(f, "not honoured: {came} of {asked} requested tokens came")
             }
             Self::Refused => {
-                f.write_str("refused: the same request without the wish was carried out")
+                f.write_str("refused: the server took the same request only without this option")
             }
-            Self::Untold => f.write_str("asked for; nothing tells how many tokens came"),
+            Self::Undetermined => {
+                f.write_str("requested; the reply does not show how many tokens came")
+            }
         }
     }
 }
@@ -287,9 +289,9 @@ impl fmt::Display for ForcedLength {
 impl fmt::Display for EventDelivery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Untold => "too few events to tell",
+            Self::Undetermined => "too few events to judge",
             Self::Spaced => "one by one",
-            Self::AtOnce => "all at once, at a speed that a server may have",
+            Self::AtOnce => "all at once, as a fast server may send them",
             Self::Bursts => "in bursts",
             Self::Buffered => "all at once after a wait: something holds them back",
         })

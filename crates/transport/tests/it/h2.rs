@@ -238,7 +238,7 @@ async fn a_server_of_http_1_1_only_is_doubted() {
     let answer = crate::server::send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
     let server = crate::server::Server::run(vec![vec![answer]]);
     let tape = ask(&speaking(&server.url(), 100)).await;
-    check_failure(&tape, FailureClass::Connect, None, "does it speak HTTP/2 without TLS?");
+    check_failure(&tape, FailureClass::Connect, None, "does it support HTTP/2 without TLS?");
 }
 
 #[tokio::test]

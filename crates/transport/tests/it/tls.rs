@@ -244,7 +244,7 @@ async fn http_2_is_agreed_upon_or_refused() {
     let address = tls_before(server.address, signed.config.clone()).await;
     let asking = || trusting(address, &signed.authority).http_version(HttpVersion::HTTP2);
     let tape = ask_once(asking()).await;
-    check_failure(&tape, FailureClass::Tls, None, "the version of HTTP");
+    check_failure(&tape, FailureClass::Tls, None, "this version of HTTP");
 
     signed.config.alpn_protocols = vec![b"h2".to_vec()];
     let server = crate::h2::Server::run(1).await;

@@ -73,6 +73,6 @@ fn numbers(text: &str, axes: &[Axis]) -> Result<Vec<f64>, Fail> {
 fn epsilons(text: &str, axes: usize) -> Result<Vec<Epsilon>, Fail> {
     Epsilon::parse_list(text, axes).ok_or_else(|| {
         usage!(
-            "--epsilon: `{text}`; give one for all axes or one for each of {axes}, such as 0.5 or 5%")
+            "--epsilon: `{text}`; give one value for all axes, or one for each axis ({axes} here), such as 0.5 or 5%")
     })
 }

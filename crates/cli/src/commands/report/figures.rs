@@ -32,7 +32,7 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
         let missing = run.levels().len() - table.rows().len() - table.left_out().len();
         if missing > 0 {
             tell!(
-                "note: {missing} more of loads that were measured more than once: one row stands for all"
+                "note: {missing} more runs are left out, since each load that was measured more than once has one row"
             );
         }
         Sink::open(file)?.write_whole(&table.to_csv())?;

@@ -61,7 +61,7 @@ pub(crate) fn note_cut(folder: &Path, cut: Option<TruncatedTail>) {
 pub(super) fn search(run: &StoredRun) -> Result<Option<(SearchDocument, String)>, Fail> {
     let Some(document) = run.search()? else { return Ok(None) };
     let path = run.path().join("search.txt");
-    refuse_if!(!path.is_file(), "search.txt: it is missing beside search.json");
+    refuse_if!(!path.is_file(), "search.txt: it is missing, though search.json is there");
     let text = std::fs::read_to_string(path).named("search.txt")?;
     // What a file says may hold what a terminal would obey.
     Ok(Some((document, plain(text.trim_end()))))

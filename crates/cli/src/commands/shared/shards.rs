@@ -107,8 +107,7 @@ impl Shards {
         self.refuse(
             "--until",
             is_given,
-            "nothing crosses between them while they measure, so that none knows how well all of them know a figure; say how much each \
-             level is to have, by --num-prompts or --level-seconds",
+            "shards exchange nothing while they measure, so none of them knows how precise the figure of all is; set the size of each level with --num-prompts or --level-seconds",
         )
     }
 
@@ -116,8 +115,7 @@ impl Shards {
     pub(crate) fn have_to_meet(&self) -> Result<(), Fail> {
         match self {
             Self::Apart(shard) => Err(usage!(
-                "shard {shard} has nowhere to meet the others, which it has to before each level: give --rendezvous HOST:PORT of \
-                 shard 0, or a folder that all of them see"
+                "shard {shard} has nowhere to meet the others, which it must do before each level: give --rendezvous HOST:PORT of shard 0, or a folder that all of them see"
             )),
             Self::Alone | Self::Together(_) => Ok(()),
         }

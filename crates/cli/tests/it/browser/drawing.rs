@@ -61,7 +61,7 @@ fn what_was_said_of_a_level_lies_under_one_cursor(tab: &mut Tab) {
         json!(["median TTFT", 0, 0]),
         json!(["longest TTFT", 0, 0]),
         json!(["in flight", 2, 2]),
-        json!(["waiting, says the server", 2, 2]),
+        json!(["waiting (by the server)", 2, 2]),
         json!(["KV cache in use, %", 3, 3]),
         json!(["power of all devices, W", 3, 4]),
     ] {

@@ -229,7 +229,8 @@ fn not_known(record: &Record<'_>, records: Option<&Records>) -> Vec<UnknownFact>
         "AIPerf's effective_* weigh the edges of the run by a rule of their own",
     ));
     if record.has("goodput") {
-        let why = "AIPerf takes any metric for a goal; what came of each request says more";
+        let why =
+            "AIPerf accepts any metric as a goal; goodput is computed from each request instead";
         all.push(UnknownFact::new("goodput", why));
     }
     all

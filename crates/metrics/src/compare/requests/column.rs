@@ -22,6 +22,8 @@ pub(super) struct BothSeries {
     pub(super) candidate: FigureSeries,
     /// Whether both have as many values, of which those at the same place belong together.
     pub(super) is_paired: bool,
+    /// How many requests were in flight, on the side with more of them.
+    pub(super) in_flight: f64,
 }
 
 /// What a figure is of its series.
@@ -107,7 +109,12 @@ impl RequestColumns<'_> {
         }
         let series = |values| FigureSeries { values, ..FigureSeries::default() };
         let is_paired = self.pairing == RequestPairing::ByNumber;
-        Ok(BothSeries { what, baseline: series(a), candidate: series(b), is_paired })
+        let in_flight = self.in_flight();
+        Ok(BothSeries { what, baseline: series(a), candidate: series(b), is_paired, in_flight })
+    }
+
+    fn in_flight(&self) -> f64 {
+        self.whole.0.in_flight().max(self.whole.1.in_flight())
     }
 
     /// What came with each request, and its share of the time. All requests of a run count, with partners or without: its rate
@@ -132,6 +139,11 @@ impl RequestColumns<'_> {
             baseline: series(a),
             candidate: series(b),
             is_paired,
+            // The schedule makes the gaps of an open loop, not what is in flight.
+            in_flight: match baseline.pace {
+                LoadPacing::OpenLoop => 1.0,
+                LoadPacing::ClosedLoop | LoadPacing::AllAtOnce => self.in_flight(),
+            },
         }
         .with_time()
     }

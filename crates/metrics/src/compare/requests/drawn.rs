@@ -3,7 +3,7 @@
 use super::column::{FigureSeries, SeriesFigure};
 use crate::compare::standard_error::StandardError;
 use crate::stats::{Ranked, Resampling, block_length};
-use crate::{Autocorrelation, PercentileRule, RandomBits, ResampleSeed};
+use crate::{Autocorrelation, Percent, PercentileRule, RandomBits, ResampleSeed};
 
 /// A series with its figure.
 #[derive(Debug)]
@@ -47,6 +47,29 @@ impl SeriesWithFigure {
         }
     }
 
+    /// The figure of each of so many parts of the run, of a percentile the median.
+    fn parts(&self, parts: usize) -> Vec<f64> {
+        let n = self.n();
+        let part = |k: usize| {
+            let range = n * k / parts..n * (k + 1) / parts;
+            let values = self.series.values.get(range.clone()).unwrap_or_default();
+            let sum = |values: &[f64]| values.iter().sum::<f64>();
+            match self.what {
+                SeriesFigure::Mean => sum(values) / values.len() as f64,
+                SeriesFigure::Percentile(_) => {
+                    let ranked = Ranked::new(values);
+                    let place = PercentileRule::Linear.place(values.len(), Percent::P50);
+                    let once = vec![1; values.len()];
+                    place.map_or(f64::NAN, |place| ranked.of_multiset(&once, place))
+                }
+                SeriesFigure::Rate => {
+                    sum(values) / sum(self.series.seconds.get(range).unwrap_or_default())
+                }
+            }
+        };
+        (0..parts).map(part).collect()
+    }
+
     /// What each value does to the figure, but for a factor: what is correlated in it is what makes the figure uncertain.
     pub(super) fn influence(&self) -> Vec<f64> {
         match self.what {
@@ -68,27 +91,61 @@ const TIMES: f64 = 10.0;
 /// And no longer than this part of the run, so that there are some.
 const LEAST_BLOCKS: f64 = 10.0;
 
-/// How long the blocks of a series are that is correlated as its `influences` are, by the one with the longest memory.
-fn longest_block(influences: &[Vec<f64>]) -> f64 {
+/// A run has at least this many blocks of as many requests as are in flight.
+pub(super) const FEWEST_BLOCKS: f64 = 5.0;
+
+/// How long the blocks of a series are that is correlated as its `influences` are, by the one with the longest memory. Requests that
+/// are `in_flight` together are one observation.
+fn longest_block(influences: &[Vec<f64>], in_flight: f64) -> f64 {
     let of = |series: &Vec<f64>| {
         let time = Autocorrelation::of(series).map_or(1.0, Autocorrelation::inflation);
         block_length(series).max(TIMES * time)
     };
     let longest = influences.iter().map(of).fold(1.0, f64::max);
     let n = influences.first().map_or(0, Vec::len) as f64;
-    longest.min(n / LEAST_BLOCKS).max(1.0)
+    longest.min(n / LEAST_BLOCKS).max(in_flight.min(n / FEWEST_BLOCKS)).max(1.0)
 }
 
-/// By drawing both series again, block by block and both alike, as often as `resamples` says.
+/// Into how many parts a run is divided to see how it drifts.
+const PARTS: usize = 4;
+/// What the differences of neighbouring parts of both sides are worth, in degrees of freedom: three of each side, which overlap.
+pub(super) const DRIFT_FREEDOM: f64 = 4.0;
+
+/// How far the quarters of a run differ from one to the next, as a share of its figure: a standard deviation.
+///
+/// What an endpoint does to its runs it does to the parts of a run too. Noise of a machine that other work shares does not average
+/// out: it is as large from run to run as from quarter to quarter. Of a percentile the median of the quarters counts, which few
+/// values know; what slows the middle slows the tail.
+pub(super) fn drift(of: &SeriesWithFigure) -> f64 {
+    let parts = of.parts(PARTS);
+    let squares: Vec<f64> =
+        parts.iter().zip(parts.iter().skip(1)).map(|(one, next)| (next - one).powi(2)).collect();
+    let mean = parts.iter().sum::<f64>() / parts.len() as f64;
+    let variance = squares.iter().sum::<f64>() / squares.len() as f64 / 2.0;
+    let share = variance.sqrt() / mean.abs();
+    if share.is_finite() { share } else { 0.0 }
+}
+
+/// How series are drawn again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Drawing {
+    /// How many requests were in flight.
+    pub(super) in_flight: f64,
+    /// How often they are drawn.
+    pub(super) resamples: u32,
+    pub(super) seed: ResampleSeed,
+}
+
+/// By drawing both series again, block by block and both alike.
 pub(super) fn of_pairs(
     a: &SeriesWithFigure,
     b: &SeriesWithFigure,
-    resamples: u32,
-    seed: ResampleSeed,
+    drawing: Drawing,
 ) -> StandardError {
+    let Drawing { in_flight, resamples, seed } = drawing;
     let (of_a, of_b) = (a.influence(), b.influence());
     let apart = of_a.iter().zip(&of_b).map(|(a, b)| b - a).collect();
-    let length = longest_block(&[of_a, of_b, apart]);
+    let length = longest_block(&[of_a, of_b, apart], in_flight);
     let n = a.n();
     let resampling = Resampling::new(n, length);
     let mut bits = RandomBits::new(seed);
@@ -105,13 +162,13 @@ pub(super) fn of_pairs(
 pub(super) fn of_sides(
     a: &SeriesWithFigure,
     b: &SeriesWithFigure,
-    resamples: u32,
-    seed: ResampleSeed,
+    drawing: Drawing,
 ) -> StandardError {
+    let Drawing { in_flight, resamples, seed } = drawing;
     let mut bits = RandomBits::new(seed);
     let mut side = |figured: &SeriesWithFigure| {
         let n = figured.n();
-        let length = longest_block(&[figured.influence()]);
+        let length = longest_block(&[figured.influence()], in_flight);
         let resampling = Resampling::new(n, length);
         let mut times = vec![0; n];
         let figures = (0..resamples).map(|_| {

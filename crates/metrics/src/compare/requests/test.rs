@@ -4,10 +4,13 @@ use fizeau_core::{Confidence, Estimate};
 
 use super::UntestedFigure;
 use super::column::{BothSeries, SeriesFigure};
-use super::drawn::{SeriesWithFigure, of_pairs, of_sides};
+use super::drawn::{
+    DRIFT_FREEDOM, Drawing, FEWEST_BLOCKS, SeriesWithFigure, drift, of_pairs, of_sides,
+};
 use crate::Autocorrelation;
 use crate::compare::ranks::Ranks;
 use crate::compare::rounds::ROUNDING;
+use crate::compare::standard_error::StandardError;
 use crate::compare::student::{normal_above, normal_quantile};
 use crate::compare::{
     ComparisonSettings, ComparisonTest, EffectKind, EffectSize, LevelFigure, NamedTest, PValue,
@@ -22,6 +25,7 @@ pub(super) struct TestableFigure {
     a: SeriesWithFigure,
     b: SeriesWithFigure,
     is_paired: bool,
+    in_flight: f64,
 }
 
 /// A mean or a rate takes so many independent values.
@@ -30,12 +34,13 @@ const LEAST: u64 = 30;
 impl TestableFigure {
     /// Refuses series that are too short for the figure, by how much they are correlated.
     pub(super) fn new(both: BothSeries) -> Result<Self, UntestedFigure> {
-        let BothSeries { what, baseline, candidate, is_paired } = both;
+        let BothSeries { what, baseline, candidate, is_paired, in_flight } = both;
         let compared = Self {
             what,
             a: SeriesWithFigure::new(what, baseline),
             b: SeriesWithFigure::new(what, candidate),
             is_paired,
+            in_flight,
         };
         if !(compared.a.value.is_finite() && compared.b.value.is_finite()) {
             return Err(UntestedFigure { values: (None, None), why: UntestedReason::NotANumber });
@@ -70,7 +75,7 @@ impl TestableFigure {
         };
         let inflation =
             Autocorrelation::of(&side.influence()).map_or(1.0, Autocorrelation::inflation);
-        (independent as f64 * inflation).ceil() as u64
+        (independent as f64 * inflation).max(FEWEST_BLOCKS * self.in_flight).ceil() as u64
     }
 
     /// Both figures, if the sample is so large that one value is expected beyond a percentile.
@@ -91,8 +96,10 @@ impl TestableFigure {
     ) -> TestFindings {
         let estimate = self.b.value - self.a.value;
         let draw = if self.is_paired { of_pairs } else { of_sides };
-        let between = settings.run_to_run.between(figure, self.a.value, self.b.value);
-        let standard = draw(&self.a, &self.b, settings.resamples, settings.seed).with(between);
+        let ComparisonSettings { resamples, seed, .. } = *settings;
+        let drawing = Drawing { in_flight: self.in_flight, resamples, seed };
+        let within = draw(&self.a, &self.b, drawing);
+        let (standard, run_to_run) = self.between(within, figure, settings);
         let scale = self.a.value.abs().max(self.b.value.abs());
         let moving = Some(standard).filter(|standard| standard.error > ROUNDING * scale);
         let p = moving.map_or_else(|| self.by_signs(estimate), |standard| standard.p(estimate));
@@ -106,9 +113,31 @@ impl TestableFigure {
         let n = self.a.n().min(self.b.n()) as u64;
         TestFindings {
             effect: ranks.map(|ranks| ranks.effect),
-            run_to_run: settings.run_to_run.of(figure),
+            run_to_run,
             ..TestFindings::new(n, self.a.value, difference, moving, tests.collect())
         }
+    }
+
+    /// What requests know, widened by how much runs differ among themselves, and that as a share of the figure: what is assumed, or
+    /// what the runs show within themselves if that is more. What somebody states is taken as it is.
+    fn between(
+        &self,
+        within: StandardError,
+        figure: LevelFigure,
+        settings: &ComparisonSettings,
+    ) -> (StandardError, f64) {
+        let stated = settings.run_to_run.of(figure);
+        let scale = self.a.value.hypot(self.b.value);
+        let drift = match settings.run_to_run.is_assumed() {
+            true => drift(&self.a).hypot(drift(&self.b)) / std::f64::consts::SQRT_2,
+            false => 0.0,
+        };
+        // What chance within a run does to its quarters is in what requests know already.
+        let seen = ((drift * scale).powi(2) - within.error.powi(2)).max(0.0).sqrt();
+        if seen > stated * scale {
+            return (within.with_estimated(seen, DRIFT_FREEDOM), seen / scale);
+        }
+        (within.with(stated * scale), stated)
     }
 
     /// Where no draw differs from another: as likely as that all of so many coins fall alike.

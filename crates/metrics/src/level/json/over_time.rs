@@ -115,6 +115,7 @@ const NO_CELL: &str = "the window is shorter than a cell of tokens";
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 enum WindowVariant {
+    #[serde(rename = "requested", alias = "asked")]
     Asked,
     Steady,
     Plateau,
@@ -138,7 +139,7 @@ impl CutReason {
 }
 
 json_object!(WindowFigures, "Where the window is, what was cut for it, and the figures in it.", |part| {
-    "found": via(found: WindowVariant = part.window.reason.window_variant()),
+    "kind": via(kind: WindowVariant = part.window.reason.window_variant()),
     "plateau_in_flight": via_if(level: u64 = part.window.reason.plateau().map(|plateau| plateau.0)),
     "plateau_share": via_if(share: f64 = part.window.reason.plateau().map(|plateau| plateau.1)),
     "not_steady_reason": via_if(not_steady: String = part.window.not_steady.map(|why| why.to_string())),
@@ -152,7 +153,7 @@ json_object!(WindowFigures, "Where the window is, what was cut for it, and the f
     "metrics": is(metrics),
     "throughput": or(throughput, NO_CELL),
 } => {
-    let reason = match found {
+    let reason = match kind {
         WindowVariant::Asked => CutReason::Asked,
         WindowVariant::Steady => CutReason::Stationary,
         WindowVariant::Plateau => CutReason::Plateau {

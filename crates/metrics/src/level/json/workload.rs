@@ -14,8 +14,8 @@ json_object!(GapSummary, "Gaps between consecutive instants.", |gaps| {
     "lag1": or(lag1, "fewer than three gaps, or all alike"),
 } => Ok(GapSummary { n, rate, cv_squared, lag1 }));
 
-json_object!(LengthCheck, "Lengths in tokens, asked and seen.", |check| {
-    "asked": is(asked),
+json_object!(LengthCheck, "Lengths in tokens, requested and seen.", |check| {
+    "requested": is(asked),
     "seen": is(seen),
     "difference": or(difference, check.why_none()),
 } => Ok(LengthCheck { asked, seen, difference }));
@@ -31,12 +31,12 @@ impl LengthCheck {
     }
 }
 
-json_object!(LengthDifference, "Tokens seen less tokens asked.", |off| {
+json_object!(LengthDifference, "Tokens seen less tokens requested.", |off| {
     "n": is(n),
-    "asked_mean": is(asked_mean),
+    "requested_mean": is(asked_mean),
     "seen_mean": is(seen_mean),
     "absolute_mean": is(absolute_mean),
-    "share": told_or(f64, off.share(), "no tokens were asked for"),
+    "share": told_or(f64, off.share(), "no tokens were requested"),
     "min": is(min),
     "max": is(max),
     "constant": told_or(i64, off.constant(), "it is not the same for all"),

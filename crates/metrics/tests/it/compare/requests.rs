@@ -98,6 +98,47 @@ fn a_server_is_not_told_from_itself() {
     assert!(naive > 36, "{naive}");
 }
 
+/// A machine that other work shares: eight requests at a time march in waves, and how long a wave takes varies over all times from
+/// one wave to many runs. The quarters of a run show that, and runs are told apart no more often than alpha; a stated spread that is
+/// too small does so more often.
+#[test]
+fn a_busy_machine_is_not_told_from_itself() {
+    let mut bits = RandomBits::new(ResampleSeed(21));
+    let (pairs, waves) = (200, 25);
+    let memories = [0.5, 0.9, 0.98, 0.996];
+    let mut states = [0.0; 4];
+    let mut run = || -> Vec<f64> {
+        let wave = |_| {
+            for (state, memory) in states.iter_mut().zip(memories) {
+                let noise =
+                    (0..12).map(|_| bits.next_u64() as f64 / u64::MAX as f64).sum::<f64>() - 6.0;
+                *state = memory * *state + (1.0_f64 - memory * memory).sqrt() * noise;
+            }
+            50.0 * (0.07 * states.iter().sum::<f64>()).exp()
+        };
+        (0..waves)
+            .map(wave)
+            .flat_map(|wave| (0..8).map(move |k| wave + 0.01 * f64::from(k)))
+            .collect()
+    };
+    let figures = FigureChoice::usual();
+    let settings = ComparisonSettings { figures, resamples: 200, ..Default::default() };
+    let stated = ComparisonSettings { run_to_run: "3%".parse().unwrap(), ..settings.clone() };
+    let mut alarms = [0, 0];
+    for _ in 0..pairs {
+        let (a, b) = (closed(&run()), closed(&run()));
+        for (alarms, settings) in alarms.iter_mut().zip([&settings, &stated]) {
+            let table = ComparisonTable::of_requests(&a, &b, RequestPairing::ByNumber, settings);
+            let told = [ComparisonAnswer::Better, ComparisonAnswer::Worse]
+                .map(|answer| table.answered(answer).count());
+            *alarms += u32::from(told != [0, 0]);
+        }
+    }
+    println!("{} of {pairs} as assumed, {} as stated", alarms[0], alarms[1]);
+    assert!(alarms[0] <= 18, "{alarms:?}");
+    assert!(alarms[1] > alarms[0], "{alarms:?}");
+}
+
 /// Many slots and lengths that vary much: the slots idle long at the end, by chance.
 #[test]
 fn slots_that_idle_at_the_end_of_a_run_are_no_difference() {

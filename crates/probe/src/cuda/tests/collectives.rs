@@ -175,7 +175,7 @@ fn ranks_that_part_are_not_asked_again() {
         (ranks(|ranks| ranks.parted = true), "ncclCommInitAll failed: ncclSystemError (2)"),
         (
             ranks(|ranks| ranks.stuck_after = Some(40)),
-            "no collective came to an end in 60 s: a device, or a link between two, does not answer",
+            "no collective ended within 60 s: a device, or a link between two, does not answer",
         ),
         (
             FakeRanks::of(vec![Fake::new(), lost_after(30), Fake::new()]),

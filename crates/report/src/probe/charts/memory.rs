@@ -118,8 +118,8 @@ pub(super) fn loaded_latency(of: &Shown<'_, ProbeDocument>) -> Option<CurveChart
     }
     let series = gathered.series(2, CurveStyle::Joined);
     let limits = Vec::new();
-    let mut drawn = chart(of, "Latency of a load beside traffic", series, |series| CurvePanel {
-        across: CurveAxis::Suited("Traffic to memory beside it, GB/s".to_owned()),
+    let mut drawn = chart(of, "Latency of a load under traffic", series, |series| CurvePanel {
+        across: CurveAxis::Suited("Traffic to memory at the same time, GB/s".to_owned()),
         up: CurveAxis::Suited("Time of a load that waits for the one before, ns".to_owned()),
         series,
         limits,

@@ -119,7 +119,7 @@ fn explained(gap: &PredictionGap, predictor: &Predictor) -> Vec<String> {
             PredictionInput::DecodePace => "decoding runs",
             _ => return None,
         };
-        Some(format!("your {phase} at {} of what {scope} reaches", number(remedy.needed)))
+        Some(format!("your {phase} at {} of the peak of {scope}", number(remedy.needed)))
     });
     let rest: Vec<&PredictionRemedy> =
         gap.remedies.iter().filter(|remedy| !is_pace(remedy)).collect();

@@ -19,7 +19,7 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
         |said| Some(number(total_power(&said.devices)?.get())),
         &[export(
             ["power_w", "fizeau_device_power_watts"],
-            "What all devices drew, as the mean over time of what they tell.",
+            "The power of all devices together, as the mean over time.",
             |said| Some(total_power(&said.devices)?.get()),
         )],
     ),
@@ -29,7 +29,7 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
         |said| Some(number(said.energy?.get())),
         &[export(
             ["energy_j", "fizeau_energy_joules"],
-            "What the devices took, by their counters of energy.",
+            "The energy that the devices used, by their own counters.",
             |said| Some(said.energy?.get()),
         )],
     ),
@@ -39,7 +39,7 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
         |said| Some(number(said.joules_per_token?.get())),
         &[export(
             ["energy_j_per_token", "fizeau_energy_per_output_token_joules"],
-            "The same for each output token.",
+            "The energy that the devices used for each output token.",
             |said| Some(said.joules_per_token?.get()),
         )],
     ),
@@ -49,7 +49,7 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
         |said| Some(number(said.tokens_per_joule?.get())),
         &[export(
             ["tokens_per_joule", "fizeau_output_tokens_per_joule"],
-            "Output tokens that a joule gave.",
+            "Output tokens for each joule of the devices.",
             |said| Some(said.tokens_per_joule?.get()),
         )],
     ),

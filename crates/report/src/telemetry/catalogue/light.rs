@@ -58,7 +58,7 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
         &[
             export(
                 ["forward_passes", "fizeau_forward_passes"],
-                "Forward passes of the engine whose records came.",
+                "Forward passes of the engine whose records arrived.",
                 |said| passes(said, |source| source.passes).map(|count| count as f64),
             ),
             export(

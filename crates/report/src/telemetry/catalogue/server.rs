@@ -23,7 +23,7 @@ macro_rules! latency {
                     concat!(
                         "The client's mean ",
                         $name,
-                        ", of the requests that the server's is of."
+                        ", over the same requests as the server's."
                     ),
                     |said| Some(said.gaps.$of?.client.get()),
                 ),

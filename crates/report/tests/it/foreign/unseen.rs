@@ -120,7 +120,7 @@ fn a_request_has_no_value_for_what_nobody_saw() {
     let heads = RequestRow::csv_head();
     let heads: Vec<&str> = heads.split(',').collect();
     let nobody = [
-        "asked_output_tokens",
+        "requested_output_tokens",
         "connection",
         "send_lateness_ms",
         "ttft_scheduled_ms",

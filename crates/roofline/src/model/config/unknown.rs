@@ -150,7 +150,7 @@ pub(super) fn warn_of_absent(fields: ConfigFields<'_>, model: &Model, warnings: 
     for (present, kind, names) in marks {
         let set = |name: &&str| fields.get(name).is_some_and(|value| !is_off(value));
         if !present && let Some(name) = names.iter().find(|name| set(name)) {
-            warnings.push(format!("`{name}` is given, but no layer is said to be {kind}"));
+            warnings.push(format!("`{name}` is given, but no layer is marked as {kind}"));
         }
     }
 }

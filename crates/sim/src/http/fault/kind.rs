@@ -113,9 +113,9 @@ kinds! {
     FinishChunk "finish-chunk" [Chunks] Nowhere, FaultValue::None, "the finish reason comes on a chunk of its own";
     Echo "echo" [Chunks] Nowhere, FaultValue::None, "the first chunk holds the prompt too, as text and as ids";
     Cumulative "cumulative" [Chunks] Nowhere, FaultValue::None, "each chunk holds all the text so far";
-    Cached "cached" [Chunks] Nowhere, FaultValue::Count(64), "the usage says that so many prompt tokens were cached";
-    UsageOff "usage-off" [Chunks] Nowhere, FaultValue::Count(3), "the usage counts so many output tokens more than were sent";
-    PromptOff "prompt-off" [Chunks] Nowhere, FaultValue::Count(5), "the usage counts so many prompt tokens more than were sent";
+    Cached "cached" [Chunks] Nowhere, FaultValue::Count(64), "the usage reports this many prompt tokens as cached";
+    UsageOff "usage-off" [Chunks] Nowhere, FaultValue::Count(3), "the usage counts this many output tokens more than were sent";
+    PromptOff "prompt-off" [Chunks] Nowhere, FaultValue::Count(5), "the usage counts this many prompt tokens more than were sent";
     Choices "choices" [Chunks] Nowhere, FaultValue::Count(2), "the stream carries several choices, event by event";
     // How the stream ends.
     Error "error" [Ends] After, FaultValue::None, "an error object, then [DONE], under status 200";
@@ -134,11 +134,11 @@ kinds! {
     Bom "bom" [] Nowhere, FaultValue::None, "the stream begins with a byte order mark";
     MultiData "multi-data" [] Nowhere, FaultValue::None, "an event has many `data:` lines";
     ExtraFields "extra-fields" [] Nowhere, FaultValue::None, "`id:`, `retry:` and unknown fields, with and without data";
-    Huge "huge" [] Nowhere, FaultValue::Count(256 << 10), "events are larger by so many bytes";
+    Huge "huge" [] Nowhere, FaultValue::Count(256 << 10), "events are larger by this many bytes";
     // When the bytes come, and in which pieces.
     KeepAlive "keep-alive" [] Nowhere, millis(5), "comments come until the first token does";
     Coalesce "coalesce" [] Nowhere, FaultValue::Count(4), "the events of several tokens come in one write";
-    Burst "burst" [] Nowhere, FaultValue::Count(4 << 10), "a proxy on the way lets go only what fills its buffer";
+    Burst "burst" [] Nowhere, FaultValue::Count(4 << 10), "a proxy on the way sends on only full buffers";
     Filter "filter" [Chunks] Nowhere, FaultValue::Count(4), "a content filter releases text in blocks, with its annotations";
     Split "split" [] Nowhere, millis(1), "writes are cut before, within and after separators and spaces";
     Utf8Cut "utf8-cut" [] Nowhere, millis(1), "texts have characters of several bytes, and writes are cut within them";
@@ -156,14 +156,14 @@ kinds! {
     ResetAtOnce "reset-at-once" [Instead] Nowhere, FaultValue::None, "the connection is reset instead of a reply";
     CloseAtOnce "close-at-once" [Instead] Nowhere, FaultValue::None, "the connection is closed instead of a reply";
     NoReply "no-reply" [Instead] Nowhere, FaultValue::None, "no reply, ever";
-    Garbage "garbage" [Instead] Nowhere, FaultValue::None, "the reply begins with what is no HTTP";
+    Garbage "garbage" [Instead] Nowhere, FaultValue::None, "the reply begins with something that is not HTTP";
     CutHead "cut-head" [Instead] Nowhere, FaultValue::None, "the connection ends in the middle of the head";
     TooMany "429" [Instead] Nowhere, millis(1_000), "status 429 with so long to wait in Retry-After";
     Unavailable "503" [Instead] Nowhere, millis(1_000), "status 503 with so long to wait in Retry-After";
     Internal "500" [Instead] Nowhere, FaultValue::None, "status 500 with an error object";
     // The server as a whole; not by request.
-    Connections "connections" [Server] Nowhere, FaultValue::Count(100), "whole server: no more connections than so many are accepted at a time";
-    SlowAccept "slow-accept" [Server] Nowhere, millis(20), "whole server: connections are accepted one by one, with so long between them";
+    Connections "connections" [Server] Nowhere, FaultValue::Count(100), "whole server: at most this many connections are accepted at a time";
+    SlowAccept "slow-accept" [Server] Nowhere, millis(20), "whole server: connections are accepted one by one, this long apart";
     Deaf "deaf" [Server] Nowhere, FaultValue::None, "whole server: connections are accepted and never read";
 }
 

@@ -34,8 +34,8 @@ fn how_events_came() {
     // Four by four, and one pair.
     assert_eq!(flow(tape((0..16).map(|k| 400_000 + k / 4 * 40_000))), EventDelivery::Bursts);
     assert_eq!(flow(tape((0..16).map(|k| 400_000 + k.max(1) * 10_000))), EventDelivery::Spaced);
-    assert_eq!(flow(tape([400_000; 3])), EventDelivery::Untold);
-    assert_eq!(flow(tape([])), EventDelivery::Untold);
+    assert_eq!(flow(tape([400_000; 3])), EventDelivery::Undetermined);
+    assert_eq!(flow(tape([])), EventDelivery::Undetermined);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_count_of_events_proves_no_length() {
         tape
     };
     let of = |tape: &Tape| Findings::of(&[asked(EosRule::Stop, 16, 5), tape.clone()]);
-    assert_eq!(of(&by_events(Finish::Stop)).forced_length, ForcedLength::Untold);
+    assert_eq!(of(&by_events(Finish::Stop)).forced_length, ForcedLength::Undetermined);
     assert_eq!(of(&by_events(Finish::Length)).forced_length, ForcedLength::Honoured);
     assert_eq!(of(&by_events(Finish::Length)).tokens_per_event, None);
     let mut reported = by_events(Finish::Stop);
@@ -117,7 +117,7 @@ proptest! {
         prop_assert_eq!(findings.zero_gap_share.is_some(), gaps > 0);
         prop_assert!(findings.zero_gap_share.is_none_or(|share| (0.0..=1.0).contains(&share)));
         if findings.zero_gap_share == Some(0.0) {
-            prop_assert!([EventDelivery::Untold, EventDelivery::Spaced].contains(&findings.flow));
+            prop_assert!([EventDelivery::Undetermined, EventDelivery::Spaced].contains(&findings.flow));
         }
     }
 
