@@ -15,8 +15,8 @@ use fizeau_roofline::{
 use crate::event::Watcher;
 use crate::experiment::{Experiment, ExperimentKind};
 use crate::input::{Blame, ExperimentError, InputError, InputField};
-use crate::sol::{InvalidLevels, SampleError, sample_of};
-use level::{LevelRuns, OverHttp, With};
+use crate::sol::{InvalidLevels, SampleError, sample_of, seen_samples};
+use level::{LevelRuns, MeasuredLoad, OverHttp, With};
 
 /// What an engine is calibrated with, of the model and the devices that the experiment is held against
 /// ([`Experiment::speed_of_light`]). The [folder](Experiment::folder) of the experiment gets one for each load.
@@ -129,21 +129,21 @@ impl Experiment<EngineCalibrationSettings> {
             None => loads,
         };
         let mut design = self.design(&loads)?;
-        let mut measured: Vec<(DesignedLoad, LevelReport)> = Vec::new();
+        let mut measured: Vec<MeasuredLoad> = Vec::new();
         while let Some(designed) = design.loads.get(measured.len()).copied() {
             if !measured.is_empty() && runs.cancel(&self.conduct).is_cancelled() {
                 break;
             }
             let level = self.level(designed, measured.len(), &design)?;
-            let report = Box::pin(runs.run(level, watcher)).await?;
+            let load = Box::pin(runs.run(level, watcher)).await?;
             if measured.is_empty()
-                && let Some(tpot) = report.summary.metrics.tpot.mean
+                && let Some(tpot) = load.report.summary.metrics.tpot.p50.value()
             {
-                // What all others take is known better now.
+                // What all others take is known better now: by the median, since the first requests of a server may find it cold.
                 let times = tpot.get() / 1e3 / designed.tpot.get();
                 design = self.design(&loads.clone().slower(times))?;
             }
-            measured.push((designed, report));
+            measured.push(load);
         }
         self.fitted(light, measured)
     }
@@ -187,27 +187,33 @@ impl Experiment<EngineCalibrationSettings> {
     fn fitted(
         &self,
         light: &SpeedOfLightReference,
-        measured: Vec<(DesignedLoad, LevelReport)>,
+        measured: Vec<MeasuredLoad>,
     ) -> Result<EngineCalibration, ExperimentError> {
         let (engine, invalid) = (self.settings.engine.as_deref(), self.settings.invalid);
+        let sample = |load: &MeasuredLoad| sample_of(&load.report, light, engine, invalid);
         let sampled: Vec<Result<CalibrationSample, SampleError>> =
-            measured.iter().map(|(_, report)| sample_of(report, light, engine, invalid)).collect();
-        let samples: Vec<CalibrationSample> =
+            measured.iter().map(sample).collect();
+        let mut samples: Vec<CalibrationSample> =
             sampled.iter().filter_map(|sample| sample.as_ref().ok().cloned()).collect();
+        for (load, _) in measured.iter().zip(&sampled).filter(|(_, sampled)| sampled.is_ok()) {
+            let concurrency = load.designed.load.concurrency.get();
+            let seen = seen_samples(&load.requests, concurrency, light, engine);
+            samples.extend(seen.map_err(ExperimentError::broken)?);
+        }
         let fit = Calibration::fit(&samples).map_err(|error| {
             let first = sampled.iter().find_map(|sample| sample.as_ref().err());
             let first = first.map_or_else(String::new, |first| format!("; {first}"));
             ExperimentError::broken(format!("{error}{first}"))
         })?;
         let mut judged = fit.judged.iter().copied();
-        let levels =
-            measured.into_iter().zip(sampled).filter_map(|((designed, report), sample)| {
-                let judged = match sample {
-                    Ok(_) => Ok(judged.next()?),
-                    Err(error) => Err(error),
-                };
-                Some(EngineCalibrationLevel { designed, report, judged })
-            });
+        let levels = measured.into_iter().zip(sampled).filter_map(|(load, sample)| {
+            let MeasuredLoad { designed, report, .. } = load;
+            let judged = match sample {
+                Ok(_) => Ok(judged.next()?),
+                Err(error) => Err(error),
+            };
+            Some(EngineCalibrationLevel { designed, report, judged })
+        });
         let levels = levels.collect();
         Ok(EngineCalibration { levels, samples, fit })
     }

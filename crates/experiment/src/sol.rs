@@ -6,6 +6,8 @@ mod passes;
 mod query;
 mod runs;
 mod samples;
+mod seen;
+mod steps;
 mod systems;
 
 use thiserror::Error;
@@ -15,6 +17,8 @@ pub use lines::{AnsweredLine, UnansweredLines};
 pub use query::{LoadQuery, SolQuery, SystemQuery};
 pub(crate) use runs::sample_of;
 pub use samples::{FitSources, InvalidLevels, SampleError};
+pub(crate) use seen::seen_samples;
+pub(crate) use steps::SeenRequests;
 pub use systems::{CalibrationChoice, PreparedSystem, SolSystems};
 
 /// Why a query has no answer, in one line.

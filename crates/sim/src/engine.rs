@@ -216,7 +216,11 @@ impl<S: StepTime> Serve for Engine<S> {
             return Err(SubmitError::DuplicateId(job.id));
         }
         self.check_queue()?;
-        let sequence = Sequence::new(job, self.config.order, self.submitted);
+        let is_new = job.begun.is_none();
+        let mut sequence = Sequence::new(job, self.config.order, self.submitted);
+        if is_new {
+            sequence.rank.arrival.at += self.config.front_end;
+        }
         self.submitted += 1;
         let arrival = sequence.rank.arrival;
         let slot = self.jobs.insert(sequence);

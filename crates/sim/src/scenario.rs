@@ -7,7 +7,7 @@ mod text;
 
 use std::num::NonZeroU32;
 
-use fizeau_core::{Tokens, Watts};
+use fizeau_core::{Nanos, Tokens, Watts};
 use fizeau_roofline::{
     CacheTransfer, Calibration, Deployment, Device, Drafter, KnownModel, Model, PowerDraw, System,
 };
@@ -73,7 +73,7 @@ struct ScenarioSettings {
 impl ScenarioSettings {
     /// With all that follows from memory, model and deployment.
     fn settle(self) -> Result<Scenario, ScenarioError> {
-        let config = memory::settle(&self)?;
+        let config = self.timing.of_front_end(memory::settle(&self)?, &self.system);
         let each = memory::with_limits(self.system.clone(), &config, self.drafter.as_ref());
         let step = Timing::step(&self, each.clone())?;
         let engine = Engine::new(config.clone(), step)?;
@@ -288,6 +288,15 @@ struct Timing {
 }
 
 impl Timing {
+    /// `config` with what the front end of a calibrated engine takes.
+    fn of_front_end(&self, config: EngineConfig, system: &System) -> EngineConfig {
+        let Some((calibration, engine)) = &self.calibration else { return config };
+        let front_end = calibration.predictor(system, engine.as_deref()).per_request();
+        // A constant that is no length of time is no reason to refuse a scenario.
+        let front_end = front_end.to_nanos().unwrap_or(Nanos::ZERO);
+        EngineConfig { front_end, ..config }
+    }
+
     /// The step time of what was asked for, where `system` is one replica of it.
     fn step(of: &ScenarioSettings, system: System) -> Result<StepModel, ScenarioError> {
         let length = of.config.drafts.as_ref().and_then(|drafts| NonZeroU32::new(drafts.length));

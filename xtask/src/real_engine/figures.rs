@@ -37,18 +37,14 @@ impl Figures {
     }
 }
 
-/// The highest throughput of a sweep's levels.
+/// The throughput of the run in `folder`.
 ///
 /// # Errors
-/// If there is no report in `folder`, or no level in it.
+/// If it is not in its summary.
 pub(crate) fn capacity(folder: &Path) -> Result<Capacity> {
-    let mut best = None::<f64>;
-    for entry in fs::read_dir(folder).context("the sweep wrote nothing")? {
-        let Ok(summary) = json(&entry?.path().join("summary.json")) else { continue };
-        let rate = summary.pointer("/throughput/requests_per_s").and_then(Value::as_f64);
-        best = best.into_iter().chain(rate).reduce(f64::max);
-    }
-    let requests_per_s = best.context("the sweep has no level with a throughput")?;
+    let summary = json(&folder.join("summary.json"))?;
+    let rate = summary.pointer("/throughput/requests_per_s").and_then(Value::as_f64);
+    let requests_per_s = rate.with_context(|| format!("{}: no throughput", folder.display()))?;
     Ok(Capacity { requests_per_s })
 }
 

@@ -12,8 +12,15 @@ pub(crate) const SCHEDULER: [&str; 3] =
 /// Requests that a 99th percentile takes.
 const FOR_A_P99: f64 = 100.0;
 
-/// What the sweep sends.
-pub(crate) const SWEPT: Lengths = Lengths { prompt: 250, output: 250, prefix: 0 };
+/// The most tokens of a request: what the engines are started with (`xtask/engine/serve.py` and `serve_vllm.py`).
+pub(crate) const CONTEXT: &str = "4096";
+
+/// What comes in an open loop.
+const USUAL: Lengths = Lengths { prompt: 250, output: 250, prefix: 0 };
+
+/// By how much lengths differ where capacity is measured: requests that are all alike march in step and have their prompts read together, as those
+/// that come when they like do not.
+const SPREAD: &str = "0.25";
 
 /// Tokens of a request.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +36,7 @@ pub(crate) struct Lengths {
 enum Arrivals {
     /// As many in flight, as a share of those that the engine runs at once.
     Closed { share: f64 },
-    /// At a share of the highest rate of the sweep, with this burstiness.
+    /// At a share of the highest rate, with this burstiness.
     Open { share: f64, burstiness: f64 },
 }
 
@@ -41,9 +48,10 @@ pub(crate) struct Load {
     arrivals: Arrivals,
 }
 
-/// What the engine did at most in the sweep.
+/// What the engine does at most.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Capacity {
+    /// Of the usual lengths.
     pub(crate) requests_per_s: f64,
 }
 
@@ -69,17 +77,22 @@ const fn closed(name: &'static str, prompt: u32, output: u32, share: f64) -> Loa
 }
 
 const fn open(name: &'static str, share: f64, burstiness: f64) -> Load {
-    Load { name, lengths: SWEPT, arrivals: Arrivals::Open { share, burstiness } }
+    Load { name, lengths: USUAL, arrivals: Arrivals::Open { share, burstiness } }
 }
 
-/// The sweep's levels: up to twice as many as there are places.
-pub(crate) fn levels(slots: u32) -> String {
-    let levels = (0..).map(|power| 1 << power).take_while(|level| *level <= 2 * slots);
-    levels.map(|level: u32| level.to_string()).collect::<Vec<_>>().join(",")
+/// The flags of the load that shows what the engine does at most: twice as many requests as there are places, for about `length`.
+pub(crate) fn saturating(slots: u32, length: Duration) -> Vec<String> {
+    let mut flags = USUAL.flags();
+    let (in_flight, seconds) = (2 * slots, length.as_secs());
+    let more = format!(
+        "--random-range-ratio {SPREAD} --max-concurrency {in_flight} --level-seconds {seconds} --seed 26"
+    );
+    flags.extend(more.split(' ').map(str::to_owned));
+    flags
 }
 
 impl Lengths {
-    pub(crate) fn flags(self) -> Vec<String> {
+    fn flags(self) -> Vec<String> {
         let Self { prompt, output, prefix } = self;
         let mut flags = format!("--random-input-len {prompt} --random-output-len {output}");
         if prefix > 0 {
@@ -98,14 +111,14 @@ impl Load {
     /// The flags of `fizeau bench` and `fizeau simulate`: both then draw the same requests at the same times, as many as take
     /// about `length`, and a hundred at least.
     pub(crate) fn flags(&self, capacity: Capacity, slots: u32, length: Duration) -> Vec<String> {
-        let full = capacity.requests_per_s * SWEPT.cost() / self.lengths.cost();
+        let full = capacity.requests_per_s * USUAL.cost() / self.lengths.cost();
         let (rate, sent) = match self.arrivals {
             Arrivals::Closed { share } => {
                 let in_flight = (f64::from(slots) * share).round();
                 (full * share.min(1.0), format!("--max-concurrency {in_flight}"))
             }
             Arrivals::Open { share, burstiness } => {
-                let rate = capacity.requests_per_s * share;
+                let rate = full * share;
                 (rate, format!("--request-rate {rate:.3} --burstiness {burstiness}"))
             }
         };
@@ -128,7 +141,6 @@ mod tests {
 
     #[test]
     fn a_load_is_a_share_of_what_was_measured() {
-        assert_eq!(levels(16), "1,2,4,8,16,32");
         let capacity = Capacity { requests_per_s: 6.0 };
         let flags = LOADS.iter().map(|load| load.flags(capacity, 16, Duration::from_secs(20)));
         let flags: Vec<String> = flags.map(|flags| flags.join(" ")).collect();

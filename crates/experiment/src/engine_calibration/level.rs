@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use fizeau_core::{Nanos, Tape, Tokens};
+use fizeau_core::{Nanos, RequestPurpose, Tape, Tokens};
 use fizeau_harness::{Cancel, Measure};
 use fizeau_record::{LevelDetail, LevelReport};
 use fizeau_roofline::DesignedLoad;
@@ -13,6 +13,7 @@ use crate::event::{LevelPlace, RunEvent, RunNote, Watcher};
 use crate::experiment::{Experiment, RunConduct};
 use crate::input::ExperimentError;
 use crate::level::LevelSettings;
+use crate::sol::SeenRequests;
 
 /// Requests that are all alike march in step, and wait for one another as those that are not do not.
 const SPREAD: f64 = 0.25;
@@ -23,6 +24,14 @@ pub(super) struct DesignedLevel {
     pub(super) designed: DesignedLoad,
     pub(super) at: usize,
     pub(super) of: usize,
+}
+
+/// What was measured of a load.
+pub(super) struct MeasuredLoad {
+    pub(super) designed: DesignedLoad,
+    pub(super) report: LevelReport,
+    /// To tell its steps from.
+    pub(super) requests: SeenRequests,
 }
 
 /// A level of `designed` that sends no more after `time`.
@@ -57,7 +66,7 @@ pub(super) trait LevelRuns {
         &mut self,
         level: DesignedLevel,
         watcher: &mut impl Watcher,
-    ) -> Result<LevelReport, ExperimentError>;
+    ) -> Result<MeasuredLoad, ExperimentError>;
 }
 
 /// Over HTTP.
@@ -78,7 +87,7 @@ impl LevelRuns for OverHttp {
         &mut self,
         mut level: DesignedLevel,
         watcher: &mut impl Watcher,
-    ) -> Result<LevelReport, ExperimentError> {
+    ) -> Result<MeasuredLoad, ExperimentError> {
         if let Some(found) = &self.found {
             level.experiment.conduct.endpoint = found.clone();
         }
@@ -87,7 +96,7 @@ impl LevelRuns for OverHttp {
         self.found = opened.endpoints().first().cloned().map(EndpointSource::from);
         let report = Box::pin(opened.run(&mut watcher)).await?.report;
         self.told = watcher.told;
-        Ok(report)
+        Ok(MeasuredLoad { designed: level.designed, report, requests: watcher.requests })
     }
 }
 
@@ -103,18 +112,20 @@ impl<M: Measure> LevelRuns for With<M> {
         &mut self,
         level: DesignedLevel,
         watcher: &mut impl Watcher,
-    ) -> Result<LevelReport, ExperimentError> {
+    ) -> Result<MeasuredLoad, ExperimentError> {
         let mut watcher = Placed::new(&level, watcher, Vec::new());
-        Ok(level.experiment.run_with(&mut self.0, &mut watcher).await?.report)
+        let report = level.experiment.run_with(&mut self.0, &mut watcher).await?.report;
+        Ok(MeasuredLoad { designed: level.designed, report, requests: watcher.requests })
     }
 }
 
-/// Tells a level by its load and its place among the others, and nothing twice of their endpoint.
+/// Tells a level by its load and its place among the others, and nothing twice of their endpoint; and keeps what its steps are told from.
 struct Placed<'a, W> {
     watcher: &'a mut W,
     told: Vec<RunNote>,
     name: String,
     place: LevelPlace,
+    requests: SeenRequests,
 }
 
 impl<'a, W: Watcher> Placed<'a, W> {
@@ -123,7 +134,7 @@ impl<'a, W: Watcher> Placed<'a, W> {
         let (input, output) = (load.input_tokens.get(), load.output_tokens.get());
         let name = format!("concurrency {}, {input} in, {output} out", load.concurrency);
         let place = LevelPlace { number: level.at + 1, of: Some(level.of) };
-        Self { watcher, told, name, place }
+        Self { watcher, told, name, place, requests: SeenRequests::default() }
     }
 }
 
@@ -146,6 +157,9 @@ impl<W: Watcher> Watcher for Placed<'_, W> {
     }
 
     fn tape(&mut self, tape: &Tape) {
+        if tape.part == RequestPurpose::Load {
+            self.requests.add(tape);
+        }
         self.watcher.tape(tape);
     }
 

@@ -40,12 +40,7 @@ impl SystemQuery<'_> {
         let system = systems.get(self)?.system.clone();
         let name = self.model_config.as_deref().unwrap_or_default();
         let samples = samples(&system, name, &passes).map_err(|error| wrong(&error))?;
-        Ok(match &self.engine {
-            Some(engine) => {
-                samples.into_iter().map(|sample| sample.with_engine(engine.as_ref())).collect()
-            }
-            None => samples,
-        })
+        Ok(samples.into_iter().map(|sample| self.of_engine(sample)).collect())
     }
 }
 

@@ -5,11 +5,15 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use fizeau_core::{Seconds, Tokens};
-use fizeau_record::{DeploymentRecord, LevelReport, RunDocument, RunSetup, SpeedOfLightReference};
+use fizeau_record::{
+    DeploymentRecord, LevelReport, RunDocument, RunSetup, SpeedOfLightReference, StoredLevel,
+    StoredRun,
+};
 use fizeau_roofline::{CalibrationSample, System, UniformLoad};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::steps::{self, SeenRequests};
 use super::{InvalidLevels, SampleError, SolQueryError, SolSystems, SystemQuery};
 
 /// What is read of `sweep.json`.
@@ -70,7 +74,9 @@ struct LatencyFile {
 
 impl SystemQuery<'_> {
     /// The levels of the run in `folder`, as a fit takes them, and why others cannot be used; those that are not valid as `invalid` says. The
-    /// run's system is as it was kept with it, but for what this query says otherwise.
+    /// run's system is as it was kept with it, but for what this query says otherwise. Behind them are the steps that can be told from the
+    /// tapes of the levels, as [forward passes](CalibrationSample::is_pass): of one replica without pipeline stages or attention groups, whose
+    /// tokens came one at a time.
     ///
     /// # Errors
     /// If the folder holds no run that can be read, or its system is not known.
@@ -92,7 +98,43 @@ impl SystemQuery<'_> {
         };
         let (name, system) = self.of_run(folder, setup, spread)?;
         let sample = |level: &LevelFile| level.sample(&name, &system, self, invalid);
-        Ok(levels.iter().map(sample).collect())
+        let mut samples: Vec<_> = levels.iter().map(sample).collect();
+        if steps::can_be_seen(&system) && samples.iter().any(Result::is_ok) {
+            samples.extend(self.steps_of_run(folder, &name, &system, invalid)?.into_iter().map(Ok));
+        }
+        Ok(samples)
+    }
+
+    /// The steps that the tapes of its usable levels tell; none of a run without tapes.
+    fn steps_of_run(
+        &self,
+        folder: &Path,
+        name: &str,
+        system: &System,
+        invalid: InvalidLevels,
+    ) -> Result<Vec<CalibrationSample>, SolQueryError> {
+        let Ok(run) = StoredRun::open(folder) else { return Ok(Vec::new()) };
+        let usable = |level: &StoredLevel| {
+            let summary = read::<LevelFile>(&level.path().join("summary.json")).ok()?;
+            summary.is_usable(invalid).then_some(summary.load.concurrency)
+        };
+        let mut samples = Vec::new();
+        for level in run.levels() {
+            let Some(concurrency) = usable(level) else { continue };
+            let mut requests = SeenRequests::default();
+            level.each_tape(|tape| requests.add(&tape)).map_err(SolQueryError::new)?;
+            let seen = requests.samples(concurrency, system, name, self.engine.as_deref());
+            samples.extend(seen.map_err(SolQueryError::new)?);
+        }
+        Ok(samples)
+    }
+
+    /// The sample, of the engine that the query names.
+    pub(super) fn of_engine(&self, sample: CalibrationSample) -> CalibrationSample {
+        match &self.engine {
+            Some(engine) => sample.with_engine(engine.as_ref()),
+            None => sample,
+        }
     }
 
     /// The run's system, and what its model is called.
@@ -165,6 +207,10 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<T, SolQueryError> {
 }
 
 impl LevelFile {
+    fn is_usable(&self, invalid: InvalidLevels) -> bool {
+        self.validity.verdict == "valid" || invalid == InvalidLevels::Fitted
+    }
+
     /// The level with the mean lengths that it had.
     fn sample(
         &self,
@@ -176,9 +222,9 @@ impl LevelFile {
         let open = || SampleError::Level("a level has no fixed concurrency".to_owned());
         let at = self.load.concurrency.ok_or_else(open)?;
         let wrong = |what: &str| SampleError::Level(format!("concurrency {at}: {what}"));
-        let verdict = &self.validity.verdict;
-        if verdict != "valid" && invalid == InvalidLevels::LeftOut {
-            return Err(SampleError::NotValid { concurrency: at, verdict: verdict.clone() });
+        if !self.is_usable(invalid) {
+            let verdict = self.validity.verdict.clone();
+            return Err(SampleError::NotValid { concurrency: at, verdict });
         }
         let completed = self.requests.completed as f64;
         let mean = |tokens: Option<f64>| {
@@ -191,11 +237,9 @@ impl LevelFile {
         let time = |of: &Option<LatencyFile>| of.as_ref()?.mean.map(|ms| Seconds::new(ms / 1e3));
         let tpot = time(&self.metrics.tpot_ms).ok_or_else(|| wrong("it has no TPOT"))?;
         let refused = |error: &dyn std::error::Error| wrong(&error.to_string());
-        let mut sample =
+        let sample =
             CalibrationSample::new(system, &load, name, tpot).map_err(|error| refused(&error))?;
-        if let Some(engine) = &query.engine {
-            sample = sample.with_engine(engine.as_ref());
-        }
+        let sample = query.of_engine(sample);
         match time(&self.metrics.ttft_ms) {
             Some(ttft) => sample.with_ttft(ttft).map_err(|error| refused(&error)),
             None => Ok(sample),

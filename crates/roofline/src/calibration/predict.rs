@@ -157,6 +157,13 @@ impl Predictor {
         })
     }
 
+    /// What a request takes before its prompt is read: the front end ([`Constant::PerRequest`]).
+    #[must_use]
+    pub fn per_request(&self) -> Seconds {
+        let [request, ..] = self.first;
+        Seconds::new(request)
+    }
+
     /// Which constants are used.
     #[must_use]
     pub const fn scope(&self) -> &Scope {

@@ -1,6 +1,6 @@
 //! How an engine is set up.
 
-use fizeau_core::Tokens;
+use fizeau_core::{Nanos, Tokens};
 use fizeau_roofline::Admission;
 
 use super::speculation::Drafts;
@@ -49,6 +49,9 @@ pub struct EngineConfig {
     pub drafts: Option<Drafts>,
     /// Groups of attention data parallelism: each has a queue, slots and blocks of its own, and all step together. Default 1.
     pub groups: u64,
+    /// What a front end takes for a request before it can be scheduled: reading it, making tokens of its prompt. Requests do not wait for
+    /// each other in it. Default 0.
+    pub front_end: Nanos,
     /// What chance is drawn from: the same seed gives the same run.
     pub seed: u64,
 }
@@ -151,6 +154,7 @@ impl EngineConfig {
             captured: Vec::new(),
             drafts: None,
             groups: 1,
+            front_end: Nanos::ZERO,
             seed: 0,
         }
     }

@@ -33,6 +33,25 @@ fn an_idle_engine_keeps_the_closed_form() {
 }
 
 #[test]
+fn a_front_end_takes_its_time_before_a_request_can_be_scheduled() {
+    let front_end = Nanos::from_millis(3);
+    let held = EngineConfig { front_end, ..config(4, 10_000) };
+    let of = |config: EngineConfig| {
+        let mut engine = Engine::new(config, affine).unwrap();
+        // The second comes while the first one's prompt is read, and is held as long as if it had been alone.
+        engine.submit(job(0, 200, 5, ms(7))).unwrap();
+        engine.submit(job(1, 200, 5, ms(8))).unwrap();
+        let emissions = drain(&mut engine);
+        emissions.iter().map(|token| (token.job, token.at)).collect::<Vec<_>>()
+    };
+    let later = of(config(4, 10_000)).into_iter().map(|(job, at)| (job, at + front_end));
+    assert_eq!(of(held.clone()), later.collect::<Vec<_>>());
+    let mut engine = Engine::new(held, affine).unwrap();
+    engine.submit(job(0, 200, 5, ms(7))).unwrap();
+    assert_eq!(drain(&mut engine)[0].timing.queue(), front_end);
+}
+
+#[test]
 fn latency_grows_with_the_batch() {
     let tpot = |batch: u64| {
         let mut engine = Engine::new(config(64, 100_000), affine).unwrap();

@@ -282,8 +282,9 @@ fn a_run_of_our_own_is_fitted() {
         assert!(ended.err.contains(said), "{said}: {}", ended.err);
     }
     // Few levels of one dense model tell nothing of experts and links.
-    let borrowed = ended.out.lines().find(|line| line.starts_with("borrowed: h100-sxm, own: "));
-    assert!(borrowed.is_some_and(|line| line.contains("experts")), "{}", ended.out);
+    let borrowed =
+        ended.out.split("\n\n").find(|part| part.starts_with("borrowed: h100-sxm, own: "));
+    assert!(borrowed.is_some_and(|part| part.contains("experts")), "{}", ended.out);
     let words = ["sol", "--fit", &run_folder, "--engine", "own", "--out", &calibration, "--force"];
     let forced = run(&words);
     assert_eq!((forced.code, forced.err.as_str()), (Some(0), ""), "{}", forced.out);
