@@ -120,8 +120,8 @@ fn refused_line(line: &str) -> String {
 fn lists_that_make_no_sense_are_refused_by_name() {
     for (line, said) in [
         ("--tp 1,two", "--tp two: give a whole number"),
-        ("--tp 1,,2", "--tp 1,,2: there is a comma with no value beside it"),
-        ("--tp 2,1,2", "--tp 2,1,2: 2 stands there twice"),
+        ("--tp 1,,2", "--tp 1,,2: a value is missing before or after a comma"),
+        ("--tp 2,1,2", "--tp 2,1,2: 2 is given twice"),
         ("--enable-prefix-caching off,none", "configuration 2"),
         ("--tp 1,2 --save-result", "--save-result: vLLM's JSON is of one configuration"),
         ("--tp 1,2 --append-result", "--append-result"),

@@ -46,9 +46,14 @@ impl CalibrationFitView<'_> {
             1 => format!("1 {what}"),
             count => format!("{count} {what}s"),
         };
+        let steps = self.samples.iter().filter(|sample| sample.is_pass()).count();
+        let levels = self.samples.len() - steps;
+        let counts = [(levels, "level"), (steps, "step")];
+        let counts = counts.map(|(count, what)| (count > 0).then(|| plural(count, what)));
+        let measured: Vec<String> = counts.into_iter().flatten().collect();
         format!(
             "Fitted on {} of {} on {}",
-            plural(self.samples.len(), "level"),
+            measured.join(" and "),
             plural(models, "model"),
             plural(devices.len(), "device")
         )
