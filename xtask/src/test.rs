@@ -203,13 +203,20 @@ impl Runner {
         }
     }
 
+    /// One at a time: the engine's counters are of all who ask it.
     const fn only_the_ignored_of_the_command_line(self) -> &'static [&'static str] {
         match self {
-            Self::Nextest => {
-                &["--no-fail-fast", "--run-ignored", "only", "-E", "package(fizeau-cli)"]
-            }
+            Self::Nextest => &[
+                "--no-fail-fast",
+                "--run-ignored",
+                "only",
+                "--test-threads",
+                "1",
+                "-E",
+                "package(fizeau-cli)",
+            ],
             // Every ignored test needs the engine; the other packages have none.
-            Self::Cargo => &["--no-fail-fast", "--", "--ignored"],
+            Self::Cargo => &["--no-fail-fast", "--", "--ignored", "--test-threads", "1"],
         }
     }
 }
