@@ -13,6 +13,7 @@ use fizeau_roofline::{CalibrationSample, System, UniformLoad};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::seen::of_engine;
 use super::steps::{self, SeenRequests};
 use super::{InvalidLevels, SampleError, SolQueryError, SolSystems, SystemQuery};
 
@@ -74,7 +75,7 @@ struct LatencyFile {
 
 impl SystemQuery<'_> {
     /// The levels of the run in `folder`, as a fit takes them, and why others cannot be used; those that are not valid as `invalid` says. The
-    /// run's system is as it was kept with it, but for what this query says otherwise. Behind them are the steps that can be told from the
+    /// run's system is as it was kept with it, but for what this query says otherwise. Behind them are the steps that can be read off the
     /// tapes of the levels, as [forward passes](CalibrationSample::is_pass): of one replica without pipeline stages or attention groups, whose
     /// tokens came one at a time.
     ///
@@ -105,7 +106,7 @@ impl SystemQuery<'_> {
         Ok(samples)
     }
 
-    /// The steps that the tapes of its usable levels tell; none of a run without tapes.
+    /// The steps that the tapes of its usable levels show; none of a run without tapes.
     fn steps_of_run(
         &self,
         folder: &Path,
@@ -131,10 +132,7 @@ impl SystemQuery<'_> {
 
     /// The sample, of the engine that the query names.
     pub(super) fn of_engine(&self, sample: CalibrationSample) -> CalibrationSample {
-        match &self.engine {
-            Some(engine) => sample.with_engine(engine.as_ref()),
-            None => sample,
-        }
+        of_engine(sample, self.engine.as_deref())
     }
 
     /// The run's system, and what its model is called.

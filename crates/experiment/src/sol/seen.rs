@@ -1,4 +1,4 @@
-//! What tapes tell beside a level's means, as a fit takes it.
+//! What tapes show beside a level's means, as samples of a fit.
 
 use std::num::NonZeroU64;
 
@@ -8,7 +8,7 @@ use fizeau_roofline::{CalibrationSample, CalibrationSampleError, PassScope, Syst
 use super::steps::{self, LoneLoad, SeenRequests};
 
 impl SeenRequests {
-    /// The steps that they tell, and where they were one at a time what they took by their prompts; nothing where a client cannot see what is
+    /// The steps that they show, and where they were one at a time what they took by their prompts; nothing where a client cannot see what is
     /// in a step.
     pub(super) fn samples(
         &self,
@@ -24,10 +24,15 @@ impl SeenRequests {
         let alone = alone.iter().map(|load| load.sample(system, name));
         let mut samples = alone.collect::<Result<Vec<_>, _>>()?;
         samples.extend(CalibrationSample::passes(system, PassScope::Step, name, self.steps())?);
-        Ok(match engine {
-            Some(engine) => samples.into_iter().map(|sample| sample.with_engine(engine)).collect(),
-            None => samples,
-        })
+        Ok(samples.into_iter().map(|sample| of_engine(sample, engine)).collect())
+    }
+}
+
+/// `sample`, of the engine of this name where one is known.
+pub(super) fn of_engine(sample: CalibrationSample, engine: Option<&str>) -> CalibrationSample {
+    match engine {
+        Some(engine) => sample.with_engine(engine),
+        None => sample,
     }
 }
 

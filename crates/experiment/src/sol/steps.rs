@@ -1,7 +1,7 @@
 //! Steps of an engine as a client saw them: the gap between two tokens of a reply is the step that made the second one, and the other tapes
-//! tell what else was in it.
+//! show what else was in it.
 //!
-//! A level's means say what its one load takes. Its steps differ: sequences grow, come and go, and in some prompts are read. That tells what
+//! A level's means say what its one load takes. Its steps differ: sequences grow, come and go, and in some prompts are read. That separates what
 //! a sequence costs from what its context costs even where all requests are of one length.
 
 mod flight;
@@ -19,14 +19,14 @@ const FEWEST: usize = 24;
 const FEWEST_ALONE: usize = 5;
 /// Into so many groups of equal size are steps of the same numbers of sequences and prompts divided, by their tokens.
 const BY_TOKENS: usize = 4;
-/// Steps of a level that are told; of more every so many-th is.
+/// The most steps of a level that are given; of more, every second or third is, and so on.
 const MOST_STEPS: usize = 200;
 /// Above this share of tokens that came together, a gap is no step.
 const MOST_BUNDLED: f64 = 0.01;
 /// A gap that is so many times the median of its like is a pause of something else, such as the client.
 const PAUSE: f64 = 8.0;
 
-/// Whether a client can see what is in a step: where several batches are under way at a time, it cannot tell which one a token is of.
+/// Whether a client can see what is in a step: where several batches are under way at a time, it cannot know which one a token is of.
 pub(super) fn can_be_seen(system: &System) -> bool {
     let deployment = system.deployment();
     [deployment.replicas(), deployment.attention_groups(), deployment.pipeline()] == [1; 3]
@@ -100,7 +100,7 @@ impl SeenRequests {
 
     /// The steps of which it is known what was in them, those alike as one with the mean of their times; none where events are not tokens.
     pub(super) fn steps(&self) -> Vec<(PassSums, Seconds)> {
-        if !self.are_tokens_told() {
+        if !self.is_event_a_token() {
             return Vec::new();
         }
         let mut steps = self.each();
@@ -121,7 +121,7 @@ impl SeenRequests {
         let mut each: Vec<[f64; 4]> = self.requests.iter().filter_map(SeenRequest::alone).collect();
         each.sort_by(|one, other| one[0].total_cmp(&other[0]));
         let differ = each.first().zip(each.last()).is_some_and(|(one, other)| one[0] < other[0]);
-        if !self.are_tokens_told() || !differ {
+        if !self.is_event_a_token() || !differ {
             return Vec::new();
         }
         let groups = each.chunks(each.len().div_ceil(BY_TOKENS).max(FEWEST_ALONE));
@@ -139,7 +139,7 @@ impl SeenRequests {
         .collect()
     }
 
-    fn are_tokens_told(&self) -> bool {
+    fn is_event_a_token(&self) -> bool {
         self.bundled as f64 <= MOST_BUNDLED * self.tokens as f64
     }
 
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_several_tokens_tell_no_steps() {
+    fn events_of_several_tokens_show_no_steps() {
         let mut tapes = served(2, 20);
         for tape in &mut tapes {
             tape.token_source = TokenSource::Events;
