@@ -77,12 +77,13 @@ fn short(args: &[OsString], is_remote: bool) -> &'static [&'static str] {
     }
 }
 
-/// Flags of the engine that the variables tell of; none where another is named, or anything about one.
+/// Flags of the engine that the variables tell of, but for a device that the command line names; none where it names another engine
+/// or another model.
 fn described(args: &[OsString], subject: [Option<OsString>; 3]) -> Vec<OsString> {
-    if names_any(args, &["--base-url"]) || names_any(args, &SUBJECT_FLAGS) {
+    if names_any(args, &["--base-url", "--model-config", "--precision", "--weights", "--kv"]) {
         return Vec::new();
     }
-    let told = SUBJECT_FLAGS.into_iter().zip(subject);
+    let told = SUBJECT_FLAGS.into_iter().zip(subject).filter(|(flag, _)| !names_any(args, &[flag]));
     told.filter_map(|(flag, value)| Some([flag.into(), value?])).flatten().collect()
 }
 
@@ -133,7 +134,9 @@ mod tests {
         let flags = ["--model-config", "c.json", "--hardware", "cpu.toml"];
         assert_eq!(of("--levels 1,2", told), flags);
         assert!(of("", [None; 3]).is_empty());
-        for line in ["--hardware=h100-sxm", "--model-config x.json", "--base-url http://h"] {
+        let other_device = of("--hardware=node7/device.toml", told);
+        assert_eq!(other_device, ["--model-config", "c.json"], "the model is still the engine's");
+        for line in ["--weights f32", "--model-config x.json", "--base-url http://h"] {
             assert!(of(line, told).is_empty(), "{line}");
         }
     }

@@ -99,7 +99,9 @@ pub fn headroom(needs: &SystemNeeds) -> Result<SystemHeadroom, HeadroomError> {
         raise_file_limit();
         files = FileLimits::read();
     }
-    check(needs, open, files, range.as_deref().and_then(ports))
+    let headroom = check(needs, open, files, range.as_deref().and_then(ports))?;
+    grow_descriptor_table(needed);
+    Ok(headroom)
 }
 
 /// Lets this process open as many files as it may. Where that fails, the check says what to do.
@@ -114,6 +116,23 @@ fn raise_file_limit() {
 /// Elsewhere nobody knows the limits.
 #[cfg(not(target_os = "linux"))]
 const fn raise_file_limit() {}
+
+/// Makes the system's table of this process's descriptors large enough for `needed` of them.
+///
+/// Linux doubles the table when the next descriptor does not fit, and waits until no thread of the process can be reading the old
+/// one, some ten milliseconds: a worker that opens its alarm after its connections would send its first requests so much late.
+#[cfg(target_os = "linux")]
+fn grow_descriptor_table(needed: u64) {
+    let highest = i32::try_from(needed.saturating_sub(1));
+    if let (Ok(highest), Ok(any)) = (highest, fs::File::open("/dev/null")) {
+        // Where this cannot be had, the table grows when it must.
+        let _ = rustix::io::fcntl_dupfd_cloexec(&any, highest);
+    }
+}
+
+/// Elsewhere a table that grows makes nobody wait.
+#[cfg(not(target_os = "linux"))]
+const fn grow_descriptor_table(_: u64) {}
 
 impl SystemNeeds {
     /// How many files are open at most, where so many are already.
@@ -230,6 +249,17 @@ mod tests {
     fn ports_are_counted_for_each_address() {
         let shared = SystemNeeds { fresh_connections: 20_000, ..needs(40_000) };
         assert!(check(&shared, 3, None, Some(28_232)).is_ok());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_table_of_descriptors_is_large_enough_before_anything_is_sent() {
+        let headroom = headroom(&needs(700)).unwrap();
+        let status = fs::read_to_string("/proc/self/status").unwrap();
+        let size = status.lines().find_map(|line| line.strip_prefix("FDSize:")).unwrap();
+        let size: u64 = size.trim().parse().unwrap();
+        let needed = headroom.file_descriptors.unwrap().needed;
+        assert!(size >= needed, "{size} of {needed}");
     }
 
     #[test]
