@@ -22,11 +22,16 @@ struct Part {
     name: String,
 }
 
-/// One run of 1000 streams under `perf record`; microseconds a token are shares of the samples, times the CPU time of the run.
+/// One run of 1000 streams under `perf record`; microseconds a token are shares of the samples, times the CPU time of a run without it,
+/// since what perf starts is not among what its own end is charged with.
 pub(crate) fn run(stand: &Stand) -> Result<Table> {
     let server = Server::start(&stand.fizeau, stand.cores.server, stand.priority, &STREAMS_1000)?;
     let (folder, samples) = (stand.scratch.fresh("run")?, stand.scratch.fresh("perf.data")?);
-    let inner = stand.client.command(&STREAMS_1000, stand.priority, &server.url(), &folder);
+    let command =
+        |folder| stand.client.command(&STREAMS_1000, stand.priority, &server.url(), folder);
+    let cpu_per_million = ClientRun::of(&mut command(&folder), &folder)?.cpu_per_million();
+    let folder = stand.scratch.fresh("run")?;
+    let inner = command(&folder);
     let mut command = pinned(stand.cores.client, stand.priority, "perf");
     command.args(["record", "--quiet", "--freq", "1999", "--output"]).arg(&samples).arg("--");
     command.arg(inner.get_program()).args(inner.get_args());
@@ -36,10 +41,9 @@ pub(crate) fn run(stand: &Stand) -> Result<Table> {
             None => command.env_remove(name),
         };
     }
-    let run = ClientRun::of(&mut command, &folder)
+    ClientRun::of(&mut command, &folder)
         .context("perf cannot record: apt-get install linux-perf, and run as root")?;
-    let parts = parts(&samples)?;
-    Ok(table(&parts, run.cpu_per_million()))
+    Ok(table(&parts(&samples)?, cpu_per_million))
 }
 
 /// What `perf report` makes of it, the greatest first.

@@ -23,6 +23,7 @@ mod engine;
 mod engine_calibration;
 mod exports;
 mod flags;
+mod gauges;
 mod golden;
 mod hooks;
 mod imported;

@@ -16,8 +16,11 @@ use crate::proof::{SelfWatch, StealWatch};
 use crate::{Cancel, DriveError, InFlight};
 
 /// One tape is kept at a time, and one more for each so many that wait: some tenths of a millisecond where a thousand requests have
-/// ended at one instant. Where tapes pile up by the ten thousand, this side needs its share of the core.
+/// ended at one instant.
 const WAITING_FOR_ONE_MORE: usize = 256;
+/// One more, too, for each so many that wait beyond those that can have ended at one instant: these pile up where this side does not
+/// have its share of the core.
+const PILED_UP_FOR_ONE_MORE: usize = 16;
 
 /// Takes in what the workers send, until each is done.
 pub(super) struct Collector<E> {
@@ -38,6 +41,8 @@ pub(super) struct Collector<E> {
     lost: Option<usize>,
     /// How many more tapes to keep before a worker may run.
     at_a_time: usize,
+    /// The most requests that were seen to be in flight.
+    most_in_flight: usize,
 }
 
 impl<E: Error> Collector<E> {
@@ -62,6 +67,7 @@ impl<E: Error> Collector<E> {
             unsendable: None,
             lost: None,
             at_a_time: 0,
+            most_in_flight: WAITING_FOR_ONE_MORE,
         }
     }
 
@@ -134,7 +140,11 @@ impl<E: Error> Collector<E> {
         match self.at_a_time.checked_sub(1) {
             Some(left) => self.at_a_time = left,
             None => {
-                self.at_a_time = self.inbox.len() / WAITING_FOR_ONE_MORE;
+                let in_flight = usize::try_from(self.in_flight.get()).unwrap_or(usize::MAX);
+                self.most_in_flight = self.most_in_flight.max(in_flight);
+                let waiting = self.inbox.len();
+                let piled_up = waiting.saturating_sub(self.most_in_flight);
+                self.at_a_time = waiting / WAITING_FOR_ONE_MORE + piled_up / PILED_UP_FOR_ONE_MORE;
                 std::thread::yield_now();
             }
         }

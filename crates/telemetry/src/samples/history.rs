@@ -73,6 +73,9 @@ pub struct History {
     cut_short: u64,
     last_is_cut: bool,
     not_numbers: u64,
+    /// The latest time that the last page with times told, in milliseconds of Unix time.
+    told_at: Option<i64>,
+    clock_went_back: u64,
     left_out: u64,
     first_notes: Option<PageNotes>,
 }
@@ -100,6 +103,7 @@ impl History {
         let is_cut = page.notes.end == PageEnd::CutShort;
         let missing = if is_cut { Said::UNCLEAR } else { Said::NOTHING };
         let mut last: Option<(&Arc<str>, bool)> = None;
+        let mut told_at = None;
         let mut new = Vec::new();
         // Whether there is a track of another series than those of the page.
         let mut is_page = true;
@@ -110,6 +114,7 @@ impl History {
                 continue;
             }
             self.not_numbers += u64::from(!sample.value.is_finite());
+            told_at = told_at.max(sample.told_at_unix_ms);
             // Both are in order of names, and most are on both.
             while let Some((_, track)) = known.next_if(|(known, _)| *known < name) {
                 track.note(number, missing);
@@ -133,6 +138,8 @@ impl History {
         for (metric, kind) in page.kinds.iter().filter(|(metric, _)| is_wanted(metric)) {
             self.kinds.entry(metric.clone()).or_insert(*kind);
         }
+        self.clock_went_back += u64::from(told_at.is_some() && told_at < self.told_at);
+        self.told_at = told_at.or(self.told_at);
         self.cut_short += u64::from(is_cut);
         self.last_is_cut = is_cut;
         self.first_notes.get_or_insert_with(|| page.notes.clone());
@@ -300,6 +307,12 @@ impl History {
     #[must_use]
     pub const fn cut_short(&self) -> u64 {
         self.cut_short
+    }
+
+    /// How many pages told earlier times than the page before them. These times are used for nothing.
+    #[must_use]
+    pub const fn clock_went_back(&self) -> u64 {
+        self.clock_went_back
     }
 
     /// How many values were no finite numbers, and are absent for that.

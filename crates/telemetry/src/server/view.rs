@@ -121,7 +121,8 @@ impl<'a> View<'a> {
     pub(super) fn histogram(&self, meaning: Meaning) -> Option<ReportedHistogram> {
         let (entry, _) = self.found(meaning, &["_count"])?;
         let edges = self.edges.as_ref()?;
-        let over = HistogramOver::between(self.history, entry.name, edges, entry.scale, |_| true)?;
+        let is_of_it = |series: &SeriesName| entry.has(&series.labels);
+        let over = HistogramOver::between(self.history, entry.name, edges, entry.scale, is_of_it)?;
         Some(Reported::new(entry.name, over))
     }
 

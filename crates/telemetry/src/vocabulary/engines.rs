@@ -71,6 +71,9 @@ pub(super) const ENGINES: &[Entry] = &[
     seconds("sglang:time_per_output_token_seconds", Tpot, Sglang),
     seconds("sglang:e2e_request_latency_seconds", E2el, Sglang),
     seconds("sglang:queue_time_seconds", QueueTime, Sglang),
+    // By the label `stage`, of which `prefill_forward` is taken: from the last pass that took the prompt in to its end. Decoding is a
+    // stage too, but not on the page (`python/sglang/srt/observability/req_time_stats.py`).
+    seconds("sglang:per_stage_req_latency_seconds", PrefillTime, Sglang),
     plain("sglang:spec_accept_rate", AcceptRate, Sglang),
     plain("sglang:spec_accept_length", AcceptLength, Sglang),
     plain("sglang:estimated_flops_per_gpu", EstimatedFlops, Sglang),

@@ -29,10 +29,16 @@ impl Entry {
     }
 
     /// Whether that series is of it: of requests only those that ended well are, and vLLM, TensorRT-LLM and Dynamo count the others
-    /// under the same name.
+    /// under the same name; SGLang has all stages of a request under one.
     pub(crate) fn has(&self, labels: &Labels) -> bool {
         let is_bad = |label| matches!(labels.get(label), Some("abort" | "error"));
-        self.meaning != Meaning::Requests || !["finished_reason", "status"].into_iter().any(is_bad)
+        match self.meaning {
+            Meaning::Requests => !["finished_reason", "status"].into_iter().any(is_bad),
+            Meaning::PrefillTime => {
+                labels.get("stage").is_none_or(|stage| stage == "prefill_forward")
+            }
+            _ => true,
+        }
     }
 }
 

@@ -29,6 +29,11 @@ pub enum PageTrouble {
         /// How many.
         pages: u64,
     },
+    /// Pages told earlier times than the page before them.
+    ClockWentBack {
+        /// How many.
+        pages: u64,
+    },
     /// Values are no finite numbers.
     NotNumbers {
         /// How many, all pages together.
@@ -80,6 +85,7 @@ impl PageTrouble {
         let all = [
             missing(history, window),
             some(history.cut_short()).map(|pages| Self::CutShort { pages }),
+            some(history.clock_went_back()).map(|pages| Self::ClockWentBack { pages }),
             some(history.not_numbers()).map(|values| Self::NotNumbers { values }),
             duplicates.map(|(lines, first)| Self::Duplicates { lines, first }),
             unreadable.map(|(lines, first)| Self::Unreadable { lines, first }),
@@ -126,6 +132,10 @@ impl fmt::Display for PageTrouble {
             Self::CutShort { pages } => {
                 write!(f, "pages that stopped half way: {pages}; what was behind that is missing")
             }
+            Self::ClockWentBack { pages } => write!(
+                f,
+                "pages that tell an earlier time than the page before: {pages}; only this machine's clock is used"
+            ),
             Self::NotNumbers { values } => {
                 write!(f, "values that are no finite numbers: {values}; they are left out")
             }

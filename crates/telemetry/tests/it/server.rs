@@ -81,6 +81,8 @@ fn other_programs_say_what_they_say() {
         (Some(Exporter::Sglang), 16.0)
     );
     assert_eq!((sglang.kv_use.unwrap().figure.mean, sglang.engines), (0.28, 1));
+    let stages = "sglang:per_stage_req_latency_seconds";
+    assert_eq!(sglang.prefill_time.map(|time| time.metric), Some(stages.to_owned()));
     let iterations = of("trtllm-iterations.json");
     assert_eq!(iterations.waiting.unwrap().figure.peak, Some(5.0));
     assert_eq!(iterations.kv_use.unwrap().figure.mean, 3.0 / 101_256.0);
@@ -158,4 +160,27 @@ fn a_timeline_has_a_point_a_page() {
         timeline.running.iter().map(|point| (point.at_ms.get(), point.value)).collect();
     assert_eq!(running, [(4_000.0, 8.0), (9_000.0, 0.0)]);
     assert_eq!((timeline.waiting.len(), timeline.kv_use.len()), (2, 2));
+}
+
+/// SGLang has all stages of a request under one name.
+#[test]
+fn of_sglangs_stages_the_pass_that_ends_a_prompt_is_its_prefill() {
+    let stage = |stage: &str, requests: u64, seconds: f64| {
+        let name = |part: &str| format!("sglang:per_stage_req_latency_seconds_{part}");
+        format!(
+            "{}{{stage=\"{stage}\"}} {requests}\n{}{{stage=\"{stage}\"}} {seconds}\n",
+            name("count"),
+            name("sum")
+        )
+    };
+    let mut history = History::new();
+    for (ms, requests) in [(0, 4), (2_000, 14)] {
+        let seconds = 0.2 * requests as f64;
+        let page = stage("prefill_forward", requests, seconds)
+            + &stage("request_process", 10 * requests, 7.0 * seconds);
+        history.record(instant(ms), &Page::read(page.as_bytes(), None).unwrap());
+    }
+    let server = ServerWindow::of(&history, Window::alone(at(0), at(2_000)), Nanos::from_secs(2));
+    let prefill = server.prefill_time.unwrap().figure;
+    assert_eq!((prefill.count.delta, prefill.mean.map(f64::round)), (10.0, Some(200.0)));
 }
