@@ -16,6 +16,8 @@ mod system;
 mod team;
 mod trials;
 
+use std::num::NonZeroU32;
+
 use fizeau_core::{Bytes, Nanos};
 
 use crate::device::DeviceFacts;
@@ -38,6 +40,23 @@ impl CpuBackend {
         let cpus = system::allowed_cpus();
         let cpus = if cpus.is_empty() { vec![0] } else { cpus };
         Self { cpus, device: facts::device(), clock: clock::HostClock::start() }
+    }
+
+    /// The same, on at most `threads` threads.
+    ///
+    /// # Errors
+    /// If there are fewer processors.
+    pub fn on_threads(threads: NonZeroU32) -> Result<Self, Unavailable> {
+        let mut backend = Self::new();
+        let (asked, all) = (threads.get(), backend.all());
+        if asked > all {
+            let text = format!(
+                "{asked} threads: this program may use {all} processors; ask for at most {all}"
+            );
+            return Err(Unavailable::because(text));
+        }
+        backend.cpus.truncate(asked as usize);
+        Ok(backend)
     }
 
     /// As many threads as there are processors for.

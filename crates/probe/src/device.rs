@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::measurement::{Component, Dtype, Measurement, Operation, TransferEngine};
 
+/// What measurements call the machine's own processor.
+pub(crate) const PROCESSOR: &str = "cpu";
+
 /// What is known of a device before it is measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -110,6 +113,12 @@ impl DeviceFacts {
         Self { name: name.into(), model: model.into(), ..Self::default() }
     }
 
+    /// Whether it is the machine's own processor, and no GPU.
+    #[must_use]
+    pub fn is_processor(&self) -> bool {
+        self.name == PROCESSOR
+    }
+
     /// The same with the figures that the table of devices has of `device`.
     #[must_use]
     pub fn specified_by(mut self, device: &Device) -> Self {
@@ -189,7 +198,11 @@ impl DeviceFacts {
         let clocks = clocks.into_iter().flatten().map(PerSec::get);
         // The faster of both: a clock that rose meanwhile is no reason to say more than all of the peak.
         let clock = clocks.max_by(f64::total_cmp)?;
-        let wanted = seen.method.instructions.as_deref();
+        // A library does not say by which instructions it computes: the fastest count then.
+        let known = |wanted: &&str| {
+            self.units.iter().any(|units| units.instructions.as_deref() == Some(*wanted))
+        };
+        let wanted = seen.method.instructions.as_deref().filter(known);
         let alike = |units: &&ArithmeticUnits| {
             Some(units.dtype) == seen.dtype
                 && (wanted.is_none()

@@ -74,7 +74,7 @@ impl ProbeDocument {
         }
     }
 
-    /// The same, with each of its devices held against what the vendor of `device` prints.
+    /// The same, with its GPUs held against what the vendor of `device` prints; where it has none, with its processor.
     #[must_use]
     pub fn specified_by(self, device: &Device) -> Self {
         let mut devices = self.devices;
@@ -84,7 +84,12 @@ impl ProbeDocument {
                 devices.push(DeviceFacts::new(name, &device.title));
             }
         }
-        let devices = devices.into_iter().map(|facts| facts.specified_by(device)).collect();
+        let has_gpu = devices.iter().any(|facts| !facts.is_processor());
+        let specified = |facts: DeviceFacts| match facts.is_processor() && has_gpu {
+            true => facts,
+            false => facts.specified_by(device),
+        };
+        let devices = devices.into_iter().map(specified).collect();
         let measured = self.rows.into_iter().map(|row| row.measured).collect();
         let judged = Self::new(self.host, devices, measured);
         Self { version: self.version, begun: self.begun, notes: self.notes, ..judged }

@@ -83,16 +83,30 @@ impl FleetCell {
 }
 
 impl FleetTable {
-    /// `documents` side by side, a member for each device of each. Of several rows of one operation, as of a tool that tries many
-    /// kernels, the fastest speaks; what is invalid is left out.
+    /// `documents` side by side, a member for each device of each, called by its machine; machines of one name are told apart by the
+    /// order in which they are given. Of several rows of one operation, as of a tool that tries many kernels, the fastest speaks; what is
+    /// invalid is left out.
     #[must_use]
     pub fn of(documents: &[ProbeDocument]) -> Self {
+        let node = |document: &ProbeDocument| document.host.node.clone();
+        let all: Vec<String> = documents.iter().map(node).collect();
+        let name = |(at, own): (usize, &String)| {
+            let before = all[..at].iter().filter(|other| *other == own).count();
+            let is_alone = all.iter().filter(|other| *other == own).count() == 1;
+            if is_alone { own.clone() } else { format!("{own} ({})", before + 1) }
+        };
+        Self::named(all.iter().enumerate().map(name).zip(documents))
+    }
+
+    /// The same, with a name for each of the documents that no other has.
+    #[must_use]
+    pub fn named<'a>(documents: impl IntoIterator<Item = (String, &'a ProbeDocument)>) -> Self {
         let mut rows: Vec<Gathered> = Vec::new();
-        for document in documents {
+        for (name, document) in documents {
             let fastest = fastest(document).into_iter();
             for row in fastest.filter(|row| row.verdict != Verdict::Invalid) {
                 let Some(speed) = row.speed() else { continue };
-                let member = format!("{} {}", document.host.node, row.measured.device);
+                let member = format!("{name} {}", row.measured.device);
                 let subject = row.measured.subject();
                 let value = (member, speed.typical);
                 match rows.iter_mut().find(|other| other.subject == subject) {

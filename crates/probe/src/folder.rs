@@ -92,12 +92,14 @@ impl MeasurementSink for KeptMeasurements {
 /// The first line of the measurements.
 #[derive(Serialize, Deserialize)]
 struct Machine {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    begun: Option<String>,
     host: ProbeHost,
     devices: Vec<DeviceFacts>,
 }
 
 impl ProbeFolder {
-    /// A new folder at `path` for what `host` measures on `devices`.
+    /// A new folder at `path` for what `host` measures on `devices`, `begun` at that time in UTC (`2026-11-23T06:00:00Z`), where it is known.
     ///
     /// # Errors
     /// If there is a probe in it, or it cannot be written.
@@ -105,6 +107,7 @@ impl ProbeFolder {
         path: impl Into<PathBuf>,
         host: &ProbeHost,
         devices: &[DeviceFacts],
+        begun: Option<&str>,
     ) -> Result<Self, ProbeFolderError> {
         let path = path.into();
         if path.join(DOCUMENT).exists() || path.join(ROWS).exists() {
@@ -114,7 +117,8 @@ impl ProbeFolder {
         let created = fs::create_dir_all(&path).and_then(|()| File::create_new(&rows));
         let rows = created.map_err(|error| ProbeFolderError::Io { path: rows, error })?;
         let mut folder = Self { path, rows };
-        folder.add(&Machine { host: host.clone(), devices: devices.to_vec() })?;
+        let begun = begun.map(str::to_owned);
+        folder.add(&Machine { begun, host: host.clone(), devices: devices.to_vec() })?;
         Ok(folder)
     }
 
@@ -132,20 +136,31 @@ impl ProbeFolder {
         written.map_err(|error| ProbeFolderError::Io { path: self.path.join(ROWS), error })
     }
 
-    /// Writes the document, and for each device of which enough was measured a device file; gives the files' paths.
+    /// Writes the document and, where enough was measured, the device: `device.toml`. Of several devices each has a file of its own
+    /// beside it, and `device.toml` is the slowest GPU of them, which is what a model's ranks wait for. Gives the files' paths.
     ///
     /// # Errors
     /// If a file cannot be written.
     pub fn finish(self, document: &ProbeDocument) -> Result<Vec<PathBuf>, ProbeFolderError> {
         let mut files = vec![(self.path.join(DOCUMENT), document.to_json())];
-        let made = |device: &DeviceFacts| MeasuredDevice::of(document, &device.name).ok();
+        let made = |name: &str| MeasuredDevice::of(document, name).ok();
+        let devices = document.devices.iter();
         let devices: Vec<(&DeviceFacts, MeasuredDevice)> =
-            document.devices.iter().filter_map(|device| Some((device, made(device)?))).collect();
-        let is_one = devices.len() == 1;
-        files.extend(devices.into_iter().map(|(facts, device)| {
-            let name = if is_one { DEVICE.to_owned() } else { format!("{}.toml", facts.name) };
-            (self.path.join(name), device.toml)
-        }));
+            devices.filter_map(|facts| Some((facts, made(&facts.name)?))).collect();
+        let bandwidth = |device: &MeasuredDevice| device.device.memory_bandwidth().get();
+        let first = devices.iter().min_by(|(one, a), (other, b)| {
+            let order = one.is_processor().cmp(&other.is_processor());
+            order.then(bandwidth(a).total_cmp(&bandwidth(b)))
+        });
+        let mut file = |name: &str, device: &MeasuredDevice| {
+            files.push((self.path.join(name), device.toml.clone()));
+        };
+        if let Some((_, first)) = first {
+            file(DEVICE, first);
+        }
+        if devices.len() > 1 {
+            devices.iter().for_each(|(facts, each)| file(&format!("{}.toml", facts.name), each));
+        }
         for (path, text) in &files {
             let unfinished = path.with_extension("part");
             let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
@@ -186,13 +201,11 @@ impl ProbeFolder {
     }
 }
 
-/// Whether a file says that it is one of ours, whichever.
+/// Whether a file says that it is one of ours, whichever, even one that ends too early: the schema is what it begins with.
 fn is_own(content: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Own {
-        schema: String,
-    }
-    serde_json::from_slice::<Own>(content).is_ok_and(|own| own.schema.starts_with("fizeau."))
+    let text: Vec<u8> =
+        content.iter().take(200).filter(|byte| !byte.is_ascii_whitespace()).copied().collect();
+    text.starts_with(br#"{"schema":"fizeau."#)
 }
 
 fn document_of(content: &[u8], path: &Path) -> Result<ProbeDocument, ProbeFolderError> {
@@ -237,5 +250,7 @@ fn rows_of(path: &Path) -> Result<ProbeDocument, ProbeFolderError> {
     let machine: Machine = serde_json::from_str(first).map_err(|error| wrong((number, error)))?;
     let row = |(number, line)| serde_json::from_str(line).map_err(|error| wrong((number, error)));
     let measured = lines.map(row).collect::<Result<Vec<Measurement>, _>>()?;
-    Ok(ProbeDocument::new(machine.host, machine.devices, measured))
+    let mut document = ProbeDocument::new(machine.host, machine.devices, measured);
+    document.begun = machine.begun;
+    Ok(document)
 }

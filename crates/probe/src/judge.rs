@@ -161,14 +161,15 @@ fn circumstances(seen: &Measurement, object: &mut impl FnMut(ProbeRule, Verdict,
     }
 }
 
-/// Only where a measurement says that it is of memory.
+/// Not where a measurement says that it is of a cache, as those of a curve by size do.
 fn small_array(seen: &Measurement, device: Option<&DeviceFacts>) -> Option<String> {
     let Operation::Memory { working_set: Some(bytes), .. } = &seen.operation else {
         return None;
     };
     let cache = device?.last_cache?;
     let is_small = bytes.get() < CACHES * cache.get();
-    (seen.method.cache == Some(CacheState::ColdBySize) && is_small).then(|| {
+    let is_of_memory = matches!(seen.method.cache, None | Some(CacheState::ColdBySize));
+    (is_of_memory && is_small).then(|| {
         format!("{} is less than four times the last cache of {}", size(*bytes), size(cache))
     })
 }

@@ -14,6 +14,9 @@ const FEWEST: usize = 2;
 /// From so many times the last cache on a size is one of memory, whatever its neighbours: the rule of STREAM.
 const BEYOND_CACHES: f64 = 4.0;
 
+/// What is behind the last cache.
+const MEMORY: &str = "DRAM";
+
 /// What the curve of reads on a GPU is called.
 const READ_ON_GPU: &str = "read past L1";
 
@@ -109,8 +112,15 @@ fn named(
     let (last, mut before) = (found.len().saturating_sub(1), first - 1);
     let mut named: Vec<(String, Level)> = Vec::new();
     for (at, level) in found.into_iter().enumerate() {
-        if at == last && at > 0 && last_cache.is_none_or(|cache| level.to > cache) {
-            named.push(("DRAM".to_owned(), level));
+        let is_beyond = last_cache.is_some_and(|cache| level.from > cache);
+        if is_beyond || at == last && at > 0 && last_cache.is_none_or(|cache| level.to > cache) {
+            match named.last_mut() {
+                Some((name, memory)) if name == MEMORY => {
+                    memory.to = level.to;
+                    memory.values.extend(level.values);
+                }
+                _ => named.push((MEMORY.to_owned(), level)),
+            }
             continue;
         }
         let holds = 1 + caches.iter().filter(|cache| **cache < level.from).count();
@@ -252,6 +262,10 @@ mod tests {
         ];
         let expected = [name("L2", 128.0), name("L3", 8192.0), name("DRAM", 131_072.0)];
         assert_eq!(names(&read, &caches), expected);
+        // A curve that was cut short is of memory where all of it is beyond the last cache.
+        let beyond =
+            [(65_536.0, 130.0), (131_072.0, 136.0), (262_144.0, 300.0), (524_288.0, 310.0)];
+        assert_eq!(names(&beyond, &caches), [name("DRAM", 524_288.0)]);
         // Of several threads together only how many caches there are is known.
         let shared = names_of(&latency, &[f64::INFINITY; 3], Some(32_768.0));
         assert_eq!((shared.len(), &shared[2]), (4, &name("L3", 16_384.0)));

@@ -5,6 +5,7 @@ use fizeau_roofline::{
     Attention, Dense, Deployment, Experts, FeedForward, Keys, Latent, Layers, Mixer, Model,
 };
 
+use crate::device::DeviceFacts;
 use crate::measurement::{
     AttentionPhase, AttentionShape, CollectiveOp, CollectiveShape, Component, Dtype, GemmShape,
     Operation,
@@ -78,21 +79,39 @@ pub fn model_operators(
 }
 
 /// What is usual of these `components`, but products of matrices and attention are those that a model runs in `passes` on one device of
-/// `deployment`, by as many threads as the machine has processors.
+/// `deployment`: on each device that measures such, in 32 bits on a processor, which widens to them, by as many threads as it has, and
+/// in 16 on a GPU.
 pub fn model_trials(
     backend: &impl ProbeBackend,
     components: &[Component],
-    (model, deployment, dtype): (&Model, &Deployment, Dtype),
+    (model, deployment): (&Model, &Deployment),
     passes: &[ModelPass],
 ) -> Vec<Trial> {
     let is_own = |of: &Component| matches!(of, Component::Gemm | Component::Attention);
     let usual = components.iter().copied().filter(|component| !is_own(component));
     let mut trials = usual_trials(backend, usual);
     let threads = backend.host().processors.unwrap_or(1);
-    for pass in passes {
-        let operators = model_operators(model, deployment, *pass, (dtype, threads));
-        let asked = operators.into_iter().map(|operator| operator.trial);
-        trials.extend(asked.filter(|trial| components.contains(&trial.operation.component())));
+    let devices = backend.devices();
+    let of_name = |name: Option<&str>| {
+        devices.iter().find(|facts| name.is_none_or(|name| facts.name == name))
+    };
+    for component in components {
+        let mut names: Vec<Option<String>> = match is_own(component) {
+            true => backend.trials(*component).into_iter().map(|trial| trial.device).collect(),
+            // What devices tell one another is of no single one.
+            false => vec![None],
+        };
+        names.dedup();
+        for (name, pass) in
+            names.iter().flat_map(|name| passes.iter().map(move |pass| (name, pass)))
+        {
+            let is_processor = of_name(name.as_deref()).is_some_and(DeviceFacts::is_processor);
+            let dtype = if is_processor { Dtype::F32 } else { Dtype::Bf16 };
+            let operators = model_operators(model, deployment, *pass, (dtype, threads));
+            let asked = operators.into_iter().map(|operator| operator.trial);
+            let asked = asked.filter(|trial| trial.operation.component() == *component);
+            trials.extend(asked.map(|trial| Trial { device: name.clone(), ..trial }));
+        }
     }
     trials
 }

@@ -24,6 +24,9 @@ const LINE: usize = 80;
 /// Reasons that the text has room for; the document has all.
 const MOST_REASONS: usize = 4;
 
+/// So many things that cannot be measured have a line of the short text.
+const MISSING: usize = 3;
+
 impl Shown<'_, ProbeDocument> {
     /// The machine, a table with a line for each operation, the levels of its memory, and the verdict with its reasons. In brief
     /// the best row of each kind of operation; in full every row. Ends with a newline.
@@ -63,12 +66,12 @@ impl Shown<'_, ProbeDocument> {
                 lines.extend(missing.map(|why| format!("Not measured here: {why}")));
             }
             Verbosity::Brief => {
-                let count = missing.count();
-                lines.extend(match count {
-                    0 => None,
-                    1 => Some("Not measured here: 1 kind of rows".to_owned()),
-                    _ => Some(format!("Not measured here: {count} kinds of rows")),
-                });
+                let missing: Vec<&String> = missing.collect();
+                let shown = missing.iter().take(MISSING);
+                lines.extend(shown.map(|why| format!("Not measured here: {why}")));
+                if let Some(more) = missing.len().checked_sub(MISSING + 1) {
+                    lines.push(format!("Not measured here: {} more; -v names them", more + 1));
+                }
             }
         }
         lines.extend(self.notes.iter().map(|note| format!("Note: {note}")));

@@ -1,5 +1,6 @@
 //! `fizeau probe`.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -19,6 +20,9 @@ pub(crate) struct MachineProbeArgs {
     /// The devices to measure: the processor, the GPUs (NVIDIA's, through their driver), or all that there are.
     #[arg(long, value_name = "DEVICE", value_enum, default_value_t = DeviceArg::All)]
     pub(crate) device: DeviceArg,
+    /// Measure the processor on at most this many threads; by default on as many as this program may use.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroU32>,
     /// The time for all of it, in seconds. Measurements share it by their weight; the first ones are the most important.
     #[arg(long, value_name = "SECONDS", default_value_t = 45)]
     pub(crate) seconds: u64,
@@ -62,7 +66,7 @@ pub(crate) struct MachineProbeArgs {
         long,
         value_name = "FILE",
         num_args = 1..,
-        conflicts_with_all = ["components", "seconds", "thorough", "model_config"]
+        conflicts_with_all = ["components", "threads", "seconds", "thorough", "model_config"]
     )]
     pub(crate) import: Vec<PathBuf>,
     /// Hold what is measured against this device's data sheet: a name that `fizeau devices` lists, or a TOML file. Shares of the

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fizeau::record::{Diagnosed, DiagnosisDocument, ProbedSilicon, SpeedOfLightReference};
 use fizeau::report::Shown;
+use fizeau::roofline::Device;
 
 use crate::args::DiagnoseArgs;
 use crate::commands::report;
@@ -51,8 +52,36 @@ fn silicon(path: &Path, reference: &SpeedOfLightReference) -> Result<ProbedSilic
         "--probe {}: there is no device.toml in it; `fizeau probe --out DIR` writes one",
         path.display()
     );
-    let device = speed::find_device(&file.display().to_string(), "--probe")?;
-    Ok(ProbedSilicon::of(reference.reference().system, &device.device))
+    let device = speed::find_device(&file.display().to_string(), "--probe")?.device;
+    let system = reference.reference().system;
+    refuse_other_device(path, &device, system.device())?;
+    Ok(ProbedSilicon::of(system, &device))
+}
+
+/// Of the sheet's bandwidth of memory a probe reaches as much, if it is of the same part at all.
+const LEAST_SHARE: f64 = 0.1;
+
+/// Refuses what was `probed` of another part than the `run` is of, as far as the files show it.
+fn refuse_other_device(path: &Path, probed: &Device, run: &Device) -> Result<(), Fail> {
+    let Ok(sheet) = Device::named(&run.name) else { return Ok(()) };
+    let share = probed.memory_bandwidth().get() / sheet.memory_bandwidth().get();
+    let other = probed.specification().filter(|other| other.name != sheet.name);
+    refuse_if!(
+        other.is_some() || share < LEAST_SHARE,
+        "--probe {}: it is of {}, and the run of {}; name a probe of that device (`fizeau probe --device gpu --hardware {} --out DIR`)",
+        path.display(),
+        other.map_or(&*probed.title, |other| &*other.title),
+        sheet.title,
+        sheet.name
+    );
+    if probed.specification().is_none() {
+        tell!(
+            "note: --probe {}: the file does not name the part; it is taken for {} (--hardware of `fizeau probe` names it)",
+            path.display(),
+            sheet.title
+        );
+    }
+    Ok(())
 }
 
 /// Which rows of a probe would say more, as commands.
@@ -66,15 +95,18 @@ fn what_to_probe(
     let model = model.unwrap_or_else(|| PathBuf::from(own_config(&args.run, reference)));
     let most = document.fullest().map_or(1.0, |level| level.decoding).round();
     let tp = if deployment.tp > 1 { format!(" --tp {}", deployment.tp) } else { String::new() };
-    let parts = if deployment.tp > 1 {
-        "memory gemm attention collective"
-    } else {
-        "memory gemm attention"
+    let together = if deployment.tp > 1 { " collective" } else { "" };
+    let device = reference.reference().system.device();
+    let is_known_gpu = Device::named(&device.name).is_ok()
+        && device.vendor.as_deref().is_some_and(|vendor| vendor.eq_ignore_ascii_case("nvidia"));
+    let which = match is_known_gpu {
+        true => format!(" --device gpu --hardware {}", device.name),
+        false => String::new(),
     };
     format!(
         "\nTo separate what this device itself adds, run these on the engine's machine:\n  \
-         fizeau probe {parts} --model-config {} \\\n    \
-         --concurrency {most}{tp} --out probed\n  \
+         fizeau probe memory compute gemm attention{together}{which} \\\n    \
+         --model-config {} --concurrency {most}{tp} --out probed\n  \
          fizeau diagnose {} --probe probed",
         model.display(),
         args.run.display(),

@@ -1,12 +1,12 @@
 //! `fizeau probe`: what this machine really does, part by part.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fizeau::core::Nanos;
-use fizeau::experiment::{LoadedDevice, LoadedModel};
+use fizeau::experiment::{LoadedDevice, LoadedModel, WallTime};
 use fizeau::harness::Cancel;
 use fizeau::probe::{
-    Component, CpuBackend, Dtype, FleetTable, KeepGoing, KeptMeasurements, MeasuredDevice,
+    Component, CpuBackend, FleetTable, KeepGoing, KeptMeasurements, MeasuredDevice,
     MeasurementSink, ModelPass, ProbeBackend, ProbeComparison, ProbeDocument, ProbeEvent,
     ProbeFolder, SeveralDevices, Trial, model_trials, run_trials, usual_trials,
 };
@@ -49,26 +49,31 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     refuse_if!(args.seconds == 0, "--seconds 0: give at least 1 second");
     let sheet = sheet(args)?;
-    let mut backend = opened(args.device)?;
+    let mut backend = opened(args)?;
     let trials = trials(args, &backend)?;
     if trials.is_empty() {
         return Err(Fail::device(nothing_to_measure(args)));
     }
     let (host, devices) = (backend.host(), backend.devices());
-    let folder = args.out.as_ref().map(|out| ProbeFolder::create(out, &host, &devices));
+    let begun = WallTime::now().rfc3339();
+    let folder =
+        args.out.as_ref().map(|out| ProbeFolder::create(out, &host, &devices, Some(&begun)));
     let mut kept = KeptMeasurements::new(folder.transpose().named("--out")?);
     let (clock, cancel) = (MonotonicClock::new(), Cancel::new());
     interrupt::listen(cancel.clone())?;
     let seconds = args.seconds.saturating_mul(if args.thorough { THOROUGH } else { 1 });
+    let mut reasons = Reasons::default();
     let watch = |event: ProbeEvent<'_>| {
-        tell_progress(&event);
+        tell_progress(&event, &mut reasons);
         if cancel.is_cancelled() { KeepGoing::No } else { KeepGoing::Yes }
     };
     let budget = (&clock, Nanos::from_secs(seconds));
     let outcome =
         run_trials(&mut backend, &trials, budget, &mut kept, watch).map_err(Fail::broken)?;
     clear_progress();
-    let document = ProbeDocument::new(host, backend.devices(), kept.rows);
+    reasons.tell_rest();
+    let mut document = ProbeDocument::new(host, backend.devices(), kept.rows);
+    document.begun = Some(begun);
     let document = specified(document, sheet.as_ref());
     show(&document, args.json, args.output)?;
     if outcome.left_out > 0 {
@@ -90,8 +95,10 @@ fn import(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let sheet = sheet(args)?;
     let document = ProbeFolder::import(&args.import).map_err(Fail::usage)?;
     let document = specified(document, sheet.as_ref());
-    let created =
-        args.out.as_ref().map(|out| ProbeFolder::create(out, &document.host, &document.devices));
+    let created = args
+        .out
+        .as_ref()
+        .map(|out| ProbeFolder::create(out, &document.host, &document.devices, None));
     let folder = created.transpose().named("--out")?;
     show(&document, args.json, args.output)?;
     if let Some(mut folder) = folder {
@@ -178,8 +185,7 @@ fn trials(args: &MachineProbeArgs, backend: &SeveralDevices) -> Result<Vec<Trial
     let model = LoadedModel::named(name).named("--model-config")?.model;
     let deployment = Deployment::SINGLE.with_tensor(args.tp).named("--tp")?;
     let passes = [ModelPass::decode(args.concurrency, args.isl), ModelPass::prefill(args.isl)];
-    let dtype = model_dtype(args.device);
-    Ok(model_trials(backend, &wanted, (&model, &deployment, dtype), &passes))
+    Ok(model_trials(backend, &wanted, (&model, &deployment), &passes))
 }
 
 /// That no device has what is asked for.
@@ -193,8 +199,36 @@ fn nothing_to_measure(args: &MachineProbeArgs) -> String {
     format!("{}: no device that is measured here has it{needs}", asked.join(", "))
 }
 
+/// Why rows were not measured, with how many had that reason: the first of each is told at once, the others as a number.
+#[derive(Default)]
+struct Reasons(Vec<(String, usize)>);
+
+impl Reasons {
+    /// Whether it is the first of its reason, figures apart.
+    fn is_new(&mut self, reason: &str) -> bool {
+        let kind: String = reason.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect();
+        match self.0.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => {
+                *count += 1;
+                false
+            }
+            None => {
+                self.0.push((kind, 0));
+                true
+            }
+        }
+    }
+
+    fn tell_rest(&self) {
+        let more: usize = self.0.iter().map(|(_, count)| count).sum();
+        if more > 0 {
+            tell!("note: {more} more measurements were not made for the same reasons");
+        }
+    }
+}
+
 /// What is under way, on a terminal alone.
-fn tell_progress(event: &ProbeEvent<'_>) {
+fn tell_progress(event: &ProbeEvent<'_>, reasons: &mut Reasons) {
     match event {
         ProbeEvent::Began { trial, done, of, left } if screen::of_stderr().is_some() => {
             let line = format!(
@@ -205,7 +239,7 @@ fn tell_progress(event: &ProbeEvent<'_>) {
             );
             eprint!("\r\u{1b}[K{}", line.chars().take(78).collect::<String>());
         }
-        ProbeEvent::NotAvailable { trial, reason } => {
+        ProbeEvent::NotAvailable { trial, reason } if reasons.is_new(&reason.to_string()) => {
             clear_progress();
             tell!("note: {}: {reason}", trial.operation);
         }
@@ -231,7 +265,16 @@ fn compare(args: &ComparedArgs) -> Result<Exit, Fail> {
 
 fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     let machines = args.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-    let table = FleetTable::of(&machines);
+    // Files of one name of machine, as several of one node or of a tool that names none, are called by their paths.
+    let is_alone =
+        |node: &str| machines.iter().filter(|machine| machine.host.node == node).count() == 1;
+    let name = |path: &PathBuf, machine: &ProbeDocument| match is_alone(&machine.host.node) {
+        true => machine.host.node.clone(),
+        false => path.display().to_string(),
+    };
+    let named =
+        args.results.iter().zip(&machines).map(|(path, machine)| (name(path, machine), machine));
+    let table = FleetTable::named(named);
     if let Some(path) = &args.html {
         folder::write("--html", path, &Shown(&table).page())?;
         tell_written(path);
@@ -249,10 +292,13 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
 // Which devices of this machine `fizeau probe` measures.
 
 /// What is asked for, opened. GPUs that nobody asked for by name are left out with a note where they cannot be opened.
-fn opened(asked: DeviceArg) -> Result<SeveralDevices, Fail> {
-    let cpu = CpuBackend::new();
+fn opened(args: &MachineProbeArgs) -> Result<SeveralDevices, Fail> {
+    let cpu = match args.threads {
+        Some(threads) => CpuBackend::on_threads(threads).named("--threads")?,
+        None => CpuBackend::new(),
+    };
     let devices = SeveralDevices::of(cpu.host());
-    match asked {
+    match args.device {
         DeviceArg::Cpu => Ok(devices.with(cpu)),
         DeviceArg::Gpu => match with_gpus(devices) {
             (devices, None) => Ok(devices),
@@ -285,12 +331,4 @@ fn with_gpus(devices: SeveralDevices) -> (SeveralDevices, Option<String>) {
 #[cfg(not(feature = "cuda"))]
 fn with_gpus(devices: SeveralDevices) -> (SeveralDevices, Option<String>) {
     (devices, Some("this program was built without the feature cuda".to_owned()))
-}
-
-/// On what a model's operators are measured: processors widen to 32 bits, GPUs compute in 16.
-const fn model_dtype(asked: DeviceArg) -> Dtype {
-    match asked {
-        DeviceArg::Gpu => Dtype::Bf16,
-        DeviceArg::Cpu | DeviceArg::All => Dtype::F32,
-    }
 }

@@ -97,6 +97,19 @@ pub(super) fn device() -> DeviceFacts {
     device.last_cache = device.caches.last().copied();
     device.units = units(&text);
     device.unavailable = peak::missing();
+    let unknown = [
+        (
+            device.memory.is_none(),
+            "how much memory there is: this system is not asked; give --hardware to have a device file",
+        ),
+        (device.caches.is_empty(), "how large the caches are: the system does not say"),
+        (
+            !system::HOLDS_THREADS,
+            "which thread ran where: this system does not hold threads to processors",
+        ),
+    ];
+    let unknown = unknown.into_iter().filter_map(|(is_unknown, what)| is_unknown.then_some(what));
+    device.unavailable.extend(unknown.map(str::to_owned));
     device.unavailable.extend(without_huge_pages(line(HUGE_PAGES).as_deref()));
     device
 }
@@ -121,14 +134,19 @@ fn units(cpuinfo: &str) -> Vec<ArithmeticUnits> {
         return Vec::new();
     };
     let cores = system::allowed_cpus().len() as u32;
-    let of_type = |dtype: Dtype| ArithmeticUnits {
+    // Two units take registers of 32 bytes, or of 64 where they are as wide; narrower instructions leave half of such a unit idle.
+    let of_type = |(dtype, instructions, most): (Dtype, &str, f64)| ArithmeticUnits {
         dtype,
-        instructions: None,
-        flops_per_cycle: 2.0 * bytes_per_cycle / dtype.element_bytes(),
+        instructions: Some(instructions.to_owned()),
+        flops_per_cycle: 2.0 * f64::min(most, bytes_per_cycle) / dtype.element_bytes(),
         cores,
         source: of.to_owned(),
     };
-    vec![of_type(Dtype::F32), of_type(Dtype::F64)]
+    let sets = [("avx512", 128.0), ("avx2", 64.0)];
+    let both = sets
+        .into_iter()
+        .flat_map(|(set, most)| [Dtype::F32, Dtype::F64].map(|dtype| (dtype, set, most)));
+    both.map(of_type).collect()
 }
 
 /// Bytes of vectors that the units for multiply-adds take each cycle.
@@ -161,7 +179,14 @@ mod tests {
     fn a_processor_is_known_by_family_and_model() {
         let text = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC\n\nvendor_id\t: other\n";
         let per_cycle: Vec<f64> = units(text).iter().map(|units| units.flops_per_cycle).collect();
-        assert_eq!(per_cycle, [32.0, 16.0]);
+        assert_eq!(per_cycle, [32.0, 16.0, 32.0, 16.0]);
+        let wide = text.replace(": 25", ": 26");
+        let per_cycle: Vec<f64> = units(&wide).iter().map(|units| units.flops_per_cycle).collect();
+        assert_eq!(
+            per_cycle,
+            [64.0, 32.0, 32.0, 16.0],
+            "half of each unit where registers are half as wide"
+        );
         assert_eq!(first(text, "model"), Some("1"));
         assert!(units("vendor_id : x\ncpu family : 6\nmodel : 1\n").is_empty());
         assert_eq!(chosen("always [madvise] never"), Some("madvise"));

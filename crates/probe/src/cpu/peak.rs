@@ -37,7 +37,7 @@ pub(super) fn loops() -> Vec<PeakLoop> {
 }
 
 /// The types of operands for which there are instructions on some processors of this architecture, but not on this one; or for
-/// which nobody wrote a loop.
+/// which this program has no loop.
 pub(super) fn missing() -> Vec<String> {
     let has = |wanted: &str| loops().iter().any(|found| found.instructions == wanted);
     let known: &[(&str, &str)] = if cfg!(target_arch = "x86_64") {
@@ -50,10 +50,12 @@ pub(super) fn missing() -> Vec<String> {
     } else {
         &[("sve", "SVE"), ("bf16", "bf16 by BFMMLA"), ("i8mm", "int8 by SMMLA")]
     };
+    let why = match cfg!(target_arch = "x86_64") {
+        true => "this processor, or its hypervisor, does not offer it",
+        false => "this program has no loop of it",
+    };
     let missing = known.iter().filter(|(name, _)| !has(name));
-    missing
-        .map(|(_, what)| format!("{what}: this processor, or its hypervisor, does not offer it"))
-        .collect()
+    missing.map(|(_, what)| format!("{what}: {why}")).collect()
 }
 
 #[cfg(test)]

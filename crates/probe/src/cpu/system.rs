@@ -78,10 +78,16 @@ pub(super) fn huge_bytes() -> Option<f64> {
     Some(kilobytes(&text, "AnonHugePages:")? * 1024.0)
 }
 
-/// Bytes that can be had without anything being put aside.
+/// Bytes that can be had without anything being put aside: of the machine, or of the container that this program is in.
 pub(super) fn available_bytes() -> Option<f64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    Some(kilobytes(&text, "MemAvailable:")? * 1024.0)
+    let text = fs::read_to_string("/proc/meminfo").ok();
+    let machine = text.and_then(|text| Some(kilobytes(&text, "MemAvailable:")? * 1024.0));
+    let of_group = |name: &str| -> Option<f64> {
+        // `max` is no number: no limit.
+        fs::read_to_string(format!("/sys/fs/cgroup/memory.{name}")).ok()?.trim().parse().ok()
+    };
+    let group = of_group("max").zip(of_group("current")).map(|(max, used)| (max - used).max(0.0));
+    [machine, group].into_iter().flatten().reduce(f64::min)
 }
 
 /// Bytes of memory in all.

@@ -2,9 +2,9 @@
 
 use fizeau_core::{Bytes, BytesPerSec, Millis, PerSec};
 use fizeau_probe::{
-    CollectiveOp, CollectiveShape, DataPattern, DeviceFacts, Dtype, GemmShape, Measurement,
-    MemoryKernel, Operation, Peak, ProbeDocument, ProbeHost, ProbeRule, Provenance, SpecifiedPeak,
-    StoreKind, Timing, Verdict, Verification,
+    CacheState, CollectiveOp, CollectiveShape, DataPattern, DeviceFacts, Dtype, GemmShape,
+    Measurement, MemoryKernel, Operation, Peak, ProbeDocument, ProbeHost, ProbeRule, Provenance,
+    SpecifiedPeak, StoreKind, Timing, Verdict, Verification,
 };
 use proptest::prelude::*;
 
@@ -70,10 +70,16 @@ fn a_calm_row_is_valid_and_each_fault_is_named() {
 
 #[test]
 fn what_fits_into_a_cache_is_not_held_against_memory() {
-    let document =
-        ProbeDocument::new(ProbeHost::named("a"), vec![cpu(20e9)], vec![read_of(1e6, &[0.01; 8])]);
+    let mut cached = read_of(1e6, &[0.01; 8]);
+    cached.method.cache = Some(CacheState::Warm);
+    let of = |seen| ProbeDocument::new(ProbeHost::named("a"), vec![cpu(20e9)], vec![seen]);
+    let document = of(cached.clone());
     assert_eq!(document.rows[0].shares.percent_of_specification, None);
     assert_eq!(document.verdict, Some(Verdict::Valid));
+    // What does not say that it means a cache, as another tool's rows, is taken for memory.
+    cached.method.cache = None;
+    let objections = &of(cached).rows[0].objections;
+    assert_eq!(objections[0].rule, ProbeRule::SmallArray);
 }
 
 #[test]

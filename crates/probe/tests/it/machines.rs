@@ -3,7 +3,8 @@
 use fizeau_core::{Bytes, Flops, Millis};
 use fizeau_probe::{
     CacheState, DeviceFacts, Dtype, FleetTable, MeasuredDevice, Measurement, MemoryKernel,
-    Operation, ProbeComparison, ProbeDocument, ProbeHost, Provenance, StoreKind, Timing, Work,
+    Operation, ProbeComparison, ProbeDocument, ProbeFolder, ProbeHost, Provenance, StoreKind,
+    Timing, Work,
 };
 use fizeau_roofline::{Collective, Deployment, Device, KnownModel, MathType, System};
 use proptest::prelude::*;
@@ -254,6 +255,53 @@ fn the_slow_member_of_a_fleet_stands_out() {
     assert_eq!(below, ["node8 cpu"]);
     let others = &table.members[1..];
     assert!(others.iter().all(|member| member.slow.is_empty()), "{others:?}");
+}
+
+#[test]
+fn machines_of_one_name_are_members_of_their_own() {
+    let alike = [machine("node", 100.0, 1.0), machine("node", 50.0, 1.0), machine("b", 100.0, 1.0)];
+    let names = |table: FleetTable| -> Vec<String> {
+        let mut names: Vec<_> = table.members.into_iter().map(|member| member.name).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(FleetTable::of(&alike)), ["b cpu", "node (1) cpu", "node (2) cpu"]);
+    let named = ["x", "y", "z"].map(str::to_owned).into_iter().zip(&alike);
+    assert_eq!(names(FleetTable::named(named)), ["x cpu", "y cpu", "z cpu"]);
+}
+
+/// A processor and two GPUs of one machine: a run's `device.toml` is the GPU that its ranks wait for.
+#[test]
+fn a_folder_of_several_devices_has_the_slowest_gpu_as_its_device() {
+    let of = |name: &str, memory: f64| {
+        let document = machine("node", memory, 1.0);
+        let mut rows: Vec<_> = document.rows.into_iter().map(|row| row.measured).collect();
+        rows.iter_mut().for_each(|row| name.clone_into(&mut row.device));
+        let mut facts = DeviceFacts::new(name, name);
+        facts.memory = document.devices[0].memory;
+        (facts, rows)
+    };
+    let (devices, rows): (Vec<_>, Vec<_>) =
+        [of("cpu", 900.0), of("gpu0", 100.0), of("gpu1", 110.0)].into_iter().unzip();
+    let sheet = Device::named("h100-sxm").unwrap();
+    let document = ProbeDocument::new(ProbeHost::named("node"), devices, rows.concat());
+    let document = document.specified_by(sheet);
+    let sheets: Vec<_> = document.devices.iter().map(|facts| facts.data_sheet.as_deref()).collect();
+    assert_eq!(sheets, [None, Some("h100-sxm"), Some("h100-sxm")], "a GPU's is no processor's");
+    let path = std::env::temp_dir().join(format!("fizeau-probe-several-{}", std::process::id()));
+    let begun = Some("2026-11-28T10:00:00Z");
+    let folder = ProbeFolder::create(&path, &document.host, &document.devices, begun).unwrap();
+    let files = folder.finish(&document).unwrap();
+    assert_eq!(files.len(), 5);
+    let text = |name: &str| std::fs::read_to_string(path.join(name)).unwrap();
+    assert_eq!(text("device.toml"), text("gpu1.toml"));
+    let torn = path.join("torn.json");
+    std::fs::write(&torn, &text("probe.json")[..300]).unwrap();
+    let error = ProbeFolder::read(&torn).unwrap_err().to_string();
+    assert!(error.contains("EOF"), "{error}");
+    std::fs::remove_file(path.join("probe.json")).unwrap();
+    assert_eq!(ProbeFolder::read(&path).unwrap().begun.as_deref(), begun);
+    std::fs::remove_dir_all(&path).unwrap();
 }
 
 /// Of many kernels of one operation the fastest speaks, wherever it stands, and a member has one value in a fleet.

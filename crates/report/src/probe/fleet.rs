@@ -1,13 +1,18 @@
 //! Many machines side by side.
 
-use fizeau_probe::FleetTable;
+use fizeau_probe::{FleetCell, FleetTable};
+use fizeau_record::text::wrap_hanging;
 
 use super::LINE;
 use crate::{Shown, grid};
 
+/// So many operations in which a machine is slow have a line.
+const SLOW: usize = 3;
+
 impl Shown<'_, FleetTable> {
-    /// A line for each machine, the slowest first: its share of the fleet's median over all operations, its worst operation, and those
-    /// in which it is slow with confidence. No line is wider than 80 columns. Ends with a newline.
+    /// A line for each machine, the slowest first: its share of the fleet's median over all operations, its worst operation, and in how
+    /// many it is slow with confidence; then the worst of those, with how far they are from the others. No line is wider than 80 columns.
+    /// Ends with a newline.
     #[must_use]
     pub fn text(&self) -> String {
         let head = ["machine", "of median", "least", "in", "slow in"].map(str::to_owned).to_vec();
@@ -24,7 +29,27 @@ impl Shown<'_, FleetTable> {
         table.extend(self.members.iter().map(row));
         let mut lines = grid::fitted(&table, LINE, |column| column != 1 && column != 2);
         lines.push(self.counted());
+        lines.extend(self.slow().take(SLOW).map(|line| wrap_hanging(&line, LINE, "  ")));
         lines.join("\n") + "\n"
+    }
+
+    /// Of each operation in which a machine is slow with confidence a line, the farthest from the others first.
+    fn slow(&self) -> impl Iterator<Item = String> {
+        let cells =
+            self.0.rows.iter().flat_map(|row| row.cells.iter().map(move |cell| (row, cell)));
+        let far = |cell: &FleetCell| cell.deviations.filter(|_| cell.is_slow());
+        let mut slow: Vec<_> =
+            cells.filter_map(|(row, cell)| Some((far(cell)?, row, cell))).collect();
+        slow.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+        slow.into_iter().map(|(deviations, row, cell)| {
+            format!(
+                "slow: {}, {}: {:.1} % of the median, {:.0} deviations below it",
+                cell.member,
+                row.subject,
+                100.0 * cell.share_of_median,
+                -deviations
+            )
+        })
     }
 
     /// `8 machines, 20 operations that two of them measured at least`.
