@@ -209,18 +209,18 @@ impl ServerWindow {
     /// cached tokens over all; none without any.
     #[must_use]
     pub fn prefix_hit_share(&self) -> Option<f64> {
-        share(self.prefix_hits.as_ref(), self.prefix_queries.as_ref())
-            .or_else(|| share(self.prompt_tokens_cached.as_ref(), self.prompt_tokens.as_ref()))
+        hits(self.prefix_hits.as_ref(), self.prefix_queries.as_ref())
+            .or_else(|| hits(self.prompt_tokens_cached.as_ref(), self.prompt_tokens.as_ref()))
     }
 
     /// The share of prompt tokens that were not computed, 0 to 1, since a cache in the engine or outside of it had them.
     #[must_use]
     pub fn cached_share(&self) -> Option<f64> {
-        let told = share(self.prompt_tokens_cached.as_ref(), self.prompt_tokens.as_ref());
+        let told = hits(self.prompt_tokens_cached.as_ref(), self.prompt_tokens.as_ref());
         let by_lookup = || {
             let outside =
-                share(self.external_prefix_hits.as_ref(), self.external_prefix_queries.as_ref());
-            let inside = share(self.prefix_hits.as_ref(), self.prefix_queries.as_ref());
+                hits(self.external_prefix_hits.as_ref(), self.external_prefix_queries.as_ref());
+            let inside = hits(self.prefix_hits.as_ref(), self.prefix_queries.as_ref());
             let missed = |part: Option<f64>| 1.0 - part.unwrap_or(0.0).clamp(0.0, 1.0);
             inside.or(outside)?;
             Some(1.0 - missed(inside) * missed(outside))
@@ -263,4 +263,10 @@ impl ServerWindow {
 fn share(part: Option<&ReportedCounter>, whole: Option<&ReportedCounter>) -> Option<f64> {
     let share = part?.figure.delta / whole?.figure.delta;
     Some(share).filter(|share| share.is_finite())
+}
+
+/// The same of what a cache had: one that was never asked, since it is off, had nothing.
+fn hits(part: Option<&ReportedCounter>, whole: Option<&ReportedCounter>) -> Option<f64> {
+    let (found, asked) = (part?.figure.delta, whole?.figure.delta);
+    if found == 0.0 && asked == 0.0 { Some(0.0) } else { share(part, whole) }
 }

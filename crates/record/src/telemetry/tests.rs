@@ -124,6 +124,30 @@ fn troubles(said: &LevelTelemetry) -> Vec<String> {
     said.notes()
 }
 
+/// A page at an edge of the level that stops half way hides by how much counters grew: then nothing is said of them, and nothing is held
+/// against the client's count.
+#[test]
+fn counters_behind_the_end_of_a_page_that_stopped_half_way_are_unknown() {
+    let whole = |tokens: u64| {
+        format!(
+            "vllm:prompt_tokens_total{{engine=\"0\"}} {tokens}\nvllm:generation_tokens_total {tokens}\n"
+        )
+    };
+    let cut = |tokens: u64| {
+        format!("vllm:prompt_tokens_total{{engine=\"0\"}} {tokens}\nvllm:generation_tok")
+    };
+    let of = |pages: [String; 3]| {
+        let [before, within, behind] = &pages;
+        let told = said(&[source("a", &[(500, before), (5_000, within), (9_500, behind)])], None);
+        let server = told.server.as_ref().unwrap();
+        let prompt = server.prompt_tokens.as_ref().map(|told| told.figure.delta);
+        (prompt, generated(&told), troubles(&told).len())
+    };
+    assert_eq!(of([whole(0), cut(50), whole(100)]), (Some(100.0), Some(100.0), 1));
+    assert_eq!(of([whole(0), whole(50), cut(100)]), (Some(100.0), None, 1));
+    assert_eq!(of([cut(0), whole(50), whole(100)]), (Some(100.0), None, 1));
+}
+
 /// What is missing of a page for any of these reasons is said, and the rest counts.
 #[test]
 fn pages_that_are_not_as_they_should_be_are_told_in_one_line_each() {

@@ -76,8 +76,14 @@ impl<'a> View<'a> {
         Some(grown?.scaled(entry.scale))
     }
 
+    /// The series of a counter; none where a page that stopped half way hides any of them.
+    fn counted(&self, meaning: Meaning) -> Option<(&'a str, &'static Entry, Vec<Series<'a>>)> {
+        let hides = |series: &Series<'_>| self.edges.is_some_and(|edges| edges.cut_off(series));
+        self.series(meaning).filter(|(.., all)| !all.iter().any(hides))
+    }
+
     pub(super) fn counter(&self, meaning: Meaning) -> Option<ReportedCounter> {
-        let (metric, entry, series) = self.series(meaning)?;
+        let (metric, entry, series) = self.counted(meaning)?;
         let grown = series.into_iter().filter_map(|series| self.over(entry, series));
         Some(Reported::new(metric, grown.reduce(|sum, more| sum + more)?))
     }
@@ -107,7 +113,7 @@ impl<'a> View<'a> {
         label: &str,
     ) -> BTreeMap<K, ReportedCounter> {
         let mut by: BTreeMap<K, ReportedCounter> = BTreeMap::new();
-        let Some((metric, entry, series)) = self.series(meaning) else { return by };
+        let Some((metric, entry, series)) = self.counted(meaning) else { return by };
         for series in series {
             let key = series.name.labels.get(label).and_then(|value| value.parse().ok());
             let Some((key, grown)) = key.zip(self.over(entry, series)) else { continue };

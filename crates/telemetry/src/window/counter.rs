@@ -165,6 +165,19 @@ impl EdgePages {
         let (from, to) = (around(window.from)?, around(window.to)?);
         Some(Self { from, to, is_quiet: window.edges == Edges::Quiet })
     }
+
+    /// Whether a page that stopped half way hides what `series` had at an edge: then nobody knows by how much it grew.
+    pub(crate) fn cut_off(&self, series: &Series<'_>) -> bool {
+        let Self { from, to, is_quiet } = self;
+        let mut hidden = [from.before, to.behind, from.behind, to.before].map(|page| (page, false));
+        for (page, said) in series.steps() {
+            for (_, is_hidden) in hidden.iter_mut().filter(|(until, _)| page <= *until) {
+                *is_hidden = said.value().is_none() && said.is_unclear();
+            }
+        }
+        let counts = if *is_quiet { 2 } else { hidden.len() };
+        hidden.iter().take(counts).any(|(_, is_hidden)| *is_hidden)
+    }
 }
 
 impl Around {

@@ -72,13 +72,18 @@ impl HistogramOver {
     ) -> Option<Self> {
         let all_of = |suffix: &str| history.all_of(&format!("{metric}{suffix}"));
         let total = |suffix: &str| {
-            let wanted = all_of(suffix).filter(|series| is_wanted(series.name));
-            let grown = wanted.filter_map(|series| CounterOver::of_series(edges, series));
-            grown.reduce(|sum, more| sum + more)
+            let wanted = || all_of(suffix).filter(|series| is_wanted(series.name));
+            let grown = wanted().filter_map(|series| CounterOver::of_series(edges, series));
+            let is_cut_off = wanted().any(|series| edges.cut_off(&series));
+            grown.reduce(|sum, more| sum + more).filter(|_| !is_cut_off)
         };
         let (count, sum) = (total("_count")?, total("_sum")?.scaled(scale));
         let wanted = all_of("_bucket").filter(|series| is_wanted(series.name));
-        let buckets = buckets(wanted, edges, scale);
+        let wanted: Vec<_> = wanted.collect();
+        let buckets = match wanted.iter().any(|series| edges.cut_off(series)) {
+            true => Vec::new(),
+            false => buckets(wanted.into_iter(), edges, scale),
+        };
         let mean = sum.delta / count.delta;
         let mean = Some(mean).filter(|mean| mean.is_finite());
         Some(Self { count, sum, mean, buckets })
