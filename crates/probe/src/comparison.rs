@@ -11,11 +11,16 @@ use fizeau_core::Verdict;
 /// A row whose ratio is below this part of the median ratio of its component is far below its kin.
 const SLANDERED: f64 = 0.7;
 
-/// Two documents side by side.
+/// What a comparison as JSON says it is.
+const COMPARISON: &str = "fizeau.probe-comparison/1";
+
+/// Two documents side by side (schema `fizeau.probe-comparison/1`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ProbeComparison {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = COMPARISON)))]
+    schema: String,
     /// What both measured, in the order of the first.
     pub rows: Vec<ComparedRow>,
     /// What only the first has, by [`crate::Measurement::subject`].
@@ -97,7 +102,7 @@ impl ProbeComparison {
             }
             seen
         });
-        Self { rows: rows.collect(), only_a, only_b }
+        Self { schema: COMPARISON.to_owned(), rows: rows.collect(), only_a, only_b }
     }
 }
 

@@ -17,11 +17,16 @@ const LEAST_DEVIATION: f64 = 0.005;
 /// Of fewer members nobody can be said to be unlike the others.
 const FEWEST: usize = 4;
 
-/// A fleet's devices side by side.
+/// What a fleet as JSON says it is.
+const FLEET: &str = "fizeau.probe-fleet/1";
+
+/// A fleet's devices side by side (schema `fizeau.probe-fleet/1`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FleetTable {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FLEET)))]
+    schema: String,
     /// Each operation that two members measured at least.
     pub rows: Vec<FleetRow>,
     /// Each member, the slowest first.
@@ -119,7 +124,7 @@ impl FleetTable {
             }
         }
         let rows: Vec<FleetRow> = rows.into_iter().filter_map(fleet_row).collect();
-        Self { members: members(&rows), rows }
+        Self { schema: FLEET.to_owned(), members: members(&rows), rows }
     }
 
     /// The members of which any row is below `share` of the fleet's median.

@@ -1,11 +1,13 @@
-//! The JSON Schema of `probe.json`, made from the types that write it.
+//! The JSON Schemas of `probe.json` and of what is made of several, from the types that write them.
 
-use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
+use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
+use crate::comparison::ProbeComparison;
 use crate::document::ProbeDocument;
+use crate::fleet::FleetTable;
 
 impl ProbeDocument {
     /// The schema of `probe.json` (draft 2020-12), indented, with a newline at its end.
@@ -16,15 +18,35 @@ impl ProbeDocument {
     /// ```
     #[must_use]
     pub fn json_schema() -> String {
-        let settings = SchemaSettings::draft2020_12().for_serialize();
-        let generator = settings.with_transform(ClosedObjects).into_generator();
-        let mut schema = generator.into_root_schema_for::<Self>();
-        schema.insert("title".to_owned(), "fizeau probe".into());
-        // Only maps with keys that are not text, and writers, can fail.
-        let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
-        text.push('\n');
-        text
+        schema_of::<Self>("fizeau probe")
     }
+}
+
+impl ProbeComparison {
+    /// The schema of two documents side by side, likewise.
+    #[must_use]
+    pub fn json_schema() -> String {
+        schema_of::<Self>("fizeau probe compare")
+    }
+}
+
+impl FleetTable {
+    /// The schema of a fleet's table, likewise.
+    #[must_use]
+    pub fn json_schema() -> String {
+        schema_of::<Self>("fizeau probe fleet")
+    }
+}
+
+fn schema_of<T: JsonSchema>(title: &str) -> String {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let generator = settings.with_transform(ClosedObjects).into_generator();
+    let mut schema = generator.into_root_schema_for::<T>();
+    schema.insert("title".to_owned(), title.into());
+    // Only maps with keys that are not text, and writers, can fail.
+    let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+    text.push('\n');
+    text
 }
 
 /// Under which a schema has alternatives.

@@ -242,9 +242,8 @@ impl SweepReport {
         let knee = frontier_positions::knee_of(&self.levels)?;
         let load = |i: usize| self.levels.get(i).map(|level| level.load);
         let (at, next) = (load(knee.at)?, load(knee.beyond)?);
-        let limit =
-            self.levels.get(knee.beyond).and_then(|level| level.telemetry.as_ref()?.limit());
-        let cause = limit.map_or_else(String::new, |limit| format!("; there {limit}"));
+        let cause =
+            self.cause_of(knee).map_or_else(String::new, |limit| format!("; there {limit}"));
         Some(format!(
             "{at}: {} gives {:+.1} % requests/s for {:.1} times the {}{cause}",
             next.number(),
@@ -252,6 +251,18 @@ impl SweepReport {
             knee.cost,
             self.tail_of_knee(knee)
         ))
+    }
+
+    /// The same, where the server's counters name its cause.
+    #[must_use]
+    pub fn explained_knee(&self) -> Option<String> {
+        self.cause_of(frontier_positions::knee_of(&self.levels)?)?;
+        self.knee()
+    }
+
+    /// What limited the server beyond `knee`, as it says.
+    fn cause_of(&self, knee: Knee) -> Option<String> {
+        self.levels.get(knee.beyond)?.telemetry.as_ref()?.limit()
     }
 
     /// What is to be known of levels of a closed loop that did less than both a lower and a higher load, a sentence each.

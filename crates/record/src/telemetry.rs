@@ -145,8 +145,7 @@ impl LevelTelemetry {
         findings.extend(TelemetryFinding::other_requests(client, &nearest));
         let others = deployed.and_then(|own| TelemetryFinding::other_devices(&devices, own));
         // Energy of devices that are not measured would be laid to the tokens of those that are.
-        let energy = total_energy(&devices);
-        let own = energy.filter(|_| others.is_none());
+        let energy = total_energy(&devices).filter(|_| others.is_none());
         findings.extend(others);
         let tokens = client.output_tokens.unwrap_or(Tokens::ZERO);
         Self {
@@ -157,8 +156,8 @@ impl LevelTelemetry {
             findings,
             server,
             energy,
-            joules_per_token: own.and_then(|energy| joules_per_token(energy, tokens)),
-            tokens_per_joule: own.and_then(|energy| tokens_per_joule(energy, tokens)),
+            joules_per_token: energy.and_then(|energy| joules_per_token(energy, tokens)),
+            tokens_per_joule: energy.and_then(|energy| tokens_per_joule(energy, tokens)),
             devices,
             host: None,
             sources: pages.iter().map(TelemetrySource::of).collect(),

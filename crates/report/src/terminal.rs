@@ -58,7 +58,11 @@ impl Shown<'_, SweepReport> {
             out.push(Line::Blank);
         }
         self.say_places(terminal.verbosity, &mut out);
-        if let Some(knee) = self.knee().filter(|_| terminal.verbosity == Verbosity::Full) {
+        let knee = match terminal.verbosity {
+            Verbosity::Full => self.knee(),
+            Verbosity::Brief => self.explained_knee(),
+        };
+        if let Some(knee) = knee {
             out.push(Line::text(format!("Knee: {knee}")));
         }
         self.say_operating_point(terminal.verbosity, &mut out);

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use fizeau_core::{Bytes, Millis};
 use fizeau_probe::{
-    DeviceFacts, Dtype, Measurement, MemoryKernel, Operation, ProbeDocument, ProbeHost, Provenance,
-    StoreKind, Timing, import_measurements,
+    DeviceFacts, Dtype, FleetTable, Measurement, MemoryKernel, Operation, ProbeComparison,
+    ProbeDocument, ProbeHost, Provenance, StoreKind, Timing, import_measurements,
 };
 use serde_json::{Value, json};
 use validator::errors;
@@ -19,16 +19,40 @@ fn schema() -> Value {
     serde_json::from_str(&ProbeDocument::json_schema()).unwrap()
 }
 
-/// `FIZEAU_WRITE_SCHEMAS=1 cargo test -p fizeau-probe --features schema schema` writes it anew.
+/// `FIZEAU_WRITE_SCHEMAS=1 cargo test -p fizeau-probe --features schema schema` writes them anew.
 #[test]
-fn the_committed_schema_is_that_of_the_types() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema");
-    let (path, now) = (Path::new(folder).join("probe.schema.json"), ProbeDocument::json_schema());
-    if std::env::var_os("FIZEAU_WRITE_SCHEMAS").is_some() {
-        std::fs::write(&path, &now).unwrap();
+fn the_committed_schemas_are_those_of_the_types() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema"));
+    for (name, now) in [
+        ("probe", ProbeDocument::json_schema()),
+        ("probe-comparison", ProbeComparison::json_schema()),
+        ("probe-fleet", FleetTable::json_schema()),
+    ] {
+        let path = folder.join(format!("{name}.schema.json"));
+        if std::env::var_os("FIZEAU_WRITE_SCHEMAS").is_some() {
+            std::fs::write(&path, &now).unwrap();
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(committed == now, "{} is out of date: FIZEAU_WRITE_SCHEMAS=1", path.display());
     }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == now, "{} is out of date: FIZEAU_WRITE_SCHEMAS=1", path.display());
+}
+
+#[test]
+fn what_is_made_of_several_keeps_to_its_schema() {
+    let both = fixtures().into_iter().take(2).map(|(name, content)| {
+        let imported = import_measurements(&content, Some(&name)).unwrap();
+        ProbeDocument::of_imports([imported], &name).unwrap()
+    });
+    let both: Vec<ProbeDocument> = both.collect();
+    let alike = [both[0].clone(), both[0].clone(), both[1].clone()];
+    let compared = serde_json::to_value(ProbeComparison::of(&both[0], &both[1])).unwrap();
+    let fleet = serde_json::to_value(FleetTable::of(&alike)).unwrap();
+    for (schema, document) in
+        [(ProbeComparison::json_schema(), compared), (FleetTable::json_schema(), fleet)]
+    {
+        let errors = errors(&serde_json::from_str(&schema).unwrap(), &document);
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
 }
 
 /// Documents of every tool that is read, and one of this crate's own.

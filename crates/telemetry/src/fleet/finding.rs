@@ -128,7 +128,7 @@ impl fmt::Display for FleetFinding {
             ),
             Self::OtherDevices { reported, serving } => write!(
                 f,
-                "exporters report {reported} devices, but {serving} serve: the energy per token is unknown"
+                "exporters report {reported} devices, but {serving} serve: name those that serve to know the energy per token"
             ),
             Self::Restarted { address, times: 1 } => {
                 write!(f, "{address}: counters began anew: the server was restarted")

@@ -185,7 +185,7 @@ impl fmt::Display for TelemetryFinding {
             }
             Self::OtherDevices { reported, serving } => write!(
                 f,
-                "the metrics pages report {reported} devices, but {serving} serve: the energy per token is unknown"
+                "the metrics pages report {reported} devices, but {serving} serve: name those that serve to know the energy per token"
             ),
             Self::RequestsDiffer { latency, client, server } => write!(
                 f,
