@@ -100,7 +100,7 @@ pub(super) fn device() -> DeviceFacts {
     let unknown = [
         (
             device.memory.is_none(),
-            "how much memory there is: this system is not asked; give --hardware to have a device file",
+            "how much memory there is: this system is not asked; a device file needs the data sheet of one",
         ),
         (device.caches.is_empty(), "how large the caches are: the system does not say"),
         (
