@@ -91,8 +91,8 @@ pub fn model_trials(
     let threads = backend.host().processors.unwrap_or(1);
     for pass in passes {
         let operators = model_operators(model, deployment, *pass, (dtype, threads));
-        let asked = operators.into_iter().map(|operator| operator.trial);
-        trials.extend(asked.filter(|trial| components.contains(&trial.operation.component())));
+        let requested = operators.into_iter().map(|operator| operator.trial);
+        trials.extend(requested.filter(|trial| components.contains(&trial.operation.component())));
     }
     trials
 }

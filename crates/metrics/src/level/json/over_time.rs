@@ -115,7 +115,7 @@ const NO_CELL: &str = "the window is shorter than a cell of tokens";
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 enum WindowVariant {
-    #[serde(rename = "requested", alias = "asked")]
+    #[serde(alias = "asked")]
     Asked,
     Steady,
     Plateau,
