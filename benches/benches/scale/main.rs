@@ -138,7 +138,7 @@ fn tape(id: u64) -> Tape {
     let sent = Stamp::EPOCH + Nanos::from_nanos(100_000 * id + id * 7_919 % 90_000);
     let mut tape = Tape::sent_at(sent);
     (tape.request, tape.session) = (RequestId(id), SessionId(id));
-    tape.asked.output_tokens = Tokens::new(TOKENS);
+    tape.requested.output_tokens = Tokens::new(TOKENS);
     for number in 1..=TOKENS {
         let at = sent + Nanos::from_nanos(number * (15_000_000 + id * 104_729 % 5_000_000));
         tape.arrivals.push(Arrival::tokens(at, 1, Channel::Visible));

@@ -51,7 +51,7 @@ fn row(case: &Case) {
     let is_hit = |(off, levels): (&f64, &usize)| off.abs() <= 0.03 && *levels <= MOST;
     let hits = off.iter().zip(&levels).filter(|pair| is_hit(*pair)).count();
     let holds = |search: &&LoadSearch| {
-        let edge = search.found().edge;
+        let edge = search.result().edge;
         edge.is_some_and(|edge| (edge.low()..=edge.high()).contains(&case.truth))
     };
     let enclosed = searches.iter().filter(holds).count();

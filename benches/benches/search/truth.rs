@@ -18,7 +18,7 @@ pub(crate) fn print(only: Option<&String>) {
         CASES.iter().filter(|case| only.is_none_or(|only| case.name.contains(only.as_str())));
     for case in cases {
         let long = Case { requests: 10 * case.requests, ..*case };
-        let middle = long.found(1849).found().edge.unwrap().value();
+        let middle = long.found(1849).result().edge.unwrap().value();
         let mut grid: Vec<f64> = (-SIDE..=SIDE).map(|step| at(case, middle, step)).collect();
         grid.dedup();
         let kept: Vec<bool> = grid.iter().map(|load| holds(case, *load)).collect();

@@ -28,8 +28,8 @@ fn tape(id: u64) -> Tape {
     let mut tape = Tape::sent_at(sent);
     (tape.request, tape.session) = (RequestId(id), SessionId(id));
     (tape.stamps, tape.token_source) = (StampSource::Kernel, TokenSource::ContinuousUsage);
-    tape.asked.input_tokens = Some(Tokens::new(250));
-    tape.asked.output_tokens = Tokens::new(TOKENS as u64);
+    tape.requested.input_tokens = Some(Tokens::new(250));
+    tape.requested.output_tokens = Tokens::new(TOKENS as u64);
     let mut at = sent + Nanos::from_nanos(18_000_000 + random.below(6_000_000));
     for read in 0..TOKENS as u32 {
         let bytes = 2 + random.below(6) as u32;

@@ -59,7 +59,7 @@ fn one_page() -> Result<()> {
     for second in 0..PAGES {
         let page = source.page()?;
         let at = Stamp::EPOCH + Nanos::from_secs(second.into());
-        let fetch = Fetch { asked: at, answered: at };
+        let fetch = Fetch { requested: at, answered: at };
         history.record_those(fetch, &page, |metric| meaning_of(metric).is_some());
         history.forget_before(at - keep);
     }

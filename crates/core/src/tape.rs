@@ -43,8 +43,8 @@ pub struct Tape {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Arc<str>>,
     /// The lengths that were requested, to be compared with what came. The key was `asked` up to `fizeau.tapes/1`.
-    #[serde(rename = "requested", alias = "asked")]
-    pub asked: RequestedTokens,
+    #[serde(alias = "asked")]
+    pub requested: RequestedTokens,
     /// When what happened.
     pub marks: Marks,
     /// The clock that stamped the arrivals.
@@ -87,7 +87,7 @@ impl Tape {
             endpoint: 0,
             part: RequestPurpose::Load,
             model: None,
-            asked: RequestedTokens::default(),
+            requested: RequestedTokens::default(),
             marks: Marks {
                 send_start: Some(at),
                 send_end: Some(at),
@@ -155,7 +155,7 @@ impl Tape {
     #[must_use]
     pub fn input_tokens(&self) -> Option<Tokens> {
         let reported = self.usage.and_then(|usage| usage.prompt_tokens);
-        reported.or(self.asked.input_tokens)
+        reported.or(self.requested.input_tokens)
     }
 
     /// Puts everything that was seen `later`, so that tapes of several clocks can share an epoch: stamps count from `later`

@@ -44,7 +44,7 @@ fn requested_document(
     price: Option<&HourlyRate>,
 ) -> Result<RunDocument, ExperimentError> {
     let (setup, work) = (basis.setup.clone(), &basis.work);
-    let mut document = RunDocument::new(setup, work.record()?, work.asked_lengths());
+    let mut document = RunDocument::new(setup, work.record()?, work.requested_lengths());
     document.levels = levels;
     document.goodput = goals.to_string().split_whitespace().map(str::to_owned).collect();
     document.time = (basis.reader == PromptReader::Simulation).then_some(RunTime::Virtual);
@@ -124,7 +124,7 @@ impl PreparedAb {
             a_name: a.name.clone(),
             b_name: b.name.clone(),
             b_endpoint: b.endpoint.describe(),
-            b_probed: detected_document(b.endpoint.found.as_ref())?,
+            b_probed: detected_document(b.endpoint.detected.as_ref())?,
         });
         Ok(document)
     }
@@ -156,7 +156,7 @@ impl PreparedEndpoint {
             total_ms: limits.total.map(Nanos::to_millis),
         };
         document.client = Some(client.plan());
-        document.probed = detected_document(self.found.as_ref())?;
+        document.probed = detected_document(self.detected.as_ref())?;
         Ok(document)
     }
 }

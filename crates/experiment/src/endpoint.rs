@@ -63,7 +63,7 @@ pub struct EndpointSpec {
     /// The level, from 1 in the order of measuring, while which its own profiler runs; none for no level.
     pub profiled_level: Option<NonZeroU32>,
     /// What was found out of it.
-    found: Option<DetectedEndpoint>,
+    detected: Option<DetectedEndpoint>,
 }
 
 /// What a server is.
@@ -143,7 +143,7 @@ impl EndpointSpec {
             connections: ConnectionSpec::default(),
             cache: CacheBeforeLevel::default(),
             profiled_level: None,
-            found: None,
+            detected: None,
         }
     }
 
@@ -213,7 +213,7 @@ impl EndpointSpec {
             .keep_text(keep_text);
         Ok(PreparedEndpoint {
             timeouts: self.timeouts,
-            found: self.found.clone(),
+            detected: self.detected.clone(),
             extra_body,
             connections: self.connections.describe(&target),
             reached: self.connections.clone(),
@@ -233,7 +233,7 @@ pub struct PreparedEndpoint {
     /// When a request is given up.
     pub timeouts: Timeouts,
     /// What was found out of it, where that was asked for.
-    pub found: Option<DetectedEndpoint>,
+    pub detected: Option<DetectedEndpoint>,
     /// Fields that each request's body has besides: the text of a JSON object.
     pub extra_body: String,
     /// How it is reached, in words for people.
@@ -251,7 +251,7 @@ impl From<Target> for PreparedEndpoint {
     fn from(target: Target) -> Self {
         Self {
             timeouts: *target.limits(),
-            found: None,
+            detected: None,
             extra_body: "{}".to_owned(),
             connections: ConnectionRecord::default(),
             reached: ConnectionSpec::default(),
@@ -343,7 +343,7 @@ impl EndpointSource {
         match self {
             Self::Spec(spec) => {
                 let (backend, model) = (found.kind.into(), found.model.clone());
-                EndpointSpec { backend, model, found: Some(found), ..(**spec).clone() }.into()
+                EndpointSpec { backend, model, detected: Some(found), ..(**spec).clone() }.into()
             }
             ready => ready.clone(),
         }

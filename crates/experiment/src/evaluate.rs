@@ -20,7 +20,7 @@ pub(crate) struct EvaluationContext<'a> {
     /// What is known of the client.
     pub(crate) client: &'a MeasuringClient,
     /// What was asked for of the load.
-    pub(crate) asked: RequestedLoad,
+    pub(crate) requested: RequestedLoad,
     /// That data were sent more than once, in plain words.
     pub(crate) repeated: Option<&'a str>,
 }
@@ -51,8 +51,8 @@ impl EvaluationContext<'_> {
             outcomes: run.precision.clone(),
         });
         outcome.shards = self.client.shards.as_ref().and_then(ShardGroup::report);
-        outcome.telemetry = tallies.telemetry.as_ref().map(|scraped| scraped.said.clone());
-        let mut context = LevelContext::new(self.asked);
+        outcome.telemetry = tallies.telemetry.as_ref().map(|scraped| scraped.telemetry.clone());
+        let mut context = LevelContext::new(self.requested);
         context.light = self.light.map(SpeedOfLightReference::reference).map_err(str::to_owned);
         context.thresholds = thresholds;
         context.repeated = self.repeated.map(str::to_owned);
@@ -123,8 +123,8 @@ pub(crate) fn keep_level(
 ) -> Result<(), FolderError> {
     if let Some(scraped) = tallies.telemetry.as_ref().filter(|of| !of.pages.is_empty()) {
         folder.write_telemetry(&scraped.pages)?;
-        if !scraped.said.pass_sources.is_empty() {
-            folder.write_forward_passes(&scraped.said.passes)?;
+        if !scraped.telemetry.pass_sources.is_empty() {
+            folder.write_forward_passes(&scraped.telemetry.passes)?;
         }
     }
     folder.write_summary(report)?;

@@ -50,8 +50,8 @@ pub enum RunEvent {
 pub struct LevelStarted {
     /// Its load in words, such as `concurrency 16`; of a turn of an A/B run the side, `A` or `B`.
     pub name: String,
-    /// Its place in the run; none of a run of one level.
-    pub place: Option<LevelPlace>,
+    /// Its position in the run; none of a run of one level.
+    pub position: Option<LevelPosition>,
     /// How many requests it has at the most.
     pub requests: u64,
     /// How long it goes on, where that alone ends it.
@@ -64,14 +64,14 @@ impl LevelStarted {
     /// The level `name` of at most so many requests, which end it; of what comes after it nothing is known.
     #[must_use]
     pub const fn new(name: String, requests: u64) -> Self {
-        Self { name, place: None, requests, time: None, after: AfterLevel::Unknown }
+        Self { name, position: None, requests, time: None, after: AfterLevel::Unknown }
     }
 }
 
-/// The place of a level in its run.
+/// The position of a level in its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LevelPlace {
+pub struct LevelPosition {
     /// Its number, from 1; of an A/B run that of the round.
     pub number: usize,
     /// How many there are, as far as is known; none where what comes of them decides, as in a search.
@@ -79,7 +79,7 @@ pub struct LevelPlace {
 }
 
 /// `[3/8]`, or `[3]` where nobody knows how many there are.
-impl Display for LevelPlace {
+impl Display for LevelPosition {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match self.of {
             Some(of) => write!(f, "[{}/{of}]", self.number),
@@ -214,12 +214,12 @@ pub enum RunNote {
     },
     /// A server lists another model than the one that is asked, and answers anyway.
     #[error(
-        "the server lists the model {served} and also answers to {asked}: the figures are those \
+        "the server lists the model {served} and also answers to {requested}: the figures are those \
          of {served}"
     )]
     OtherModel {
         /// The name in the requests.
-        asked: String,
+        requested: String,
         /// The one that the server lists.
         served: String,
     },

@@ -180,7 +180,7 @@ impl PreparedLevel {
         let context = EvaluationContext {
             light: self.basis.speed_of_light(),
             client: &self.basis.client,
-            asked: self.basis.work.asked_of(self.settings.shard.count(), released(run)),
+            requested: self.basis.work.requested_share(self.settings.shard.count(), released(run)),
             repeated: repeated.as_deref(),
         };
         let mut report = context.report(run, tallies, self.level_load);

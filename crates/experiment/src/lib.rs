@@ -79,7 +79,8 @@ pub use engine_calibration::{
     EngineCalibration, EngineCalibrationLevel, EngineCalibrationSettings,
 };
 pub use event::{
-    AfterLevel, DetailWatcher, LevelPlace, LevelStarted, RequestEnded, RunEvent, RunNote, Watcher,
+    AfterLevel, DetailWatcher, LevelPosition, LevelStarted, RequestEnded, RunEvent, RunNote,
+    Watcher,
 };
 pub use experiment::{
     EndpointKind, EventStream, Experiment, ExperimentHandle, ExperimentKind, OrderedLevel,

@@ -11,7 +11,7 @@ use fizeau_record::{
 };
 
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
-use crate::event::{AfterLevel, LevelPlace, LevelStarted, RunEvent, RunNote, Telling, Watcher};
+use crate::event::{AfterLevel, LevelPosition, LevelStarted, RunEvent, RunNote, Telling, Watcher};
 use crate::input::ExperimentError;
 use crate::sweep::{LevelSpec, PreparedSweep, SweepRunner, SweptLevel};
 
@@ -246,7 +246,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         let number = self.done + 1;
         let of = next.of.map(|of| of.max(number));
         self.watcher.event(RunEvent::LevelStarted(LevelStarted {
-            place: Some(LevelPlace { number, of }),
+            position: Some(LevelPosition { number, of }),
             time: size.time.filter(|_| self.prepared.is_by_time),
             after: next.after,
             ..LevelStarted::new(load.to_string(), size.requests_at(load).get())
@@ -277,7 +277,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         let context = EvaluationContext {
             light: prepared.basis.speed_of_light(),
             client: &prepared.basis.client,
-            asked: prepared.asked_of(&level.plan, released(&level.run)),
+            requested: prepared.requested_share(&level.plan, released(&level.run)),
             repeated: repeated.as_deref(),
         };
         let mut report = context.report(&level.run, tallies, level.ask.load);

@@ -211,7 +211,7 @@ impl LoadSearch {
     /// A long level outranks short ones: the load is one that it confirmed, and the edge lies below what it refuted. Where it
     /// refuted each load that it was tried at, there is no load.
     #[must_use]
-    pub fn found(&self) -> SearchResult {
+    pub fn result(&self) -> SearchResult {
         let found = self.searched();
         let Some(edge) = found.edge else { return found };
         match self.confirmation {
@@ -231,7 +231,7 @@ impl LoadSearch {
     /// What the short levels say.
     fn searched(&self) -> SearchResult {
         let Some(search) = &self.search else { return SearchResult::NOTHING };
-        let found = search.found();
+        let found = search.result();
         match search.next() {
             NextLoad::Evaluate { load }
                 if self.in_time(self.spec.over.at(load), self.spec.size).is_none() =>
@@ -246,7 +246,7 @@ impl LoadSearch {
     #[must_use]
     pub fn first_broken(&self) -> Option<Goal> {
         let mut goals = self.spec.slo.goals.iter().filter(|goal| spec::breaks(goal));
-        goals.nth(self.found().first_broken?).copied()
+        goals.nth(self.result().first_broken?).copied()
     }
 
     /// What came of the long level at the load that was found.

@@ -12,8 +12,7 @@ mod stop;
 
 use std::sync::Arc;
 
-use fizeau_core::LevelLoad;
-use fizeau_core::{Nanos, Stamp};
+use fizeau_core::{LevelLoad, Nanos, PerSec, Stamp};
 use fizeau_harness::{DriveError, DriveLimits, LevelRun, Measure, Observer, PlannedLevel};
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
 use fizeau_record::{
@@ -41,6 +40,8 @@ pub struct SweepSpec {
     pub levels: Vec<LevelLoad>,
     /// How regular the gaps between requests of an open loop are.
     pub spacing: Spacing,
+    /// How many requests a session has, in the mean. A rate is one of requests, and so many times fewer sessions begin.
+    pub requests_per_session: f64,
     /// What is asked. The number of requests, the arrivals and the seed are set for each level: every level has
     /// prompts of its own, so that no prefix cache carries over.
     pub workload: PlanSpec,
@@ -67,6 +68,7 @@ impl SweepSpec {
         Self {
             levels: levels.into_iter().collect(),
             spacing: Spacing::Random { burstiness: 1.0 },
+            requests_per_session: 1.0,
             workload,
             tokenizer: None,
             dataset: None,
@@ -103,7 +105,8 @@ impl SweepSpec {
             arrivals: match load {
                 LevelLoad::Concurrency(_) => None,
                 LevelLoad::Rate(rate) => {
-                    Some(ArrivalMoments { rate: Some(rate), cv_squared: Some(cv_squared) })
+                    let rate = Some(self.sessions_per_s(rate));
+                    Some(ArrivalMoments { rate, cv_squared: Some(cv_squared) })
                 }
             },
             release_for_ms: size.time.map(Nanos::to_millis),
@@ -112,15 +115,21 @@ impl SweepSpec {
             until: self.until.as_ref().map(Precision::to_string),
         }
     }
-}
 
-/// When the requests of a level leave. `spacing` is for open loops.
-fn arrivals(load: LevelLoad, spacing: Spacing) -> ArrivalLaw {
-    match (load, spacing) {
-        (LevelLoad::Concurrency(_), _) => ArrivalLaw::ClosedLoop,
-        (LevelLoad::Rate(rate), Spacing::Even) => ArrivalLaw::Constant { rate },
-        (LevelLoad::Rate(rate), Spacing::Random { burstiness }) => {
-            ArrivalLaw::Gamma { rate, burstiness, rescale: Rescale::None }
+    /// How many sessions begin each second, so that requests come at `rate`.
+    fn sessions_per_s(&self, rate: PerSec) -> PerSec {
+        rate * self.requests_per_session.recip()
+    }
+
+    /// When the sessions of a level begin.
+    fn arrivals(&self, load: LevelLoad) -> ArrivalLaw {
+        let LevelLoad::Rate(rate) = load else { return ArrivalLaw::ClosedLoop };
+        let rate = self.sessions_per_s(rate);
+        match self.spacing {
+            Spacing::Even => ArrivalLaw::Constant { rate },
+            Spacing::Random { burstiness } => {
+                ArrivalLaw::Gamma { rate, burstiness, rescale: Rescale::None }
+            }
         }
     }
 }
@@ -266,7 +275,7 @@ impl SweepSpec {
     ) -> Result<Plan, SpecError> {
         let spec = PlanSpec {
             requests: size.requests_at(load),
-            arrivals: arrivals(load, self.spacing),
+            arrivals: self.arrivals(load),
             seed: self.workload.seed.of_level(load, visit),
             ..self.workload.clone()
         };

@@ -264,13 +264,13 @@ impl Telemetry {
             Address::At(url) => !hosts.iter().any(|own| own.eq_ignore_ascii_case(host(url))),
             Address::Beside(_) | Address::BesideTensorrtLlm(_) => false,
         };
-        match is_elsewhere.then(|| self.asked(page, ApiKey::Withheld)) {
-            None | Some(Err(Missing::Refused(_))) => self.asked(page, ApiKey::Attached),
-            Some(asked) => asked,
+        match is_elsewhere.then(|| self.requested(page, ApiKey::Withheld)) {
+            None | Some(Err(Missing::Refused(_))) => self.requested(page, ApiKey::Attached),
+            Some(requested) => requested,
         }
     }
 
-    fn asked(&self, page: &Address, key: ApiKey) -> Result<ApiKey, Missing> {
+    fn requested(&self, page: &Address, key: ApiKey) -> Result<ApiKey, Missing> {
         let mut source = self.source(page, key);
         let told = source.page().map_err(|error| match &error.kind {
             FetchErrorKind::TooSlow { .. } | FetchErrorKind::Connection(_) => {

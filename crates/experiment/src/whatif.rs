@@ -29,8 +29,8 @@ pub struct WhatIfCase<E> {
 /// What is run of a configuration, and on what.
 #[derive(Debug, Clone)]
 pub struct CaseSpec<E> {
-    /// What is asked.
-    pub asked: CaseSettings,
+    /// What is run.
+    pub settings: CaseSettings,
     /// What answers.
     pub engine: E,
 }
@@ -126,7 +126,7 @@ impl<E: CaseEngine> CaseSpec<E> {
     /// # Errors
     /// If an input is wrong, or something breaks in the midst.
     pub fn run(&self, watcher: &mut impl Watcher) -> Result<RanCase, ExperimentError> {
-        match &self.asked {
+        match &self.settings {
             CaseSettings::Level(asked) => self.ran(&**asked, CaseOutcome::Level, watcher),
             CaseSettings::Sweep(asked) => self.ran(&**asked, CaseOutcome::Sweep, watcher),
             CaseSettings::Search(asked) => self.ran(&**asked, CaseOutcome::Search, watcher),
@@ -135,11 +135,11 @@ impl<E: CaseEngine> CaseSpec<E> {
 
     fn ran<K: EndpointKind>(
         &self,
-        asked: &K,
+        settings: &K,
         outcome: fn(Box<<K::Prepared as PreparedRun>::Outcome>) -> CaseOutcome,
         watcher: &mut impl Watcher,
     ) -> Result<RanCase, ExperimentError> {
-        let prepared = self.engine.experiment().settings(asked.clone()).prepare()?;
+        let prepared = self.engine.experiment().settings(settings.clone()).prepare()?;
         let setup = prepared.prepared().basis().setup.clone();
         let folder = prepared.folder().cloned();
         let came = self.engine.run(prepared, watcher)?;

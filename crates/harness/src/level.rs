@@ -191,7 +191,7 @@ impl LevelRun {
     ) -> Self {
         let Tee { mut tally, looks, .. } = tee;
         tally.settle();
-        let precision = looks.map(|looks| tally.precision(looks.asked)).unwrap_or_default();
+        let precision = looks.map(|looks| tally.precision(looks.requested)).unwrap_or_default();
         let (mut summary, client) = (tally.summary(), tally.proof(watch));
         let DriveOutcome { held_back, abandoned, .. } = driven;
         (summary.requests.held_back, summary.requests.abandoned) = (held_back, abandoned);
@@ -232,7 +232,7 @@ impl<'a, K, O> Tee<'a, K, O> {
     ) -> Self {
         let tally = level.tally();
         let most = level.load.stop_after;
-        let looks = level.until.map(|asked| PrecisionWatch::new(asked, enough, most));
+        let looks = level.until.map(|requested| PrecisionWatch::new(requested, enough, most));
         Self { tally, sink, observer, looks }
     }
 }

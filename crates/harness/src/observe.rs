@@ -62,7 +62,7 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
 /// said to need, but no more than twice as many: what it needs is an estimate. To stop when an interval is narrow favours those
 /// that came out narrow by chance, so two looks in succession must find it so.
 pub(crate) struct PrecisionWatch<'a> {
-    pub(crate) asked: &'a Precision,
+    pub(crate) requested: &'a Precision,
     /// Thrown when nothing more is to be released.
     enough: Cancel,
     /// When the level ends anyhow.
@@ -80,9 +80,9 @@ const FIRST: u64 = 100;
 const FEWEST: u64 = 3;
 
 impl<'a> PrecisionWatch<'a> {
-    pub(crate) fn new(asked: &'a Precision, enough: Cancel, most: Option<Nanos>) -> Self {
-        let next = if asked.earliest_end().is_some() { FEWEST } else { FIRST };
-        Self { asked, enough, most, next, is_enough: false }
+    pub(crate) fn new(requested: &'a Precision, enough: Cancel, most: Option<Nanos>) -> Self {
+        let next = if requested.earliest_end().is_some() { FEWEST } else { FIRST };
+        Self { requested, enough, most, next, is_enough: false }
     }
 
     /// Takes note that `tally` has grown.
@@ -91,7 +91,7 @@ impl<'a> PrecisionWatch<'a> {
         if n < self.next || self.enough.is_cancelled() || !self.may_end(tally) {
             return;
         }
-        let outcomes = tally.precision(self.asked);
+        let outcomes = tally.precision(self.requested);
         let was_enough = self.is_enough;
         let lasted = tally.duration();
         self.is_enough = outcomes.iter().all(|outcome| {
@@ -110,7 +110,7 @@ impl<'a> PrecisionWatch<'a> {
     /// Whether it is worth a look. A level that is only to be shortened lasts as long as was said, and completes [`FIRST`] requests
     /// where it does so in half of its time: a goal on a p99 is judged by one.
     fn may_end(&self, tally: &LevelTally) -> bool {
-        let Some(from) = self.asked.earliest_end() else { return true };
+        let Some(from) = self.requested.earliest_end() else { return true };
         let (n, lasted) = (tally.requests().completed, tally.duration());
         let by_pace = |most: Nanos| n as f64 * most.as_secs_f64() / lasted.as_secs_f64();
         let comes_to_a_p99 = self.most.is_none_or(|most| by_pace(most) >= 2.0 * FIRST as f64);

@@ -63,8 +63,8 @@ impl RereadLevel {
         })?;
         read.report.detail =
             details.map(|of| Box::new(of.finish(&read.report.summary, reader.goals(), read.cap)));
-        let asked = VllmRun::of(&read.setup, &read.report.asked, read.cap);
-        Ok(Self { vllm: vllm.map(|vllm| vllm.finish(asked)), read })
+        let requested = VllmRun::of(&read.setup, &read.report.requested, read.cap);
+        Ok(Self { vllm: vllm.map(|vllm| vllm.finish(requested)), read })
     }
 }
 
@@ -78,7 +78,7 @@ pub struct LevelTapes {
     pub cut: Option<TruncatedTail>,
     /// What the definitions are given besides.
     pub settings: PeerSettings,
-    asked: VllmRun,
+    requested: VllmRun,
 }
 
 impl LevelTapes {
@@ -91,8 +91,8 @@ impl LevelTapes {
         let mut tapes = Vec::new();
         let cut = stored.each_tape(|tape| tapes.push(tape))?;
         let settings = PeerSettings { goals: reader.goals().clone(), max_concurrency: of.cap };
-        let asked = VllmRun::of(&of.setup, &of.asked, of.cap);
-        Ok(Self { tapes, cut, settings, asked })
+        let requested = VllmRun::of(&of.setup, &of.requested, of.cap);
+        Ok(Self { tapes, cut, settings, requested })
     }
 
     /// The figures of these tools, each beside ours.
@@ -109,6 +109,6 @@ impl LevelTapes {
         let goals = &self.settings.goals;
         let mut vllm = VllmTally::new(&VllmSelection::default(), goals, VllmDetail::Brief);
         self.tapes.iter().for_each(|tape| vllm.add(tape));
-        vllm.finish(self.asked.clone())
+        vllm.finish(self.requested.clone())
     }
 }

@@ -94,7 +94,7 @@ impl ExportSource {
                 return Err(ExportSourceError::Empty { level });
             }
             let of = StoredLevelContext::read(run, stored)?;
-            let own = VllmRun::of(&of.setup, &of.asked, of.cap);
+            let own = VllmRun::of(&of.setup, &of.requested, of.cap);
             levels.push(Level {
                 name: stored.name().to_owned(),
                 run: VllmRun { date: compact(&own.date), metadata: ranks.clone(), ..own },

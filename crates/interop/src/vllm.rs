@@ -144,9 +144,9 @@ pub struct VllmResult {
 impl VllmRun {
     /// What was asked of a level, as vLLM's client would have been asked; its date is as the run has it.
     #[must_use]
-    pub fn of(setup: &RunSetup, asked: &RequestedLoad, max_concurrency: Option<u32>) -> Self {
-        let rate = asked.arrivals.and_then(|law| law.rate);
-        let cv_squared = asked.arrivals.and_then(|law| law.cv_squared);
+    pub fn of(setup: &RunSetup, requested: &RequestedLoad, max_concurrency: Option<u32>) -> Self {
+        let rate = requested.arrivals.and_then(|law| law.rate);
+        let cv_squared = requested.arrivals.and_then(|law| law.cv_squared);
         Self {
             date: setup.started.clone(),
             backend: setup.endpoint.backend.clone(),

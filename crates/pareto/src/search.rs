@@ -36,7 +36,7 @@ use spec::deviations;
 ///     let margins = vec![log_margin(figure, Relation::AtMost, 500.0)];
 ///     search.observe(&Evaluation { load, margins, bearing: LoadOutcome::Borne });
 /// }
-/// let found = search.found();
+/// let found = search.result();
 /// assert!((found.edge.unwrap().value() - 18.0).abs() < 0.2);
 /// assert!(found.evaluations <= 12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -55,7 +55,7 @@ pub enum NextLoad {
         /// The load.
         load: f64,
     },
-    /// Nothing: [`Search::found`] has the answer.
+    /// Nothing: [`Search::result`] has the answer.
     Done,
 }
 
@@ -161,7 +161,7 @@ impl Search {
 
     /// What is known by now.
     #[must_use]
-    pub fn found(&self) -> SearchResult {
+    pub fn result(&self) -> SearchResult {
         let ending = match self.step() {
             PlannedStep::End(ending) => ending,
             PlannedStep::Evaluate(_) if self.evaluations() < self.spec.most => {

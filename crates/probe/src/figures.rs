@@ -5,7 +5,7 @@ use std::ops::Mul;
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Interval, Millis, Seconds};
 use serde::{Deserialize, Serialize};
 
-use crate::measurement::{Measurement, Operation, SampleStatistic, ToldFigure};
+use crate::measurement::{Measurement, Operation, ReportedValue, SampleStatistic};
 use crate::statistics::Sorted;
 
 /// Times and rates of one measurement. A rate is the work of an operation over its time.
@@ -85,22 +85,22 @@ impl ProbeFigures {
         let time = of_samples(&samples).or_else(|| told_time(seen));
         let bytes = seen.work.bytes;
         let rate = |bytes: Option<Bytes>| Some(time?.inverted(per_second(bytes?.get())));
-        let told = |wanted: fn(ToldFigure) -> Option<f64>| told_rate(seen, wanted);
+        let told = |wanted: fn(ReportedValue) -> Option<f64>| told_rate(seen, wanted);
         let mut stream = rate(bytes.stream).or_else(|| {
             told(|figure| match figure {
-                ToldFigure::StreamBandwidth(rate) => Some(rate.get()),
+                ReportedValue::StreamBandwidth(rate) => Some(rate.get()),
                 _ => None,
             })
         });
         let mut copy = rate(bytes.copy).or_else(|| {
             told(|figure| match figure {
-                ToldFigure::CopyBandwidth(rate) => Some(rate.get()),
+                ReportedValue::CopyBandwidth(rate) => Some(rate.get()),
                 _ => None,
             })
         });
         let mut hardware = rate(bytes.hardware).or_else(|| {
             told(|figure| match figure {
-                ToldFigure::HardwareBandwidth(rate) => Some(rate.get()),
+                ReportedValue::HardwareBandwidth(rate) => Some(rate.get()),
                 _ => None,
             })
         });
@@ -121,7 +121,7 @@ impl ProbeFigures {
             .and_then(|flops| Some(time?.inverted(per_second(flops.get()))));
         let arithmetic = arithmetic.or_else(|| {
             told(|figure| match figure {
-                ToldFigure::Arithmetic(rate) => Some(rate.get()),
+                ReportedValue::Arithmetic(rate) => Some(rate.get()),
                 _ => None,
             })
         });
@@ -171,7 +171,7 @@ fn per_second(amount: f64) -> impl Fn(f64) -> f64 {
 
 fn told_time(seen: &Measurement) -> Option<Figure<f64>> {
     told_rate(seen, |figure| match figure {
-        ToldFigure::Time(time) => Some(time.get()),
+        ReportedValue::Time(time) => Some(time.get()),
         _ => None,
     })
 }
@@ -179,10 +179,10 @@ fn told_time(seen: &Measurement) -> Option<Figure<f64>> {
 /// Of what was told of a quantity the statistic that is nearest to a median, and the best.
 fn told_rate(
     seen: &Measurement,
-    wanted: impl Fn(ToldFigure) -> Option<f64>,
+    wanted: impl Fn(ReportedValue) -> Option<f64>,
 ) -> Option<Figure<f64>> {
     let usable = |value: &f64| value.is_finite() && *value > 0.0;
-    let told = seen.timing.told.iter();
+    let told = seen.timing.reported.iter();
     let told: Vec<(SampleStatistic, f64)> = told
         .filter_map(|told| Some((told.statistic, wanted(told.figure).filter(usable)?)))
         .collect();
@@ -200,7 +200,7 @@ fn bus(seen: &Measurement, algorithm: Option<Figure<f64>>) -> Option<Figure<Byte
     let factor = shape.op.bus_factor(shape.ranks);
     let told = || {
         told_rate(seen, |figure| match figure {
-            ToldFigure::BusBandwidth(rate) => Some(rate.get()),
+            ReportedValue::BusBandwidth(rate) => Some(rate.get()),
             _ => None,
         })
     };
@@ -245,8 +245,8 @@ mod tests {
         #[test]
         fn a_told_rate_is_as_good_as_a_time(millis in 0.01_f64..100.0) {
             let rate = BytesPerSec::new(24e6 / (millis / 1e3));
-            let told = ReportedFigure::new(SampleStatistic::Median, ToldFigure::StreamBandwidth(rate));
-            let told = ProbeFigures::of(&triad(Timing::of_told(vec![told])));
+            let told = ReportedFigure::new(SampleStatistic::Median, ReportedValue::StreamBandwidth(rate));
+            let told = ProbeFigures::of(&triad(Timing::of_reported(vec![told])));
             let seen = ProbeFigures::of(&triad(Timing::of_samples(vec![Millis::new(millis)], 1)));
             let typical = |figures: ProbeFigures| figures.hardware.unwrap().typical.get();
             prop_assert!((typical(told) / typical(seen) - 1.0).abs() < 1e-9);
@@ -255,14 +255,14 @@ mod tests {
 
     #[test]
     fn the_median_is_taken_before_the_mean_and_nothing_comes_of_nothing() {
-        let figure = |time| ToldFigure::Time(Millis::new(time));
+        let figure = |time| ReportedValue::Time(Millis::new(time));
         let told = vec![
             ReportedFigure::new(SampleStatistic::Best, figure(1.0)),
             ReportedFigure::new(SampleStatistic::Mean, figure(3.0)),
             ReportedFigure::new(SampleStatistic::Median, figure(2.0)),
             ReportedFigure::new(SampleStatistic::P99, figure(f64::NAN)),
         ];
-        let time = ProbeFigures::of(&triad(Timing::of_told(told))).time.unwrap();
+        let time = ProbeFigures::of(&triad(Timing::of_reported(told))).time.unwrap();
         assert_eq!((time.typical.get(), time.peak().get()), (2.0, 1.0));
         assert_eq!(time.statistic, SampleStatistic::Median);
         assert_eq!(ProbeFigures::of(&triad(Timing::default())), ProbeFigures::default());

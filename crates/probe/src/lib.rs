@@ -91,8 +91,8 @@ pub use measurement::{
     AttentionPhase, AttentionShape, ByteConvention, ByteCounts, CacheState, Circumstances,
     CollectiveOp, CollectiveRegime, CollectiveShape, Component, DataPattern, Dtype, FirstTouch,
     GemmShape, LaunchCost, Measurement, MemoryKernel, Method, Operation, PageAdvice, Pages,
-    Provenance, RankRule, ReportedFigure, SampleStatistic, StoreKind, TimedBy, Timing, ToldFigure,
-    TransferEngine, Verification, Work,
+    Provenance, RankRule, ReportedFigure, ReportedValue, SampleStatistic, StoreKind, TimedBy,
+    Timing, TransferEngine, Verification, Work,
 };
 pub use plateau::Plateau;
 pub use row::ProbeRow;

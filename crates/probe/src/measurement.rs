@@ -22,7 +22,7 @@ pub use method::{
 };
 pub(crate) use operation::size;
 pub use operation::{Component, Operation, TransferEngine};
-pub use timing::{ReportedFigure, SampleStatistic, Timing, ToldFigure};
+pub use timing::{ReportedFigure, ReportedValue, SampleStatistic, Timing};
 pub use work::{ByteConvention, ByteCounts, Work};
 
 /// How [`Method::instructions`] names the library that some machines have, apart from what a program is built with.
@@ -117,14 +117,16 @@ impl Measurement {
     #[must_use]
     pub fn subject(&self) -> String {
         let Method { threads, pages, .. } = &self.method;
-        let pages = pages.map(|pages| pages.asked).filter(|asked| *asked != PageAdvice::Default);
+        let pages = pages
+            .map(|pages| pages.requested)
+            .filter(|requested| *requested != PageAdvice::Default);
         let parts = [
             self.dtype.map(|dtype| dtype.to_string()),
             self.named_instructions().map(str::to_owned),
             threads.map(
                 |count| if count == 1 { "1 thread".into() } else { format!("{count} threads") },
             ),
-            pages.map(|asked| format!("{asked} pages")),
+            pages.map(|requested| format!("{requested} pages")),
         ];
         let parts = parts.into_iter().flatten().map(|part| format!(", {part}"));
         std::iter::once(self.operation.to_string()).chain(parts).collect()

@@ -146,7 +146,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 /// Which curve a row is a point of; its size, and the best of its value, which a busy machine spoils least.
 fn point(row: &ProbeRow) -> Option<(String, (f64, f64))> {
-    let pages = row.measured.method.pages.map(|pages| pages.asked);
+    let pages = row.measured.method.pages.map(|pages| pages.requested);
     match &row.measured.operation {
         Operation::Latency { working_set: Some(bytes), path: None }
             if pages != Some(PageAdvice::Small) =>

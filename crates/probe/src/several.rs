@@ -61,15 +61,15 @@ impl ProbeBackend for SeveralDevices {
             Some(name) => backend.devices().iter().any(|facts| facts.name == *name),
             None => !backend.trials(component).is_empty(),
         };
-        let asked = self.backends.iter().position(|backend| is_asked(&**backend));
+        let requested = self.backends.iter().position(|backend| is_asked(&**backend));
         // Where none usually measures such a thing the first one says why.
-        let asked = asked.or_else(|| trial.device.is_none().then_some(0));
-        let asked = asked.and_then(|at| self.backends.get_mut(at));
+        let requested = requested.or_else(|| trial.device.is_none().then_some(0));
+        let requested = requested.and_then(|at| self.backends.get_mut(at));
         let none = || match &trial.device {
             Some(name) => Unavailable::because(format!("there is no device {name} here")),
             None => Unavailable::because("there is no device to measure"),
         };
-        asked.ok_or_else(none)?.measure(trial, time)
+        requested.ok_or_else(none)?.measure(trial, time)
     }
 }
 

@@ -108,9 +108,9 @@ pub fn model_trials(
             let is_processor = of_name(name.as_deref()).is_some_and(DeviceFacts::is_processor);
             let dtype = if is_processor { Dtype::F32 } else { Dtype::Bf16 };
             let operators = model_operators(model, deployment, *pass, (dtype, threads));
-            let asked = operators.into_iter().map(|operator| operator.trial);
-            let asked = asked.filter(|trial| trial.operation.component() == *component);
-            trials.extend(asked.map(|trial| Trial { device: name.clone(), ..trial }));
+            let requested = operators.into_iter().map(|operator| operator.trial);
+            let requested = requested.filter(|trial| trial.operation.component() == *component);
+            trials.extend(requested.map(|trial| Trial { device: name.clone(), ..trial }));
         }
     }
     trials

@@ -37,7 +37,7 @@ pub struct LevelReport {
     /// The operating condition.
     pub load: LevelLoad,
     /// What was asked for of the load, to stand beside what was sent.
-    pub asked: RequestedLoad,
+    pub requested: RequestedLoad,
     /// What was measured.
     pub summary: LevelSummary,
     /// What the client saw of itself.
@@ -152,14 +152,14 @@ impl LevelReport {
     #[must_use]
     pub const fn is_saturated(&self) -> bool {
         let found = self.summary.saturation;
-        self.asked.arrivals.is_some() && matches!(found, Some(Saturation::Saturated(_)))
+        self.requested.arrivals.is_some() && matches!(found, Some(Saturation::Saturated(_)))
     }
 
     /// The sessions that were asked to begin each second, where some have several requests: the rate of the load counts those all.
     #[must_use]
     pub fn sessions_per_s(&self) -> Option<PerSec> {
         let came = self.summary.arrivals.as_ref()?;
-        let rate = self.asked.arrivals?.rate?;
+        let rate = self.requested.arrivals?.rate?;
         (came.intended.n + 1 < self.summary.requests.sent).then_some(rate)
     }
 

@@ -149,9 +149,9 @@ impl ShardMerge {
     ) -> Result<MergedRun, MergeError> {
         let Self { shards, checked, axis, forced_by } = self;
         let first = self.first()?;
-        let asked = summary::requested_load(shards, checked.shares);
-        folder.write_run(&document::merged(shards, first, axis, checked, asked))?;
-        let mut tally = tally(first, &self.goals()?, asked)?;
+        let requested = summary::requested_load(shards, checked.shares);
+        folder.write_run(&document::merged(shards, first, axis, checked, requested))?;
+        let mut tally = tally(first, &self.goals()?, requested)?;
         let mut histograms = LevelHistograms::default();
         let mut sink = folder.tapes()?;
         let files = shards.iter().map(|shard| shard.level.tapes());
@@ -189,7 +189,7 @@ impl ShardMerge {
             note: axis.note,
         };
         tally.settle();
-        let report = summary::report(shards, first, &tally, asked, found)?;
+        let report = summary::report(shards, first, &tally, requested, found)?;
         folder.write_summary(&report)?;
         let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();
         folder.write_histograms(&histograms, duration)?;
@@ -220,7 +220,7 @@ impl ShardMerge {
 fn tally(
     first: &MeasuredShard,
     goals: &GoodputGoals,
-    asked: RequestedLoad,
+    requested: RequestedLoad,
 ) -> Result<LevelTally, StoredError> {
     let planned = first.plan().and_then(|plan| plan.window.as_ref());
     let end = |name: &str, text: Option<&String>| match text {
@@ -235,5 +235,5 @@ fn tally(
         cooldown: end("cooldown", planned.map(|window| &window.cooldown))?,
     };
     let tally = LevelTally::new(goals).with_window(window);
-    Ok(if asked.arrivals.is_none() { tally.of_closed_loop() } else { tally })
+    Ok(if requested.arrivals.is_none() { tally.of_closed_loop() } else { tally })
 }

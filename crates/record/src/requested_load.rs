@@ -68,9 +68,9 @@ enum Cache {
     Reuse,
 }
 
-reasons!(RequestedLoadJson, |asked| {
+reasons!(RequestedLoadJson, |requested| {
     arrivals => "a closed loop: the endpoint sets the pace";
-    cached_share => match asked.cache {
+    cached_share => match requested.cache {
         Cache::Reuse => "prompts repeat earlier ones, or begin with them, on purpose",
         Cache::None | Cache::Share => "no prompts were meant to share a prefix",
     };

@@ -28,9 +28,9 @@ pub struct SearchReport {
     /// What had to hold.
     pub slo: Slo,
     /// What was asked of the answer.
-    pub asked: SearchTarget,
+    pub requested: SearchTarget,
     /// The answer, in the unit of [`SearchTarget::load`]. Its indices are of the evaluations alone, in their order.
-    pub found: SearchResult,
+    pub result: SearchResult,
     /// The goal that breaks first beyond it; none where no goal does.
     pub first_broken: Option<Goal>,
     /// All levels, in the order in which they were measured.
@@ -42,17 +42,17 @@ pub struct SearchReport {
 }
 
 impl SearchReport {
-    /// What was `found` within `slo` over `levels`; no goal breaks beyond it, and nobody took the time.
+    /// The `result` of a search within `slo` over `levels`; no goal breaks beyond it, and nobody took the time.
     #[must_use]
     pub const fn new(
         setup: RunSetup,
         slo: Slo,
-        asked: SearchTarget,
-        found: SearchResult,
+        requested: SearchTarget,
+        result: SearchResult,
         levels: Vec<SearchedLevel>,
         checklist: Checklist,
     ) -> Self {
-        Self { setup, slo, asked, found, first_broken: None, levels, elapsed: None, checklist }
+        Self { setup, slo, requested, result, first_broken: None, levels, elapsed: None, checklist }
     }
 }
 
@@ -122,14 +122,14 @@ impl SearchReport {
     /// The load that was found, and confirmed where that was asked for; none if there is none.
     #[must_use]
     pub fn load(&self) -> Option<LevelLoad> {
-        Some(self.asked.load.at(self.found.load?))
+        Some(self.requested.load.at(self.result.load?))
     }
 
     /// Whether an answer was found, and the goals held in the long level, where there was one.
     #[must_use]
     pub fn is_met(&self) -> bool {
-        let is_found = self.found.load.is_some()
-            && !matches!(self.found.ending, SearchEnding::Unmet | SearchEnding::BrokenOff);
+        let is_found = self.result.load.is_some()
+            && !matches!(self.result.ending, SearchEnding::Unmet | SearchEnding::BrokenOff);
         is_found && self.confirmed().is_none_or(SearchedLevel::holds)
     }
 

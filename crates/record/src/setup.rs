@@ -166,8 +166,8 @@ pub struct WorkloadRecord {
     /// How requests arrive, in one line.
     pub arrivals: String,
     /// The arrivals and cache hits that were requested, as figures.
-    #[serde(rename = "requested", alias = "asked")]
-    pub asked: RequestedLoad,
+    #[serde(alias = "asked")]
+    pub requested: RequestedLoad,
 }
 
 impl WorkloadRecord {

@@ -188,7 +188,7 @@ impl SweepReport {
 
     /// How each level stands to the others, in the same order.
     #[must_use]
-    pub fn places(&self) -> &[FrontierPosition] {
+    pub fn positions(&self) -> &[FrontierPosition] {
         &self.places
     }
 
@@ -301,8 +301,9 @@ impl SweepReport {
     /// Whether the frontier compares a greatest latency, in place of a 99th percentile, with anything.
     #[must_use]
     pub fn compares_stand_ins(&self) -> bool {
-        let compared =
-            self.placed().filter(|(_, place)| !matches!(place, FrontierPosition::LeftOut { .. }));
+        let compared = self
+            .with_positions()
+            .filter(|(_, place)| !matches!(place, FrontierPosition::LeftOut { .. }));
         let mut tails =
             compared.filter_map(|(level, _)| TailLatency::of(&level.summary.metrics.e2el));
         tails.any(|tail| tail.basis == LatencyBasis::Max)
@@ -382,8 +383,8 @@ impl SweepReport {
         tools.reduce(|first, tool| first.filter(|_| tool.is_some())).flatten()
     }
 
-    /// Each level with its place.
-    pub fn placed(&self) -> impl Iterator<Item = (&LevelReport, &FrontierPosition)> {
+    /// Each level with its position.
+    pub fn with_positions(&self) -> impl Iterator<Item = (&LevelReport, &FrontierPosition)> {
         self.levels.iter().zip(&self.places)
     }
 
@@ -392,7 +393,7 @@ impl SweepReport {
         let compared = |(_, place): &(&LevelReport, &FrontierPosition)| {
             !matches!(place, FrontierPosition::LeftOut { .. })
         };
-        self.placed().filter(compared).map(|placed| placed.0)
+        self.with_positions().filter(compared).map(|placed| placed.0)
     }
 
     /// Whether the greatest value stands in for a 99th percentile anywhere that a table shows one.

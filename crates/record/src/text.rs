@@ -10,6 +10,6 @@ pub use number::{
     column_decimals, duration_ms, five_digits, four_digits, half_width, percent, supported,
 };
 pub(crate) use price::price_origin;
-pub use price::{MILLION, at_price, price_words, said_by, usd, usd_beside};
-pub use words::{clock, listed, slo_words, stamps, token_source};
+pub use price::{MILLION, at_price, price_words, usd, usd_beside, with_price_origin};
+pub use words::{clock, listed, minutes_and_seconds, slo_words, stamps, token_source};
 pub use wrap::{wrap, wrap_hanging};

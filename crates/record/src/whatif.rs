@@ -186,7 +186,7 @@ impl WhatIfVariant {
 
     /// The levels that may be compared with others, with their indices.
     pub fn compared(&self) -> impl Iterator<Item = (usize, &LevelReport)> {
-        let placed = self.sweep().into_iter().flat_map(SweepReport::placed).enumerate();
+        let placed = self.sweep().into_iter().flat_map(SweepReport::with_positions).enumerate();
         placed.filter_map(|(index, (level, place))| match place {
             FrontierPosition::LeftOut { .. } => None,
             _ => Some((index, level)),

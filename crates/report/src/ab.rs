@@ -55,7 +55,7 @@ impl Shown<'_, AbReport> {
             ms if ms > 0.0 => format!("a pause of {} before each turn", duration_ms(ms)),
             _ => "no pause between turns".to_owned(),
         };
-        let asked = format!(
+        let requested = format!(
             "Workload: {}, {} in, {} out, {}, seed {}; {} rounds, {pause}",
             workload.dataset,
             workload.input_tokens,
@@ -64,7 +64,7 @@ impl Shown<'_, AbReport> {
             workload.seed_words(),
             self.planned,
         );
-        sentence(&mut out, &asked);
+        sentence(&mut out, &requested);
         out.push('\n');
         self.table(&mut out);
         self.remarks(&mut out);

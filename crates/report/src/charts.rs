@@ -49,7 +49,8 @@ pub struct ChartLevel {
     /// The load as a number; of one that is not known as many as there were requests, which says nothing.
     pub load_value: f64,
     /// How it stands to the others.
-    pub place: ChartLevelPosition,
+    #[serde(rename = "place")]
+    pub position: ChartLevelPosition,
     /// Why it is compared with nothing, in plain words; absent where it is compared.
     pub left_out: Option<String>,
     /// The verdict: `valid`, `suspect` or `invalid`.

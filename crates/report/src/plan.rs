@@ -155,7 +155,7 @@ fn price(hour: Option<&HourlyRate>) -> String {
         usd(low),
         usd(high)
     );
-    text::said_by(&range, hour)
+    text::with_price_origin(&range, hour)
 }
 
 /// A label and two figures.

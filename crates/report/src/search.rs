@@ -20,7 +20,7 @@ impl Shown<'_, SearchReport> {
     pub fn text(&self) -> String {
         let mut out = String::new();
         let end = if self.slo.is_range() { ", at the tight end" } else { "" };
-        let what = self.asked.load.as_str();
+        let what = self.requested.load.as_str();
         sentence(&mut out, &format!("Search: the highest {what} with {}{end}", self.slo));
         sentence(&mut out, &format!("on {}", self.endpoint()));
         out.push('\n');
@@ -69,7 +69,7 @@ impl Shown<'_, SearchReport> {
                 parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
             })
             .collect();
-        let mut head = format!("{:>5} {:7} {:>12}", "level", "purpose", self.asked.load.unit());
+        let mut head = format!("{:>5} {:7} {:>12}", "level", "purpose", self.requested.load.unit());
         heads.iter().for_each(|text| head.push_str(&format!(" {text:>11}")));
         line(out, &format!("{head}  goals"));
         let mut has_stand_in = false;
@@ -90,7 +90,7 @@ impl Shown<'_, SearchReport> {
     /// The load; of the closed loop that a search of a rate begins with, what it is too.
     fn load_cell(&self, level: &SearchedLevel) -> String {
         let load = four_digits(level.level.load.value());
-        match (self.asked.load, level.level.load) {
+        match (self.requested.load, level.level.load) {
             (LoadKind::Rate, LevelLoad::Concurrency(_)) => format!("{load} in flight"),
             _ => load,
         }

@@ -28,8 +28,8 @@ fn known_columns() -> Vec<SideColumn> {
     places().0.iter().filter(shown).filter_map(column).collect()
 }
 
-/// The longest name of a run that has a column to itself.
-const LONGEST_NAME: usize = 20;
+/// What is left of the longest name of a run, however narrow the table is to be.
+const SHORTEST_NAME: usize = 20;
 
 impl Shown<'_, SweepReport> {
     /// The run, called `name`, in a line: its verdict, its levels and where to run. It may hold what a file says, and so what a terminal
@@ -57,10 +57,10 @@ fn counted(levels: usize) -> String {
 }
 
 impl Shown<'_, Vec<ChartRun>> {
-    /// What was measured at each load by each run, those of one load below one another: imported runs too. Without a newline at the
-    /// end.
+    /// What was measured at each load by each run, those of one load below one another: imported runs too. Names are shortened as far
+    /// as a table of `width` columns takes. Without a newline at the end.
     #[must_use]
-    pub fn side_by_side(&self) -> String {
+    pub fn side_by_side(&self, width: usize) -> String {
         let mut levels: Vec<(&ChartRun, &ChartLevel)> =
             self.iter().flat_map(|run| run.levels.iter().map(move |level| (run, level))).collect();
         levels.sort_by(|(_, a), (_, b)| {
@@ -79,11 +79,18 @@ impl Shown<'_, Vec<ChartRun>> {
         for (place, (run, level)) in levels.iter().enumerate() {
             let load = if level.load == last { "" } else { &level.load };
             last = &level.load;
-            let words = [plain(load), name(run)];
+            let words = [plain(load), plain(&run.name)];
             let figures = cells.iter().filter_map(|column| column.get(place).cloned());
             rows.push(words.into_iter().chain(figures).collect());
         }
-        let widths = grid::widths(rows.iter().map(Vec::as_slice));
+        let mut widths = grid::widths(rows.iter().map(Vec::as_slice));
+        let whole = widths.iter().map(|column| column + grid::GAP.len()).sum::<usize>();
+        if let Some(column) = widths.get_mut(1) {
+            let room = column.saturating_sub(whole.saturating_sub(width + grid::GAP.len()));
+            *column = room.max(SHORTEST_NAME).min(*column);
+            let names = rows.iter_mut().filter_map(|row| row.get_mut(1));
+            names.for_each(|name| *name = shortened(name, *column));
+        }
         let line = |row: &Vec<String>| grid::line(row, &widths, |_| true, |column| column < 2);
         let mut lines: Vec<String> = rows.iter().map(line).collect();
         let has_stand_in = levels
@@ -109,11 +116,10 @@ fn is_stand_in(level: &ChartLevel, name: &str) -> bool {
     level.figures.get(name).is_some_and(|figure| figure.stand_in)
 }
 
-/// What a run is called; of a long name the end, which tells folders apart.
-fn name(run: &ChartRun) -> String {
-    let name = plain(&run.name);
-    match name.chars().count().checked_sub(LONGEST_NAME) {
-        None | Some(0) => name,
+/// A name in `room` columns; of a longer one the end, which tells folders apart.
+fn shortened(name: &str, room: usize) -> String {
+    match name.chars().count().checked_sub(room) {
+        None | Some(0) => name.to_owned(),
         Some(more) => format!("...{}", name.chars().skip(more + 3).collect::<String>()),
     }
 }

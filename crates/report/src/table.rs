@@ -51,7 +51,7 @@ const FIRST_USUAL: u8 = 10;
 /// The columns for levels of one kind of load, those for wide tables too.
 pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
     let by_rate = |level: &&LevelReport| matches!(level.load, LevelLoad::Rate(_));
-    let (asked, unit) =
+    let (requested, unit) =
         if levels.iter().any(by_rate) { ("offered", "req/s") } else { ("", "conc") };
     let column = |group, head, rank, cells| Column { group, head, rank, cells };
     let failed = texts(levels, |level| {
@@ -65,7 +65,7 @@ pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
     let light = cells(&levels.iter().map(of_light).collect::<Vec<_>>());
     let figure = |level: &&LevelReport, metric, statistic| of_metric(level, metric, statistic);
     let (every, of_some) = places();
-    let mut all = vec![column(asked, unit, None, loads(levels))];
+    let mut all = vec![column(requested, unit, None, loads(levels))];
     all.extend(every.iter().flat_map(|place| place.columns(levels, &figure)));
     all.push(column("", "failed", Some(16), failed));
     // A column without a single figure is said to be absent, with the reason, below the table.

@@ -70,7 +70,7 @@ impl Shown<'_, SweepReport> {
         out.extend(self.until_lines().into_iter().map(Line::text));
         out.extend(self.failure_lines().into_iter().map(Line::text));
         for reason in self.speed_of_light_reasons() {
-            out.push(Line::text(format!("Speed of light: not computed, {reason}")));
+            out.push(Line::text(format!("Speed of light: not computed; {reason}")));
         }
         let client = self.client_lines().filter(|_| terminal.verbosity == Verbosity::Full);
         out.extend(client.into_iter().flatten().map(Line::text));
@@ -183,7 +183,7 @@ impl Shown<'_, SweepReport> {
 
     /// The table of the levels with these indices, which are of one kind of load.
     fn table(&self, kind: &[usize], charset: Charset) -> Table {
-        let row = |i: &usize| match self.places().get(*i) {
+        let row = |i: &usize| match self.positions().get(*i) {
             _ if self.operating_point().level() == Some(*i) => Row::OperatingPoint,
             Some(FrontierPosition::Frontier) => Row::Frontier,
             Some(FrontierPosition::Dominated { .. } | FrontierPosition::LeftOut { .. }) | None => {
@@ -199,7 +199,7 @@ impl Shown<'_, SweepReport> {
     fn say_places(&self, verbosity: Verbosity, out: &mut Vec<Line>) {
         let load = |i: usize| self.label_of(i);
         let (mut frontier, mut dominated, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-        for (level, place) in self.placed() {
+        for (level, place) in self.with_positions() {
             match place {
                 FrontierPosition::Frontier => frontier.push(self.label(level.load)),
                 FrontierPosition::Dominated { by } => {

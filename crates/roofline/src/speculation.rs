@@ -80,7 +80,7 @@ pub struct SpeculatedAnswer {
     /// The sequences that run: as many as without drafts, unless fewer fit beside the drafter.
     pub batch: f64,
     /// With drafts.
-    pub found: [Speculated; 2],
+    pub speculated: [Speculated; 2],
     /// Speed of a user relative to no drafts.
     pub user_gain: [f64; 2],
     /// Generated tokens per second relative to no drafts and as many sequences as then run.
@@ -107,8 +107,8 @@ impl Speculation {
             || self.best_chain(system, EstimateKind::Expected, load, batch, Self::LONGEST).drafted,
             NonZeroU32::get,
         );
-        let found = EstimateKind::ALL.map(|by| self.chain(system, by, load, batch, length));
-        let [bound, expected] = &found;
+        let speculated = EstimateKind::ALL.map(|by| self.chain(system, by, load, batch, length));
+        let [bound, expected] = &speculated;
         let ratio = |of: fn(&Figures, &Figures) -> f64| {
             let of =
                 |by, with: &Speculated| of(&system.figures_at(by, load, without), &with.figures);
@@ -116,7 +116,7 @@ impl Speculation {
         };
         SpeculatedAnswer {
             batch,
-            found,
+            speculated,
             user_gain: ratio(|before, after| before.tpot / after.tpot),
             gain: ratio(|before, after| {
                 after.output_tokens_per_s.get() / before.output_tokens_per_s.get()

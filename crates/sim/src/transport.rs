@@ -175,7 +175,7 @@ fn blank_tape(request: &Request, prompt_tokens: Tokens, sent: Stamp) -> Tape {
         turn: request.turn,
         part: request.part,
         model: request.model.clone(),
-        asked: RequestedTokens {
+        requested: RequestedTokens {
             input_tokens: Some(prompt_tokens),
             output_tokens: request.max_output_tokens,
             eos: request.eos,
@@ -191,7 +191,7 @@ fn fill(tape: &mut Tape, reply: SimReply, keeps_prefixes: bool) {
     let last = reply.last;
     tape.arrivals = reply.arrivals;
     tape.usage = Some(Usage {
-        prompt_tokens: tape.asked.input_tokens,
+        prompt_tokens: tape.requested.input_tokens,
         completion_tokens: Some(tape.output_tokens()),
         cached_tokens: last.filter(|_| keeps_prefixes).map(|last| last.timing.cached_tokens),
         ..Usage::default()

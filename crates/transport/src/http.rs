@@ -256,7 +256,7 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
             endpoint: u32::try_from(place.endpoint).unwrap_or(u32::MAX),
             part: request.part,
             model: request.model.clone(),
-            asked: RequestedTokens {
+            requested: RequestedTokens {
                 input_tokens: request.input_tokens,
                 output_tokens: request.max_output_tokens,
                 eos: request.eos,

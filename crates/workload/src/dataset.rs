@@ -10,7 +10,7 @@ mod fields;
 mod jsonl;
 mod sharegpt;
 
-pub use error::{DatasetError, DatasetPlace};
+pub use error::{DatasetError, DatasetLocation};
 pub use sharegpt::{ConversationUse, ShareGpt};
 
 pub(crate) use body::with_line;

@@ -79,7 +79,9 @@ pub use codec::{CodecError, TextCodec};
 pub use content::{
     PrefixRepetition, PromptContent, PromptForm, RecordOrder, RecordReuse, TextSource, VllmRandom,
 };
-pub use dataset::{Conversation, ConversationUse, Dataset, DatasetError, DatasetPlace, ShareGpt};
+pub use dataset::{
+    Conversation, ConversationUse, Dataset, DatasetError, DatasetLocation, ShareGpt,
+};
 pub use length::{
     Length, LengthBin, LengthMistake, LengthTextError, Lengths, PresetLengths, RangeRatios,
     RangeStyle, WeightedPair,

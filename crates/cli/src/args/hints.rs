@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Commands, flags that they have not, and what to type. Each flag in the last column is one that these commands have, unless it
-/// stands within `...` behind the name of another command.
+/// stands within `...` behind the name of another command. `OPERAND` is whatever is no flag.
 const HINTS: &str = "\
 sweep | --max-concurrency | use --levels N,...: each is a number of requests in flight. Requests at --rates have no such limit
 search | --max-concurrency --concurrency --levels | a search chooses its loads itself; use --over concurrency, with --from and --to for the range
@@ -40,6 +40,11 @@ plan | --goal | use --slo GOALS
 plan | --gpus --num-gpus | use --gpus-per-replica N
 bench ab | --levels --rates | one load is measured; use --max-concurrency N or --request-rate RATE, or `fizeau sweep` for several loads
 bench | --budget | use --level-seconds SECONDS
+bench sweep search | OPERAND | use --base-url URL for the server, and --model NAME for the model that it serves
+ab | OPERAND | use --a URL and --b URL for the two servers
+sol simulate serve | OPERAND | use --model-config NAME for the model, and --hardware NAME for the device
+watch | OPERAND | use --server-metrics URL for each server
+plan | OPERAND | use --from RUN for a stored run
 ";
 
 /// The columns of each row.
@@ -58,11 +63,16 @@ pub(crate) fn explain(mut error: clap::Error, command: &str) -> clap::Error {
         return super::values::refused(error, all.find_subcommand(command).unwrap_or(&all));
     }
     let typed = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
-    let Some(hint) = hint(command, &typed).filter(|_| error.kind() == ErrorKind::UnknownArgument)
-    else {
-        return error;
+    let typed = match error.kind() {
+        ErrorKind::UnknownArgument if typed.starts_with('-') => typed.as_str(),
+        ErrorKind::UnknownArgument => "OPERAND",
+        // Of `fizeau bench serve`, where something else stands in place of `serve`.
+        ErrorKind::InvalidValue if typed == "[SERVE]" => "OPERAND",
+        _ => return error,
     };
+    let Some(hint) = hint(command, typed) else { return error };
     error.remove(ContextKind::SuggestedArg);
+    error.remove(ContextKind::ValidValue);
     // It names the flag that looks most alike.
     error.remove(ContextKind::Usage);
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));

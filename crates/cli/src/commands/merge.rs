@@ -25,7 +25,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
         LevelLoad::Rate(rate) => VllmRequestRate::Limited(rate),
         LevelLoad::Concurrency(_) => VllmRequestRate::Unlimited,
     };
-    let asked = VllmRun { request_rate, ..VllmRun::of(&setup, &report.asked, cap) };
+    let asked = VllmRun { request_rate, ..VllmRun::of(&setup, &report.requested, cap) };
     say(vllm.finish(asked).block())?;
     let trust = &args.trust;
     say(Shown(&report).block(trust.output.verbosity()))?;

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let engine = Simulation::new(args, out, &cancel)?;
     match asked(args)? {
         CaseSettings::Level(settings) => level(&engine, *settings),
-        asked => series(&CaseSpec { asked, engine }),
+        settings => series(&CaseSpec { settings, engine }),
     }
 }
 

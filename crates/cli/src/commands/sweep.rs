@@ -197,7 +197,7 @@ mod tests {
             let Command::Simulate(args) = parsed(&line) else { panic!("{line}") };
             let cancel = Cancel::new();
             let engine = Simulation::new(&args, args.level.result.out.clone(), &cancel).unwrap();
-            let spec = CaseSpec { asked: asked(&args).unwrap(), engine };
+            let spec = CaseSpec { settings: asked(&args).unwrap(), engine };
             let ran = spec.run(&mut ()).unwrap();
             pages.push((ran.outcome.page().clone(), ran.folder.unwrap()));
         }

@@ -89,7 +89,7 @@ fn case<'a>(
     // As of one configuration: the tapes of a search are kept where that was asked for.
     let is_kept = args.search.is_none() || args.level.result.out.is_some();
     let engine = Simulation::new(args, is_kept.then_some(folder), cancel);
-    let spec = match engine.and_then(|engine| Ok(CaseSpec { asked: asked(args)?, engine })) {
+    let spec = match engine.and_then(|engine| Ok(CaseSpec { settings: asked(args)?, engine })) {
         Err(Fail { exit: Exit::Usage, message }) => Err(message),
         spec => Ok(spec?),
     };

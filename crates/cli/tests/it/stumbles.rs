@@ -126,6 +126,14 @@ fn sessions_that_begin_at_a_rate_are_called_sessions() {
     }
 }
 
+#[test]
+fn a_swept_rate_is_one_of_requests() {
+    let line = "simulate --turns 3 --rates 10 --level-seconds 60 --isl 100 --osl 10 --checklist";
+    let ended = run(&line.split(' ').collect::<Vec<_>>());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.contains("10 requests/s in 3.33 sessions/s"), "{}", ended.out);
+}
+
 /// All tokens of a step agree on their experts at the bound, which no router does.
 #[test]
 fn a_mixture_of_experts_is_held_against_even_routing() {

@@ -95,7 +95,7 @@ fn an_embedding_is_output_without_a_token() {
 fn the_servers_prompt_length_wins_over_the_asked_one() {
     let mut tape = Tape::sent_at(Stamp::EPOCH);
     assert_eq!(tape.input_tokens(), None);
-    tape.asked.input_tokens = Some(Tokens::new(250));
+    tape.requested.input_tokens = Some(Tokens::new(250));
     assert_eq!(tape.input_tokens(), Some(Tokens::new(250)));
     tape.usage = Some(Usage { prompt_tokens: Some(Tokens::new(258)), ..Usage::default() });
     assert_eq!(tape.input_tokens(), Some(Tokens::new(258)));

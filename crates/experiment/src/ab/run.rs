@@ -13,7 +13,7 @@ use fizeau_record::{AbReport, AbRound, LevelReport, RunFolder};
 use super::{AbRunner, AbSide, AbSpec, AbTurn, RoundCount, UpcomingTurn, turn_name};
 use crate::basis::RunBasis;
 use crate::evaluate::{EvaluationContext, LevelTallies, keep_level, released};
-use crate::event::{AfterLevel, LevelPlace, LevelStarted, RunEvent, Telling, Watcher};
+use crate::event::{AfterLevel, LevelPosition, LevelStarted, RunEvent, Telling, Watcher};
 use crate::input::ExperimentError;
 use crate::telemetry::LevelScrapers;
 
@@ -112,7 +112,10 @@ impl PreparedAb {
             ComparisonSide::Candidate => "B",
         };
         Ok(LevelStarted {
-            place: Some(LevelPlace { number: round as usize, of: Some(rounds.get() as usize) }),
+            position: Some(LevelPosition {
+                number: round as usize,
+                of: Some(rounds.get() as usize),
+            }),
             after: AfterLevel::Alike(after_this),
             ..LevelStarted::new(name.to_owned(), plan.len().get())
         })
@@ -124,11 +127,11 @@ impl PreparedAb {
         let context = EvaluationContext {
             light: self.basis.speed_of_light(),
             client: &self.basis.client,
-            asked: self
+            requested: self
                 .basis
                 .work
                 .of_level(turn.plan.clone())
-                .asked_of(NonZeroU64::MIN, released(&turn.run)),
+                .requested_share(NonZeroU64::MIN, released(&turn.run)),
             repeated: repeated.as_deref(),
         };
         let mut report = context.report(&turn.run, tallies, self.load);

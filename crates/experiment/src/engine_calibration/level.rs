@@ -9,7 +9,7 @@ use fizeau_roofline::DesignedLoad;
 use fizeau_workload::{Length, Lengths};
 
 use crate::endpoint::EndpointSource;
-use crate::event::{LevelPlace, RunEvent, RunNote, Watcher};
+use crate::event::{LevelPosition, RunEvent, RunNote, Watcher};
 use crate::experiment::{Experiment, RunConduct};
 use crate::input::ExperimentError;
 use crate::level::LevelSettings;
@@ -124,7 +124,7 @@ struct Placed<'a, W> {
     watcher: &'a mut W,
     told: Vec<RunNote>,
     name: String,
-    place: LevelPlace,
+    position: LevelPosition,
     requests: SeenRequests,
 }
 
@@ -133,8 +133,8 @@ impl<'a, W: Watcher> Placed<'a, W> {
         let load = level.designed.load;
         let (input, output) = (load.input_tokens.get(), load.output_tokens.get());
         let name = format!("concurrency {}, {input} in, {output} out", load.concurrency);
-        let place = LevelPlace { number: level.at + 1, of: Some(level.of) };
-        Self { watcher, told, name, place, requests: SeenRequests::default() }
+        let position = LevelPosition { number: level.at + 1, of: Some(level.of) };
+        Self { watcher, told, name, position, requests: SeenRequests::default() }
     }
 }
 
@@ -149,7 +149,7 @@ impl<W: Watcher> Watcher for Placed<'_, W> {
         self.watcher.event(match event {
             RunEvent::LevelStarted(mut started) => {
                 started.name.clone_from(&self.name);
-                started.place = Some(self.place);
+                started.position = Some(self.position);
                 RunEvent::LevelStarted(started)
             }
             other => other,

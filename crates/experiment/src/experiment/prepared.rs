@@ -223,8 +223,8 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             && served != target.model()
             && served.split(':').next() != Some(target.model())
         {
-            let asked = target.model().to_owned();
-            watcher.event(RunEvent::Note(RunNote::OtherModel { asked, served }));
+            let requested = target.model().to_owned();
+            watcher.event(RunEvent::Note(RunNote::OtherModel { requested, served }));
         }
         Ok(())
     }

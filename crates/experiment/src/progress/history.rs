@@ -162,7 +162,8 @@ impl RunHistory {
         if !self.has_point && self.batch.requests > 0 {
             self.close(now);
         }
-        let place = running.place().map_or_else(String::new, |place| format!("{} ", place.number));
+        let place =
+            running.position().map_or_else(String::new, |place| format!("{} ", place.number));
         let summary = &report.summary;
         self.finished.push(FinishedLevel {
             name: format!("{place}{}", running.name()),

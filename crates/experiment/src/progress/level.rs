@@ -7,7 +7,7 @@ use fizeau_harness::InFlight;
 use fizeau_metrics::LatencyHistogram;
 
 use super::left::{self, TimeLeft};
-use crate::event::{LevelPlace, LevelStarted, RequestEnded};
+use crate::event::{LevelPosition, LevelStarted, RequestEnded};
 
 /// The level under way.
 #[derive(Debug)]
@@ -60,8 +60,8 @@ impl RunningLevel {
 
     /// Its place in the run; none of a run of one level.
     #[must_use]
-    pub const fn place(&self) -> Option<LevelPlace> {
-        self.started.place
+    pub const fn position(&self) -> Option<LevelPosition> {
+        self.started.position
     }
 
     /// How many measured requests ended so far.

@@ -39,7 +39,7 @@ impl ProgressState {
 type Part = (u8, String);
 
 fn head(running: &RunningLevel, now: Duration) -> Vec<Part> {
-    let place = running.place();
+    let place = running.position();
     let place = place.map_or_else(String::new, |place| format!("{place} "));
     let warming = if running.measured(now).is_none() { ": warming up" } else { "" };
     let mut parts =

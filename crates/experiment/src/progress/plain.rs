@@ -5,7 +5,7 @@ use std::time::Duration;
 use fizeau_core::{LoadKind, Millis, PerSec};
 use fizeau_metrics::Verdict;
 use fizeau_record::LevelReport;
-use fizeau_record::text::{clock, duration_ms, number};
+use fizeau_record::text::{duration_ms, minutes_and_seconds, number};
 
 use super::{ProgressState, RunningLevel, TimeLeft};
 use crate::event::RunEvent;
@@ -16,10 +16,12 @@ impl ProgressState {
     #[must_use]
     pub fn line(&self, event: &RunEvent, now: Duration) -> Option<String> {
         let running = self.level()?;
-        let place = running.place()?;
+        let place = running.position()?;
         match event {
             RunEvent::LevelStarted(_) if place.number == 1 => match running.left(now)? {
-                TimeLeft::Run(time) => Some(format!("This run takes about {}.", clock(time))),
+                TimeLeft::Run(time) => {
+                    Some(format!("This run takes about {}.", minutes_and_seconds(time)))
+                }
                 TimeLeft::Level(_) => None,
             },
             RunEvent::LevelEnded(report) => Some(format!("{place} {}", ended(running, report))),
@@ -56,11 +58,11 @@ fn ended(running: &RunningLevel, report: &LevelReport) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::event::LevelPlace;
+    use crate::event::LevelPosition;
 
     #[test]
     fn how_many_levels_there_are_is_said_where_it_is_known() {
-        assert_eq!(LevelPlace { number: 3, of: Some(8) }.to_string(), "[3/8]");
-        assert_eq!(LevelPlace { number: 3, of: None }.to_string(), "[3]");
+        assert_eq!(LevelPosition { number: 3, of: Some(8) }.to_string(), "[3/8]");
+        assert_eq!(LevelPosition { number: 3, of: None }.to_string(), "[3]");
     }
 }

@@ -212,7 +212,7 @@ impl LoadSearch {
         };
         let levels = levels.map(|(level, trial)| searched(level, trial)).collect();
         let (setup, slo) = (prepared.basis.setup.clone(), spec.slo.clone());
-        let found = self.found();
+        let found = self.result();
         let mut report = SearchReport::new(setup, slo, asked, found, levels, sweep.checklist());
         (report.first_broken, report.elapsed) = (self.first_broken(), Some(elapsed));
         report

@@ -50,10 +50,10 @@ pub enum LoadSearchError {
     #[error(transparent)]
     Spec(#[from] SearchSpecError),
     /// Not even the first loop and one level on each side.
-    #[error("{0} levels are too few: a search needs at least 3")]
+    #[error("{0} is too few levels: a search needs at least 3")]
     TooFewLevels(u32),
     /// Too little time.
-    #[error("{} s are too short for a search; give at least {} s", .0.as_secs_f64(), SHORTEST_BUDGET.as_secs_f64())]
+    #[error("{} s is too short for a search; give at least {} s", .0.as_secs_f64(), SHORTEST_BUDGET.as_secs_f64())]
     TooLittleTime(Nanos),
 }
 

@@ -71,8 +71,8 @@ mod tests {
     fn who_is_cut_off_from_all_is_told_and_who_still_has_one_link_is_not() {
         let told = |links: Vec<IsCut>| {
             let (said, heard) = mpsc::channel();
-            let (asked, was_asked) = mpsc::channel();
-            let last: IsCut = Box::new(move || asked.send(()).is_ok());
+            let (requested, was_asked) = mpsc::channel();
+            let last: IsCut = Box::new(move || requested.send(()).is_ok());
             let links = links.into_iter().chain([last]).collect();
             let watch = CutWatch::start(links, move || said.send(()).unwrap());
             was_asked.recv().unwrap();

@@ -184,11 +184,11 @@ impl Follower {
     fn ping(&mut self, clock: &MonotonicClock) -> Result<ClockReading, ShardError> {
         let mut estimate = OffsetEstimate::default();
         for _ in 0..PINGS {
-            let asked = clock.now();
+            let requested = clock.now();
             self.send(&Message::Ping)?;
             match self.receive(self.patience)? {
                 Message::Pong { heard, answered } => {
-                    estimate.add(Ping { asked, heard, answered, back: clock.now() });
+                    estimate.add(Ping { requested, heard, answered, back: clock.now() });
                 }
                 other => return Err(unexpected(&other).of(FIRST)),
             }

@@ -132,8 +132,8 @@ impl ShardGroup {
         };
         let run = StoredRun::open(&folder).map_err(|error| of(error.to_string()))?;
         if let Some(field) = run.written().differing_when_resumed(document).first() {
-            let [begun, asked] = field.values();
-            return Err(of(format!("{} was {begun} and is {asked} now", field.label())));
+            let [begun, requested] = field.values();
+            return Err(of(format!("{} was {begun} and is {requested} now", field.label())));
         }
         let own = finished_levels(&run).map_err(|error| of(error.to_string()))?;
         match finished.iter().find(|level| !own.contains(level)) {

@@ -10,7 +10,7 @@ pub(super) const PINGS: u32 = 16;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ping {
     /// When the question left, by who asks.
-    pub(super) asked: Stamp,
+    pub(super) requested: Stamp,
     /// When it came, by who answers.
     pub(super) heard: Stamp,
     /// When the answer left, by who answers.
@@ -22,14 +22,14 @@ pub(super) struct Ping {
 impl Ping {
     /// How long both ways took together.
     fn round_trip_ns(&self) -> u64 {
-        let all = self.back.saturating_since(self.asked);
+        let all = self.back.saturating_since(self.requested);
         all.saturating_sub(self.answered.saturating_since(self.heard)).as_nanos()
     }
 
     /// By how much the clock of who asks is ahead, if both ways took as long as each other.
     fn ahead_ns(&self) -> i64 {
         let ns = |stamp: Stamp| i128::from(stamp.saturating_since(Stamp::EPOCH).as_nanos());
-        let there = ns(self.asked) - ns(self.heard);
+        let there = ns(self.requested) - ns(self.heard);
         let back = ns(self.back) - ns(self.answered);
         i64::try_from((there + back) / 2).unwrap_or_default()
     }
@@ -81,7 +81,7 @@ mod tests {
             let heard = now + i128::from(there);
             let end = heard + 1_000 + i128::from(back);
             estimate.add(Ping {
-                asked: shows(now, offset, ppm),
+                requested: shows(now, offset, ppm),
                 heard: shows(heard, 0, 0),
                 answered: shows(heard + 1_000, 0, 0),
                 back: shows(end, offset, ppm),

@@ -86,7 +86,7 @@ impl<'a> QueryLine<'a> {
     /// A null is as if the field were absent.
     fn set(&mut self, name: &str, value: FieldValue<'a>) -> Result<(), String> {
         let SolQuery { system, load } = &mut self.query;
-        let spread = &mut system.spread;
+        let spread = &mut system.deployment;
         if matches!(value, FieldValue::Null(())) {
             return Ok(());
         }

@@ -33,7 +33,7 @@ pub struct SystemQuery<'a> {
     /// How the cache is stored, where it is not as the config says.
     pub kv: Option<Cow<'a, str>>,
     /// How the model is spread and served; the formats above come before its own.
-    pub spread: DeploymentRecord,
+    pub deployment: DeploymentRecord,
     /// The engine, as a calibration calls it.
     pub engine: Option<Cow<'a, str>>,
 }
@@ -48,7 +48,7 @@ impl<'a> SystemQuery<'a> {
     /// How the model is spread, stored and served.
     pub(super) fn deployment(&self) -> DeploymentRecord {
         let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
-        let mut all = self.spread.clone();
+        let mut all = self.deployment.clone();
         all.weights = owned(&self.weights).or(all.weights);
         all.kv = owned(&self.kv).or(all.kv);
         all

@@ -163,7 +163,7 @@ impl SystemQuery<'_> {
 
     /// What is as by default is as the run has it.
     fn spread_as(&mut self, run: DeploymentRecord) {
-        let spread = &mut self.spread;
+        let spread = &mut self.deployment;
         for (degree, own) in [
             (&mut spread.tp, run.tp),
             (&mut spread.pp, run.pp),

@@ -238,14 +238,14 @@ mod tests {
         while over.len() < requests {
             let mut sums = PassSums::default();
             for (tape, _) in &running {
-                let prompt = tape.asked.input_tokens.unwrap().get();
+                let prompt = tape.requested.input_tokens.unwrap().get();
                 sums.decoding += 1.0;
                 sums.context += (prompt as usize + tape.arrivals.len()) as f64;
             }
             while running.len() < in_flight && next < requests {
                 let prompt = 60 + 37 * (next % 5);
                 let mut tape = Tape::sent_at(at(now));
-                tape.asked.input_tokens = Some(Tokens::new(prompt as u64));
+                tape.requested.input_tokens = Some(Tokens::new(prompt as u64));
                 tape.token_source = TokenSource::TokenIds;
                 sums.prompts += 1.0;
                 sums.prompt_tokens += prompt as f64;

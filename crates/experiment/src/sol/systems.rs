@@ -143,7 +143,7 @@ fn write_key(key: &mut Vec<u8>, query: &SystemQuery<'_>) {
         }
     }
     let DeploymentRecord { tp, pp, ep, dp, replicas, memory_share, max_num_seqs, choices, .. } =
-        &query.spread;
+        &query.deployment;
     for degree in [tp, pp, ep, dp, replicas] {
         key.extend_from_slice(&degree.to_le_bytes());
     }

@@ -50,8 +50,8 @@ impl PreparedSweep {
     }
 
     /// What a level asked by its plan, of which so many requests were released; none for all.
-    pub(crate) fn asked_of(&self, plan: &Plan, released: Option<u64>) -> RequestedLoad {
-        self.basis.work.of_level(plan.clone()).asked_of(NonZeroU64::MIN, released)
+    pub(crate) fn requested_share(&self, plan: &Plan, released: Option<u64>) -> RequestedLoad {
+        self.basis.work.of_level(plan.clone()).requested_share(NonZeroU64::MIN, released)
     }
 
     /// The size of a run at `load` that takes `time`.

@@ -104,6 +104,7 @@ impl SweepSettings {
             spec: SweepSpec {
                 levels: self.loads.known(),
                 spacing: self.loads.spacing(),
+                requests_per_session: basis.work.requests_per_arrival(),
                 workload: if is_served { parts.spec } else { parts.unread_spec() },
                 tokenizer: parts.tokenizer,
                 dataset: parts.dataset,

@@ -24,11 +24,13 @@ impl LevelYield {
     /// What a level at `load` says of saturation; nothing if none of its requests completed.
     #[must_use]
     pub fn of(load: LevelLoad, level: &LevelReport) -> Option<Self> {
-        // As the arrivals came out by chance, or else as asked.
+        // As the arrivals, which are those of sessions, came out by chance, or else as requested.
         let sent = || match load {
-            LevelLoad::Rate(asked) => {
-                let came_out = level.summary.arrivals.and_then(|arrivals| arrivals.intended.rate);
-                Some(came_out.unwrap_or(asked))
+            LevelLoad::Rate(rate) => {
+                let drawn = level.summary.arrivals.and_then(|arrivals| arrivals.intended.rate);
+                let law = level.requested.arrivals.and_then(|arrivals| arrivals.rate);
+                let share = drawn.zip(law).map_or(1.0, |(drawn, law)| drawn.get() / law.get());
+                Some(rate * share)
             }
             LevelLoad::Concurrency(_) => None,
         };

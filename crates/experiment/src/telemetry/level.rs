@@ -111,11 +111,11 @@ impl LevelScrapers {
             interval: self.interval,
             devices: self.devices,
         };
-        let said = LevelTelemetry::of(&pages, windows, &client)
+        let telemetry = LevelTelemetry::of(&pages, windows, &client)
             .with_host(host)
             .with_pass_sources(sources)
             .with_passes(passes);
-        Some(ScrapedLevel { said: Box::new(said), pages })
+        Some(ScrapedLevel { telemetry: Box::new(telemetry), pages })
     }
 }
 
@@ -145,7 +145,7 @@ impl Observer for LevelScrapers {
 /// What was said of a level, and the pages that say so.
 #[derive(Debug, Clone)]
 pub(crate) struct ScrapedLevel {
-    pub(crate) said: Box<LevelTelemetry>,
+    pub(crate) telemetry: Box<LevelTelemetry>,
     pub(crate) pages: Vec<ScrapedPages>,
 }
 
@@ -235,7 +235,7 @@ mod tests {
         for ScrapedPages { address, report } in pages_since(warmed_up, level.scrapers) {
             let fetches: Vec<_> = report.history.fetches().collect();
             assert_eq!(fetches.len(), 1, "{address}");
-            assert!(fetches.iter().all(|fetch| fetch.asked >= warmed_up), "{address}");
+            assert!(fetches.iter().all(|fetch| fetch.requested >= warmed_up), "{address}");
         }
     }
 }

@@ -40,7 +40,7 @@ fn each_turn(turn: &RequestedLength) -> RequestedLength {
 }
 
 /// The prompt and output lengths that `spec` asks for; of a data set, `output` is what all outputs were set to.
-pub(super) fn asked_lengths(spec: &PlanSpec, output: Option<Tokens>) -> RequestedLengths {
+pub(super) fn requested_lengths(spec: &PlanSpec, output: Option<Tokens>) -> RequestedLengths {
     let (input, output) = match &spec.content {
         PromptContent::Dataset { .. } => {
             let output = output.map_or_else(|| data_output(&spec.lengths), fixed);

@@ -65,7 +65,7 @@ impl PreparedWorkload {
 
     /// As a report names it, where this run has one share in `one_in`.
     pub fn described(&self, one_in: NonZeroU64) -> record::WorkloadRecord {
-        let RequestedLengths { input, output } = self.asked_lengths();
+        let RequestedLengths { input, output } = self.requested_lengths();
         let words =
             |length: Option<RequestedLength>| length.map_or_else(String::new, |of| of.words());
         record::WorkloadRecord {
@@ -74,7 +74,7 @@ impl PreparedWorkload {
             output_tokens: words(output),
             seed: Some(self.seed()),
             arrivals: self.describe_arrivals(),
-            asked: self.requested_load(one_in),
+            requested: self.requested_load(one_in),
         }
     }
 
@@ -153,11 +153,11 @@ impl PreparedWorkload {
     }
 
     /// The lengths that were asked for.
-    pub(crate) fn asked_lengths(&self) -> RequestedLengths {
+    pub(crate) fn requested_lengths(&self) -> RequestedLengths {
         match &self.kind {
             PreparedKind::Plan { plan, parts } => {
                 let output = parts.file.as_ref().and_then(|file| file.output_tokens);
-                describe::asked_lengths(plan.spec(), output)
+                describe::requested_lengths(plan.spec(), output)
             }
             PreparedKind::Trace { .. } => {
                 let [input, output] = ["trace"; 2].map(|what| Some(describe::of_file(what)));
@@ -194,11 +194,15 @@ impl PreparedWorkload {
 
     /// What is asked of arrivals and of a cache, as figures, where every `one_in`-th session is ours.
     pub fn requested_load(&self, one_in: NonZeroU64) -> RequestedLoad {
-        self.asked_of(one_in, None)
+        self.requested_share(one_in, None)
     }
 
     /// As [`Self::requested_load`], where only so many requests of the plan were `released`; none for all.
-    pub(crate) fn asked_of(&self, one_in: NonZeroU64, released: Option<u64>) -> RequestedLoad {
+    pub(crate) fn requested_share(
+        &self,
+        one_in: NonZeroU64,
+        released: Option<u64>,
+    ) -> RequestedLoad {
         let asked = match &self.kind {
             PreparedKind::Plan { plan, parts } => requested_of_plan(plan, parts, released),
             PreparedKind::Trace { trace, .. } => trace::requested_load(trace, released),

@@ -40,7 +40,7 @@ struct Noted<'a> {
     side: ComparisonSide,
     server: Server<'a>,
     time: &'a Paused,
-    asked: &'a RefCell<Vec<(ComparisonSide, Stamp, Request)>>,
+    requested: &'a RefCell<Vec<(ComparisonSide, Stamp, Request)>>,
     call_off: Option<(&'a Cancel, &'a Cell<u32>)>,
 }
 
@@ -48,7 +48,7 @@ impl Transport for Noted<'_> {
     type Error = Infallible;
 
     async fn send(&self, request: &Request, release: Release) -> Result<Tape, Infallible> {
-        self.asked.borrow_mut().push((self.side, self.time.now(), request.clone()));
+        self.requested.borrow_mut().push((self.side, self.time.now(), request.clone()));
         if let Some((cancel, left)) = self.call_off {
             left.set(left.get() - 1);
             if left.get() == 0 {
@@ -68,13 +68,13 @@ fn measured(
     folder: Option<&RunFolder>,
 ) -> (Vec<AbTurn>, Asked) {
     paused(async {
-        let (time, cancel, asked) = (Paused::new(), Cancel::new(), RefCell::default());
+        let (time, cancel, requested) = (Paused::new(), Cancel::new(), RefCell::default());
         let left = Cell::new(call_off.unwrap_or(0));
         let side = |side| Noted {
             side,
             server: Server::new(&time, Nanos::from_millis(100)),
             time: &time,
-            asked: &asked,
+            requested: &requested,
             call_off: call_off.map(|_| (&cancel, &left)),
         };
         let (a, b) = (side(ComparisonSide::Baseline), side(ComparisonSide::Candidate));
@@ -85,13 +85,13 @@ fn measured(
         while let Some(turn) = ab.next_turn(&mut ()).await.unwrap() {
             turns.push(turn);
         }
-        (turns, asked.take())
+        (turns, requested.take())
     })
 }
 
 #[test]
 fn the_sides_take_turns_and_who_is_first_alternates() {
-    let (turns, asked) = measured(&spec(5), None, None);
+    let (turns, requested) = measured(&spec(5), None, None);
     let order: Vec<String> = turns.iter().map(|turn| turn_name(turn.side, turn.round)).collect();
     assert_eq!(
         order.join(" "),
@@ -101,18 +101,18 @@ fn the_sides_take_turns_and_who_is_first_alternates() {
     assert!(turns.iter().all(|turn| turn.run.summary.requests.sent == 6));
     assert!(turns.iter().all(|turn| turn.run.warmup.sent == 2));
     // Eight requests a turn, warm-up first, and never both sides at a time: the sides follow one another in blocks of eight.
-    assert_eq!(asked.len(), 10 * 8);
-    for (block, turn) in asked.chunks(8).zip(&turns) {
+    assert_eq!(requested.len(), 10 * 8);
+    for (block, turn) in requested.chunks(8).zip(&turns) {
         assert!(block.iter().all(|(side, ..)| *side == turn.side));
     }
 }
 
 #[test]
 fn a_pause_comes_before_each_turn() {
-    let (_, asked) = measured(&spec(5), None, None);
-    let starts: Vec<Stamp> = asked.chunks(8).map(|block| block[0].1).collect();
+    let (_, requested) = measured(&spec(5), None, None);
+    let starts: Vec<Stamp> = requested.chunks(8).map(|block| block[0].1).collect();
     assert_eq!(starts[0], Stamp::EPOCH + SETTLE);
-    for (before, start) in asked.chunks(8).zip(&starts[1..]) {
+    for (before, start) in requested.chunks(8).zip(&starts[1..]) {
         // Requests take 100 ms: the last one of a turn ends so long after it was sent.
         let ended = before[7].1 + Nanos::from_millis(100);
         assert_eq!(start.saturating_since(ended), SETTLE);
@@ -120,16 +120,18 @@ fn a_pause_comes_before_each_turn() {
 }
 
 /// The prompts of a side, round by round, warm-up included.
-fn prompts(asked: &Asked, of: ComparisonSide) -> Vec<Vec<&Prompt>> {
-    let blocks = asked.chunks(8).filter(|block| block[0].0 == of);
+fn prompts(requested: &Asked, of: ComparisonSide) -> Vec<Vec<&Prompt>> {
+    let blocks = requested.chunks(8).filter(|block| block[0].0 == of);
     blocks.map(|block| block.iter().map(|(_, _, request)| &request.prompt).collect()).collect()
 }
 
 #[test]
 fn both_sides_are_asked_the_same_and_no_prompt_comes_in_two_rounds() {
-    let (_, asked) = measured(&spec(6), None, None);
-    let (a, b) =
-        (prompts(&asked, ComparisonSide::Baseline), prompts(&asked, ComparisonSide::Candidate));
+    let (_, requested) = measured(&spec(6), None, None);
+    let (a, b) = (
+        prompts(&requested, ComparisonSide::Baseline),
+        prompts(&requested, ComparisonSide::Candidate),
+    );
     assert_eq!(a, b);
     let mut all: Vec<String> = a.iter().flatten().map(|prompt| format!("{prompt:?}")).collect();
     all.sort_unstable();
@@ -140,9 +142,11 @@ fn both_sides_are_asked_the_same_and_no_prompt_comes_in_two_rounds() {
 #[test]
 fn own_prompts_have_the_same_lengths_and_other_words() {
     let spec = AbSpec { prompts: AbPrompts::OwnBySide, ..spec(5) };
-    let (_, asked) = measured(&spec, None, None);
-    let (a, b) =
-        (prompts(&asked, ComparisonSide::Baseline), prompts(&asked, ComparisonSide::Candidate));
+    let (_, requested) = measured(&spec, None, None);
+    let (a, b) = (
+        prompts(&requested, ComparisonSide::Baseline),
+        prompts(&requested, ComparisonSide::Candidate),
+    );
     let length = |prompt: &Prompt| match prompt {
         Prompt::TokenIds(ids) => ids.len(),
         other => unreachable!("{other:?}"),

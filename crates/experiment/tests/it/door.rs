@@ -101,7 +101,7 @@ fn a_search_goes_through_the_door() {
         search.confirm = None;
         let mut counts = Counts::default();
         let outcome = sweep().settings(search).run_with(rig, &mut counts).await.unwrap();
-        assert_eq!(outcome.report.found.load, Some(4.0), "all that it may try is within the goal");
+        assert_eq!(outcome.report.result.load, Some(4.0), "all that it may try is within the goal");
         assert_eq!(counts.0[1], outcome.report.levels.len());
     });
 }

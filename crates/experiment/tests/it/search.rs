@@ -65,7 +65,7 @@ fn searched_level() -> LevelSummary {
 #[test]
 fn what_never_breaks_is_found_up_to_the_highest_load_and_confirmed() {
     let search = searched(spec(LoadKind::Concurrency, "p99 e2el<150ms"));
-    let found = search.found();
+    let found = search.result();
     assert_eq!((found.ending, found.load), (SearchEnding::AllGood, Some(64.0)));
     assert_eq!(search.confirmation(), Confirmation::Held { load: 64.0, refuted: None });
     let last = search.trials().last().unwrap();
@@ -86,7 +86,7 @@ fn a_rate_begins_at_what_a_closed_loop_completes() {
 #[test]
 fn what_no_load_keeps_is_unmet_and_never_confirmed() {
     let search = searched(spec(LoadKind::Concurrency, "p99 e2el<50ms"));
-    assert_eq!((search.found().ending, search.found().load), (SearchEnding::Unmet, None));
+    assert_eq!((search.result().ending, search.result().load), (SearchEnding::Unmet, None));
     assert_eq!(search.confirmation(), Confirmation::NotRun);
     assert!(search.trials().iter().all(|trial| trial.purpose == SearchPurpose::Evaluation));
     assert_eq!(search.first_broken(), None);
@@ -112,7 +112,7 @@ fn the_answer_is_the_load_that_a_long_level_confirmed() {
     search.observe(&summary);
     let (refuted, load) = (first.load.value(), second.load.value());
     assert_eq!(search.confirmation(), Confirmation::Held { load, refuted: Some(refuted) });
-    let found = search.found();
+    let found = search.result();
     let edge = found.edge.unwrap();
     assert!(load < refuted);
     assert_eq!((found.load, edge.low(), edge.high()), (Some(load), load, refuted));
@@ -124,7 +124,7 @@ fn a_goal_that_load_does_not_break_counts_at_the_end() {
     let search = searched(spec(LoadKind::Concurrency, "p99 e2el<150ms, rps>10000"));
     assert!(matches!(search.confirmation(), Confirmation::Missed { missed: 3, .. }));
     let lowest = search.trials().last().unwrap().ask.load;
-    let found = search.found();
+    let found = search.result();
     assert_eq!(found.load, None, "what no long level confirmed is no answer");
     assert_eq!(found.edge.unwrap().high(), lowest.value());
     let nothing = LoadSearch::new(spec(LoadKind::Concurrency, "rps>10"));

@@ -104,7 +104,7 @@ fn search() -> Experiment<SearchSettings> {
 fn a_search_in_the_background_finds_what_it_finds_and_keeps_what_it_had_when_called_off() {
     let (levels, outcome) = spawned(search(), 0, measured);
     let report = outcome.unwrap().report;
-    assert_eq!((report.levels.len(), report.found.load), (levels, Some(64.0)));
+    assert_eq!((report.levels.len(), report.result.load), (levels, Some(64.0)));
 
     let folder = scratch("called-off");
     let (levels, outcome) = spawned(search().folder(&folder), 198, measured);

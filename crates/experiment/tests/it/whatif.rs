@@ -74,7 +74,8 @@ impl Watcher for Levels {
 #[test]
 fn each_case_that_can_run_does_and_the_others_say_why() {
     let cancel = Cancel::new();
-    let on = |asked, ms| Ok(CaseSpec { asked, engine: Fixed(Nanos::from_millis(ms), &cancel) });
+    let on =
+        |settings, ms| Ok(CaseSpec { settings, engine: Fixed(Nanos::from_millis(ms), &cancel) });
     let mut wrong = sweep();
     wrong.protocol.sustain = Some(Nanos::ZERO);
     let [sweep, wrong] = [sweep(), wrong].map(|sweep| CaseSettings::Sweep(Box::new(sweep)));
@@ -116,7 +117,7 @@ fn a_what_if_of_which_nothing_ran_has_nothing_to_show() {
     assert_eq!(refused.unwrap_err(), WhatIfError::Impossible(reasons));
     cancel.cancel();
     let engine = Fixed(Nanos::from_millis(1), &cancel);
-    let left = run(vec![case("1", Ok(CaseSpec { asked: level(), engine }))]);
+    let left = run(vec![case("1", Ok(CaseSpec { settings: level(), engine }))]);
     assert_eq!(left.unwrap_err(), WhatIfError::Interrupted);
     assert_eq!(NotRunReason::Interrupted.to_string(), "not run: interrupted");
 }

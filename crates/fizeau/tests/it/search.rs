@@ -15,7 +15,7 @@ fn it_finds_the_concurrency_of_a_simulated_engine() {
     for seed in 0..5 {
         let search = case.found(seed);
         assert!(search.trials().len() <= 12);
-        assert!(case.off(&search).abs() <= 0.03, "seed {seed}: {:?}", search.found());
+        assert!(case.off(&search).abs() <= 0.03, "seed {seed}: {:?}", search.result());
     }
 }
 
@@ -24,7 +24,7 @@ fn it_finds_the_rate_of_a_simulated_engine() {
     let case = CASES[1];
     let search = case.found(0);
     assert!(search.trials().len() <= 12);
-    assert!(case.off(&search).abs() <= 0.03, "{:?}", search.found());
+    assert!(case.off(&search).abs() <= 0.03, "{:?}", search.result());
 }
 
 /// Levels of a minute are too short for an interval of a p99, and the edge comes out several percent off. Then no confidence is
@@ -33,7 +33,7 @@ fn it_finds_the_rate_of_a_simulated_engine() {
 fn short_levels_claim_no_confidence() {
     let case = Case { requests: 1_000, ..CASES[1] };
     for seed in 0..3 {
-        let found = case.found(seed).found();
+        let found = case.found(seed).result();
         assert!(!found.has_errors, "seed {seed}: {found:?}");
         let edge = found.edge.unwrap();
         assert!((edge.low()..=edge.high()).contains(&case.truth), "seed {seed}: {found:?}");
@@ -51,7 +51,7 @@ fn a_search_keeps_to_its_budget_and_ends_with_a_load_that_kept_the_goals() {
             ..case.spec()
         };
         let (search, took) = case.searched(spec, 1849);
-        let (share, found) = (took.as_secs_f64() / seconds as f64, search.found());
+        let (share, found) = (took.as_secs_f64() / seconds as f64, search.result());
         assert!((0.5..1.05).contains(&share), "{} in {seconds} s: {share}", case.name);
         assert_eq!(found.ending, SearchEnding::OutOfTime, "{}", case.name);
         let load = found.load.unwrap_or_else(|| panic!("{}: {found:?}", case.name));

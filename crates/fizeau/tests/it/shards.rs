@@ -205,6 +205,6 @@ proptest! {
             prop_assert_eq!(own, theirs);
         }
         prop_assert_eq!(one.trials(), all.trials());
-        prop_assert_eq!(one.found(), all.found());
+        prop_assert_eq!(one.result(), all.result());
     }
 }

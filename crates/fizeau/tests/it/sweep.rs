@@ -159,8 +159,9 @@ fn every_token_is_accounted_for() {
         let (requests, tokens) = (&run.summary.requests, &run.summary.tokens);
         assert_eq!((requests.completed, requests.failed), (tapes.len() as u64, 0));
         assert_eq!(tokens.output.get(), requests.completed * OUTPUT);
-        let asked = tapes.iter().filter_map(|tape| tape.asked.input_tokens).map(Tokens::get);
-        assert_eq!(tokens.input, Some(Tokens::new(asked.sum())));
+        let requested =
+            tapes.iter().filter_map(|tape| tape.requested.input_tokens).map(Tokens::get);
+        assert_eq!(tokens.input, Some(Tokens::new(requested.sum())));
         // Little's law: requests in flight = rate x time in the system; the start and the end of a level are not steady.
         let rate: PerSec = run.summary.throughput.requests_per_s;
         let in_flight = rate.get() * run.summary.metrics.e2el.mean.unwrap().get() / 1e3;

@@ -20,7 +20,7 @@ struct InFlightEntry {
     turn: u32,
     part: RequestPurpose,
     model: Option<Arc<str>>,
-    asked: RequestedTokens,
+    requested: RequestedTokens,
     release: Release,
 }
 
@@ -31,14 +31,14 @@ impl InFlightTable {
     }
 
     pub(super) fn enter(&mut self, request: &Request, release: Release) {
-        let asked = RequestedTokens {
+        let requested = RequestedTokens {
             input_tokens: request.input_tokens,
             output_tokens: request.max_output_tokens,
             eos: request.eos,
         };
         let Request { session, turn, part, .. } = *request;
         let model = request.model.clone();
-        let entry = InFlightEntry { session, turn, part, model, asked, release };
+        let entry = InFlightEntry { session, turn, part, model, requested, release };
         self.entries.insert(request.id, entry);
         self.count.iter().for_each(InFlight::left);
     }
@@ -59,7 +59,7 @@ impl InFlightTable {
             turn: entry.turn,
             part: entry.part,
             model: entry.model,
-            asked: entry.asked,
+            requested: entry.requested,
             marks: Marks { end: Some(now), ..Marks::released(entry.release) },
             outcome: Outcome::Failed(Failure::new(
                 FailureClass::Cancelled,

@@ -62,7 +62,7 @@ impl Seen {
         if let Some(intended) = self.intended {
             tape.marks.intended = instant(intended.min(self.sent))?;
         }
-        tape.asked.input_tokens = self.input.map(Tokens::new);
+        tape.requested.input_tokens = self.input.map(Tokens::new);
         // Added up in seconds: each gap rounded by itself would drift.
         let mut at = self.sent + self.ttft.unwrap_or_default();
         if self.ttft.is_some() {

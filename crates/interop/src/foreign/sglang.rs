@@ -186,7 +186,7 @@ fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, Forei
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
     let report = Peer::Sglang.figures(tapes.iter().copied(), &level.peer_settings());
-    let mut object = asked(level);
+    let mut object = requested(level);
     for key in TOTALS {
         let value = match key {
             // All prompts are text here.
@@ -212,7 +212,7 @@ fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, Forei
     Ok(object)
 }
 
-fn asked(level: &ExportLevel<'_>) -> Object {
+fn requested(level: &ExportLevel<'_>) -> Object {
     let run = &level.run;
     let mut object = Object::default();
     object.set("tag", run.label.as_ref().unwrap_or(&run.model_id).as_str());

@@ -57,7 +57,7 @@ fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, Forei
     let tapes = lists::by_request(level.with_tapes(format)?);
     let report = Peer::VllmRust.figures(tapes.iter().copied(), &level.peer_settings());
     let run = VllmRun { date: date(level), ..level.run.clone() };
-    let mut object = run.asked(tapes.len() as u64, &["max_model_len"]);
+    let mut object = run.requested(tapes.len() as u64, &["max_model_len"]);
     for key in [
         "duration",
         "completed",

@@ -35,9 +35,9 @@ pub(super) struct PeerRequest {
     /// The tokens on the tape: what stands in for a tokenizer over the text.
     pub(super) counted: u64,
     /// The server's count of output tokens, if it gave one.
-    pub(super) said: Option<u64>,
+    pub(super) reported: Option<u64>,
     /// How many output tokens were asked for.
-    pub(super) asked: u64,
+    pub(super) requested: u64,
 }
 
 /// Some instants of a reply in their order, without those in between.
@@ -111,7 +111,7 @@ impl ArrivalEnds {
 
 impl PeerRequest {
     pub(super) fn of(tape: &Tape) -> Self {
-        let said = tape.usage.and_then(|usage| usage.completion_tokens);
+        let reported = tape.usage.and_then(|usage| usage.completion_tokens);
         let ArrivalEnds { events, text, tokened, responses, gaps, tokens } = ArrivalEnds::of(tape);
         Self {
             intended: tape.marks.intended,
@@ -130,8 +130,8 @@ impl PeerRequest {
             gaps,
             input: tape.input_tokens().map_or(0, fizeau_core::Tokens::get),
             counted: tokens,
-            said: said.map(fizeau_core::Tokens::get),
-            asked: tape.asked.output_tokens.get(),
+            reported: reported.map(fizeau_core::Tokens::get),
+            requested: tape.requested.output_tokens.get(),
         }
     }
 
@@ -172,7 +172,7 @@ impl PeerRequest {
 
     /// The server's count of output tokens, if it gave one that is not zero.
     pub(super) fn reported(&self) -> Option<u64> {
-        self.said.filter(|said| *said > 0)
+        self.reported.filter(|tokens| *tokens > 0)
     }
 
     /// The server's count, else the tape's.

@@ -13,7 +13,7 @@ use super::vllm::{self, Reading};
 const READING: Reading = Reading {
     ttft: PeerRequest::time_to_text,
     latency: PeerRequest::time_to_end,
-    tokens: |request| request.said.unwrap_or(request.asked),
+    tokens: |request| request.reported.unwrap_or(request.requested),
     events: |request| request.text,
     steps: |run| run.steps.text(),
     gaps: |run| run.text_gaps(),

@@ -45,7 +45,7 @@ impl VllmRequestRate {
 impl VllmRun {
     /// What was asked, of so many requests, in the keys that both of vLLM's clients begin with; `own` are those that one of them has
     /// besides.
-    pub(crate) fn asked(&self, requests: u64, own: &[&'static str]) -> Object {
+    pub(crate) fn requested(&self, requests: u64, own: &[&'static str]) -> Object {
         let mut object = Object::default();
         object.set("date", self.date.as_str());
         object.set("endpoint_type", self.backend.as_str());
@@ -81,7 +81,7 @@ impl VllmResult {
 
     /// The same, field by field.
     pub(crate) fn fields(&self) -> Object {
-        let mut object = self.run.asked(self.num_prompts(), &[]);
+        let mut object = self.run.requested(self.num_prompts(), &[]);
         self.totals(&mut object);
         match self.detail {
             // These two stay in vLLM's file whether or not details were asked for.

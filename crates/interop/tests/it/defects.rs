@@ -117,7 +117,7 @@ fn a_full_window_whose_latency_rises_is_steady_for_vllms_rust_client() {
 #[test]
 fn sglang_passes_the_asked_length_off_as_the_one_that_came() {
     let mut short = tape(0, &[(10, 1), (20, 1)]);
-    short.asked.output_tokens = Tokens::new(100);
+    short.requested.output_tokens = Tokens::new(100);
     short.token_source = TokenSource::Events;
     let tapes = [short];
     says(&by(Peer::Sglang, &tapes), "total_output_tokens", 100.0);

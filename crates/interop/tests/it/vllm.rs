@@ -34,7 +34,7 @@ fn tape(sent: u64, arrivals: &[(u64, u32)]) -> Tape {
     let mut tape = Tape::sent_at(at(sent));
     let arrival = |&(ms, tokens): &(u64, u32)| Arrival::tokens(at(ms), tokens, Channel::Visible);
     tape.arrivals = arrivals.iter().map(arrival).collect();
-    tape.asked.input_tokens = Some(Tokens::new(10));
+    tape.requested.input_tokens = Some(Tokens::new(10));
     tape.marks.end = arrivals.last().map(|last| at(last.0 + 1));
     tape.text = Some("text".to_owned());
     tape

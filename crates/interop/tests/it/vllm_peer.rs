@@ -17,7 +17,7 @@ fn tapes() -> Vec<Tape> {
         tape.marks.intended = at(sent / 2);
         let event = |step: u64| Arrival::tokens(at(sent + step * (4 + i % 2)), 2, Channel::Visible);
         tape.arrivals = (1..=5).map(event).collect();
-        tape.asked.input_tokens = Some(Tokens::new(100 + i));
+        tape.requested.input_tokens = Some(Tokens::new(100 + i));
         tape.marks.end = Some(at(sent + 25));
         if i % 9 == 8 {
             tape.outcome = Outcome::Failed(Failure::new(FailureClass::Truncated, "made by hand"));

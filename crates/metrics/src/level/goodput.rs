@@ -126,8 +126,8 @@ impl GoodputGoals {
     /// What the goals are about, of one request. The percentile of its gaps costs a sort, so it is taken only for a goal.
     fn figures<'a>(&self, tape: &Tape, metrics: &'a RequestMetrics) -> GoalFigures<'a> {
         let mut goals = self.groups.iter().flatten();
-        let asked = goals.any(|goal| goal.metric == Metric::Itl);
-        GoalFigures { metrics, itl_p99: asked.then(|| itl_p99(tape)).flatten() }
+        let requested = goals.any(|goal| goal.metric == Metric::Itl);
+        GoalFigures { metrics, itl_p99: requested.then(|| itl_p99(tape)).flatten() }
     }
 }
 

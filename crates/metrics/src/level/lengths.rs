@@ -20,7 +20,7 @@ pub struct LengthChecks {
 #[non_exhaustive]
 pub struct LengthCheck {
     /// What was asked for, of all requests of which that is known, however they ended.
-    pub asked: TokenDistribution,
+    pub requested: TokenDistribution,
     /// What came, of completed requests of which that is known.
     pub seen: TokenDistribution,
     /// By how much they differ; absent where both are known of no completed request.
@@ -94,10 +94,11 @@ impl LengthTally {
         let done = tape.is_success();
         let usage = tape.usage.filter(|_| done);
         let prompt = usage.and_then(|usage| usage.prompt_tokens);
-        self.prompt.add(tape.asked.input_tokens, prompt);
+        self.prompt.add(tape.requested.input_tokens, prompt);
         let has_tokens = !done || tape.token_source != TokenSource::Tokenless;
-        let asked = Some(tape.asked.output_tokens).filter(|&asked| has_tokens && asked.get() > 0);
-        self.output.add(asked, known_output(tape).filter(|_| done && has_tokens));
+        let requested = Some(tape.requested.output_tokens)
+            .filter(|&requested| has_tokens && requested.get() > 0);
+        self.output.add(requested, known_output(tape).filter(|_| done && has_tokens));
     }
 
     /// Takes in all that `other` has.
@@ -121,7 +122,7 @@ pub(super) fn known_output(tape: &Tape) -> Option<Tokens> {
 
 #[derive(Debug, Clone, Default)]
 struct LengthCheckTally {
-    asked: TokenCensus,
+    requested: TokenCensus,
     seen: TokenCensus,
     pairs: Option<LengthPairs>,
 }
@@ -130,7 +131,7 @@ struct LengthCheckTally {
 #[derive(Debug, Clone, Copy)]
 struct LengthPairs {
     n: u64,
-    asked: u64,
+    requested: u64,
     seen: u64,
     absolute: u64,
     min: i64,
@@ -140,16 +141,16 @@ struct LengthPairs {
 }
 
 impl LengthCheckTally {
-    fn add(&mut self, asked: Option<Tokens>, seen: Option<Tokens>) {
-        asked.into_iter().for_each(|length| self.asked.push(length));
+    fn add(&mut self, requested: Option<Tokens>, seen: Option<Tokens>) {
+        requested.into_iter().for_each(|length| self.requested.push(length));
         seen.into_iter().for_each(|length| self.seen.push(length));
-        if let Some((asked, seen)) = asked.zip(seen) {
-            self.take(LengthPairs::one(asked.get(), seen.get()));
+        if let Some((requested, seen)) = requested.zip(seen) {
+            self.take(LengthPairs::one(requested.get(), seen.get()));
         }
     }
 
     fn merge(&mut self, other: Self) {
-        self.asked.merge(other.asked);
+        self.requested.merge(other.requested);
         self.seen.merge(other.seen);
         other.pairs.into_iter().for_each(|pairs| self.take(pairs));
     }
@@ -163,7 +164,7 @@ impl LengthCheckTally {
             let mean = |sum: u64| sum as f64 / pairs.n as f64;
             LengthDifference {
                 n: pairs.n,
-                asked_mean: mean(pairs.asked),
+                asked_mean: mean(pairs.requested),
                 seen_mean: mean(pairs.seen),
                 absolute_mean: mean(pairs.absolute),
                 min: pairs.min,
@@ -172,25 +173,25 @@ impl LengthCheckTally {
                 histogram: pairs.histogram,
             }
         });
-        LengthCheck { asked: self.asked.summary(), seen: self.seen.summary(), difference }
+        LengthCheck { requested: self.requested.summary(), seen: self.seen.summary(), difference }
     }
 }
 
 impl LengthPairs {
-    fn one(asked: u64, seen: u64) -> Self {
-        let absolute = seen.abs_diff(asked);
+    fn one(requested: u64, seen: u64) -> Self {
+        let absolute = seen.abs_diff(requested);
         let size = i64::try_from(absolute).unwrap_or(i64::MAX);
-        let difference = if seen < asked { -size } else { size };
+        let difference = if seen < requested { -size } else { size };
         let mut histogram = [0; 11];
         histogram[bucket(difference)] = 1;
         Self {
             n: 1,
-            asked,
+            requested,
             seen,
             absolute,
             min: difference,
             max: difference,
-            past_one_percent: u64::from(absolute.saturating_mul(100) > asked),
+            past_one_percent: u64::from(absolute.saturating_mul(100) > requested),
             histogram,
         }
     }
@@ -202,7 +203,7 @@ impl LengthPairs {
         }
         Self {
             n: self.n + other.n,
-            asked: self.asked.saturating_add(other.asked),
+            requested: self.requested.saturating_add(other.requested),
             seen: self.seen.saturating_add(other.seen),
             absolute: self.absolute.saturating_add(other.absolute),
             min: self.min.min(other.min),

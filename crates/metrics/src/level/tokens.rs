@@ -62,11 +62,11 @@ impl TokenTally {
 
 /// Whether the output is certain to have another length than was asked.
 fn length_differs(tape: &Tape, finish: Finish) -> bool {
-    if tape.asked.eos == EosRule::Stop || tape.token_source == TokenSource::Tokenless {
+    if tape.requested.eos == EosRule::Stop || tape.token_source == TokenSource::Tokenless {
         return false;
     }
     match known_output(tape) {
-        Some(length) => length != tape.asked.output_tokens,
+        Some(length) => length != tape.requested.output_tokens,
         None => finish == Finish::Stop,
     }
 }

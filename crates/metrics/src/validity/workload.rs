@@ -11,7 +11,7 @@ pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option
     let difference = level.lengths.prompt.difference?;
     let share = difference.share()?;
     let (verdict, limit) = exceeded(share, limits.prompt_suspect, None)?;
-    let (asked, seen) = (difference.asked_mean, difference.seen_mean);
+    let (requested, seen) = (difference.asked_mean, difference.seen_mean);
     let (share, limit) = (percent(share), percent(limit));
     let so = match difference.constant() {
         Some(constant) => format!(
@@ -24,7 +24,7 @@ pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option
         ),
     };
     let text = format!(
-        "the server counted {seen:.1} tokens per prompt on average, and {asked:.1} were \
+        "the server counted {seen:.1} tokens per prompt on average, and {requested:.1} were \
          requested (off by {share}, limit {limit}; {so})"
     );
     reason(verdict, VerdictConcern::Workload, text)
@@ -63,10 +63,10 @@ pub(super) fn cache(level: &LevelSummary, expected: &LevelExpectations) -> Optio
             );
             reason(verdict, VerdictConcern::Cache, text)
         }
-        CacheExpectation::Share(asked) => {
-            let off = (measured - asked).abs();
+        CacheExpectation::Share(requested) => {
+            let off = (measured - requested).abs();
             let (verdict, limit) = exceeded(off, limits.hit_rate_suspect, None)?;
-            let so = if measured < asked {
+            let so = if measured < requested {
                 "the server's prefix cache is off, too small, or has large blocks; or requests \
                  were sent together, before the first prompt was in the cache"
             } else {
@@ -77,7 +77,7 @@ pub(super) fn cache(level: &LevelSummary, expected: &LevelExpectations) -> Optio
                 "the cache supplied {} of the prompt tokens, and {} were expected (off by {:.1} \
                  points, limit {:.1}): {so}",
                 percent(measured),
-                percent(asked),
+                percent(requested),
                 off * 100.0,
                 limit * 100.0
             );
@@ -159,10 +159,10 @@ fn prompts_unchecked(level: &LevelSummary) -> Option<String> {
 
 fn cache_note(level: &LevelSummary, expected: &LevelExpectations) -> Option<String> {
     match (expected.cache, expected.cached_share(level)) {
-        (CacheExpectation::Share(asked), None) if level.requests.completed > 0 => {
-            let asked = percent(asked);
+        (CacheExpectation::Share(requested), None) if level.requests.completed > 0 => {
+            let requested = percent(requested);
             Some(format!(
-                "the requested hit rate of {asked} could not be verified: the server reports no \
+                "the requested hit rate of {requested} could not be verified: the server reports no \
                  cached tokens"
             ))
         }

@@ -30,8 +30,8 @@ fn rich_tape(sent: u64) -> Tape {
         Some(fizeau_core::ConnectMarks { start: at, dns: Some(at), tcp: at, tls: Some(at) });
     tape.stamps = fizeau_core::StampSource::Kernel;
     tape.round_trip = Some(fizeau_core::Nanos::from_micros(210));
-    tape.asked.input_tokens = Some(Tokens::new(9));
-    tape.asked.output_tokens = Tokens::new(4);
+    tape.requested.input_tokens = Some(Tokens::new(9));
+    tape.requested.output_tokens = Tokens::new(4);
     tape.usage = Some(Usage {
         prompt_tokens: Some(Tokens::new(10)),
         completion_tokens: Some(Tokens::new(4)),

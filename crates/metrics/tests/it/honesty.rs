@@ -77,7 +77,7 @@ fn prompts_that_cannot_be_checked_are_said_to_be() {
 #[test]
 fn replies_of_another_length_are_suspect() {
     let mut short = tape(0, &[(20, 1), (30, 1)]);
-    short.asked = RequestedTokens {
+    short.requested = RequestedTokens {
         input_tokens: None,
         output_tokens: Tokens::new(250),
         eos: EosRule::Ignore,
@@ -97,22 +97,22 @@ fn a_cache_that_nobody_asked_for_is_suspect() {
 
 #[test]
 fn a_hit_rate_that_was_asked_for_is_verified() {
-    let asked = |share| LevelExpectations {
+    let requested = |share| LevelExpectations {
         cache: CacheExpectation::Share(share),
         ..LevelExpectations::default()
     };
     let tapes = [cached(Some(100))];
-    assert_valid(&judged(&tapes, &asked(0.5)));
-    assert_valid(&judged(&tapes, &asked(0.54)));
+    assert_valid(&judged(&tapes, &requested(0.5)));
+    assert_valid(&judged(&tapes, &requested(0.54)));
     let low = "the cache supplied 50.0 % of the prompt tokens, and 80.0 % were expected (off by 30.0 points, limit 5.0): the server's prefix cache is off, too small, or has large blocks; or requests were sent together, before the first prompt was in the cache";
-    assert_suspect(&judged(&tapes, &asked(0.8)), low);
+    assert_suspect(&judged(&tapes, &requested(0.8)), low);
     let high = "the cache supplied 50.0 % of the prompt tokens, and 25.0 % were expected (off by 25.0 points, limit 5.0): prompts of an earlier run were still in the cache; use another salt (or seed, where there is none)";
-    assert_suspect(&judged(&tapes, &asked(0.25)), high);
-    let mut generous = asked(0.8);
+    assert_suspect(&judged(&tapes, &requested(0.25)), high);
+    let mut generous = requested(0.8);
     generous.thresholds.set("hit-rate-suspect", "40%").unwrap();
     assert_valid(&judged(&tapes, &generous));
 
-    let silent = judged(&[cached(None)], &asked(0.8));
+    let silent = judged(&[cached(None)], &requested(0.8));
     assert_valid(&silent);
     let note = "the requested hit rate of 80.0 % could not be verified: the server reports no cached tokens";
     assert_eq!(silent.notes, [note]);

@@ -6,11 +6,11 @@ use proptest::prelude::*;
 
 use crate::tapes::{failed, tape};
 
-/// A request whose prompt was asked to have `asked` tokens and had `seen` for the server, with two tokens of output.
-pub(crate) fn prompt(asked: Option<u64>, seen: Option<u64>) -> Tape {
+/// A request whose prompt was asked to have `requested` tokens and had `seen` for the server, with two tokens of output.
+pub(crate) fn prompt(requested: Option<u64>, seen: Option<u64>) -> Tape {
     let mut tape = tape(0, &[(20, 1), (30, 1)]);
-    tape.asked.input_tokens = asked.map(Tokens::new);
-    tape.asked.output_tokens = Tokens::new(2);
+    tape.requested.input_tokens = requested.map(Tokens::new);
+    tape.requested.output_tokens = Tokens::new(2);
     tape.usage = Some(Usage { prompt_tokens: seen.map(Tokens::new), ..Usage::default() });
     tape
 }
@@ -23,10 +23,13 @@ fn lengths(tapes: &[Tape]) -> LengthChecks {
 fn asked_and_seen_prompts_stand_side_by_side() {
     let tapes: Vec<Tape> = (1..=11).map(|k| prompt(Some(10 * k), Some(10 * k + 3))).collect();
     let found = lengths(&tapes).prompt;
-    let (asked, seen) = (found.asked, found.seen);
-    assert_eq!((asked.n, asked.mean, asked.p99), (11, Some(60.0), None));
-    assert_eq!((asked.p10, asked.p50, asked.p90), (Some(20.0), Some(60.0), Some(100.0)));
-    assert_eq!((asked.min, asked.max), (Some(Tokens::new(10)), Some(Tokens::new(110))));
+    let (requested, seen) = (found.requested, found.seen);
+    assert_eq!((requested.n, requested.mean, requested.p99), (11, Some(60.0), None));
+    assert_eq!(
+        (requested.p10, requested.p50, requested.p90),
+        (Some(20.0), Some(60.0), Some(100.0))
+    );
+    assert_eq!((requested.min, requested.max), (Some(Tokens::new(10)), Some(Tokens::new(110))));
     assert_eq!((seen.mean, seen.p50), (Some(63.0), Some(63.0)));
     let difference = found.difference.unwrap();
     assert_eq!((difference.constant(), difference.share()), (Some(3), Some(0.05)));
@@ -50,19 +53,19 @@ fn each_difference_falls_into_its_bucket() {
 #[test]
 fn what_is_known_on_one_side_alone_is_not_compared() {
     let found = lengths(&[prompt(Some(10), None), prompt(None, Some(99))]).prompt;
-    assert_eq!((found.asked.n, found.seen.n, found.difference), (1, 1, None));
+    assert_eq!((found.requested.n, found.seen.n, found.difference), (1, 1, None));
     let mut gone = failed(prompt(Some(10), Some(99)), FailureClass::Truncated);
     gone.usage = None;
     let found = lengths(&[gone, prompt(Some(30), Some(30))]);
-    assert_eq!((found.prompt.asked.n, found.prompt.seen.n), (2, 1));
+    assert_eq!((found.prompt.requested.n, found.prompt.seen.n), (2, 1));
     assert_eq!(found.prompt.difference.unwrap().n, 1);
-    assert_eq!(found.output.asked.n, 2);
+    assert_eq!(found.output.requested.n, 2);
 }
 
 #[test]
 fn an_output_is_as_long_as_is_certain() {
     let mut short = prompt(Some(1), Some(1));
-    short.asked.output_tokens = Tokens::new(7);
+    short.requested.output_tokens = Tokens::new(7);
     let output = lengths(&[short.clone()]).output;
     assert_eq!(output.difference.unwrap().constant(), Some(-5), "token ids are exact");
     short.token_source = TokenSource::Events;
@@ -93,7 +96,7 @@ proptest! {
         pairs in prop::collection::vec((0u64..3_000, 0u64..3_000), 1..60),
     ) {
         let tapes: Vec<Tape> =
-            pairs.iter().map(|&(asked, seen)| prompt(Some(asked), Some(seen))).collect();
+            pairs.iter().map(|&(requested, seen)| prompt(Some(requested), Some(seen))).collect();
         let found = lengths(&tapes);
         let difference = found.prompt.difference.unwrap();
         prop_assert_eq!(difference.histogram.iter().sum::<u64>(), pairs.len() as u64);

@@ -89,7 +89,7 @@ fn no_tapes_give_zeros_for_counts_and_nothing_else() {
 #[test]
 fn token_counts_carry_the_worst_source_and_admit_what_is_unknown() {
     let mut exact = tape(0, &[(20, 1)]);
-    exact.asked.input_tokens = Some(Tokens::new(250));
+    exact.requested.input_tokens = Some(Tokens::new(250));
     let mut estimated = tape(0, &[(20, 3)]);
     estimated.token_source = TokenSource::FinalUsageSpread;
     estimated.usage = Some(Usage {
@@ -105,7 +105,7 @@ fn token_counts_carry_the_worst_source_and_admit_what_is_unknown() {
     let silent = level([&exact]).tokens;
     assert_eq!((silent.cached_input, silent.cached_share), (None, None));
 
-    exact.asked.input_tokens = None;
+    exact.requested.input_tokens = None;
     let unknown = level([&exact, &estimated]);
     assert_eq!(unknown.tokens.input, None);
     assert_eq!(unknown.throughput.total_tokens_per_s, None);
@@ -117,17 +117,17 @@ fn token_counts_carry_the_worst_source_and_admit_what_is_unknown() {
 #[test]
 fn another_length_than_asked_is_noticed_where_the_length_is_known() {
     let mut tape = tape(0, &[(20, 1), (30, 1)]);
-    let asked =
+    let requested =
         RequestedTokens { input_tokens: None, output_tokens: Tokens::new(2), eos: EosRule::Ignore };
-    tape.asked = asked;
+    tape.requested = requested;
     let differs = |tape: &Tape| level([tape]).tokens.output_length_differs == 1;
     assert!(!differs(&tape));
-    tape.asked.output_tokens = Tokens::new(3);
+    tape.requested.output_tokens = Tokens::new(3);
     assert!(differs(&tape));
-    tape.asked.eos = EosRule::Stop;
+    tape.requested.eos = EosRule::Stop;
     assert!(!differs(&tape), "the model may stop where it likes");
 
-    tape.asked.eos = EosRule::Ignore;
+    tape.requested.eos = EosRule::Ignore;
     tape.token_source = TokenSource::Events;
     assert!(!differs(&tape), "a chunk count is no length");
     tape.outcome = Outcome::Complete(Finish::Stop);

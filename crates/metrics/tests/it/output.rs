@@ -88,7 +88,7 @@ fn what_a_level_was_made_of_is_in_its_json() {
 #[test]
 fn what_there_was_not_is_absent_with_a_reason() {
     let mut bare = tape(0, &[(10, 1)]);
-    bare.asked.input_tokens = None;
+    bare.requested.input_tokens = None;
     let json = serde_json::to_value(level([&bare])).unwrap();
     for (name, reason) in [
         ("prefill_tokens_per_s", "no prompt has a known length and tokens that no cache supplied"),
@@ -227,7 +227,7 @@ fn any_output() -> impl Strategy<Value = Tape> {
             }
             let reasoning_tokens = reasoning.map(Tokens::new);
             tape.usage = Some(Usage { reasoning_tokens, ..Usage::default() });
-            tape.asked.input_tokens = reasoning.map(Tokens::new);
+            tape.requested.input_tokens = reasoning.map(Tokens::new);
             if fails { failed(tape, FailureClass::Truncated) } else { tape }
         },
     )

@@ -70,7 +70,7 @@ proptest! {
         prompt in 0_u64..5_000,
     ) {
         let finish = |(mut tape, fails): (Tape, bool)| {
-            tape.asked.input_tokens = Some(Tokens::new(prompt));
+            tape.requested.input_tokens = Some(Tokens::new(prompt));
             if fails { failed(tape, FailureClass::Truncated) } else { tape }
         };
         let tapes: Vec<Tape> = tapes.into_iter().zip(failures).map(finish).collect();
@@ -131,7 +131,7 @@ fn a_hand_made_level_has_the_right_figures() {
     assert_eq!(found.peak_output_tokens.rate.get(), 100.0);
 
     for tape in &mut tapes {
-        tape.asked.input_tokens = Some(Tokens::new(10));
+        tape.requested.input_tokens = Some(Tokens::new(10));
     }
     // 10 * 120 ms of prompts, 2 * 30 ms and 1 * 40 ms of outputs; the last tokens come at the end.
     assert_eq!(level(&tapes).over_time.unwrap().tokens_in_flight, Some(13.0));

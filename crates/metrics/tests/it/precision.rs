@@ -144,9 +144,9 @@ fn what_is_asked_for_is_read_back_as_it_is_written() {
         ("mean itl ci=1%", "mean itl ci=1%"),
         ("ci=2% from 1500ms", "mean e2el ci=2% from 1.5s"),
     ] {
-        let asked: Precision = text.parse().unwrap();
-        assert_eq!(asked.to_string(), canonical);
-        assert_eq!(asked, canonical.parse().unwrap());
+        let requested: Precision = text.parse().unwrap();
+        assert_eq!(requested.to_string(), canonical);
+        assert_eq!(requested, canonical.parse().unwrap());
     }
 }
 
@@ -179,10 +179,10 @@ fn what_is_wrong_is_named() {
 
 #[test]
 fn what_is_not_there_is_not_known() {
-    let asked: Precision = "ci=2%, rps ci=2%, mean icl ci=2%".parse().unwrap();
-    let nothing = tally([]).precision(&asked);
+    let requested: Precision = "ci=2%, rps ci=2%, mean icl ci=2%".parse().unwrap();
+    let nothing = tally([]).precision(&requested);
     assert!(nothing.iter().all(|outcome| !outcome.is_reached()), "{nothing:?}");
-    let few = tally(&tapes(20)).precision(&asked);
+    let few = tally(&tapes(20)).precision(&requested);
     assert_eq!(few[0].half_width, Some(SampleSupport::NotSupported { needs: 30, has: 20 }));
     let early: Precision = "ci=2% from 2s".parse().unwrap();
     let width = tally(&tapes(20)).precision(&early)[0].half_width.and_then(SampleSupport::known);
@@ -199,10 +199,10 @@ proptest! {
     #[test]
     fn it_is_the_width_of_the_summarys_interval(n in 40u64..120, cut in 0usize..40) {
         let tapes = tapes(n);
-        let asked: Precision = "mean e2el ci=2%, p50 ttft ci=2%, output_tps ci=2%".parse().unwrap();
+        let requested: Precision = "mean e2el ci=2%, p50 ttft ci=2%, output_tps ci=2%".parse().unwrap();
         let mut merged = tally(&tapes[cut..]);
         merged.merge(tally(&tapes[..cut]));
-        let found = merged.precision(&asked);
+        let found = merged.precision(&requested);
         let level = merged.summary();
         prop_assert_eq!(&level, &tally(tapes.iter().rev()).summary());
         let e2el = &level.metrics.e2el;

@@ -76,7 +76,7 @@ fn silent_tokens_are_tokens_and_not_visible() {
 #[test]
 fn a_length_that_was_asked_is_never_a_length_that_was_received() {
     let mut tape = tape(0, &[(20, 1), (30, 2)]);
-    tape.asked = RequestedTokens {
+    tape.requested = RequestedTokens {
         input_tokens: None,
         output_tokens: Tokens::new(250),
         eos: EosRule::Ignore,

@@ -18,7 +18,7 @@ fn any_level(span_ms: u64) -> impl Strategy<Value = Vec<Tape>> {
     prop::collection::vec(one, 1..30).prop_map(|mut tapes| {
         for (number, tape) in (0..).zip(&mut tapes) {
             tape.request = RequestId(number);
-            tape.asked.input_tokens = Some(Tokens::new(10 + number));
+            tape.requested.input_tokens = Some(Tokens::new(10 + number));
         }
         tapes
     })
@@ -211,7 +211,7 @@ fn pairs_are_an_even_sample() {
     for number in 0..10_000 {
         let mut one = tape(0, &[(5, 1)]);
         one.request = RequestId(number);
-        one.asked.input_tokens = Some(Tokens::new(number));
+        one.requested.input_tokens = Some(Tokens::new(number));
         tally.add(&one);
     }
     let pairs = tally.shape().ttft_by_input;

@@ -15,7 +15,7 @@ fn tally<'a>(tapes: impl IntoIterator<Item = &'a Tape>, window: WindowChoice) ->
     tally
 }
 
-const fn asked(front: WindowTrim, back: WindowTrim) -> WindowChoice {
+const fn requested(front: WindowTrim, back: WindowTrim) -> WindowChoice {
     WindowChoice { warmup: WindowEnd::Asked(front), cooldown: WindowEnd::Asked(back) }
 }
 
@@ -37,7 +37,7 @@ fn a_window_that_was_asked_for_has_the_right_figures() {
         tape.marks.intended = tape.marks.intended - Nanos::from_millis(5);
     });
     let time = |n| WindowTrim::Time(Nanos::from_millis(n));
-    let summary = tally(&tapes, asked(WindowTrim::Requests(10), time(950))).summary();
+    let summary = tally(&tapes, requested(WindowTrim::Requests(10), time(950))).summary();
     let part = summary.windowed.figures().unwrap();
     let window = &part.window;
     assert_eq!((window.span.from(), window.span.to()), (ms(1_000), ms(1_950)));
@@ -98,7 +98,7 @@ fn requests_and_tokens_of_a_window_agree_where_requests_are_alike() {
     let tapes: Vec<Tape> = (0..480).map(one).collect();
     for front in [33, 40, 47] {
         let choice =
-            asked(WindowTrim::Requests(front), WindowTrim::Time(Nanos::from_millis(1_050)));
+            requested(WindowTrim::Requests(front), WindowTrim::Time(Nanos::from_millis(1_050)));
         let rates = tally(&tapes, choice).summary().windowed.figures().unwrap().throughput.unwrap();
         let (requests, tokens) = (rates.requests_per_s.get(), rates.output_tokens_per_s.get());
         assert!((requests * 20.0 / tokens - 1.0).abs() < 0.01, "{requests} and {tokens}");
@@ -172,7 +172,7 @@ proptest! {
     fn a_window_is_a_level_of_the_tapes_sent_in_it(
         tapes in prop::collection::vec(any_tape(), 2..40), front in 0_u64..20, back in 0_u64..20,
     ) {
-        let choice = asked(WindowTrim::Requests(front), WindowTrim::Requests(back));
+        let choice = requested(WindowTrim::Requests(front), WindowTrim::Requests(back));
         let summary = tally(&tapes, choice).summary();
         let Some(part) = summary.windowed.figures() else { return Ok(()); };
         let span = part.window.span;

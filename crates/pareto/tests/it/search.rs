@@ -76,7 +76,7 @@ fn spec() -> SearchSpec {
 }
 
 fn hits(response: Response, truth: f64, spec: SearchSpec) -> usize {
-    let found = (0..200).map(|seed| response.searched(spec, seed).found());
+    let found = (0..200).map(|seed| response.searched(spec, seed).result());
     let is_hit = |found: &fizeau_pareto::SearchResult| {
         assert!(found.evaluations <= 12);
         (found.edge.unwrap().value() / truth - 1.0).abs() <= 0.03
@@ -99,7 +99,7 @@ fn it_finds_the_edge_of_noisy_responses() {
 fn the_interval_encloses_the_edge() {
     for (response, truth) in [(QUEUE, 18.0), (BATCH, 20.0)] {
         let encloses = |seed: &u64| {
-            let edge = response.searched(spec(), *seed).found().edge.unwrap();
+            let edge = response.searched(spec(), *seed).result().edge.unwrap();
             (edge.low()..=edge.high()).contains(&truth)
         };
         let enclosed = (0..200).filter(encloses).count();
@@ -128,7 +128,7 @@ const NOISY_QUEUE: Response = Response { error: 0.3, ..QUEUE };
 fn what_it_calls_decided_it_knows() {
     for (name, response) in [("gentle", GENTLE), ("jump", JUMP), ("queue", NOISY_QUEUE)] {
         let found: Vec<_> =
-            (1_000..1_200).map(|seed| response.searched(spec(), seed).found()).collect();
+            (1_000..1_200).map(|seed| response.searched(spec(), seed).result()).collect();
         let misses = |found: &&fizeau_pareto::SearchResult| {
             let edge = found.edge.unwrap();
             !(edge.low()..=edge.high()).contains(&18.0)
@@ -145,7 +145,7 @@ fn what_it_calls_decided_it_knows() {
 #[test]
 fn saturation_is_not_blamed_on_a_goal() {
     let borne = Response { latency: |_| 100.0, limit: 500.0, error: 0.01, capacity: 48.0 };
-    let found = borne.searched(spec(), 5).found();
+    let found = borne.searched(spec(), 5).result();
     assert_eq!(found.first_broken, None);
     let edge = found.edge.unwrap();
     assert!((edge.low()..=edge.high()).contains(&48.0), "{edge:?}");
@@ -155,19 +155,19 @@ fn saturation_is_not_blamed_on_a_goal() {
 fn whole_loads_are_whole() {
     let spec = SearchSpec { start: 16.0, ..SearchSpec::between(Loads::Whole, 1.0, 512.0) };
     let exact = Response { error: 0.0, limit: 14.1, ..BATCH };
-    let found = exact.searched(spec, 1).found();
+    let found = exact.searched(spec, 1).result();
     assert_eq!((found.load, found.ending), (Some(20.0), SearchEnding::Decided));
     let steep = Response { limit: 8.8, ..exact };
-    assert_eq!(steep.searched(spec, 1).found().load, Some(2.0));
+    assert_eq!(steep.searched(spec, 1).result().load, Some(2.0));
 }
 
 #[test]
 fn the_ends_of_the_range_are_answers() {
     let upto = |lowest, highest| SearchSpec::between(Loads::Any, lowest, highest);
-    let found = BATCH.searched(upto(1.0, 15.0), 3).found();
+    let found = BATCH.searched(upto(1.0, 15.0), 3).result();
     assert_eq!((found.ending, found.load), (SearchEnding::AllGood, Some(15.0)));
     assert_eq!(found.edge.unwrap().high(), f64::INFINITY);
-    let found = BATCH.searched(upto(25.0, 100.0), 3).found();
+    let found = BATCH.searched(upto(25.0, 100.0), 3).result();
     assert_eq!((found.ending, found.load, found.edge), (SearchEnding::Unmet, None, None));
     assert!(found.nearest.is_some());
 }
@@ -227,7 +227,7 @@ fn a_missing_figure_meets_nothing() {
     while let NextLoad::Evaluate { load } = search.next() {
         search.observe(&Evaluation { load, margins: vec![None], bearing: LoadOutcome::Borne });
     }
-    assert_eq!(search.found().ending, SearchEnding::Unmet);
+    assert_eq!(search.result().ending, SearchEnding::Unmet);
 }
 
 /// Saturated once at a fifth of the capacity, by a false alarm: the search comes back to it.
@@ -243,7 +243,7 @@ fn a_false_alarm_is_outvoted() {
         }
         search.observe(&evaluation);
     }
-    let found = search.found();
+    let found = search.result();
     assert!((found.edge.unwrap().value() / 20.0 - 1.0).abs() < 0.05, "{found:?}");
 }
 
@@ -301,7 +301,7 @@ proptest! {
             let bearing = if is_saturated { LoadOutcome::Saturated { served: None } } else { LoadOutcome::Borne };
             search.observe(&Evaluation { load, margins: vec![Some(margin)], bearing });
         }
-        let found = search.found();
+        let found = search.result();
         prop_assert!(found.evaluations <= 12);
         prop_assert!(found.ending != SearchEnding::BrokenOff);
         if let Some(edge) = found.edge {
@@ -314,7 +314,7 @@ proptest! {
     fn a_looser_limit_never_lowers_the_edge(limit in 10.0..18.0_f64, more in 1.2..2.0_f64) {
         let found = |limit| {
             let exact = Response { error: 0.0, limit, ..BATCH };
-            exact.searched(spec(), 1).found().edge.unwrap().value()
+            exact.searched(spec(), 1).result().edge.unwrap().value()
         };
         prop_assert!(found(limit) <= found(limit * more));
     }

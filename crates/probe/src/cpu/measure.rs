@@ -93,7 +93,7 @@ impl Measuring<'_> {
             launch: Some(LaunchCost::NothingLaunched),
             cache: Some(CacheState::Warm),
             pages: (arrays > 0.0).then_some(Pages {
-                asked: *pages,
+                requested: *pages,
                 huge: huge.map(Bytes::new),
                 arrays: Bytes::new(arrays),
             }),

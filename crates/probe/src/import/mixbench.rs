@@ -100,9 +100,9 @@ fn add(reading: &mut Reading<'_>, place: usize, device: &str, group: &Group, cel
         return reading.skip(place, "its operations for each byte are no number");
     };
     let tells = Tells::default()
-        .millis(SampleStatistic::NotSaid, number(group.time))
-        .arithmetic(SampleStatistic::NotSaid, giga(group.arithmetic))
-        .bandwidth(ByteConvention::Stream, SampleStatistic::NotSaid, giga(group.bandwidth));
+        .millis(SampleStatistic::NotReported, number(group.time))
+        .arithmetic(SampleStatistic::NotReported, giga(group.arithmetic))
+        .bandwidth(ByteConvention::Stream, SampleStatistic::NotReported, giga(group.bandwidth));
     let operation = Operation::Intensity { flops_per_byte };
     if let Some(seen) = reading.measured(place, device, operation, tells) {
         seen.dtype = group.dtype;

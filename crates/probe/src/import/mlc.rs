@@ -136,7 +136,7 @@ impl Place<'_> {
                     (Operation::Latency { working_set: None, path }, nanoseconds(value))
                 }
                 _ => {
-                    let engine = TransferEngine::NotSaid;
+                    let engine = TransferEngine::NotReported;
                     (
                         Operation::Transfer { from: memory, to: cores, engine, both_ways: false },
                         megabytes(value),
@@ -183,13 +183,13 @@ impl Place<'_> {
 }
 
 fn nanoseconds(value: f64) -> Tells {
-    Tells::default().millis(SampleStatistic::NotSaid, Some(value / 1e6))
+    Tells::default().millis(SampleStatistic::NotReported, Some(value / 1e6))
 }
 
 fn megabytes(value: f64) -> Tells {
     Tells::default().bandwidth(
         ByteConvention::Hardware,
-        SampleStatistic::NotSaid,
+        SampleStatistic::NotReported,
         Some(value * 1e6),
     )
 }

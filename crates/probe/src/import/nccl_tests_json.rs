@@ -176,8 +176,8 @@ fn add(reading: &mut Reading<'_>, place: usize, run: &Run, record: &Record, in_p
     let samples: Option<Vec<Millis>> =
         times.map(|time| Some(Millis::new(time.number()? / 1e3))).collect();
     if let Some(samples) = samples.filter(|samples| !samples.is_empty()) {
-        let told = std::mem::take(&mut seen.timing.told);
-        seen.timing = Timing { told, ..Timing::of_samples(samples, 1) };
+        let reported = std::mem::take(&mut seen.timing.reported);
+        seen.timing = Timing { reported, ..Timing::of_samples(samples, 1) };
         seen.method.timed_by = Some(TimedBy::DeviceEvents);
         if let crate::measurement::Operation::Collective { shape, .. } = &mut seen.operation {
             shape.rank_rule = Some(RankRule::Longest);

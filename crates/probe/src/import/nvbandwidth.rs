@@ -42,13 +42,14 @@ pub(super) fn add(reading: &mut Reading<'_>, place: usize, matrix: &Matrix<'_>) 
             if is_latency {
                 let path = Some(format!("{} to {}", sides.to, sides.from));
                 let operation = Operation::Latency { working_set: None, path };
-                let tells = Tells::default().millis(SampleStatistic::NotSaid, Some(value / 1e6));
+                let tells =
+                    Tells::default().millis(SampleStatistic::NotReported, Some(value / 1e6));
                 reading.measured(place, &device(&sides), operation, tells);
                 continue;
             }
             let tells = Tells::default().bandwidth(
                 ByteConvention::Copy,
-                SampleStatistic::NotSaid,
+                SampleStatistic::NotReported,
                 Some(value * 1e9),
             );
             let both_ways = matrix.test.contains("bidirectional");
@@ -107,7 +108,7 @@ fn engine(test: &str) -> TransferEngine {
         // The kernel runs on a GPU, so what comes from the host it reads.
         TransferEngine::KernelRead
     } else {
-        TransferEngine::NotSaid
+        TransferEngine::NotReported
     }
 }
 

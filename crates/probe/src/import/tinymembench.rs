@@ -83,7 +83,8 @@ fn latency(
     let tells = Tells::default().millis(SampleStatistic::Best, Some(one / 1e6));
     let operation = Operation::latency(Bytes::new(block));
     let Some(seen) = reading.measured(place, "cpu", operation, tells) else { return };
-    seen.method.pages = pages.map(|asked| Pages { asked, huge: None, arrays: Bytes::new(block) });
+    seen.method.pages =
+        pages.map(|requested| Pages { requested, huge: None, arrays: Bytes::new(block) });
     seen.notes.push("how much longer than a read from the first cache".into());
     if let Some(two) = times.next().flatten() {
         seen.notes.push(format!("two such reads at once take {two} ns"));

@@ -103,8 +103,8 @@ pub enum FirstTouch {
 #[non_exhaustive]
 pub struct Pages {
     /// The pages that the system was asked for.
-    #[serde(rename = "requested", alias = "asked")]
-    pub asked: PageAdvice,
+    #[serde(alias = "asked")]
+    pub requested: PageAdvice,
     /// How much of the arrays lay in huge pages while it was measured, where the system says.
     #[serde(rename = "huge_bytes", default, skip_serializing_if = "Option::is_none")]
     pub huge: Option<Bytes>,

@@ -115,14 +115,14 @@ pub enum TransferEngine {
     KernelWrite,
     /// The tool does not report it.
     #[serde(rename = "not_reported", alias = "not_said")]
-    NotSaid,
+    NotReported,
 }
 
 fizeau_core::words! {
     /// The name in files: `copy_engine`.
     pub TransferEngine::as_str, all, shown {
         CopyEngine = "copy_engine", KernelRead = "kernel_read", KernelWrite = "kernel_write",
-        NotSaid = "not_reported",
+        NotReported = "not_reported",
     }
 }
 

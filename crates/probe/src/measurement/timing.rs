@@ -15,21 +15,21 @@ pub struct Timing {
     /// How many operations one sample is.
     pub operations_per_sample: u64,
     /// Figures that a tool reported, in place of samples or besides them.
-    #[serde(rename = "reported", alias = "told", default, skip_serializing_if = "Vec::is_empty")]
-    pub told: Vec<ReportedFigure>,
+    #[serde(alias = "told", default, skip_serializing_if = "Vec::is_empty")]
+    pub reported: Vec<ReportedFigure>,
 }
 
 impl Timing {
     /// Samples of `operations` operations each.
     #[must_use]
     pub const fn of_samples(samples: Vec<Millis>, operations: u64) -> Self {
-        Self { samples, operations_per_sample: operations, told: Vec::new() }
+        Self { samples, operations_per_sample: operations, reported: Vec::new() }
     }
 
     /// Figures of a tool that kept no sample.
     #[must_use]
-    pub const fn of_told(told: Vec<ReportedFigure>) -> Self {
-        Self { samples: Vec::new(), operations_per_sample: 1, told }
+    pub const fn of_reported(reported: Vec<ReportedFigure>) -> Self {
+        Self { samples: Vec::new(), operations_per_sample: 1, reported }
     }
 }
 
@@ -44,13 +44,13 @@ pub struct ReportedFigure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u64>,
     /// The figure.
-    pub figure: ToldFigure,
+    pub figure: ReportedValue,
 }
 
 impl ReportedFigure {
     /// `figure` as the `statistic` of operations whose number is not known.
     #[must_use]
-    pub const fn new(statistic: SampleStatistic, figure: ToldFigure) -> Self {
+    pub const fn new(statistic: SampleStatistic, figure: ReportedValue) -> Self {
         Self { statistic, of: None, figure }
     }
 }
@@ -68,7 +68,7 @@ pub enum SampleStatistic {
     Single,
     /// The tool does not report which.
     #[serde(rename = "not_reported", alias = "not_said")]
-    NotSaid,
+    NotReported,
     /// The fastest.
     Best,
     /// Of a hundred, five are slower.
@@ -82,7 +82,7 @@ pub enum SampleStatistic {
 fizeau_core::words! {
     /// The name in files: `median`.
     pub SampleStatistic::as_str, all, shown {
-        Median = "median", Mean = "mean", Single = "single", NotSaid = "not_reported", Best = "best",
+        Median = "median", Mean = "mean", Single = "single", NotReported = "not_reported", Best = "best",
         P95 = "p95", P99 = "p99", Worst = "worst",
     }
 }
@@ -91,7 +91,7 @@ fizeau_core::words! {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum ToldFigure {
+pub enum ReportedValue {
     /// The time of one operation.
     #[serde(rename = "time_ms")]
     Time(Millis),
@@ -112,7 +112,7 @@ pub enum ToldFigure {
     Arithmetic(FlopsPerSec),
 }
 
-impl ToldFigure {
+impl ReportedValue {
     /// A bandwidth by `convention`.
     #[must_use]
     pub const fn bandwidth(convention: ByteConvention, rate: BytesPerSec) -> Self {

@@ -173,7 +173,11 @@ fn a_torn_file_has_rows_of_the_whole_one() {
                     other.key() == seen.key()
                         && other.work == seen.work
                         && other.timing.samples == seen.timing.samples
-                        && seen.timing.told.iter().all(|told| other.timing.told.contains(told))
+                        && seen
+                            .timing
+                            .reported
+                            .iter()
+                            .all(|told| other.timing.reported.contains(told))
                 })
             };
             let stray = torn.measurements.iter().find(|seen| !is_joined && !is_kept(seen));

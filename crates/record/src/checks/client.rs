@@ -90,7 +90,7 @@ impl CheckInputs<'_> {
         if let Some(finding) = self.spoken_against(&[VerdictConcern::Cache]) {
             return finding;
         }
-        let asked = match self.levels.first().map(|level| level.asked.cache) {
+        let requested = match self.levels.first().map(|level| level.requested.cache) {
             Some(CacheExpectation::Share(share)) => format!("{} asked for", percent(share)),
             Some(CacheExpectation::Reuse) => "prompts reused on purpose".to_owned(),
             Some(CacheExpectation::None) | None => "no cache hits expected".to_owned(),
@@ -102,7 +102,7 @@ impl CheckInputs<'_> {
         if !silent.is_empty() {
             let at = self.at(&silent);
             return CheckFinding::unknown(format!(
-                "{asked}; cache hits are unknown, since the server does not report them{at}"
+                "{requested}; cache hits are unknown, since the server does not report them{at}"
             ));
         }
         let seen = self.range(percent, share).unwrap_or_default();
@@ -110,7 +110,9 @@ impl CheckInputs<'_> {
             true => "",
             false => ", by the server's own counters",
         };
-        CheckFinding::pass(format!("{asked}; {seen} of the prompt tokens came from a cache{by}"))
+        CheckFinding::pass(format!(
+            "{requested}; {seen} of the prompt tokens came from a cache{by}"
+        ))
     }
 
     pub(super) fn speed_of_light(&self) -> CheckFinding {

@@ -54,7 +54,7 @@ impl CheckInputs<'_> {
             };
             return CheckFinding::pass(arrivals);
         }
-        let at_once = self.levels_where(|level| level.asked.arrivals.is_some());
+        let at_once = self.levels_where(|level| level.requested.arrivals.is_some());
         let what = match at_once.is_empty() {
             true => "only closed loops, in which the load waits for the server",
             false => "all requests at once, at no rate",
@@ -150,7 +150,7 @@ fn load(level: &LevelReport) -> String {
 
 /// Whether requests left at a rate of their own: all at once is none.
 fn is_open(level: &LevelReport) -> bool {
-    let Some(law) = level.asked.arrivals else { return false };
+    let Some(law) = level.requested.arrivals else { return false };
     let planned = || level.summary.arrivals.as_ref().and_then(|came| came.intended.rate);
     law.rate.or_else(planned).map(PerSec::get).is_some_and(|rate| rate.is_finite() && rate > 0.0)
 }
@@ -158,7 +158,7 @@ fn is_open(level: &LevelReport) -> bool {
 /// Whether a closed loop kept less than half of its slots busy, so that its figures are those of another batch.
 fn is_half_empty(level: &LevelReport) -> bool {
     let mean = level.summary.over_time.as_ref().map(|over_time| over_time.in_flight.mean);
-    match (level.load, mean, level.asked.arrivals) {
+    match (level.load, mean, level.requested.arrivals) {
         (LevelLoad::Concurrency(slots), Some(mean), None) => mean < f64::from(slots.get()) / 2.0,
         _ => false,
     }

@@ -169,7 +169,7 @@ fn prompt(level: &LevelReport) -> TokenDistribution {
 
 /// As the server saw them, else as they were asked for.
 const fn known(check: &LengthCheck) -> TokenDistribution {
-    if check.seen.n > 0 { check.seen } else { check.asked }
+    if check.seen.n > 0 { check.seen } else { check.requested }
 }
 
 fn longest(lengths: &TokenDistribution) -> Option<u64> {

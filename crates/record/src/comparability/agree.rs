@@ -86,7 +86,7 @@ pub(super) fn of_level(
     fields: &[&str],
 ) -> Vec<ChangedField> {
     let differing = fields.iter().filter_map(|field| {
-        let (one, other) = (a.asked(baseline, field), b.asked(candidate, field));
+        let (one, other) = (a.requested(baseline, field), b.requested(candidate, field));
         let is_untold =
             (is_imported(baseline) || is_imported(candidate)) && (one.is_none() || other.is_none());
         (one != other && !is_untold).then(|| ChangedField {

@@ -77,7 +77,7 @@ impl Level {
     }
 
     /// What was asked of it under `field`, in JSON.
-    pub(super) fn asked<'a>(&self, record: &'a DocumentFields, field: &str) -> Option<&'a str> {
+    pub(super) fn requested<'a>(&self, record: &'a DocumentFields, field: &str) -> Option<&'a str> {
         record.get(&format!("levels[{}].{field}", self.index))
     }
 

@@ -171,11 +171,11 @@ impl GoalResult {
                 format!("{came_out}, {how} {}{margin}", shown(value))
             }
             (Some(value), Some(StandIn { values, needs })) => {
-                let (greatest, asked) = (shown(value), goal.statistic.as_str());
+                let (greatest, requested) = (shown(value), goal.statistic.as_str());
                 if is_met {
-                    format!("met (maximum {greatest} of {values}; {asked} needs {needs})")
+                    format!("met (maximum {greatest} of {values}; {requested} needs {needs})")
                 } else {
-                    format!("missed (maximum {greatest} of {values}; {asked} needs {needs})")
+                    format!("missed (maximum {greatest} of {values}; {requested} needs {needs})")
                 }
             }
         };

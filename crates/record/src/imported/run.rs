@@ -132,7 +132,7 @@ impl ImportedRun {
                 output_tokens: self.mean_words("output_tokens"),
                 seed: None,
                 arrivals: self.arrivals(),
-                asked: first.map(ImportedLevel::requested_load).unwrap_or_default(),
+                requested: first.map(ImportedLevel::requested_load).unwrap_or_default(),
             },
             host: ClientHost { os: unknown(), cpu: None, cores: None },
             model_config: None,

@@ -21,8 +21,8 @@ pub struct SummaryDocument {
     /// The operating condition.
     pub load: LevelLoad,
     /// The arrivals and cache hits that were requested.
-    #[serde(rename = "requested", alias = "asked")]
-    pub asked: RequestedLoad,
+    #[serde(alias = "asked")]
+    pub requested: RequestedLoad,
     /// `finished` or `partial`.
     status: String,
     /// What cut it short.
@@ -81,7 +81,7 @@ impl From<&LevelReport> for SummaryDocument {
             schema: SUMMARY.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             load: level.load,
-            asked: level.asked,
+            requested: level.requested,
             status: status.to_owned(),
             status_reason,
             validity: level.validity.clone(),
@@ -123,7 +123,7 @@ impl LevelReport {
     /// The summary, without arrivals that nobody asked for, and without what they could not have saturated.
     fn known_summary(&self) -> LevelSummary {
         let mut summary = self.summary.clone();
-        if self.asked.arrivals.is_none() {
+        if self.requested.arrivals.is_none() {
             (summary.arrivals, summary.saturation) = (None, None);
         }
         summary

@@ -56,7 +56,7 @@ pub struct LevelContext<'a> {
     /// Where the verdict begins to doubt.
     pub thresholds: Thresholds,
     /// What was asked for of the load.
-    pub asked: RequestedLoad,
+    pub requested: RequestedLoad,
     /// That data were sent more than once, in plain words.
     pub repeated: Option<String>,
 }
@@ -64,9 +64,9 @@ pub struct LevelContext<'a> {
 impl LevelContext<'_> {
     /// For requests that were asked for so, with the usual thresholds and no speed of light.
     #[must_use]
-    pub fn new(asked: RequestedLoad) -> Self {
+    pub fn new(requested: RequestedLoad) -> Self {
         let light = Err("no model and device are known".to_owned());
-        Self { light, thresholds: Thresholds::default(), asked, repeated: None }
+        Self { light, thresholds: Thresholds::default(), requested, repeated: None }
     }
 }
 
@@ -117,7 +117,7 @@ impl LevelReport {
         let expected = LevelExpectations {
             thresholds: context.thresholds,
             held_back: summary.requests.held_back,
-            cache: context.asked.cache,
+            cache: context.requested.cache,
             abandoned: summary.requests.abandoned,
             counted_cache_share: telemetry.as_ref().and_then(|said| said.prefix_hit_share()),
             clients: shards.as_ref().map_or(1, ShardsReport::clients),
@@ -137,7 +137,7 @@ impl LevelReport {
         validity.notes.extend(telemetry.iter().flat_map(|said| said.notes()));
         Self {
             load,
-            asked: context.asked,
+            requested: context.requested,
             validity,
             summary,
             client,

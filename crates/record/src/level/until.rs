@@ -98,9 +98,9 @@ mod tests {
 
     #[test]
     fn only_a_goal_that_is_to_be_reached_is_missed() {
-        for (asked, is_missed) in [("ci=2%", true), ("ci=2% from 2s", false)] {
-            let asked: Precision = asked.parse().unwrap();
-            let outcomes = LevelTally::new(&GoodputGoals::default()).precision(&asked);
+        for (requested, is_missed) in [("ci=2%", true), ("ci=2% from 2s", false)] {
+            let requested: Precision = requested.parse().unwrap();
+            let outcomes = LevelTally::new(&GoodputGoals::default()).precision(&requested);
             assert_eq!(UntilPrecise { is_reached: false, outcomes }.is_missed(), is_missed);
         }
     }
@@ -121,14 +121,14 @@ mod tests {
 
     #[test]
     fn goals_of_both_kinds_are_each_judged_by_their_own() {
-        for (asked, is_missed) in [
+        for (requested, is_missed) in [
             ("ci=10%, ci=0.0001% from 2s", false),
             ("ci=0.0001%, ci=10% from 2s", true),
             ("ci=10%, ci=0.0001%", true),
         ] {
-            let outcomes = uneven().precision(&asked.parse().unwrap());
+            let outcomes = uneven().precision(&requested.parse().unwrap());
             let until = UntilPrecise { is_reached: false, outcomes };
-            assert_eq!(until.is_missed(), is_missed, "{asked}");
+            assert_eq!(until.is_missed(), is_missed, "{requested}");
         }
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn merged(
     first: &MeasuredShard,
     axis: &ClockOffsets,
     checked: &CheckedShards,
-    asked: RequestedLoad,
+    requested: RequestedLoad,
 ) -> RunDocument {
     let from = shards.iter().zip(&axis.onto);
     let from: Vec<MergedShard> =
@@ -28,7 +28,7 @@ pub(super) fn merged(
     }
     document.merged = from;
     document.merged_though.clone_from(&checked.objections);
-    document.setup.workload.asked = asked;
+    document.setup.workload.requested = requested;
     document
 }
 
@@ -47,7 +47,7 @@ fn entries(shard: &MeasuredShard, later_ns: i64) -> Vec<MergedShard> {
     vec![MergedShard {
         folder: shard.name(),
         shard: document.shard.clone(),
-        cv_squared: setup.workload.asked.arrivals.and_then(|law| law.cv_squared),
+        cv_squared: setup.workload.requested.arrivals.and_then(|law| law.cv_squared),
         started: setup.started,
         host: setup.host,
         base_url: setup.endpoint.base_url,

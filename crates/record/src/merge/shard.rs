@@ -146,7 +146,7 @@ impl MeasuredShard {
 
     /// What was asked of arrivals and of a cache.
     pub(super) fn requested_load(&self) -> RequestedLoad {
-        self.document().setup.workload.asked
+        self.document().setup.workload.requested
     }
 
     /// Whether its summary has what servers said.

@@ -55,7 +55,7 @@ pub(super) fn report(
     shards: &[MeasuredShard],
     first: &MeasuredShard,
     tally: &LevelTally,
-    asked: RequestedLoad,
+    requested: RequestedLoad,
     found: MergeFindings,
 ) -> Result<LevelReport, StoredError> {
     let mut run = LevelOutcome::new(tally.summary(), tally.proof(watch(shards)));
@@ -67,7 +67,7 @@ pub(super) fn report(
     // Readings of clocks say more than tapes.
     let apart = found.apart.filter(|_| found.shards.start_skew_ms.is_none());
     run.shards = Some(found.shards);
-    let mut context = LevelContext::new(asked);
+    let mut context = LevelContext::new(requested);
     context.light = Err("not computed of merged shards".to_owned());
     context.thresholds = first.run.thresholds()?;
     let mut report = LevelReport::from_run(load(shards), run, &context);

@@ -34,10 +34,10 @@ impl BoundCost {
         carried: FigureEstimate,
     ) -> Result<Self, String> {
         let curve = source.light.as_ref().map_err(Clone::clone)?;
-        let (own, asked) = (curve.devices(), source.devices_per_replica.get());
-        if own != asked {
+        let (own, requested) = (curve.devices(), source.devices_per_replica.get());
+        if own != requested {
             return Err(format!(
-                "the run's model uses {}, and a replica was given {asked}",
+                "the run's model uses {}, and a replica was given {requested}",
                 counted(own)
             ));
         }

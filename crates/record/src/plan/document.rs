@@ -180,8 +180,8 @@ fn plan(plan: &DevicePlan) -> PlanEntry {
 }
 
 fn price(price: &GoalPrice, each: u64) -> PriceDocument {
-    let GoalPrice { label, goals: asked, outcome: found } = price;
-    PriceDocument { label: label.clone(), goals: goals(asked), outcome: outcome(found, each) }
+    let GoalPrice { label, goals: requested, outcome: found } = price;
+    PriceDocument { label: label.clone(), goals: goals(requested), outcome: outcome(found, each) }
 }
 
 fn outcome(outcome: &Result<PlannedFleet, NoPlanReason>, each: u64) -> PlanOutcome {

@@ -157,7 +157,7 @@ fn lengths(levels: &[LevelReport]) -> MeanLengths {
 }
 
 fn burstiness(levels: &[LevelReport]) -> Option<f64> {
-    let open = levels.iter().filter_map(|level| level.asked.arrivals?.cv_squared);
+    let open = levels.iter().filter_map(|level| level.requested.arrivals?.cv_squared);
     let all: Vec<f64> = open.map(|cv_squared| 1.0 / cv_squared).collect();
     let (first, others) = all.split_first()?;
     others.iter().all(|other| other == first).then_some(*first)

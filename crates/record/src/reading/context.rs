@@ -18,7 +18,7 @@ pub struct StoredLevelContext {
     /// Its load, as it was measured or else asked for.
     pub load: LevelLoad,
     /// What was asked for of the load.
-    pub asked: RequestedLoad,
+    pub requested: RequestedLoad,
     /// The cap on requests in flight; none if it had none.
     pub cap: Option<u32>,
     pub(super) thresholds: Thresholds,
@@ -45,7 +45,7 @@ pub struct StoredLevelContext {
 /// How well figures were to be known.
 #[derive(Debug, Clone)]
 pub(super) struct UntilAsked {
-    pub(super) asked: Precision,
+    pub(super) requested: Precision,
     /// Whether they were, when the run looked.
     pub(super) was_reached: bool,
 }
@@ -63,8 +63,8 @@ impl StoredLevelContext {
             Some(_) if summary.is_none() => ImportedLevel::read(level.path())?,
             _ => None,
         };
-        let asked = match (summary, &imported) {
-            (Some(summary), _) => summary.asked,
+        let requested = match (summary, &imported) {
+            (Some(summary), _) => summary.requested,
             (None, Some(imported)) => imported.requested_load(),
             (None, None) => asked_of_level(document, &ahead),
         };
@@ -89,9 +89,9 @@ impl StoredLevelContext {
             load: match (summary, &imported) {
                 (Some(summary), _) => summary.load,
                 (None, Some(imported)) => imported.level_load(),
-                (None, None) => load(&asked, &ahead),
+                (None, None) => load(&requested, &ahead),
             },
-            asked,
+            requested,
             cap: ahead.cap.map(|cap| match summary.map(|summary| summary.load) {
                 Some(LevelLoad::Concurrency(slots)) => slots.get(),
                 _ => cap,
@@ -110,7 +110,7 @@ impl StoredLevelContext {
             },
             notes: notes.into_iter().chain(cut).collect(),
             no_bound: summary.and_then(|summary| summary.speed_of_light_reason.clone()),
-            until: until.map(|asked| UntilAsked { asked, was_reached }),
+            until: until.map(|requested| UntilAsked { requested, was_reached }),
             unproven: unproven(document),
             shards: summary.and_then(|summary| summary.shards.as_deref().cloned()),
             telemetry: telemetry
@@ -150,15 +150,15 @@ fn unproven(run: &RunDocument) -> Option<VerdictReason> {
 
 /// What the run asked for; of a level that is an open loop by itself, its own arrivals.
 fn asked_of_level(run: &RunDocument, ahead: &LevelAhead) -> RequestedLoad {
-    let asked = run.setup.workload.asked;
+    let requested = run.setup.workload.requested;
     let own = run.levels.get(ahead.index).and_then(|level| level.arrivals);
-    RequestedLoad { arrivals: own.or(asked.arrivals), ..asked }
+    RequestedLoad { arrivals: own.or(requested.arrivals), ..requested }
 }
 
 /// As it was asked for.
-fn load(asked: &RequestedLoad, ahead: &LevelAhead) -> LevelLoad {
+fn load(requested: &RequestedLoad, ahead: &LevelAhead) -> LevelLoad {
     let requests = || u32::try_from(ahead.requests).unwrap_or(u32::MAX);
-    match asked.arrivals.and_then(|arrivals| arrivals.rate) {
+    match requested.arrivals.and_then(|arrivals| arrivals.rate) {
         Some(rate) => LevelLoad::Rate(rate),
         None => LoadKind::Concurrency.at(ahead.cap.unwrap_or_else(requests).into()),
     }

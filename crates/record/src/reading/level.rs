@@ -47,7 +47,7 @@ impl RunReader<'_> {
     ) -> Result<ReadLevel, StoredError> {
         let mut context = StoredLevelContext::read(self.run, stored)?;
         let mut tally = LevelTally::new(&self.goals).with_window(self.window);
-        if context.asked.arrivals.is_none() {
+        if context.requested.arrivals.is_none() {
             tally = tally.of_closed_loop();
         }
         let mut lengths = self.reference.as_ref().map(SpeedOfLightReference::lengths);
@@ -84,14 +84,14 @@ impl RunReader<'_> {
         outcome.status = stored.status.clone();
         outcome.warm_up = stored.warm_up;
         outcome.until = stored.until.as_ref().map(|until| {
-            let outcomes = tally.precision(&until.asked);
+            let outcomes = tally.precision(&until.requested);
             // A run ends at the first look that finds enough, whatever came of the requests that were in flight then.
             let is_reached = until.was_reached || outcomes.iter().all(PrecisionOutcome::is_reached);
             UntilPrecise { is_reached, outcomes }
         });
         outcome.shards.clone_from(&stored.shards);
         outcome.telemetry.clone_from(&stored.telemetry);
-        let mut context = LevelContext::new(stored.asked);
+        let mut context = LevelContext::new(stored.requested);
         context.thresholds = stored.thresholds;
         context.light = match &self.reference {
             Some(reference) => Ok(reference.reference()),

@@ -50,7 +50,7 @@ impl SearchReport {
         if let Some(confirmed) = self.confirmed().filter(|level| level.holds()) {
             return Some(confirmed);
         }
-        let edge = self.found.edge.map_or(f64::INFINITY, |edge| edge.value() * (1.0 + 1e-9));
+        let edge = self.result.edge.map_or(f64::INFINITY, |edge| edge.value() * (1.0 + 1e-9));
         let is_below = |level: &&SearchedLevel| {
             let load = level.level.load.value();
             load <= edge && self.refuted().all(|refuted| load < refuted.level.load.value())
@@ -76,14 +76,15 @@ impl SearchReport {
     pub fn more_time(&self) -> Option<MoreTime> {
         let best = self.best_kept()?;
         let seconds = |level: &SearchedLevel| level.level.summary.throughput.duration.get();
-        let asked = self.asked.confirm.filter(|_| best.purpose != SearchPurpose::Confirmation);
+        let requested =
+            self.requested.confirm.filter(|_| best.purpose != SearchPurpose::Confirmation);
         let confirms_for_s =
-            asked.map(|most| CONFIRMS.max(2.0 * seconds(best)).min(most.as_secs_f64()));
+            requested.map(|most| CONFIRMS.max(2.0 * seconds(best)).min(most.as_secs_f64()));
         let spent: f64 = self.evaluations().map(seconds).sum();
         let precision = self.precision();
-        let is_open = !matches!(self.found.ending, SearchEnding::Decided | SearchEnding::AllGood);
-        let wide = precision.filter(|width| is_open && *width > self.asked.tolerance);
-        let precision_then = wide.map(|width| self.asked.tolerance.max(width / 2.0));
+        let is_open = !matches!(self.result.ending, SearchEnding::Decided | SearchEnding::AllGood);
+        let wide = precision.filter(|width| is_open && *width > self.requested.tolerance);
+        let precision_then = wide.map(|width| self.requested.tolerance.max(width / 2.0));
         let narrows = match (wide.zip(precision_then), precision) {
             (Some((now, then)), _) => spent * ((now / then).powi(2) - 1.0),
             // As much again, to find where the goals break.
@@ -98,7 +99,7 @@ impl SearchReport {
 
     /// Half the width of the edge's interval over the edge; none where no load was beyond the goals.
     pub(super) fn precision(&self) -> Option<f64> {
-        let edge = self.found.edge?;
+        let edge = self.result.edge?;
         let width = (edge.high() / edge.low()).ln() / 2.0;
         width.is_finite().then_some(width)
     }

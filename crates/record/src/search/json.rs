@@ -28,20 +28,16 @@ pub struct SearchDocument {
     /// Which load was searched.
     pub over: LoadKind,
     /// The precision, the confidence and the time that were requested.
-    #[serde(rename = "requested", alias = "asked")]
-    pub asked: SearchTargetDocument,
+    #[serde(alias = "asked")]
+    pub requested: SearchTargetDocument,
     /// Whether a load was found, and confirmed where that was asked for.
     pub met: bool,
     /// The load that was found; null with the reason where there is none.
-    #[serde(rename = "answer", alias = "found")]
-    pub found: Option<FoundLoadDocument>,
+    #[serde(alias = "found")]
+    pub answer: Option<FoundLoadDocument>,
     /// Why there is none.
-    #[serde(
-        rename = "answer_reason",
-        alias = "found_reason",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub found_reason: Option<String>,
+    #[serde(alias = "found_reason", skip_serializing_if = "Option::is_none")]
+    pub answer_reason: Option<String>,
     /// What ended it.
     pub ending: String,
     /// How many levels it took, long ones at the end not counted.
@@ -172,9 +168,10 @@ fizeau_core::written_as!(SearchReport, SearchDocument);
 
 impl From<SearchReport> for SearchDocument {
     fn from(report: SearchReport) -> Self {
-        let SearchTarget { most_levels, tolerance, confidence, load, budget, .. } = report.asked;
+        let SearchTarget { most_levels, tolerance, confidence, load, budget, .. } =
+            report.requested;
         let budget_s = budget.map(Nanos::as_secs_f64);
-        let found = report.load().zip(report.found.edge);
+        let found = report.load().zip(report.result.edge);
         let is_run = |level: &&SearchedLevel| level.purpose != SearchPurpose::Confirmation;
         Self {
             schema: SEARCH.to_owned(),
@@ -182,13 +179,18 @@ impl From<SearchReport> for SearchDocument {
             verdict: report.verdict(),
             slo: report.slo.to_string(),
             over: load,
-            asked: SearchTargetDocument { max_runs: most_levels, tolerance, confidence, budget_s },
+            requested: SearchTargetDocument {
+                max_runs: most_levels,
+                tolerance,
+                confidence,
+                budget_s,
+            },
             met: report.is_met(),
-            found_reason: found.is_none().then(|| report.answer()),
-            found: found.map(|(load, edge)| report.found_load(load, edge)),
-            ending: report.found.ending.as_str().to_owned(),
+            answer_reason: found.is_none().then(|| report.answer()),
+            answer: found.map(|(load, edge)| report.found_load(load, edge)),
+            ending: report.result.ending.as_str().to_owned(),
             runs: report.levels.iter().filter(is_run).count(),
-            monotone: report.found.not_monotone.is_none(),
+            monotone: report.result.not_monotone.is_none(),
             not_monotone: report.wrong_way(),
             best: report.best_kept().map(TimedLoad::from),
             lowest_missed: report.lowest_missed().map(TimedLoad::from),
@@ -204,19 +206,19 @@ impl From<SearchReport> for SearchDocument {
 
 impl SearchReport {
     fn found_load(&self, load: LevelLoad, edge: FigureEstimate) -> FoundLoadDocument {
-        let is_open = self.found.ending == SearchEnding::AllGood || edge.high().is_infinite();
+        let is_open = self.result.ending == SearchEnding::AllGood || edge.high().is_infinite();
         FoundLoadDocument {
             load,
             edge: edge.value(),
             edge_low: edge.low(),
             edge_high: (!is_open).then(|| edge.high()),
-            confidence_known: self.found.has_errors,
+            confidence_known: self.result.has_errors,
             first_broken: self.first_broken.map(|goal| goal.to_string()),
         }
     }
 
     fn wrong_way(&self) -> Option<NonMonotoneLoads> {
-        let (missed, kept) = self.found.not_monotone?;
+        let (missed, kept) = self.result.not_monotone?;
         let load = |index| Some(self.evaluation(index)?.level.load.value());
         Some(NonMonotoneLoads { missed_at: load(missed)?, kept_at: load(kept)? })
     }

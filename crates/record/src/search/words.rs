@@ -6,8 +6,8 @@ use fizeau_pareto::SearchEnding;
 use super::{MoreTime, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel};
 use crate::GoalResult;
 use crate::goal::name;
-use crate::text::{four_digits, number, percent};
-use fizeau_core::{LoadKind, Nanos};
+use crate::text::{four_digits, minutes_and_seconds, number, percent};
+use fizeau_core::LoadKind;
 
 impl SearchReport {
     /// What is to be said beside the answer: what missed the goals, where they break and how surely that is known, what ended the
@@ -30,19 +30,19 @@ impl SearchReport {
     #[must_use]
     pub fn answer(&self) -> String {
         let Some(best) = self.best_kept() else {
-            return match (self.refuted().last(), self.found.ending) {
+            return match (self.refuted().last(), self.result.ending) {
                 (Some(lowest), _) => self.refuted_words(lowest),
                 (None, SearchEnding::BrokenOff) => "No measured load kept the goals".to_owned(),
                 (None, _) => self.nearest(),
             };
         };
         let time = seconds_of(best);
-        let how = match (best.purpose, self.asked.confirm) {
+        let how = match (best.purpose, self.requested.confirm) {
             (SearchPurpose::Confirmation, _) => format!("confirmed over {time}"),
             (_, Some(_)) => format!("observed for {time} and not confirmed over a longer time"),
             (_, None) => format!("observed for {time}"),
         };
-        let highest = match self.found.ending {
+        let highest = match self.result.ending {
             SearchEnding::AllGood => {
                 format!(". No higher load was allowed{}", self.highest())
             }
@@ -64,7 +64,7 @@ impl SearchReport {
     }
 
     fn load_words(&self, level: &SearchedLevel) -> String {
-        format!("{} {}", four_digits(level.level.load.value()), self.asked.load.words())
+        format!("{} {}", four_digits(level.level.load.value()), self.requested.load.words())
     }
 
     /// The lowest load that missed the goals, and which.
@@ -91,10 +91,10 @@ impl SearchReport {
     fn edge_words(&self) -> Option<String> {
         // Where long levels refuted all that was tried, nothing bounds it from below.
         self.load()?;
-        let edge = self.found.edge.filter(|edge| edge.high().is_finite())?;
+        let edge = self.result.edge.filter(|edge| edge.high().is_finite())?;
         let (low, high) =
             (self.slots_or(edge.low(), f64::floor), self.slots_or(edge.high(), f64::ceil));
-        let unit = self.asked.load.words();
+        let unit = self.requested.load.words();
         let width = self.precision().map_or_else(String::new, |of| format!("+-{}; ", percent(of)));
         let sure = self.how_sure();
         Some(format!("The goals break between {low} and {high} {unit} ({width}{sure})"))
@@ -104,11 +104,14 @@ impl SearchReport {
     fn ending_words(&self) -> String {
         let runs = self.runs();
         let taken = self.elapsed.map_or_else(String::new, |elapsed| {
-            let budget = self.asked.budget.map(|budget| format!(" of {}", span(budget)));
-            format!(" in {}{}", span(elapsed), budget.unwrap_or_default())
+            let budget = self
+                .requested
+                .budget
+                .map(|budget| format!(" of {}", minutes_and_seconds(budget.into())));
+            format!(" in {}{}", minutes_and_seconds(elapsed.into()), budget.unwrap_or_default())
         });
-        let tolerance = percent(self.asked.tolerance);
-        let why = match self.found.ending {
+        let tolerance = percent(self.requested.tolerance);
+        let why = match self.result.ending {
             SearchEnding::Decided => format!("the limit is known to {tolerance}, as requested"),
             SearchEnding::OutOfRuns => {
                 format!(
@@ -130,7 +133,7 @@ impl SearchReport {
     fn more_words(&self) -> Option<String> {
         let Some(MoreTime { time_s, confirms_for_s, precision, precision_then }) = self.more_time()
         else {
-            let words = match (self.best_kept(), self.found.ending) {
+            let words = match (self.best_kept(), self.result.ending) {
                 (_, SearchEnding::AllGood) => "More time would not raise it; search higher loads",
                 (Some(_), _) => "More time would only make the interval narrower",
                 (None, SearchEnding::BrokenOff) => return None,
@@ -145,7 +148,7 @@ impl SearchReport {
             Some((now, then)) => {
                 Some(format!("narrow the interval from {} to {}", percent(now), percent(then)))
             }
-            None if precision.is_none() && self.found.ending != SearchEnding::AllGood => {
+            None if precision.is_none() && self.result.ending != SearchEnding::AllGood => {
                 Some(format!("search above {best} for the load at which the goals break"))
             }
             None => None,
@@ -157,7 +160,7 @@ impl SearchReport {
 
     /// An end of the edge; of slots whole ones.
     fn slots_or(&self, load: f64, whole: fn(f64) -> f64) -> String {
-        match self.asked.load {
+        match self.requested.load {
             LoadKind::Rate => four_digits(load),
             LoadKind::Concurrency => whole(load).to_string(),
         }
@@ -178,15 +181,15 @@ impl SearchReport {
 
     /// What the interval rests on.
     fn how_sure(&self) -> String {
-        match (self.found.has_errors, self.refuted().next()) {
+        match (self.result.has_errors, self.refuted().next()) {
             (_, Some(_)) => "the long levels that kept and missed the goals".to_owned(),
-            (true, None) => format!("{} confidence", percent(self.asked.confidence)),
+            (true, None) => format!("{} confidence", percent(self.requested.confidence)),
             (false, None) => "the error of each level is assumed".to_owned(),
         }
     }
 
     fn highest(&self) -> &'static str {
-        match (self.asked.to, self.asked.load) {
+        match (self.requested.to, self.requested.load) {
             (Some(_), _) => "",
             (None, LoadKind::Rate) => {
                 ": it is 100 times the first load, since no highest load was given"
@@ -197,16 +200,16 @@ impl SearchReport {
 
     /// Which of the goals could be met at the load that misses them least.
     fn nearest(&self) -> String {
-        let nearest = self.found.nearest.and_then(|index| self.evaluation(index));
+        let nearest = self.result.nearest.and_then(|index| self.evaluation(index));
         let Some(nearest) = nearest else {
             return "No load kept the goals: no level has the figures that the goals are about"
                 .to_owned();
         };
-        let unit = self.asked.load.words();
+        let unit = self.requested.load.words();
         let loads = self.evaluations().map(|level| level.level.load);
         let lowest = loads.reduce(|a, b| if b.value() < a.value() { b } else { a });
         let lowest = lowest.map_or_else(String::new, |load| four_digits(load.value()));
-        let whose = match (self.found.ending, self.asked.from, self.asked.load) {
+        let whose = match (self.result.ending, self.requested.from, self.requested.load) {
             (SearchEnding::Unmet, Some(_), _) => "the lowest load allowed",
             (SearchEnding::Unmet, None, LoadKind::Rate) => {
                 "a hundredth of the first rate, since no lowest rate was given"
@@ -243,7 +246,7 @@ impl SearchReport {
     }
 
     fn broken(&self) -> Option<String> {
-        let edge = self.found.edge.filter(|edge| edge.high().is_finite())?;
+        let edge = self.result.edge.filter(|edge| edge.high().is_finite())?;
         match (self.first_broken, self.refuted().next()) {
             (Some(goal), _) => Some(format!("First to break: {}", goal.describe())),
             // Then the long level says what broke.
@@ -259,7 +262,7 @@ impl SearchReport {
     fn assumed(&self) -> Option<String> {
         // Where long levels bound the edge, they and no error of short ones are what the interval rests on.
         let is_of_short = self.precision().is_some() && self.refuted().next().is_none();
-        (is_of_short && !self.found.has_errors).then(|| {
+        (is_of_short && !self.result.has_errors).then(|| {
             format!(
                 "The interval assumes an error of 10 % for each level, since {}. Longer levels \
                  would show an error of their own",
@@ -287,7 +290,7 @@ impl SearchReport {
     }
 
     fn wrong_order(&self) -> Option<String> {
-        let (missed, kept) = self.found.not_monotone?;
+        let (missed, kept) = self.result.not_monotone?;
         let load = |index| Some(four_digits(self.evaluation(index)?.level.load.value()));
         Some(format!(
             "Not monotone: the goals were missed at {} and kept at {}, more than chance \
@@ -304,16 +307,6 @@ fn seconds_of(level: &SearchedLevel) -> String {
     match level.level.summary.throughput.duration.get() {
         seconds if seconds >= 9.95 => format!("{seconds:.0} s"),
         seconds => format!("{} s", number(seconds)),
-    }
-}
-
-/// A time in words: `42 s`, `3 min 5 s`.
-fn span(time: Nanos) -> String {
-    let seconds = time.as_secs_f64().round() as u64;
-    match (seconds / 60, seconds % 60) {
-        (0, seconds) => format!("{seconds} s"),
-        (minutes, 0) => format!("{minutes} min"),
-        (minutes, seconds) => format!("{minutes} min {seconds} s"),
     }
 }
 

@@ -150,7 +150,7 @@ impl From<&SweepReport> for SweepDocument {
             speed_of_light_curve_reason: curve.is_none().then(no_curve),
             speed_of_light_curve: curve.map(SpeedOfLightCurve::places),
             checklist: report.checklist(),
-            levels: report.placed().map(SweptLevelDocument::from).collect(),
+            levels: report.with_positions().map(SweptLevelDocument::from).collect(),
             unmeasured: report.unmeasured.clone(),
             repeats: RepeatsDocument::all(report),
             sustained: SustainedDocument::of(report),

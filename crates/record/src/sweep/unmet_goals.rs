@@ -39,8 +39,8 @@ fn why(goal: &Goal, levels: &[&LevelReport]) -> String {
     match (goal.metric, values.map(|sample| sample.n).max()) {
         (Metric::GoodShare | Metric::GoodputPerSec, _) => NEEDS_GOALS.to_owned(),
         (_, Some(n)) if n > 0 => {
-            let asked = goal.statistic.as_str();
-            format!("no level has enough values for a {asked} (at most {n})")
+            let requested = goal.statistic.as_str();
+            format!("no level has enough values for a {requested} (at most {n})")
         }
         _ => format!("no level has a {}", goal.metric.entry().label),
     }

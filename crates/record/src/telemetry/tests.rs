@@ -13,7 +13,7 @@ fn source(address: &str, pages: &[(u64, &str)]) -> ScrapedPages {
     let mut report = ScrapeReport::default();
     for (ms, text) in pages {
         let page = Page::read(text.as_bytes(), None).unwrap();
-        report.history.record(Fetch { asked: at(*ms), answered: at(*ms) }, &page);
+        report.history.record(Fetch { requested: at(*ms), answered: at(*ms) }, &page);
     }
     ScrapedPages { address: address.to_owned(), report }
 }
@@ -214,7 +214,8 @@ fn an_exporter_that_is_gone_in_the_midst_is_a_gap() {
         |joules: u32| format!("DCGM_FI_DEV_POWER_USAGE{{gpu=\"0\",UUID=\"GPU-0\"}} {joules}\n");
     let mut dcgm = source("dcgm", &[(500, &page(300)), (1_500, &page(310)), (2_500, &page(320))]);
     for second in 3..10 {
-        let fetch = Fetch { asked: at(second * 1_000 + 500), answered: at(second * 1_000 + 501) };
+        let fetch =
+            Fetch { requested: at(second * 1_000 + 500), answered: at(second * 1_000 + 501) };
         dcgm.report.history.fail(fetch, "connection refused");
     }
     let told = said(&[dcgm, engine("a", [0, 100])], None);

@@ -9,11 +9,11 @@ pub fn price_words(hour: &HourlyRate) -> String {
         false => format!("{} US dollars a device and hour", usd(low)),
         true => format!("{} to {} US dollars a device and hour", usd(low), usd(high)),
     };
-    said_by(&price, hour)
+    with_price_origin(&price, hour)
 }
 
 /// `price`, and who says so.
-pub fn said_by(price: &str, hour: &HourlyRate) -> String {
+pub fn with_price_origin(price: &str, hour: &HourlyRate) -> String {
     match &hour.origin {
         PriceOrigin::Published { kind, source, date } => {
             format!(

@@ -22,6 +22,17 @@ pub fn clock(time: Duration) -> String {
     }
 }
 
+/// A time in words: `42 s`, `3 min 5 s`.
+#[must_use]
+pub fn minutes_and_seconds(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    match (seconds / 60, seconds % 60) {
+        (0, seconds) => format!("{seconds} s"),
+        (minutes, 0) => format!("{minutes} min"),
+        (minutes, seconds) => format!("{minutes} min {seconds} s"),
+    }
+}
+
 /// The goals as they were given.
 #[must_use]
 pub fn slo_words(slo: &Slo) -> String {

@@ -225,7 +225,7 @@ fn pages_of_metrics_that_are_cut_are_noted() {
     for at in [7, 9] {
         let at = Stamp::EPOCH + Nanos::from_millis(at);
         let page = Page::read(format!("up {}\n", at.as_nanos()).as_bytes(), None).unwrap();
-        history.record(Fetch { asked: at, answered: at }, &page);
+        history.record(Fetch { requested: at, answered: at }, &page);
     }
     let report = ScrapeReport { history, ..ScrapeReport::default() };
     let pages = [ScrapedPages { address: "http://a/metrics".to_owned(), report }];

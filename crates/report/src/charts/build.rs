@@ -21,17 +21,17 @@ impl ChartRun {
     pub fn of(report: &SweepReport, name: &str) -> Self {
         let run = TableRun::of(report, name);
         let level =
-            |(index, (level, place)): (usize, (&LevelReport, &FrontierPosition))| ChartLevel {
+            |(index, (level, position)): (usize, (&LevelReport, &FrontierPosition))| ChartLevel {
                 load: level.load.to_string(),
                 label: Shown(report).label_of(index),
                 load_kind: level.load.kind().key(),
                 load_value: level.load.value(),
-                place: match place {
+                position: match position {
                     FrontierPosition::Frontier => ChartLevelPosition::Frontier,
                     FrontierPosition::Dominated { .. } => ChartLevelPosition::Dominated,
                     FrontierPosition::LeftOut { .. } => ChartLevelPosition::LeftOut,
                 },
-                left_out: match place {
+                left_out: match position {
                     FrontierPosition::LeftOut { reason } => Some(reason.clone()),
                     FrontierPosition::Frontier | FrontierPosition::Dominated { .. } => None,
                 },
@@ -42,7 +42,7 @@ impl ChartRun {
                 detail: ChartDetail::of(level),
                 steps: ChartStep::all(level),
             };
-        let levels: Vec<ChartLevel> = report.placed().enumerate().map(level).collect();
+        let levels: Vec<ChartLevel> = report.with_positions().enumerate().map(level).collect();
         let mut frontier = report.frontier();
         let rate = |index: &usize| {
             report.levels().get(*index).map(|l| l.summary.throughput.requests_per_s.get())

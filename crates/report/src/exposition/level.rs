@@ -151,7 +151,7 @@ pub(super) fn families(report: &SweepReport, run: &str) -> Vec<MetricFamily> {
         is_operating: operating == Some(index),
         figures: figures_of(&table, level),
     };
-    let levels: Vec<Level<'_>> = report.placed().enumerate().map(level).collect();
+    let levels: Vec<Level<'_>> = report.with_positions().enumerate().map(level).collect();
     let model = &report.setup().endpoint.model;
     METRICS.iter().map(|metric| metric.family(&levels, &[("run", run), ("model", model)])).collect()
 }

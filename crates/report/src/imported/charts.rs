@@ -36,7 +36,7 @@ impl Shown<'_, ImportedRun> {
                 },
                 load_kind: level.load_kind(),
                 load_value: load.value(),
-                place: match (left_out.is_some(), best.contains(&index)) {
+                position: match (left_out.is_some(), best.contains(&index)) {
                     (true, _) => ChartLevelPosition::LeftOut,
                     (false, true) => ChartLevelPosition::Frontier,
                     (false, false) => ChartLevelPosition::Dominated,

@@ -12,7 +12,7 @@ use fizeau_record::text::percent;
 impl Shown<'_, LevelReport> {
     /// The arrivals of an open loop; those of a closed one are the endpoint's doing.
     pub(super) fn arrivals(&self) -> Option<&ArrivalSummary> {
-        match self.asked.arrivals {
+        match self.requested.arrivals {
             Some(_) => self.summary.arrivals.as_ref(),
             None => None,
         }
@@ -35,12 +35,12 @@ impl Shown<'_, LevelReport> {
     }
 
     fn arrival_lines(&self) -> Vec<String> {
-        let Some((asked, came)) = self.asked.arrivals.zip(self.arrivals()) else {
+        let Some((requested, came)) = self.requested.arrivals.zip(self.arrivals()) else {
             return Vec::new();
         };
         let (planned, sent) = (&came.intended, &came.sent);
-        let rates = [asked.rate, planned.rate, sent.rate].map(|rate| rate.map(PerSec::get));
-        let spreads = [asked.cv_squared, planned.cv_squared, sent.cv_squared];
+        let rates = [requested.rate, planned.rate, sent.rate].map(|rate| rate.map(PerSec::get));
+        let spreads = [requested.cv_squared, planned.cv_squared, sent.cv_squared];
         let arrivals = match self.sessions_per_s() {
             Some(_) => "Session starts/s asked/planned/sent:",
             None => "Arrivals/s asked/planned/sent:",
@@ -53,14 +53,14 @@ impl Shown<'_, LevelReport> {
 
     fn cache_line(&self) -> Option<String> {
         let measured = self.summary.tokens.cached_share;
-        let asked = match self.asked.cache {
+        let requested = match self.requested.cache {
             CacheExpectation::None if measured.is_none() => return None,
             CacheExpectation::None => "none".to_owned(),
             CacheExpectation::Share(share) => percent(share),
             CacheExpectation::Reuse => "any".to_owned(),
         };
         let measured = measured.map_or_else(|| "not reported".to_owned(), percent);
-        Some(line("Cached prompt tokens asked/measured:", format_args!("{asked} / {measured}")))
+        Some(line("Cached prompt tokens asked/measured:", format_args!("{requested} / {measured}")))
     }
 
     fn probe_lines(&self) -> Vec<String> {
@@ -79,10 +79,10 @@ impl Shown<'_, LevelReport> {
 
 fn length_lines(what: &str, check: &LengthCheck) -> Vec<String> {
     let mut lines = Vec::new();
-    if check.asked.n == 0 && check.seen.n == 0 {
+    if check.requested.n == 0 && check.seen.n == 0 {
         return lines;
     }
-    let both = [("asked", &check.asked, "unknown"), ("seen", &check.seen, "not reported")];
+    let both = [("asked", &check.requested, "unknown"), ("seen", &check.seen, "not reported")];
     for (how, lengths, none) in both {
         lines.push(match (lengths.n, lengths.always()) {
             (0, _) => line(&format!("{what} tokens {how}:"), none),

@@ -91,7 +91,7 @@ impl Shown<'_, SweepReport> {
             rows.push(("Speed of light", format!("{share} of {of}, which {limit} limits")));
         }
         for reason in self.speed_of_light_reasons() {
-            rows.push(("Speed of light", format!("not computed, {reason}")));
+            rows.push(("Speed of light", format!("not computed; {reason}")));
         }
         rows.push(("Knee", self.knee().unwrap_or_else(|| "none seen".to_owned())));
         rows.into_iter().map(|(name, value)| vec![name.to_owned(), escape(&value)]).collect()
@@ -129,7 +129,7 @@ impl Shown<'_, SweepReport> {
     }
 
     fn place_words(&self, level: usize) -> String {
-        match self.places().get(level) {
+        match self.positions().get(level) {
             _ if self.operating_point().level() == Some(level) => "**operating point**".to_owned(),
             Some(FrontierPosition::Frontier) => "frontier".to_owned(),
             Some(FrontierPosition::Dominated { by }) => format!("beaten by {}", self.label_of(*by)),

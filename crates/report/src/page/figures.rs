@@ -38,7 +38,7 @@ const SAID: [fn(&ChartRun) -> String; 7] = [
 fn frontier(caption: &str, runs: &[ChartRun]) -> String {
     let any = |is: fn(&ChartRun) -> bool| runs.iter().any(is);
     let is_behind =
-        |run: &ChartRun| run.levels.iter().any(|l| l.place == ChartLevelPosition::Dominated);
+        |run: &ChartRun| run.levels.iter().any(|l| l.position == ChartLevelPosition::Dominated);
     let parts = [
         (any(is_behind), "Levels that another beats are hollow."),
         (any(|run| run.operating.is_some()), "The ring marks the level to run at."),

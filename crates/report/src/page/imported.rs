@@ -130,7 +130,7 @@ fn levels(run: &ImportedRun, chart: &ChartRun) -> Table {
 
 /// How a row looks, and how its level stands to the others in words.
 fn position(level: &ChartLevel) -> (&'static str, String) {
-    match (&level.left_out, level.place) {
+    match (&level.left_out, level.position) {
         (Some(reason), _) => ("dimmed", format!("left out: {reason}")),
         (None, ChartLevelPosition::Frontier) => ("best", "on the frontier".to_owned()),
         (None, _) => ("dimmed", "dominated".to_owned()),

@@ -142,7 +142,7 @@ fn light_cell(level: &ChartLevel) -> Cell {
 
 /// How a row looks, and how its level stands to the others in words.
 fn position(report: &SweepReport, index: usize) -> Option<(&'static str, String)> {
-    Some(match report.places().get(index)? {
+    Some(match report.positions().get(index)? {
         FrontierPosition::Frontier if report.operating_point().level() == Some(index) => {
             ("chosen", "operating point".to_owned())
         }

@@ -99,7 +99,7 @@ fn facts(report: &SweepReport) -> Vec<RunFact> {
     let setup = report.setup();
     let workload = &setup.workload;
     let (input, output) = (&workload.input_tokens, &workload.output_tokens);
-    let asked =
+    let requested =
         format!("{}: {input} tokens in, {output} out; {}", workload.dataset, workload.arrivals);
     let engine = match &setup.engine {
         EngineRecord::Simulated { .. } => Some("simulated".to_owned()),
@@ -112,7 +112,7 @@ fn facts(report: &SweepReport) -> Vec<RunFact> {
         fact("Hardware", hardware(setup, report.devices())),
         fact("Engine", engine),
         fact("Precision", setup.precision.clone()),
-        fact("Workload", Some(asked)),
+        fact("Workload", Some(requested)),
         fact("Endpoint", Some(called)),
         fact("When", Some(when(&setup.started))),
     ]

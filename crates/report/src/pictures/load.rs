@@ -93,7 +93,7 @@ fn look(runs: &[ChartRun], index: usize, which: LoadLine) -> (Ink, Dash) {
 /// The levels that are drawn, by rising load.
 fn drawn(run: &ChartRun) -> Vec<&ChartLevel> {
     let mut levels: Vec<&ChartLevel> = run.levels.iter().collect();
-    levels.retain(|level| level.place != ChartLevelPosition::LeftOut);
+    levels.retain(|level| level.position != ChartLevelPosition::LeftOut);
     levels.sort_by(|a, b| a.load_kind.cmp(b.load_kind).then(a.load_value.total_cmp(&b.load_value)));
     levels
 }
@@ -176,7 +176,7 @@ fn labels(marks: &mut Vec<Mark>, levels: &[&ChartLevel], (name, per): (&str, f64
 }
 
 fn is_saturated(level: &ChartLevel) -> bool {
-    level.saturated && level.place != ChartLevelPosition::LeftOut
+    level.saturated && level.position != ChartLevelPosition::LeftOut
 }
 
 /// What a star means, where there is one.

@@ -101,7 +101,7 @@ pub(super) fn labels_note(runs: &[ChartRun]) -> String {
 
 /// The levels that are not drawn.
 pub(super) fn left_out_note(runs: &[ChartRun]) -> Option<String> {
-    levels_note(runs, "Not compared", |level| level.place == ChartLevelPosition::LeftOut)
+    levels_note(runs, "Not compared", |level| level.position == ChartLevelPosition::LeftOut)
 }
 
 /// `what`, and the levels that it is true of, if there are any.
@@ -128,7 +128,7 @@ pub(super) fn levels_note(
 pub(super) fn shown(run: &ChartRun) -> Option<(&ChartLevel, &ChartDetail)> {
     let operating = run.operating.and_then(|index| run.levels.get(index));
     let compared =
-        run.levels.iter().rev().filter(|level| level.place != ChartLevelPosition::LeftOut);
+        run.levels.iter().rev().filter(|level| level.position != ChartLevelPosition::LeftOut);
     let all = operating.into_iter().chain(compared).chain(run.levels.iter().rev());
     let mut all = all.filter_map(|level| Some((level, level.detail.as_ref()?)));
     all.next()

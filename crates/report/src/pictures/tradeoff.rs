@@ -86,7 +86,7 @@ impl Tradeoff {
 
     fn spots(&self, run: &ChartRun) -> Vec<TradeoffPoint> {
         let compared = run.levels.iter().enumerate();
-        let compared = compared.filter(|(_, level)| level.place != ChartLevelPosition::LeftOut);
+        let compared = compared.filter(|(_, level)| level.position != ChartLevelPosition::LeftOut);
         let spot = |(index, level): (usize, &crate::ChartLevel)| {
             let (across, up) = (level.figures.get(&self.across)?, level.figures.get(&self.up)?);
             Some(TradeoffPoint { level: index, across, up })

@@ -171,12 +171,13 @@ fn words(row: &ProbeRow) -> String {
         Operation::Transfer { from, to, engine, both_ways } => {
             let ways = if *both_ways { ", both ways" } else { "" };
             match engine {
-                TransferEngine::NotSaid => format!("{from} to {to}{ways}"),
+                TransferEngine::NotReported => format!("{from} to {to}{ways}"),
                 _ => format!("{from} to {to}, {}{ways}", engine.as_str().replace('_', " ")),
             }
         }
         Operation::Latency { .. } => {
-            let is_small = measured.method.pages.is_some_and(|of| of.asked == PageAdvice::Small);
+            let is_small =
+                measured.method.pages.is_some_and(|of| of.requested == PageAdvice::Small);
             format!("{operation}{}", if is_small { ", small pages" } else { "" })
         }
         other => other.to_string().replace("_temporal stores", "-temporal").replace(" stores", ""),

@@ -29,12 +29,12 @@ impl Shown<'_, ProbeDocument> {
         paragraphs(&mut out, "", &mut machine.by_ref());
         let verdict = self.verdict.map_or("none", Verdict::as_str);
         let mut lines = self.verdict_lines().into_iter();
-        let asked = lines.next().unwrap_or_default();
+        let requested = lines.next().unwrap_or_default();
         put(
             &mut out,
             format_args!(
                 "<p class=\"believe\"><span class=\"verdict {verdict}\">{verdict}</span> {}</p>\n",
-                escape(&asked)
+                escape(&requested)
             ),
         );
         paragraphs(&mut out, "note", &mut lines);

@@ -88,12 +88,12 @@ const FIRST: &[Column] = &[
     column(
         "requested_input_tokens",
         "as the plan has it",
-        Whole(|seen| count(seen.row.tape.asked.input_tokens)),
+        Whole(|seen| count(seen.row.tape.requested.input_tokens)),
     ),
     column(
         "requested_output_tokens",
         "the most to generate",
-        Whole(|seen| Some(seen.row.tape.asked.output_tokens.get())),
+        Whole(|seen| Some(seen.row.tape.requested.output_tokens.get())),
     ),
     column(
         "input_tokens",

@@ -76,7 +76,7 @@ impl EngineCalibrationView<'_> {
             let [low, high] = estimate.interval().ends();
             let [value, low, high] = [estimate.value, low, high].map(|value| number(value * scale));
             let title = estimate.constant.title().to_owned();
-            let note = if estimate.is_told() { "" } else { "borrowed" };
+            let note = if estimate.is_determined() { "" } else { "borrowed" };
             grid.row([title, unit.to_owned(), value, low, high, note.to_owned()]);
         }
         grid.lines()

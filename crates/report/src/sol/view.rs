@@ -117,15 +117,15 @@ impl SolView<'_> {
             0 => String::new(),
             cached => format!(" ({cached} cached)"),
         };
-        let asked = load.concurrency.get();
-        let running = match running < asked as f64 {
+        let requested = load.concurrency.get();
+        let running = match running < requested as f64 {
             true => format!(", {} of them running", number(running)),
             false => String::new(),
         };
         let (input, output) = (load.input_tokens.get(), load.output_tokens.get());
         text.say(
             "Load",
-            &format!("{input} tokens in{cached}, {output} out; {asked} at once{running}"),
+            &format!("{input} tokens in{cached}, {output} out; {requested} at once{running}"),
         );
     }
 

@@ -6,8 +6,8 @@ use fizeau_record::{SweepReport, UntilPrecise};
 impl Shown<'_, SweepReport> {
     /// A line for each figure, such as `Until mean e2el ci=2%: reached at 1, 2; not reached at 4 (±2.6 %)`.
     pub(crate) fn until_lines(&self) -> Vec<String> {
-        let asked = self.levels().iter().find_map(|level| level.until.as_ref());
-        let goals = asked.map_or(0, |until| until.outcomes.len());
+        let requested = self.levels().iter().find_map(|level| level.until.as_ref());
+        let goals = requested.map_or(0, |until| until.outcomes.len());
         (0..goals).filter_map(|goal| self.until_line(goal)).collect()
     }
 

@@ -74,7 +74,7 @@ struct Point<'a> {
 
 impl<'a> Point<'a> {
     fn of(run: &ChartRun, (index, level): (usize, &'a ChartLevel)) -> Option<Self> {
-        let ink = match level.place {
+        let ink = match level.position {
             ChartLevelPosition::LeftOut => return None,
             _ if run.operating == Some(index) => Ink::Chosen,
             ChartLevelPosition::Frontier => Ink::Frontier,

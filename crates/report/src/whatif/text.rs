@@ -18,9 +18,9 @@ impl Shown<'_, WhatIf> {
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
-        let asked =
+        let requested =
             format!("{}, simulated in virtual time: {}", self.how_many(), self.load_words());
-        sentence(&mut out, &asked);
+        sentence(&mut out, &requested);
         for (index, variant) in self.variants().iter().enumerate() {
             let devices = match variant.devices {
                 None => String::new(),

@@ -62,7 +62,7 @@ impl Shown<'_, WhatIf> {
     pub(crate) fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         for (letter, sweep) in self.lettered() {
-            for (level, place) in sweep.placed() {
+            for (level, place) in sweep.with_positions() {
                 if let FrontierPosition::LeftOut { reason } = place {
                     doubts.push(format!("! left out: {letter} at {} ({reason})", level.load));
                 }

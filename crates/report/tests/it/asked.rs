@@ -25,10 +25,10 @@ fn open_loop() -> LevelReport {
         tape.marks.intended = at;
         tape.marks.send_start = Some(at + Nanos::from_micros(100));
         at += Nanos::from_millis(if k.is_multiple_of(2) { 20 } else { 60 });
-        let asked = 100 + 10 * k;
-        tape.asked.input_tokens = Some(Tokens::new(asked));
+        let requested = 100 + 10 * k;
+        tape.requested.input_tokens = Some(Tokens::new(requested));
         tape.usage = Some(Usage {
-            prompt_tokens: Some(Tokens::new(asked + 3)),
+            prompt_tokens: Some(Tokens::new(requested + 3)),
             cached_tokens: Some(Tokens::new(50)),
             ..Usage::default()
         });
@@ -38,7 +38,8 @@ fn open_loop() -> LevelReport {
     level.summary = LevelSummary::of(&tapes, &GoodputGoals::default());
     level.load = LevelLoad::Rate(PerSec::new(25.0));
     let poisson = ArrivalMoments { rate: Some(PerSec::new(25.0)), cv_squared: Some(1.0) };
-    level.asked = RequestedLoad { arrivals: Some(poisson), cache: CacheExpectation::Share(0.4) };
+    level.requested =
+        RequestedLoad { arrivals: Some(poisson), cache: CacheExpectation::Share(0.4) };
     level
 }
 
@@ -106,7 +107,7 @@ fn lengths_that_differ_from_request_to_request_are_counted() {
 #[test]
 fn a_closed_loop_shows_no_arrivals() {
     let mut level = open_loop();
-    level.asked.arrivals = None;
+    level.requested.arrivals = None;
     assert!(!Shown(&level).block(fizeau_report::Verbosity::Full).contains("Arrivals/s"));
     let json = parsed(&level);
     assert!(json["arrivals"].is_null() && json["requested"]["arrivals"].is_null(), "{json}");
@@ -117,10 +118,10 @@ fn a_closed_loop_shows_no_arrivals() {
 #[test]
 fn the_file_has_what_was_asked_beside_what_was_sent() {
     let json = parsed(&open_loop());
-    let asked = json!({
+    let requested = json!({
         "arrivals": {"rate_per_s": 25.0, "cv_squared": 1.0}, "cache": "share", "cached_share": 0.4
     });
-    assert_eq!(json["requested"], asked);
+    assert_eq!(json["requested"], requested);
     assert_eq!(json["arrivals"]["sent"]["n"], 7);
     assert_eq!(json["lengths"]["prompt"]["difference"]["histogram"]["+2..+4"], 8);
     assert_eq!(json["tokens"]["cached_share"], 400.0 / 1104.0);
@@ -143,7 +144,7 @@ fn the_file_has_what_was_asked_beside_what_was_sent() {
 fn what_a_cache_was_to_supply_is_shown_where_anything_is_known() {
     let shown = |cache, measured: Option<u64>| {
         let mut level = open_loop();
-        level.asked.cache = cache;
+        level.requested.cache = cache;
         level.summary.tokens.cached_input = measured.map(Tokens::new);
         level.summary.tokens.cached_share = measured.map(|cached| cached as f64 / 1_104.0);
         let block = Shown(&level).block(fizeau_report::Verbosity::Full);

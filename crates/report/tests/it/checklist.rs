@@ -50,7 +50,7 @@ fn good_level(rate: f64) -> LevelReport {
     let rate = PerSec::new(rate);
     level.load = LevelLoad::Rate(rate);
     let poisson = ArrivalMoments { rate: Some(rate), cv_squared: Some(1.0) };
-    level.asked = RequestedLoad { arrivals: Some(poisson), cache: CacheExpectation::None };
+    level.requested = RequestedLoad { arrivals: Some(poisson), cache: CacheExpectation::None };
     let completed = level.summary.requests.completed;
     let (lengths, tokens) = (&mut level.summary.lengths, &mut level.summary.tokens);
     (lengths.prompt.seen, lengths.output.seen) = (spread(100), spread(20));

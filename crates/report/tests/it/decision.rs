@@ -320,7 +320,7 @@ fn figures_that_do_not_go_one_way_are_told_from_chance() {
 
 /// An open-loop level whose queue grew to the end.
 fn saturated(mut level: LevelReport) -> LevelReport {
-    level.asked.arrivals = Some(ArrivalMoments { rate: None, cv_squared: Some(1.0) });
+    level.requested.arrivals = Some(ArrivalMoments { rate: None, cv_squared: Some(1.0) });
     // One is due every 10 ms, and one is served every 12 ms.
     let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
     let tapes = (0..200).map(|n| {

@@ -147,7 +147,7 @@ fn what_is_missing_is_said_and_never_drawn_as_zero() {
     }
     let mut left_out = run();
     for level in &mut left_out.levels {
-        (level.place, level.left_out) =
+        (level.position, level.left_out) =
             (ChartLevelPosition::LeftOut, Some("it is invalid".to_owned()));
     }
     let error = Picture::Frontier.svg(&[left_out]).unwrap_err().to_string();
@@ -220,7 +220,7 @@ proptest! {
         run.levels.truncate(rates.len());
         (run.operating, run.light, run.goals) = (None, None, Vec::new());
         for (index, (level, rate)) in run.levels.iter_mut().zip(&rates).enumerate() {
-            level.place = ChartLevelPosition::Frontier;
+            level.position = ChartLevelPosition::Frontier;
             let figure = |value| ChartFigure { value, low: None, high: None, stand_in: false };
             level.label = format!("L{index}");
             level.figures.0.insert("requests_per_s".to_owned(), figure(*rate));

@@ -84,7 +84,7 @@ pub(crate) fn setup() -> RunSetup {
         output_tokens: OUTPUT.to_string(),
         seed: Some(0),
         arrivals: "closed loop, concurrency 1 to 128".to_owned(),
-        asked: RequestedLoad::default(),
+        requested: RequestedLoad::default(),
     };
     setup.host = ClientHost {
         os: "Linux 6.1".to_owned(),
@@ -162,8 +162,8 @@ fn tape(sent: Stamp, ttft_us: u64, gap_us: u64) -> Tape {
     tape.marks.released = tape.marks.intended;
     tape.arrivals = (0..OUTPUT).map(token).collect();
     tape.token_source = TokenSource::TokenIds;
-    tape.asked.input_tokens = Some(Tokens::new(250));
-    tape.asked.output_tokens = Tokens::new(OUTPUT);
+    tape.requested.input_tokens = Some(Tokens::new(250));
+    tape.requested.output_tokens = Tokens::new(OUTPUT);
     tape.marks.end = tape.last_token();
     tape
 }
@@ -176,7 +176,7 @@ fn speed_of_light(tapes: &[Tape], summary: &LevelSummary, load: LevelLoad) -> Sp
 /// A level of prompts so long that compute limits their prefill, as weights limit the decoding.
 pub(crate) fn long_prompts(rate: PerSec) -> LevelReport {
     let mut tapes = tapes(32);
-    tapes.iter_mut().for_each(|tape| tape.asked.input_tokens = Some(Tokens::new(500)));
+    tapes.iter_mut().for_each(|tape| tape.requested.input_tokens = Some(Tokens::new(500)));
     let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
     let load = LevelLoad::Rate(rate);
     let mut level = level(32);

@@ -42,7 +42,7 @@ fn parsed(report: &SweepReport) -> Value {
 fn the_knee_is_on_the_frontier_and_what_lies_beyond_is_not() {
     let report = sample::sweep();
     assert_eq!(report.frontier(), [0, 1, 2, 3, 4, 5]);
-    assert_eq!(report.places()[6], FrontierPosition::Dominated { by: 5 });
+    assert_eq!(report.positions()[6], FrontierPosition::Dominated { by: 5 });
     assert_eq!(report.operating_point().level(), Some(5));
 }
 
@@ -136,7 +136,7 @@ fn a_level_that_took_no_time_has_no_rate_to_compare() {
     let report = sweep(vec![instant, level(1.0, Some(500.0), 500.0)], "p99 e2el<1s");
     assert_eq!(report.frontier(), [1]);
     let reason = "no time passed, so it has no rates".to_owned();
-    assert_eq!(report.places()[0], FrontierPosition::LeftOut { reason });
+    assert_eq!(report.positions()[0], FrontierPosition::LeftOut { reason });
 }
 
 #[test]
@@ -279,7 +279,7 @@ proptest! {
         let levels = figures.iter().map(|&(rate, ms)| level(rate, Some(ms), ms)).collect();
         let report = sweep(levels, "p99 e2el<3ms");
         let beats = |a: (f64, f64), b: (f64, f64)| a.0 >= b.0 && a.1 <= b.1 && a != b;
-        for (i, place) in report.places().iter().enumerate() {
+        for (i, place) in report.positions().iter().enumerate() {
             match place {
                 FrontierPosition::Frontier => prop_assert!(!figures.iter().any(|&other| beats(other, figures[i]))),
                 FrontierPosition::Dominated { by } => prop_assert!(beats(figures[*by], figures[i])),

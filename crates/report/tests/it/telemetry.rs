@@ -24,7 +24,7 @@ fn read(address: &str, pages: &[(u64, &str)]) -> ScrapedPages {
     let mut report = ScrapeReport::default();
     for (ms, name) in pages {
         let page = Page::read(&std::fs::read(format!("{folder}{name}")).unwrap(), None).unwrap();
-        report.history.record(Fetch { asked: at(*ms), answered: at(*ms) }, &page);
+        report.history.record(Fetch { requested: at(*ms), answered: at(*ms) }, &page);
         report.cost.pages += 1;
     }
     ScrapedPages { address: address.to_owned(), report }

@@ -4,7 +4,7 @@
 use fizeau_core::{LevelLoad, PerSec, UsdPerHour};
 use fizeau_metrics::LevelSummary;
 use fizeau_record::{EngineRecord, SpeedOfLight, SweepReport};
-use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
+use fizeau_report::{Charset, ChartRun, ChecklistRows, Shown, Terminal, TextStyle};
 use fizeau_roofline::HourlyRate;
 use proptest::prelude::*;
 
@@ -123,7 +123,7 @@ fn without_a_bound_the_column_is_absent_and_the_reason_stands_below_once() {
     let report = SweepReport::new(sample::setup(), levels, None);
     let text = text(&report, 100, TextStyle::Plain);
     assert!(!text.contains("SoL"), "{text}");
-    let reason = "Speed of light: not computed, no model configuration was given";
+    let reason = "Speed of light: not computed; no model configuration was given";
     assert_eq!(text.matches(reason).count(), 1, "{text}");
 }
 
@@ -212,4 +212,13 @@ fn in_brief_a_sweep_fits_on_a_screen() {
             assert!(!text.contains(rest), "{rest}: {text}");
         }
     }
+}
+
+#[test]
+fn names_of_runs_take_what_a_table_leaves_them() {
+    let name = "a-folder-whose-name-is-longer-than-forty-characters";
+    let runs = vec![ChartRun::of(&sample::sweep(), name)];
+    let narrow = Shown(&runs).side_by_side(80);
+    assert!(narrow.contains(" ...") && !narrow.contains(name), "{narrow}");
+    assert!(Shown(&runs).side_by_side(200).contains(name));
 }

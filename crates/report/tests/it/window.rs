@@ -35,7 +35,7 @@ fn overloaded(rate: f64) -> LevelReport {
     let arrivals = ArrivalMoments { rate: Some(PerSec::new(rate)), cv_squared: None };
     let mut level = level(&tapes);
     level.load = LevelLoad::Rate(PerSec::new(rate));
-    level.asked.arrivals = Some(arrivals);
+    level.requested.arrivals = Some(arrivals);
     level
 }
 
@@ -119,7 +119,7 @@ fn a_saturated_level_is_marked_in_the_table() {
 fn a_closed_loop_is_never_called_saturated() {
     let mut level = overloaded(100.0);
     assert_eq!(parsed(&level)["saturation"]["verdict"], "saturated");
-    level.asked.arrivals = None;
+    level.requested.arrivals = None;
     let json = parsed(&level);
     assert!(json["saturation"].is_null());
     assert_eq!(json["saturation_reason"], "a closed loop: the endpoint sets the pace");

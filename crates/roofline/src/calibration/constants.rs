@@ -249,7 +249,7 @@ impl FittedConstant {
 
     /// Whether measurements tell it: what is known of it is narrower by a third and more than what was assumed before.
     #[must_use]
-    pub fn is_told(&self) -> bool {
+    pub fn is_determined(&self) -> bool {
         let assumed = self.constant.spread() * self.constant.slope(self.value);
         self.deviation * 1.5 < assumed
     }

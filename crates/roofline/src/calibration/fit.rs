@@ -67,9 +67,9 @@ impl Constants {
         self.estimates.iter().filter(|estimate| !estimate.is_usual())
     }
 
-    /// The constants that its own measurements hardly told ([`FittedConstant::is_told`]): they are what is usual, or what others show.
+    /// The constants that its own measurements hardly told ([`FittedConstant::is_determined`]): they are what is usual, or what others show.
     pub fn borrowed(&self) -> impl Iterator<Item = &FittedConstant> {
-        self.estimates.iter().filter(|estimate| !estimate.is_told())
+        self.estimates.iter().filter(|estimate| !estimate.is_determined())
     }
 
     pub(super) fn values<const N: usize>(&self, constants: [Constant; N]) -> [f64; N] {

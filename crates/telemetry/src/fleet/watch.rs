@@ -236,12 +236,12 @@ impl FleetWatch {
         }
         let mut first = last;
         for fetch in earlier {
-            if first.asked.saturating_since(fetch.answered) > patience {
+            if first.requested.saturating_since(fetch.answered) > patience {
                 break;
             }
             first = fetch;
         }
-        (first != last).then_some((first.answered, last.asked))
+        (first != last).then_some((first.answered, last.requested))
     }
 
     /// How long a value stands on either side of its page: twice from one page to the next.

@@ -57,7 +57,7 @@ mod tests {
                 ("nvml_gpm_dram_bw_util", 75.0),
             ];
             let page = page_of([device("0", &values), device("1", &values)]);
-            history.record(Fetch { asked: at, answered: at }, &page);
+            history.record(Fetch { requested: at, answered: at }, &page);
         }
         history
     }

@@ -40,10 +40,10 @@ pub enum NvmlUnavailable {
         why: String,
     },
     /// A device was asked for that is not there.
-    #[error("there is no GPU {asked:?} on this machine; it has {there}")]
+    #[error("there is no GPU {requested:?} on this machine; it has {there}")]
     Unknown {
         /// As it was asked for.
-        asked: String,
+        requested: String,
         /// The numbers and UUIDs of those that are there.
         there: String,
     },
@@ -116,10 +116,10 @@ fn chosen(
     choice: &DeviceChoice,
 ) -> Result<Vec<WatchedDevice>, NvmlUnavailable> {
     let DeviceChoice::Named(names) = choice else { return Ok(all) };
-    if let Some(asked) = names.iter().find(|name| !all.iter().any(|device| device.is(name))) {
+    if let Some(requested) = names.iter().find(|name| !all.iter().any(|device| device.is(name))) {
         let each = all.iter().map(|device| format!("{} ({})", device.index, device.uuid));
         return Err(NvmlUnavailable::Unknown {
-            asked: asked.clone(),
+            requested: requested.clone(),
             there: each.collect::<Vec<_>>().join(", "),
         });
     }

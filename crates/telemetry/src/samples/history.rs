@@ -17,7 +17,7 @@ pub use lines::HistoryLine;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fetch {
     /// When it was asked for.
-    pub asked: Stamp,
+    pub requested: Stamp,
     /// When all of it was there.
     pub answered: Stamp,
 }
@@ -95,7 +95,7 @@ impl History {
     /// Takes note of the series of `page` whose metric `is_wanted`, which bounds what pages of thousands of series take. Pages come
     /// in order; one that was asked for before the one before it is left out.
     pub fn record_those(&mut self, fetch: Fetch, page: &Page, is_wanted: impl Fn(&str) -> bool) {
-        if self.fetches.back().is_some_and(|last| last.asked > fetch.asked) {
+        if self.fetches.back().is_some_and(|last| last.requested > fetch.requested) {
             return;
         }
         let number = self.first_page + self.fetches.len() as u64;
@@ -346,12 +346,12 @@ impl History {
 
     /// Forgets all pages that were requested before `instant`, even the last: what was counted until then shall not count.
     pub fn forget_requested_before(&mut self, instant: Stamp) {
-        while self.fetches.front().is_some_and(|first| first.asked < instant) {
+        while self.fetches.front().is_some_and(|first| first.requested < instant) {
             self.fetches.pop_front();
             self.first_page += 1;
         }
         self.forget_tracks();
-        self.failures.retain(|failure| failure.fetch.asked >= instant);
+        self.failures.retain(|failure| failure.fetch.requested >= instant);
     }
 
     fn forget_tracks(&mut self) {

@@ -159,12 +159,12 @@ impl Fetch {
     /// The middle of it.
     #[must_use]
     pub fn middle(&self) -> Stamp {
-        self.asked + self.length() / 2
+        self.requested + self.length() / 2
     }
 
     /// How long it took.
     #[must_use]
     pub fn length(&self) -> Nanos {
-        self.answered.saturating_since(self.asked)
+        self.answered.saturating_since(self.requested)
     }
 }

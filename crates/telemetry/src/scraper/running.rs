@@ -100,14 +100,14 @@ impl Scraper {
         scrapers: impl IntoIterator<Item = &'a Self>,
         patience: Duration,
     ) -> Vec<bool> {
-        let asked: Vec<Receiver<()>> = scrapers.into_iter().map(Self::ask).collect();
+        let requested: Vec<Receiver<()>> = scrapers.into_iter().map(Self::ask).collect();
         let mut left = patience;
         let is_done = |when_done: &Receiver<()>| {
             let is_done = when_done.recv_timeout(left).is_ok();
             left = if is_done { left } else { Duration::ZERO };
             is_done
         };
-        asked.iter().map(is_done).collect()
+        requested.iter().map(is_done).collect()
     }
 
     /// Asks for a page, and waits for nothing.
@@ -182,9 +182,9 @@ impl<S: Source, C: Clock> Work<S, C> {
     }
 
     fn scrape(&mut self, pace: &mut Pace) {
-        let asked = self.clock.now();
+        let requested = self.clock.now();
         let page = self.source.page();
-        let fetch = Fetch { asked, answered: self.clock.now() };
+        let fetch = Fetch { requested, answered: self.clock.now() };
         pace.took(fetch.length());
         let mut report = locked(&self.report);
         let ScrapeReport { history, cost } = &mut *report;

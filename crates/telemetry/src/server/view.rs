@@ -240,8 +240,8 @@ impl<'a> View<'a> {
     pub(super) fn missing_pages(&self) -> u32 {
         let Window { from, to, .. } = self.window;
         let failures = self.history.failures().iter();
-        let within =
-            failures.filter(|failure| from <= failure.fetch.answered && failure.fetch.asked <= to);
+        let within = failures
+            .filter(|failure| from <= failure.fetch.answered && failure.fetch.requested <= to);
         u32::try_from(within.count()).unwrap_or(u32::MAX)
     }
 }

@@ -185,7 +185,7 @@ impl Around {
         let pages = fetches.enumerate();
         let is_before = |(_, fetch): &(usize, Fetch)| fetch.answered <= instant;
         let (before, left) = pages.clone().filter(is_before).last()?;
-        let mut later = pages.skip_while(|(_, fetch)| fetch.asked < instant);
+        let mut later = pages.skip_while(|(_, fetch)| fetch.requested < instant);
         let (behind, right) = later.next()?;
         let (before, left) = if before > behind { (behind, right) } else { (before, left) };
         let (left, right) = (left.middle(), right.middle());

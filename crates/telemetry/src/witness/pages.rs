@@ -102,9 +102,9 @@ fn missing(history: &History, window: Window) -> Option<PageTrouble> {
         return None;
     }
     let is_within = |at: fizeau_core::Stamp| window.from <= at && at <= window.to;
-    let failed = || history.failures().iter().filter(|failure| is_within(failure.fetch.asked));
+    let failed = || history.failures().iter().filter(|failure| is_within(failure.fetch.requested));
     let why = failed().next_back()?.why.to_string();
-    let answered = history.fetches().filter(|fetch| is_within(fetch.asked)).count() as u64;
+    let answered = history.fetches().filter(|fetch| is_within(fetch.requested)).count() as u64;
     Some(PageTrouble::Missing { missing: failed().count() as u64, answered, why })
 }
 

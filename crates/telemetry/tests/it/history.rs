@@ -36,7 +36,7 @@ fn what_no_page_has_is_absent_and_what_is_no_number_too() {
 fn failures_are_kept_up_to_a_number_and_counted_all() {
     let mut history = History::new();
     for ms in 0..70_000 {
-        history.fail(Fetch { asked: at(ms), answered: at(ms + 1) }, "refused");
+        history.fail(Fetch { requested: at(ms), answered: at(ms + 1) }, "refused");
     }
     assert_eq!((history.failures().len(), history.failed()), (65_536, 70_000));
 }

@@ -44,7 +44,7 @@ fn server(system: &System, share: f64, times: f64, more: &str) -> ServerWindow {
             read,
             drafts.replace('=', " ")
         );
-        let fetch = Fetch { asked: at(second * 1_000), answered: at(second * 1_000) };
+        let fetch = Fetch { requested: at(second * 1_000), answered: at(second * 1_000) };
         history.record(fetch, &Page::read(page.as_bytes(), None).unwrap());
     }
     ServerWindow::of(&history, Window::alone(at(0), at(10_000)), Nanos::from_secs(2))
@@ -171,7 +171,7 @@ fn exporter(dram: f64, tensor: f64, by: f64) -> Vec<DeviceWindow> {
                  DCGM_FI_PROF_PIPE_TENSOR_ACTIVE{{gpu=\"{gpu}\",UUID=\"GPU-{gpu}\"}} {tensor}\n"
             )
         };
-        let fetch = Fetch { asked: at(second * 1_000), answered: at(second * 1_000) };
+        let fetch = Fetch { requested: at(second * 1_000), answered: at(second * 1_000) };
         history.record(fetch, &Page::read((of(0) + &of(1)).as_bytes(), None).unwrap());
     }
     DeviceWindow::all(&history, Window::within(at(0), at(10_000)), Nanos::from_secs(2))
@@ -246,7 +246,7 @@ fn a_source_of_ones_own_tells_what_the_device_s_library_would() {
     let history = scraper.stop().history;
     assert_eq!(Exporter::of_history(&history), Some(Exporter::Nvml));
     let fetches: Vec<Fetch> = history.fetches().collect();
-    let (from, to) = (fetches[0].asked, fetches[fetches.len() - 1].answered);
+    let (from, to) = (fetches[0].requested, fetches[fetches.len() - 1].answered);
     let devices = DeviceWindow::all(&history, Window::within(from, to), Nanos::from_secs(1));
     assert_eq!(devices[0].dram_active.as_ref().unwrap().metric, "nvml_gpm_dram_bw_util");
     let length = Seconds::new(to.saturating_since(from).as_secs_f64());

@@ -19,15 +19,15 @@ fn serve(answer: Vec<u8>) -> (SocketAddr, JoinHandle<String>) {
     let address = listener.local_addr().unwrap();
     let thread = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let mut asked = Vec::new();
+        let mut requested = Vec::new();
         let mut piece = [0; 1024];
-        while !asked.ends_with(b"\r\n\r\n") {
+        while !requested.ends_with(b"\r\n\r\n") {
             let length = stream.read(&mut piece).unwrap();
-            asked.extend_from_slice(&piece[..length]);
+            requested.extend_from_slice(&piece[..length]);
         }
         // The client may have had enough before the end.
         let _ = stream.write_all(&answer);
-        String::from_utf8(asked).unwrap()
+        String::from_utf8(requested).unwrap()
     });
     (address, thread)
 }
@@ -50,11 +50,11 @@ fn refused(answer: Vec<u8>) -> FetchErrorKind {
 #[test]
 fn a_page_comes_with_the_header_that_was_given() {
     let settings = PageSettings::default().header("X-Key", "opensesame");
-    let (page, asked) = fetched(reply("200 OK", "", "vllm:prompt_tokens_total 7\n"), settings);
+    let (page, requested) = fetched(reply("200 OK", "", "vllm:prompt_tokens_total 7\n"), settings);
     let page = page.unwrap();
     assert_eq!(page.value("vllm:prompt_tokens_total", &Labels::default()), Some(7.0));
-    assert!(asked.starts_with("GET /metrics HTTP/1.1\r\n"), "{asked}");
-    assert!(asked.to_lowercase().contains("x-key: opensesame"), "{asked}");
+    assert!(requested.starts_with("GET /metrics HTTP/1.1\r\n"), "{requested}");
+    assert!(requested.to_lowercase().contains("x-key: opensesame"), "{requested}");
 }
 
 #[test]

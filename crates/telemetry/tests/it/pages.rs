@@ -42,7 +42,7 @@ pub(crate) fn at(ms: u64) -> Stamp {
 
 /// A fetch in no time.
 pub(crate) fn instant(ms: u64) -> Fetch {
-    Fetch { asked: at(ms), answered: at(ms) }
+    Fetch { requested: at(ms), answered: at(ms) }
 }
 
 pub(crate) fn point(ms: u64, value: f64) -> Point {

@@ -21,7 +21,7 @@ fn edges_that_are_cut_are_interpolated_and_say_how_far_off_they_may_be() {
 
 #[test]
 fn a_page_under_way_at_an_edge_is_of_neither_side() {
-    let slow = Point { fetch: Fetch { asked: at(900), answered: at(1_100) }, ..point(0, 40.0) };
+    let slow = Point { fetch: Fetch { requested: at(900), answered: at(1_100) }, ..point(0, 40.0) };
     let points = [point(0, 0.0), slow, point(2_000, 100.0)];
     let over = CounterOver::of(&points, Window::alone(at(1_000), at(2_000))).unwrap();
     assert_eq!(over.delta, 100.0);

@@ -48,10 +48,12 @@ pub enum ForcedLength {
     Honoured,
     /// It took the wish, and another number came.
     NotHonoured {
-        /// The tokens asked for.
-        asked: Tokens,
-        /// The tokens that came.
-        came: Tokens,
+        /// The tokens that were requested.
+        #[serde(rename = "asked")]
+        requested: Tokens,
+        /// The tokens that were received.
+        #[serde(rename = "came")]
+        received: Tokens,
     },
     /// It refused a request with the wish and carried out the same without it.
     Refused,
@@ -128,10 +130,10 @@ impl Findings {
 
 /// A short reply says more than one of the full length: any model may happen to go on that far.
 fn forced_length(tapes: &[Tape]) -> ForcedLength {
-    let forced: Vec<&Tape> = tapes.iter().filter(|t| t.asked.eos == EosRule::Ignore).collect();
+    let forced: Vec<&Tape> = tapes.iter().filter(|t| t.requested.eos == EosRule::Ignore).collect();
     let other = |tape: &&Tape| {
-        let (asked, came) = (tape.asked.output_tokens, tokens(tape)?);
-        (came != asked).then_some(ForcedLength::NotHonoured { asked, came })
+        let (requested, received) = (tape.requested.output_tokens, tokens(tape)?);
+        (received != requested).then_some(ForcedLength::NotHonoured { requested, received })
     };
     if forced.is_empty() {
         return ForcedLength::CannotAsk;
@@ -273,8 +275,8 @@ impl fmt::Display for ForcedLength {
         match self {
             Self::CannotAsk => f.write_str("this route has no such option: outputs may be shorter"),
             Self::Honoured => f.write_str("honoured: as many tokens as requested"),
-            Self::NotHonoured { asked, came } => {
-                write!(f, "not honoured: {came} of {asked} requested tokens came")
+            Self::NotHonoured { requested, received } => {
+                write!(f, "not honoured: {received} of {requested} requested tokens came")
             }
             Self::Refused => {
                 f.write_str("refused: the server took the same request only without this option")

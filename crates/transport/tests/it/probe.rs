@@ -136,8 +136,8 @@ async fn a_server_that_refuses_what_it_does_not_know() {
 async fn a_server_that_passes_over_what_it_does_not_know() {
     let fake = Fake::run(fakes::plain);
     let findings = found(&fake, None, Backend::OpenAi, Route::Completions).await;
-    let (asked, came) = (Tokens::new(16), Tokens::new(2));
-    assert_eq!(findings.forced_length, ForcedLength::NotHonoured { asked, came });
+    let (requested, received) = (Tokens::new(16), Tokens::new(2));
+    assert_eq!(findings.forced_length, ForcedLength::NotHonoured { requested, received });
     assert_eq!(findings.token_source, TokenSource::FinalUsageSpread);
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Read};
 
-use super::error::{DatasetError, DatasetPlace, RecordFault, RecordStart, RestOfFile, as_text};
+use super::error::{DatasetError, DatasetLocation, RecordFault, RecordStart, RestOfFile, as_text};
 use super::jsonl::BYTE_ORDER_MARK;
 
 /// Shows each element of the array in `reader` to `take`, as the text that it is: whether that is JSON is for `take` to
@@ -150,7 +150,7 @@ impl ArraySplitter {
             self.began = (self.line, self.column);
         }
         let (line, column) = self.began;
-        let at = RecordStart { name, place: self.place(line), column, rest };
+        let at = RecordStart { name, location: self.location(line), column, rest };
         let fault = |fault: RecordFault| fault.at(at);
         as_text(&self.element).map_err(fault).and_then(|text| take(text, at))?;
         self.element.clear();
@@ -158,14 +158,14 @@ impl ArraySplitter {
         Ok(())
     }
 
-    fn place(&self, line: u64) -> DatasetPlace {
-        DatasetPlace { line: line + 1, record: Some(self.passed + 1) }
+    fn location(&self, line: u64) -> DatasetLocation {
+        DatasetLocation { line: line + 1, record: Some(self.passed + 1) }
     }
 
     fn stray(&self, reason: &str, expected: &str, name: &str) -> DatasetError {
         DatasetError::Json {
             name: name.into(),
-            place: self.place(self.line),
+            location: self.location(self.line),
             column: self.column.max(1),
             field: None,
             reason: reason.into(),
@@ -174,7 +174,7 @@ impl ArraySplitter {
     }
 
     fn broken(&self, name: &str, source: std::io::Error) -> DatasetError {
-        DatasetError::Read { name: name.into(), place: self.place(self.line), source }
+        DatasetError::Read { name: name.into(), location: self.location(self.line), source }
     }
 }
 

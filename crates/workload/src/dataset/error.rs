@@ -22,12 +22,12 @@ pub enum DatasetError {
         dropped: u64,
     },
     /// A field is missing or holds what it must not.
-    #[error("{name}, {place}: {} {found}; expected {expected}", subject(.field))]
+    #[error("{name}, {location}: {} {found}; expected {expected}", subject(.field))]
     Field {
         /// The data set.
         name: Box<str>,
         /// Where in it.
-        place: DatasetPlace,
+        location: DatasetLocation,
         /// The field, as a path from the record down: `turns[1].prompt`. Empty for the record itself.
         field: Box<str>,
         /// What was found: `is -3`, `is missing`.
@@ -36,12 +36,12 @@ pub enum DatasetError {
         expected: Box<str>,
     },
     /// It is not JSON.
-    #[error("{name}, {place}, column {column}: wrong JSON{}: {reason}; expected {expected}", within(.field.as_deref()))]
+    #[error("{name}, {location}, column {column}: wrong JSON{}: {reason}; expected {expected}", within(.field.as_deref()))]
     Json {
         /// The data set.
         name: Box<str>,
         /// Where in it.
-        place: DatasetPlace,
+        location: DatasetLocation,
         /// The column of the line, in bytes from 1.
         column: u64,
         /// The field that was being read, where it is known.
@@ -53,21 +53,21 @@ pub enum DatasetError {
     },
     /// The file ends within a record.
     #[error(
-        "{name} ends in the middle of {place}: the file was cut off; fetch it again, or delete that record"
+        "{name} ends in the middle of {location}: the file was cut off; fetch it again, or delete that record"
     )]
     CutOff {
         /// The data set.
         name: Box<str>,
         /// Where in it.
-        place: DatasetPlace,
+        location: DatasetLocation,
     },
     /// It could not be read to its end.
-    #[error("{name} cannot be read past {place}: {source}")]
+    #[error("{name} cannot be read past {location}: {source}")]
     Read {
         /// The data set.
         name: Box<str>,
         /// How far the reading came.
-        place: DatasetPlace,
+        location: DatasetLocation,
         /// What the system said.
         #[source]
         source: std::io::Error,
@@ -87,28 +87,28 @@ pub enum DatasetError {
         limit: Tokens,
     },
     /// The tokenizer failed on a record.
-    #[error("{name}, {place}: the tokenizer cannot count the text: {source}")]
+    #[error("{name}, {location}: the tokenizer cannot count the text: {source}")]
     Tokenizer {
         /// The data set.
         name: Box<str>,
         /// Where in it.
-        place: DatasetPlace,
+        location: DatasetLocation,
         /// What the tokenizer said.
         #[source]
         source: CodecError,
     },
 }
 
-/// A place in the file of a data set.
+/// A location in the file of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DatasetPlace {
+pub struct DatasetLocation {
     /// The line, from 1, blank ones counted. Of a record that fills several, the first; of wrong JSON, the one that is wrong.
     pub line: u64,
     /// The record, from 1, where lines are not records.
     pub record: Option<u64>,
 }
 
-impl fmt::Display for DatasetPlace {
+impl fmt::Display for DatasetLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.record {
             None => write!(f, "line {}", self.line),
@@ -190,20 +190,27 @@ impl RecordFault {
 
     pub(super) fn at(self, at: RecordStart<'_>) -> DatasetError {
         let Self { field, kind, expected } = self;
-        let (name, mut place, expected) = (at.name.into(), at.place, expected.into());
+        let (name, mut location, expected) = (at.name.into(), at.location, expected.into());
         match kind {
             RecordFaultKind::Found(found) => {
                 let (field, found) = (field.into(), found.into());
-                DatasetError::Field { name, place, field, found, expected }
+                DatasetError::Field { name, location, field, found, expected }
             }
             RecordFaultKind::Syntax { lines, column, reason, is_cut } => {
                 let field = (!field.is_empty()).then(|| field.into());
-                place.line += lines;
+                location.line += lines;
                 if is_cut && at.rest == RestOfFile::Nothing {
-                    return DatasetError::CutOff { name, place };
+                    return DatasetError::CutOff { name, location };
                 }
                 let column = if lines == 0 { at.column + column - 1 } else { column };
-                DatasetError::Json { name, place, column, field, reason: reason.into(), expected }
+                DatasetError::Json {
+                    name,
+                    location,
+                    column,
+                    field,
+                    reason: reason.into(),
+                    expected,
+                }
             }
         }
     }
@@ -213,7 +220,7 @@ impl RecordFault {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RecordStart<'a> {
     pub(super) name: &'a str,
-    pub(super) place: DatasetPlace,
+    pub(super) location: DatasetLocation,
     /// The column of its first byte, from 1.
     pub(super) column: u64,
     pub(super) rest: RestOfFile,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::{Message, Prompt, Role};
 
-use super::error::{DatasetError, DatasetPlace, RecordFault, RecordStart, RestOfFile, as_text};
+use super::error::{DatasetError, DatasetLocation, RecordFault, RecordStart, RestOfFile, as_text};
 use super::fields::RecordFields;
 use super::{Conversation, Dataset};
 use crate::parts::Turn;
@@ -163,16 +163,16 @@ pub(super) fn each_line(
     mut take: impl FnMut(&str) -> Result<(), RecordFault>,
 ) -> Result<(), DatasetError> {
     let mut buffer = Vec::new();
-    let mut place = DatasetPlace { line: 0, record: None };
+    let mut location = DatasetLocation { line: 0, record: None };
     loop {
         buffer.clear();
         match reader.read_until(b'\n', &mut buffer) {
             Ok(0) => return Ok(()),
-            Ok(_) => place.line += 1,
-            Err(source) => return Err(DatasetError::Read { name: name.into(), place, source }),
+            Ok(_) => location.line += 1,
+            Err(source) => return Err(DatasetError::Read { name: name.into(), location, source }),
         }
         let mut bytes = buffer.as_slice();
-        if place.line == 1 {
+        if location.line == 1 {
             bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         }
         if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -182,7 +182,7 @@ pub(super) fn each_line(
             Some(b'\n') => RestOfFile::Something,
             _ => RestOfFile::Nothing,
         };
-        let at = RecordStart { name, place, column: 1, rest };
+        let at = RecordStart { name, location, column: 1, rest };
         as_text(bytes).and_then(&mut take).map_err(|fault| fault.at(at))?;
     }
 }

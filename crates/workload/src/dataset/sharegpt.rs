@@ -94,7 +94,7 @@ impl RecordError {
         match self {
             Self::Fault(fault) => fault.at(at),
             Self::Codec(source) => {
-                DatasetError::Tokenizer { name: at.name.into(), place: at.place, source }
+                DatasetError::Tokenizer { name: at.name.into(), location: at.location, source }
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read};
 
 use fizeau_core::{Prompt, Tokens};
-use fizeau_workload::{ConversationUse, Dataset, DatasetError, DatasetPlace, ShareGpt};
+use fizeau_workload::{ConversationUse, Dataset, DatasetError, DatasetLocation, ShareGpt};
 
 fn jsonl(text: &str) -> String {
     Dataset::jsonl("d.jsonl", text.as_bytes()).unwrap_err().to_string()
@@ -218,14 +218,14 @@ fn a_file_that_breaks_off() {
     let reader = || BufReader::new((&b"{\"prompt\": \"a\"}\n"[..]).chain(Broken));
     let options = ShareGpt::default();
     for (error, place) in [
-        (Dataset::jsonl("d", reader()), DatasetPlace { line: 1, record: None }),
+        (Dataset::jsonl("d", reader()), DatasetLocation { line: 1, record: None }),
         (
             Dataset::sharegpt("d", BufReader::new((&b"[\n\n"[..]).chain(Broken)), &options),
-            DatasetPlace { line: 3, record: Some(1) },
+            DatasetLocation { line: 3, record: Some(1) },
         ),
     ] {
         match error.unwrap_err() {
-            DatasetError::Read { place: found, source, .. } => {
+            DatasetError::Read { location: found, source, .. } => {
                 assert_eq!((found, source.to_string().as_str()), (place, "disk on fire"));
             }
             other => panic!("not the system's error: {other}"),

@@ -25,7 +25,7 @@ fn mooncake() -> TraceSpec {
     TraceSpec::new("mooncake.jsonl", TraceFormat::mooncake())
 }
 
-fn asked(requests: u64, spec: TraceSpec) -> TraceSpec {
+fn requested(requests: u64, spec: TraceSpec) -> TraceSpec {
     TraceSpec { requests: NonZeroU64::new(requests), ..spec }
 }
 
@@ -219,7 +219,7 @@ fn a_trace_can_be_replayed_faster_slower_or_as_slots_get_free() {
 
 #[test]
 fn the_first_requests_can_be_had_alone() {
-    let (whole, some) = (trace(mooncake(), MOONCAKE), trace(asked(7, mooncake()), MOONCAKE));
+    let (whole, some) = (trace(mooncake(), MOONCAKE), trace(requested(7, mooncake()), MOONCAKE));
     assert_eq!(all(&some), all(&whole)[..7]);
     assert_eq!((some.facts().records, some.requests().get(), some.rounds()), (40, 7, 1));
 }
@@ -227,7 +227,7 @@ fn the_first_requests_can_be_had_alone() {
 #[test]
 fn a_short_trace_begins_again_with_times_moved_on_and_other_prompts() {
     let once = trace(mooncake(), MOONCAKE);
-    let (first, again) = (all(&once), trace(asked(100, mooncake()), MOONCAKE));
+    let (first, again) = (all(&once), trace(requested(100, mooncake()), MOONCAKE));
     let sent = all(&again);
     assert_eq!((sent.len(), again.rounds()), (100, 3));
     assert_eq!(sent[..40], first);
@@ -242,7 +242,7 @@ fn a_short_trace_begins_again_with_times_moved_on_and_other_prompts() {
     assert_eq!(ids(&sent[40].request.prompt)[..512], ids(&sent[41].request.prompt)[..512]);
     let input: u64 = sent.iter().map(|sent| sent.request.input_tokens.unwrap().get()).sum();
     assert_eq!(again.facts().input, Tokens::new(input));
-    let refused = TraceSpec { repeat: RecordReuse::Refused, ..asked(100, mooncake()) };
+    let refused = TraceSpec { repeat: RecordReuse::Refused, ..requested(100, mooncake()) };
     assert_eq!(
         refusal(refused, MOONCAKE),
         "mooncake.jsonl has 40 requests, and 100 are asked for: ask for fewer, or let the trace repeat"
@@ -266,7 +266,7 @@ fn shared_tokens(sent: &[Scheduled]) -> u64 {
 #[test]
 fn the_expected_cache_is_what_the_prompts_share() {
     for requests in [1, 7, 40, 95] {
-        let trace = trace(asked(requests, mooncake()), MOONCAKE);
+        let trace = trace(requested(requests, mooncake()), MOONCAKE);
         let expected = trace.expected_cache();
         let sent = all(&trace);
         assert_eq!(expected.cached.get(), shared_tokens(&sent), "{requests} requests");
@@ -307,7 +307,7 @@ fn a_block_counts_only_behind_the_same_blocks() {
     let mut cached = 0;
     for (number, (_, more)) in (1..).zip(cases) {
         cached += more;
-        let trace = trace(asked(number, spec.clone()), &lines.concat());
+        let trace = trace(requested(number, spec.clone()), &lines.concat());
         assert_eq!(trace.expected_cache().cached.get(), cached, "{number} requests");
     }
 }
@@ -355,7 +355,7 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
         ),
         // Past the requests that are asked for, too: a broken file is not to be trusted.
         (
-            refusal(asked(1, mooncake()), &format!("{}{{\n", with(&[0, 1]))),
+            refusal(requested(1, mooncake()), &format!("{}{{\n", with(&[0, 1]))),
             "mooncake.jsonl, line 3, line",
         ),
     ];
@@ -422,7 +422,7 @@ fn a_file_that_was_changed_ends_the_walk() {
 
 #[test]
 fn a_specification_is_plain_data() {
-    let spec = TraceSpec { context: Some(Tokens::new(8_192)), ..asked(5, mooncake()) };
+    let spec = TraceSpec { context: Some(Tokens::new(8_192)), ..requested(5, mooncake()) };
     let json = serde_json::to_string(&spec).unwrap();
     assert_eq!(serde_json::from_str::<TraceSpec>(&json).unwrap(), spec);
 }
@@ -447,7 +447,7 @@ proptest! {
         speed_up in 0.1..10.0,
     ) {
         let pacing = TracePacing::TimeStamps { speed_up };
-        let trace = trace(TraceSpec { pacing, ..asked(requests, mooncake()) }, MOONCAKE);
+        let trace = trace(TraceSpec { pacing, ..requested(requests, mooncake()) }, MOONCAKE);
         let whole = all(&trace);
         let wanted: Vec<Scheduled> =
             which.iter().filter_map(|n| whole.get(*n as usize)).cloned().collect();
@@ -456,7 +456,7 @@ proptest! {
 
     #[test]
     fn shards_together_are_the_whole_trace(count in 1_u64..6, requests in 1_u64..90) {
-        let trace = trace(asked(requests, mooncake()), MOONCAKE);
+        let trace = trace(requested(requests, mooncake()), MOONCAKE);
         let shard = |index| walk(&trace, Shard::new(index, count).unwrap().sessions());
         let mut together: Vec<Scheduled> = (0..count).flat_map(shard).collect();
         together.sort_by_key(|sent| sent.request.id);

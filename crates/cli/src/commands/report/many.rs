@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 
 use fizeau::metrics::Verdict;
+use fizeau::record::text::wrap;
 use fizeau::record::{CompareOptions, ComparisonReport, ImportedRun, NamedRun, SweepReport};
 use fizeau::report::{ChartRun, ComparisonPage, Shown};
 
-use super::{OpenedRun, PageLocation, ReportRequest, figures, level, open, say_page};
+use super::{OpenedRun, PageLocation, ReportRequest, WIDTH, figures, level, open, say_page};
 use crate::args::ReportArgs;
 use crate::commands::compare;
 use crate::commands::shared::checklist;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::{printable, say};
+use crate::terminal::screen::Screen;
 
 /// Its name, in the folder in which the program runs: it is of no run more than of another.
 const PAGE: &str = "comparison.html";
@@ -48,9 +50,10 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
         .map(|(name, report)| ChartRun::of(report, name))
         .chain(imported.iter().map(|(name, run)| Shown(run).charts(name)))
         .collect();
-    say(format!("\n{}\n", Shown(&charts).side_by_side()))?;
+    say(format!("\n{}\n", Shown(&charts).side_by_side(Screen::of_stdout().width)))?;
     if let Err(reason) = comparison {
-        say(format!("These runs were not tested against each other: {reason}"))?;
+        let why = format!("These runs were not tested against each other: {reason}");
+        why.lines().try_for_each(|line| say(wrap(line, WIDTH)))?;
     }
     say_page(page.as_deref())?;
     let mut is_missed = false;

@@ -127,9 +127,9 @@ pub(crate) fn query<'a>(args: &'a SystemArgs, engine: Option<&'a str>) -> System
     let mut query = SystemQuery::default();
     (query.model_config, query.hardware) = (borrowed(&args.model_config), borrowed(&args.hardware));
     (query.weights, query.kv) = (borrowed(&args.weights), borrowed(&args.kv));
-    query.spread = deployed(args);
+    query.deployment = deployed(args);
     // As texts they are borrowed.
-    (query.spread.weights, query.spread.kv) = (None, None);
+    (query.deployment.weights, query.deployment.kv) = (None, None);
     query.engine = engine.map(Cow::Borrowed);
     query
 }

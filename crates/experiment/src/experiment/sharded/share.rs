@@ -222,7 +222,7 @@ fn judged(level: &OrderedLevel, run: &LevelRun, basis: &RunBasis, shard: Shard) 
     let context = EvaluationContext {
         light: Err("not computed of one shard"),
         client: &client,
-        asked: level.work.asked_of(one_in, released(run)),
+        requested: level.work.requested_share(one_in, released(run)),
         repeated: None,
     };
     let cap = level.load.max_in_flight.map(|cap| cap_of(shard, cap));

@@ -137,9 +137,9 @@ impl Case {
     }
 
     /// The search that is asked for, and how long it took.
-    pub(crate) fn searched(&self, asked: LoadSearchSpec, seed: u64) -> (LoadSearch, Nanos) {
+    pub(crate) fn searched(&self, requested: LoadSearchSpec, seed: u64) -> (LoadSearch, Nanos) {
         let spec = self.sweep(seed);
-        let mut search = LoadSearch::new(asked).unwrap();
+        let mut search = LoadSearch::new(requested).unwrap();
         let time = VirtualTime::new();
         let engine = SimTransport::new(&time, self.engine.scenario().serve());
         let cancel = Cancel::new();
@@ -158,7 +158,7 @@ impl Case {
 
     /// How far off the truth the answer is, as a share of it.
     pub(crate) fn off(&self, search: &LoadSearch) -> f64 {
-        search.found().edge.map_or(f64::INFINITY, |edge| edge.value() / self.truth - 1.0)
+        search.result().edge.map_or(f64::INFINITY, |edge| edge.value() / self.truth - 1.0)
     }
 
     /// One level.

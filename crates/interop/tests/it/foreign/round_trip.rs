@@ -32,7 +32,7 @@ pub(super) fn tapes(requests: &[(u64, Vec<u64>)]) -> Vec<Tape> {
     let tape = |(index, (ttft, gaps)): (usize, &(u64, Vec<u64>))| {
         let mut tape = Tape::sent_at(at);
         tape.request = RequestId(index as u64);
-        tape.asked.input_tokens = Some(Tokens::new(100));
+        tape.requested.input_tokens = Some(Tokens::new(100));
         tape.outcome = Outcome::Complete(Finish::Length);
         for micros in std::iter::once(ttft).chain(gaps) {
             at += Nanos::from_micros(*micros);

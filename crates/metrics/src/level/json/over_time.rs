@@ -115,8 +115,8 @@ const NO_CELL: &str = "the window is shorter than a cell of tokens";
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 enum WindowVariant {
-    #[serde(rename = "requested", alias = "asked")]
-    Asked,
+    #[serde(alias = "asked")]
+    Requested,
     Steady,
     Plateau,
 }
@@ -124,7 +124,7 @@ enum WindowVariant {
 impl CutReason {
     const fn window_variant(self) -> WindowVariant {
         match self {
-            Self::Asked => WindowVariant::Asked,
+            Self::Asked => WindowVariant::Requested,
             Self::Stationary => WindowVariant::Steady,
             Self::Plateau { .. } => WindowVariant::Plateau,
         }
@@ -154,7 +154,7 @@ json_object!(WindowFigures, "Where the window is, what was cut for it, and the f
     "throughput": or(throughput, NO_CELL),
 } => {
     let reason = match kind {
-        WindowVariant::Asked => CutReason::Asked,
+        WindowVariant::Requested => CutReason::Asked,
         WindowVariant::Steady => CutReason::Stationary,
         WindowVariant::Plateau => CutReason::Plateau {
             level: level.ok_or("a plateau without `plateau_in_flight`")?,

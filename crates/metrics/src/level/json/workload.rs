@@ -15,14 +15,14 @@ json_object!(GapSummary, "Gaps between consecutive instants.", |gaps| {
 } => Ok(GapSummary { n, rate, cv_squared, lag1 }));
 
 json_object!(LengthCheck, "Lengths in tokens, requested and seen.", |check| {
-    "requested": is(asked),
+    "requested": is(requested),
     "seen": is(seen),
     "difference": or(difference, check.why_none()),
-} => Ok(LengthCheck { asked, seen, difference }));
+} => Ok(LengthCheck { requested, seen, difference }));
 
 impl LengthCheck {
     const fn why_none(&self) -> &'static str {
-        match (self.asked.n, self.seen.n) {
+        match (self.requested.n, self.seen.n) {
             (0, 0) => "no request has a known requested or actual length",
             (0, _) => "no request has a known requested length",
             (_, 0) => "the server reported no length for any completed request",

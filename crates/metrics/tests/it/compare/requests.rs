@@ -301,8 +301,8 @@ fn a_lower_percentile_stands_for_one_that_takes_more_requests() {
         of(FigureChoice::usual()),
         ("p95 ttft".to_owned(), Some(LevelFigure::P99_TTFT), true)
     );
-    let asked = FigureChoice::only([LevelFigure::P50_TTFT, LevelFigure::P99_TTFT]);
-    assert_eq!(of(asked), ("p99 ttft".to_owned(), None, false));
+    let requested = FigureChoice::only([LevelFigure::P50_TTFT, LevelFigure::P99_TTFT]);
+    assert_eq!(of(requested), ("p99 ttft".to_owned(), None, false));
 }
 
 #[test]

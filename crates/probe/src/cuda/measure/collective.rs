@@ -108,9 +108,9 @@ impl Collecting<'_> {
             ));
         };
         if u64::from(shape.ranks) != ranks {
-            let asked = shape.ranks;
+            let requested = shape.ranks;
             return not_written(format!(
-                "collectives are measured among all {ranks} ranks of {device}, not among {asked}"
+                "collectives are measured among all {ranks} ranks of {device}, not among {requested}"
             ));
         }
         let parts = if matches!(op, AllReduce | Broadcast) { 1 } else { ranks };

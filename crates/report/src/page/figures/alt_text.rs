@@ -45,7 +45,7 @@ fn figure(level: &ChartLevel, name: &str, unit: &str) -> Option<String> {
 
 pub(super) fn frontier(run: &ChartRun) -> String {
     let levels = each(run, "No level has both figures", |level| {
-        let place = match level.place {
+        let place = match level.position {
             ChartLevelPosition::Frontier => "on the frontier",
             ChartLevelPosition::Dominated => "dominated",
             ChartLevelPosition::LeftOut => return Some("left out".to_owned()),

@@ -79,7 +79,7 @@ pub(super) fn latency(of: &Shown<'_, ProbeDocument>) -> Option<CurveChart> {
         let Operation::Latency { working_set: Some(bytes), path } = &row.measured.operation else {
             continue;
         };
-        let pages = row.measured.method.pages.map(|pages| pages.asked);
+        let pages = row.measured.method.pages.map(|pages| pages.requested);
         let pages = match pages {
             Some(PageAdvice::Small) => ", small pages",
             Some(PageAdvice::Huge) => ", huge pages",

@@ -12,7 +12,8 @@ impl SolExtra {
     pub fn speculation(of: &SolSubject<'_>, speculation: &Speculation, length: u32) -> Self {
         let SolSubject { system, load, batch: without } = *of;
         let answer = speculation.answer(system, load, without, NonZeroU32::new(length));
-        let (batch, found, length) = (answer.batch, &answer.found, answer.found[1].drafted);
+        let (batch, found, length) =
+            (answer.batch, &answer.speculated, answer.speculated[1].drafted);
         let who = match &speculation.drafter {
             Drafter::Lookup => "by a search in the text",
             Drafter::Share(_) => "at a share of a step each",

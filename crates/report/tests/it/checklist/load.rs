@@ -31,7 +31,7 @@ fn warm_up_and_open_loop() {
         (ChecklistItem::OpenLoop, |_| {}, Pass, "(at every level)"),
         (
             ChecklistItem::OpenLoop,
-            |run| run.1.iter_mut().for_each(|level| level.asked.arrivals = None),
+            |run| run.1.iter_mut().for_each(|level| level.requested.arrivals = None),
             Fail,
             "only closed loops",
         ),
@@ -39,7 +39,7 @@ fn warm_up_and_open_loop() {
             ChecklistItem::OpenLoop,
             |run| {
                 for level in &mut run.1 {
-                    level.asked.arrivals = Some(ArrivalMoments::default());
+                    level.requested.arrivals = Some(ArrivalMoments::default());
                     level.summary.arrivals = None;
                 }
             },
@@ -80,7 +80,7 @@ fn rates_durations_and_batch() {
         (
             ChecklistItem::Batch,
             |run| {
-                run.1[0].asked.arrivals = None;
+                run.1[0].requested.arrivals = None;
                 run.1[0].load = LoadKind::Concurrency.at(1_000.0);
             },
             Fail,

@@ -141,7 +141,7 @@ pub(super) fn many(figures: &[Figures], goal: Option<f64>) -> Vec<ChartRun> {
             _ => ChartLevelPosition::LeftOut,
         };
         let mut level = sample.levels[index % sample.levels.len()].clone();
-        (level.figures, level.place) = (ChartFigures(known.collect()), place);
+        (level.figures, level.position) = (ChartFigures(known.collect()), place);
         if let Some(detail) = &mut level.detail {
             let times = rate.unwrap_or(1.0);
             let stretch = |curve: &mut Vec<(f64, f64)>| {

@@ -14,7 +14,7 @@ pub struct HistoryLine {
     /// Which source.
     pub source: u32,
     #[serde(rename = "asked_ns")]
-    asked: Stamp,
+    requested: Stamp,
     #[serde(rename = "answered_ns")]
     answered: Stamp,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -30,8 +30,8 @@ struct ChangedSeries(String, BTreeMap<String, String>, Option<f64>);
 
 impl HistoryLine {
     const fn of(source: u32, fetch: Fetch) -> Self {
-        let Fetch { asked, answered } = fetch;
-        Self { source, asked, answered, changed: Vec::new(), failed: None }
+        let Fetch { requested, answered } = fetch;
+        Self { source, requested, answered, changed: Vec::new(), failed: None }
     }
 }
 
@@ -67,7 +67,7 @@ impl History {
             failed: Some(failure.why.to_string()),
             ..HistoryLine::of(source, failure.fetch)
         }));
-        lines.sort_by_key(|line| line.asked);
+        lines.sort_by_key(|line| line.requested);
         lines
     }
 
@@ -75,8 +75,8 @@ impl History {
     #[must_use]
     pub fn of_lines(lines: impl IntoIterator<Item = HistoryLine>) -> Self {
         let (mut history, mut page) = (Self::new(), Page::default());
-        for HistoryLine { asked, answered, changed, failed, .. } in lines {
-            let fetch = Fetch { asked, answered };
+        for HistoryLine { requested, answered, changed, failed, .. } in lines {
+            let fetch = Fetch { requested, answered };
             if let Some(why) = failed {
                 history.fail(fetch, &why);
                 continue;

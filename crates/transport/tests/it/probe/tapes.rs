@@ -48,8 +48,8 @@ fn the_worse_of_two_replies_tells() {
 
 fn asked(eos: EosRule, asked: u64, came: u64) -> Tape {
     let mut tape = even(came, 10_000);
-    tape.asked.eos = eos;
-    tape.asked.output_tokens = Tokens::new(asked);
+    tape.requested.eos = eos;
+    tape.requested.output_tokens = Tokens::new(asked);
     tape
 }
 
@@ -60,7 +60,7 @@ fn whether_the_length_was_forced() {
     assert_eq!(of(asked(EosRule::Ignore, 16, 16)), ForcedLength::Honoured);
     for came in [15, 17] {
         let expected =
-            ForcedLength::NotHonoured { asked: Tokens::new(16), came: Tokens::new(came) };
+            ForcedLength::NotHonoured { requested: Tokens::new(16), received: Tokens::new(came) };
         assert_eq!(of(asked(EosRule::Ignore, 16, came)), expected);
     }
 }
@@ -79,8 +79,8 @@ fn a_count_of_events_proves_no_length() {
     assert_eq!(of(&by_events(Finish::Length)).tokens_per_event, None);
     let mut reported = by_events(Finish::Stop);
     reported.usage = Some(Usage { completion_tokens: Some(Tokens::new(9)), ..Usage::default() });
-    let (asked, came) = (Tokens::new(16), Tokens::new(9));
-    assert_eq!(of(&reported).forced_length, ForcedLength::NotHonoured { asked, came });
+    let (requested, received) = (Tokens::new(16), Tokens::new(9));
+    assert_eq!(of(&reported).forced_length, ForcedLength::NotHonoured { requested, received });
 }
 
 #[test]
