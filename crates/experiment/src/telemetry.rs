@@ -173,11 +173,11 @@ impl TelemetrySpec {
                     Err(answered) => missing = Some(answered),
                 }
             }
-            if let Some(Missing::NoAnswer(why) | Missing::Refused(why) | Missing::Answered(why)) =
-                missing
-            {
-                watcher.event(RunEvent::Note(RunNote::NoServerMetrics(why)));
-            }
+            let note = missing.map(|missing| match missing {
+                Missing::Refused(why) => RunNote::ServerMetricsNeedKey(why),
+                Missing::NoAnswer(why) | Missing::Answered(why) => RunNote::NoServerMetrics(why),
+            });
+            note.into_iter().for_each(|note| watcher.event(RunEvent::Note(note)));
         }
         Ok(telemetry)
     }

@@ -123,7 +123,9 @@ fn an_exporter_that_is_gone_in_the_midst_is_a_note_and_the_level_counts() {
     let level = &sweep.levels()[0];
     let gone =
         |note: &&String| note.contains("pages did not come, and nothing is known of that time");
-    assert_eq!(level.validity.notes.iter().filter(gone).count(), 1, "{:?}", level.validity);
+    let gone: Vec<&String> = level.validity.notes.iter().filter(gone).collect();
+    assert_eq!(gone.len(), 1, "{:?}", level.validity);
+    assert_eq!(gone[0].matches("status 500").count(), 1, "{gone:?}");
     assert_eq!(level.summary.requests.completed, 3);
 }
 
@@ -146,7 +148,7 @@ fn what_is_no_page_is_one_note_and_the_load_is_not_disturbed() {
     let long = "vllm:prompt_tokens_total 1\n".repeat(50_000_000 / 27);
     let cases = [
         ("404 Not Found", "{}", "SGLang only where it was started with --enable-metrics"),
-        ("401 Unauthorized", "", "the page requires a key (status 401); give the header"),
+        ("401 Unauthorized", "", "that the server expects (--server-metrics-header NAME=VALUE)"),
         ("500 Oops", "", "the server answered with status 500"),
         (
             "200 OK",

@@ -175,6 +175,9 @@ impl PageSource {
                 }
                 Ok(length) => length,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                    return Err(FetchErrorKind::CutShort);
+                }
                 Err(error) => return Err(self.broken(&ureq::Error::from(error))),
             };
             parser.feed(piece.get(..length).unwrap_or_default())?;
