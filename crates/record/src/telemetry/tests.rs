@@ -176,6 +176,9 @@ fn names_that_have_changed_are_told() {
         unknown.len() == 1 && unknown[0].starts_with("a: no name on this page is known"),
         "{unknown:?}"
     );
+    let none = "vllm:generation_tokens_total NaN\n";
+    let told = said(&[source("a", &[(500, none), (9_500, none)])], None);
+    assert_eq!(troubles(&told), ["a: values that are no finite numbers: 2; they are left out"]);
     // An exporter of devices and a front end that say what they are for are as they should be.
     let dcgm = source("dcgm", &[(500, "DCGM_FI_DEV_SM_CLOCK{gpu=\"0\",UUID=\"GPU-0\"} 1980\n")]);
     let told = said(&[dcgm, front_end(), engine("b", [0, 100])], None);
@@ -199,6 +202,24 @@ fn an_exporter_that_is_gone_in_the_midst_is_a_gap() {
     let power = told.devices[0].power.as_ref().unwrap().figure;
     assert!(power.covered < 0.6 && power.mean > 300.0, "{power:?}");
     assert_eq!(generated(&told), Some(100.0));
+}
+
+#[test]
+fn an_engine_that_is_gone_in_the_midst_is_told_with_the_reason() {
+    let mut gone = engine("a", [0, 0]);
+    gone.report.cost.pages = 10;
+    for second in 6..9 {
+        let fetch = Fetch { asked: at(second * 1_000), answered: at(second * 1_000 + 1) };
+        gone.report.history.fail(fetch, "http://a: no connection");
+    }
+    let told = said(&[engine("b", [0, 100]), gone], None);
+    let is_it = |note: &&String| note.contains(" pages of metrics did not come; ");
+    let notes = troubles(&told);
+    let missing: Vec<&String> = notes.iter().filter(is_it).collect();
+    assert!(missing.len() == 1 && missing[0].ends_with(": http://a: no connection"), "{notes:?}");
+    let before = r#"{"kind":"pages_missing","missing":5,"came":1}"#;
+    let read: TelemetryFinding = serde_json::from_str(before).unwrap();
+    assert!(matches!(read, TelemetryFinding::PagesMissing { answered: 1, why: None, .. }));
 }
 
 /// Pages are stamped by the run's own clock, which goes forward alone: a server whose own clock goes back gets one line.
