@@ -5,6 +5,8 @@
 
 mod passes;
 
+use std::collections::BTreeMap;
+
 use fizeau_core::{Joules, Millis, Nanos, PerJoule, Stamp, Tokens};
 use fizeau_telemetry::{
     ClientWindow, DeviceWindow, Exporter, ForwardPassLine, History, HistoryLine, HostWindow,
@@ -52,6 +54,9 @@ pub struct LevelTelemetry {
     /// The client's own host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostWindow>,
+    /// The hosts of servers, by the address of the page that tells of each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub server_hosts: BTreeMap<String, HostWindow>,
     /// What is worth a sentence.
     pub findings: Vec<TelemetryFinding>,
     /// The steps of its engines, each held against its own bound; absent where nobody told them, or the bound of one is not known.
@@ -161,6 +166,7 @@ impl LevelTelemetry {
             tokens_per_joule: own.and_then(|energy| tokens_per_joule(energy, tokens)),
             devices,
             host: None,
+            server_hosts: pages.iter().filter_map(|page| page.host(level)).collect(),
             sources: pages.iter().map(TelemetrySource::of).collect(),
             lines: (!pages.is_empty()).then(|| pages.iter().map(ScrapedPages::line_count).sum()),
             timeline: timelines(pages.iter().map(|page| &page.report.history), level),
@@ -276,6 +282,11 @@ impl ScrapedPages {
         let first = self.report.history.fetches().next()?;
         (first.answered > first_send)
             .then(|| TelemetryFinding::NoPageBefore { address: self.address.clone() })
+    }
+
+    /// What it says of a server's host, by its address.
+    fn host(&self, level: Window) -> Option<(String, HostWindow)> {
+        Some((self.address.clone(), HostWindow::of(&self.report.history, level)?))
     }
 
     /// What is wrong with its pages.

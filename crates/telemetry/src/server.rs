@@ -1,5 +1,6 @@
 //! What a server said over a window, in typed figures.
 
+mod host;
 mod timeline;
 mod together;
 mod view;

@@ -1,5 +1,6 @@
 //! Levels whose pages are made up.
 
+use fizeau_core::Bytes;
 use fizeau_telemetry::{Fetch, Page};
 
 use super::*;
@@ -202,6 +203,28 @@ fn an_exporter_that_is_gone_in_the_midst_is_a_gap() {
     let power = told.devices[0].power.as_ref().unwrap().figure;
     assert!(power.covered < 0.6 && power.mean > 300.0, "{power:?}");
     assert_eq!(generated(&told), Some(100.0));
+}
+
+#[test]
+fn hosts_of_servers_are_told_by_the_address_of_their_exporter() {
+    let page = |idle: u64, user: u64| {
+        format!(
+            "node_cpu_seconds_total{{cpu=\"0\",mode=\"idle\"}} {idle}\n\
+             node_cpu_seconds_total{{cpu=\"0\",mode=\"user\"}} {user}\n\
+             node_memory_MemAvailable_bytes 4096\n"
+        )
+    };
+    let (before, after) = (page(100, 20), page(102, 26));
+    let host = source("node", &[(1_000, &before), (9_000, &after)]);
+    let told = said(&[host, engine("a", [0, 100])], None);
+    assert_eq!(told.server_hosts.keys().collect::<Vec<_>>(), ["node"]);
+    let host = told.server_hosts["node"];
+    assert!((host.cpu_busy.unwrap() - 0.75).abs() < 1e-9, "{host:?}");
+    assert_eq!(host.memory_available, Some(Bytes::new(4096.0)));
+    assert_eq!(troubles(&told), Vec::<String>::new());
+    let text = serde_json::to_string(&told).unwrap();
+    let read: LevelTelemetry = serde_json::from_str(&text).unwrap();
+    assert_eq!(read.server_hosts, told.server_hosts);
 }
 
 #[test]

@@ -69,5 +69,6 @@ pub(super) const DEVICES: &[Entry] = &[
     entry("node_cpu_seconds", HostCpu, Node, 1.0),
     entry("node_memory_MemAvailable_bytes", HostMemoryAvailable, Node, 1.0),
     entry("node_memory_MemTotal_bytes", HostMemory, Node, 1.0),
+    entry("node_netstat_Tcp_OutSegs", TcpSegments, Node, 1.0),
     entry("node_netstat_Tcp_RetransSegs", TcpRetransmits, Node, 1.0),
 ];
