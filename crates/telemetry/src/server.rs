@@ -1,6 +1,7 @@
 //! What a server said over a window, in typed figures.
 
 mod host;
+mod named;
 mod timeline;
 mod together;
 mod view;
@@ -17,6 +18,7 @@ use crate::vocabulary::{Exporter, Meaning};
 use crate::window::{CounterOver, GaugeOver, HistogramOver, Window};
 use view::View;
 
+pub use named::NamedFigure;
 pub use timeline::{ServerTimeline, TimelinePoint};
 
 /// A counter's growth and its metric.

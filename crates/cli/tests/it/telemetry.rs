@@ -129,6 +129,21 @@ fn an_exporter_that_is_gone_in_the_midst_is_a_note_and_the_level_counts() {
     assert_eq!(level.summary.requests.completed, 3);
 }
 
+/// A page of which no name is known but the one that is asked for.
+#[test]
+fn a_metric_of_ones_own_is_told_by_its_name() {
+    let page = |number: u64| format!("my_own_metric_total {number}\nanother 1\n");
+    let url = scripted_gets(move |number| Some(reply("200 OK", "text/plain", &page(number))));
+    let mut telemetry = TelemetrySpec::default();
+    telemetry.pages = vec![url + "/metrics"];
+    telemetry.metrics = vec!["my_own_metric_total".to_owned()];
+    let sweep = measured_beside(telemetry);
+    let told = said(&sweep);
+    assert!(told.other_metrics["my_own_metric_total"].value() >= 1.0, "{told:?}");
+    assert_eq!(told.other_metrics.len(), 1);
+    assert_eq!(told.notes(), Vec::<String>::new());
+}
+
 const BENCH: &str =
     "bench --model m --isl 4 --osl 4 --num-prompts 2 --max-concurrency 1 --num-warmups 0";
 

@@ -228,6 +228,38 @@ fn hosts_of_servers_are_told_by_the_address_of_their_exporter() {
 }
 
 #[test]
+fn any_metric_is_told_by_its_name() {
+    let page = |count: u32, level: u32| {
+        format!(
+            "# TYPE queue_depth gauge\nqueue_depth{{queue=\"a\"}} {level}\nqueue_depth{{queue=\"b\"}} 1\n\
+             my_own_metric_total{{of=\"x\"}} {count}\nmy_own_metric_total{{of=\"y\"}} 5\n\
+             # TYPE served counter\nserved {count}\n"
+        )
+    };
+    let (before, after) = (page(10, 3), page(42, 3));
+    let pages = [source("own", &[(1_000, &before), (5_000, &before), (9_000, &after)])];
+    let names = ["queue_depth", "my_own_metric", "my_own_metric_total", "served", "not_there"]
+        .map(str::to_owned);
+    let told = said(&pages, None).with_named(&pages, &names, Nanos::from_secs(1));
+    let values: Vec<(&str, f64)> =
+        told.other_metrics.iter().map(|(name, figure)| (name.as_str(), figure.value())).collect();
+    let expected = [
+        ("my_own_metric", 32.0),
+        ("my_own_metric_total", 32.0),
+        ("queue_depth", 4.0),
+        ("served", 32.0),
+    ];
+    assert_eq!(values, expected);
+    assert_eq!(
+        troubles(&told),
+        ["no page has the metric not_there, which was asked for by its name"]
+    );
+    let text = serde_json::to_string(&told).unwrap();
+    let read: LevelTelemetry = serde_json::from_str(&text).unwrap();
+    assert_eq!(read.other_metrics, told.other_metrics);
+}
+
+#[test]
 fn an_engine_that_is_gone_in_the_midst_is_told_with_the_reason() {
     let mut gone = engine("a", [0, 0]);
     gone.report.cost.pages = 10;

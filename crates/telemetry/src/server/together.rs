@@ -104,7 +104,7 @@ fn by<K: Ord + Clone, T: Clone>(
     together
 }
 
-fn sum_of_gauges(left: GaugeOver, right: GaugeOver) -> GaugeOver {
+pub(super) fn sum_of_gauges(left: GaugeOver, right: GaugeOver) -> GaugeOver {
     GaugeOver {
         mean: left.mean + right.mean,
         min: None,

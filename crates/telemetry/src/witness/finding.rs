@@ -76,6 +76,11 @@ pub enum TelemetryFinding {
         /// What is wrong with them.
         what: PageTrouble,
     },
+    /// A metric that was asked for by its name is on no page.
+    NoSuchMetric {
+        /// Its name.
+        metric: String,
+    },
     /// A gauge says the same for many pages: its exporter looks more seldom than it is asked.
     StaleGauge {
         /// Its metric.
@@ -178,6 +183,9 @@ impl fmt::Display for TelemetryFinding {
                 "{address}: no metrics page came between the warm-up and the first request; its counters are left out for this level"
             ),
             Self::Pages { address, what } => write!(f, "{address}: {what}"),
+            Self::NoSuchMetric { metric } => {
+                write!(f, "no page has the metric {metric}, which was asked for by its name")
+            }
             Self::StaleGauge { metric, pages, changes, resolution } => {
                 write!(f, "{metric} changed {changes} times on {pages} pages")?;
                 match resolution {
