@@ -226,6 +226,9 @@ pub enum RunNote {
     /// Servers' own pages of metrics are not there: nothing is said of what they did meanwhile.
     #[error("no server metrics: {0}")]
     NoServerMetrics(String),
+    /// The same, since a page is behind a key.
+    #[error("no server metrics: {0}")]
+    ServerMetricsNeedKey(String),
     /// Anything else, in words.
     #[error("{0}")]
     Other(String),

@@ -28,6 +28,8 @@ pub struct TelemetrySpec {
     pub servers: ServerPages,
     /// More pages: those of other servers, of dcgm-exporter, of AMD's.
     pub pages: Vec<String>,
+    /// Metrics that are kept whatever they mean, by their names on any page, with or without `_total`.
+    pub metrics: Vec<String>,
     /// Headers that pages on the host of the server are asked with; those on other hosts only where they refuse to answer without. Their
     /// values never reach a file.
     pub headers: Vec<ExtraHeader>,
@@ -56,6 +58,7 @@ impl Default for TelemetrySpec {
         Self {
             servers: ServerPages::Found,
             pages: Vec::new(),
+            metrics: Vec::new(),
             headers: Vec::new(),
             sources: Vec::new(),
             gpus: LocalGpus::Found,
@@ -71,6 +74,7 @@ impl fmt::Debug for TelemetrySpec {
         f.debug_struct("TelemetrySpec")
             .field("servers", &self.servers)
             .field("pages", &self.pages.len())
+            .field("metrics", &self.metrics)
             .field("headers", &self.headers)
             .field("sources", &self.sources.len())
             .field("gpus", &self.gpus)
@@ -117,6 +121,7 @@ impl TelemetrySpec {
 
     fn settings(&self) -> PageSettings {
         let settings = PageSettings::default().patience(PATIENCE).known_only();
+        let settings = settings.named(&self.metrics);
         let headers = self.headers.iter();
         headers.fold(settings, |settings, header| settings.header(&*header.name, &*header.value))
     }
@@ -145,6 +150,7 @@ impl TelemetrySpec {
         })?;
         let mut telemetry = Telemetry {
             pages: Vec::new(),
+            metrics: self.metrics.clone(),
             sources: self.sources.clone(),
             gpus,
             passes: PassStream::all(&self.forward_passes, clock)?,
@@ -173,11 +179,11 @@ impl TelemetrySpec {
                     Err(answered) => missing = Some(answered),
                 }
             }
-            if let Some(Missing::NoAnswer(why) | Missing::Refused(why) | Missing::Answered(why)) =
-                missing
-            {
-                watcher.event(RunEvent::Note(RunNote::NoServerMetrics(why)));
-            }
+            let note = missing.map(|missing| match missing {
+                Missing::Refused(why) => RunNote::ServerMetricsNeedKey(why),
+                Missing::NoAnswer(why) | Missing::Answered(why) => RunNote::NoServerMetrics(why),
+            });
+            note.into_iter().for_each(|note| watcher.event(RunEvent::Note(note)));
         }
         Ok(telemetry)
     }
@@ -217,6 +223,8 @@ fn host(url: &str) -> &str {
 #[derive(Debug, Clone)]
 pub(crate) struct Telemetry {
     pages: Vec<(Address, ApiKey)>,
+    /// Metrics that are kept by their names.
+    metrics: Vec<String>,
     /// Sources of a program's own, by name.
     sources: Vec<(String, SharedSource)>,
     /// The GPUs of this machine that are read too.

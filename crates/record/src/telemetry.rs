@@ -5,12 +5,14 @@
 
 mod passes;
 
+use std::collections::BTreeMap;
+
 use fizeau_core::{Joules, Millis, Nanos, PerJoule, Stamp, Tokens};
 use fizeau_telemetry::{
     ClientWindow, DeviceWindow, Exporter, ForwardPassLine, History, HistoryLine, HostWindow,
-    JudgedStep, PageTrouble, ScrapeCost, ScrapeReport, ServerGaps, ServerTimeline, ServerWindow,
-    SpeedWitnesses, StepsAssessment, TelemetryFinding, TimelinePoint, Window, findings,
-    joules_per_token, power_timelines, tokens_per_joule, total_energy,
+    JudgedStep, NamedFigure, PageTrouble, ScrapeCost, ScrapeReport, ServerGaps, ServerTimeline,
+    ServerWindow, SpeedWitnesses, StepsAssessment, TelemetryFinding, TimelinePoint, Window,
+    findings, joules_per_token, power_timelines, tokens_per_joule, total_energy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +54,12 @@ pub struct LevelTelemetry {
     /// The client's own host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostWindow>,
+    /// The hosts of servers, by the address of the page that tells of each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub server_hosts: BTreeMap<String, HostWindow>,
+    /// Metrics that were asked for by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other_metrics: BTreeMap<String, NamedFigure>,
     /// What is worth a sentence.
     pub findings: Vec<TelemetryFinding>,
     /// The steps of its engines, each held against its own bound; absent where nobody told them, or the bound of one is not known.
@@ -129,9 +137,7 @@ impl LevelTelemetry {
     #[must_use]
     pub fn of(pages: &[ScrapedPages], windows: TelemetryWindows, client: &ClientWindow) -> Self {
         let TelemetryWindows { level, steady, interval, devices: deployed } = windows;
-        let slowest = pages.iter().map(|page| page.report.cost.interval.get()).fold(0.0, f64::max);
-        // A value may stand for the time of a page that did not come.
-        let hold = interval.max(Nanos::from_secs_f64(slowest / 1e3).unwrap_or_default()) * 2;
+        let hold = hold(pages, interval);
         let server = server_over(pages, level, hold);
         let devices: Vec<DeviceWindow> = pages
             .iter()
@@ -154,12 +160,14 @@ impl LevelTelemetry {
             steady: steady.and_then(|steady| server_over(pages, steady, hold)),
             gaps: ServerGaps::of(client, &nearest),
             findings,
+            other_metrics: BTreeMap::new(),
             server,
             energy,
             joules_per_token: energy.and_then(|energy| joules_per_token(energy, tokens)),
             tokens_per_joule: energy.and_then(|energy| tokens_per_joule(energy, tokens)),
             devices,
             host: None,
+            server_hosts: pages.iter().filter_map(|page| page.host(level)).collect(),
             sources: pages.iter().map(TelemetrySource::of).collect(),
             lines: (!pages.is_empty()).then(|| pages.iter().map(ScrapedPages::line_count).sum()),
             timeline: timelines(pages.iter().map(|page| &page.report.history), level),
@@ -176,6 +184,35 @@ impl LevelTelemetry {
     #[must_use]
     pub fn with_host(self, host: HostWindow) -> Self {
         Self { host: Some(host).filter(|host| *host != HostWindow::default()), ..self }
+    }
+
+    /// The same, with what `pages`, asked for every `interval`, say of metrics of these `names`.
+    #[must_use]
+    pub fn with_named(mut self, pages: &[ScrapedPages], names: &[String], interval: Nanos) -> Self {
+        let (window, hold) = (Window::alone(self.from, self.to), hold(pages, interval));
+        for name in names {
+            let histories = || pages.iter().map(|page| &page.report.history);
+            match NamedFigure::over(histories(), name, window, hold) {
+                Some(figure) => drop(self.other_metrics.insert(name.clone(), figure)),
+                None => {
+                    self.findings.push(TelemetryFinding::NoSuchMetric { metric: name.clone() });
+                }
+            }
+        }
+        // What nobody else knows is known where it was asked for.
+        let is_known = |address: &str| {
+            let page = pages.iter().find(|page| page.address == address);
+            let has = |name: &String| {
+                let history = page.map(|page| &page.report.history);
+                NamedFigure::over(history, name, window, hold).is_some()
+            };
+            names.iter().any(has)
+        };
+        self.findings.retain(|finding| match finding {
+            TelemetryFinding::Pages { address, what: PageTrouble::Unknown } => !is_known(address),
+            _ => true,
+        });
+        self
     }
 
     /// The same, with the timelines that `lines` have.
@@ -248,6 +285,12 @@ impl LevelTelemetry {
     }
 }
 
+/// How long a value stands on either side of its page: it may stand for the time of a page that did not come.
+fn hold(pages: &[ScrapedPages], interval: Nanos) -> Nanos {
+    let slowest = pages.iter().map(|page| page.report.cost.interval.get()).fold(0.0, f64::max);
+    interval.max(Nanos::from_secs_f64(slowest / 1e3).unwrap_or_default()) * 2
+}
+
 /// A cache with less room than that takes hardly another request.
 const FULL: f64 = 0.97;
 
@@ -275,6 +318,11 @@ impl ScrapedPages {
         let first = self.report.history.fetches().next()?;
         (first.answered > first_send)
             .then(|| TelemetryFinding::NoPageBefore { address: self.address.clone() })
+    }
+
+    /// What it says of a server's host, by its address.
+    fn host(&self, level: Window) -> Option<(String, HostWindow)> {
+        Some((self.address.clone(), HostWindow::of(&self.report.history, level)?))
     }
 
     /// What is wrong with its pages.

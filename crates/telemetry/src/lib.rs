@@ -99,7 +99,8 @@ pub use scraper::{
     Metrics, Pace, ScrapeCost, ScrapeReport, ScrapeSettings, Scraper, ScraperError, in_one_line,
 };
 pub use server::{
-    ReportedCounter, ReportedGauge, ReportedHistogram, ServerTimeline, ServerWindow, TimelinePoint,
+    NamedFigure, ReportedCounter, ReportedGauge, ReportedHistogram, ServerTimeline, ServerWindow,
+    TimelinePoint,
 };
 pub use shared_source::{SharedSource, SourceError};
 pub use source::Source;

@@ -1,5 +1,7 @@
 //! What a server said over a window, in typed figures.
 
+mod host;
+mod named;
 mod timeline;
 mod together;
 mod view;
@@ -16,6 +18,7 @@ use crate::vocabulary::{Exporter, Meaning};
 use crate::window::{CounterOver, GaugeOver, HistogramOver, Window};
 use view::View;
 
+pub use named::NamedFigure;
 pub use timeline::{ServerTimeline, TimelinePoint};
 
 /// A counter's growth and its metric.
@@ -40,6 +43,9 @@ pub struct ServerWindow {
     pub pages: u32,
     /// Pages that did not come in the window.
     pub missing_pages: u32,
+    /// Why the last of them did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_why: Option<String>,
     /// Requests in the running batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<ReportedGauge>,
@@ -163,7 +169,8 @@ impl ServerWindow {
             exporter: view.exporter(),
             engines: view.engines(),
             pages: view.pages(),
-            missing_pages: view.missing_pages(),
+            missing_pages: u32::try_from(view.missing().count()).unwrap_or(u32::MAX),
+            missing_why: view.missing().next_back().map(|failure| failure.why.to_string()),
             running: view.gauge(Meaning::Running),
             waiting: view.gauge(Meaning::Waiting),
             waiting_by_reason: view.gauges_by(Meaning::WaitingByReason, "reason"),

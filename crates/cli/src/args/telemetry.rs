@@ -12,6 +12,10 @@ pub(crate) struct TelemetryArgs {
     /// the flag once for each.
     #[arg(long, value_name = "URL")]
     server_metrics: Vec<String>,
+    /// A metric to report whatever it means, by its name on any of these pages: how much a counter grew, the mean of a gauge; give the
+    /// flag once for each.
+    #[arg(long, value_name = "NAME")]
+    server_metric: Vec<String>,
     /// The GPUs of this machine that serve, by number or UUID, such as 0,1: their power, energy, clocks and memory are read during the run. By
     /// default all of them where the server is at localhost; with none, no GPU is read.
     #[arg(long, value_name = "GPU", value_delimiter = ',')]
@@ -39,6 +43,7 @@ impl TelemetryArgs {
             self.server_metrics_header.iter().map(|text| text.parse()).collect();
         let mut spec = TelemetrySpec::default();
         spec.pages.clone_from(&self.server_metrics);
+        spec.metrics.clone_from(&self.server_metric);
         spec.headers = headers?;
         spec.forward_passes.clone_from(&self.forward_pass);
         if self.no_server_metrics {

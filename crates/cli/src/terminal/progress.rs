@@ -186,6 +186,9 @@ pub(crate) fn words(note: &RunNote) -> String {
             needs.as_secs_f64()
         ),
         RunNote::NoServerMetrics(_) => format!("{note} (--no-server-metrics: do not look)"),
+        RunNote::ServerMetricsNeedKey(_) => {
+            format!("{note} (--server-metrics-header NAME=VALUE)")
+        }
         RunNote::RepeatsLeftOut { missing } => {
             format!("--repeats: --budget left no time for {missing} of them")
         }

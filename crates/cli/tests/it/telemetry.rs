@@ -123,8 +123,25 @@ fn an_exporter_that_is_gone_in_the_midst_is_a_note_and_the_level_counts() {
     let level = &sweep.levels()[0];
     let gone =
         |note: &&String| note.contains("pages did not come, and nothing is known of that time");
-    assert_eq!(level.validity.notes.iter().filter(gone).count(), 1, "{:?}", level.validity);
+    let gone: Vec<&String> = level.validity.notes.iter().filter(gone).collect();
+    assert_eq!(gone.len(), 1, "{:?}", level.validity);
+    assert_eq!(gone[0].matches("status 500").count(), 1, "{gone:?}");
     assert_eq!(level.summary.requests.completed, 3);
+}
+
+/// A page of which no name is known but the one that is asked for.
+#[test]
+fn a_metric_of_ones_own_is_told_by_its_name() {
+    let page = |number: u64| format!("my_own_metric_total {number}\nanother 1\n");
+    let url = scripted_gets(move |number| Some(reply("200 OK", "text/plain", &page(number))));
+    let mut telemetry = TelemetrySpec::default();
+    telemetry.pages = vec![url + "/metrics"];
+    telemetry.metrics = vec!["my_own_metric_total".to_owned()];
+    let sweep = measured_beside(telemetry);
+    let told = said(&sweep);
+    assert!(told.other_metrics["my_own_metric_total"].value() >= 1.0, "{told:?}");
+    assert_eq!(told.other_metrics.len(), 1);
+    assert_eq!(told.notes(), Vec::<String>::new());
 }
 
 const BENCH: &str =
@@ -146,7 +163,7 @@ fn what_is_no_page_is_one_note_and_the_load_is_not_disturbed() {
     let long = "vllm:prompt_tokens_total 1\n".repeat(50_000_000 / 27);
     let cases = [
         ("404 Not Found", "{}", "SGLang only where it was started with --enable-metrics"),
-        ("401 Unauthorized", "", "the page requires a key (status 401); give the header"),
+        ("401 Unauthorized", "", "that the server expects (--server-metrics-header NAME=VALUE)"),
         ("500 Oops", "", "the server answered with status 500"),
         (
             "200 OK",

@@ -9,8 +9,8 @@ use fizeau_record::{LevelTelemetry, ScrapedPages, TelemetryWindows};
 #[cfg(feature = "nvml")]
 use fizeau_telemetry::NvmlSource;
 use fizeau_telemetry::{
-    ClientWindow, HostReading, HostWindow, ScrapeSettings, Scraper, ScraperError, SharedSource,
-    Window,
+    ClientWindow, HostReading, HostWindow, Metrics, ScrapeSettings, Scraper, ScraperError,
+    SharedSource, Window,
 };
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 
@@ -33,6 +33,8 @@ pub(crate) struct LevelScrapers {
     streams: Vec<PassStream>,
     passes_before: Vec<PassCounts>,
     interval: Nanos,
+    /// Metrics that are kept by their names.
+    metrics: Vec<String>,
     /// This host when the level began; none where nobody asked for anything.
     host: Option<HostReading>,
     /// When the warm-up had ended, that of all shards, once it has.
@@ -51,7 +53,9 @@ impl LevelScrapers {
     ) -> Result<Self, ExperimentError> {
         let Some(telemetry) = telemetry else { return Ok(Self::default()) };
         let interval = telemetry.interval;
-        let settings = ScrapeSettings { interval, ..ScrapeSettings::default() };
+        // Pages have left out what nobody asked for.
+        let metrics = if telemetry.metrics.is_empty() { Metrics::Known } else { Metrics::All };
+        let settings = ScrapeSettings { interval, metrics, ..ScrapeSettings::default() };
         let start = |(page, key): &(Address, ApiKey)| {
             let source = telemetry.source(page, *key);
             let address = source.address().to_owned();
@@ -75,7 +79,8 @@ impl LevelScrapers {
         }
         let (host, streams) = (Some(HostReading::now()), telemetry.passes.clone());
         let clock = telemetry.clock;
-        Ok(Self { scrapers, streams, interval, host, devices, clock, ..Self::default() })
+        let metrics = telemetry.metrics.clone();
+        Ok(Self { scrapers, streams, interval, host, devices, clock, metrics, ..Self::default() })
     }
 
     /// Reads all pages now, at once. That one does not come in time shows in its history.
@@ -112,6 +117,7 @@ impl LevelScrapers {
             devices: self.devices,
         };
         let telemetry = LevelTelemetry::of(&pages, windows, &client)
+            .with_named(&pages, &self.metrics, self.interval)
             .with_host(host)
             .with_pass_sources(sources)
             .with_passes(passes);

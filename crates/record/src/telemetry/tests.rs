@@ -1,5 +1,6 @@
 //! Levels whose pages are made up.
 
+use fizeau_core::Bytes;
 use fizeau_telemetry::{Fetch, Page};
 
 use super::*;
@@ -201,6 +202,9 @@ fn names_that_have_changed_are_told() {
         unknown.len() == 1 && unknown[0].starts_with("a: no name on this page is known"),
         "{unknown:?}"
     );
+    let none = "vllm:generation_tokens_total NaN\n";
+    let told = said(&[source("a", &[(500, none), (9_500, none)])], None);
+    assert_eq!(troubles(&told), ["a: values that are no finite numbers: 2; they are left out"]);
     // An exporter of devices and a front end that say what they are for are as they should be.
     let dcgm = source("dcgm", &[(500, "DCGM_FI_DEV_SM_CLOCK{gpu=\"0\",UUID=\"GPU-0\"} 1980\n")]);
     let told = said(&[dcgm, front_end(), engine("b", [0, 100])], None);
@@ -225,6 +229,78 @@ fn an_exporter_that_is_gone_in_the_midst_is_a_gap() {
     let power = told.devices[0].power.as_ref().unwrap().figure;
     assert!(power.covered < 0.6 && power.mean > 300.0, "{power:?}");
     assert_eq!(generated(&told), Some(100.0));
+}
+
+#[test]
+fn hosts_of_servers_are_told_by_the_address_of_their_exporter() {
+    let page = |idle: u64, user: u64| {
+        format!(
+            "node_cpu_seconds_total{{cpu=\"0\",mode=\"idle\"}} {idle}\n\
+             node_cpu_seconds_total{{cpu=\"0\",mode=\"user\"}} {user}\n\
+             node_memory_MemAvailable_bytes 4096\n"
+        )
+    };
+    let (before, after) = (page(100, 20), page(102, 26));
+    let host = source("node", &[(1_000, &before), (9_000, &after)]);
+    let told = said(&[host, engine("a", [0, 100])], None);
+    assert_eq!(told.server_hosts.keys().collect::<Vec<_>>(), ["node"]);
+    let host = told.server_hosts["node"];
+    assert!((host.cpu_busy.unwrap() - 0.75).abs() < 1e-9, "{host:?}");
+    assert_eq!(host.memory_available, Some(Bytes::new(4096.0)));
+    assert_eq!(troubles(&told), Vec::<String>::new());
+    let text = serde_json::to_string(&told).unwrap();
+    let read: LevelTelemetry = serde_json::from_str(&text).unwrap();
+    assert_eq!(read.server_hosts, told.server_hosts);
+}
+
+#[test]
+fn any_metric_is_told_by_its_name() {
+    let page = |count: u32, level: u32| {
+        format!(
+            "# TYPE queue_depth gauge\nqueue_depth{{queue=\"a\"}} {level}\nqueue_depth{{queue=\"b\"}} 1\n\
+             my_own_metric_total{{of=\"x\"}} {count}\nmy_own_metric_total{{of=\"y\"}} 5\n\
+             # TYPE served counter\nserved {count}\n"
+        )
+    };
+    let (before, after) = (page(10, 3), page(42, 3));
+    let pages = [source("own", &[(1_000, &before), (5_000, &before), (9_000, &after)])];
+    let names = ["queue_depth", "my_own_metric", "my_own_metric_total", "served", "not_there"]
+        .map(str::to_owned);
+    let told = said(&pages, None).with_named(&pages, &names, Nanos::from_secs(1));
+    let values: Vec<(&str, f64)> =
+        told.other_metrics.iter().map(|(name, figure)| (name.as_str(), figure.value())).collect();
+    let expected = [
+        ("my_own_metric", 32.0),
+        ("my_own_metric_total", 32.0),
+        ("queue_depth", 4.0),
+        ("served", 32.0),
+    ];
+    assert_eq!(values, expected);
+    assert_eq!(
+        troubles(&told),
+        ["no page has the metric not_there, which was asked for by its name"]
+    );
+    let text = serde_json::to_string(&told).unwrap();
+    let read: LevelTelemetry = serde_json::from_str(&text).unwrap();
+    assert_eq!(read.other_metrics, told.other_metrics);
+}
+
+#[test]
+fn an_engine_that_is_gone_in_the_midst_is_told_with_the_reason() {
+    let mut gone = engine("a", [0, 0]);
+    gone.report.cost.pages = 10;
+    for second in 6..9 {
+        let fetch = Fetch { asked: at(second * 1_000), answered: at(second * 1_000 + 1) };
+        gone.report.history.fail(fetch, "http://a: no connection");
+    }
+    let told = said(&[engine("b", [0, 100]), gone], None);
+    let is_it = |note: &&String| note.contains(" pages of metrics did not come; ");
+    let notes = troubles(&told);
+    let missing: Vec<&String> = notes.iter().filter(is_it).collect();
+    assert!(missing.len() == 1 && missing[0].ends_with(": http://a: no connection"), "{notes:?}");
+    let before = r#"{"kind":"pages_missing","missing":5,"came":1}"#;
+    let read: TelemetryFinding = serde_json::from_str(before).unwrap();
+    assert!(matches!(read, TelemetryFinding::PagesMissing { answered: 1, why: None, .. }));
 }
 
 /// Pages are stamped by the run's own clock, which goes forward alone: a server whose own clock goes back gets one line.

@@ -8,8 +8,8 @@ use fizeau_record::{
 use fizeau_report::{Exposition, LevelTable, Shown, TableCell, TableRun, Verbosity};
 use fizeau_roofline::{Deployment, Device, KnownModel, System};
 use fizeau_telemetry::{
-    ClientWindow, Fetch, ForwardPass, JudgedStep, Page, ScheduledWork, ScrapeReport,
-    SpeedWitnesses, StepsAssessment, Window, WitnessInput, total_power,
+    ClientWindow, DeviceWindow, Fetch, ForwardPass, JudgedStep, Page, ReportedGauge, ScheduledWork,
+    ScrapeReport, SpeedWitnesses, StepsAssessment, Window, WitnessInput, total_power,
 };
 
 use crate::sample;
@@ -160,12 +160,32 @@ fn what_is_told_apart_is_a_cell_of_a_table_and_series_by_label() {
     assert_eq!(own("fizeau_device_power_watts", "run", "r"), Some(power));
     let lowered = own("fizeau_lowered_clocks_ratio", "reason", "power_cap").unwrap();
     assert!(0.0 < lowered && lowered <= 1.0, "{lowered}");
+    for (column, metric, of) in DEVICE_FIGURES {
+        let each = said.devices.iter().filter_map(|one| of(one).as_ref()).map(|one| one.figure);
+        let is_worst =
+            |number: f64| each.clone().any(|one| one.mean == number || one.peak == Some(number));
+        let number = own(metric, "run", "r");
+        let cell = number.map_or(TableCell::Empty, TableCell::Number);
+        assert_eq!(table.cell(0, column), Some(&cell), "{column}");
+        assert_eq!(number.map(is_worst), each.clone().next().map(|_| true), "{column}: {number:?}");
+    }
     let clock = own("fizeau_device_compute_clock_hertz", "run", "r").unwrap();
     let Some(TableCell::Number(mega)) = table.cell(0, "compute_clock_mhz") else {
         panic!("no clock")
     };
     assert!((clock / 1e6 - mega).abs() < 1e-6, "{clock} {mega}");
 }
+
+type DeviceFigure = fn(&DeviceWindow) -> &Option<ReportedGauge>;
+
+const DEVICE_FIGURES: [(&str, &str, DeviceFigure); 6] = [
+    ("device_utilization_share", "fizeau_device_utilization_ratio", |one| &one.utilization),
+    ("dram_active_share", "fizeau_device_dram_active_ratio", |one| &one.dram_active),
+    ("tensor_active_share", "fizeau_device_tensor_active_ratio", |one| &one.tensor_active),
+    ("sm_active_share", "fizeau_device_sm_active_ratio", |one| &one.sm_active),
+    ("device_memory_used_bytes", "fizeau_device_memory_used_bytes", |one| &one.memory_used),
+    ("device_temperature_c", "fizeau_device_temperature_celsius", |one| &one.temperature),
+];
 
 /// Whatever people read by name, programs have too: each figure of the full text is of the same catalogue, of which none is without.
 #[test]
@@ -183,6 +203,7 @@ fn what_is_shown_is_in_tables_too() {
         ("the same in the steady part:", "server_kv_use_share_steady"),
         ("compute clock of the slowest device, mean / least (MHz):", "compute_clock_min_mhz"),
         ("clocks lowered, by reason:", "lowered_clocks_share_by_reason"),
+        ("DRAM activity of the least busy device:", "dram_active_share"),
         ("server's p99 TTFT, bucket (ms):", "server_ttft_p99_up_to_ms"),
         ("TTFT, client / server / gap (ms):", "server_ttft_ms"),
         ("pages read / missed:", "server_pages"),

@@ -128,12 +128,16 @@ impl Device<'_> {
         }
     }
 
-    fn points(&self, meaning: Meaning) -> Option<(&SeriesName, f64, Vec<Point>)> {
-        let is_it = |(name, entry): &&(&SeriesName, &Entry)| {
+    fn all_points(&self, meaning: Meaning) -> impl Iterator<Item = (&SeriesName, f64, Vec<Point>)> {
+        let is_it = move |(name, entry): &&(&SeriesName, &Entry)| {
             entry.meaning == meaning && is_of_the_whole(name)
         };
-        let (name, entry) = self.series.iter().find(is_it)?;
-        Some((*name, entry.scale, self.history.points(name).collect()))
+        let all = self.series.iter().filter(is_it);
+        all.map(|(name, entry)| (*name, entry.scale, self.history.points(name).collect()))
+    }
+
+    fn points(&self, meaning: Meaning) -> Option<(&SeriesName, f64, Vec<Point>)> {
+        self.all_points(meaning).next()
     }
 
     fn gauge(&self, meaning: Meaning) -> Option<Reported<GaugeOver>> {
@@ -142,11 +146,15 @@ impl Device<'_> {
         Some(Reported::new(&*name.metric, over.scaled(scale)))
     }
 
-    /// From values as they were taken, not as they were shown: an exporter shows the same one until it looks again.
+    /// From values as they were taken, not as they were shown: an exporter shows the same one until it looks again. Of several counters of
+    /// one meaning, such as AMD's of heat in the socket and in the memory, the one that grew most.
     fn counter(&self, meaning: Meaning) -> Option<Reported<CounterOver>> {
-        let (name, scale, points) = self.points(meaning)?;
-        let over = CounterOver::of(&taken(&points), self.window)?;
-        Some(Reported::new(&*name.metric, over.scaled(scale)))
+        let over = |(name, scale, points): (&SeriesName, f64, Vec<Point>)| {
+            let over = CounterOver::of(&taken(&points), self.window)?;
+            Some(Reported::new(&*name.metric, over.scaled(scale)))
+        };
+        let all = self.all_points(meaning).filter_map(over);
+        all.max_by(|one, other| one.figure.delta.total_cmp(&other.figure.delta))
     }
 
     fn lowered_clocks(&self) -> Option<BTreeMap<ThrottleReason, f64>> {

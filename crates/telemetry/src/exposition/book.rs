@@ -175,7 +175,7 @@ impl OpenBook {
     }
 
     /// Whether `metric` is not wanted.
-    pub(super) fn is_foreign(&mut self, metric: &str, wanted: fn(&str) -> bool) -> bool {
+    pub(super) fn is_foreign(&mut self, metric: &str, wanted: &dyn Fn(&str) -> bool) -> bool {
         if metric == self.foreign {
             return true;
         }

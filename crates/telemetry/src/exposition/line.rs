@@ -37,7 +37,7 @@ pub(super) fn read<'a>(
     form: PageForm,
     most_labels: usize,
     book: &mut OpenBook,
-    wanted: fn(&str) -> bool,
+    wanted: &dyn Fn(&str) -> bool,
 ) -> Option<Line<'a>> {
     if let Some(rest) = book.recall(line) {
         return recalled(rest, form);
@@ -67,7 +67,7 @@ fn recalled<'a>(rest: &[u8], form: PageForm) -> Option<Line<'a>> {
 }
 
 /// Whether a line begins with the name of a metric that is not wanted.
-fn is_foreign(line: &str, book: &mut OpenBook, wanted: fn(&str) -> bool) -> bool {
+fn is_foreign(line: &str, book: &mut OpenBook, wanted: &dyn Fn(&str) -> bool) -> bool {
     let end = line.find(|c: char| !is_of_name(c)).unwrap_or(line.len());
     let (name, rest) = line.split_at(end);
     let is_name = !name.is_empty() && rest.starts_with(['{', ' ', '\t']);
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     fn value(line: &str) -> Option<(String, f64, Option<i64>, Exemplar)> {
-        match read(line.as_bytes(), PageForm::Text, 4, &mut OpenBook::default(), |_| true)? {
+        match read(line.as_bytes(), PageForm::Text, 4, &mut OpenBook::default(), &|_| true)? {
             Line::Value(_, name, sample, exemplar) => {
                 Some((name.to_string(), sample.value, sample.told_at_unix_ms, exemplar))
             }

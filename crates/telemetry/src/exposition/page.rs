@@ -171,9 +171,7 @@ pub enum PageError {
         start: String,
     },
     /// More bytes than may be.
-    #[error(
-        "the page is longer than {limit} bytes; ask the server for fewer metrics, or allow more"
-    )]
+    #[error("the page is longer than {limit} bytes; ask the server for fewer metrics")]
     TooLong {
         /// How many may be.
         limit: u64,

@@ -37,6 +37,8 @@ pub struct PageParser {
     ended: bool,
     book: OpenBook,
     wanted: fn(&str) -> bool,
+    /// Names that are wanted besides, as [`is_named`] has them.
+    named: Arc<[String]>,
     /// How it begins, for whoever is told that it is no page.
     start: Option<String>,
 }
@@ -62,6 +64,7 @@ impl PageParser {
             ended: false,
             book: OpenBook::default(),
             wanted: |_| true,
+            named: Arc::default(),
             start: None,
         }
     }
@@ -72,6 +75,12 @@ impl PageParser {
     pub const fn wanting(mut self, wanted: fn(&str) -> bool) -> Self {
         self.wanted = wanted;
         self
+    }
+
+    /// Reads the metrics of these names too, with or without `_total`.
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "no page is asked for"))]
+    pub(crate) fn wanting_named(self, named: Arc<[String]>) -> Self {
+        Self { named, ..self }
     }
 
     /// Reads the page after the one that left `book`.
@@ -208,7 +217,9 @@ impl PageParser {
         let is_full = self.book.len() >= self.limits.series;
         let book = &mut self.book;
         let whole = Some(bytes).filter(|_| kept == Kept::AsLine);
-        match whole.and_then(|bytes| line::read(bytes, form, labels, book, self.wanted)) {
+        let (wanted, named) = (self.wanted, &*self.named);
+        let wanted = |metric: &str| wanted(metric) || is_named(named, metric);
+        match whole.and_then(|bytes| line::read(bytes, form, labels, book, &wanted)) {
             Some(Line::Nothing) => {}
             Some(Line::End) => self.ended = true,
             Some(Line::Kind(name, kind)) => self.declared(name.into(), kind),
@@ -251,3 +262,9 @@ impl PageParser {
 
 /// With which some programs begin a text.
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+
+/// Whether `metric` is one of those `named`, as it stands there or with `_total`.
+fn is_named(named: &[String], metric: &str) -> bool {
+    let bare = metric.strip_suffix("_total");
+    named.iter().any(|own| own == metric || Some(own.as_str()) == bare)
+}

@@ -6,6 +6,7 @@ use super::FleetFinding;
 use crate::assessment::ServingAssessment;
 use crate::scraper::ScrapeReport;
 use crate::server::ServerWindow;
+use crate::witness::PageTrouble;
 
 /// What is worth a sentence about the pages of a replica that tells.
 pub(super) fn about_pages(address: &str, report: &ScrapeReport, findings: &mut Vec<FleetFinding>) {
@@ -22,6 +23,8 @@ pub(super) fn about_pages(address: &str, report: &ScrapeReport, findings: &mut V
     if history.left_out() > 0 {
         findings.push(FleetFinding::SeriesLeftOut { address: owned(), values: history.left_out() });
     }
+    let lines = PageTrouble::of_lines(history);
+    findings.extend(lines.map(|what| FleetFinding::Pages { address: owned(), what }));
 }
 
 /// What is worth a sentence about a replica that tells.

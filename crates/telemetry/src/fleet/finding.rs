@@ -5,6 +5,8 @@ use std::fmt;
 use fizeau_core::Millis;
 use serde::{Deserialize, Serialize};
 
+use crate::witness::PageTrouble;
+
 /// What is worth a sentence about a fleet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
@@ -52,6 +54,13 @@ pub enum FleetFinding {
         address: String,
         /// How many since the watch began.
         pages: u64,
+    },
+    /// Lines of pages are not as they should be.
+    Pages {
+        /// Whose.
+        address: String,
+        /// What is wrong with them, since the watch began.
+        what: PageTrouble,
     },
     /// Pages name more series than are kept.
     SeriesLeftOut {
@@ -122,6 +131,7 @@ impl fmt::Display for FleetFinding {
                     Pages(*pages)
                 )
             }
+            Self::Pages { address, what } => write!(f, "{address}: {what}"),
             Self::SeriesLeftOut { address, values } => write!(
                 f,
                 "{address}: its pages name more series than are kept; {values} values were left out"

@@ -9,8 +9,7 @@ use crate::exposition::PageError;
 pub struct FetchError {
     /// The address, without user, password and query.
     pub address: String,
-    /// What was wrong.
-    #[source]
+    /// What was wrong, which is in the text: no source of it besides.
     pub kind: FetchErrorKind,
 }
 
@@ -42,6 +41,9 @@ pub enum FetchErrorKind {
         /// How long was waited.
         limit: fizeau_core::Nanos,
     },
+    /// The page is shorter than was announced.
+    #[error("the page stopped half way: the connection ended before all of it had come")]
+    CutShort,
     /// No connection, or one that broke.
     #[error("{0}")]
     Connection(String),

@@ -1,6 +1,7 @@
 //! One GET.
 
 use std::io::Read;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fizeau_core::Nanos;
@@ -19,6 +20,7 @@ pub struct PageSettings {
     patience: Nanos,
     headers: Vec<(String, Secret)>,
     wanted: fn(&str) -> bool,
+    named: Arc<[String]>,
     layouts: SharedLayouts,
 }
 
@@ -30,6 +32,7 @@ impl Default for PageSettings {
             patience: Nanos::from_secs(10),
             headers: Vec::new(),
             wanted: |_| true,
+            named: Arc::default(),
             layouts: SharedLayouts::default(),
         }
     }
@@ -72,6 +75,13 @@ impl PageSettings {
             let is_assessed = |entry: &Entry| entry.meaning.is_assessed();
             !metric.ends_with("_bucket") && meaning_of(metric).is_some_and(is_assessed)
         };
+        self
+    }
+
+    /// And those of these names, with or without `_total`.
+    #[must_use]
+    pub fn named(mut self, metrics: &[String]) -> Self {
+        self.named = metrics.into();
         self
     }
 
@@ -161,10 +171,11 @@ impl PageSource {
     }
 
     fn read(&mut self, form: PageForm, body: &mut impl Read) -> Result<Page, FetchErrorKind> {
-        let PageSettings { limits, wanted, ref layouts, .. } = self.settings;
+        let PageSettings { limits, wanted, ref layouts, ref named, .. } = self.settings;
         let next = SeriesBook::sharing(layouts.clone());
         let book = std::mem::replace(&mut self.book, next);
-        let mut parser = PageParser::new(form, limits).wanting(wanted).after(book);
+        let mut parser = PageParser::new(form, limits).wanting(wanted);
+        parser = parser.wanting_named(Arc::clone(named)).after(book);
         let mut piece = vec![0; PIECE];
         loop {
             let length = match body.read(&mut piece) {
@@ -175,6 +186,9 @@ impl PageSource {
                 }
                 Ok(length) => length,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                    return Err(FetchErrorKind::CutShort);
+                }
                 Err(error) => return Err(self.broken(&ureq::Error::from(error))),
             };
             parser.feed(piece.get(..length).unwrap_or_default())?;

@@ -37,6 +37,7 @@ impl ServerWindow {
             engines: total(|one| one.engines),
             pages: total(|one| one.pages),
             missing_pages: total(|one| one.missing_pages),
+            missing_why: all.iter().find_map(|one| one.missing_why.clone()),
             running: gauge(|one| &one.running),
             waiting: gauge(|one| &one.waiting),
             waiting_by_reason: by(all, |one| &one.waiting_by_reason, sum_of_gauges),
@@ -103,7 +104,7 @@ fn by<K: Ord + Clone, T: Clone>(
     together
 }
 
-fn sum_of_gauges(left: GaugeOver, right: GaugeOver) -> GaugeOver {
+pub(super) fn sum_of_gauges(left: GaugeOver, right: GaugeOver) -> GaugeOver {
     GaugeOver {
         mean: left.mean + right.mean,
         min: None,

@@ -8,7 +8,7 @@ use fizeau_core::{Nanos, Tokens};
 use super::{ReportedCounter, ReportedGauge, ReportedHistogram};
 use crate::exposition::SeriesName;
 use crate::figure::Reported;
-use crate::samples::{Combine, Fetch, History, Point, Series};
+use crate::samples::{Combine, Fetch, FetchFailure, History, Point, Series};
 use crate::vocabulary::{Entry, Exporter, Meaning, entries};
 use crate::window::{CounterOver, EdgePages, GaugeOver, HistogramOver, Window};
 
@@ -237,12 +237,11 @@ impl<'a> View<'a> {
         u32::try_from(self.history.fetches().filter(is_in).count()).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn missing_pages(&self) -> u32 {
+    /// Pages that did not come in the window.
+    pub(super) fn missing(&self) -> impl DoubleEndedIterator<Item = &'a FetchFailure> + use<'a> {
         let Window { from, to, .. } = self.window;
         let failures = self.history.failures().iter();
-        let within = failures
-            .filter(|failure| from <= failure.fetch.answered && failure.fetch.requested <= to);
-        u32::try_from(within.count()).unwrap_or(u32::MAX)
+        failures.filter(move |failure| from <= failure.fetch.answered && failure.fetch.requested <= to)
     }
 }
 

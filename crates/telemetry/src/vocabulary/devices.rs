@@ -54,6 +54,10 @@ pub(super) const DEVICES: &[Entry] = &[
     entry("gpu_energy_consumed", Energy, Amd, MICRO),
     // The label clock_type says whose clock.
     entry("gpu_clock", ComputeClock, Amd, MEGA),
+    // Of ROCm's device-metrics-exporter; in its documents without a unit, so that only whether they grew is sure.
+    entry("gpu_violation_ppt_residency_accumulated", PowerThrottled, Amd, 1.0),
+    entry("gpu_violation_socket_thermal_residency_accumulated", ThermalThrottled, Amd, 1.0),
+    entry("gpu_violation_hbm_thermal_residency_accumulated", ThermalThrottled, Amd, 1.0),
     entry("gpu_gfx_activity", Utilization, Amd, PERCENT),
     entry("gpu_umc_activity", DramActive, Amd, PERCENT),
     entry("gpu_prof_tensor_active_percent", TensorActive, Amd, PERCENT),
@@ -65,5 +69,6 @@ pub(super) const DEVICES: &[Entry] = &[
     entry("node_cpu_seconds", HostCpu, Node, 1.0),
     entry("node_memory_MemAvailable_bytes", HostMemoryAvailable, Node, 1.0),
     entry("node_memory_MemTotal_bytes", HostMemory, Node, 1.0),
+    entry("node_netstat_Tcp_OutSegs", TcpSegments, Node, 1.0),
     entry("node_netstat_Tcp_RetransSegs", TcpRetransmits, Node, 1.0),
 ];

@@ -190,6 +190,8 @@ meanings! {
     HostMemoryAvailable Gauge "host memory available",
     /// Memory of the host, in bytes.
     HostMemory Gauge "host memory",
+    /// TCP segments sent.
+    TcpSegments Counter "TCP segments",
     /// TCP segments sent again.
     TcpRetransmits Counter "TCP retransmits",
 }

@@ -60,6 +60,9 @@ pub enum TelemetryFinding {
         /// How many did.
         #[serde(alias = "came")]
         answered: u32,
+        /// Why the last of them did not; absent in files of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
     /// No page came between the warm-up and the first request, so that nothing that is counted is told of the level.
     NoPageBefore {
@@ -72,6 +75,11 @@ pub enum TelemetryFinding {
         address: String,
         /// What is wrong with them.
         what: PageTrouble,
+    },
+    /// A metric that was asked for by its name is on no page.
+    NoSuchMetric {
+        /// Its name.
+        metric: String,
     },
     /// A gauge says the same for many pages: its exporter looks more seldom than it is asked.
     StaleGauge {
@@ -162,16 +170,22 @@ impl fmt::Display for TelemetryFinding {
                 f,
                 "counters were reset {times} times: the server was restarted, and its last counts before that are lost"
             ),
-            Self::PagesMissing { missing, answered } => write!(
-                f,
-                "{missing} of {} pages of metrics did not come; gauges do not say what was then",
-                missing.saturating_add(*answered)
-            ),
+            Self::PagesMissing { missing, answered, why } => {
+                write!(
+                    f,
+                    "{missing} of {} pages of metrics did not come; gauges do not say what was then",
+                    missing.saturating_add(*answered)
+                )?;
+                why.as_ref().map_or(Ok(()), |why| write!(f, ": {why}"))
+            }
             Self::NoPageBefore { address } => write!(
                 f,
                 "{address}: no metrics page came between the warm-up and the first request; its counters are left out for this level"
             ),
             Self::Pages { address, what } => write!(f, "{address}: {what}"),
+            Self::NoSuchMetric { metric } => {
+                write!(f, "no page has the metric {metric}, which was asked for by its name")
+            }
             Self::StaleGauge { metric, pages, changes, resolution } => {
                 write!(f, "{metric} changed {changes} times on {pages} pages")?;
                 match resolution {
@@ -233,7 +247,8 @@ pub fn findings(
     }
     if server.missing_pages > 0 {
         let (missing, answered) = (server.missing_pages, server.pages);
-        found.push(TelemetryFinding::PagesMissing { missing, answered });
+        let why = server.missing_why.clone();
+        found.push(TelemetryFinding::PagesMissing { missing, answered, why });
     }
     let times = server.preemptions.as_ref().map_or(0.0, |told| told.figure.delta.round());
     if times >= 1.0 {

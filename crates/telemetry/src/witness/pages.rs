@@ -75,6 +75,18 @@ impl PageTrouble {
     #[must_use]
     pub fn of(history: &History, window: Window) -> Vec<Self> {
         let some = |count: u64| (count > 0).then_some(count);
+        let all = [
+            missing(history, window),
+            some(history.cut_short()).map(|pages| Self::CutShort { pages }),
+            some(history.left_out()).map(|values| Self::LeftOut { values }),
+            not_reported(history),
+        ];
+        Self::of_lines(history).chain(all.into_iter().flatten()).collect()
+    }
+
+    /// What is wrong with the lines of pages that came, whenever they did.
+    pub(crate) fn of_lines(history: &History) -> impl Iterator<Item = Self> {
+        let some = |count: u64| (count > 0).then_some(count);
         let notes = history.first_notes();
         let first = |line: &Option<String>| line.clone().unwrap_or_default();
         let duplicates =
@@ -83,16 +95,12 @@ impl PageTrouble {
             Some((some(notes.unreadable_lines)?, first(&notes.first_unreadable)))
         });
         let all = [
-            missing(history, window),
-            some(history.cut_short()).map(|pages| Self::CutShort { pages }),
             some(history.clock_went_back()).map(|pages| Self::ClockWentBack { pages }),
             some(history.not_numbers()).map(|values| Self::NotNumbers { values }),
             duplicates.map(|(lines, first)| Self::Duplicates { lines, first }),
             unreadable.map(|(lines, first)| Self::Unreadable { lines, first }),
-            some(history.left_out()).map(|values| Self::LeftOut { values }),
-            not_reported(history),
         ];
-        all.into_iter().flatten().collect()
+        all.into_iter().flatten()
     }
 }
 
@@ -111,7 +119,10 @@ fn missing(history: &History, window: Window) -> Option<PageTrouble> {
 /// Names change from version to version: what a page is wanted for may stand there under another.
 fn not_reported(history: &History) -> Option<PageTrouble> {
     history.fetches().next()?;
-    let Some(exporter) = Exporter::of_history(history) else { return Some(PageTrouble::Unknown) };
+    let Some(exporter) = Exporter::of_history(history) else {
+        // Names whose values are no numbers may be known ones, and that is told by itself.
+        return (history.not_numbers() == 0).then_some(PageTrouble::Unknown);
+    };
     let wanted = Meaning::GenerationTokens;
     // Not every engine counts tokens, and of Dynamo its front end alone.
     let counts = entries().any(|entry| entry.exporter == exporter && entry.meaning == wanted)

@@ -2,11 +2,12 @@
 
 use fizeau_core::{Joules, Nanos};
 use fizeau_telemetry::{
-    DeviceWindow, TelemetryFinding, ThrottleReason, Window, device_count, power_timelines,
+    ClientWindow, CounterOver, DeviceWindow, History, Page, Reported, ServerWindow,
+    TelemetryFinding, ThrottleReason, Window, device_count, findings, power_timelines,
     total_energy,
 };
 
-use super::pages::{at, history};
+use super::pages::{at, history, instant};
 
 fn devices() -> Vec<DeviceWindow> {
     let history = history(&["dcgm-0.txt", "dcgm-1.txt", "dcgm-2.txt", "dcgm-3.txt"], 10_000);
@@ -74,6 +75,40 @@ fn amd_tells_the_clock_of_the_whole() {
     assert_eq!(devices[0].compute_clock.as_ref().map(|told| told.figure.mean), Some(1.533e9));
     assert_eq!(devices[0].power.as_ref().map(|told| told.figure.mean), Some(748.0));
     assert_eq!(devices[0].lowered_clocks, None);
+}
+
+/// Of two counters of heat either may be the one that grows.
+#[test]
+fn amd_tells_what_held_clocks_down() {
+    let names = ["ppt", "socket_thermal", "hbm_thermal"];
+    for grown in [None, Some(0), Some(1), Some(2)] {
+        let mut history = History::new();
+        for ms in [0, 1_000, 2_000] {
+            let line = |(number, name)| {
+                let value = if grown == Some(number) { ms } else { 7 };
+                format!("gpu_violation_{name}_residency_accumulated{{gpu_id=\"0\"}} {value}\n")
+            };
+            let text: String = names.into_iter().enumerate().map(line).collect();
+            let text = text + "gpu_package_power{gpu_id=\"0\"} 700\n";
+            history.record(instant(ms), &Page::read(text.as_bytes(), None).unwrap());
+        }
+        let window = Window::alone(at(0), at(2_000));
+        let devices = DeviceWindow::all(&history, window, Nanos::from_secs(1));
+        let is = |told: &Option<Reported<CounterOver>>| {
+            told.as_ref().is_some_and(|told| told.figure.delta > 0.0)
+        };
+        let told = (is(&devices[0].power_throttled), is(&devices[0].thermal_throttled));
+        assert_eq!(told, (grown == Some(0), matches!(grown, Some(1 | 2))), "{grown:?}");
+        let found = findings(
+            &ClientWindow::default(),
+            &ServerWindow::default(),
+            &devices,
+            Nanos::from_secs(1),
+        );
+        let throttled =
+            |one: &TelemetryFinding| matches!(one, TelemetryFinding::Throttled { share: None, .. });
+        assert_eq!(found.iter().any(throttled), grown.is_some(), "{found:?}");
+    }
 }
 
 #[test]

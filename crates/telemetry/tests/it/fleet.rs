@@ -238,6 +238,50 @@ fn a_front_end_is_no_replica_beside_its_engines_and_what_dies_beside_them_is_tol
     assert_eq!(report.telling(), 1);
 }
 
+/// An engine that says everything twice, says some of it as no number, and whose clock goes back.
+struct Odd(ByHand);
+
+impl Source for Odd {
+    type Error = PageError;
+
+    fn page(&mut self) -> Result<Page, PageError> {
+        let (tokens, told) = (1_000 * self.0.seconds(), 1_000_000 - self.0.seconds());
+        let text = format!(
+            "vllm:num_requests_running 16 {told}\n\
+             vllm:generation_tokens_total {tokens} {told}\n\
+             vllm:generation_tokens_total {tokens} {told}\n\
+             vllm:kv_cache_usage_perc NaN {told}\n"
+        );
+        Page::read(text.as_bytes(), None)
+    }
+}
+
+#[test]
+fn lines_that_are_not_as_they_should_be_are_told_and_the_rest_counts() {
+    let clock = ByHand::default();
+    let mut settings = FleetSettings::new("llama-3.1-8b", system());
+    settings.interval = Nanos::from_secs(3_600);
+    let mut watch = FleetWatch::new(settings);
+    watch.add("a", Odd(clock.clone()), clock.clone()).unwrap();
+    for seconds in [0, 10, 10] {
+        clock.wait(seconds);
+        watch.ask_now(PATIENCE);
+    }
+    let report = watch.report(clock.now());
+    assert_eq!(report.telling(), 1);
+    let said: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+    for trouble in [
+        "a: pages that tell an earlier time than the page before: ",
+        "a: values that are no finite numbers: ",
+        "a: lines that repeat a series of the same page: 1, the first of them vllm:generation_tokens_total",
+    ] {
+        let of_it = said.iter().filter(|line| line.starts_with(trouble)).count();
+        assert_eq!(of_it, 1, "{trouble}: {said:?}");
+    }
+    let text = serde_json::to_string(&report).unwrap();
+    assert_eq!(serde_json::from_str::<FleetReport>(&text).unwrap(), report);
+}
+
 #[test]
 fn who_never_came_says_why() {
     let (clock, all) = (ByHand::default(), switches(1));

@@ -10,7 +10,7 @@ use fizeau_roofline::{Deployment, Device, KnownModel, System};
 use fizeau_telemetry::{
     DeviceWindow, FetchError, FetchErrorKind, History, Labels, MetricsListener, Page, PageEnd,
     PageError, PageLimits, PageSettings, PageSource, ServerWindow, ServingAssessment, Source,
-    Window,
+    Window, in_one_line,
 };
 
 /// Answers one request with `answer` and gives back what was asked.
@@ -43,8 +43,12 @@ fn fetched(answer: Vec<u8>, settings: PageSettings) -> (Result<Page, FetchError>
     (page, thread.join().unwrap())
 }
 
+/// Why `answer` is no page, which is said once in a line of it.
 fn refused(answer: Vec<u8>) -> FetchErrorKind {
-    fetched(answer, PageSettings::default()).0.unwrap_err().kind
+    let error = fetched(answer, PageSettings::default()).0.unwrap_err();
+    let line = in_one_line(&error);
+    assert_eq!(line.matches(&error.kind.to_string()).count(), 1, "{line}");
+    error.kind
 }
 
 #[test]
@@ -85,7 +89,9 @@ fn a_body_that_stops_half_way_is_said_to() {
     let (page, _) = fetched(chunked.to_vec(), PageSettings::default());
     assert_eq!(page.unwrap().notes.end, PageEnd::CutShort);
     let broken = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\na 1\n";
-    assert!(matches!(refused(broken.to_vec()), FetchErrorKind::Connection(_)));
+    assert_eq!(refused(broken.to_vec()), FetchErrorKind::CutShort);
+    let chunk = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\na 1\n";
+    assert_eq!(refused(chunk.to_vec()), FetchErrorKind::CutShort);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Devices, the client's own host, and what reading all of it cost.
+//! Devices, hosts of servers and the client's own, metrics asked for by name, and what reading all of it cost.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use fizeau_core::{Bytes, Millis};
 use fizeau_record::LevelTelemetry;
 use fizeau_record::text::{number, percent};
 use fizeau_telemetry::{
-    DeviceWindow, GaugeOver, ReportedGauge, ScrapeCost, ThrottleReason, total_power,
+    DeviceWindow, GaugeOver, HostWindow, ReportedGauge, ScrapeCost, ThrottleReason, total_power,
 };
 
-use super::wording::by_name;
+use super::wording::{by_name, whole};
 use super::{TelemetryFigure, export, export_ms, labelled, scaled};
 
 pub(super) static FIGURES: &[TelemetryFigure] = &[
@@ -112,6 +112,106 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
         )],
     ),
     TelemetryFigure::new(
+        "utilization of the least busy device",
+        "",
+        |said| Some(percent(slowest(said, |device| device.utilization.as_ref())?.mean)),
+        &[export(
+            ["device_utilization_share", "fizeau_device_utilization_ratio"],
+            "The share of time in which any kernel was resident on the least busy device, 0 to 1.",
+            |said| Some(slowest(said, |device| device.utilization.as_ref())?.mean),
+        )],
+    ),
+    TelemetryFigure::new(
+        "DRAM activity of the least busy device",
+        "",
+        |said| Some(percent(slowest(said, |device| device.dram_active.as_ref())?.mean)),
+        &[export(
+            ["dram_active_share", "fizeau_device_dram_active_ratio"],
+            "The share of cycles in which the DRAM of the least busy device moved data, 0 to 1.",
+            |said| Some(slowest(said, |device| device.dram_active.as_ref())?.mean),
+        )],
+    ),
+    TelemetryFigure::new(
+        "tensor activity of the least busy device",
+        "",
+        |said| Some(percent(slowest(said, |device| device.tensor_active.as_ref())?.mean)),
+        &[export(
+            ["tensor_active_share", "fizeau_device_tensor_active_ratio"],
+            "The share of cycles in which the tensor pipes of the least busy device worked, 0 to 1.",
+            |said| Some(slowest(said, |device| device.tensor_active.as_ref())?.mean),
+        )],
+    ),
+    TelemetryFigure::new(
+        "SM activity of the least busy device",
+        "",
+        |said| Some(percent(slowest(said, |device| device.sm_active.as_ref())?.mean)),
+        &[export(
+            ["sm_active_share", "fizeau_device_sm_active_ratio"],
+            "The share of cycles in which the multiprocessors of the least busy device had work, 0 to 1.",
+            |said| Some(slowest(said, |device| device.sm_active.as_ref())?.mean),
+        )],
+    ),
+    TelemetryFigure::new(
+        "memory in use, of the fullest device",
+        "GB",
+        |said| Some(number(highest(said, |device| device.memory_used.as_ref())? / GIGA)),
+        &[export(
+            ["device_memory_used_bytes", "fizeau_device_memory_used_bytes"],
+            "The most memory that any page showed in use, of the fullest device.",
+            |said| highest(said, |device| device.memory_used.as_ref()),
+        )],
+    ),
+    TelemetryFigure::new(
+        "temperature of the hottest device",
+        "°C",
+        |said| Some(number(highest(said, |device| device.temperature.as_ref())?)),
+        &[export(
+            ["device_temperature_c", "fizeau_device_temperature_celsius"],
+            "The highest temperature that any page showed, of the hottest device.",
+            |said| highest(said, |device| device.temperature.as_ref()),
+        )],
+    ),
+    TelemetryFigure::new(
+        "busiest host of a server, CPU busy",
+        "",
+        |said| most(said, |host| host.cpu_busy).map(percent),
+        &[export(
+            ["server_host_cpu_busy_share", "fizeau_server_host_cpu_busy_ratio"],
+            "The share of the processors that worked, of the busiest host of a server, 0 to 1.",
+            |said| most(said, |host| host.cpu_busy),
+        )],
+    ),
+    TelemetryFigure::new(
+        "the same, stolen",
+        "",
+        |said| most(said, |host| host.cpu_steal).map(percent),
+        &[export(
+            ["server_host_cpu_steal_share", "fizeau_server_host_cpu_steal_ratio"],
+            "The share of the processors that a hypervisor took, of the host of a server that lost most, 0 to 1.",
+            |said| most(said, |host| host.cpu_steal),
+        )],
+    ),
+    TelemetryFigure::new(
+        "memory available, of the host of a server with the least",
+        "GB",
+        |said| least_memory(said).map(|bytes| number(bytes / GIGA)),
+        &[export(
+            ["server_host_memory_available_bytes", "fizeau_server_host_memory_available_bytes"],
+            "Memory that could be had at the end, on the host of a server with the least.",
+            least_memory,
+        )],
+    ),
+    TelemetryFigure::new(
+        "TCP segments sent again, of the host of a server with the most",
+        "",
+        |said| most(said, |host| Some(host.retransmits? as f64)).map(whole),
+        &[export(
+            ["server_host_retransmits", "fizeau_server_host_retransmits"],
+            "TCP segments sent again, of the host of a server with the most.",
+            |said| most(said, |host| Some(host.retransmits? as f64)),
+        )],
+    ),
+    TelemetryFigure::new(
         "host CPU busy / stolen",
         "",
         |said| {
@@ -180,6 +280,16 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
             ["client_host_clock_error_ms", "fizeau_client_host_clock_error_seconds"],
             "By how much the client's wall clock may be off the true time at the most, as its system estimates.",
             |said| Some(said.host?.clock_error?.get()),
+        )],
+    ),
+    TelemetryFigure::new(
+        "metrics asked for by name",
+        "",
+        |said| by_name(&other_metrics(said), number),
+        &[labelled(
+            ["other_metrics", "fizeau_other_metric", "metric"],
+            "Metrics of pages that were asked for by name: how much a counter grew, the mean over time of a gauge.",
+            other_metrics,
         )],
     ),
     TelemetryFigure::new(
@@ -252,6 +362,21 @@ fn slowest(
     all.min_by(|a, b| a.mean.total_cmp(&b.mean))
 }
 
+/// The highest that any page showed of any device.
+fn highest(said: &LevelTelemetry, of: fn(&DeviceWindow) -> Option<&ReportedGauge>) -> Option<f64> {
+    said.devices.iter().filter_map(of).filter_map(|told| told.figure.peak).reduce(f64::max)
+}
+
+/// The most that a host of a server has.
+fn most(said: &LevelTelemetry, of: fn(&HostWindow) -> Option<f64>) -> Option<f64> {
+    said.server_hosts.values().filter_map(of).reduce(f64::max)
+}
+
+fn least_memory(said: &LevelTelemetry) -> Option<f64> {
+    let each = said.server_hosts.values().filter_map(|host| host.memory_available);
+    each.map(Bytes::get).reduce(f64::min)
+}
+
 fn clock(told: Option<GaugeOver>) -> Option<String> {
     let GaugeOver { mean, min, .. } = told?;
     let min = min.map_or_else(|| "-".to_owned(), |hertz| number(hertz / MEGA));
@@ -273,6 +398,10 @@ fn lowered(said: &LevelTelemetry) -> Vec<(String, f64)> {
         *so_far = so_far.max(*share);
     }
     worst.into_iter().map(|(reason, share)| (reason.to_string(), share)).collect()
+}
+
+fn other_metrics(said: &LevelTelemetry) -> Vec<(String, f64)> {
+    said.other_metrics.iter().map(|(name, figure)| (name.clone(), figure.value())).collect()
 }
 
 /// The mean and the slowest fetch of the source with the slowest one.
