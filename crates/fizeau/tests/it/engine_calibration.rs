@@ -9,7 +9,7 @@ use fizeau::experiment::{
 };
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::record::SpeedOfLightReference;
-use fizeau::roofline::{Calibration, Constant, System, UniformLoad};
+use fizeau::roofline::{Calibration, Constant, Seconds, System, UniformLoad};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, Target};
 
@@ -115,7 +115,7 @@ fn a_front_end_that_takes_one_request_after_another_is_told_from_one_that_takes_
     let one_by_one = Calibration::from_json(&json.to_string()).unwrap();
     let found = |truth| {
         let (found, _) = calibrated(truth, Nanos::from_secs(180));
-        found.constants().unwrap().intake.map(|intake| intake.get())
+        found.constants().unwrap().intake.map(Seconds::get)
     };
     let intake = found(one_by_one).unwrap();
     assert!((intake / each - 1.0).abs() < 0.3, "{intake}");
