@@ -7,6 +7,7 @@ mod engine;
 mod file;
 mod fit;
 mod gap;
+mod intake;
 mod kernels;
 mod measured;
 mod predict;
@@ -26,6 +27,7 @@ pub use design::{CalibrationDesign, CalibrationDesignError, CalibrationLoads, De
 pub use file::CalibrationFileError;
 pub use fit::{Constants, Scope};
 pub use gap::{PredictionGap, PredictionInput, PredictionRemedy};
+pub use intake::SimultaneousStart;
 pub use measured::{MeasuredError, MeasuredRow, MeasuredTable};
 pub use predict::{ConstantUse, Prediction, Predictor};
 pub use regime::OutsideRegime;

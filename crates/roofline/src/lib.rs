@@ -113,7 +113,8 @@ pub use calibration::{
     CalibrationLoads, CalibrationSample, CalibrationSampleError, Constant, ConstantUse, Constants,
     DesignedLoad, ErrorSummary, FitSummary, FittedConstant, JudgedFit, MeasuredError, MeasuredRow,
     MeasuredTable, OutsideRegime, PassScope, Prediction, PredictionGap, PredictionInput,
-    PredictionRemedy, Predictor, RowExclusion, Scope, ShippedCalibration, UnknownConstant,
+    PredictionRemedy, Predictor, RowExclusion, Scope, ShippedCalibration, SimultaneousStart,
+    UnknownConstant,
 };
 pub use chunking::ChunkedLoad;
 pub use collective::{Algorithm, CollectiveTime, DeviceGroup, DeviceGroupError};

@@ -96,6 +96,8 @@ pub struct Engine<S> {
     jobs: JobTable,
     /// How many jobs were ever submitted.
     submitted: u64,
+    /// When the front end can begin with the next one.
+    front_end_free: Stamp,
     /// Jobs that no step has seen yet.
     arriving: BTreeMap<SubmissionOrder, JobSlot>,
     groups: Vec<SchedulingGroup>,
@@ -141,6 +143,7 @@ impl<S: StepTime> Engine<S> {
             step_time,
             jobs: JobTable::default(),
             submitted: 0,
+            front_end_free: Stamp::EPOCH,
             arriving: BTreeMap::new(),
             batches: VecDeque::new(),
             spare: Vec::new(),
@@ -219,7 +222,10 @@ impl<S: StepTime> Serve for Engine<S> {
         let is_new = job.begun.is_none();
         let mut sequence = Sequence::new(job, self.config.order, self.submitted);
         if is_new {
-            sequence.rank.arrival.at += self.config.front_end;
+            let arrival = &mut sequence.rank.arrival.at;
+            let begun = (*arrival).max(self.front_end_free);
+            self.front_end_free = begun + self.config.front_end_each;
+            *arrival = begun + self.config.front_end;
         }
         self.submitted += 1;
         let arrival = sequence.rank.arrival;

@@ -291,10 +291,12 @@ impl Timing {
     /// `config` with what the front end of a calibrated engine takes.
     fn of_front_end(&self, config: EngineConfig, system: &System) -> EngineConfig {
         let Some((calibration, engine)) = &self.calibration else { return config };
-        let front_end = calibration.predictor(system, engine.as_deref()).per_request();
+        let predictor = calibration.predictor(system, engine.as_deref());
         // A constant that is no length of time is no reason to refuse a scenario.
-        let front_end = front_end.to_nanos().unwrap_or(Nanos::ZERO);
-        EngineConfig { front_end, ..config }
+        let [front_end, front_end_each] =
+            [predictor.per_request(), predictor.intake().unwrap_or_default()]
+                .map(|of| of.to_nanos().unwrap_or(Nanos::ZERO));
+        EngineConfig { front_end, front_end_each, ..config }
     }
 
     /// The step time of what was asked for, where `system` is one replica of it.

@@ -8,7 +8,7 @@ use fizeau_roofline::{CalibrationSample, CalibrationSampleError, PassScope, Syst
 use super::steps::{self, LoneLoad, SeenRequests};
 
 impl SeenRequests {
-    /// The steps that they show, and where they were one at a time what they took by their prompts; nothing where a client cannot see what is
+    /// The steps that they show, how those came in that started together, and where they were one at a time what they took by their prompts; nothing where a client cannot see what is
     /// in a step.
     pub(super) fn samples(
         &self,
@@ -24,6 +24,9 @@ impl SeenRequests {
         let alone = alone.iter().map(|load| load.sample(system, name));
         let mut samples = alone.collect::<Result<Vec<_>, _>>()?;
         samples.extend(CalibrationSample::passes(system, PassScope::Step, name, self.steps())?);
+        if let Some(last) = samples.pop() {
+            samples.push(last.with_starts(self.starts()));
+        }
         Ok(samples.into_iter().map(|sample| of_engine(sample, engine)).collect())
     }
 }

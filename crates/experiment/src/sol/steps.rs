@@ -5,6 +5,7 @@
 //! a sequence costs from what its context costs even where all requests are of one length.
 
 mod flight;
+mod starts;
 
 use fizeau_core::{Seconds, Tape, TokenSource, Tokens};
 use fizeau_roofline::{PassSums, System};

@@ -9,7 +9,7 @@ use fizeau::experiment::{
 };
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::record::SpeedOfLightReference;
-use fizeau::roofline::{Calibration, Constant, System, UniformLoad};
+use fizeau::roofline::{Calibration, Constant, Seconds, System, UniformLoad};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, Target};
 
@@ -102,6 +102,24 @@ fn the_constants_of_a_live_engine_are_found_in_minutes() {
         let error = constants.get(constant).unwrap().value / value - 1.0;
         assert!(error.abs() < within, "{constant}: off by {:.1} %", error * 100.0);
     }
+}
+
+#[test]
+fn a_front_end_that_takes_one_request_after_another_is_told_from_one_that_takes_all_at_once() {
+    let each = 2e-3;
+    let shipped = truth(&[(Constant::PerRequest, 5e-3)]);
+    let mut json: serde_json::Value = serde_json::from_str(&shipped.to_json()).unwrap();
+    for group in json["groups"].as_array_mut().unwrap() {
+        group["intake_s"] = each.into();
+    }
+    let one_by_one = Calibration::from_json(&json.to_string()).unwrap();
+    let found = |truth| {
+        let (found, _) = calibrated(truth, Nanos::from_secs(180));
+        found.constants().unwrap().intake.map(Seconds::get)
+    };
+    let intake = found(one_by_one).unwrap();
+    assert!((intake / each - 1.0).abs() < 0.3, "{intake}");
+    assert_eq!(found(shipped), None);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use fizeau_record::LevelReport;
 use fizeau_record::text::number;
 use fizeau_roofline::{Constants, JudgedFit, UniformLoad};
 
-use super::fit::shown_in;
+use super::fit::{one_by_one, shown_in};
 use super::grid::Grid;
 
 /// The calibration of one engine.
@@ -101,6 +101,7 @@ impl EngineCalibrationView<'_> {
             let title = estimate.constant.title();
             format!("unusual: {title} is {value} {unit}; accelerators have {low} to {high}")
         }));
+        lines.extend(self.constants.intake.map(one_by_one));
         let left_out = self.rows.iter().filter_map(|row| row.judged.as_ref().err());
         lines.extend(left_out.map(|why| format!("left out: {why}")));
         lines.insert(0, String::new());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fizeau_core::Seconds;
 use fizeau_roofline::{
     CalibrationFit, CalibrationSample, Constant, Constants, ErrorSummary, Scope,
 };
@@ -123,7 +124,8 @@ impl CalibrationFitView<'_> {
             let figures = [estimate.value, low, high].map(|value| number(value * scale));
             grid.row([constant.title().to_owned(), unit.to_owned()].into_iter().chain(figures));
         }
-        grid.lines()
+        let intake = used.and_then(|group| group.intake).map(one_by_one);
+        grid.lines().into_iter().chain(intake).collect()
     }
 
     /// Devices, and engines on them.
@@ -219,6 +221,11 @@ fn borrowed(group: &Constants) -> Option<String> {
     let titles: Vec<&str> = group.borrowed().map(|estimate| estimate.constant.title()).collect();
     let said = format!("borrowed: {}: {}", group.scope, titles.join("; "));
     (!titles.is_empty()).then(|| wrap_hanging(&said, WIDTH, "  "))
+}
+
+/// That requests come in one after another, so far apart.
+pub(super) fn one_by_one(intake: Seconds) -> String {
+    format!("requests come in one after another, {} ms apart", number(intake.to_millis().get()))
 }
 
 /// Fewer levels of an engine on a device are too few to tell all of its constants.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use fizeau_core::Seconds;
 use serde::{Deserialize, Serialize};
 
 use super::constants::{Constant, FittedConstant};
@@ -45,6 +46,9 @@ struct GroupEntry {
     #[serde(default = "usual_scatter")]
     scatter: f64,
     constants: BTreeMap<String, ConstantInFile>,
+    /// How long a request keeps the next one from coming in; earlier files do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    intake_s: Option<f64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -191,6 +195,7 @@ impl GroupEntry {
             levels: group.levels,
             scatter: group.scatter,
             constants: constants.collect(),
+            intake_s: group.intake.map(Seconds::get),
         }
     }
 
@@ -210,7 +215,13 @@ impl GroupEntry {
             estimates.push(entry.estimate(constant, &scope)?);
         }
         is_unsure(&scope.to_string(), "scatter", self.scatter)?;
-        Ok(Constants { scope, levels: self.levels, estimates, scatter: self.scatter })
+        if let Some(intake) = self.intake_s.filter(|own| !(0.0..=MOST_INTAKE).contains(own)) {
+            return Err(CalibrationFileError(format!(
+                "{scope}: intake_s is {intake}; it must be from 0 to {MOST_INTAKE} s"
+            )));
+        }
+        let intake = self.intake_s.map(Seconds::new);
+        Ok(Constants { scope, levels: self.levels, estimates, scatter: self.scatter, intake })
     }
 }
 
@@ -237,6 +248,8 @@ impl ConstantInFile {
     }
 }
 
+/// No front end takes so long for a request that none is served.
+const MOST_INTAKE: f64 = 60.0;
 /// Logarithms above this are factors of more than 20,000: whoever is that unsure knows nothing, and twice as much would
 /// soon make an interval's end infinite.
 const MOST_UNSURE: f64 = 10.0;

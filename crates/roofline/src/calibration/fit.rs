@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use fizeau_core::Seconds;
+
 use super::constants::{Constant, FittedConstant};
+use super::intake;
 use super::rows::{FirstTokenRow, OF_PASS, PassRow};
 use super::sample::CalibrationSample;
 use super::solve::{FitCell, FitProblem, FitRow, FitSolution, PredictedValue, quantile};
@@ -53,9 +56,16 @@ pub struct Constants {
     pub estimates: Vec<FittedConstant>,
     /// By how much these levels scatter about what their constants predict: the standard deviation of its logarithm.
     pub(super) scatter: f64,
+    /// How long a request keeps the next one from coming in; none where all come in at once, or requests that start together do not tell.
+    pub intake: Option<Seconds>,
 }
 
 impl Constants {
+    fn nothing() -> Self {
+        let (scope, estimates) = (Scope::All, Vec::new());
+        Self { scope, levels: 0, estimates, scatter: UNEXPLAINED, intake: None }
+    }
+
     /// One of its constants.
     #[must_use]
     pub fn get(&self, constant: Constant) -> Option<&FittedConstant> {
@@ -98,7 +108,8 @@ impl Constants {
             FittedConstant { constant, value, deviation }
         };
         let scatter = self.scatter.max(engine.scatter);
-        Self { scope, levels: 0, estimates: each.map(estimate).collect(), scatter }
+        let intake = engine.intake;
+        Self { scope, levels: 0, estimates: each.map(estimate).collect(), scatter, intake }
     }
 }
 
@@ -126,7 +137,7 @@ impl ConstantGroups {
             let scope = scope.clone();
             groups.insert(
                 scope.clone(),
-                Constants { scope, levels: *levels, estimates, scatter: UNEXPLAINED },
+                Constants { scope, levels: *levels, estimates, ..Constants::nothing() },
             );
         }
         scattered(&mut groups, samples);
@@ -140,10 +151,11 @@ impl ConstantGroups {
         });
         for (scope, group) in &mut groups {
             group.estimates.extend(firsts.estimates(scope));
+            let [per_request] = group.values([Constant::PerRequest]);
+            let own = samples.iter().filter(|sample| chain(&own_scope(sample)).contains(scope));
+            group.intake = intake::fitted(own.map(|sample| sample.starts.as_slice()), per_request);
         }
-        let nothing =
-            Constants { scope: Scope::All, levels: 0, estimates: Vec::new(), scatter: UNEXPLAINED };
-        let pooled = groups.remove(&Scope::All).unwrap_or(nothing);
+        let pooled = groups.remove(&Scope::All).unwrap_or_else(Constants::nothing);
         Self { pooled, own: groups }
     }
 

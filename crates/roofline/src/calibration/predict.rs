@@ -56,6 +56,7 @@ pub struct Predictor {
     step: StepValues,
     deviations: StepValues,
     first: [f64; 3],
+    intake: Option<Seconds>,
     /// Each with its value of all devices and engines.
     constants: Vec<(FittedConstant, f64)>,
     ranges: RegimeRanges,
@@ -121,6 +122,7 @@ impl Calibration {
             step,
             deviations: group.deviations(Constant::STEP),
             first: group.values(Constant::FIRST_TOKEN),
+            intake: group.intake,
             constants: group
                 .estimates
                 .iter()
@@ -162,6 +164,12 @@ impl Predictor {
     pub fn per_request(&self) -> Seconds {
         let [request, ..] = self.first;
         Seconds::new(request)
+    }
+
+    /// How long a request keeps the next one from coming in ([`super::Constants::intake`]); none where all come in at once.
+    #[must_use]
+    pub const fn intake(&self) -> Option<Seconds> {
+        self.intake
     }
 
     /// Which constants are used.

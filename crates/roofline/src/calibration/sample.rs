@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{PassSums, System, UniformLoad};
 
 use super::account::{AccountedTime, PassScope, TimeAccount, TimeAccounts};
+use super::intake::SimultaneousStart;
 
 /// A measured level, or a single forward pass: what was asked of which system, and what it took.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub struct CalibrationSample {
     /// The time per output token, or of a pass its own.
     pub(super) tpot: f64,
     pub(super) ttft: Option<f64>,
+    /// Of its requests, those that were sent together, in the order in which they came in.
+    pub(super) starts: Vec<SimultaneousStart>,
 }
 
 /// What tells one model from another without its name.
@@ -82,6 +85,7 @@ impl CalibrationSample {
             account,
             tpot: seconds,
             ttft: None,
+            starts: Vec::new(),
         }
     }
 
@@ -103,6 +107,12 @@ impl CalibrationSample {
     /// If the time is not a finite number above 0.
     pub fn with_ttft(self, ttft: Seconds) -> Result<Self, CalibrationSampleError> {
         Ok(Self { ttft: Some(checked("the time to first token", ttft)?), ..self })
+    }
+
+    /// The same with what is known of the requests of its run that were sent together, in the order in which they came in.
+    #[must_use]
+    pub fn with_starts(self, starts: Vec<SimultaneousStart>) -> Self {
+        Self { starts, ..self }
     }
 
     /// The engine's name; none where it was not said.

@@ -58,6 +58,11 @@ impl BlockPool {
         self.total - self.available()
     }
 
+    /// Tokens of all holds that others hold as well, but for one of each: what they have less than if nobody shared.
+    pub(super) fn shared(&self) -> u64 {
+        self.prefixes.as_ref().map_or(0, |prefixes| prefixes.shared) * self.size
+    }
+
     /// How many of the first `most` blocks of `content` are known, from the first one on.
     pub(super) fn find(&self, content: &[u64], most: u64) -> KnownPrefix {
         let mut found = KnownPrefix::default();
@@ -190,6 +195,8 @@ pub(crate) struct KnownBlocks {
     newest: Option<KnownBlock>,
     /// How many are unused.
     idle: u64,
+    /// Users of blocks beyond the first of each.
+    shared: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -234,6 +241,8 @@ impl KnownBlocks {
     pub(crate) fn share(&mut self, known: KnownBlock) {
         if self.is_idle(known) {
             self.unlink(known);
+        } else {
+            self.shared += 1;
         }
         self.entry_mut(known).users += 1;
     }
@@ -244,6 +253,7 @@ impl KnownBlocks {
         let entry = self.entry_mut(known);
         entry.users -= 1;
         if entry.users > 0 {
+            self.shared -= 1;
             return;
         }
         (entry.older, entry.newer) = (newest, None);

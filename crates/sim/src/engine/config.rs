@@ -49,9 +49,10 @@ pub struct EngineConfig {
     pub drafts: Option<Drafts>,
     /// Groups of attention data parallelism: each has a queue, slots and blocks of its own, and all step together. Default 1.
     pub groups: u64,
-    /// What a front end takes for a request before it can be scheduled: reading it, making tokens of its prompt. Requests do not wait for
-    /// each other in it. Default 0.
+    /// What a front end takes for a request before it can be scheduled: reading it, making tokens of its prompt. Default 0.
     pub front_end: Nanos,
+    /// For so long of that the next request cannot begin with it. Default 0: requests do not wait for each other in the front end.
+    pub front_end_each: Nanos,
     /// What chance is drawn from: the same seed gives the same run.
     pub seed: u64,
 }
@@ -155,6 +156,7 @@ impl EngineConfig {
             drafts: None,
             groups: 1,
             front_end: Nanos::ZERO,
+            front_end_each: Nanos::ZERO,
             seed: 0,
         }
     }

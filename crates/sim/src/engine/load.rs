@@ -6,7 +6,7 @@ use fizeau_core::{Nanos, Tokens};
 use fizeau_roofline::PassWork;
 
 use super::config::EngineConfig;
-use super::jobs::{JobSlot, JobState, JobTable};
+use super::jobs::{JobSlot, JobState, JobTable, SchedulingGroup};
 
 /// The work of one step, in the quantities that cost time.
 ///
@@ -24,6 +24,8 @@ pub struct StepLoad {
     /// The contexts of those that decode added up: the cached tokens that they attend to, the one that is being decoded from
     /// included.
     pub decode_context_tokens: Tokens,
+    /// Of these, what is kept once for several sequences and counted for each: all but the first time.
+    pub decode_shared_tokens: Tokens,
     /// Sequences that read a chunk of their prompt.
     pub prefill_sequences: u64,
     /// Prompt tokens read, over all of them.
@@ -42,6 +44,13 @@ impl StepLoad {
     #[must_use]
     pub const fn sequences(&self) -> u64 {
         self.decode_sequences.saturating_add(self.prefill_sequences)
+    }
+
+    /// Of what the sequences of `group` share, the part of those that decode in this step, shared out evenly.
+    fn shared_of(&self, group: &SchedulingGroup) -> Tokens {
+        let running = (group.running.len() as u64).max(1);
+        let shared = group.blocks.shared().saturating_mul(self.decode_sequences) / running;
+        Tokens::new(shared.min(self.decode_context_tokens.get()))
     }
 
     pub(super) fn add_decode(&mut self, context: Tokens) {
@@ -125,12 +134,22 @@ impl LinearStepTimes {
 /// Groups wait for each other: attention takes as long as in the group with most of it, and each is padded to the batch of the
 /// largest. A step time that gives each group an equal share of the sequences, one at least, has just that of the busiest
 /// group if the whole is as many times that as groups have any: all, or as many as there are sequences.
-pub(super) fn tally(config: &EngineConfig, jobs: &JobTable, members: &[JobSlot]) -> StepLoad {
+pub(super) fn tally(
+    config: &EngineConfig,
+    jobs: &JobTable,
+    groups: &[SchedulingGroup],
+    members: &[JobSlot],
+) -> StepLoad {
     let drafted = config.drafts.as_ref().map_or(0, |drafts| u64::from(drafts.length));
     let mut whole = StepLoad::default();
     let mut most = StepLoad::default();
     for members in members.chunk_by(|&a, &b| group(jobs, a) == group(jobs, b)) {
         let load = of_group(jobs, members, drafted);
+        let group = members.first().and_then(|&slot| groups.get(group(jobs, slot)?));
+        let shared = group.map_or(Tokens::ZERO, |group| load.shared_of(group));
+        if load.decode_context_tokens > most.decode_context_tokens {
+            most.decode_shared_tokens = shared;
+        }
         whole.decode_sequences += load.decode_sequences;
         whole.drafted_tokens += load.drafted_tokens;
         whole.prefill_sequences += load.prefill_sequences;
@@ -147,6 +166,7 @@ pub(super) fn tally(config: &EngineConfig, jobs: &JobTable, members: &[JobSlot])
     let decode = config.groups.min(whole.decode_sequences);
     let prefill = config.groups.min(whole.prefill_sequences);
     whole.decode_context_tokens = times(most.decode_context_tokens, decode);
+    whole.decode_shared_tokens = times(most.decode_shared_tokens, decode);
     whole.prefill_context_tokens = times(most.prefill_context_tokens, prefill);
     whole.prefill_pairs = most.prefill_pairs.saturating_mul(prefill);
     if whole.prefill_sequences == 0 {

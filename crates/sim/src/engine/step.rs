@@ -71,7 +71,7 @@ impl<S: StepTime> Engine<S> {
             self.spare.push(members);
             return None;
         }
-        let load = tally(&self.config, &self.jobs, &members);
+        let load = tally(&self.config, &self.jobs, &self.groups, &members);
         let pass = self.passes.is_some();
         let pass = pass.then(|| BegunPass::new(&load, &self.jobs, &members, &self.groups));
         if self.totals.preemptions == preemptions && self.is_steady(&load) {
@@ -169,7 +169,12 @@ impl<S: StepTime> Engine<S> {
             && let JobState::Running(group) = sequence.place
         {
             let content = sequence.content.as_deref().unwrap_or_default();
-            self.groups[group].blocks.learn(&mut sequence.hold, content, sequence.computed);
+            let blocks = &mut self.groups[group].blocks;
+            let shared = blocks.shared();
+            blocks.learn(&mut sequence.hold, content, sequence.computed);
+            if blocks.shared() != shared {
+                self.run = None;
+            }
         }
         (!sequence.reads()).then_some(given)
     }

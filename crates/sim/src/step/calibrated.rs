@@ -90,10 +90,12 @@ impl CalibratedStep {
             drafting.time(sums, pass, |sums| taken(&self.predictor, sums))
         });
         let draft = draft.unwrap_or_default().time;
-        let after = |silicon: Seconds| Branch { silicon: silicon + draft, host: Nanos::ZERO };
-        let [cache, attention] = [step.cache, step.attention].map(|of| after(step.beside + of));
-        let [memory, arithmetic] = [bound.memory(), bound.arithmetic()].map(after);
-        [cache, attention, memory, arithmetic, Branch::default()]
+        let after = |silicon: Seconds| Branch { silicon: silicon + draft, ..Branch::default() };
+        // What several sequences have in common is read once: the others find it near the processor.
+        let once = |silicon: Seconds| Branch { once: true, ..after(silicon) };
+        let cache = once(step.beside + step.cache);
+        let attention = after(step.beside + step.attention);
+        [cache, attention, once(bound.memory()), after(bound.arithmetic()), Branch::default()]
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Branch {
     pub(super) silicon: Seconds,
     /// What the host adds.
     pub(super) host: Nanos,
+    /// Whether contexts that sequences share count once.
+    pub(super) once: bool,
 }
 
 /// The most times that any step has.
@@ -97,6 +99,17 @@ struct StepPiece {
 struct LinearTime {
     start: u128,
     slope: u64,
+    /// [`Branch::once`].
+    once: bool,
+}
+
+/// Where a batch is in a piece.
+#[derive(Debug, Clone, Copy)]
+struct WithinPiece {
+    /// Its contexts beyond those of the beginning.
+    beyond: u64,
+    /// Of all its contexts, those that are shared and counted again.
+    shared: u64,
 }
 
 impl StepPieces {
@@ -110,9 +123,9 @@ impl StepPieces {
     /// The length of a step whose times `of` knows.
     pub(super) fn step_time(&self, load: &StepLoad, of: impl Fn(&PassSums) -> Branches) -> Nanos {
         if !only_decodes(load) {
-            return longest(&of(&sums(load)));
+            return longest(&of_step(load, of));
         }
-        self.with(load, of, |piece| rounded(piece.longest(load.decode_context_tokens.get()).1))
+        self.with(load, of, |piece| rounded(piece.longest(piece.within(load)).1))
     }
 
     /// The lengths of this step and those behind it, if all it does is to decode.
@@ -121,8 +134,7 @@ impl StepPieces {
         load: &StepLoad,
         of: impl Fn(&PassSums) -> Branches,
     ) -> Option<LinearStepTimes> {
-        let context = load.decode_context_tokens.get();
-        only_decodes(load).then(|| self.with(load, of, |piece| piece.pace(context)))
+        only_decodes(load).then(|| self.with(load, of, |piece| piece.pace(load)))
     }
 
     /// Asks the piece that `load` lies in.
@@ -161,10 +173,11 @@ impl StepPieces {
             lines: <[LinearTime; MOST]>::default(),
             count: 0,
         };
-        for (first, last) in first.iter().zip(&last) {
-            let start = first.fine();
+        for (line, last) in first.iter().zip(&last) {
+            let start = line.fine();
             let slope = last.fine().saturating_sub(start).div_ceil(span);
-            piece.add(LinearTime { start, slope: u64::try_from(slope).unwrap_or(u64::MAX) });
+            let slope = u64::try_from(slope).unwrap_or(u64::MAX);
+            piece.add(LinearTime { start, slope, once: line.once });
         }
         piece
     }
@@ -182,10 +195,10 @@ impl StepPiece {
     fn add(&mut self, new: LinearTime) {
         let known = self.lines;
         let known = known.iter().take(self.count);
-        if known.clone().any(|line| line.start >= new.start && line.slope >= new.slope) {
+        if known.clone().any(|line| line.outdoes(&new)) {
             return;
         }
-        let left = known.filter(|line| line.start > new.start || line.slope > new.slope);
+        let left = known.filter(|line| !new.outdoes(line));
         let mut lines = <[LinearTime; MOST]>::default();
         self.count = 0;
         for (place, line) in lines.iter_mut().zip(left.chain([&new])) {
@@ -199,12 +212,16 @@ impl StepPiece {
         self.lines.iter().take(self.count)
     }
 
+    const fn within(&self, load: &StepLoad) -> WithinPiece {
+        let beyond = load.decode_context_tokens.get().saturating_sub(self.from);
+        WithinPiece { beyond, shared: load.decode_shared_tokens.get() }
+    }
+
     /// The line that is longest with these contexts, of equals the steepest, and its value.
-    fn longest(&self, context: u64) -> (LinearTime, u128) {
-        let beyond = context.saturating_sub(self.from);
+    fn longest(&self, within: WithinPiece) -> (LinearTime, u128) {
         let mut longest = (LinearTime::default(), 0);
         for line in self.lines() {
-            let value = line.at(beyond);
+            let value = line.at(within);
             if (value, line.slope) > (longest.1, longest.0.slope) {
                 longest = (*line, value);
             }
@@ -213,12 +230,13 @@ impl StepPiece {
     }
 
     /// Until another line overtakes, or the piece ends.
-    fn pace(&self, context: u64) -> LinearStepTimes {
-        let beyond = context.saturating_sub(self.from);
-        let (longest, first) = self.longest(context);
-        let mut steps = self.to.saturating_sub(context).div_ceil(self.decoding.max(1));
+    fn pace(&self, load: &StepLoad) -> LinearStepTimes {
+        let within = self.within(load);
+        let (longest, first) = self.longest(within);
+        let left = self.to.saturating_sub(load.decode_context_tokens.get());
+        let mut steps = left.div_ceil(self.decoding.max(1));
         for other in self.lines().filter(|other| other.slope > longest.slope) {
-            let gap = first.saturating_sub(other.at(beyond));
+            let gap = first.saturating_sub(other.at(within));
             let closing =
                 u128::from(other.slope - longest.slope) * u128::from(self.decoding.max(1));
             steps = steps.min(u64::try_from(gap / closing).unwrap_or(u64::MAX).saturating_add(1));
@@ -229,9 +247,34 @@ impl StepPiece {
 }
 
 impl LinearTime {
-    fn at(&self, beyond: u64) -> u128 {
-        self.start.saturating_add(u128::from(self.slope) * u128::from(beyond))
+    fn at(&self, WithinPiece { beyond, shared }: WithinPiece) -> u128 {
+        let shared = if self.once { shared } else { 0 };
+        let change = u128::from(self.slope) * u128::from(beyond.abs_diff(shared));
+        if shared > beyond {
+            self.start.saturating_sub(change)
+        } else {
+            self.start.saturating_add(change)
+        }
     }
+
+    /// Whether it is at least as long as `other` wherever both are asked. One that counts shared contexts once may be any less.
+    const fn outdoes(&self, other: &Self) -> bool {
+        self.start >= other.start && self.slope >= other.slope && (!self.once || other.once)
+    }
+}
+
+/// The times of a step, with shared contexts once in those that count them so.
+fn of_step(load: &StepLoad, of: impl Fn(&PassSums) -> Branches) -> Branches {
+    let sums = sums(load);
+    let mut branches = of(&sums);
+    if load.decode_shared_tokens.get() > 0 {
+        let context = sums.context - load.decode_shared_tokens.get() as f64;
+        let once = of(&PassSums { context, ..sums });
+        for (branch, once) in branches.iter_mut().zip(once).filter(|(branch, _)| branch.once) {
+            *branch = once;
+        }
+    }
+    branches
 }
 
 const fn only_decodes(load: &StepLoad) -> bool {

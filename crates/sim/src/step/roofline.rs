@@ -146,8 +146,8 @@ impl RooflineStep {
         let sequences = (sums.decoding + sums.prompts) as u64;
         let of = &self.overheads;
         let host = parts.host + of.per_step + of.per_sequence * sequences;
-        let power = Branch { silicon: parts.power + draft.power, host: Nanos::ZERO };
-        let after = |silicon: Seconds| Branch { silicon: silicon + draft.time, host };
+        let power = Branch { silicon: parts.power + draft.power, ..Branch::default() };
+        let after = |silicon: Seconds| Branch { silicon: silicon + draft.time, host, once: false };
         let [memory, mixed, other, arithmetic] = parts.ways().map(after);
         [memory, mixed, other, arithmetic, power]
     }

@@ -52,6 +52,20 @@ fn a_front_end_takes_its_time_before_a_request_can_be_scheduled() {
 }
 
 #[test]
+fn a_front_end_takes_one_after_another_in() {
+    let [front_end, front_end_each] = [3, 2].map(Nanos::from_millis);
+    let held = EngineConfig { front_end, front_end_each, ..config(4, 10_000) };
+    let mut engine = Engine::new(held, affine).unwrap();
+    // Three at once, and one when the last of them keeps nobody waiting any more.
+    [7, 7, 7, 13].into_iter().zip(0..).for_each(|(at, id)| {
+        engine.submit(job(id, 1, 1, ms(at))).unwrap();
+    });
+    let emissions = drain(&mut engine);
+    let queued = |id| of(&emissions, id)[0].timing.admitted;
+    assert_eq!([0, 1, 2, 3].map(queued), [10, 12, 14, 16].map(ms));
+}
+
+#[test]
 fn latency_grows_with_the_batch() {
     let tpot = |batch: u64| {
         let mut engine = Engine::new(config(64, 100_000), affine).unwrap();

@@ -62,6 +62,7 @@ fn step_of(system: &System, kind: usize) -> StepModel {
 }
 
 const KINDS: usize = 4;
+const CALIBRATED: usize = 3;
 
 /// Matrices and attention one after the other, each the longer of its memory and its arithmetic.
 fn kernels(pass: &PassTime) -> Seconds {
@@ -83,11 +84,13 @@ proptest! {
     /// Whatever a pace says, each step by itself takes, and the next pace goes on where it ends.
     #[test]
     fn a_pace_is_what_each_step_takes(
-        which in 0..SYSTEMS.len(), kind in 0..KINDS, (sequences, context, padded) in batches(), picks in prop::collection::vec(any::<u64>(), 8),
+        which in 0..SYSTEMS.len(), kind in 0..KINDS, (sequences, context, padded) in batches(), shared in 0.0..1.0f64,
+        picks in prop::collection::vec(any::<u64>(), 8),
     ) {
         let step = step_of(&system(which), kind);
         let at = |index: u64| StepLoad {
             padded_tokens: padded,
+            decode_shared_tokens: Tokens::new((shared * context as f64) as u64),
             ..decode(sequences, context + index * sequences)
         };
         let mut gone = 0;
@@ -103,6 +106,25 @@ proptest! {
             }
             gone += steps;
         }
+    }
+
+    /// What sequences share is read once, and computed with as often as there are sequences: a step takes no longer than if each had its own, and no
+    /// shorter than if there were that much less.
+    #[test]
+    fn what_is_shared_is_read_once(
+        which in 0..SYSTEMS.len(), (sequences, context, _) in batches(), shared in 0.0..1.0f64, prompts in 0u64..3,
+    ) {
+        let step = step_of(&system(which), CALIBRATED);
+        let shared = (shared * context as f64) as u64;
+        let time = |context: u64, shared: u64| {
+            let decode_shared_tokens = Tokens::new(shared);
+            let load = StepLoad { decode_shared_tokens, ..decode(sequences, context) };
+            step.step_time(&if prompts > 0 { mixed(load, prompts, 40) } else { load })
+        };
+        let (own, once) = (time(context, 0), time(context, shared));
+        prop_assert!(once <= own, "{once} {own}");
+        let less = time(context - shared, 0);
+        prop_assert!(once + Nanos::from_nanos(1) >= less, "{once} {less}");
     }
 
     /// In integers a decode step is what the formula says, to a nanosecond and a millionth of a millionth, and no step is

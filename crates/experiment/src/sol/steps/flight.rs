@@ -110,7 +110,7 @@ fn first_after(instants: &[u64], at: u64) -> usize {
     instants.partition_point(|instant| *instant < at)
 }
 
-fn half_a_step(requests: &[SeenRequest]) -> u64 {
+pub(super) fn half_a_step(requests: &[SeenRequest]) -> u64 {
     let gaps = requests.iter().flat_map(|request| request.arrivals.windows(2));
     let mut gaps: Vec<u64> = gaps.map(|pair| pair[1].saturating_sub(pair[0])).collect();
     let middle = gaps.len() / 2;

@@ -5,7 +5,7 @@ use fizeau_roofline::{ConstantUse, ErrorSummary, Predictor, ShippedCalibration, 
 use serde_json::{Map, Value, json};
 
 use super::{OwnTable, SolExtra};
-use crate::sol::fit::shown_in;
+use crate::sol::fit::{one_by_one, shown_in};
 use crate::sol::grid::Grid;
 
 impl SolExtra {
@@ -64,6 +64,10 @@ impl SolExtra {
         let off = off.map(|(name, off)| off.map(|off| off_by(name, off.mean, off.median)));
         let off: Vec<String> = off.into_iter().flatten().collect();
         let mut lines = grid.lines();
+        if let Some(intake) = predictor.intake() {
+            lines.push(one_by_one(intake));
+            fields.insert("intake_s".to_owned(), intake.get().into());
+        }
         if !off.is_empty() {
             lines.push(format!(
                 "Models left out of the fit, all devices and engines: {}",

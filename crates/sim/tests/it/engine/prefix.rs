@@ -66,13 +66,20 @@ fn replies_are_known_too() {
 
 #[test]
 fn running_sequences_share_blocks() {
-    let mut engine = Engine::new(config(100), Grows::default()).unwrap();
+    let step_time = Grows::default();
+    let loads = step_time.loads.clone();
+    let mut engine = Engine::new(config(100), step_time).unwrap();
     engine.submit(told(0, 41, 50, 0, 1)).unwrap();
     engine.submit(told(1, 41, 50, 2, 1)).unwrap();
     engine.advance(ms(5), &mut |_| {});
     assert_eq!(engine.gauges().running, 2);
     // 10 shared, and an 11th of each.
     assert_eq!(engine.gauges().blocks_used, 12);
+    drain(&mut engine);
+    let shared: Vec<u64> =
+        loads.borrow().iter().map(|load| load.decode_shared_tokens.get()).collect();
+    assert!(shared.contains(&40), "{shared:?}");
+    assert_eq!(shared.last(), Some(&0), "the first is over: {shared:?}");
 }
 
 /// Whoever is admitted to a step finds what others read in it, and no step reads anything twice.
