@@ -290,7 +290,7 @@ fn an_engine_that_is_gone_in_the_midst_is_told_with_the_reason() {
     let mut gone = engine("a", [0, 0]);
     gone.report.cost.pages = 10;
     for second in 6..9 {
-        let fetch = Fetch { asked: at(second * 1_000), answered: at(second * 1_000 + 1) };
+        let fetch = Fetch { requested: at(second * 1_000), answered: at(second * 1_000 + 1) };
         gone.report.history.fail(fetch, "http://a: no connection");
     }
     let told = said(&[engine("b", [0, 100]), gone], None);

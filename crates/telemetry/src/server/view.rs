@@ -241,7 +241,8 @@ impl<'a> View<'a> {
     pub(super) fn missing(&self) -> impl DoubleEndedIterator<Item = &'a FetchFailure> + use<'a> {
         let Window { from, to, .. } = self.window;
         let failures = self.history.failures().iter();
-        failures.filter(move |failure| from <= failure.fetch.answered && failure.fetch.requested <= to)
+        failures
+            .filter(move |failure| from <= failure.fetch.answered && failure.fetch.requested <= to)
     }
 }
 

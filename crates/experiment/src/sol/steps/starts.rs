@@ -57,7 +57,7 @@ mod tests {
         // One alone, then four, and one that was sent later.
         for (sent, first) in [(10, 15), (10, 25), (10, 25), (10, 25), (10, 25), (20, 35)] {
             let mut tape = Tape::sent_at(at(sent));
-            tape.asked.input_tokens = Some(Tokens::new(100));
+            tape.requested.input_tokens = Some(Tokens::new(100));
             for token in 0..9 {
                 tape.arrivals.push(Arrival::tokens(at(first + 2 * token), 1, Channel::Visible));
             }
