@@ -128,8 +128,10 @@ fn sessions_that_begin_at_a_rate_are_called_sessions() {
 
 #[test]
 fn a_swept_rate_is_one_of_requests() {
+    let scratch = Scratch::new("swept-rate");
+    let out = scratch.path("run");
     let line = "simulate --turns 3 --rates 10 --level-seconds 60 --isl 100 --osl 10 --checklist";
-    let ended = run(&line.split(' ').collect::<Vec<_>>());
+    let ended = run(&line.split(' ').chain(["--out", &out]).collect::<Vec<_>>());
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.out.contains("10 requests/s in 3.33 sessions/s"), "{}", ended.out);
 }
