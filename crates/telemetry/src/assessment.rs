@@ -135,7 +135,7 @@ impl ServingAssessment {
     /// for second in 0..=10 {
     ///     let page = format!("vllm:num_requests_running 16\nvllm:generation_tokens_total {}\n", 960 * second);
     ///     let at = Stamp::EPOCH + Nanos::from_secs(second);
-    ///     history.record(Fetch { asked: at, answered: at }, &Page::read(page.as_bytes(), None)?);
+    ///     history.record(Fetch { requested: at, answered: at }, &Page::read(page.as_bytes(), None)?);
     /// }
     /// let length = Nanos::from_secs(10);
     /// let window = Window::within(Stamp::EPOCH, Stamp::EPOCH + length);

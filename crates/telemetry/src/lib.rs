@@ -15,7 +15,7 @@
 //! for (second, tokens) in [(0, 1_000), (10, 5_096)] {
 //!     let page = format!("vllm:generation_tokens_total{{engine=\"0\"}} {tokens}\n");
 //!     let at = Stamp::EPOCH + Nanos::from_secs(second);
-//!     history.record(Fetch { asked: at, answered: at }, &Page::read(page.as_bytes(), None)?);
+//!     history.record(Fetch { requested: at, answered: at }, &Page::read(page.as_bytes(), None)?);
 //! }
 //! let level = Window::alone(Stamp::EPOCH + Nanos::from_secs(1), Stamp::EPOCH + Nanos::from_secs(9));
 //! let server = ServerWindow::of(&history, level, Nanos::from_secs(2));

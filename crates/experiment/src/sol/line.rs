@@ -31,7 +31,7 @@ impl<'a> SolQuery<'a> {
     /// let load = LoadQuery { isl: 1024, osl: 128, cached: 0, concurrency: 1 };
     /// let defaults = SolQuery { system: SystemQuery::new("llama-3.1-8b", "h100-sxm"), load };
     /// let line = defaults.line(br#"{"tp": 2, "concurrency": 8.0, "note": "x"}"#)?;
-    /// assert_eq!((line.query.system.spread.tp, line.query.load.concurrency), (2, 8));
+    /// assert_eq!((line.query.system.deployment.tp, line.query.load.concurrency), (2, 8));
     /// assert_eq!(line.unknown, ["note"]);
     /// # Ok::<(), fizeau_experiment::SolQueryError>(())
     /// ```

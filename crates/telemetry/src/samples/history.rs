@@ -48,7 +48,7 @@ const NAMES_KEPT: usize = 64 << 20;
 /// for (ms, tokens) in [(0, 10), (1_000, 25)] {
 ///     let at = Stamp::from_nanos(ms * 1_000_000);
 ///     let page = Page::read(format!("tokens_total {tokens}\n").as_bytes(), None)?;
-///     history.record(Fetch { asked: at, answered: at }, &page);
+///     history.record(Fetch { requested: at, answered: at }, &page);
 /// }
 /// let name = SeriesName::new("tokens_total", Labels::default());
 /// let values: Vec<_> = history.points(&name).map(|point| point.value).collect();

@@ -15,7 +15,7 @@ use crate::samples::{Fetch, Point, Said, Series};
 /// use fizeau_telemetry::{CounterOver, Fetch, Point, Window};
 /// let point = |ms: u64, value| {
 ///     let at = Stamp::from_nanos(ms * 1_000_000);
-///     Point { fetch: Fetch { asked: at, answered: at }, value: Some(value), is_unclear: false }
+///     Point { fetch: Fetch { requested: at, answered: at }, value: Some(value), is_unclear: false }
 /// };
 /// // It restarts before the third page, and what it counted since is added.
 /// let points = [point(0, 100.0), point(1_000, 160.0), point(2_000, 30.0)];

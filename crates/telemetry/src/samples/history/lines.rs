@@ -43,7 +43,7 @@ impl History {
     /// use fizeau_telemetry::{Fetch, History, Page};
     /// let at = Stamp::from_nanos(7);
     /// let mut history = History::new();
-    /// history.record(Fetch { asked: at, answered: at }, &Page::read(b"up 1\n", None)?);
+    /// history.record(Fetch { requested: at, answered: at }, &Page::read(b"up 1\n", None)?);
     /// let lines = history.lines(0);
     /// assert_eq!(History::of_lines(lines.clone()).lines(0), lines);
     /// # Ok::<(), fizeau_telemetry::PageError>(())
