@@ -35,8 +35,8 @@ const ASKED: &str = "--model m --isl 32 --osl 16 --num-warmups 0 --no-stop --thr
 /// How long a level sends.
 const LEVEL_SECONDS: u64 = 15;
 
-/// How long a round of a client's two levels takes, with what is still in flight at their ends.
-const ROUND_SECONDS: u64 = 40;
+/// How long a round of a client's two levels takes, with what is still in flight at their ends: a reply that drips lasts ten seconds.
+const ROUND_SECONDS: u64 = 55;
 
 /// How often what a process holds is looked at.
 const LOOKS: Duration = Duration::from_secs(3);
