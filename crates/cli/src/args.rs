@@ -3,6 +3,7 @@
 
 mod ab;
 mod bench;
+mod brief;
 mod calibrate;
 mod calibration;
 mod choice;
@@ -64,24 +65,24 @@ pub(crate) enum Command {
     ///
     /// It takes the command line of `vllm bench serve`. Without --base-url it measures `http://127.0.0.1:8000`.
     Bench(Box<BenchArgs>),
-    /// Measure an endpoint under many loads and find its frontier of throughput against latency.
+    /// Measure many loads and find the frontier of throughput and latency.
     ///
     /// Without --base-url, a simulated engine (Llama-3.1-8B on one H100) is started on loopback and measured.
     Sweep(Box<SweepArgs>),
-    /// Find the highest rate or concurrency at which an endpoint keeps its goals.
+    /// Find the highest load at which an endpoint keeps its goals.
     ///
     /// It raises or lowers the load by factors until one load keeps the goals (--slo) and the next does not, then measures between
     /// them until the answer is known to --tolerance, and at last measures that load for long (--confirm). Without --base-url, a
     /// simulated engine (Llama-3.1-8B on one H100) is started on loopback and measured.
     Search(Box<SearchArgs>),
-    /// Measure two endpoints in turns, with the same requests, and say whether they differ.
+    /// Measure two endpoints in turns, and say whether they differ.
     ///
-    /// In each round both are warmed up and measured, never at the same time; the endpoint that begins alternates. Each metric gets
+    /// In each round both are warmed up and measured with the same requests, never at the same time; the endpoint that begins alternates. Each metric gets
     /// one of three answers: B is better, B is worse, or no difference was detected.
     Ab(Box<AbArgs>),
-    /// Fit the constants of the model to a live engine, by measuring the few loads that determine them best.
+    /// Fit the constants of the model to a live engine.
     ///
-    /// It takes minutes. The file that it writes is for --calibration of `sol`, `simulate` and `plan`: predictions are then those of
+    /// It measures the few loads that determine them best, which takes minutes. The file that it writes is for --calibration of `sol`, `simulate` and `plan`: predictions are then those of
     /// this engine on this device, for models and loads that were not measured too.
     Calibrate(Box<CalibrateArgs>),
     /// Compare stored runs with the first of them, metric by metric.
@@ -90,37 +91,41 @@ pub(crate) enum Command {
     /// same goals; endpoint, engine, hardware and client may differ, since they are what is compared. Sweeps are compared level by
     /// level.
     Compare(CompareArgs),
-    /// Find the rows of a table, or the levels of runs, that no other beats in two or more figures.
+    /// Find the rows of a table, or levels of runs, that nothing beats.
     ///
-    /// It takes any table, from any tool. Of folders each level is a row, each run has its own frontier, and all together have one.
+    /// What counts are two or more figures. It takes any table, from any tool. Of folders each level is a row, each run has its own frontier, and all together have one.
     Pareto(Box<ParetoArgs>),
-    /// Convert results of other load generators to runs, or a run to one of their formats.
+    /// Convert results of other load generators to runs, and back.
     ///
     /// Files of several models or settings become several runs. `fizeau pareto` takes them together with runs of its own.
     Convert(ConvertArgs),
-    /// Merge the shards of a run (`fizeau bench --shard I/N`, on several machines) into one run.
-    Merge(MergeArgs),
-    /// Show a stored run again: as text, page, charts or tables, or as other tools would have reported it.
-    Report(Box<ReportArgs>),
-    /// Explain why a run is slower than its speed of light, cause by cause, and what to try first.
+    /// Merge the shards of a run into one run.
     ///
-    /// TTFT and TPOT are each divided into the time by the data sheet, what the silicon loses against it, operators and collectives,
+    /// `fizeau bench --shard I/N` makes shards, on several machines.
+    Merge(MergeArgs),
+    /// Show a stored run again: as text, page, charts or tables.
+    ///
+    /// With --as it shows what other tools would have reported.
+    Report(Box<ReportArgs>),
+    /// Explain why a run is slower than its speed of light.
+    ///
+    /// It says what to try first. TTFT and TPOT are each divided into the time by the data sheet, what the silicon loses against it, operators and collectives,
     /// the overhead of a step, and the wait for other requests.
     Diagnose(Box<DiagnoseArgs>),
-    /// Compute how many replicas and devices a rate needs within goals, and what they cost.
+    /// Compute the replicas that a rate needs within goals, and the cost.
     ///
     /// It takes the levels of a sweep, or a table of figures. It answers with the highest rate of a replica within the goals, the
     /// number of replicas with headroom and spare ones, their cost by the hour, the request and the token, the cost of a tighter goal,
     /// and the distance from the speed of light. The exit code is 1 if no source keeps the goals.
     Plan(Box<PlanArgs>),
-    /// Show at what share of the speed of light a running fleet works, by its own metrics and without any load.
+    /// Show at what share of the speed of light a running fleet works.
     ///
-    /// It reads the metrics pages of vLLM, SGLang, TensorRT-LLM, llama.cpp or Dynamo again and again. It shows the throughput as a share
+    /// It sends no load. It reads the metrics pages of vLLM, SGLang, TensorRT-LLM, llama.cpp or Dynamo again and again. It shows the throughput as a share
     /// of what the devices could reach with the running batch, decode and prefill apart; what limits it; and what a million tokens cost.
     Watch(Box<WatchArgs>),
     /// Serve a simulated engine over HTTP, to try clients out.
     Serve(Box<ServeArgs>),
-    /// Simulate an engine in virtual time: one load, a sweep, a search, or configurations side by side.
+    /// Simulate an engine in virtual time: one load, a sweep or a search.
     ///
     /// Nothing is sent and nothing is measured: the figures follow from the model, the devices and the engine that the flags
     /// name, by default Llama-3.1-8B on one H100. It writes and prints what `fizeau bench` does, with --levels what `fizeau sweep` does.
@@ -129,15 +134,17 @@ pub(crate) enum Command {
     /// Several configurations of a simulation, side by side.
     #[command(skip)]
     WhatIf(Vec<SimulatedCase>),
-    /// List the built-in models, or describe a model: parameters, bytes, cache, warnings.
+    /// List the built-in models, or describe a model.
     Models(ModelsArgs),
-    /// Compute how fast a model can be on a device: the bound that nothing beats, and what the roofline model expects.
-    Sol(Box<SolArgs>),
-    /// List the known devices, or show one with the source and date of each figure.
-    Devices(DevicesArgs),
-    /// Measure this machine part by part: memory, latency, arithmetic, products of matrices, attention.
+    /// Compute how fast a model can be on a device.
     ///
-    /// Each row says how it was measured and whether it can be trusted. --out stores the results; the file device.toml in that folder
+    /// It prints the bound that nothing beats, and what the roofline model expects.
+    Sol(Box<SolArgs>),
+    /// List the known devices, or show one with its sources.
+    Devices(DevicesArgs),
+    /// Measure this machine part by part: memory, arithmetic, matrices.
+    ///
+    /// It measures memory, latency, arithmetic, products of matrices, attention, and collectives among GPUs. Each row says how it was measured and whether it can be trusted. --out stores the results; the file device.toml in that folder
     /// is a device that --hardware takes.
     #[cfg(feature = "probe")]
     Probe(Box<MachineProbeArgs>),
@@ -161,6 +168,13 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Install", &["completions", "man"]),
 ];
 
+/// What the codes of `exit.rs` mean.
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 done, but the verdict is invalid or what was to hold does
+not (--slo, --require, --fail-on, --until); 2 the command line or a file is
+wrong; 3 the endpoint or device cannot be used; 4 a shard is missing, 5 shards
+disagree, 6 a shard was late; 130 interrupted, and what was measured is kept.";
+
 /// The command line, whose help groups the commands.
 pub(crate) fn command() -> clap::Command {
     let command = Cli::command();
@@ -172,15 +186,22 @@ pub(crate) fn command() -> clap::Command {
         format!("{title}:\n{}\n", names.iter().filter_map(line).collect::<String>())
     };
     let groups: String = GROUPS.into_iter().map(group).collect();
-    command.help_template(format!(
+    command.mut_subcommands(brief::help).help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n\
-         `fizeau COMMAND --help` describes the flags of a command."
+         `fizeau COMMAND --help` describes the flags of a command.\n\n{EXIT_CODES}"
     ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_overview_fits_a_terminal_of_eighty_columns() {
+        let text = command().render_help().to_string();
+        let list = text.lines().filter(|line| line.starts_with("  ") || line.contains(';'));
+        list.for_each(|line| assert!(line.chars().count() <= 80, "{line}"));
+    }
 
     #[test]
     fn each_command_is_in_one_group() {

@@ -46,7 +46,7 @@ pub struct MeasuredWindow {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CutReason {
     /// So many requests or so much time were to be cut.
-    Asked,
+    Requested,
     /// Each signal is stationary within it.
     Stationary,
     /// The concurrency was at its plateau.

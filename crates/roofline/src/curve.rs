@@ -26,7 +26,7 @@ pub enum CurveEnd {
     /// The model's config declares no longer context.
     MaxContext,
     /// It was asked for no further.
-    Asked,
+    Requested,
 }
 
 /// A point of the speed-of-light curve: both accounts of a load with so many sequences running.
@@ -71,7 +71,7 @@ impl System {
         let asked = load.concurrency.get();
         let fitting = self.max_batch(load);
         let (last, end) = if fitting >= asked as f64 {
-            (asked, CurveEnd::Asked)
+            (asked, CurveEnd::Requested)
         } else if self.fills_memory(load) {
             (fitting as u64, CurveEnd::Memory)
         } else {

@@ -1,10 +1,12 @@
 //! `fizeau ab`.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use fizeau::core::{Nanos, ParseNanosError};
+use fizeau::core::Nanos;
 
+use super::values::time;
 use super::{
     ArrivalArgs, ClientArgs, DecisionArgs, EndpointArgs, GoalArgs, InFlightArgs, LiveArgs,
     SamplingArgs, ShardArgs, VerbosityArgs, WorkloadArgs,
@@ -96,11 +98,11 @@ pub(crate) struct RoundsArgs {
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) rounds: u32,
     /// The pause before each side's turn and its warm-up: 2s, 500ms, 0s.
-    #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "2s")]
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "2s")]
     pub(crate) settle: Nanos,
     /// The number of requests of a turn; by default ten for each of --max-concurrency, and at least 100, which a p99 needs.
     #[arg(long, value_name = "N")]
-    pub(crate) num_prompts: Option<u64>,
+    pub(crate) num_prompts: Option<NonZeroU64>,
     #[command(flatten)]
     pub(crate) in_flight: InFlightArgs,
     /// The number of requests before each turn that never count; by default a tenth of --num-prompts, at most 50.
@@ -119,9 +121,4 @@ pub(crate) struct AnswerArgs {
     /// Print ab.json instead of text.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// A time; a bare number is one of seconds.
-fn seconds(text: &str) -> Result<Nanos, ParseNanosError> {
-    Nanos::parse_in(text, Nanos::from_secs(1))
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 use fizeau::experiment::StartTime;
 
+use super::values::seconds;
 use super::{
     ClientArgs, EndpointArgs, LevelArgs, LiveArgs, SamplingArgs, ShardArgs, SpeedOfLightArgs,
     SubjectArgs, TargetArgs, TelemetryArgs, TrustArgs,
@@ -81,7 +82,7 @@ pub(crate) struct VllmArgs {
     #[arg(long, value_name = "PREFIX", hide_short_help = true)]
     pub(crate) request_id_prefix: Option<String>,
     /// Ignored: each server is asked for one reply before the run.
-    #[arg(long, value_name = "SECONDS", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, hide_short_help = true)]
     pub(crate) ready_check_timeout_sec: Option<f64>,
     /// Ignored: report.html has the timeline of each level (--out DIR, then `fizeau report DIR --html FILE`).
     #[arg(long, hide_short_help = true)]

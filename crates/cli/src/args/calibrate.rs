@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use fizeau::core::{Nanos, Tokens};
 
+use super::values::time;
 use super::{ClientArgs, EndpointArgs, LiveArgs, SamplingArgs, SystemArgs, TargetArgs};
 
 #[derive(Debug, Clone, Args)]
@@ -19,7 +20,7 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_name = "NAME", help_heading = "Calibration")]
     pub(crate) engine: Option<String>,
     /// The time for all loads, such as 3m or 90s. The loads that determine the constants best in that time are chosen.
-    #[arg(long, value_name = "TIME", default_value = "3m", help_heading = "Calibration")]
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "3m", help_heading = "Calibration")]
     pub(crate) budget: Nanos,
     /// The most tokens that the server takes, prompt and reply together, if that is less than its model has.
     #[arg(long, value_name = "TOKENS", value_parser = tokens, help_heading = "Calibration")]

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use fizeau::transport::LoadBalancing;
 
 use super::choice::{Word, choice};
+use super::values::seconds;
 use crate::exit::Fail;
 
 /// Where the one server is that a command measures.
@@ -96,16 +97,16 @@ pub(crate) struct EndpointArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) api_key_file: Option<PathBuf>,
     /// Give a connection up after this many seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = 10.0)]
     pub(crate) connect_timeout: f64,
     /// Give a request up if its first token takes longer than this many seconds.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) first_token_timeout: Option<f64>,
     /// Give a request up if no token comes for this many seconds.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) idle_timeout: Option<f64>,
     /// Give a request up after this many seconds in all.
-    #[arg(long, value_name = "SECONDS", default_value_t = 21_600.0)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = 21_600.0)]
     pub(crate) timeout: f64,
     /// Empty the prefix cache of the server before each level (and each turn of `ab`): /reset_prefix_cache of vLLM, /flush_cache of
     /// SGLang. The run ends if it cannot be emptied.

@@ -9,6 +9,7 @@ use fizeau::sim::{AdmissionOrder, Policy, ReplicaRouting};
 
 use super::EngineConstantsArgs;
 use super::choice::{Word, choice};
+use super::values::share;
 
 /// How a simulated engine is set up. The flags have vLLM's spellings as aliases where it has them.
 #[derive(Debug, Clone, Args)]
@@ -66,10 +67,10 @@ pub(crate) struct EngineArgs {
 #[command(next_help_heading = "Time of a step")]
 pub(crate) struct StepArgs {
     /// The share of the peak memory bandwidth that the engine reaches, from 0.001 to 1.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.85, conflicts_with_all = CONSTANTS)]
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.85, conflicts_with_all = CONSTANTS)]
     pub(crate) bandwidth_efficiency: f64,
     /// The share of the peak arithmetic that the engine reaches, from 0.001 to 1.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.7, conflicts_with_all = CONSTANTS)]
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.7, conflicts_with_all = CONSTANTS)]
     pub(crate) compute_efficiency: f64,
     /// The time that each step takes besides, for scheduling, launching and sampling, with ns, us, ms or s.
     #[arg(long, value_name = "TIME", default_value = "150us", conflicts_with_all = CONSTANTS)]
@@ -136,7 +137,7 @@ pub(crate) struct DraftArgs {
     pub(crate) draft: Option<u32>,
     /// The probability that a drafted token is accepted if those before it were; several values are for the first, the second and so
     /// on, and the last of them for all that follow.
-    #[arg(long, value_name = "SHARE", value_delimiter = ',', default_value = "0.8")]
+    #[arg(long, value_name = "SHARE", value_parser = share, value_delimiter = ',', default_value = "0.8")]
     #[arg(requires = "draft")]
     pub(crate) acceptance: Vec<f64>,
     /// What makes the drafts: mtp (the model's own module), lookup (a search in the text, which costs nothing), a number such as 0.1 (each

@@ -8,6 +8,7 @@ use fizeau::pareto::{StepRule, StepRuleError};
 use fizeau::record::{GoalSource, Profile, ProfileChoice};
 use fizeau::roofline::HourlyRate;
 
+use super::values::share;
 use crate::exit::{Fail, Named};
 
 /// The goal where none is given: what a person who chats would call prompt and fluent. To miss it is no failure.
@@ -17,8 +18,8 @@ const DEFAULT: &str = "p99 ttft<500ms, p99 tpot<20ms";
 #[command(next_help_heading = "Goals")]
 pub(crate) struct GoalArgs {
     /// The goals that must hold, such as "p99 ttft<500ms, p99 tpot<20ms"; the exit code is 1 if they are missed. A range such as
-    /// p99 ttft<500ms..800ms has a tight and a loose end, of which the loose one decides the exit code. A sweep without goals
-    /// chooses its operating point by the goals in this example; a search must have goals.
+    /// p99 ttft<500ms..800ms has a tight and a loose end, of which the loose one decides the exit code. `fizeau sweep` without goals
+    /// chooses its operating point by the goals in this example; `fizeau search` must have goals.
     #[arg(long, value_name = "GOALS")]
     slo: Option<String>,
     /// The goals of a single request in milliseconds, such as ttft:500 tpot:50; they give goodput. A request is good if it meets
@@ -115,7 +116,7 @@ pub(crate) struct DecisionArgs {
     #[arg(long, value_name = "METRICS", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
     /// The probability of reporting a difference where there is none, over all metrics of all loads and runs together.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.05)]
     pub(crate) alpha: f64,
     /// The smallest difference that is called better or worse, as a share of the baseline's figure; 0 for any.
     #[arg(long, value_name = "SHARE", default_value = "0.1%")]

@@ -5,7 +5,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 /// Commands, flags that they have not, and what to type. Each flag in the last column is one that these commands have, unless it
 /// stands within `...` behind the name of another command. `OPERAND` is whatever is no flag.
 const HINTS: &str = "\
-sweep | --max-concurrency | use --levels N,...: each is a number of requests in flight. Requests at --rates have no such limit
 search | --max-concurrency --concurrency --levels | a search chooses its loads itself; use --over concurrency, with --from and --to for the range
 search | --rates --request-rate --rate | a search chooses its rates itself; use --from and --to for the range
 search | --repeats --refine | a search itself measures again where that is most useful; use --max-runs for more levels
@@ -14,9 +13,9 @@ search | --stop-at-saturation --no-stop | a search stops by its goals (--slo) an
 search | --until | a search ends once it knows its answer to --tolerance; use that
 search | --resume | a search cannot be resumed; leave the flag out to start again
 search | --system | a search is of one system; use --base-url
-sweep search | --duration --max-seconds --seconds | use --level-seconds SECONDS for each level, or --budget TIME for all of it
-bench simulate | --max-seconds --seconds --time | use --level-seconds SECONDS
-ab | --duration --level-seconds --max-seconds | a turn has a number of requests; use --num-prompts N and --rounds N
+sweep search | --max-seconds --seconds --benchmark-duration | use --level-seconds SECONDS for each level, or --budget TIME for all of it
+bench simulate | --max-seconds --seconds --time --benchmark-duration | use --level-seconds SECONDS
+ab | --duration --level-seconds --max-seconds --benchmark-duration | a turn has a number of requests; use --num-prompts N and --rounds N
 sweep search | --profile | use --prefer chat, batch or agent for what to put first, or --profile-level N to have the server's profiler run
 simulate report | --profile | use --prefer chat, batch or agent for what to put first
 bench | --profile | use --profile-level 1, with which the server's own profiler runs while the load is measured
@@ -38,6 +37,24 @@ serve | --base-url | use --host and --port for the address to listen on
 plan report compare merge pareto | --base-url --host --port | nothing is measured here; use `fizeau bench` or `fizeau sweep`
 plan | --goal | use --slo GOALS
 plan | --gpus --num-gpus | use --gpus-per-replica N
+bench sweep search | --target --url -u | use --base-url URL
+bench sweep search ab simulate | --request-count --max-requests --num-requests | use --num-prompts N
+bench simulate | --rate-type | use --request-rate RATE or --max-concurrency N for one load, or `fizeau sweep` for several
+sweep | --rate-type | use --levels N,... for requests in flight, and --rates RATE,... for requests per second
+bench sweep search ab simulate | --data | use --isl TOKENS and --osl TOKENS for lengths, or --dataset-name and --dataset-path for a data set
+bench sweep search ab simulate | --synthetic-input-tokens-mean | use --isl TOKENS
+bench sweep search ab simulate | --output-tokens-mean --synthetic-output-tokens-mean | use --osl TOKENS
+bench sweep search ab simulate | --synthetic-input-tokens-stddev --output-tokens-stddev | use --random-range-ratio SHARE for a spread of lengths
+bench sweep search ab simulate | --warmup-request-count | use --num-warmups N
+bench sweep search ab | --streaming | replies always stream; leave the flag out
+bench sweep search simulate | --json --output-file --output-path --output-dir --output --artifact-dir | use --out DIR to keep the run, and `fizeau report DIR --json` for its figures
+sweep search ab | --save-result --save-detailed --result-dir --result-filename | use --out DIR, which keeps every level; `fizeau convert` writes other tools' formats
+report | --out | use --html FILE for the page, or --csv, --parquet and --svg for tables and charts
+compare | --html | use `fizeau report A B --html FILE` for the page of several runs
+sol | --random-range-ratio | a bound is of one length; use `fizeau simulate` for a spread of lengths
+ab | --gpu-hour --price | an A/B run has no prices; use `fizeau plan` with the runs of each server
+ab | --server-metrics --no-server-metrics | an A/B run reads no pages of metrics but with --toggle scrape; use `fizeau bench` on each server and `fizeau compare`
+ab | --model-config --hardware | an A/B run has no speed of light; use `fizeau bench` on each server and `fizeau compare`
 bench ab | --levels --rates | one load is measured; use --max-concurrency N or --request-rate RATE, or `fizeau sweep` for several loads
 bench | --budget | use --level-seconds SECONDS
 bench sweep search | OPERAND | use --base-url URL for the server, and --model NAME for the model that it serves
@@ -46,6 +63,22 @@ sol simulate serve | OPERAND | use --model-config NAME for the model, and --hard
 watch | OPERAND | use --server-metrics URL for each server
 plan | OPERAND | use --from RUN for a stored run
 ";
+
+/// Commands of other tools, and what to type.
+const COMMANDS: [(&str, &str); 6] = [
+    (
+        "whatif",
+        "use `fizeau simulate` with several values for a flag, or --case for each configuration",
+    ),
+    (
+        "what-if",
+        "use `fizeau simulate` with several values for a flag, or --case for each configuration",
+    ),
+    ("run", "use `fizeau bench` for one load, or `fizeau sweep` for several"),
+    ("benchmark", "use `fizeau bench` for one load, or `fizeau sweep` for several"),
+    ("profile", "use `fizeau bench` for one load, or `fizeau sweep` for several"),
+    ("analyze", "use `fizeau report DIR` for a stored run"),
+];
 
 /// The columns of each row.
 fn rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
@@ -62,6 +95,14 @@ pub(crate) fn explain(mut error: clap::Error, command: &str) -> clap::Error {
         let all = super::command();
         return super::values::refused(error, all.find_subcommand(command).unwrap_or(&all));
     }
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        let is_it = |(name, _): &&(&str, &str)| *name == command;
+        let hint = COMMANDS.iter().find(is_it).map(|(_, hint)| *hint);
+        return match hint {
+            Some(hint) => suggesting(error, ContextKind::SuggestedSubcommand, hint),
+            None => error,
+        };
+    }
     let typed = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
     let typed = match error.kind() {
         ErrorKind::UnknownArgument if typed.starts_with('-') => typed.as_str(),
@@ -71,10 +112,15 @@ pub(crate) fn explain(mut error: clap::Error, command: &str) -> clap::Error {
         _ => return error,
     };
     let Some(hint) = hint(command, typed) else { return error };
-    error.remove(ContextKind::SuggestedArg);
     error.remove(ContextKind::ValidValue);
     // It names the flag that looks most alike.
     error.remove(ContextKind::Usage);
+    suggesting(error, ContextKind::SuggestedArg, hint)
+}
+
+/// `error` with `hint` in place of what looks most alike.
+fn suggesting(mut error: clap::Error, alike: ContextKind, hint: &'static str) -> clap::Error {
+    error.remove(alike);
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
     error
 }

@@ -1,11 +1,13 @@
 //! When requests leave.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::Args;
 use fizeau::workload::RampShape;
 
 use super::choice::{Word, choice};
+use super::values::seconds;
 use super::{GoalArgs, PriceArgs, WindowArgs, WorkloadArgs};
 
 /// The load of one level: how many requests, how fast, and for how long.
@@ -15,9 +17,9 @@ pub(crate) struct LoadArgs {
     /// The number of requests to send. By default 1000, or every record of a trace or of a smaller data set; with
     /// --level-seconds as many as its time has room for.
     #[arg(long, value_name = "N")]
-    pub(crate) num_prompts: Option<u64>,
+    pub(crate) num_prompts: Option<NonZeroU64>,
     /// Send no further request after this many seconds; those in flight are finished. By default only --num-prompts ends it.
-    #[arg(long, visible_alias = "duration", value_name = "SECONDS")]
+    #[arg(long, visible_alias = "duration", value_name = "SECONDS", value_parser = seconds)]
     pub(crate) level_seconds: Option<f64>,
     /// Send until a figure is known well enough, at most --num-prompts requests (then by default 100000): ci=2% (the mean
     /// end-to-end latency), p99 ttft ci=5%, output_tps ci=1%. The number is half the width of the figure's 95 % interval over the
@@ -41,8 +43,8 @@ pub(crate) struct InFlightArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Arrivals")]
 pub(crate) struct ArrivalArgs {
-    /// Requests per second. The default is inf, which sends them all at once (or as --max-concurrency allows). A trace
-    /// has its own times; inf, where it is given, ignores them.
+    /// Requests per second; of conversations (--turns) it is how many begin, each with requests of its own. The default is inf, which
+    /// sends them all at once (or as --max-concurrency allows). A trace has its own times; inf, where it is given, ignores them.
     #[arg(long, visible_alias = "rate", value_name = "RATE")]
     pub(crate) request_rate: Option<f64>,
     #[command(flatten)]
@@ -60,7 +62,7 @@ pub(crate) struct ArrivalArgs {
     #[arg(long, value_name = "RATE", requires = "ramp_up_strategy")]
     pub(crate) ramp_up_end_rps: Option<f64>,
     /// The time that the ramp takes, whatever the number of requests; the rate then stays.
-    #[arg(long, value_name = "SECONDS", requires = "ramp_up_strategy")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "ramp_up_strategy")]
     pub(crate) ramp_up_seconds: Option<f64>,
     /// One rate after another, as RATE:SECONDS,...; the last one stays. For example 10:30,20:60.
     #[arg(long, value_name = "STAGES")]

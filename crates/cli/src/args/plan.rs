@@ -8,6 +8,7 @@ use fizeau::roofline::HourlyRate;
 
 use super::SpeedOfLightArgs;
 use super::hour;
+use super::values::share;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
@@ -30,7 +31,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "GOALS")]
     pub(crate) goals: Vec<String>,
     /// The share of each replica that is kept free, from 0 to below 1.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.2)]
     pub(crate) headroom: f64,
     /// The number of replicas that may fail while the others still carry the rate: 1 is N+1.
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -54,6 +54,7 @@ pub(crate) struct MachineProbeArgs {
     /// Prompt length in tokens, for prefill and for the context of a decode step.
     #[arg(
         long,
+        visible_alias = "random-input-len",
         value_name = "TOKENS",
         default_value_t = 1024,
         requires = "model_config",
@@ -131,7 +132,7 @@ pub(crate) struct FleetArgs {
     #[arg(value_name = "RESULTS", num_args = 2.., required = true)]
     pub(crate) results: Vec<PathBuf>,
     /// End with exit code 1 if an operation of any machine is below this share of the fleet's median.
-    #[arg(long, value_name = "SHARE", value_parser = super::sweep::share)]
+    #[arg(long, value_name = "SHARE", value_parser = super::values::share)]
     pub(crate) fail_below: Option<f64>,
     /// Write a page with the fleet's distribution into this file.
     #[arg(long, value_name = "FILE")]

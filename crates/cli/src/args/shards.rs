@@ -3,6 +3,8 @@
 use clap::Args;
 use fizeau::core::Nanos;
 
+use super::values::time;
+
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Several machines")]
 pub(crate) struct ShardArgs {
@@ -15,7 +17,7 @@ pub(crate) struct ShardArgs {
     #[arg(long, value_name = "HOST:PORT|DIR")]
     pub(crate) rendezvous: Option<String>,
     /// How long shards wait for one another.
-    #[arg(long, value_name = "TIME", default_value = "60s", env = "FIZEAU_SHARD_TIMEOUT")]
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "60s", env = "FIZEAU_SHARD_TIMEOUT")]
     pub(crate) shard_timeout: Nanos,
     /// Measure with the shards that come, and go on without one that is gone; the report says that there were fewer.
     #[arg(long)]

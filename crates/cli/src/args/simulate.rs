@@ -6,6 +6,7 @@ use fizeau::experiment::LoadSearchSpec;
 
 use super::choice::choice;
 use super::sweep::KINDS;
+use super::values::time;
 use super::{
     ArrivalArgs, ChoosingArgs, EngineArgs, InFlightArgs, LevelArgs, LevelSizeArgs, LevelsArgs,
     LoadArgs, ProbeArgs, ProtocolArgs, ReplayArgs, SearchFlags, SystemArgs, TrustArgs, ids, whatif,
@@ -58,7 +59,7 @@ pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) searched: SearchFlags,
     /// The time for a whole search, such as 3m, 90s or 1h, divided among its levels and the long ones of --confirm.
-    #[arg(long, value_name = "TIME", requires = "search", help_heading = "Search")]
+    #[arg(long, value_name = "TIME", value_parser = time, requires = "search", help_heading = "Search")]
     pub(crate) budget: Option<Nanos>,
     /// The time that a request takes to reach the engine, with ns, us, ms or s. Above 0, a request that follows the end of a reply
     /// comes too late for the step that begins then, as in reality, where it takes at least the time of a loopback connection.

@@ -89,7 +89,12 @@ pub(crate) struct MechanismArgs {
     #[command(flatten)]
     pub(crate) apart: ApartArgs,
     /// What tokens cost at this price of one device for an hour in US dollars; with `published` at a published price, with its date.
-    #[arg(long, visible_alias = "gpu-hour", value_name = "USD", conflicts_with = "context")]
+    #[arg(
+        long = "gpu-hour",
+        visible_alias = "price",
+        value_name = "USD",
+        conflicts_with = "context"
+    )]
     pub(crate) price: Option<String>,
     /// Energy, and the figures if no device may draw more than this many watts; 70% is a share of the device's own limit, `tdp` that
     /// limit itself.

@@ -1,12 +1,13 @@
 //! `fizeau sweep`.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 use clap::Args;
 use fizeau::core::{LoadKind, Nanos};
 
 use super::choice::{Word, choice};
+use super::values::{seconds, share, time};
 use super::{
     ChoosingArgs, ClientArgs, EndpointArgs, GoalArgs, LiveArgs, PriceArgs, SamplingArgs, ShardArgs,
     SpacingArgs, SpeedOfLightArgs, TargetArgs, TelemetryArgs, TrustArgs, WindowArgs, WorkloadArgs,
@@ -38,7 +39,7 @@ pub(crate) struct MeasureArgs {
     pub(crate) size: LevelSizeArgs,
     /// The time for all of it, such as 20m, 90s or 1h. A sweep divides it among levels, repeats, refinement and the sustained run; a
     /// search among its levels and the long ones of --confirm, and at the end it says what more time would give.
-    #[arg(long, value_name = "TIME", help_heading = "Protocol")]
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Protocol")]
     pub(crate) budget: Option<Nanos>,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
@@ -98,11 +99,11 @@ pub(crate) struct SeriesArgs<'a> {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Levels")]
 pub(crate) struct LevelsArgs {
-    /// The concurrencies to measure, rising; by default 1,2,4,8,16,32,64,128, and none where --rates names rates.
-    #[arg(long, visible_alias = "concurrency", value_delimiter = ',')]
+    /// The concurrencies to measure, from the lowest to the highest; by default 1,2,4,8,16,32,64,128, and none where --rates names rates.
+    #[arg(long, visible_aliases = ["concurrency", "max-concurrency"], value_delimiter = ',')]
     #[arg(env = "FIZEAU_LEVELS", value_name = "N,...")]
     pub(crate) levels: Vec<u32>,
-    /// The rates to measure, rising, in requests per second, beside or without --levels: 1,2,4.5; or auto:8 for eight rates from a
+    /// The rates to measure, from the lowest to the highest, in requests per second, beside or without --levels: 1,2,4.5; or auto:8 for eight rates from a
     /// tenth to 1.2 times the highest throughput of --levels. Requests are sent at these rates whether or not earlier ones are done.
     #[arg(long, visible_aliases = ["request-rate", "rate"], value_name = "RATE,...")]
     pub(crate) rates: Option<String>,
@@ -123,9 +124,9 @@ pub(crate) struct LevelSizeArgs {
     /// The number of requests of a level; by default as many as its time has room for, of a data set ten for each request in flight
     /// and at least 100, which a p99 needs.
     #[arg(long, value_name = "N")]
-    pub(crate) num_prompts: Option<u64>,
+    pub(crate) num_prompts: Option<NonZeroU64>,
     /// A level sends no further request after this many seconds; by default 60, with --until 180, with --budget as its share allows.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, visible_alias = "duration", value_name = "SECONDS", value_parser = seconds)]
     pub(crate) level_seconds: Option<f64>,
     /// The number of requests before each level that never count; by default as many as are in flight, at a rate a tenth of the level,
     /// and at most 50.
@@ -177,7 +178,7 @@ pub(crate) struct ProtocolArgs {
     pub(crate) refine: Option<u32>,
     /// At the end, measure the operating point for this many seconds to see whether it holds. By default not; with --budget for up
     /// to 300 s.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) sustain: Option<f64>,
     /// Raise the load no further after two levels in succession that bring nothing: less than 5 % more requests per second than the best
     /// lower level at a higher latency, or a rate whose queue grows. This is the default of `fizeau sweep`.
@@ -239,7 +240,7 @@ pub(crate) struct SearchFlags {
     /// Measure the load that was found once more for this many seconds, to see whether the goals hold; 0 for not. If they do not,
     /// the search measures at least one step of --tolerance below it, and then two steps further down. The answer is the load that
     /// holds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = 300.0)]
     pub(crate) confirm: f64,
 }
 
@@ -247,14 +248,3 @@ pub(super) const KINDS: [Word<LoadKind>; 2] = [
     ("rate", LoadKind::Rate, "Requests sent per second, whether or not earlier ones are done"),
     ("concurrency", LoadKind::Concurrency, "Requests in flight at any time"),
 ];
-
-/// `3%` or `0.03`.
-pub(super) fn share(text: &str) -> Result<f64, String> {
-    let (number, of) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-    let number: f64 = number.trim().parse().map_err(|_| "give a share, such as 3% or 0.03")?;
-    if number.is_finite() {
-        Ok(number / of)
-    } else {
-        Err("give a share, such as 3% or 0.03".to_owned())
-    }
-}

@@ -8,6 +8,7 @@ use fizeau::record::{DeploymentRecord, EngineChoices};
 use fizeau::roofline::{ExpertExchange, ExpertRouting, Overlap, Prefix};
 
 use super::choice::{Word, choice};
+use super::values::part;
 
 /// As vLLM's.
 const DEFAULT_MEMORY_SHARE: f64 = DeploymentRecord::MEMORY_SHARE;
@@ -45,7 +46,7 @@ pub(crate) struct SystemArgs {
     #[arg(long, alias = "kv-cache-dtype", value_name = "FORMAT")]
     pub(crate) kv: Option<String>,
     /// The share of a device's memory that weights and cache may take.
-    #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", default_value_t = DEFAULT_MEMORY_SHARE)]
+    #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", value_parser = part, default_value_t = DEFAULT_MEMORY_SHARE)]
     pub(crate) memory_share: f64,
     /// The most sequences that the engine runs at once in each group of --dp; by default as many as fit. A simulated engine by default
     /// runs at most 1024, no more than --max-num-batched-tokens, and of models with states or windows no more than half of the memory
@@ -93,7 +94,7 @@ pub(crate) struct SpeedOfLightArgs {
     #[arg(long, alias = "kv-cache-dtype", value_name = "FORMAT")]
     pub(crate) kv: Option<String>,
     /// The share of a device's memory that weights and cache may take; in a new run 0.9 by default.
-    #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE")]
+    #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", value_parser = part)]
     pub(crate) memory_share: Option<f64>,
     /// The most sequences that the engine runs at once in each group of --dp; in a new run by default as many as fit.
     #[arg(long, value_name = "N")]

@@ -6,20 +6,44 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize, ParseFloatError, ParseIntEr
 
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, Command};
-use fizeau::core::ParseNanosError;
+use fizeau::core::{Nanos, ParseNanosError};
 
 use super::whatif::listed;
 
 /// What a number is of by its name in a help, and an example.
-const UNITS: [(&str, &str, &str); 7] = [
+const UNITS: [(&str, &str, &str); 6] = [
     ("SECONDS", " of seconds", "30"),
     ("MS", " of milliseconds", "50"),
     ("TOKENS", " of tokens", "512"),
     ("RATE", " of requests per second", "10"),
     ("LOAD", "", "16"),
-    ("SHARE", "", "0.9"),
     ("P,...", "", "99.9"),
 ];
+
+/// A time, where a bare number is one of seconds: `30`, `30s`, `500ms`, `2m`.
+pub(super) fn time(text: &str) -> Result<Nanos, ParseNanosError> {
+    Nanos::parse_in(text, Nanos::from_secs(1))
+}
+
+/// The seconds of such a time. A bare number may be any, of which whoever uses it says what is wrong with it.
+pub(super) fn seconds(text: &str) -> Result<f64, &'static str> {
+    let time = || time(text).map(Nanos::as_secs_f64);
+    text.trim().parse().or_else(|_| time()).map_err(|_| "give a time, such as 30, 30s or 500ms")
+}
+
+/// A share of what there is: above 0, and at most all of it.
+pub(super) fn part(text: &str) -> Result<f64, &'static str> {
+    let part = share(text)?;
+    let is_part = part > 0.0 && part <= 1.0;
+    is_part.then_some(part).ok_or("give a share above 0 and at most 1, such as 0.9 or 90%")
+}
+
+/// A share: `3%` or `0.03`.
+pub(super) fn share(text: &str) -> Result<f64, &'static str> {
+    let (number, of) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let number: Option<f64> = number.trim().parse().ok().filter(|number: &f64| number.is_finite());
+    number.map(|number| number / of).ok_or("give a share, such as 3% or 0.03")
+}
 
 /// `error` of `command`, where it is about a value, as `--num-prompts abc: give a whole number`. Any other stays as it is.
 pub(super) fn refused(error: clap::Error, command: &Command) -> clap::Error {
@@ -49,7 +73,7 @@ fn number(arg: &Arg, value: &str, why: &(dyn Error + 'static)) -> Option<String>
     let known = UNITS.iter().find(|(known, ..)| *known == name);
     let (unit, example) = known.map_or(("", "0.5"), |(_, unit, example)| (*unit, *example));
     if why.is::<ParseNanosError>() && value.parse::<f64>().is_ok() {
-        return Some(format!("add a unit (us, ms, s, m or h), such as {value}s"));
+        return Some(format!("add a unit (ns, us, ms, s, m or h), such as {value}us"));
     }
     if why.is::<ParseFloatError>() {
         return Some(format!("give a number{unit}, such as {example}"));
@@ -67,7 +91,10 @@ fn number(arg: &Arg, value: &str, why: &(dyn Error + 'static)) -> Option<String>
         None if value.starts_with('-') => " from 0".to_owned(),
         None => String::new(),
     };
-    Some(format!("give a whole number{unit}{range}"))
+    Some(match name.contains(",...") {
+        true => format!("give whole numbers{range}, separated by commas, such as 1,2,4,8"),
+        false => format!("give a whole number{unit}{range}"),
+    })
 }
 
 /// Whether 0 is none of its values.

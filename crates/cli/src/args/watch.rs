@@ -1,8 +1,9 @@
 //! `fizeau watch`.
 
 use clap::Args;
-use fizeau::core::{Nanos, ParseNanosError};
+use fizeau::core::Nanos;
 
+use super::values::time;
 use super::{PriceArgs, SystemArgs};
 
 #[derive(Debug, Args)]
@@ -39,9 +40,4 @@ pub(crate) struct WatchArgs {
     /// Print JSON (fizeau.watch/2): with --once a document, else one on a line for each interval.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
-}
-
-/// A time; a bare number is one of seconds.
-fn time(text: &str) -> Result<Nanos, ParseNanosError> {
-    Nanos::parse_in(text, Nanos::from_secs(1))
 }

@@ -7,6 +7,7 @@ use fizeau::workload::RangeStyle;
 use serde::Serialize;
 
 use super::choice::{Word, choice};
+use super::values::share;
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Workload")]
@@ -164,7 +165,7 @@ pub(crate) struct PrefixArgs {
     pub(crate) prefix_len: Option<u64>,
     /// With --prefix-groups: the share of requests that begin with a group's prefix, from 0 to 1; by default all. The others
     /// begin with as many tokens of their own.
-    #[arg(long, value_name = "SHARE", requires = "prefix_groups")]
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "prefix_groups")]
     pub(crate) prefix_share: Option<f64>,
     /// With --prefix-groups: the k-th group is used in proportion to 1/k^S; by default all groups are used equally often.
     #[arg(long, value_name = "S", requires = "prefix_groups")]

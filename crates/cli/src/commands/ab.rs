@@ -134,7 +134,7 @@ fn settings(args: &AbArgs, candidate: EndpointSpec) -> Result<AbSettings, Fail> 
 /// The workload of a turn.
 fn workload_of(args: &AbArgs, cap: Option<NonZeroU32>) -> Result<WorkloadSpec, Fail> {
     let mut spec = workload::spec(&args.workload)?;
-    spec.requests = workload::requests(args.rounds.num_prompts)?;
+    spec.requests = args.rounds.num_prompts;
     spec.arrivals = bench::arrivals(&args.arrivals, cap.is_some())?;
     Ok(spec)
 }

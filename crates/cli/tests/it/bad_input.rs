@@ -255,7 +255,7 @@ fn a_sweep_is_as_strict() {
 fn a_negative_count_is_refused_by_the_name_of_its_flag() {
     let ended = run(&["bench", "--model", "m", "--num-prompts", "-1"]);
     assert_eq!(ended.code, USAGE, "{ended:?}");
-    let words = "--num-prompts -1: give a whole number from 0";
+    let words = "--num-prompts -1: give a whole number of at least 1";
     assert!(ended.err.contains(words), "{}", ended.err);
 }
 

@@ -92,9 +92,11 @@ fn goals_that_are_missed_are_exit_code_1_and_those_that_hold_say_by_how_much() {
 #[test]
 fn a_flag_of_another_command_is_answered_with_the_one_to_type() {
     for (line, said) in [
-        ("sweep --max-concurrency 4", "--levels"),
+        ("bench --target http://x", "--base-url"),
+        ("bench --request-count 5", "--num-prompts"),
+        ("report --out x", "--html"),
+        ("whatif --tp 2", "simulate"),
         ("sweep --profile chat", "--prefer"),
-        ("search --duration 3m", "--budget"),
         ("sol --gpu h100", "--hardware"),
         ("ab --a x --b y --port 1", "--a URL"),
     ] {
@@ -108,10 +110,12 @@ fn a_flag_of_another_command_is_answered_with_the_one_to_type() {
 #[test]
 fn a_number_that_is_none_is_named_with_its_unit_and_its_range() {
     for (command, flag, value, says) in [
-        ("bench", "num-prompts", "abc", "give a whole number"),
-        ("bench", "num-prompts", "-1", "give a whole number from 0"),
-        ("sweep", "budget", "5", "add a unit (us, ms, s, m or h), such as 5s"),
-        ("bench", "level-seconds", "1m", "give a number of seconds, such as 30"),
+        ("bench", "num-prompts", "abc", "give a whole number of at least 1"),
+        ("bench", "num-prompts", "-1", "give a whole number of at least 1"),
+        ("sweep", "levels", "1..8", "give whole numbers, separated by commas, such as 1,2,4,8"),
+        ("serve", "per-step", "5", "add a unit (ns, us, ms, s, m or h), such as 5us"),
+        ("bench", "level-seconds", "1x", "give a time, such as 30, 30s or 500ms"),
+        ("sol", "memory-share", "90", "give a share above 0 and at most 1, such as 0.9 or 90%"),
         ("bench", "request-rate", "x", "give a number of requests per second, such as 10"),
         ("bench", "max-num-seqs", "0", "give a whole number of at least 1"),
         ("bench", "port", "99999", "give a whole number from 0 to 65535"),

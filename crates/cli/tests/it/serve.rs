@@ -141,7 +141,7 @@ fn what_cannot_run_is_refused_with_what_would() {
         ("--disaggregate 1:1 --router round-robin", "cannot be used with"),
         ("--prefix-cache 9", "give their number with --num-gpu-blocks"),
         ("--bandwidth-efficiency 1.1", "`bandwidth_efficiency` is 1.1"),
-        ("--per-step 3", "--per-step 3: add a unit (us, ms, s, m or h), such as 3s"),
+        ("--per-step 3", "--per-step 3: add a unit (ns, us, ms, s, m or h), such as 3us"),
         ("--power-limit 10", "--power-limit: the power limit is 10 W"),
         ("--power-limit much", "give a number of watts, a share such as 70%, or tdp"),
         ("--calibration nowhere.json", "--calibration nowhere.json: "),

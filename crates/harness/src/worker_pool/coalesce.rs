@@ -1,4 +1,4 @@
-//! Naps: arrivals are let gather for a moment before a worker looks for them, where that can do no harm.
+//! Coalescing of wake-ups: a worker lets arrivals gather for a moment before it looks for them, where that can do no harm.
 //!
 //! To go to sleep and to be woken costs a thread more than to read what has come. With hundreds of streams a worker
 //! would be woken for nearly every token; after a pause it finds a dozen at once. What the kernel has stamped does not
@@ -61,7 +61,7 @@ impl PollCoalescer {
         }))
     }
 
-    /// Naps if that does no harm. To be called by the worker's thread when it has nothing to do.
+    /// Pauses if that does no harm. To be called by the worker's thread when it has nothing to do.
     pub(super) fn take(&self, clock: &impl Clock) {
         if let Some(pause) = self.length(|| clock.now()) {
             std::thread::sleep(Duration::from(pause));

@@ -44,7 +44,7 @@ fn the_steady_state_of_vllms_rust_client_counts_events_as_tokens() {
     // Ours counts tokens in a window too: ten replies one after another, the first two and the last two cut.
     let reply = |i: u64| tape(i * 100, &[(i * 100 + 50, 2), (i * 100 + 100, 2)]);
     let tapes: Vec<Tape> = (0..10).map(reply).collect();
-    let edge = WindowEnd::Asked(WindowTrim::Requests(2));
+    let edge = WindowEnd::Requested(WindowTrim::Requests(2));
     let window = WindowChoice { warmup: edge, cooldown: edge };
     let mut tally = LevelTally::new(&GoodputGoals::default()).with_window(window);
     tapes.iter().for_each(|tape| tally.add(tape));

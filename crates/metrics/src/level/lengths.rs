@@ -33,7 +33,7 @@ pub struct LengthDifference {
     /// Of how many requests.
     pub n: u64,
     /// Their mean asked length, in tokens.
-    pub asked_mean: f64,
+    pub requested_mean: f64,
     /// Their mean seen length.
     pub seen_mean: f64,
     /// The mean of the differences without their signs.
@@ -66,7 +66,7 @@ impl LengthDifference {
     /// None where no tokens were asked for.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
-        (self.asked_mean > 0.0).then(|| self.absolute_mean / self.asked_mean)
+        (self.requested_mean > 0.0).then(|| self.absolute_mean / self.requested_mean)
     }
 }
 
@@ -164,7 +164,7 @@ impl LengthCheckTally {
             let mean = |sum: u64| sum as f64 / pairs.n as f64;
             LengthDifference {
                 n: pairs.n,
-                asked_mean: mean(pairs.requested),
+                requested_mean: mean(pairs.requested),
                 seen_mean: mean(pairs.seen),
                 absolute_mean: mean(pairs.absolute),
                 min: pairs.min,

@@ -11,7 +11,7 @@ pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option
     let difference = level.lengths.prompt.difference?;
     let share = difference.share()?;
     let (verdict, limit) = exceeded(share, limits.prompt_suspect, None)?;
-    let (requested, seen) = (difference.asked_mean, difference.seen_mean);
+    let (requested, seen) = (difference.requested_mean, difference.seen_mean);
     let (share, limit) = (percent(share), percent(limit));
     let so = match difference.constant() {
         Some(constant) => format!(

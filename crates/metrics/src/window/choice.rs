@@ -15,7 +15,7 @@ use crate::Timeline;
 /// use fizeau_metrics::{WindowTrim, WindowChoice, WindowEnd};
 ///
 /// let choice = WindowChoice { warmup: "30s".parse()?, cooldown: "auto".parse()? };
-/// assert_eq!(choice.warmup, WindowEnd::Asked(WindowTrim::Time(Nanos::from_secs(30))));
+/// assert_eq!(choice.warmup, WindowEnd::Requested(WindowTrim::Time(Nanos::from_secs(30))));
 /// assert_eq!(choice.cooldown, WindowEnd::Auto);
 /// # Ok::<(), fizeau_metrics::WindowEndError>(())
 /// ```
@@ -39,7 +39,7 @@ pub enum WindowEnd {
     #[default]
     Auto,
     /// So much.
-    Asked(WindowTrim),
+    Requested(WindowTrim),
 }
 
 /// That a text does not say what to leave out.
@@ -67,7 +67,7 @@ impl FromStr for WindowEnd {
         }
         let requests = text.parse().map(WindowTrim::Requests);
         let edge = requests.or_else(|_| text.parse().map(WindowTrim::Time));
-        edge.map(Self::Asked).map_err(|_: ParseNanosError| WindowEndError(text.to_owned()))
+        edge.map(Self::Requested).map_err(|_: ParseNanosError| WindowEndError(text.to_owned()))
     }
 }
 
@@ -75,8 +75,8 @@ impl fmt::Display for WindowEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => f.write_str("auto"),
-            Self::Asked(WindowTrim::Requests(count)) => count.fmt(f),
-            Self::Asked(WindowTrim::Time(time)) => write!(f, "{}s", time.as_secs_f64()),
+            Self::Requested(WindowTrim::Requests(count)) => count.fmt(f),
+            Self::Requested(WindowTrim::Time(time)) => write!(f, "{}s", time.as_secs_f64()),
         }
     }
 }
@@ -95,12 +95,14 @@ impl Timeline {
         const NOTHING: WindowTrim = WindowTrim::Requests(0);
         let all = self.requests().len();
         let (moving, asked) = match (choice.warmup, choice.cooldown) {
-            (WindowEnd::Asked(front), WindowEnd::Asked(back)) => return self.trimmed(front, back),
-            (WindowEnd::Asked(front), WindowEnd::Auto) => {
+            (WindowEnd::Requested(front), WindowEnd::Requested(back)) => {
+                return self.trimmed(front, back);
+            }
+            (WindowEnd::Requested(front), WindowEnd::Auto) => {
                 let first = self.trimmed(front, NOTHING)?.cut_front;
                 (MovableEnds::Back, first as usize..all)
             }
-            (WindowEnd::Auto, WindowEnd::Asked(back)) => {
+            (WindowEnd::Auto, WindowEnd::Requested(back)) => {
                 let kept = self.trimmed(NOTHING, back)?.kept;
                 (MovableEnds::Front, 0..kept as usize)
             }

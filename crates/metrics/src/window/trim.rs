@@ -50,6 +50,6 @@ impl Timeline {
             Some((from, to))
         };
         let ends = ends().ok_or(NoWindowReason::NothingLeft)?;
-        self.window(ends, CutReason::Asked, Vec::new())
+        self.window(ends, CutReason::Requested, Vec::new())
     }
 }

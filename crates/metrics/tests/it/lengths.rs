@@ -46,7 +46,7 @@ fn each_difference_falls_into_its_bucket() {
     assert_eq!((difference.min, difference.max, difference.constant()), (-65, 65, None));
     // 16, 17, 64 and 65 are more than a hundredth of 1000, on either side.
     assert_eq!(difference.past_one_percent, 8);
-    assert_eq!((difference.asked_mean, difference.seen_mean), (1000.0, 1000.0));
+    assert_eq!((difference.requested_mean, difference.seen_mean), (1000.0, 1000.0));
     assert!(difference.share().unwrap() > 0.0, "errors do not cancel out");
 }
 
@@ -100,7 +100,7 @@ proptest! {
         let found = lengths(&tapes);
         let difference = found.prompt.difference.unwrap();
         prop_assert_eq!(difference.histogram.iter().sum::<u64>(), pairs.len() as u64);
-        let off = (difference.seen_mean - difference.asked_mean).abs();
+        let off = (difference.seen_mean - difference.requested_mean).abs();
         prop_assert!(off <= difference.absolute_mean + 1e-9);
         let reversed: Vec<Tape> = tapes.into_iter().rev().collect();
         prop_assert_eq!(found, lengths(&reversed));

@@ -19,8 +19,8 @@ proptest! {
         tapes in prop::collection::vec(any_tape(), 1..20), front in 0_u64..1_000,
     ) {
         let choice = WindowChoice {
-            warmup: WindowEnd::Asked(WindowTrim::Time(Nanos::from_millis(front))),
-            cooldown: WindowEnd::Asked(WindowTrim::Requests(0)),
+            warmup: WindowEnd::Requested(WindowTrim::Time(Nanos::from_millis(front))),
+            cooldown: WindowEnd::Requested(WindowTrim::Requests(0)),
         };
         let mut tally = LevelTally::new(&GoodputGoals::default()).with_window(choice);
         tapes.iter().for_each(|tape| tally.add(tape));

@@ -16,7 +16,7 @@ fn tally<'a>(tapes: impl IntoIterator<Item = &'a Tape>, window: WindowChoice) ->
 }
 
 const fn requested(front: WindowTrim, back: WindowTrim) -> WindowChoice {
-    WindowChoice { warmup: WindowEnd::Asked(front), cooldown: WindowEnd::Asked(back) }
+    WindowChoice { warmup: WindowEnd::Requested(front), cooldown: WindowEnd::Requested(back) }
 }
 
 /// One after another, each 100 ms with tokens after 20 and 100 ms; the first ten wait 50 ms for their first one.
@@ -42,7 +42,7 @@ fn a_window_that_was_asked_for_has_the_right_figures() {
     let window = &part.window;
     assert_eq!((window.span.from(), window.span.to()), (ms(1_000), ms(1_950)));
     assert_eq!((window.cut_front, window.kept, window.cut_back), (10, 10, 10));
-    assert_eq!((window.reason, window.not_steady), (CutReason::Asked, None));
+    assert_eq!((window.reason, window.not_steady), (CutReason::Requested, None));
     assert_eq!(part.completed, 9);
     let p50 = |sample: &fizeau_metrics::Distribution| (sample.n, sample.p50.value().unwrap().get());
     assert_eq!(p50(&part.metrics.ttft), (9, 20.0));

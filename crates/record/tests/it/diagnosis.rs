@@ -67,6 +67,23 @@ fn the_lightest_level_has_no_queue() {
     assert!(document.fullest().unwrap().in_flight >= least.in_flight);
 }
 
+/// What the roofline model does not expect of a first token where nothing queues is the engine's own, at each level.
+#[test]
+fn a_first_token_that_is_later_than_its_prompt_takes_has_launches_and_steps() {
+    let run = simulated();
+    let system = system(&run);
+    let own = |share: f64| {
+        let system = system.with_arithmetic(share).unwrap().with_bandwidth(share).unwrap();
+        let document = Diagnosed::new(&run.levels, &system).diagnose("a model");
+        let ttft = document.levels.iter().map(|level| level.ttft.waterfall().unwrap());
+        ttft.map(|ttft| cause(ttft, SlowdownCause::LaunchesAndSteps)).collect::<Vec<_>>()
+    };
+    let (as_it_is, faster) = (own(1.0), own(4.0));
+    assert!(as_it_is.iter().all(|adds| *adds == as_it_is[0] && adds.unwrap() > 0.0));
+    assert!(faster[0] > as_it_is[0], "{faster:?} {as_it_is:?}");
+    assert_eq!(own(0.5)[0], None, "the model expects more than was measured");
+}
+
 #[test]
 fn devices_without_links_have_no_collectives_and_several_have() {
     let run = simulated();

@@ -98,3 +98,17 @@ fn a_goal_is_the_same_however_it_was_typed() {
     let differing = |other: &str| of("ttft:500.0").differing(&of(other), &["goodput"]).len();
     assert_eq!((differing("ttft:500"), differing("ttft:501")), (0, 1));
 }
+
+#[test]
+fn only_null_and_what_has_no_parts_are_empty() {
+    for (text, is_empty) in [
+        ("null", true),
+        ("[]", true),
+        ("{}", true),
+        ("[0]", false),
+        ("{\"a\":1}", false),
+        ("0", false),
+    ] {
+        assert_eq!(Json::parse(text).unwrap().is_empty(), is_empty, "{text}");
+    }
+}

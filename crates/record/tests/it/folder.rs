@@ -203,3 +203,19 @@ fn a_document_that_finds_no_room_leaves_the_one_before_it() {
     assert_eq!(std::fs::read_to_string(scratch.0.join("summary.json")).unwrap(), "before");
     assert!(!aside.exists());
 }
+
+#[test]
+fn a_level_that_is_set_aside_is_there_under_a_name_that_no_level_has() {
+    let scratch = Scratch::new("aside");
+    let folder = RunFolder::create(&scratch.0).unwrap();
+    for aside in ["concurrency-0008-partial", "concurrency-0008-partial-2"] {
+        folder.set_aside("concurrency-0008").expect("nothing is there");
+        let level = scratch.0.join("concurrency-0008");
+        std::fs::create_dir(&level).unwrap();
+        std::fs::write(level.join("tapes.jsonl"), aside).unwrap();
+        folder.set_aside("concurrency-0008").unwrap();
+        assert!(!level.exists());
+        let kept = std::fs::read_to_string(scratch.0.join(aside).join("tapes.jsonl")).unwrap();
+        assert_eq!(kept, aside);
+    }
+}

@@ -106,3 +106,30 @@ fn what_nobody_says_of_a_profile_is_as_it_was() {
     let batch = ProfileChoice { profile: Some(Profile::BATCH), rule: None };
     assert_eq!(batch.over(Profile::CHAT), Profile::BATCH);
 }
+
+/// What levels and sweeps come to is a function of what lies in their folders: `tests/golden` has it, and `FIZEAU_BLESS=1` writes it anew.
+#[test]
+fn what_is_computed_of_stored_runs_is_as_it_was() {
+    for name in ["bench", "turns", "faults", "imported", "interrupted", "merged"] {
+        let run = StoredRun::open(fixture(name)).unwrap();
+        let levels = run.reader().unwrap().levels().unwrap();
+        as_it_was(name, &levels[0].report.to_json().unwrap());
+    }
+    for name in ["sweep", "search", "resumed", "killed", "simulated"] {
+        as_it_was(
+            name,
+            &StoredRun::open(fixture(name)).unwrap().report().unwrap().to_json().unwrap(),
+        );
+    }
+}
+
+fn as_it_was(name: &str, now: &str) {
+    let file = format!("{}/tests/golden/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("FIZEAU_BLESS").is_some() {
+        fs::create_dir_all(Path::new(&file).parent().unwrap()).unwrap();
+        fs::write(&file, now).unwrap();
+    }
+    let was = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let differing = was.lines().zip(now.lines()).find(|(was, now)| was != now);
+    assert!(was == now, "{file}: {differing:?}");
+}

@@ -135,7 +135,7 @@ fn both(sample: &Distribution) -> String {
 /// What kind of part it is.
 const fn name(window: &MeasuredWindow) -> &'static str {
     match window.reason {
-        CutReason::Asked => "Part asked for:",
+        CutReason::Requested => "Part asked for:",
         CutReason::Stationary => "Steady part:",
         CutReason::Plateau { .. } => "Plateau of the concurrency:",
     }

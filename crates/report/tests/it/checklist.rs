@@ -34,7 +34,7 @@ fn spread(least: u64) -> TokenDistribution {
 fn equal(n: u64, mean: f64) -> LengthDifference {
     LengthDifference {
         n,
-        asked_mean: mean,
+        requested_mean: mean,
         seen_mean: mean,
         absolute_mean: 0.0,
         min: 0,

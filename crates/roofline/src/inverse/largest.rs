@@ -92,7 +92,7 @@ impl System {
         let end = match (limited_by, declared) {
             (Some(UnmetNeed::Context), _) => CurveEnd::Memory,
             (None, Some(_)) => CurveEnd::MaxContext,
-            _ => CurveEnd::Asked,
+            _ => CurveEnd::Requested,
         };
         let (tpot, ttft) = self.times_at(by, batch, context);
         Some(LargestContext { context: Tokens::new(context), tpot, ttft, limited_by, end })

@@ -109,20 +109,22 @@ pub enum ScenarioError {
         most: Tokens,
     },
     /// More blocks than memory holds.
-    #[error("{asked} blocks of {block} tokens do not fit beside the weights: at most {most} do")]
+    #[error(
+        "{requested} blocks of {block} tokens do not fit beside the weights: at most {most} do"
+    )]
     TooManyBlocks {
         /// The blocks that were asked for.
-        asked: u64,
+        requested: u64,
         /// Tokens of a block.
         block: Tokens,
         /// The most that fit.
         most: u64,
     },
     /// A request longer than the model's config allows.
-    #[error("a context of {asked} tokens is more than the {most} that {model} is made for")]
+    #[error("a context of {requested} tokens is more than the {most} that {model} is made for")]
     BeyondModel {
         /// What was asked for.
-        asked: Tokens,
+        requested: Tokens,
         /// What the config says.
         most: Tokens,
         /// The model's name.
@@ -130,12 +132,12 @@ pub enum ScenarioError {
     },
     /// A request longer than the cache.
     #[error(
-        "a context of {asked} tokens does not fit into the cache of {model} on {devices}: the longest that does is {most}; \
+        "a context of {requested} tokens does not fit into the cache of {model} on {devices}: the longest that does is {most}; \
          {remedies}"
     )]
     ContextTooLong {
         /// What was asked for.
-        asked: Tokens,
+        requested: Tokens,
         /// The longest that fits.
         most: Tokens,
         /// The model's name.

@@ -15,40 +15,40 @@ const USUAL_SEQUENCES: u64 = 1_024;
 /// The configuration that `of` asks for with all that follows.
 pub(super) fn settle(of: &ScenarioSettings) -> Result<EngineConfig, ScenarioError> {
     let system = &of.system;
-    let asked = with_groups(&of.config, system);
-    if of.drafter.is_some() && asked.drafts.is_none() {
+    let requested = with_groups(&of.config, system);
+    if of.drafter.is_some() && requested.drafts.is_none() {
         return Err(ScenarioError::DrafterWithoutDrafts);
     }
     // First what is senseless whatever the memory.
-    EngineConfig { blocks: u64::MAX, ..asked.clone() }.check()?;
+    EngineConfig { blocks: u64::MAX, ..requested.clone() }.check()?;
     let footprint = Footprint::of(system, of.drafter.as_ref());
-    let most = footprint.blocks(&asked);
+    let most = footprint.blocks(&requested);
     if most == 0 {
-        return Err(no_room(of, &asked, &footprint));
+        return Err(no_room(of, &requested, &footprint));
     }
-    if asked.blocks > most {
-        let (block, asked) = (asked.block, asked.blocks);
-        return Err(ScenarioError::TooManyBlocks { asked, block, most });
+    if requested.blocks > most {
+        let (block, requested) = (requested.block, requested.blocks);
+        return Err(ScenarioError::TooManyBlocks { requested, block, most });
     }
-    let blocks = if asked.blocks == 0 { most } else { asked.blocks };
-    let config = EngineConfig { blocks, ..asked };
+    let blocks = if requested.blocks == 0 { most } else { requested.blocks };
+    let config = EngineConfig { blocks, ..requested };
     let made_for = system.model().max_context;
     let max_context = match (config.max_context, made_for) {
-        (Some(asked), Some(most)) if asked > most => {
+        (Some(requested), Some(most)) if requested > most => {
             let model = of.model_name.clone();
-            return Err(ScenarioError::BeyondModel { asked, most, model });
+            return Err(ScenarioError::BeyondModel { requested, most, model });
         }
         // Where blocks were counted, their number is at fault, of which the check below tells.
-        (Some(asked), _) if asked > config.kv_capacity() && of.config.blocks == 0 => {
+        (Some(requested), _) if requested > config.kv_capacity() && of.config.blocks == 0 => {
             return Err(ScenarioError::ContextTooLong {
-                asked,
+                requested,
                 most: config.kv_capacity(),
                 model: named(of),
                 devices: text::devices(system),
                 remedies: Box::new(Remedies::of(of)),
             });
         }
-        (Some(asked), _) => Some(asked),
+        (Some(requested), _) => Some(requested),
         (None, most) => most.map(|most| most.min(config.kv_capacity())),
     };
     let config = EngineConfig { max_context, ..config };

@@ -83,7 +83,7 @@ pub enum TraceError {
     SpeedUp(f64),
     /// There are fewer requests than asked for, and beginning again is refused.
     #[error(
-        "{file} has {records} requests, and {asked} are asked for: ask for fewer, or let the trace repeat"
+        "{file} has {records} requests, and {requested} are asked for: ask for fewer, or let the trace repeat"
     )]
     TooFew {
         /// The trace.
@@ -91,7 +91,7 @@ pub enum TraceError {
         /// How many requests it has.
         records: u64,
         /// How many were asked for.
-        asked: u64,
+        requested: u64,
     },
     /// A request is longer than the model's context.
     #[error(

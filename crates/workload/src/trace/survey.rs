@@ -91,7 +91,7 @@ impl TraceSurvey {
         };
         let requests = spec.requests.unwrap_or(rows);
         if requests > rows && spec.repeat == RecordReuse::Refused {
-            return Err(TraceError::TooFew { file: file(), records, asked: requests.get() });
+            return Err(TraceError::TooFew { file: file(), records, requested: requests.get() });
         }
         let rest = SurveyPart::first(requests.get() % rows, spec, opener)?;
         let rounds = requests.get() / rows;

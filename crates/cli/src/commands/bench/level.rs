@@ -182,7 +182,7 @@ pub(crate) fn settings(args: &LevelArgs) -> Result<LevelSettings, Fail> {
         args.load.level_seconds.map(Nanos::from_secs_f64).transpose().named("--level-seconds")?;
     settings.workload = workload::paced(workload::spec(&args.workload)?, replay);
     settings.workload.arrivals = arrivals;
-    settings.workload.requests = workload::requests(args.load.num_prompts)?;
+    settings.workload.requests = args.load.num_prompts;
     settings.warmups = args.load.num_warmups;
     settings.probe = probe(&args.probe);
     settings.window = args.window.choice();

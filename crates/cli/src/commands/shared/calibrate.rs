@@ -35,7 +35,8 @@ pub(crate) fn run(
     let mut settings = CalibrationSettings::new(made_up, Echo::start);
     settings.text = bench::text_after(level);
     let cap = level.load.in_flight.max_concurrency.and_then(|cap| u32::try_from(cap).ok());
-    let all = level.load.num_prompts.map_or(u32::MAX, |all| u32::try_from(all).unwrap_or(u32::MAX));
+    let all =
+        level.load.num_prompts.map_or(u32::MAX, |all| u32::try_from(all.get()).unwrap_or(u32::MAX));
     settings.streams = cap.unwrap_or(settings.streams).min(all).max(1);
     let experiment = Experiment::new(endpoint).settings(settings);
     let experiment = experiment.client(client::spec(&args.client)?);

@@ -60,12 +60,6 @@ pub(crate) fn made_up(args: &WorkloadArgs) -> Result<WorkloadSpec, Fail> {
     Ok(spec)
 }
 
-/// So many requests, at least one.
-pub(crate) fn requests(requests: Option<u64>) -> Result<Option<NonZeroU64>, Fail> {
-    let none = || usage!("--num-prompts 0: give at least 1 request");
-    requests.map(|requests| NonZeroU64::new(requests).ok_or_else(none)).transpose()
-}
-
 /// Puts into `source` what flags say of it.
 fn detail(source: &mut PromptSource, args: &WorkloadArgs) -> Result<(), Fail> {
     let data = &args.data;
@@ -176,7 +170,7 @@ fn source(args: &WorkloadArgs) -> Result<PromptSource, Fail> {
     let path = args.data.dataset_path.clone().unwrap_or_default();
     PromptSource::named(name, path).ok_or_else(|| {
         let known = PromptSource::names();
-        usage!("--dataset-name {name}: {}; there are {known}", instead(name))
+        usage!("--dataset-name {name}: {}; the data sets are {known}", instead(name))
     })
 }
 

@@ -110,9 +110,9 @@ fn apart(
 
 fn hourly_rate(price: &str, system: &System) -> Result<HourlyRate, Fail> {
     if price == "published" {
-        return HourlyRate::published(system.device()).named("--price");
+        return HourlyRate::published(system.device()).named("--gpu-hour");
     }
-    hour(price).map_err(|why| usage!("--price {price}: {why}, or published"))
+    hour(price).map_err(|why| usage!("--gpu-hour {price}: {why}, or published"))
 }
 
 /// A limit of power in watts, as a share of the device's own, or `tdp` for that.

@@ -1,5 +1,7 @@
 //! From flags to the settings of a sweep, whoever answers.
 
+use std::num::NonZeroU64;
+
 use fizeau::core::Nanos;
 use fizeau::experiment::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, PromptReader, StopRule, SweepLoads,
@@ -65,7 +67,7 @@ impl SeriesArgs<'_> {
             (None, Some(None), _) => Some(LEVEL_TIME_UNTIL_KNOWN),
             (None, Some(Some(_)) | None, _) => Some(LEVEL_TIME),
         };
-        Ok(level_size(num_prompts, time, num_warmups)?)
+        Ok(level_size(num_prompts.map(NonZeroU64::get), time, num_warmups)?)
     }
 }
 

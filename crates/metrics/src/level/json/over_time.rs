@@ -124,7 +124,7 @@ enum WindowVariant {
 impl CutReason {
     const fn window_variant(self) -> WindowVariant {
         match self {
-            Self::Asked => WindowVariant::Requested,
+            Self::Requested => WindowVariant::Requested,
             Self::Stationary => WindowVariant::Steady,
             Self::Plateau { .. } => WindowVariant::Plateau,
         }
@@ -133,7 +133,7 @@ impl CutReason {
     const fn plateau(self) -> Option<(u64, f64)> {
         match self {
             Self::Plateau { level, share } => Some((level, share)),
-            Self::Asked | Self::Stationary => None,
+            Self::Requested | Self::Stationary => None,
         }
     }
 }
@@ -154,7 +154,7 @@ json_object!(WindowFigures, "Where the window is, what was cut for it, and the f
     "throughput": or(throughput, NO_CELL),
 } => {
     let reason = match kind {
-        WindowVariant::Requested => CutReason::Asked,
+        WindowVariant::Requested => CutReason::Requested,
         WindowVariant::Steady => CutReason::Stationary,
         WindowVariant::Plateau => CutReason::Plateau {
             level: level.ok_or("a plateau without `plateau_in_flight`")?,

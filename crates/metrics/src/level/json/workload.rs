@@ -33,7 +33,7 @@ impl LengthCheck {
 
 json_object!(LengthDifference, "Tokens seen less tokens requested.", |off| {
     "n": is(n),
-    "requested_mean": is(asked_mean),
+    "requested_mean": is(requested_mean),
     "seen_mean": is(seen_mean),
     "absolute_mean": is(absolute_mean),
     "share": told_or(f64, off.share(), "no tokens were requested"),
@@ -43,7 +43,7 @@ json_object!(LengthDifference, "Tokens seen less tokens requested.", |off| {
     "past_one_percent": is(past_one_percent),
     "histogram": via(buckets: BTreeMap<String, u64> = off.buckets()),
 } => Ok(LengthDifference {
-    n, asked_mean, seen_mean, absolute_mean, min, max, past_one_percent,
+    n, requested_mean, seen_mean, absolute_mean, min, max, past_one_percent,
     histogram: LengthDifference::BUCKETS.map(|name| buckets.get(name).copied().unwrap_or_default()),
 }));
 

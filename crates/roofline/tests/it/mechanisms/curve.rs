@@ -16,7 +16,7 @@ fn load(concurrency: u64) -> UniformLoad {
 #[test]
 fn a_curve_says_why_it_ends() {
     let system = single(llama_8b(), &device("h100-sxm"));
-    assert_eq!(system.batch_curve(&load(8), CurveStride::Each).end(), CurveEnd::Asked);
+    assert_eq!(system.batch_curve(&load(8), CurveStride::Each).end(), CurveEnd::Requested);
     assert_eq!(system.batch_curve(&load(8), CurveStride::Each).count(), 8);
     let all = system.batch_curve(&load(1_000_000), CurveStride::Doubling);
     assert_eq!(all.end(), CurveEnd::Memory);

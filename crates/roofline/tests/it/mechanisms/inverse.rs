@@ -43,7 +43,10 @@ fn what_limits_a_context() {
     let whole = find(1.0, &ServingGoal::default(), 1 << 20);
     assert_eq!((whole.context.get(), whole.end), (131_072, CurveEnd::MaxContext));
     let short = find(1.0, &ServingGoal::default(), 1000);
-    assert_eq!((short.context.get(), short.end, short.limited_by), (1000, CurveEnd::Asked, None));
+    assert_eq!(
+        (short.context.get(), short.end, short.limited_by),
+        (1000, CurveEnd::Requested, None)
+    );
     let full = find(8.0, &ServingGoal::default(), 1 << 20);
     assert_eq!((full.end, full.limited_by), (CurveEnd::Memory, Some(UnmetNeed::Context)));
     let quick = find(1.0, &within(5.0), 1 << 20);

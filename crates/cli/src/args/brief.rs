@@ -1,0 +1,66 @@
+//! What `-h` shows of a command that has many flags: those that one needs first, a sentence each. `--help` has all of them.
+
+use clap::builder::StyledStr;
+use clap::{Arg, Command};
+
+/// The flags that one needs first, where a command has them.
+const FIRST: &str = "
+    base-url model backend a b over from to search dataset-name random-input-len random-output-len num-prompts levels rates
+    max-concurrency request-rate level-seconds rounds budget slo goodput tolerance model-config hardware tp host port out json
+    save-result verbose help
+";
+
+/// A command with more flags than this has others too.
+const MANY: usize = 50;
+
+/// `command` with a short help, where it has many flags.
+pub(super) fn help(command: Command) -> Command {
+    if command.get_arguments().count() <= MANY {
+        return command;
+    }
+    let name = command.get_name().to_owned();
+    let all = format!("Further flags: `fizeau {name} --help`");
+    command.mut_args(first).after_help(all).after_long_help("")
+}
+
+/// `arg` as `-h` shows it, if it does.
+fn first(arg: Arg) -> Arg {
+    let is_first =
+        arg.get_long().is_some_and(|long| FIRST.split_whitespace().any(|one| one == long));
+    match arg.get_help().cloned() {
+        Some(help) if is_first => {
+            let short = first_sentence(&help);
+            let arg = if arg.get_long_help().is_none() { arg.long_help(help) } else { arg };
+            arg.help(short)
+        }
+        _ => arg.hide_short_help(true),
+    }
+}
+
+/// Up to what explains, qualifies or gives examples.
+fn first_sentence(help: &StyledStr) -> String {
+    let text = help.to_string();
+    let end = [". ", "; ", ": ", ", such as"].iter().filter_map(|end| text.find(end)).min();
+    text[..end.unwrap_or(text.len())].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flags_that_one_needs_first_fit_on_a_screen() {
+        let mut all = crate::args::command();
+        let names = FIRST.split_whitespace();
+        let has = |name| {
+            let is_it = |arg: &Arg| arg.get_long() == Some(name);
+            all.get_subcommands().any(|command| command.get_arguments().any(&is_it))
+        };
+        names.for_each(|name| assert!(name == "help" || has(name), "{name}"));
+        for command in all.get_subcommands_mut() {
+            let flags = command.get_arguments().count();
+            let lines = command.render_help().to_string().lines().count();
+            assert!(flags <= MANY || lines <= 60, "{}: {lines} lines", command.get_name());
+        }
+    }
+}
