@@ -73,7 +73,7 @@ fn short(args: &[OsString], is_remote: bool) -> &'static [&'static str] {
         ["--base-url", "--level-seconds", "--num-prompts", "--until", "--budget", "--resume"];
     match is_remote || names_any(args, &SAYS_HOW_LONG) {
         true => &[],
-        false => &["--level-seconds", "18", "--until", "ci=2% from 2s"],
+        false => &["--level-seconds", "11", "--until", "ci=2% from 2s"],
     }
 }
 

@@ -57,8 +57,12 @@ fn the_indexed_job_runs_each_shard_once_and_all_at_once() {
         (found.shard.to_string(), found.source),
         (format!("5/{count}"), ShardSource::IndexedJob)
     );
+    let results = recipe("kubernetes/results.yaml");
+    assert_eq!(value(&job, "claimName"), value(&results, "name"));
+    assert_eq!(value(&results, "accessModes"), "[ReadWriteMany]");
+    assert!(job.contains(&format!("--out, {}/", value(&job, "mountPath"))), "{job}");
     let kustomization = recipe("kubernetes/kustomization.yaml");
-    for file in ["service.yaml", "job.yaml"] {
+    for file in ["service.yaml", "results.yaml", "job.yaml"] {
         assert!(kustomization.contains(&format!("- {file}\n")), "{file}");
     }
 }

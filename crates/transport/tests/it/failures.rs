@@ -18,10 +18,29 @@ use crate::streams::text;
 pub(crate) const NO_LIMITS: Timeouts =
     Timeouts { connect: None, first_token: None, idle: None, total: None };
 
-/// One request to a server that follows `script` on its only connection.
+/// One request to a server that follows `script` on its connection. It ends alike whether sockets are heard by the worker's own `epoll`
+/// or by the runtime.
 pub(crate) async fn ask_once(script: Vec<Step>, timeouts: Timeouts) -> Tape {
-    let server = Server::run(vec![script]);
-    ask(&transport(target(&server.url()).timeouts(timeouts))).await
+    let server = Server::run(vec![script.clone(), script]);
+    let both = || transport(target(&server.url()).timeouts(timeouts));
+    let (tape, by_runtime) = (ask(&both()).await, ask(&both().heard_by_runtime()).await);
+    assert_eq!(ending(&tape), ending(&by_runtime), "{tape:?} {by_runtime:?}");
+    tape
+}
+
+/// How it ended, and after how many arrivals, which is chance where the time was up.
+fn ending(tape: &Tape) -> (Option<FailureClass>, Option<usize>) {
+    use FailureClass::{TimeoutConnect, TimeoutFirstToken, TimeoutIdle, TimeoutTotal};
+    let arrivals = Some(tape.arrivals.len());
+    match &tape.outcome {
+        Outcome::Complete(_) => (None, arrivals),
+        Outcome::Failed(failure) => match failure.class {
+            TimeoutConnect | TimeoutFirstToken | TimeoutIdle | TimeoutTotal => {
+                (Some(failure.class), None)
+            }
+            class => (Some(class), arrivals),
+        },
+    }
 }
 
 #[track_caller]
