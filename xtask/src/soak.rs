@@ -32,11 +32,12 @@ const FAULTS: &str = "0.03*reset@5,0.03*stall@3:300ms,0.02*drip,0.02*garbage,0.0
 const ASKED: &str = "--model m --isl 32 --osl 16 --num-warmups 0 --no-stop --threads 1 --first-token-timeout 5 --salt 5 \
                      --threshold lateness-invalid=600s,cpu-invalid=1";
 
-/// How long a level sends.
-const LEVEL_SECONDS: u64 = 15;
+/// How long a level sends. A client keeps the report of each level until its end, some 20 kB: levels are so long that these are too few to
+/// hide what a request would leave behind.
+const LEVEL_SECONDS: u64 = 120;
 
-/// How long a round of a client's two levels takes, with what is still in flight at their ends: a reply that drips lasts ten seconds.
-const ROUND_SECONDS: u64 = 55;
+/// How long a round of a client's two levels takes, with what is still in flight at their ends: a reply that drips lasts five seconds.
+const ROUND_SECONDS: u64 = 2 * LEVEL_SECONDS + 10;
 
 /// How often what a process holds is looked at.
 const LOOKS: Duration = Duration::from_secs(3);
@@ -106,7 +107,7 @@ impl Pair {
 
 /// Whether it held; what was seen is printed.
 fn soak(fizeau: &Path, home: &Path, minutes: u64) -> Result<bool> {
-    let rounds = (minutes * 60 / ROUND_SECONDS).max(1);
+    let rounds = (minutes * 60).div_ceil(ROUND_SECONDS).max(1);
     let mut pairs = [
         Pair::start(fizeau, home, Scheme::Http, "--levels 4,16", rounds)?,
         Pair::start(fizeau, home, Scheme::Https, "--rates 20,40", rounds)?,

@@ -199,7 +199,7 @@ impl<'a> FrontierLevels<'a> {
             marks.push(match answer.layers {
                 Some(_) => "+ on the frontier of all".to_owned(),
                 None => format!(
-                    "+ on the frontier of all; rows without a mark on that of their own {what} alone"
+                    "+ on the frontier of all rows; a row without + is on the frontier of its own {what} only"
                 ),
             });
         }

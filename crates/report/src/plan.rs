@@ -23,9 +23,9 @@ impl Shown<'_, PlanReport> {
         let rate = number(demand.rate());
         sentence(&mut out, &format!("A plan for {rate} requests/s within {}", goals.join(", ")));
         let spare = match demand.spare() {
-            0 => "none to spare".to_owned(),
-            1 => "one replica to spare".to_owned(),
-            many => format!("{many} replicas to spare"),
+            0 => "no spare replica".to_owned(),
+            1 => "one spare replica".to_owned(),
+            many => format!("{many} spare replicas"),
         };
         let headroom = percent(demand.headroom());
         sentence(&mut out, &format!("  {headroom} of each replica kept free, {spare}"));

@@ -74,7 +74,9 @@ impl MultiplyKind {
                     "{device} has no {math} arithmetic: {names} computes at its {used} rate{bound}"
                 )
             }
-            None => format!("engines compute {names} at {device}'s {used} rate (expected){bound}"),
+            None => format!(
+                "engines compute {names} at {device}'s {used} rate in the expectation{bound}"
+            ),
         }
     }
 }
@@ -89,8 +91,8 @@ pub(crate) fn disagreements(model: &Model, device: &Device) -> Vec<String> {
             let (device, math) = (&device.name, math.name());
             let (least, most) = (tera(least), tera(most));
             format!(
-                "{device}: its {math} rate is {least} to {most} TFLOP/s; the bound takes the most, the expectation the least{}",
-                if math == "bf16" { "" } else { ", or bf16's" }
+                "{device}: its {math} rate is {least} to {most} TFLOP/s; the bound uses the highest, the expectation the lowest{}",
+                if math == "bf16" { "" } else { " (or that of bf16)" }
             )
         })
     };

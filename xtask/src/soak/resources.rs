@@ -11,8 +11,8 @@ const SETTLED: Duration = Duration::from_secs(60);
 /// By how much, in hundredths.
 const ALLOWED: f64 = 2.0;
 
-/// How long a stretch is of which the peak counts: longer than a round of the clients, so that each has the same levels in it.
-const STRETCH: Duration = Duration::from_secs(60);
+/// How long a stretch is of which the peak counts: a round of the clients, so that each has the same levels in it.
+const STRETCH: Duration = Duration::from_secs(250);
 
 /// One look at it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +41,7 @@ impl Watched {
         self.looks.extend(held(self.id).map(|held| Look { at, held }));
     }
 
-    /// Peaks, minute by minute, from when it has settled.
+    /// Peaks, stretch by stretch, from when it has settled.
     fn peaks(&self, which: usize) -> Vec<f64> {
         let mut peaks = BTreeMap::new();
         for look in self.looks.iter().filter(|look| look.at >= SETTLED) {
@@ -51,7 +51,7 @@ impl Watched {
         peaks.into_values().collect()
     }
 
-    /// By how many hundredths the mean peak of the last third is above that of the first third; none of fewer than six minutes.
+    /// By how many hundredths the mean peak of the last third is above that of the first third; none of fewer than six stretches.
     fn growth(&self, which: usize) -> Option<f64> {
         let peaks = self.peaks(which);
         let third = Some(peaks.len() / 3).filter(|third| *third >= 2)?;
@@ -97,7 +97,7 @@ mod tests {
 
     fn of(memory: impl Fn(u64) -> f64) -> Watched {
         let mut watched = Watched::new("x".to_owned(), 0);
-        watched.looks = (0..300)
+        watched.looks = (0..900)
             .map(|n| Look { at: Duration::from_secs(3 * n), held: [memory(n), 5.0, 0.0] })
             .collect();
         watched

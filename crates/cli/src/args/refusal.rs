@@ -23,9 +23,13 @@ impl From<ExperimentError> for Fail {
 impl From<EndpointError> for Fail {
     fn from(error: EndpointError) -> Self {
         let hint = error.hint.as_ref().map(hint).unwrap_or_default();
+        let message = match hint.starts_with(". ") {
+            true => error.message().trim_end_matches('.'),
+            false => error.message(),
+        };
         Self::endpoint(match error.field.map(flag) {
-            Some(flag) => format!("{flag}: {}{hint}", error.message()),
-            None => format!("{}{hint}", error.message()),
+            Some(flag) => format!("{flag}: {message}{hint}"),
+            None => format!("{message}{hint}"),
         })
     }
 }
@@ -148,9 +152,9 @@ fn hint(hint: &InputHint) -> String {
         InputHint::NeedsGoodput => " (--goodput), such as --goodput ttft:500 tpot:50".to_owned(),
         InputHint::AsBegun => "; give the flags that the sweep was begun with, or begin another with --out".to_owned(),
         InputHint::ListOfDevices => "; `fizeau devices` lists all names".to_owned(),
-        InputHint::IsServerUp => "; is the server up, and is this its address?".to_owned(),
+        InputHint::IsServerUp => ". Is the server up, and is this its address?".to_owned(),
         InputHint::Failed { class, status, model, backend } => {
-            format!("; {}", failed(*class, *status, model, backend))
+            format!(". {}", failed(*class, *status, model, backend))
         }
         other => other.to_string(),
     }
@@ -169,36 +173,36 @@ fn said_by(who: LimitSource) -> &'static str {
 fn failed(class: FailureClass, status: Option<u16>, model: &str, backend: &str) -> String {
     match (class, status) {
         (FailureClass::Connect | FailureClass::TimeoutConnect, _) => {
-            "is the server up, and is this its address?".to_owned()
+            "Is the server up, and is this its address?".to_owned()
         }
         (FailureClass::Tls, _) => {
             "--ca-cert FILE trusts the certificates in a PEM file, --insecure trusts any".to_owned()
         }
         (FailureClass::Status, Some(401 | 403)) => {
-            "give a key in FIZEAU_API_KEY, OPENAI_API_KEY or --api-key-file".to_owned()
+            "Give a key in FIZEAU_API_KEY, OPENAI_API_KEY or --api-key-file".to_owned()
         }
         (FailureClass::Status, Some(404)) => {
-            format!("check --model ({model}) and --endpoint")
+            format!("Check --model ({model}) and --endpoint")
         }
         (FailureClass::Status, Some(300..=399)) => {
-            "the server redirects to another address: give that one as --base-url".to_owned()
+            "The server redirects to another address: give that one as --base-url".to_owned()
         }
         (FailureClass::Status, Some(400 | 413 | 422)) => {
-            "the server refuses this request: check --backend, --model and the lengths".to_owned()
+            "The server refuses this request: check --backend, --model and the lengths".to_owned()
         }
-        (FailureClass::Status, Some(429 | 503)) => "the server is busy: try again later".to_owned(),
-        (FailureClass::Status, _) => "look at the server's log".to_owned(),
+        (FailureClass::Status, Some(429 | 503)) => "The server is busy: try again later".to_owned(),
+        (FailureClass::Status, _) => "Look at the server's log".to_owned(),
         (
             FailureClass::TimeoutFirstToken
             | FailureClass::TimeoutIdle
             | FailureClass::TimeoutTotal,
             _,
-        ) => "raise the timeout, or look at the server's log".to_owned(),
+        ) => "Raise the timeout, or look at the server's log".to_owned(),
         (FailureClass::Malformed, _) => format!(
-            "two replies in a row are not what {backend} streams: look at the server's log; --backend auto finds out whether \
+            "Two replies in a row are not what {backend} streams: look at the server's log; --backend auto finds out whether \
              another kind of server answers there"
         ),
-        _ => "two replies in a row were broken: look at the server's log".to_owned(),
+        _ => "Two replies in a row were broken: look at the server's log".to_owned(),
     }
 }
 

@@ -100,7 +100,17 @@ fn is_broken(failure: &Failure) -> bool {
 }
 
 fn unusable(error: &PreflightError<RequestError>, url: &str, target: &Target) -> EndpointError {
-    let unusable = EndpointError::new(format!("{url}: {error}"));
+    use FailureClass::{Connect, Status, TimeoutConnect, Tls};
+    let why = match error {
+        // What went wrong says by itself of which kind it is.
+        PreflightError::Failed(Failure {
+            class: Connect | Status | TimeoutConnect | Tls,
+            detail,
+            ..
+        }) => detail.clone(),
+        error => error.to_string(),
+    };
+    let unusable = EndpointError::new(format!("{url}: {why}"));
     let hint = match error {
         PreflightError::Unsendable(_) => InputHint::AnotherRoute,
         PreflightError::Failed(failure) => InputHint::Failed {

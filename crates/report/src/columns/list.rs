@@ -69,7 +69,12 @@ fn of(metric: Metric) -> Vec<Column> {
 /// A definition without the capital and the full stop of a sentence that stands alone.
 pub(crate) fn in_a_sentence(definition: &str) -> String {
     let mut letters = definition.trim_end_matches('.').chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+    let Some(first) = letters.next() else { return String::new() };
+    match letters.clone().next().is_some_and(char::is_uppercase) {
+        // An abbreviation keeps its letters.
+        true => definition.trim_end_matches('.').to_owned(),
+        false => first.to_lowercase().chain(letters).collect(),
+    }
 }
 
 /// The column that says why a level may be compared with nothing.

@@ -81,7 +81,7 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
                 .to_owned(),
             "chooses for itself, all equally often.".to_owned(),
             format!(
-                "Expected output is {} of that, and {} of the bound.",
+                "The expected output is {} of the bound at even routing, and {} of the bound.",
                 percent(expected / even.output_tokens_per_s),
                 percent(expected / answer.bound.output_tokens_per_s)
             ),

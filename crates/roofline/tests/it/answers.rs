@@ -158,7 +158,7 @@ fn arithmetic_that_engines_do_not_use_is_named() {
         System::new(model, device, Deployment::SINGLE).unwrap().notes().join("\n")
     };
     let says = |notes: &str, expected: &str| assert!(notes.contains(expected), "{notes}");
-    let both = "at h100-sxm's bf16 rate (expected); the bound assumes its fp8 rate";
+    let both = "at h100-sxm's bf16 rate in the expectation; the bound assumes its fp8 rate";
     says(&notes("gpt-oss-20b", "mxfp4"), &format!("engines compute mxfp4 {both}"));
     says(&notes("llama-3.1-8b", "int4"), &format!("engines compute int4-g128 {both}"));
     let lacks =

@@ -83,7 +83,7 @@ fn words(error: &io::Error) -> String {
     match inner {
         Some(Error::InvalidCertificate(error)) => certificate_words(error),
         Some(Error::InvalidMessage(_)) => {
-            "the server does not answer in TLS; is it an http:// endpoint?".to_owned()
+            "the server does not answer in TLS (is it an http:// endpoint?)".to_owned()
         }
         Some(Error::AlertReceived(AlertDescription::NoApplicationProtocol)) => {
             "the server does not support this version of HTTP".to_owned()
