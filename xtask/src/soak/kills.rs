@@ -163,6 +163,9 @@ fn finished(out: &Path) -> Result<Files> {
         for file in fs::read_dir(&level)? {
             let path = file?.path();
             // What is being written has another name until it is whole.
+            if path.extension().is_some_and(|end| end == "part") {
+                continue;
+            }
             if let Ok(bytes) = fs::read(&path) {
                 files.insert(path, bytes);
             }

@@ -9,6 +9,8 @@ use fizeau_record::{
 use fizeau_roofline::{Collective, MeasuredCollective, System};
 use proptest::prelude::*;
 
+use crate::reading::as_it_was;
+
 fn simulated() -> ReadRun {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/simulated"));
     let run = StoredRun::open(path).unwrap();
@@ -51,6 +53,7 @@ fn every_level_is_explained_from_its_bound_to_its_measurement() {
         assert!(cause(waterfall, SlowdownCause::Silicon).is_none());
         assert!(!waterfall.try_first.advice.is_empty());
     }
+    as_it_was("diagnosis", &document.to_json().unwrap());
     let json: serde_json::Value = serde_json::from_str(&document.to_json().unwrap()).unwrap();
     assert_eq!(json["schema"], "fizeau.diagnosis/1");
     let back: DiagnosisDocument = serde_json::from_value(json).unwrap();
@@ -113,6 +116,7 @@ fn measured_collectives_are_told_by_the_size_of_their_messages() {
     }
     let probed = ProbedSilicon::of(&two, &device);
     let document = Diagnosed::new(&run.levels, &two).with_probe(Some(&probed)).diagnose("a model");
+    as_it_was("diagnosis-probed", &document.to_json().unwrap());
     for waterfall in waterfalls(&document) {
         assert!(adds_up(waterfall), "{waterfall:?}");
         let step = waterfall.steps.iter().find(|step| step.cause == SlowdownCause::Collectives);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fizeau_metrics::LevelSummary;
 use fizeau_record::{
     CompareOptions, ComparisonReport, LevelView, NamedRun, Profile, ProfileChoice, StoredRun,
-    SummaryDocument, TestedReplica, TruncatedTail,
+    SummaryDocument, TestedReplica, TruncatedTail, UnlikeRuns,
 };
 
 fn fixture(name: &str) -> PathBuf {
@@ -123,7 +123,20 @@ fn what_is_computed_of_stored_runs_is_as_it_was() {
     }
 }
 
-fn as_it_was(name: &str, now: &str) {
+/// What two runs come to beside each other: the same load, and another server with the load of one.
+#[test]
+fn what_is_computed_of_two_runs_is_as_it_was() {
+    let options = CompareOptions { unlike: UnlikeRuns::Compare, ..CompareOptions::default() };
+    for (name, runs) in [
+        ("sweep-and-resumed", ["sweep", "resumed"]),
+        ("what-if", ["what-if/configuration-01", "what-if/configuration-02"]),
+    ] {
+        let report = ComparisonReport::of_runs(&runs.map(fixture), &options).unwrap();
+        as_it_was(&format!("compare-{name}"), &report.to_json().unwrap());
+    }
+}
+
+pub(crate) fn as_it_was(name: &str, now: &str) {
     let file = format!("{}/tests/golden/{name}.json", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("FIZEAU_BLESS").is_some() {
         fs::create_dir_all(Path::new(&file).parent().unwrap()).unwrap();
