@@ -104,7 +104,7 @@ pub(super) fn apart(names: &[String], spans: &[Option<(Stamp, Stamp)>]) -> Optio
     } else {
         return None;
     };
-    let text = format!("{what}: shards must run at the same time to be one load");
+    let text = format!("{what}; shards must run at the same time to be one load");
     Some(VerdictReason::new(Verdict::Suspect, VerdictConcern::Shards, text))
 }
 
