@@ -181,10 +181,10 @@ impl Shown<'_, ComparisonView<'_>> {
         }
     }
 
-    /// What was compared with what, and by which rules.
-    fn method(&self) -> String {
+    /// `160 pairs of requests`.
+    fn basis(&self) -> String {
         let (baseline, candidate) = (self.baseline, self.candidate);
-        let what = match self.table.basis {
+        match self.table.basis {
             ComparisonBasis::Rounds(n) => format!("{n} rounds of each, in pairs"),
             ComparisonBasis::Runs { baseline: a, candidate: b } => {
                 format!("{a} runs of {baseline}, {b} of {candidate}")
@@ -196,7 +196,12 @@ impl Shown<'_, ComparisonView<'_>> {
             ComparisonBasis::Intervals => {
                 "the 95 % intervals of both files, not their requests".to_owned()
             }
-        };
+        }
+    }
+
+    /// What was compared with what, and by which rules.
+    fn method(&self) -> String {
+        let (baseline, candidate, what) = (self.baseline, self.candidate, self.basis());
         let deciding = self.tested().filter_map(|(_, tested)| tested.tests.first());
         let mut tests: Vec<&str> = deciding.map(|test| test.test.as_str()).collect();
         tests.dedup();
@@ -380,11 +385,12 @@ fn brief_levels(levels: &[ComparedLevel], out: &mut Vec<String>) {
     let mut remarks: Vec<(String, Vec<&str>)> = Vec::new();
     for level in levels {
         out.push(String::new());
-        if !level.name.is_empty() {
-            out.push(format!("{}:", level.name));
-        }
         let view = ComparisonView { table: &level.table, baseline: "A", candidate: "B" };
         let view = Shown(&view);
+        out.push(match level.name.as_str() {
+            "" => format!("{}:", view.basis()),
+            name => format!("{name} ({}):", view.basis()),
+        });
         out.extend(table::lines(&view, Verbosity::Brief));
         out.extend(view.detectable().map(|text| wrap(&plain(&text), WIDTH)));
         let notes = level.notes.iter().map(|text| format!("note: {text}"));

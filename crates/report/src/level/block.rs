@@ -370,7 +370,7 @@ pub(super) fn ends<T>(
             format!("  [{}, {}]", shown(low), shown(high))
         }
         Some(SampleSupport::NotSupported { needs, .. }) => {
-            format!("  [no interval: needs {needs} requests]")
+            format!("  [interval needs {needs} requests]")
         }
         Some(SampleSupport::CorrelationUnknown) | None => String::new(),
     }
