@@ -95,7 +95,7 @@ pub struct VerdictReason {
     pub verdict: Verdict,
     /// What it speaks against.
     pub about: VerdictConcern,
-    /// What was seen and what was expected, in one line.
+    /// What was seen and the limit that it is beyond; behind the first semicolon what explains it.
     pub text: String,
 }
 
@@ -119,6 +119,28 @@ impl VerdictReason {
     #[must_use]
     pub fn new(verdict: Verdict, about: VerdictConcern, text: impl Into<String>) -> Self {
         Self { verdict, about, text: text.into() }
+    }
+
+    /// What the text of a reason or of a note says first, in a short line: all before the first semicolon that stands in no brackets.
+    ///
+    /// ```
+    /// use fizeau_metrics::VerdictReason;
+    /// let text = "the client read replies late: p99 12.0 ms (limit 10 ms); it was busy";
+    /// let headline = "the client read replies late: p99 12.0 ms (limit 10 ms)";
+    /// assert_eq!(VerdictReason::headline(text), headline);
+    /// ```
+    #[must_use]
+    pub fn headline(text: &str) -> &str {
+        let mut depth = 0_u32;
+        for (at, c) in text.char_indices() {
+            match c {
+                '(' | '[' => depth = depth.saturating_add(1),
+                ')' | ']' => depth = depth.saturating_sub(1),
+                ';' if depth == 0 => return text.get(..at).unwrap_or(text),
+                _ => {}
+            }
+        }
+        text
     }
 }
 

@@ -153,14 +153,14 @@ const ASKED_OF_A_LEVEL: [&str; 6] =
     ["requests", "warmup_requests", "release_for_ms", "until", "window.warmup", "window.cooldown"];
 
 /// How runs are compared of which there is one a side.
-const ONE_RUN_EACH: &str = "one run per side does not show how much runs of one server differ, so every interval is widened \
+const ONE_RUN_EACH: &str = "one run per side does not show how much runs of one server differ; so every interval is widened \
     by an assumed spread, or by how much the quarters of the runs differ if that is more; four runs in all, or `fizeau ab`, show the real one";
 
 /// How repeats are compared.
 const REPEATS: &str = "intervals come from how much the runs of each side differ";
 
 /// What runs in virtual time are.
-const SIMULATIONS: &str = "all runs were simulated in virtual time, not measured: differences follow from the settings \
+const SIMULATIONS: &str = "all runs were simulated in virtual time, not measured; differences follow from the settings \
  alone, and intervals cover requests, not further runs";
 
 impl ComparisonReport {

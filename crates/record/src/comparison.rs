@@ -6,6 +6,8 @@ mod document;
 pub use distance::{FrontierChange, FrontierDistance, FrontierPoint};
 pub use document::{CompareDocument, ComparisonDocument, FigureDifference, TestedDifference};
 
+use std::fmt;
+
 use fizeau_metrics::{ComparisonAnswer, ComparisonTable};
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +68,47 @@ pub struct ComparedRun {
     /// Where it lies, or what it is called.
     pub name: String,
     /// What is to be known of it: cut short, suspect.
-    pub notes: Vec<String>,
+    pub notes: Vec<ComparedRunNote>,
+}
+
+/// What is to be known of a run, or of one of its levels. Documents have it as one string.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", from = "String")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
+pub struct ComparedRunNote {
+    /// Of which run and level, in words; none where there is one alone.
+    pub at: Option<String>,
+    /// What is to be known.
+    pub text: String,
+}
+
+impl ComparedRunNote {
+    /// The same, said of what is called `of`, which `at` is in.
+    #[must_use]
+    pub fn of(self, of: &str) -> Self {
+        let at = self.at.map_or_else(|| of.to_owned(), |at| format!("{of}: {at}"));
+        Self { at: Some(at), ..self }
+    }
+}
+
+impl fmt::Display for ComparedRunNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, text } = self;
+        at.iter().try_for_each(|at| write!(f, "{at}: "))?;
+        f.write_str(text)
+    }
+}
+
+impl From<ComparedRunNote> for String {
+    fn from(note: ComparedRunNote) -> Self {
+        note.to_string()
+    }
+}
+
+impl From<String> for ComparedRunNote {
+    fn from(text: String) -> Self {
+        Self { at: None, text }
+    }
 }
 
 /// One run against the baseline.

@@ -85,9 +85,9 @@ pub use checklist::{
 };
 pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};
 pub use comparison::{
-    CompareDocument, ComparedLevel, ComparedRun, ComparisonDocument, ComparisonReport,
-    ComparisonView, FigureDifference, FrontierChange, FrontierDistance, FrontierPoint,
-    RunComparison, TestedDifference,
+    CompareDocument, ComparedLevel, ComparedRun, ComparedRunNote, ComparisonDocument,
+    ComparisonReport, ComparisonView, FigureDifference, FrontierChange, FrontierDistance,
+    FrontierPoint, RunComparison, TestedDifference,
 };
 pub use curve::{SpeedOfLightCurve, SpeedOfLightFigures, SpeedOfLightPoint};
 pub use diagnosis::{

@@ -94,21 +94,21 @@ impl ShardsReport {
     }
 
     /// What weighs against a level that took so many milliseconds: starts far apart, shards that are missing, and what weighs
-    /// against a shard by itself.
+    /// against a shard by itself, unless it is among the reasons that are `known` of the whole level.
     #[must_use]
-    pub fn reasons(&self, duration_ms: f64) -> Vec<VerdictReason> {
+    pub fn reasons(&self, duration_ms: f64, known: &[VerdictReason]) -> Vec<VerdictReason> {
         let reason =
             |verdict, text: String| VerdictReason::new(verdict, VerdictConcern::Shards, text);
         let mut reasons = Vec::new();
         if let Some(skew) = self.start_skew_ms.filter(|skew| *skew > LATE * duration_ms) {
             let text = format!(
-                "the shards began {skew:.1} ms apart in a level of {duration_ms:.0} ms: shards must run at the same time to be one load"
+                "the shards began {skew:.1} ms apart in a level of {duration_ms:.0} ms; shards must run at the same time to be one load"
             );
             reasons.push(reason(Verdict::Suspect, text));
         }
         if !self.missing.is_empty() {
             let text = format!(
-                "{} of {} shards are missing, so less was sent than planned: {}",
+                "{} of {} shards are missing; less was sent than planned: {}",
                 self.missing.len(),
                 self.count,
                 self.missing.join("; ")
@@ -117,7 +117,12 @@ impl ShardsReport {
         }
         let worst = self.health.iter().filter_map(|one| Some((one, one.worst.as_ref()?)));
         // A shard to which no request fell is invalid by itself, and takes nothing from the others.
-        let worst = worst.filter(|(one, _)| one.sent > 0);
+        let kind = |reason: &VerdictReason| {
+            let kind = VerdictReason::headline(&reason.text).split(": ").next();
+            (reason.verdict, kind.unwrap_or_default().to_owned())
+        };
+        let is_known = |found: &VerdictReason| known.iter().any(|known| kind(known) == kind(found));
+        let worst = worst.filter(|(one, found)| one.sent > 0 && !is_known(found));
         let worst = worst.max_by_key(|(_, found)| found.verdict);
         reasons.extend(worst.map(|(one, found)| {
             reason(found.verdict, format!("shard {}: {}", one.shard, found.text))
@@ -183,14 +188,14 @@ mod tests {
     #[test]
     fn starts_far_apart_and_missing_shards_weigh_against_a_level() {
         let mut report = ShardsReport::of(2);
-        assert_eq!(report.reasons(1000.0), []);
+        assert_eq!(report.reasons(1000.0, &[]), []);
         report.start_skew_ms = Some(99.0);
-        assert_eq!(report.reasons(1000.0), []);
+        assert_eq!(report.reasons(1000.0, &[]), []);
         report.start_skew_ms = Some(101.0);
-        assert!(report.reasons(1000.0)[0].text.contains("began 101.0 ms apart"));
+        assert!(report.reasons(1000.0, &[])[0].text.contains("began 101.0 ms apart"));
         report.start_skew_ms = None;
         report.missing.push("1/2: it is gone".to_owned());
-        assert!(report.reasons(1000.0)[0].text.starts_with("1 of 2 shards are missing"));
+        assert!(report.reasons(1000.0, &[])[0].text.starts_with("1 of 2 shards are missing"));
     }
 
     #[test]
@@ -212,9 +217,12 @@ mod tests {
         let mut report = ShardsReport::of(2);
         let worst = VerdictReason::new(Verdict::Invalid, VerdictConcern::Client, "late");
         report.health = vec![ShardHealth { worst: Some(worst), ..health("1/2", 0, 0.0) }];
-        assert_eq!(report.reasons(1000.0), []);
+        assert_eq!(report.reasons(1000.0, &[]), []);
         report.health[0].sent = 5;
-        let reasons = report.reasons(1000.0);
+        let reasons = report.reasons(1000.0, &[]);
         assert_eq!((reasons[0].verdict, &*reasons[0].text), (Verdict::Invalid, "shard 1/2: late"));
+        let known = |text: &str| VerdictReason::new(Verdict::Invalid, VerdictConcern::Client, text);
+        assert_eq!(report.reasons(1000.0, &[known("late")]), [], "it is said of the whole level");
+        assert_eq!(report.reasons(1000.0, &[known("busy")]).len(), 1);
     }
 }

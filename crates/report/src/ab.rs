@@ -7,7 +7,7 @@ use fizeau_metrics::{
 
 use crate::Shown;
 use crate::grouped::{grouped, placed};
-use crate::text::{line, plain, sentence};
+use crate::text::{Verbosity, line, plain, sentence, shown};
 use fizeau_record::text::{self, column_decimals, duration_ms};
 use fizeau_record::{AbDocument, AbParty, AbReport, AbRound, FigureDifference, GoalResult};
 use fizeau_record::{ComparisonView, LevelReport, LevelStatus};
@@ -41,9 +41,9 @@ fn decided_row(of: &FigureDifference) -> String {
 
 impl Shown<'_, AbReport> {
     /// Who A and B are, what they were asked, and how each round went: a table of 80 columns, and below it what speaks
-    /// against a round. Ends with a newline.
+    /// against a round; in full also what explains that, and how the answer was found. Ends with a newline.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, verbosity: Verbosity) -> String {
         let mut out = String::new();
         for (side, party) in
             [(ComparisonSide::Baseline, &self.a), (ComparisonSide::Candidate, &self.b)]
@@ -67,16 +67,18 @@ impl Shown<'_, AbReport> {
         sentence(&mut out, &requested);
         out.push('\n');
         self.table(&mut out);
-        self.remarks(&mut out);
+        self.remarks(verbosity, &mut out);
         self.goals(&mut out);
         out.push('\n');
         match &self.comparison {
             Err(reason) => sentence(&mut out, &format!("No answer: {reason}")),
             Ok(table) => {
                 let view = ComparisonView { table, baseline: "A", candidate: "B" };
-                out.push_str(&Shown(&view).text());
+                out.push_str(&Shown(&view).text(verbosity));
                 out.push('\n');
-                if let Some(requests) = &self.requests {
+                if let Some(requests) =
+                    self.requests.as_ref().filter(|_| verbosity == Verbosity::Full)
+                {
                     sentence(&mut out, &request_pairs(requests));
                 }
                 out.push('\n');
@@ -106,7 +108,7 @@ impl Shown<'_, AbReport> {
     }
 
     /// Why rounds are left out, and what speaks against turns of the others: each reason once, with the rounds in which it holds.
-    fn remarks(&self, out: &mut String) {
+    fn remarks(&self, verbosity: Verbosity, out: &mut String) {
         let counted: Vec<_> =
             self.rounds.iter().map(|round| (round, round.counted().err())).collect();
         let left_out = counted.iter().filter_map(|(round, why)| {
@@ -114,7 +116,8 @@ impl Shown<'_, AbReport> {
         });
         for reason in grouped(left_out) {
             let plural = if reason.places.len() == 1 { "round" } else { "rounds" };
-            sentence(out, &format!("Left out: {plural} {}: {}", reason.at(), reason.text));
+            let text = shown(reason.text, verbosity);
+            sentence(out, &format!("Left out: {plural} {}: {text}", reason.at()));
         }
         let reasons = counted.iter().filter(|(_, why)| why.is_none()).flat_map(|(round, _)| {
             let sides = [ComparisonSide::Baseline, ComparisonSide::Candidate].into_iter();
@@ -140,7 +143,8 @@ impl Shown<'_, AbReport> {
                 format!("; worst: {} in round {round}", letter(side))
             });
             let verdict = reason.verdict.as_str();
-            sentence(out, &format!("{verdict}: {} ({places}{figures})", reason.text));
+            let text = shown(reason.text, verbosity);
+            sentence(out, &format!("{verdict}: {text} ({places}{figures})"));
         }
     }
 

@@ -10,24 +10,32 @@ pub(crate) use table::change;
 
 use fizeau_metrics::{
     ComparedFigure, ComparisonAnswer, ComparisonBasis, ComparisonTest, EffectKind, Estimate,
-    Statistic, TestFindings,
+    Statistic, TestFindings, Verdict, VerdictReason,
 };
 
-use crate::text::{WIDTH, plain};
+use crate::grouped::{GroupedReason, grouped};
+use crate::text::{WIDTH, plain, shown};
 use crate::{Shown, Verbosity};
-use fizeau_record::text::{number, wrap};
-use fizeau_record::{ChangedField, ComparedLevel, ComparisonReport, ComparisonView, RunComparison};
+use fizeau_record::text::{listed, number, wrap};
+use fizeau_record::{
+    ChangedField, ComparedLevel, ComparedRun, ComparedRunNote, ComparisonReport, ComparisonView,
+    RunComparison,
+};
 
 /// More changed fields are counted, not shown.
 const MOST_CHANGED: usize = 12;
 
 impl Shown<'_, ComparisonView<'_>> {
-    /// The table and what belongs below it: which differences would have been found, the size of effects, what was tested and
-    /// how. Lines of 80 columns; without a newline at the end.
+    /// The table and what belongs below it: which differences would have been found; in full also the size of effects, what was
+    /// tested and how. Lines of 80 columns; without a newline at the end.
     #[must_use]
-    pub fn text(&self) -> String {
-        let mut lines = table::lines(self, Verbosity::Full);
-        lines.extend(self.remarks().into_iter().map(|text| wrap(&plain(&text), WIDTH)));
+    pub fn text(&self, verbosity: Verbosity) -> String {
+        let mut lines = table::lines(self, verbosity);
+        let remarks = match verbosity {
+            Verbosity::Brief => self.detectable().into_iter().chain(self.held_back()).collect(),
+            Verbosity::Full => self.remarks(),
+        };
+        lines.extend(remarks.into_iter().map(|text| wrap(&plain(&text), WIDTH)));
         lines.join("\n")
     }
 
@@ -173,10 +181,10 @@ impl Shown<'_, ComparisonView<'_>> {
         }
     }
 
-    /// What was compared with what, and by which rules.
-    fn method(&self) -> String {
+    /// `160 pairs of requests`.
+    fn basis(&self) -> String {
         let (baseline, candidate) = (self.baseline, self.candidate);
-        let what = match self.table.basis {
+        match self.table.basis {
             ComparisonBasis::Rounds(n) => format!("{n} rounds of each, in pairs"),
             ComparisonBasis::Runs { baseline: a, candidate: b } => {
                 format!("{a} runs of {baseline}, {b} of {candidate}")
@@ -188,7 +196,12 @@ impl Shown<'_, ComparisonView<'_>> {
             ComparisonBasis::Intervals => {
                 "the 95 % intervals of both files, not their requests".to_owned()
             }
-        };
+        }
+    }
+
+    /// What was compared with what, and by which rules.
+    fn method(&self) -> String {
+        let (baseline, candidate, what) = (self.baseline, self.candidate, self.basis());
         let deciding = self.tested().filter_map(|(_, tested)| tested.tests.first());
         let mut tests: Vec<&str> = deciding.map(|test| test.test.as_str()).collect();
         tests.dedup();
@@ -200,7 +213,7 @@ impl Shown<'_, ComparisonView<'_>> {
                 let reason = row.tested.as_ref().err().map(ToString::to_string);
                 why.extend(reason.filter(|reason| !why.contains(reason)));
             }
-            return format!("Answer: none, no figure could be tested: {} ({what})", why.join(", "));
+            return format!("No figure could be tested: {} ({what})", why.join("; "));
         }
         let tests = tests.join(", ");
         let correction = match of_all {
@@ -250,8 +263,8 @@ pub(crate) fn p_value(p: f64) -> String {
 }
 
 impl Shown<'_, ComparisonReport> {
-    /// All of it for a terminal of 80 columns, what it comes to last; without a newline at the end. Of several levels the brief one
-    /// has the figures that are decided, and says once what holds for several of them.
+    /// All of it for a terminal of 80 columns, what it comes to last; without a newline at the end. The brief one has the figures that
+    /// are decided, and says once what holds for several levels.
     #[must_use]
     pub fn text(&self, verbosity: Verbosity) -> String {
         let mut out = Vec::new();
@@ -261,7 +274,11 @@ impl Shown<'_, ComparisonReport> {
             }
             self.say(comparison, verbosity, &mut out);
         }
-        let notes = self.notes.iter().map(|text| format!("note: {}", plain(text)));
+        if verbosity == Verbosity::Brief {
+            out.push("Further figures, the tests and the sizes of effects: -v".to_owned());
+        }
+        let notes =
+            self.notes.iter().map(|text| format!("note: {}", plain(shown(text, verbosity))));
         out.extend(notes.map(|text| wrap(&text, WIDTH)));
         for comparison in &self.comparisons {
             // One is B all along; of several each is.
@@ -280,19 +297,23 @@ impl Shown<'_, ComparisonReport> {
         out.push(format!("A: {}", plain(&self.baseline.name)));
         out.push(format!("B: {}", plain(&candidate.name)));
         let mut note = |text: &str| out.push(wrap(&format!("note: {}", plain(text)), WIDTH));
-        for (side, run) in [("A", &self.baseline), ("B", candidate)] {
-            run.notes.iter().for_each(|text| note(&format!("{side}: {text}")));
+        let sides = [("A", &self.baseline), ("B", candidate)];
+        match verbosity {
+            Verbosity::Brief => doubts(sides).iter().for_each(|text| note(text)),
+            Verbosity::Full => sides.iter().for_each(|(side, run)| {
+                run.notes.iter().for_each(|text| note(&format!("{side}: {text}")));
+            }),
         }
         comparison.notes.iter().for_each(|text| note(text));
         if !comparison.forced.is_empty() {
             out.push("Compared although these differ:".to_owned());
-            out.extend(comparison.forced.iter().map(shown));
+            out.extend(comparison.forced.iter().map(changed));
         }
         if comparison.changed.is_empty() {
             out.push("What changed: nothing that was recorded".to_owned());
         } else {
             out.push("What changed:".to_owned());
-            out.extend(comparison.changed.iter().take(MOST_CHANGED).map(shown));
+            out.extend(comparison.changed.iter().take(MOST_CHANGED).map(changed));
             let more = comparison.changed.len().saturating_sub(MOST_CHANGED);
             if more > 0 {
                 out.push(format!("  and {more} fields more"));
@@ -301,7 +322,7 @@ impl Shown<'_, ComparisonReport> {
         if let Some(distance) = &comparison.frontier_distance {
             out.push(wrap(&plain(&distance::text(distance, "B")), WIDTH));
         }
-        if verbosity == Verbosity::Brief && comparison.levels.len() > 1 {
+        if verbosity == Verbosity::Brief {
             brief_levels(&comparison.levels, out);
             return;
         }
@@ -311,11 +332,52 @@ impl Shown<'_, ComparisonReport> {
                 out.push(format!("{}:", level.name));
             }
             let view = ComparisonView { table: &level.table, baseline: "A", candidate: "B" };
-            out.push(Shown(&view).text());
+            out.push(Shown(&view).text(verbosity));
             let notes = level.notes.iter().map(|text| format!("note: {}", plain(text)));
             out.extend(notes.map(|text| wrap(&text, WIDTH)));
         }
     }
+}
+
+/// What is to be known of both runs, each kind of note once with the sides and levels that it is of.
+fn doubts(sides: [(&'static str, &ComparedRun); 2]) -> Vec<String> {
+    let notes = sides.into_iter().flat_map(|(side, run)| {
+        run.notes
+            .iter()
+            .map(move |ComparedRunNote { at, text }| ((side, at.as_deref()), text.as_str()))
+    });
+    let all = grouped(notes.map(|(place, text)| (place, Verdict::Valid, text)));
+    let words = |note: &GroupedReason<'_, (&str, Option<&str>)>| {
+        let of = |place: &(&str, Option<&str>)| match place {
+            (side, Some(at)) => format!("{side} at {at}"),
+            (side, None) => (*side).to_owned(),
+        };
+        let levels = |side| {
+            let levels = note.places.iter().filter(|(of, _)| *of == side);
+            levels.filter_map(|(_, at)| *at).collect::<Vec<_>>()
+        };
+        let (a, b) = (levels("A"), levels("B"));
+        let worst = note.figures_of.as_ref().filter(|_| note.places.len() > 1);
+        let worst = worst.map_or_else(String::new, |place| format!("; worst: {}", of(place)));
+        let at = match (a.len(), b.len()) {
+            (0, 0) => note.places.iter().map(|(side, _)| *side).collect::<Vec<_>>().join(" and "),
+            _ if a == b => format!("A and B at {}", loads(&a)),
+            (0, _) => format!("B at {}", loads(&b)),
+            (_, 0) => format!("A at {}", loads(&a)),
+            _ => format!("A at {}; B at {}", loads(&a), loads(&b)),
+        };
+        format!("{} ({at}{worst})", VerdictReason::headline(note.text))
+    };
+    all.iter().map(words).collect()
+}
+
+/// `concurrency 1, 2 and 4`.
+fn loads(all: &[&str]) -> String {
+    let numbers: Option<Vec<&str>> =
+        all.iter().map(|load| load.strip_prefix("concurrency ")).collect();
+    let of =
+        |words: &[&str]| listed(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+    numbers.map_or_else(|| of(all), |numbers| format!("concurrency {}", of(&numbers)))
 }
 
 /// Level by level what is decided, and then once what holds for one or more of them.
@@ -323,20 +385,22 @@ fn brief_levels(levels: &[ComparedLevel], out: &mut Vec<String>) {
     let mut remarks: Vec<(String, Vec<&str>)> = Vec::new();
     for level in levels {
         out.push(String::new());
-        out.push(format!("{}:", level.name));
         let view = ComparisonView { table: &level.table, baseline: "A", candidate: "B" };
         let view = Shown(&view);
+        out.push(match level.name.as_str() {
+            "" => format!("{}:", view.basis()),
+            name => format!("{name} ({}):", view.basis()),
+        });
         out.extend(table::lines(&view, Verbosity::Brief));
         out.extend(view.detectable().map(|text| wrap(&plain(&text), WIDTH)));
         let notes = level.notes.iter().map(|text| format!("note: {text}"));
-        for remark in view.cautions().into_iter().chain(notes) {
+        for remark in view.held_back().into_iter().chain(notes) {
             match remarks.iter_mut().find(|(known, _)| *known == remark) {
                 Some((_, names)) => names.push(&level.name),
                 None => remarks.push((remark, vec![&level.name])),
             }
         }
     }
-    out.push(String::new());
     for (remark, names) in remarks {
         let text = match names.len() == levels.len() {
             true => remark,
@@ -344,10 +408,9 @@ fn brief_levels(levels: &[ComparedLevel], out: &mut Vec<String>) {
         };
         out.push(wrap(&plain(&text), WIDTH));
     }
-    out.push("Further figures and the sizes of effects: -v".to_owned());
 }
 
-fn shown(changed: &ChangedField) -> String {
-    let [a, b] = changed.values();
-    wrap(&format!("  {}: {} -> {}", plain(&changed.label()), plain(&a), plain(&b)), WIDTH)
+fn changed(field: &ChangedField) -> String {
+    let [a, b] = field.values();
+    wrap(&format!("  {}: {} -> {}", plain(&field.label()), plain(&a), plain(&b)), WIDTH)
 }

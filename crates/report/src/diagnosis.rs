@@ -15,7 +15,7 @@ use crate::text::{Verbosity, line, sentence};
 const BAR: usize = 18;
 
 impl Shown<'_, DiagnosisDocument> {
-    /// Where the time goes, at 80 columns: of the fullest level, or of all levels.
+    /// Where the time goes, at 80 columns: of the fullest level, or of all levels with the evidence for each step.
     #[must_use]
     pub fn text(&self, verbosity: Verbosity) -> String {
         let mut out = String::new();
@@ -32,7 +32,7 @@ impl Shown<'_, DiagnosisDocument> {
             line(&mut out, &level_title(level));
             for (name, figure) in figures(level) {
                 out.push('\n');
-                of_figure(&mut out, name, figure);
+                of_figure(&mut out, name, figure, verbosity);
             }
         }
         match self.levels.len() - shown.len() {
@@ -69,7 +69,7 @@ pub(crate) fn level_title(level: &LevelDiagnosis) -> String {
     format!("{load}: {in_flight:.1} in flight, {decoding:.1} decoding, on average")
 }
 
-fn of_figure(out: &mut String, name: &str, figure: &DiagnosedFigure) {
+fn of_figure(out: &mut String, name: &str, figure: &DiagnosedFigure, verbosity: Verbosity) {
     let waterfall = match figure {
         DiagnosedFigure::Explained(waterfall) => waterfall,
         DiagnosedFigure::Absent { reason } => {
@@ -91,7 +91,8 @@ fn of_figure(out: &mut String, name: &str, figure: &DiagnosedFigure) {
     let measured = number(waterfall.measured_ms);
     let range = range(waterfall.measured_interval_ms);
     line(out, &format!("{:<27}{measured:>9}{range:>16}{:>7}", "measured", "100 %"));
-    for step in &waterfall.steps {
+    let is_full = verbosity == Verbosity::Full;
+    for step in waterfall.steps.iter().filter(|_| is_full) {
         sentence(out, &format!("- {}: {}", step.cause.title(), step.evidence));
     }
     sentence(out, &format!("Try first: {}", waterfall.try_first.advice));

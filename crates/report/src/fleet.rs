@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use fizeau_core::Usd;
 use fizeau_record::text::{number, percent, usd, wrap_hanging};
-use fizeau_telemetry::{ContextSource, FleetReport, ServingAssessment};
+use fizeau_telemetry::{ContextSource, FleetReport, ServingAssessment, ServingLimit};
 
 use crate::Shown;
 use crate::text::plain;
@@ -80,7 +80,10 @@ impl Shown<'_, FleetReport> {
             words.extend(share("prefill", fleet.headline_prefill().map(|prefill| prefill.share)));
             let of_bound = fleet.even_routing.as_ref().and(fleet.share);
             words.extend(of_bound.map(|share| format!("{} of the bound", percent(share))));
-            words.push(format!("limited by {}", fleet.limited_by));
+            words.push(match fleet.limited_by {
+                ServingLimit::Idle => "idle".to_owned(),
+                limit => format!("limited by {limit}"),
+            });
             words.push(format!("{:.0} output tokens/s", fleet.output_tokens_per_s.get()));
             words.extend(fleet.headline_same_latency().map(|same| {
                 let what = if fleet.even_routing.is_some() { EVENLY } else { "the bound" };
@@ -106,6 +109,10 @@ fn figures(
     (fleet, own_price): (&ServingAssessment, &str),
     width: usize,
 ) {
+    if fleet.limited_by == ServingLimit::Idle {
+        out.push_str("the fleet is idle\n\n");
+        return;
+    }
     let cost = fleet
         .usd_per_million_output_tokens
         .map_or_else(String::new, |usd| format!("{} a million output tokens; ", dollars(usd)));

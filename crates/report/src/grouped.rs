@@ -30,7 +30,7 @@ pub(crate) fn grouped<'a, P: Clone + PartialEq>(
             all.push((kind, GroupedReason { verdict, text, figures_of: None, places }));
             continue;
         };
-        if known.text != text {
+        if VerdictReason::headline(known.text) != VerdictReason::headline(text) {
             let first = known.places.first();
             let of = known.figures_of.take().or_else(|| first.cloned());
             let is_greater =
@@ -57,7 +57,7 @@ impl GroupedReason<'_, String> {
 }
 
 impl GroupedReason<'_, LevelLoad> {
-    /// `concurrency 4, 8 and 16; worst at 16`, or `10 and 20 requests/s`.
+    /// `concurrency 4, 8 and 16; worst at 16`, or `concurrency 1 and 2, and at 10 and 20 requests/s`.
     pub(crate) fn at(&self) -> String {
         let of_kind = |kind: LoadKind| {
             let of_kind = self.places.iter().filter(|load| load.kind() == kind);
@@ -75,7 +75,7 @@ impl GroupedReason<'_, LevelLoad> {
             1 => format!("; worst at {}", load.number()),
             _ => format!("; worst at {load}"),
         });
-        format!("{}{worst}", kinds.join(" and "))
+        format!("{}{worst}", kinds.join(", and at "))
     }
 }
 
@@ -84,10 +84,10 @@ pub(crate) fn placed<P>(place: P, reason: &VerdictReason) -> (P, Verdict, &str) 
     (place, reason.verdict, &reason.text)
 }
 
-/// What is said before the details: `text` up to its colon, without its figures and without saying whose they are.
+/// What `text` says first, without its figures and without saying whose they are.
 fn kind(text: &str) -> String {
-    let head = text.split_once(": ").map_or(text, |(head, _)| head);
-    let words = head.split_whitespace().filter(|word| !STATISTICS.contains(&bare(word)));
+    let words = VerdictReason::headline(text).split_whitespace();
+    let words = words.filter(|word| !STATISTICS.contains(&bare(word)));
     let words: Vec<&str> = words.collect();
     words.join(" ").chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect()
 }
@@ -100,13 +100,10 @@ fn bare(word: &str) -> &str {
     word.trim_matches(['(', ')', ',', ';'])
 }
 
-/// The figures in `text`, in their order; the name of a percentile is none, and how many threads there are says nothing of how grave it is.
+/// The figures in what `text` says first, in their order; the name of a percentile is none.
 fn figures(text: &str) -> Vec<f64> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let is_counted = |(at, word): &(usize, &&str)| {
-        !STATISTICS.contains(&bare(word)) && words.get(at + 1) != Some(&"client")
-    };
-    let counted = words.iter().enumerate().filter(is_counted).map(|(_, word)| *word);
+    let words = VerdictReason::headline(text).split_whitespace();
+    let counted = words.filter(|word| !STATISTICS.contains(&bare(word)));
     let numbers = counted.flat_map(|word| word.split(|c: char| !c.is_ascii_digit() && c != '.'));
     numbers.filter_map(|number| number.parse().ok()).collect()
 }
@@ -136,9 +133,9 @@ mod tests {
     #[test]
     fn reasons_of_one_kind_are_one_whatever_their_figures_are_of() {
         let texts = [
-            "another program took the CPU: the client thread waited 47.0 % of the time",
-            "another program took the CPU: of 2 client threads the most delayed waited 50.1 % of the time",
-            "another program took the CPU: of 8 client threads the most delayed waited 12.0 % of the time",
+            "another program took the CPU: 47.0 % of the time; so long the client thread waited",
+            "another program took the CPU: 50.1 % of the time; so long of 2 client threads the most delayed waited",
+            "another program took the CPU: 12.0 % of the time; so long of 8 client threads the most delayed waited",
         ];
         let loads = [1, 4, 16].map(|load| LoadKind::Concurrency.at(f64::from(load)));
         let reasons = loads.into_iter().zip(texts);
@@ -151,6 +148,9 @@ mod tests {
         let all = grouped(reasons.map(|(load, text)| (load, Verdict::Suspect, text)));
         assert_eq!((all.len(), all[0].text), (1, late[1]));
         assert_eq!(all[0].at(), "10 and 20 requests/s; worst at 20");
+        let both = loads.into_iter().chain(rates).map(|load| (load, Verdict::Suspect, "late"));
+        let at = "concurrency 1, 4 and 16, and at 10 and 20 requests/s";
+        assert_eq!(grouped(both)[0].at(), at);
     }
 
     #[test]

@@ -24,7 +24,7 @@ impl Shown<'_, Sheet> {
     /// let known = KnownModel::named("llama-3.1-8b")?;
     /// let model = known.model()?;
     /// let sheet = ModelSheet::of(known.name, Some(known), &model);
-    /// assert!(Shown(&sheet).text(&model).contains("32 x 32 heads of 128 on 8"));
+    /// assert!(Shown(&sheet).text(&model).contains("32 layers: 32 heads of size 128, 8 key-value heads"));
     /// assert!(Shown(&vec![sheet]).text().contains("8.03 B"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -75,12 +75,13 @@ fn sheet(sheet: &Sheet, model: &Model) -> String {
         sheet.hidden, sheet.vocabulary
     );
     for layers in &model.layers {
-        let _ = writeln!(text, "{:>4} x {}", layers.count, one_layer(layers));
+        let plural = if layers.count == 1 { "" } else { "s" };
+        let _ = writeln!(text, "{:>4} layer{plural}: {}", layers.count, one_layer(layers));
     }
     let params = &sheet.params;
     let _ = writeln!(
         text,
-        "\nparameters: {} in all, {} that a token uses, {} that one reads alone",
+        "\nparameters: {}; a token uses {}, and a decode step of one request reads {}",
         count(params.total),
         count(params.active),
         count(params.streamed)
@@ -137,7 +138,7 @@ fn cache(text: &mut String, sheet: &Sheet) {
     }
 }
 
-/// `64 heads of 64 on 8, window 128; 4 of 128 experts 2880 wide`.
+/// `64 heads of size 64, 8 key-value heads, window 128; 4 of 128 experts 2880 wide`.
 fn one_layer(layers: &Layers) -> String {
     let mixer = match &layers.mixer {
         Mixer::Attention(attention) => Some(softmax(attention)),
@@ -189,7 +190,7 @@ fn softmax(attention: &Attention) -> String {
         Keys::AreValues => ", keys are values",
         _ => "",
     };
-    format!("{heads} heads of {dims} on {kv_heads}{window}{keys}")
+    format!("{heads} heads of size {dims}, {kv_heads} key-value heads{window}{keys}")
 }
 
 /// A number of parameters to three or four digits: `8.03 B`.

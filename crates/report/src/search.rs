@@ -2,7 +2,7 @@
 
 use crate::Shown;
 use crate::grouped::{GroupedReason, grouped, placed};
-use crate::text::{VERDICT, line, sentence};
+use crate::text::{VERDICT, Verbosity, line, sentence, shown};
 use fizeau_core::{LevelLoad, LoadKind};
 use fizeau_metrics::Verdict;
 use fizeau_pareto::EdgeSide;
@@ -41,7 +41,8 @@ impl Shown<'_, SearchReport> {
             reasons.map(move |reason| placed(level.load, reason))
         });
         let words = |reason: GroupedReason<'_, LevelLoad>| {
-            format!("  {}: {} (at {})", reason.verdict.as_str(), reason.text, reason.at())
+            let text = shown(reason.text, Verbosity::Brief);
+            format!("  {}: {text} (at {})", reason.verdict.as_str(), reason.at())
         };
         let verdict = format!("{VERDICT} {}", self.verdict().as_str());
         std::iter::once(verdict).chain(grouped(reasons).into_iter().map(words)).collect()

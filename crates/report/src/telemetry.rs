@@ -1,4 +1,4 @@
-//! What servers, their devices and the client's host said of a level: two lines in brief, else figure by figure.
+//! What servers, their devices and the client's host said of a level: a sentence in brief, else figure by figure.
 
 mod catalogue;
 
@@ -14,8 +14,13 @@ impl Shown<'_, LevelReport> {
     /// What the server was at, and how far its word is from the client's: a sentence each.
     pub(crate) fn telemetry_sentences(&self) -> Vec<String> {
         let Some(said) = &self.telemetry else { return Vec::new() };
-        let all = [server_sentence(said), gap_sentence(said)].into_iter();
+        let all = [self.server_sentence(), gap_sentence(said)].into_iter();
         all.chain(witness_sentences(said)).flatten().collect()
+    }
+
+    /// What the server was at.
+    pub(crate) fn server_sentence(&self) -> Option<String> {
+        server_sentence(self.telemetry.as_ref()?)
     }
 
     /// All figures by name.

@@ -11,7 +11,7 @@ mod table;
 
 pub(crate) use chart::Pen;
 
-use crate::text::{Charset, TextStyle, VERDICT, Verbosity, plain};
+use crate::text::{Charset, TextStyle, VERDICT, Verbosity, note_lines, plain, shown};
 use crate::{ChecklistRows, Shown};
 use fizeau_record::text::MILLION;
 use fizeau_record::text::wrap;
@@ -39,8 +39,8 @@ pub struct Terminal<'a> {
 }
 
 impl Shown<'_, SweepReport> {
-    /// What was run, the table of levels, a chart of the frontier, the operating point, the verdict with its reasons, the checklist,
-    /// and where the report lies; in full also the share of the speed of light by phase, the steady state of each level, the
+    /// What was run, the table of levels, a chart of the frontier, the operating point, the verdict with a line for each reason, the
+    /// checklist, and where the report lies; in full also what explains the reasons, the notes, the share of the speed of light by phase, the steady state of each level, the
     /// frontier as a list, how the operating point was decided, and the client's proof. Ends with a newline.
     #[must_use]
     pub fn terminal(&self, terminal: &Terminal<'_>) -> String {
@@ -77,7 +77,7 @@ impl Shown<'_, SweepReport> {
         if terminal.verbosity == Verbosity::Full {
             self.say_servers(&mut out);
         }
-        self.say_verdict(&mut out);
+        self.say_verdict(terminal.verbosity, &mut out);
         self.say_not_known(terminal.verbosity, &mut out);
         let checklist =
             Shown(&self.checklist()).text(terminal.checklist, terminal.width.min(SENTENCE));
@@ -206,6 +206,7 @@ impl Shown<'_, SweepReport> {
                     dominated.push(format!("{} (by {})", self.label(level.load), load(*by)));
                 }
                 FrontierPosition::LeftOut { reason } => {
+                    let reason = shown(reason, verbosity);
                     left_out.push(format!("{} ({reason})", self.label(level.load)));
                 }
             }
@@ -242,10 +243,10 @@ impl Shown<'_, SweepReport> {
         }
     }
 
-    fn say_verdict(&self, out: &mut Vec<Line>) {
+    fn say_verdict(&self, verbosity: Verbosity, out: &mut Vec<Line>) {
         out.push(Line::text(format!("{VERDICT} {}", self.verdict().as_str())));
         for reason in self.reasons() {
-            let (verdict, text) = (reason.verdict.as_str(), reason.text);
+            let (verdict, text) = (reason.verdict.as_str(), shown(reason.text, verbosity));
             let is_everywhere =
                 reason.places.len() == self.levels().len() && reason.places.len() > 1;
             let at = match reason.figures_of {
@@ -254,9 +255,8 @@ impl Shown<'_, SweepReport> {
             };
             out.push(Line::text(format!("  {verdict}: {text} ({at})")));
         }
-        for note in self.level_notes() {
-            out.push(Line::text(format!("  note: {note}")));
-        }
+        let notes = note_lines(&self.level_notes(), verbosity).into_iter();
+        out.extend(notes.map(|note| Line::text(format!("  {note}"))));
     }
 }
 
@@ -276,11 +276,10 @@ impl Line {
     }
 }
 
-/// The most columns that a sentence takes.
-const SENTENCE: usize = 80;
+/// The most columns that a sentence takes: longer lines are hard to read.
+const SENTENCE: usize = 120;
 
 fn finish(lines: Vec<Line>, terminal: &Terminal<'_>) -> String {
-    // Sentences are hard to read across a wide terminal.
     let width = terminal.width.min(SENTENCE);
     let mut out = String::new();
     for line in lines {

@@ -1,5 +1,6 @@
 //! Text for terminals: with what characters, and none that it would obey.
 
+use fizeau_metrics::VerdictReason;
 use fizeau_record::text::wrap;
 
 /// Whether to use colours.
@@ -35,11 +36,29 @@ impl Charset {
 /// How much of a result is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Verbosity {
-    /// What decides, on one screen of 40 lines where that can be.
+    /// What decides, on one screen of 40 lines where that can be: of each reason its first line.
     #[default]
     Brief,
-    /// Every figure that there is.
+    /// Every figure that there is, and all of each reason.
     Full,
+}
+
+/// The text of a reason or of a note: in brief what it says first.
+pub(crate) fn shown(text: &str, verbosity: Verbosity) -> &str {
+    match verbosity {
+        Verbosity::Brief => VerdictReason::headline(text),
+        Verbosity::Full => text,
+    }
+}
+
+/// Notes below a verdict; in brief how many there are.
+pub(crate) fn note_lines(notes: &[String], verbosity: Verbosity) -> Vec<String> {
+    match (verbosity, notes.len()) {
+        (_, 0) => Vec::new(),
+        (Verbosity::Brief, 1) => vec!["and 1 note".to_owned()],
+        (Verbosity::Brief, n) => vec![format!("and {n} notes")],
+        (Verbosity::Full, _) => notes.iter().map(|note| format!("note: {note}")).collect(),
+    }
 }
 
 /// The width of a terminal as it comes: that of tables which commands print alone.

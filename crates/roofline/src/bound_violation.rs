@@ -138,7 +138,7 @@ impl fmt::Display for BoundViolation {
         };
         write!(
             f,
-            "{:.2} {faster} {against} can do at the very best: the run is wrong, or ",
+            "{:.2} {faster} {against} can do at the very best; the run is wrong, or ",
             self.times
         )?;
         let remedies: Vec<String> = self.remedies.iter().map(ToString::to_string).collect();

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     if args.answer.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
-        say(Shown(&report).text())?;
+        say(Shown(&report).text(args.output.verbosity()))?;
         folder.map_or(Ok(()), |run| say(format!("run folder: {}", run.path().display())))?;
     }
     let is_missed = report.verdict() == Verdict::Invalid

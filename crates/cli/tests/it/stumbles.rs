@@ -146,7 +146,7 @@ fn a_mixture_of_experts_is_held_against_even_routing() {
     let words: Vec<&str> = line.split_whitespace().chain(["--out", &out]).collect();
     let ended = run(&words);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.out.contains("Share of even routing of experts:"), "{}", ended.out);
+    assert!(ended.out.contains("Share of speed of light at even routing:"), "{}", ended.out);
     let light = &json(format!("{out}/summary.json"))["speed_of_light"];
     let (even, bound) = (&light["even_routing"], &light["bound"]);
     let rate = |of: &serde_json::Value| of["output_tokens_per_s"].as_f64().unwrap();

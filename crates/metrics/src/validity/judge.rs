@@ -90,15 +90,13 @@ fn late_release(level: &LevelSummary, expected: &LevelExpectations) -> Option<Ve
     // One request that was held back explains the greatest lateness, but a p99 only if it is one in a hundred.
     let explains = held_back > 0 && (name != "p99" || held_back.saturating_mul(100) >= sent);
     if !explains {
-        let text = format!(
-            "the client sent requests later than scheduled: {name} {late:.1} ms (limit {limit} ms)"
-        );
+        let text =
+            format!("the client sent later than scheduled: {name} {late:.1} ms (limit {limit} ms)");
         return reason(verdict, VerdictConcern::Client, text);
     }
     let text = format!(
-        "the limit on requests in flight delayed {held_back} of {sent} requests ({name} of the \
-         wait {late:.1} ms): they left more slowly than the rate asks for; scheduled latencies \
-         include the wait",
+        "the limit on requests in flight delayed {held_back} of {sent} ({name} {late:.1} ms); they \
+         left more slowly than the rate asks for, and scheduled latencies include the wait",
     );
     reason(Verdict::Suspect, VerdictConcern::Workload, text)
 }
@@ -115,11 +113,14 @@ fn late_send(
     let (verdict, limit) = exceeded(late.get(), suspect, Some(invalid))?;
     let late = late.get();
     let so = match client.stamps {
-        StampSource::User => "; the client stamps arrivals itself, so its stamps may be as late",
+        StampSource::User => {
+            ", and the client stamps arrivals itself, so its stamps may be as late"
+        }
         StampSource::Kernel | StampSource::Simulated => "",
     };
     let text = format!(
-        "requests were sent late: {name} {late:.1} ms after their release (limit {limit} ms){so}"
+        "the client was slow to send: {name} {late:.1} ms (limit {limit} ms); so long after its \
+         release a request left{so}"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -130,7 +131,7 @@ fn late_read(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason>
     let (verdict, limit) = exceeded(late.get(), limits.read_lag_suspect.get(), None)?;
     let late = late.get();
     let text = format!(
-        "the client was busy: it read replies late, {name} {late:.1} ms after they came (limit {limit} ms)"
+        "the client read replies late: {name} {late:.1} ms (limit {limit} ms); it was busy that long after they came"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -140,7 +141,8 @@ fn cpu(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason> {
     let (verdict, limit) = exceeded(share, limits.cpu_suspect, Some(limits.cpu_invalid))?;
     let (share, limit) = (percent(share), percent(limit));
     let thread = thread(client, "busiest");
-    let text = format!("the client needs most of a CPU: {thread} used {share} (limit {limit})");
+    let text =
+        format!("the client needs most of a CPU: {share} (limit {limit}); so much {thread} used");
     reason(verdict, VerdictConcern::Client, text)
 }
 
@@ -152,12 +154,13 @@ fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason>
     let thread = thread(client, "most delayed");
     let so = match client.stamps {
         StampSource::User => {
-            "; the client stamps arrivals itself, so latencies include these waits"
+            ", and the client stamps arrivals itself, so latencies include these waits"
         }
         StampSource::Kernel | StampSource::Simulated => "",
     };
     let text = format!(
-        "another program took the CPU: {thread} waited {share} of the time (limit {limit}){so}"
+        "another program took the CPU: {share} of the time (limit {limit}); so long {thread} \
+         waited{so}"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -168,7 +171,8 @@ fn steal(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason> {
     let (verdict, limit) = exceeded(share, limits.steal_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "the hypervisor took {share} of the CPU time that was wanted on the client's machine (limit {limit}): arrivals may be stamped late, by the kernel too"
+        "the hypervisor took {share} of the client's CPU time (limit {limit}); it is a share of what \
+         all programs of that machine wanted, and arrivals may be stamped late, by the kernel too"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -184,8 +188,8 @@ fn merged_gaps(
     let (verdict, limit) = exceeded(share, limits.merged_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "ITL and ICL are not the server's: {share} of the gaps between events were lost (limit {limit}), because events that their \
-         stream sends one by one reached the client together"
+        "ITL is not the server's: {share} of events were read several at once; their stream sends \
+         them one by one, so the gaps between them are missing from ITL and ICL (limit {limit})"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -201,8 +205,8 @@ fn near_ceiling(
     let (verdict, limit) = exceeded(share, limits.ceiling_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "the client ran near its own ceiling: {share} of the {most} that it can do on this \
-         machine (limit {limit}); the server may be faster"
+        "the client ran near its own ceiling: {share} of it (limit {limit}); it can do {most} on \
+         this machine, and the server may be faster"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -225,8 +229,9 @@ fn saturated(level: &LevelSummary) -> Option<VerdictReason> {
     };
     let (due, ttft) = (evidence.due.trend.per_s, evidence.ttft_scheduled.trend.per_s);
     let text = format!(
-        "saturated: the queue grew by {due:.1} requests per s and scheduled TTFT by {ttft:.1} ms \
-         per s; latencies depend on how long the level ran ({:.1} s here)",
+        "saturated: TTFT from schedule grew by {ttft:.1} ms each second; the queue, which grew by \
+         {due:.1} requests each second, never ends, and latencies depend on how long the level ran \
+         ({:.1} s here)",
         level.throughput.duration.get(),
     );
     reason(Verdict::Suspect, VerdictConcern::Saturation, text)
@@ -237,7 +242,7 @@ fn token_source(level: &LevelSummary) -> Option<VerdictReason> {
         return None;
     }
     let text =
-        "tokens are chunk counts: the server gave neither token ids nor usage for every reply";
+        "tokens are chunk counts; the server gave neither token ids nor usage for every reply";
     reason(Verdict::Suspect, VerdictConcern::Workload, text.to_owned())
 }
 

@@ -15,17 +15,17 @@ pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option
     let (share, limit) = (percent(share), percent(limit));
     let so = match difference.constant() {
         Some(constant) => format!(
-            "every prompt by {constant:+}, as a chat template adds: the load is what the server \
+            "every prompt is off by {constant:+}, as a chat template adds: the load is what the server \
              counts"
         ),
         None => format!(
-            "{} of {} by more than 1 %: give the server's own tokenizer, or send token ids",
+            "{} of {} are off by more than 1 %: give the server's own tokenizer, or send token ids",
             difference.past_one_percent, difference.n
         ),
     };
     let text = format!(
-        "the server counted {seen:.1} tokens per prompt on average, and {requested:.1} were \
-         requested (off by {share}, limit {limit}; {so})"
+        "prompts have {seen:.1} tokens, not {requested:.1} (off by {share}, limit {limit}); these are \
+         the means of what the server counted and of what was requested: {so}"
     );
     reason(verdict, VerdictConcern::Workload, text)
 }
@@ -41,8 +41,8 @@ pub(super) fn output_length(level: &LevelSummary, limits: &Thresholds) -> Option
     let (verdict, limit) = exceeded(share, limits.length_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "{differs} of {completed} replies had another length than requested, although the server \
-         was told to ignore the end of sequence ({share}, limit {limit})"
+        "{differs} of {completed} replies have another length than requested (limit {limit}); that is \
+         {share} of them, although the server was told to ignore the end of sequence"
     );
     reason(verdict, VerdictConcern::Workload, text)
 }
@@ -57,9 +57,9 @@ pub(super) fn cache(level: &LevelSummary, expected: &LevelExpectations) -> Optio
             let (verdict, limit) = exceeded(measured, limits.cached_suspect, None)?;
             let (share, limit) = (percent(measured), percent(limit));
             let text = format!(
-                "{share} of the prompt tokens came from a cache, and none were meant to (limit \
-                 {limit}): prefill looks faster than it is; use another salt, or turn off the \
-                 server's prefix cache"
+                "{share} of the prompt tokens came from a cache (limit {limit}); none were meant to, so \
+                 prefill looks faster than it is: use another salt, or turn off the server's prefix \
+                 cache"
             );
             reason(verdict, VerdictConcern::Cache, text)
         }
@@ -74,8 +74,8 @@ pub(super) fn cache(level: &LevelSummary, expected: &LevelExpectations) -> Optio
                  where there is none)"
             };
             let text = format!(
-                "the cache supplied {} of the prompt tokens, and {} were expected (off by {:.1} \
-                 points, limit {:.1}): {so}",
+                "the cache supplied {} of the prompt tokens, not {}; that is off by {:.1} points (limit \
+                 {:.1}): {so}",
                 percent(measured),
                 percent(requested),
                 off * 100.0,
@@ -97,8 +97,8 @@ pub(super) fn abandoned(
     }
     let planned = level.requests.sent.saturating_add(abandoned);
     let text = format!(
-        "{abandoned} of {planned} planned requests were never sent, because an earlier turn \
-         failed: the load was lighter than requested"
+        "{abandoned} of {planned} planned requests were never sent; an earlier turn failed, so the \
+         load was lighter than requested"
     );
     reason(Verdict::Suspect, VerdictConcern::Workload, text)
 }

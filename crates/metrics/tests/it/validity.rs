@@ -6,7 +6,8 @@ use fizeau_core::{
 };
 use fizeau_metrics::{
     ClientCeiling, ClientNeed, ClientProof, ClientWatch, GoodputGoals, LevelEnding,
-    LevelExpectations, LevelSummary, OnTimeLimit, Thresholds, Validity, Verdict, judge,
+    LevelExpectations, LevelSummary, OnTimeLimit, Thresholds, Validity, Verdict, VerdictReason,
+    judge,
 };
 
 use crate::tapes::{failed, ms, tape};
@@ -89,9 +90,9 @@ fn late_requests_weigh_by_their_p99_or_their_greatest() {
         tape
     };
     assert_eq!(verdict_on(&[late(10)]).verdict, Verdict::Valid);
-    let text = "the client sent requests later than scheduled: max 11.0 ms (limit 10 ms)";
+    let text = "the client sent later than scheduled: max 11.0 ms (limit 10 ms)";
     assert_one(&verdict_on(&[late(11)]), Verdict::Suspect, text);
-    let text = "the client sent requests later than scheduled: p99 101.0 ms (limit 100 ms)";
+    let text = "the client sent later than scheduled: p99 101.0 ms (limit 100 ms)";
     assert_one(&verdict_on(&vec![late(101); 100]), Verdict::Invalid, text);
     let mut one_of_many = vec![good(); 300];
     one_of_many.push(late(500));
@@ -103,11 +104,12 @@ fn a_slow_send_is_the_clients_fault_and_a_slow_connection_is_not() {
     let mut slow = tape(20, &[(40, 1)]);
     slow.marks.intended = ms(0);
     slow.marks.released = ms(0);
-    let text = "requests were sent late: max 20.0 ms after their release (limit 10 ms)";
+    let text = "the client was slow to send: max 20.0 ms (limit 10 ms); so long after its release a request left";
     assert_one(&verdict_on(&[slow.clone()]), Verdict::Suspect, text);
     let level = LevelSummary::of([&slow], &GoodputGoals::default());
     let by_user = ClientProof::new(StampSource::User, CLIENT.watch);
-    let text = &format!("{text}; the client stamps arrivals itself, so its stamps may be as late");
+    let text =
+        &format!("{text}, and the client stamps arrivals itself, so its stamps may be as late");
     assert_one(&judge(&level, &by_user, &LevelExpectations::default()), Verdict::Suspect, text);
     slow.marks.connect = Some(ConnectMarks { start: ms(1), dns: None, tcp: ms(19), tls: None });
     assert_eq!(verdict_on(&[slow]).verdict, Verdict::Valid);
@@ -123,7 +125,11 @@ fn what_a_cap_holds_back_is_not_the_clients_lateness() {
     let by_cap =
         judge(&level, &CLIENT, &LevelExpectations { held_back: 1, ..LevelExpectations::default() });
     assert_eq!(by_cap.verdict, Verdict::Suspect);
-    assert!(by_cap.reasons[0].text.starts_with("the limit on requests in flight delayed 1 of 1"));
+    assert!(
+        by_cap.reasons[0]
+            .text
+            .starts_with("the limit on requests in flight delayed 1 of 1 (max 5000.0 ms); ")
+    );
 }
 
 #[test]
@@ -134,7 +140,7 @@ fn a_cap_that_held_one_of_many_back_does_not_excuse_all() {
     let judged = |held_back| {
         judge(&level, &CLIENT, &LevelExpectations { held_back, ..LevelExpectations::default() })
     };
-    let text = "the client sent requests later than scheduled: p99 50.0 ms (limit 10 ms)";
+    let text = "the client sent later than scheduled: p99 50.0 ms (limit 10 ms)";
     assert_one(&judged(1), Verdict::Suspect, text);
     assert!(
         judged(2).reasons[0].text.starts_with("the limit on requests in flight delayed 2 of 200")
@@ -147,14 +153,14 @@ fn a_client_without_time_of_its_own_is_noticed() {
     let with_cpu = |share| verdict_with(with_watch(|watch| watch.cpu_share = share), &expected);
     assert_eq!(with_cpu(None).verdict, Verdict::Valid);
     assert_eq!(with_cpu(Some(0.90)).verdict, Verdict::Valid);
-    let text = "the client needs most of a CPU: the client thread used 95.0 % (limit 90.0 %)";
+    let text =
+        "the client needs most of a CPU: 95.0 % (limit 90.0 %); so much the client thread used";
     assert_one(&with_cpu(Some(0.95)), Verdict::Suspect, text);
     let need = "this client is at 95.0 % of a core: its load needs 2 threads, or 2 shards";
     assert!(with_cpu(Some(0.95)).notes.iter().any(|note| note == need));
     assert_eq!(with_cpu(Some(0.99)).verdict, Verdict::Invalid);
     let delayed = with_watch(|watch| watch.run_delay_share = Some(0.5));
-    let text =
-        "another program took the CPU: the client thread waited 50.0 % of the time (limit 10.0 %)";
+    let text = "another program took the CPU: 50.0 % of the time (limit 10.0 %); so long the client thread waited";
     let judged = verdict_with(delayed, &expected);
     assert_one(&judged, Verdict::Suspect, text);
     let note = "the kernel recorded the arrival times, so the latencies above are still right";
@@ -164,7 +170,7 @@ fn a_client_without_time_of_its_own_is_noticed() {
 #[test]
 fn time_that_a_hypervisor_took_is_held_against_the_level() {
     let stolen = with_watch(|watch| watch.steal_share = Some(0.08));
-    let text = "the hypervisor took 8.0 % of the CPU time that was wanted on the client's machine (limit 2.0 %): arrivals may be stamped late, by the kernel too";
+    let text = "the hypervisor took 8.0 % of the client's CPU time (limit 2.0 %); it is a share of what all programs of that machine wanted, and arrivals may be stamped late, by the kernel too";
     assert_one(&verdict_with(stolen, &LevelExpectations::default()), Verdict::Suspect, text);
 }
 
@@ -193,7 +199,7 @@ fn gaps_that_a_late_read_swallowed_are_counted_and_those_of_a_server_are_not() {
     assert_eq!(pairs.jitter.merged_gap_share, Some(0.0));
     let judged = |level| judge(&level, &CLIENT, &LevelExpectations::default());
     assert_eq!(judged(late(1)).verdict, Verdict::Valid);
-    let text = "ITL and ICL are not the server's: 5.0 % of the gaps between events were lost (limit 1.0 %), because events that their stream sends one by one reached the client together";
+    let text = "ITL is not the server's: 5.0 % of events were read several at once; their stream sends them one by one, so the gaps between them are missing from ITL and ICL (limit 1.0 %)";
     assert_one(&judged(late(10)), Verdict::Suspect, text);
 }
 
@@ -205,7 +211,7 @@ fn the_verdict_says_whether_the_figures_of_a_starved_client_stand() {
         watch.run_delay_share = Some(0.493);
     });
     starved.stamps = StampSource::User;
-    let text = "another program took the CPU: of 4 client threads the most delayed waited 49.3 % of the time (limit 10.0 %); the client stamps arrivals itself, so latencies include these waits";
+    let text = "another program took the CPU: 49.3 % of the time (limit 10.0 %); so long of 4 client threads the most delayed waited, and the client stamps arrivals itself, so latencies include these waits";
     assert_one(&verdict_with(starved, &LevelExpectations::default()), Verdict::Suspect, text);
 }
 
@@ -220,8 +226,7 @@ fn a_late_reader_is_busy_though_its_stamps_stand() {
         verdict_on(&[tape])
     };
     assert_eq!(lagged(10_000).verdict, Verdict::Valid);
-    let text =
-        "the client was busy: it read replies late, max 12.0 ms after they came (limit 10 ms)";
+    let text = "the client read replies late: max 12.0 ms (limit 10 ms); it was busy that long after they came";
     assert_one(&lagged(12_000), Verdict::Suspect, text);
 }
 
@@ -238,7 +243,7 @@ fn a_run_near_the_clients_own_ceiling_is_suspect() {
     };
     assert_eq!(with_ceiling(reached / 0.79).verdict, Verdict::Valid);
     assert_eq!(with_ceiling(0.0).verdict, Verdict::Valid, "no ceiling at all is none to be near");
-    let text = "the client ran near its own ceiling: 90.0 % of the 74 tokens/s that it can do on this machine (limit 80.0 %); the server may be faster";
+    let text = "the client ran near its own ceiling: 90.0 % of it (limit 80.0 %); it can do 74 tokens/s on this machine, and the server may be faster";
     assert_one(&with_ceiling(reached / 0.9), Verdict::Suspect, text);
     let needs_of = |clients, threads, share: f64| {
         let ceiling = ClientCeiling {
@@ -284,10 +289,15 @@ fn a_run_near_what_the_client_does_on_time_is_suspect_far_below_flat_out() {
     assert_eq!(judged(0, 0.0).verdict, Verdict::Valid, "no limit at all is none to be near");
     let streams = judged(1, tokens * 10.0);
     assert_eq!(streams.verdict, Verdict::Suspect, "{in_flight}");
-    assert!(streams.reasons[0].text.contains("% of the 1 streams on time that"), "{streams:?}");
+    assert!(
+        streams.reasons[0].text.contains("it can do 1 streams on time on this machine"),
+        "{streams:?}"
+    );
     let one_by_one = judged(10, tokens / 0.9);
     assert!(
-        one_by_one.reasons[0].text.contains("90.0 % of the 74 tokens/s one by one"),
+        one_by_one.reasons[0]
+            .text
+            .contains("90.0 % of it (limit 80.0 %); it can do 74 tokens/s one by one"),
         "{one_by_one:?}"
     );
 }
@@ -309,7 +319,7 @@ fn chunk_counts_are_suspect() {
     let mut tape = good();
     tape.token_source = TokenSource::Events;
     let text =
-        "tokens are chunk counts: the server gave neither token ids nor usage for every reply";
+        "tokens are chunk counts; the server gave neither token ids nor usage for every reply";
     assert_one(&verdict_on(&[tape]), Verdict::Suspect, text);
 }
 
@@ -332,4 +342,39 @@ fn the_worst_reason_gives_the_verdict() {
     );
     let interrupted = LevelExpectations { beyond_speed_of_light: None, ..expected };
     assert_eq!(verdict_with(CLIENT, &interrupted).verdict, Verdict::Suspect);
+}
+
+#[test]
+fn each_reason_says_first_in_one_short_line_what_was_seen() {
+    let mut late = tape(150, &[(170, 1)]);
+    late.marks.intended = ms(0);
+    late.marks.released = ms(30);
+    late.token_source = TokenSource::Events;
+    let ceiling = ClientCeiling { streams: 1, tokens_per_s: PerSec::new(1.0), on_time: None };
+    let client = with_watch(|watch| {
+        (watch.threads, watch.ceiling) = (16, Some(ceiling));
+        watch.cpu_share = Some(1.0);
+        (watch.run_delay_share, watch.steal_share) = (Some(1.0), Some(1.0));
+    });
+    let expected = LevelExpectations {
+        ending: LevelEnding::Interrupted,
+        abandoned: 1000,
+        counted_cache_share: Some(1.0),
+        ..LevelExpectations::default()
+    };
+    let level = LevelSummary::of(&vec![late; 100], &GoodputGoals::default());
+    let judged = judge(&level, &client, &expected);
+    assert!(judged.reasons.len() >= 9, "{judged:?}");
+    for reason in &judged.reasons {
+        let headline = VerdictReason::headline(&reason.text);
+        assert!(headline.len() <= 69, "{headline}");
+        assert!(reason.text.starts_with(headline));
+    }
+}
+
+#[test]
+fn a_semicolon_in_brackets_ends_no_headline() {
+    let of = VerdictReason::headline;
+    assert_eq!(of("late (at 4; worst at 8); so it is"), "late (at 4; worst at 8)");
+    assert_eq!((of("late"), of(""), of("a); b")), ("late", "", "a)"));
 }

@@ -19,9 +19,9 @@ use crate::stored::{
 };
 use crate::sweep::SWEEP;
 use crate::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, DocumentFields, FrontierDistance,
-    FrontierPoint, ImportedRun, LEVELS_SCHEMA, RunComparison, RunSetup, SummaryDocument,
-    SweepDocument, file,
+    ChangedField, ComparedLevel, ComparedRun, ComparedRunNote, ComparisonReport, DocumentFields,
+    FrontierDistance, FrontierPoint, ImportedRun, LEVELS_SCHEMA, RunComparison, RunSetup,
+    SummaryDocument, SweepDocument, file,
 };
 
 /// What is to be known of every such comparison.
@@ -126,12 +126,12 @@ impl Run {
         }
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<ComparedRunNote> {
         let one = self.levels.len() == 1;
         let of = |summary: &SummaryDocument| {
-            let load = if one { String::new() } else { format!("{}: ", summary.load) };
+            let at = (!one).then(|| summary.load.to_string());
             let notes = level::notes(summary).into_iter();
-            notes.map(|note| format!("{load}{note}")).collect::<Vec<_>>()
+            notes.map(|text| ComparedRunNote { at: at.clone(), text }).collect::<Vec<_>>()
         };
         self.levels.iter().flat_map(of).collect()
     }

@@ -1,7 +1,7 @@
 //! One level of a run that is compared.
 
 use fizeau_metrics::{
-    ComparedRequests, GoodputGoals, LoadPacing, ReplyOutput, RoundFigures, Slo, Validity, Verdict,
+    ComparedRequests, GoodputGoals, LoadPacing, ReplyOutput, RoundFigures, Slo, Verdict,
 };
 
 use crate::goal::keeps;
@@ -123,21 +123,15 @@ pub(super) fn notes(summary: &SummaryDocument) -> Vec<String> {
     if let LevelStatus::Partial { reason } = summary.status() {
         notes.push(format!("only a part of what was requested: {reason}"));
     }
-    let verdict = summary.validity.verdict;
-    if verdict != Verdict::Valid {
-        notes.push(format!("{}: {}", verdict.as_str(), reasons(&summary.validity)));
-    }
+    let reasons = summary.validity.reasons.iter();
+    let reasons = reasons.filter(|reason| reason.verdict != Verdict::Valid);
+    notes.extend(reasons.map(|reason| format!("{}: {}", reason.verdict.as_str(), reason.text)));
     notes
 }
 
 /// Why it is not a measurement, if it is not.
 pub(super) fn invalid(summary: &SummaryDocument) -> Option<String> {
     let validity = &summary.validity;
-    (validity.verdict == Verdict::Invalid).then(|| reasons(validity))
-}
-
-/// Why a verdict is not good.
-fn reasons(validity: &Validity) -> String {
     let reasons = validity.reasons.iter().map(|reason| reason.text.as_str());
-    reasons.collect::<Vec<_>>().join("; ")
+    (validity.verdict == Verdict::Invalid).then(|| reasons.collect::<Vec<_>>().join("; "))
 }

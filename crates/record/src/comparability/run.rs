@@ -8,7 +8,7 @@ use super::agree::must_agree;
 use super::level::{Level, Repeat};
 use super::{CompareError, CompareOptions, UnlikeRuns};
 use crate::reading::sweep;
-use crate::{DocumentFields, ImportedRun, RunDocument, StoredError, StoredRun};
+use crate::{ComparedRunNote, DocumentFields, ImportedRun, RunDocument, StoredError, StoredRun};
 
 /// One side of a comparison: a run, or several that were asked the same.
 pub(super) struct Side {
@@ -48,10 +48,13 @@ impl Side {
     }
 
     /// What is to be known of its runs: parts and doubts, of several by name.
-    pub(super) fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<ComparedRunNote> {
         let named = |run: &Run| {
-            let name = if self.more.is_empty() { String::new() } else { run.name() + ": " };
-            run.notes().into_iter().map(move |note| format!("{name}{note}")).collect::<Vec<_>>()
+            let name = run.name();
+            let notes = run.notes().into_iter();
+            notes
+                .map(|note| if self.more.is_empty() { note } else { note.of(&name) })
+                .collect::<Vec<_>>()
         };
         self.runs().flat_map(named).collect()
     }
@@ -143,13 +146,14 @@ impl Run {
     }
 
     /// What is to be known of it: parts and doubts, level by level.
-    pub(super) fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<ComparedRunNote> {
         let only = self.levels.len() == 1;
-        let named = |level: &Level| {
-            let load = if only { String::new() } else { format!("{}: ", level.load) };
-            level.notes.iter().map(move |note| format!("{load}{note}")).collect::<Vec<_>>()
+        let notes = |level: &Level| {
+            let at = (!only).then(|| level.load.clone());
+            let texts = level.notes.iter().cloned();
+            texts.map(|text| ComparedRunNote { at: at.clone(), text }).collect::<Vec<_>>()
         };
-        self.levels.iter().flat_map(named).collect()
+        self.levels.iter().flat_map(notes).collect()
     }
 
     /// Why it is not a measurement, if it is not.

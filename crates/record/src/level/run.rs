@@ -130,7 +130,8 @@ impl LevelReport {
         };
         let mut validity = judge(&summary, &client, &expected);
         if let Some(shards) = &shards {
-            let reasons = shards.reasons(summary.throughput.duration.get() * 1e3);
+            let duration_ms = summary.throughput.duration.get() * 1e3;
+            let reasons = shards.reasons(duration_ms, &validity.reasons);
             reasons.into_iter().for_each(|reason| validity.add(reason));
             validity.notes.extend(shards.lines());
         }

@@ -104,7 +104,7 @@ pub(super) fn apart(names: &[String], spans: &[Option<(Stamp, Stamp)>]) -> Optio
     } else {
         return None;
     };
-    let text = format!("{what}: shards must run at the same time to be one load");
+    let text = format!("{what}; shards must run at the same time to be one load");
     Some(VerdictReason::new(Verdict::Suspect, VerdictConcern::Shards, text))
 }
 
@@ -132,8 +132,8 @@ mod tests {
         }
         assert_eq!(note_text(&[Some((100, 1100)), Some((0, 1000))]), None);
         let late = note_text(&[Some((101, 1100)), Some((0, 1000))]).unwrap();
-        assert!(late.contains("s0 began 0.101 s after s1:"), "{late}");
+        assert!(late.contains("s0 began 0.101 s after s1;"), "{late}");
         let apart = note_text(&[Some((0, 1000)), Some((0, 900)), Some((3000, 4000))]).unwrap();
-        assert!(apart.contains("s2 began 2.100 s after s1 had ended:"), "{apart}");
+        assert!(apart.contains("s2 began 2.100 s after s1 had ended;"), "{apart}");
     }
 }

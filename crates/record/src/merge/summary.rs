@@ -77,6 +77,7 @@ pub(super) fn report(
     validity.notes.extend(is_told.then(|| NOT_MERGED.to_owned()));
     let forced = found.forced.into_iter().map(|text| {
         // In one line: below each other they are for a terminal.
+        let text = text.replacen(":\n", "; ", 1).replace('\n', ",");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let text = format!("merged by {}: {text}", found.forced_by);
         VerdictReason::new(Verdict::Suspect, VerdictConcern::Shards, text)

@@ -143,7 +143,7 @@ impl StoredRun {
 fn unproven(run: &RunDocument) -> Option<VerdictReason> {
     let tool = run.imported_tool()?;
     let text = format!(
-        "{tool} measured this run; how late its client sent and how busy it was is not known"
+        "how late and how busy the client of {tool} was is not known; it measured this run"
     );
     Some(VerdictReason::new(Verdict::Suspect, VerdictConcern::Client, text))
 }

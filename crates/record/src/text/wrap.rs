@@ -2,8 +2,8 @@
 
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// `text` broken between words so that no line is longer than `width`, unless a word is. Further lines stand four spaces further in
-/// than the first.
+/// `text` broken between words, but not between a figure and its unit, so that no line is longer than `width`, unless a word is.
+/// Further lines stand four spaces further in than the first.
 #[must_use]
 pub fn wrap(text: &str, width: usize) -> String {
     wrap_hanging(text, width, &" ".repeat(indent(text).len() + 4))
@@ -24,9 +24,30 @@ pub fn wrap_hanging(text: &str, width: usize, further: &str) -> String {
         .word_splitter(WordSplitter::NoHyphenation)
         .word_separator(WordSeparator::AsciiSpace)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
-    let words: Vec<&str> = text.split_whitespace().collect();
-    textwrap::fill(&words.join(" "), options)
+    textwrap::fill(&glued(text), options).replace(GLUE, " ")
 }
+
+/// Stands between a figure and its unit while lines are broken.
+const GLUE: &str = "\u{a0}";
+
+/// The words of `text` with a blank between them, but for a unit, which is glued to its figure.
+fn glued(text: &str) -> String {
+    let mut words = text.split_whitespace();
+    let mut out = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let is_unit = UNITS.contains(&word.trim_end_matches(|c: char| ",;:.)]".contains(c)));
+        let is_glued = is_unit && out.ends_with(|c: char| c.is_ascii_digit());
+        out.push_str(if is_glued { GLUE } else { " " });
+        out.push_str(word);
+    }
+    out
+}
+
+/// What stands on the line of its figure.
+const UNITS: [&str; 20] = [
+    "%", "ns", "us", "ms", "s", "min", "h", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "GB/s",
+    "TB/s", "TFLOP/s", "W", "J", "USD",
+];
 
 /// The spaces that it begins with.
 fn indent(text: &str) -> &str {
@@ -55,6 +76,19 @@ mod tests {
             let wrapped = wrap(&text, width);
             prop_assert!(wrapped.lines().all(|line| line.len() <= width));
             prop_assert_eq!(wrapped.split_whitespace().collect::<Vec<_>>(), words);
+        }
+
+        #[test]
+        fn no_unit_begins_a_line(
+            figures in prop::collection::vec((0_u32..2000, 0..super::UNITS.len()), 1..20),
+            width in 20_usize..120,
+        ) {
+            let text = figures.iter().map(|(figure, unit)| format!("of {figure} {},", super::UNITS[*unit]));
+            let text = text.collect::<Vec<_>>().join(" ");
+            let wrapped = wrap(&text, width);
+            let begins = |line: &str| line.trim_start().starts_with(|c: char| c == 'o' || c.is_ascii_digit());
+            prop_assert!(wrapped.lines().all(begins), "{}", wrapped);
+            prop_assert_eq!(wrapped.split_whitespace().collect::<Vec<_>>().join(" "), text);
         }
     }
 }

@@ -17,16 +17,16 @@ use fizeau_roofline::BoundShare;
 
 use crate::Shown;
 use crate::block::{heading, line};
-use crate::text::{VERDICT, Verbosity, plain};
+use crate::text::{VERDICT, Verbosity, note_lines, plain, shown};
 use fizeau_record::text;
 use fizeau_record::text::wrap;
 use fizeau_record::text::{number, percent, supported};
 
 impl Shown<'_, LevelReport> {
     /// The block of figures that belongs below the block of vLLM. In brief: time to first token from schedule, time per output
-    /// token, what was reached of the speed of light, and the verdict with its reasons. In full also inter-chunk and inter-token
-    /// latency apart, where the token counts come from, what was asked for beside what was sent, and the client's proof. Without a
-    /// newline after the last line.
+    /// token, what the server was at, what was reached of the speed of light, and the verdict with a line for each reason. In full
+    /// also what explains the reasons, inter-chunk and inter-token latency apart, where the token counts come from, what was asked
+    /// for beside what was sent, and the client's proof. Without a newline after the last line.
     #[must_use]
     pub fn block(&self, verbosity: Verbosity) -> String {
         self.lines(Vec::new(), verbosity)
@@ -58,14 +58,13 @@ impl Shown<'_, LevelReport> {
         if !self.is_tokenless() {
             lines.extend(latency("TPOT (ms):", &metrics.tpot));
         }
-        lines.extend(self.rate_lines(Verbosity::Brief));
         lines.extend(self.until_lines());
         lines.extend(self.goodput_rates());
         lines.extend(self.failure_lines());
         lines.extend(self.measured_by());
-        lines.extend(self.telemetry_sentences().iter().map(|words| sentence(words)));
+        lines.extend(self.server_sentence().map(|words| sentence(&words)));
         lines.extend(self.light_lines());
-        lines.extend(self.verdict_lines());
+        lines.extend(self.verdict_lines(Verbosity::Brief));
         if let Some(unseen) = &self.unseen {
             let names: Vec<_> = unseen.not_known().iter().map(|known| known.what.clone()).collect();
             lines.push(sentence(&format!("not known: {}", names.join(", "))));
@@ -87,7 +86,7 @@ impl Shown<'_, LevelReport> {
             lines.extend(self.seen("ICL, gap of chunks (ms):", &metrics.icl));
             lines.extend(self.seen("ITL, gap of tokens (ms):", &metrics.itl));
         }
-        lines.extend(self.rate_lines(Verbosity::Full));
+        lines.extend(self.rate_lines());
         lines.extend(self.token_lines());
         lines.extend(self.until_lines());
         lines.extend(self.phase_lines());
@@ -102,7 +101,7 @@ impl Shown<'_, LevelReport> {
         let figures = self.telemetry_figures().into_iter();
         lines.extend(figures.map(|(name, shown)| line(&format!("  {name}:"), shown)));
         lines.extend(self.speed_lines());
-        lines.extend(self.verdict_lines());
+        lines.extend(self.verdict_lines(Verbosity::Full));
         lines.extend(self.unseen_lines());
         lines
     }
@@ -122,8 +121,8 @@ impl Shown<'_, LevelReport> {
         self.summary.tokens.source == Some(TokenSource::Tokenless)
     }
 
-    /// The headline rates. They are in vLLM's block, too, which says nothing of their intervals: in brief only those that have one.
-    fn rate_lines(&self, verbosity: Verbosity) -> Vec<String> {
+    /// The headline rates. They are in vLLM's block, too, which says nothing of their intervals.
+    fn rate_lines(&self) -> Vec<String> {
         let all = &self.summary.throughput;
         let rates = [
             ("Request throughput (req/s):", all.requests_per_s, all.intervals.requests_per_s),
@@ -133,11 +132,7 @@ impl Shown<'_, LevelReport> {
                 all.intervals.output_tokens_per_s,
             ),
         ];
-        let adds = |interval: &Option<SampleSupport<_>>| {
-            verbosity == Verbosity::Full || matches!(interval, Some(SampleSupport::Known(_)))
-        };
-        let measured =
-            rates.into_iter().filter(|(_, rate, interval)| rate.get() > 0.0 && adds(interval));
+        let measured = rates.into_iter().filter(|(_, rate, _)| rate.get() > 0.0);
         let two = |rate: PerSec| format!("{:.2}", rate.get());
         let shown = |(name, rate, interval): (_, _, Option<_>)| {
             line(name, two(rate) + &ends(interval, two))
@@ -198,28 +193,21 @@ impl Shown<'_, LevelReport> {
     /// The share of the speed of light, and what the roofline model expects.
     fn light_lines(&self) -> Vec<String> {
         let SpeedOfLight::Known(light) = &self.speed_of_light else { return self.no_light() };
-        let tokens = |rate: PerSec| format!("{} output tok/s", supported(rate.get(), None));
-        let of = |name, share: Option<BoundShare>, most| {
-            let share = percent(share?.get());
-            Some(line(name, format_args!("{share} of {}", tokens(most))))
-        };
+        let rate = |rate: PerSec| supported(rate.get(), None);
         let even = light.even_routing.and_then(|even| {
-            of("Share of even routing of experts:", even.share, even.output_tokens_per_s)
+            let (share, most) = (percent(even.share?.get()), rate(even.output_tokens_per_s));
+            let name = "Share of speed of light at even routing:";
+            Some(line(name, format_args!("{share} of {most} output tok/s")))
         });
         let (share, bound) = (light.shares.output_tokens_per_s, light.bound.output_tokens_per_s);
         let mut lines: Vec<String> = even.into_iter().collect();
         let expected = light.expected.as_ref().ok().map(|of| of.figures.output_tokens_per_s);
-        let rate = |rate: PerSec| supported(rate.get(), None);
         let beside = expected.map(|expected| format!(", expected: {}", rate(expected)));
         let of_bound = format!("(bound: {}{})", rate(bound), beside.unwrap_or_default());
         lines.extend(share.map(|share| {
             let share = percent(share.get());
             line("Share of speed of light (output tok/s):", format_args!("{share} {of_bound}"))
         }));
-        lines.extend(light.data_sheet.as_ref().and_then(|sheet| {
-            of("Share of its data sheet's limit:", sheet.share, sheet.output_tokens_per_s)
-        }));
-        lines.extend(beats(light).then(|| sentence(IN_TURNS)));
         lines
     }
 
@@ -265,7 +253,7 @@ impl Shown<'_, LevelReport> {
         lines
     }
 
-    fn verdict_lines(&self) -> Vec<String> {
+    fn verdict_lines(&self, verbosity: Verbosity) -> Vec<String> {
         let mut lines = Vec::new();
         if let LevelStatus::Partial { reason } = &self.status {
             let short = line("Status:", format_args!("partial: {}", plain(reason)));
@@ -278,14 +266,15 @@ impl Shown<'_, LevelReport> {
         }
         lines.push(line(VERDICT, self.validity.verdict.as_str()));
         let mut said = HashSet::new();
-        let reasons = self.validity.reasons.iter().filter(|r| said.insert(&r.text));
-        let valid = |verdict| verdict == Verdict::Valid;
-        for reason in reasons.filter(|reason| !valid(reason.verdict)) {
-            let verdict = reason.verdict.as_str();
-            lines.push(sentence(&format!("{verdict}: {}", reason.text)));
+        let reasons =
+            self.validity.reasons.iter().filter(|reason| reason.verdict != Verdict::Valid);
+        for reason in reasons {
+            let text = shown(&reason.text, verbosity);
+            if said.insert(text) {
+                lines.push(sentence(&format!("{}: {text}", reason.verdict.as_str())));
+            }
         }
-        let notes = self.validity.notes.iter();
-        lines.extend(notes.map(|note| sentence(&format!("note: {note}"))));
+        lines.extend(note_lines(&self.validity.notes, verbosity).iter().map(|note| sentence(note)));
         lines
     }
 }
@@ -381,7 +370,7 @@ pub(super) fn ends<T>(
             format!("  [{}, {}]", shown(low), shown(high))
         }
         Some(SampleSupport::NotSupported { needs, .. }) => {
-            format!("  [no interval: needs {needs}]")
+            format!("  [interval needs {needs} requests]")
         }
         Some(SampleSupport::CorrelationUnknown) | None => String::new(),
     }

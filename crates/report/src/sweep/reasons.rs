@@ -37,24 +37,28 @@ impl<'a> Shown<'a, SweepReport> {
         reasons.find(|reason| furthest.is_of_light(reason)).map(|reason| reason.text.as_str())
     }
 
-    /// What could not be checked, and what else is worth knowing: each note once.
+    /// What could not be checked, and what else is worth knowing: each kind of note once, with the loads of its levels where it is
+    /// of what a server did there, or has other figures elsewhere.
     pub(crate) fn level_notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        for level in self.0.levels() {
-            let told = level.telemetry.as_ref().map(|said| said.notes()).unwrap_or_default();
-            for note in &level.validity.notes {
-                // What a server did it did at that load.
-                let note = match told.contains(note) {
-                    true => format!("{}: {note}", level.load),
-                    false => note.clone(),
-                };
-                if !notes.contains(&note) {
-                    notes.push(note);
-                }
+        let levels = self.0.levels().iter();
+        let told: Vec<String> = levels
+            .clone()
+            .filter_map(|level| level.telemetry.as_ref())
+            .flat_map(|said| said.notes())
+            .collect();
+        let all = levels.flat_map(|level| {
+            let notes = level.validity.notes.iter();
+            notes.map(|note| (level.load, Verdict::Valid, note.as_str()))
+        });
+        let words = |note: GroupedReason<'_, LevelLoad>| {
+            let is_of_loads =
+                note.figures_of.is_some() || told.iter().any(|told| told == note.text);
+            match is_of_loads {
+                true => format!("{} (at {})", note.text, note.at()),
+                false => note.text.to_owned(),
             }
-        }
-        notes.extend(self.0.dips());
-        notes
+        };
+        grouped(all).into_iter().map(words).chain(self.0.dips()).collect()
     }
 
     /// The lines of what failed, by class, and of what the client cancelled, each with the loads of the levels that had some.

@@ -6,7 +6,7 @@ use fizeau_metrics::{
     Verdict, VerdictConcern, VerdictReason,
 };
 use fizeau_record::{AbParty, AbReport, AbRound, LevelReport, LevelStatus};
-use fizeau_report::Shown;
+use fizeau_report::{Shown, Verbosity};
 
 use crate::sample::{level, setup};
 
@@ -60,7 +60,7 @@ fn rounds_count_unless_a_turn_is_invalid_or_broke_off() {
 
 #[test]
 fn the_text_fits_eighty_columns_and_says_what_was_left_out() {
-    let text = Shown(&report()).text();
+    let text = Shown(&report()).text(Verbosity::Full);
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
@@ -85,9 +85,9 @@ fn without_an_answer_the_reason_stands_in_its_place() {
     let mut report = report();
     report.comparison = Err(reason.to_owned());
     assert!(
-        Shown(&report).text().contains(&format!("No answer: {reason}")),
+        Shown(&report).text(Verbosity::Full).contains(&format!("No answer: {reason}")),
         "{}",
-        Shown(&report).text()
+        Shown(&report).text(Verbosity::Full)
     );
     assert!(report.is_regression(), "what was not tested has not passed");
     let ab: serde_json::Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();

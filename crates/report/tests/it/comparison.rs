@@ -5,8 +5,8 @@ use fizeau_metrics::{
     ComparisonSettings, ComparisonTable, FigureChoice, LevelFigure, RoundFigures,
 };
 use fizeau_record::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonDocument, ComparisonReport, ComparisonView,
-    FrontierDistance, FrontierPoint, RunComparison,
+    ChangedField, ComparedLevel, ComparedRun, ComparedRunNote, ComparisonDocument,
+    ComparisonReport, ComparisonView, FrontierDistance, FrontierPoint, RunComparison,
 };
 use fizeau_report::{Shown, Verbosity};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn table() -> ComparisonTable {
 fn the_table_says_all_in_eighty_columns() {
     let table = table();
     let view = ComparisonView { table: &table, baseline: "v1", candidate: "v2" };
-    let text = Shown(&view).text();
+    let text = Shown(&view).text(Verbosity::Full);
     let expected = "                     v1    v2   change          interval       p  result
 p50 TTFT, ms       50.2  48.2  -4.02 %  -4.38 to -3.66 %  <0.001  better
 p99 TTFT, ms          -     -  the baseline has none
@@ -73,7 +73,7 @@ fn what_is_too_small_or_not_of_all_rounds_is_said() {
     let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
     let table = ComparisonTable::of_rounds(&before, &after, &settings).unwrap();
     let view = ComparisonView { table: &table, baseline: "A", candidate: "B" };
-    let text = Shown(&view).text();
+    let text = Shown(&view).text(Verbosity::Full);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
         "+0.01 %",
@@ -108,7 +108,7 @@ pub(crate) fn report() -> ComparisonReport {
         notes: vec!["one of a kind".to_owned()],
     }];
     ComparisonReport::new(
-        ComparedRun { notes: vec!["suspect: late".to_owned()], ..run("runs/a") },
+        ComparedRun { notes: vec!["suspect: late".to_owned().into()], ..run("runs/a") },
         comparisons,
         vec!["two runs".to_owned()],
     )
@@ -132,6 +132,32 @@ concurrency 8:
     // As the Markdown has it: an exit code is not left without a word.
     let (_, sentence) = text.split_once("note: two runs\n").unwrap();
     assert!(sentence.starts_with("B is "), "{text}");
+}
+
+/// A kind of note is one line in brief, with what it is of.
+#[test]
+fn in_brief_a_doubt_is_said_once_for_both_runs_and_all_levels() {
+    let late = |load: u32, ms: u32| ComparedRunNote {
+        at: Some(format!("concurrency {load}")),
+        text: format!("suspect: late: p99 {ms} ms (limit 10 ms); it was busy"),
+    };
+    let mut report = report();
+    report.baseline.notes = vec![late(1, 12), late(4, 40)];
+    report.comparisons[0].candidate.notes = vec![late(4, 30)];
+    let text = Shown(&report).text(Verbosity::Brief);
+    let note = "note: suspect: late: p99 40 ms (limit 10 ms) (A at concurrency 1 and 4; B at\n    \
+                concurrency 4; worst: A at concurrency 4)\n";
+    assert_eq!(text.matches("late").count(), 1, "{text}");
+    assert!(text.contains(note), "{text}");
+    report.comparisons[0].candidate.notes = report.baseline.notes.clone();
+    let text = Shown(&report).text(Verbosity::Brief);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("(A and B at concurrency 1 and 4; worst: A at concurrency 4)"),
+        "{text}"
+    );
+    let full = Shown(&report).text(Verbosity::Full);
+    assert_eq!(full.matches("it was busy").count(), 4, "{full}");
 }
 
 #[test]

@@ -249,20 +249,20 @@ fn what_is_longer_than_a_figure_is_broken_at_80_columns() {
 fn the_block_says_what_vllms_does_not() {
     let golden = "\
 ===================== Fizeau =====================
-Median TTFT from send (ms):              18.94  [no interval: needs 30]
+Median TTFT from send (ms):              18.94  [interval needs 30 requests]
 P99 TTFT from send (ms):                 - (needs 100 values, has 8)
-Median TTFT from schedule (ms):          18.97  [no interval: needs 30]
+Median TTFT from schedule (ms):          18.97  [interval needs 30 requests]
 P99 TTFT from schedule (ms):             - (needs 100 values, has 8)
-Median TPOT, pace of a reply (ms):       5.06  [no interval: needs 30]
+Median TPOT, pace of a reply (ms):       5.06  [interval needs 30 requests]
 P99 TPOT, pace of a reply (ms):          - (needs 100 values, has 8)
-Median E2EL to last token (ms):          216.28  [no interval: needs 30]
+Median E2EL to last token (ms):          216.28  [interval needs 30 requests]
 P99 E2EL to last token (ms):             - (needs 100 values, has 8)
 Median ICL, gap of chunks (ms):          5.06
 P99 ICL, gap of chunks (ms):             5.06
 Median ITL, gap of tokens (ms):          5.06
 P99 ITL, gap of tokens (ms):             5.06
-Request throughput (req/s):              4.64  [no interval: needs 30]
-Output throughput (tok/s):               185.45  [no interval: needs 30]
+Request throughput (req/s):              4.64  [interval needs 30 requests]
+Output throughput (tok/s):               185.45  [interval needs 30 requests]
 Tokens counted by:                       token ids (exact)
 Tokens per chunk:                        1.00
 Prefill p50/p10 (tok/s per request):     13203 / -
@@ -342,6 +342,17 @@ fn in_brief_it_takes_no_more_than_fifteen_lines() {
         assert!(!block.contains("Client threads"), "{block}");
         assert!(block.contains(words), "{block}");
     }
+    let mut level = sample::level(64);
+    let text = "the client sent later than scheduled: p99 101.0 ms (limit 100 ms)";
+    level.validity.reasons = (0..4)
+        .map(|n| format!("{text}{n}; {}", "so it is explained, ".repeat(20)))
+        .map(|text| VerdictReason::new(Verdict::Suspect, VerdictConcern::Client, text))
+        .collect();
+    level.validity.notes = vec!["a long note ".repeat(20); 5];
+    let block = Shown(&level).block(fizeau_report::Verbosity::Brief);
+    assert!(block.lines().count() <= 15, "{block}");
+    assert!(block.contains("(limit 100 ms)3\n  and 5 notes\n"), "{block}");
+    assert!(!block.contains("explained"), "{block}");
 }
 
 #[test]

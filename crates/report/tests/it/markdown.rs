@@ -89,7 +89,8 @@ fn compared(baseline: f64, candidate: f64) -> ComparisonReport {
         FigureChoice::only([LevelFigure::P50_TTFT, LevelFigure::P99_TTFT, LevelFigure::OUTPUT_TPS]);
     let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
     let table = ComparisonTable::of_intervals(&side(baseline), &side(candidate), &settings);
-    let run = |name: &str| ComparedRun { name: name.to_owned(), notes: vec![HOSTILE.to_owned()] };
+    let run =
+        |name: &str| ComparedRun { name: name.to_owned(), notes: vec![HOSTILE.to_owned().into()] };
     let changed = ChangedField {
         field: HOSTILE.to_owned(),
         baseline: None,

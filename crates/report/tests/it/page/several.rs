@@ -38,8 +38,10 @@ fn comparison(candidate: &str) -> ComparisonReport {
     let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
     let table =
         ComparisonTable::of_rounds(&rounds(50.0, 900.0), &rounds(48.0, 880.0), &settings).unwrap();
-    let run =
-        |name: &str| ComparedRun { name: name.to_owned(), notes: vec!["suspect: late".to_owned()] };
+    let run = |name: &str| ComparedRun {
+        name: name.to_owned(),
+        notes: vec!["suspect: late".to_owned().into()],
+    };
     let comparisons = vec![RunComparison {
         candidate: run(candidate),
         forced: Vec::new(),
