@@ -189,6 +189,18 @@ impl ProbeFolder {
         }
     }
 
+    /// The document beside a device's file, or in a folder that stands for it, as a probe leaves both; none where there is no such file.
+    ///
+    /// # Errors
+    /// If there is one that is no probe's.
+    pub fn beside(device: impl AsRef<Path>) -> Option<Result<ProbeDocument, ProbeFolderError>> {
+        let device = device.as_ref();
+        let folder = if device.is_dir() { device } else { device.parent()? };
+        let document = folder.join(DOCUMENT);
+        let is_there = device.exists() && document.is_file();
+        is_there.then(|| document_of(&content(&document)?, &document))
+    }
+
     /// The document of what other tools printed or wrote of one machine. Where no file names the machine, it is called as the first
     /// file is, without its ending.
     ///

@@ -74,3 +74,38 @@ fn what_a_device_file_lacks_is_said() {
     let why = "no device file is written: of cpu, the bandwidth of its memory was not measured";
     assert!(ended.err.contains(why), "{}", ended.err);
 }
+
+const SMALL: &str = r#"{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2, "vocab_size": 256, "torch_dtype": "bfloat16"}"#;
+
+/// What a probe of a model measures stands beside the bound of each operator, of the same deployment and load alone.
+#[test]
+fn operators_stand_beside_what_was_measured_of_them() {
+    let scratch = Scratch::new("operators");
+    let (out, model) = (scratch.path("a"), scratch.path("config.json"));
+    std::fs::write(&model, SMALL).unwrap();
+    let asked =
+        ["--model-config", &model, "--tp", "2", "--isl", "32", "--osl", "8", "--concurrency", "4"];
+    let parts = ["probe", "memory", "compute", "gemm", "attention", "--device", "cpu"];
+    let kept = ["--seconds", "4", "--out", &out];
+    let ended = run(&[&parts[..], &asked, &kept].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let sol = |more: &[&str]| run(&[&["sol", "--hardware", &out][..], &asked, more].concat());
+    let shown = sol(&[]);
+    assert!(shown.out.contains("Measured on cpu of "), "{shown:?}");
+    assert!(shown.out.contains("Not measured of decode: all_reduce, 2 ranks, "), "{shown:?}");
+    assert!(shown.out.lines().all(|line| line.chars().count() <= 80), "{}", shown.out);
+    let document: serde_json::Value = serde_json::from_str(&sol(&["--json"]).out).unwrap();
+    let decode = document["measured_operators"]["decode"].as_array().unwrap();
+    let term = |part: &str| decode.iter().find(|term| term["part"] == part).unwrap();
+    for part in ["projections", "attention", "dense", "head"] {
+        assert!(term(part)["share_of_bound"].as_f64().unwrap() > 0.0, "{part}: {decode:?}");
+    }
+    assert_eq!(term("collectives")["measured_ms"], serde_json::Value::Null);
+    let elsewhere = run(&["sol", "--model-config", &model, "--hardware", "l4", "--probe", &out]);
+    assert_eq!(elsewhere.code, Some(2), "{elsewhere:?}");
+    assert!(elsewhere.err.contains("none of its devices is NVIDIA L4"), "{elsewhere:?}");
+    let nothing = run(&["probe", "gemm", "--tp", "2"]);
+    assert_eq!(nothing.code, Some(2), "{nothing:?}");
+    assert!(nothing.err.contains("--model-config: name the model"), "{nothing:?}");
+}

@@ -268,6 +268,9 @@ fn machines_of_one_name_are_members_of_their_own() {
     assert_eq!(names(FleetTable::of(&alike)), ["b cpu", "node (1) cpu", "node (2) cpu"]);
     let named = ["x", "y", "z"].map(str::to_owned).into_iter().zip(&alike);
     assert_eq!(names(FleetTable::named(named)), ["x cpu", "y cpu", "z cpu"]);
+    let files = ["x", "y", "z"].map(std::path::PathBuf::from).into_iter().zip(alike.clone());
+    let files: Vec<_> = files.collect();
+    assert_eq!(names(FleetTable::of_files(&files)), ["b cpu", "x cpu", "y cpu"]);
 }
 
 /// A processor and two GPUs of one machine: a run's `device.toml` is the GPU that its ranks wait for.
