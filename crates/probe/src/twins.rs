@@ -64,15 +64,17 @@ impl MeasuredTerm {
 }
 
 impl ProbeDocument {
-    /// Which of its devices `device` is: the one that it was made of ([`MeasuredDevice`]), or whose data sheet it is. None of any other.
+    /// Which of its devices `device` is: the one that it was made of ([`MeasuredDevice`]), or the first of the same
+    /// part, as far as names and data sheets tell. None of any other.
     #[must_use]
     pub fn facts_of(&self, device: &Device) -> Option<&DeviceFacts> {
         let made = |facts: &&DeviceFacts| {
             MeasuredDevice::of(self, &facts.name).is_ok_and(|made| made.device == *device)
         };
         let is_kin = |facts: &&DeviceFacts| {
+            let sheet = device.specification().unwrap_or(device);
             MeasuredDevice::name_of(facts) == device.name
-                || facts.data_sheet.as_ref() == Some(&device.name)
+                || facts.data_sheet.as_ref() == Some(&sheet.name)
         };
         let mut devices = self.devices.iter();
         devices.clone().find(made).or_else(|| devices.find(is_kin))

@@ -29,14 +29,6 @@ pub(crate) struct MachineProbeArgs {
     /// Take five times as long, for narrower intervals.
     #[arg(long)]
     pub(crate) thorough: bool,
-    /// Measure the matrix products and the attention of this model instead of square matrices: a name that `fizeau models` lists, or
-    /// its config.json. All else of this section is of it, and means what it means to `fizeau sol`.
-    #[arg(long, value_name = "NAME|FILE", help_heading = "Model")]
-    pub(crate) model_config: Option<String>,
-    #[command(flatten, next_help_heading = "Model")]
-    pub(crate) spread: SpreadArgs,
-    #[command(flatten, next_help_heading = "Model")]
-    pub(crate) load: UniformLoadArgs,
     /// Measure nothing: read what other tools printed or wrote of one machine. The form is found from the content; docs/probe.md
     /// lists those that are known.
     #[arg(
@@ -57,6 +49,14 @@ pub(crate) struct MachineProbeArgs {
     /// Print the document (schema fizeau.probe/2) instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Measure the matrix products and the attention of this model instead of square matrices: a name that `fizeau models` lists, or
+    /// its config.json. All else of this section is of it, and means what it means to `fizeau sol`.
+    #[arg(long, value_name = "NAME|FILE", help_heading = "Model")]
+    pub(crate) model_config: Option<String>,
+    #[command(flatten, next_help_heading = "Model")]
+    pub(crate) spread: SpreadArgs,
+    #[command(flatten, next_help_heading = "Model")]
+    pub(crate) load: UniformLoadArgs,
     #[command(flatten)]
     pub(crate) output: VerbosityArgs,
 }

@@ -72,10 +72,10 @@ pub(crate) struct UniformLoadArgs {
     #[arg(long, visible_alias = "random-output-len", alias = "output-len")]
     #[arg(value_name = "TOKENS", default_value_t = 128)]
     pub(crate) osl: u64,
-    /// The number of tokens of each prompt that are cached already; --prefix says whether they are the same for all.
+    /// The number of tokens of each prompt that are cached already.
     #[arg(long, value_name = "TOKENS", default_value_t = 0)]
     pub(crate) cached: u64,
-    /// The number of requests in flight; as many of them run as fit into memory.
+    /// The number of requests in flight; in `fizeau sol` as many of them run as fit into memory.
     #[arg(long, visible_alias = "max-concurrency", value_name = "N", default_value_t = 1)]
     pub(crate) concurrency: u64,
 }

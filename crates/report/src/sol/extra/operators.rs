@@ -28,30 +28,30 @@ impl SolExtra {
             ("prefill", PassPhase::Prefill, system.prefill_pass(load)),
             ("decode", PassPhase::Decode, system.decode_pass(load, of.batch)),
         ];
-        let title = format!("Measured on {} of {}, ms", device.name, probe.host.node);
-        let mut grid = Grid::new(&[&title, "bound", "expected", "measured", "of bound"]);
+        let title = format!("Measured on {} of {}", device.name, probe.host.node);
+        let head = format!("{title}, ms");
+        let mut grid = Grid::new(&[&head, "bound", "expected", "measured", "of bound"]);
         let mut fields = Map::new();
         fields.insert("device".to_owned(), device.name.clone().into());
         fields.insert("node".to_owned(), probe.host.node.clone().into());
-        let mut notes = Vec::new();
+        let (mut notes, mut is_any) = (Vec::new(), false);
         for (name, phase, pass) in &passes {
             if scope == SolScope::Step && *phase == PassPhase::Prefill {
                 continue;
             }
             let terms = probe.terms(device, system, (*phase, pass));
-            grid.row([
-                format!("  {name}"),
-                String::new(),
-                String::new(),
-                String::new(),
-                String::new(),
-            ]);
+            grid.row(std::iter::once(format!("  {name}")).chain([const { String::new() }; 4]));
             terms.iter().for_each(|term| grid.row(cells(term)));
             notes.extend(lacking(name, &terms));
+            is_any |= terms.iter().any(|term| !term.operators.is_empty());
             fields.insert((*name).to_owned(), terms.iter().map(entry).collect());
         }
-        let mut lines = grid.lines();
-        lines.extend(notes);
+        let mut lines = if is_any {
+            grid.lines()
+        } else {
+            vec![format!("{title}: no operator of this model at these shapes")]
+        };
+        lines.extend(notes.into_iter().filter(|_| is_any));
         Self::with_own("measured_operators", OwnTable { lines, fields })
     }
 }
