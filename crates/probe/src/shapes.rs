@@ -122,8 +122,7 @@ impl ModelOperator {
     }
 
     /// Whether `measured` is the same operation of the same shape, whatever it was measured for and wherever its result goes.
-    #[must_use]
-    pub fn is_measured_by(&self, measured: &Operation) -> bool {
+    pub(crate) fn is_measured_by(&self, measured: &Operation) -> bool {
         match (&self.operation, measured) {
             (Operation::Gemm { shape, .. }, Operation::Gemm { shape: other, .. }) => shape == other,
             (Operation::Attention { shape, .. }, Operation::Attention { shape: other, .. }) => {

@@ -43,7 +43,7 @@ pub(crate) struct MachineProbeArgs {
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) hardware: Option<String>,
     /// A folder for the results: each measurement as it is made, then probe.json, the page probe.html, and device.toml, a device that
-    /// --hardware takes.
+    /// --hardware takes. %n in its name is the machine's name.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the document (schema fizeau.probe/2) instead of text.

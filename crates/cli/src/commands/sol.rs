@@ -117,10 +117,13 @@ fn measured_operators(
 ) -> Result<Option<SolExtra>, Fail> {
     let device = of.system.device();
     let probe = match &args.probe {
-        Some(path) => Some(ProbeFolder::read(path)),
-        None => args.system.hardware.as_deref().and_then(ProbeFolder::beside),
+        Some(path) => Some(ProbeFolder::read(path).map_err(Fail::usage)?),
+        None => args.system.hardware.as_deref().and_then(ProbeFolder::beside).and_then(|beside| {
+            // Nobody asked for it.
+            beside.map_err(|error| tell!("note: no operator is shown as measured: {error}")).ok()
+        }),
     };
-    let Some(probe) = probe.transpose().map_err(Fail::usage)? else { return Ok(None) };
+    let Some(probe) = probe else { return Ok(None) };
     let facts = probe.facts_of(device);
     if let (Some(path), None) = (&args.probe, facts) {
         let path = path.display();
