@@ -18,7 +18,8 @@ pub struct LoadedDevice {
 }
 
 impl LoadedDevice {
-    /// The device of the table that is called `name`, or the one in the file of that name.
+    /// The device of the table that is called `name`, or the one in the file of that name; in a folder, as a probe leaves one, that of its
+    /// `device.toml`.
     ///
     /// # Errors
     /// If there is neither, or the file is not understood; what was given is in the error where it is a file.
@@ -33,7 +34,9 @@ impl LoadedDevice {
             })?;
             return Ok(Self { device: device.clone(), file: None });
         }
-        let text = std::fs::read_to_string(name).blame_given(InputField::Hardware, name)?;
+        let path = Path::new(name);
+        let path = if path.is_dir() { &path.join(IN_FOLDER) } else { path };
+        let text = std::fs::read_to_string(path).blame_given(InputField::Hardware, name)?;
         let device = Device::from_toml(&text).blame_given(InputField::Hardware, name)?;
         Ok(Self { device, file: Some(text) })
     }
@@ -47,9 +50,13 @@ impl LoadedDevice {
     }
 }
 
+/// The device of a folder.
+const IN_FOLDER: &str = "device.toml";
+
 /// A name of the table has neither a separator nor an ending, and a file that bears a known name is not meant.
 fn is_path(hardware: &str) -> bool {
     let path = Path::new(hardware);
     let looks_so = path.extension().is_some() || path.components().count() > 1;
-    looks_so || (path.is_file() && Device::named(hardware).is_err())
+    let is_there = path.is_file() || path.join(IN_FOLDER).is_file();
+    looks_so || (is_there && Device::named(hardware).is_err())
 }

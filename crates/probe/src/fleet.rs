@@ -1,5 +1,7 @@
 //! Many nodes or devices in one table: who is slow, where, and how sure that is.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::fastest;
@@ -101,6 +103,18 @@ impl FleetTable {
             if is_alone { own.clone() } else { format!("{own} ({})", before + 1) }
         };
         Self::named(all.iter().enumerate().map(name).zip(documents))
+    }
+
+    /// The same, with machines of one name called by what each was read from: several of one node, or of a tool that names none.
+    #[must_use]
+    pub fn of_files(files: &[(PathBuf, ProbeDocument)]) -> Self {
+        let is_alone =
+            |node: &str| files.iter().filter(|file| file.1.host.node == node).count() == 1;
+        let name = |(path, machine): &(PathBuf, ProbeDocument)| match is_alone(&machine.host.node) {
+            true => machine.host.node.clone(),
+            false => path.display().to_string(),
+        };
+        Self::named(files.iter().map(|file| (name(file), &file.1)))
     }
 
     /// The same, with a name for each of the documents that no other has.

@@ -100,6 +100,7 @@ struct Machine {
 
 impl ProbeFolder {
     /// A new folder at `path` for what `host` measures on `devices`, `begun` at that time in UTC (`2026-11-23T06:00:00Z`), where it is known.
+    /// `%n` in the path is the machine's name, so that one command serves all machines of a fleet.
     ///
     /// # Errors
     /// If there is a probe in it, or it cannot be written.
@@ -109,7 +110,7 @@ impl ProbeFolder {
         devices: &[DeviceFacts],
         begun: Option<&str>,
     ) -> Result<Self, ProbeFolderError> {
-        let path = path.into();
+        let path = of_machine(path.into(), host);
         if path.join(DOCUMENT).exists() || path.join(ROWS).exists() {
             return Err(ProbeFolderError::Taken(path));
         }
@@ -189,6 +190,18 @@ impl ProbeFolder {
         }
     }
 
+    /// The document beside a device's file, or in a folder that stands for it, as a probe leaves both; none where there is no such file.
+    ///
+    /// # Errors
+    /// If there is one that is no probe's.
+    pub fn beside(device: impl AsRef<Path>) -> Option<Result<ProbeDocument, ProbeFolderError>> {
+        let device = device.as_ref();
+        let folder = if device.is_dir() { device } else { device.parent()? };
+        let document = folder.join(DOCUMENT);
+        let is_there = device.exists() && document.is_file();
+        is_there.then(|| document_of(&content(&document)?, &document))
+    }
+
     /// The document of what other tools printed or wrote of one machine. Where no file names the machine, it is called as the first
     /// file is, without its ending.
     ///
@@ -198,6 +211,15 @@ impl ProbeFolder {
         let files = paths.iter().map(AsRef::as_ref);
         let files = files.map(|path| Ok((path, content(path)?)));
         imported(&files.collect::<Result<Vec<_>, ProbeFolderError>>()?)
+    }
+}
+
+/// `path` with the name of `host` where it has `%n`.
+fn of_machine(path: PathBuf, host: &ProbeHost) -> PathBuf {
+    let name = host.node.replace(std::path::is_separator, "-");
+    match path.to_str() {
+        Some(text) if text.contains("%n") => text.replace("%n", &name).into(),
+        _ => path,
     }
 }
 

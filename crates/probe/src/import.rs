@@ -122,5 +122,6 @@ pub fn import_measurements(
             Err(NotThis(why)) => tried.push(FormatTried { format: format.name, why }),
         }
     }
-    Err(MeasurementImportError::NoKnownTool { file: source.name().to_owned(), tried })
+    let torn = json::torn(&source);
+    Err(MeasurementImportError::NoKnownTool { file: source.name().to_owned(), torn, tried })
 }

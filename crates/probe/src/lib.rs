@@ -66,6 +66,7 @@ mod shapes;
 mod shares;
 mod statistics;
 mod trial;
+mod twins;
 
 pub use comparison::{ComparedRow, ProbeComparison, Slander};
 #[cfg(feature = "cpu")]
@@ -100,6 +101,7 @@ pub use several::SeveralDevices;
 pub use shapes::{ModelOperator, ModelPass, model_operators, model_trials};
 pub use shares::PeakShares;
 pub use trial::{ProbeBackend, Trial, Unavailable, usual_trials};
+pub use twins::{MeasuredOperator, MeasuredTerm};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

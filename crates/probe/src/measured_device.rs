@@ -79,7 +79,7 @@ impl MeasuredDevice {
             "# What was measured on {}, not what its vendor prints. Each value is the best of all samples, since it serves as a bound; its\n\
              # range goes from the lower end of where the median lies to the best.\nname = {}\ntitle = {}\n",
             document.host.node,
-            quoted(&format!("{}-measured", slug(&facts.model))),
+            quoted(&Self::name_of(facts)),
             quoted(&format!("{} as measured on {}", facts.model, document.host.node))
         );
         if let Some(name) = &facts.data_sheet {
@@ -113,6 +113,11 @@ impl MeasuredDevice {
         let device = Device::from_toml(&toml)
             .map_err(|error| MeasuredDeviceError(format!("the figures make no device: {error}")))?;
         Ok(Self { toml, device })
+    }
+
+    /// What the device that is made of `facts` is called.
+    pub(crate) fn name_of(facts: &DeviceFacts) -> String {
+        format!("{}-measured", slug(&facts.model))
     }
 }
 

@@ -72,9 +72,13 @@ pub fn usual_trials(
     backend: &impl ProbeBackend,
     components: impl IntoIterator<Item = Component>,
 ) -> Vec<Trial> {
+    in_turns(components.into_iter().map(|component| backend.trials(component)))
+}
+
+/// Several lists of trials as one, the most important of each first.
+pub(crate) fn in_turns(lists: impl IntoIterator<Item = Vec<Trial>>) -> Vec<Trial> {
     let mut turns: Vec<(f64, Trial)> = Vec::new();
-    for component in components {
-        let trials = backend.trials(component);
+    for trials in lists {
         let count = trials.len() as f64;
         let placed = trials.into_iter().enumerate();
         turns.extend(placed.map(|(place, trial)| (place as f64 / count, trial)));

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use fizeau::probe::Component;
 
-use super::VerbosityArgs;
 use super::choice::{Word, choice};
+use super::{SpreadArgs, UniformLoadArgs, VerbosityArgs};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -29,38 +29,6 @@ pub(crate) struct MachineProbeArgs {
     /// Take five times as long, for narrower intervals.
     #[arg(long)]
     pub(crate) thorough: bool,
-    /// Measure the matrix products and the attention of this model instead of square matrices: a name that `fizeau models` lists, or
-    /// its config.json.
-    #[arg(long, value_name = "NAME|FILE", help_heading = "Model")]
-    pub(crate) model_config: Option<String>,
-    /// Tensor parallelism: the shapes are those of one of this many devices.
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        requires = "model_config",
-        help_heading = "Model"
-    )]
-    pub(crate) tp: u32,
-    /// The number of sequences in a decode step.
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 16,
-        requires = "model_config",
-        help_heading = "Model"
-    )]
-    pub(crate) concurrency: u64,
-    /// Prompt length in tokens, for prefill and for the context of a decode step.
-    #[arg(
-        long,
-        visible_alias = "random-input-len",
-        value_name = "TOKENS",
-        default_value_t = 1024,
-        requires = "model_config",
-        help_heading = "Model"
-    )]
-    pub(crate) isl: u64,
     /// Measure nothing: read what other tools printed or wrote of one machine. The form is found from the content; docs/probe.md
     /// lists those that are known.
     #[arg(
@@ -75,12 +43,20 @@ pub(crate) struct MachineProbeArgs {
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) hardware: Option<String>,
     /// A folder for the results: each measurement as it is made, then probe.json, the page probe.html, and device.toml, a device that
-    /// --hardware takes.
+    /// --hardware takes. %n in its name is the machine's name.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Print the document (schema fizeau.probe/2) instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Measure the matrix products and the attention of this model instead of square matrices: a name that `fizeau models` lists, or
+    /// its config.json. All else of this section is of it, and means what it means to `fizeau sol`.
+    #[arg(long, value_name = "NAME|FILE", help_heading = "Model")]
+    pub(crate) model_config: Option<String>,
+    #[command(flatten, next_help_heading = "Model")]
+    pub(crate) spread: SpreadArgs,
+    #[command(flatten, next_help_heading = "Model")]
+    pub(crate) load: UniformLoadArgs,
     #[command(flatten)]
     pub(crate) output: VerbosityArgs,
 }

@@ -1,6 +1,9 @@
 //! `fizeau sol`.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
+use fizeau::experiment::LoadQuery;
 
 use super::{ApartArgs, CalibrationArgs, DraftArgs, SystemArgs, VerbosityArgs};
 
@@ -10,6 +13,10 @@ pub(crate) struct SolArgs {
     pub(crate) system: SystemArgs,
     #[command(flatten)]
     pub(crate) load: SolLoadArgs,
+    /// What was measured of the device's operators (`fizeau probe gemm attention --model-config ... --out DIR`), to stand beside the bound of
+    /// each: the folder, or a probe.json. By default what lies beside the file of --hardware.
+    #[arg(long, value_name = "DIR", help_heading = "Model and devices", conflicts_with_all = ["points", "curve"])]
+    pub(crate) probe: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) mechanisms: MechanismArgs,
     #[command(flatten)]
@@ -43,6 +50,20 @@ const BESIDES: [&str; 7] =
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct SolLoadArgs {
+    #[command(flatten, next_help_heading = "Load")]
+    pub(crate) uniform: UniformLoadArgs,
+    /// The number of sequences that run at once, whether they fit into memory or not.
+    #[arg(long, value_name = "N", conflicts_with = "concurrency")]
+    pub(crate) batch: Option<u64>,
+    /// Answer for one decode step at this context instead of for whole requests.
+    #[arg(long, value_name = "TOKENS")]
+    #[arg(conflicts_with_all = ["isl", "osl", "cached", "draft", "disaggregate", "calibration"])]
+    pub(crate) context: Option<u64>,
+}
+
+/// Requests that are all alike.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct UniformLoadArgs {
     /// The prompt length.
     #[arg(long, visible_alias = "random-input-len", alias = "input-len")]
     #[arg(value_name = "TOKENS", default_value_t = 1024)]
@@ -51,19 +72,25 @@ pub(crate) struct SolLoadArgs {
     #[arg(long, visible_alias = "random-output-len", alias = "output-len")]
     #[arg(value_name = "TOKENS", default_value_t = 128)]
     pub(crate) osl: u64,
-    /// The number of tokens of each prompt that are cached already; --prefix says whether they are the same for all.
+    /// The number of tokens of each prompt that are cached already.
     #[arg(long, value_name = "TOKENS", default_value_t = 0)]
     pub(crate) cached: u64,
-    /// The number of requests in flight; as many of them run as fit into memory.
+    /// The number of requests in flight; in `fizeau sol` as many of them run as fit into memory.
     #[arg(long, visible_alias = "max-concurrency", value_name = "N", default_value_t = 1)]
     pub(crate) concurrency: u64,
-    /// The number of sequences that run at once, whether they fit into memory or not.
-    #[arg(long, value_name = "N", conflicts_with = "concurrency")]
-    pub(crate) batch: Option<u64>,
-    /// Answer for one decode step at this context instead of for whole requests.
-    #[arg(long, value_name = "TOKENS")]
-    #[arg(conflicts_with_all = ["isl", "osl", "cached", "draft", "disaggregate", "calibration"])]
-    pub(crate) context: Option<u64>,
+}
+
+impl Default for UniformLoadArgs {
+    fn default() -> Self {
+        Self { isl: 1024, osl: 128, cached: 0, concurrency: 1 }
+    }
+}
+
+impl UniformLoadArgs {
+    pub(crate) const fn query(&self) -> LoadQuery {
+        let Self { isl, osl, cached, concurrency } = *self;
+        LoadQuery { isl, osl, cached, concurrency }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

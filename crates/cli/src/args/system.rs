@@ -23,6 +23,23 @@ pub(crate) struct SystemArgs {
     /// The device: a name that `fizeau devices` lists, such as h100-sxm, or a TOML file with one of your own.
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) hardware: Option<String>,
+    #[command(flatten, next_help_heading = "Model and devices")]
+    pub(crate) spread: SpreadArgs,
+    /// The share of a device's memory that weights and cache may take.
+    #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", value_parser = part, default_value_t = DEFAULT_MEMORY_SHARE)]
+    pub(crate) memory_share: f64,
+    /// The most sequences that the engine runs at once in each group of --dp; by default as many as fit. A simulated engine by default
+    /// runs at most 1024, no more than --max-num-batched-tokens, and of models with states or windows no more than half of the memory
+    /// beside the weights holds.
+    #[arg(long, alias = "slots", value_name = "N")]
+    pub(crate) max_num_seqs: Option<NonZeroU64>,
+    #[command(flatten)]
+    pub(crate) choices: ChoiceArgs,
+}
+
+/// How a model is spread over devices and stored.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SpreadArgs {
     /// Tensor parallelism: the number of devices that share each matrix and the attention heads.
     #[arg(long, alias = "tensor-parallel-size", value_name = "N", default_value_t = 1)]
     pub(crate) tp: u32,
@@ -45,16 +62,6 @@ pub(crate) struct SystemArgs {
     /// The format of the key-value cache, such as fp8; by default that of the config, or bf16.
     #[arg(long, alias = "kv-cache-dtype", value_name = "FORMAT")]
     pub(crate) kv: Option<String>,
-    /// The share of a device's memory that weights and cache may take.
-    #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", value_parser = part, default_value_t = DEFAULT_MEMORY_SHARE)]
-    pub(crate) memory_share: f64,
-    /// The most sequences that the engine runs at once in each group of --dp; by default as many as fit. A simulated engine by default
-    /// runs at most 1024, no more than --max-num-batched-tokens, and of models with states or windows no more than half of the memory
-    /// beside the weights holds.
-    #[arg(long, alias = "slots", value_name = "N")]
-    pub(crate) max_num_seqs: Option<NonZeroU64>,
-    #[command(flatten)]
-    pub(crate) choices: ChoiceArgs,
 }
 
 // What a run is held against: flags of `fizeau bench`, `fizeau sweep` and `fizeau report`.

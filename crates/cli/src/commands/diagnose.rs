@@ -53,35 +53,18 @@ fn silicon(path: &Path, reference: &SpeedOfLightReference) -> Result<ProbedSilic
         path.display()
     );
     let device = speed::find_device(&file.display().to_string(), "--probe")?.device;
-    let system = reference.reference().system;
-    refuse_other_device(path, &device, system.device())?;
-    Ok(ProbedSilicon::of(system, &device))
-}
-
-/// Of the sheet's bandwidth of memory a probe reaches as much, if it is of the same part at all.
-const LEAST_SHARE: f64 = 0.1;
-
-/// Refuses what was `probed` of another part than the `run` is of, as far as the files show it.
-fn refuse_other_device(path: &Path, probed: &Device, run: &Device) -> Result<(), Fail> {
-    let Ok(sheet) = Device::named(&run.name) else { return Ok(()) };
-    let share = probed.memory_bandwidth().get() / sheet.memory_bandwidth().get();
-    let other = probed.specification().filter(|other| other.name != sheet.name);
-    refuse_if!(
-        other.is_some() || share < LEAST_SHARE,
-        "--probe {}: it is of {}, and the run of {}; name a probe of that device (`fizeau probe --device gpu --hardware {} --out DIR`)",
-        path.display(),
-        other.map_or(&*probed.title, |other| &*other.title),
-        sheet.title,
-        sheet.name
-    );
-    if probed.specification().is_none() {
-        tell!(
-            "note: --probe {}: the file does not name the part; it is taken for {} (--hardware of `fizeau probe` names it)",
+    let probed = ProbedSilicon::of(reference.reference().system, &device).map_err(|other| {
+        usage!(
+            "--probe {}: {other}; name a probe of that device (`fizeau probe --device gpu --hardware {} --out DIR`)",
             path.display(),
-            sheet.title
-        );
+            other.name
+        )
+    })?;
+    if let Some(assumption) = probed.assumption() {
+        let named = "--hardware of `fizeau probe` names it";
+        tell!("note: --probe {}: {assumption} ({named})", path.display());
     }
-    Ok(())
+    Ok(probed)
 }
 
 /// Which rows of a probe would say more, as commands.
@@ -94,8 +77,8 @@ fn what_to_probe(
     let model = args.speed_of_light.model_config.clone();
     let model = model.unwrap_or_else(|| PathBuf::from(own_config(&args.run, reference)));
     let most = document.fullest().map_or(1.0, |level| level.decoding).round();
-    let tp = if deployment.tp > 1 { format!(" --tp {}", deployment.tp) } else { String::new() };
-    let together = if deployment.tp > 1 { " collective" } else { "" };
+    let spread = speed::flags(deployment);
+    let together = if deployment.devices() > 1 { " collective" } else { "" };
     let device = reference.reference().system.device();
     let is_known_gpu = Device::named(&device.name).is_ok()
         && device.vendor.as_deref().is_some_and(|vendor| vendor.eq_ignore_ascii_case("nvidia"));
@@ -106,7 +89,7 @@ fn what_to_probe(
     format!(
         "\nTo separate what this device itself adds, run these on the engine's machine:\n  \
          fizeau probe memory compute gemm attention{together}{which} \\\n    \
-         --model-config {} --concurrency {most}{tp} --out probed\n  \
+         --model-config {} --concurrency {most}{spread} --out probed\n  \
          fizeau diagnose {} --probe probed",
         model.display(),
         args.run.display(),

@@ -7,17 +7,19 @@ use fizeau::experiment::{LoadedDevice, LoadedModel, WallTime};
 use fizeau::harness::Cancel;
 use fizeau::probe::{
     Component, CpuBackend, FleetTable, KeepGoing, KeptMeasurements, MeasuredDevice,
-    MeasurementSink, ModelPass, ProbeBackend, ProbeComparison, ProbeDocument, ProbeEvent,
-    ProbeFolder, SeveralDevices, Trial, model_trials, run_trials, usual_trials,
+    MeasurementSink, ProbeBackend, ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder,
+    SeveralDevices, Trial, model_trials, run_trials, usual_trials,
 };
+use fizeau::record::DeploymentRecord;
 use fizeau::report::Shown;
-use fizeau::roofline::{Deployment, Device};
+use fizeau::roofline::Device;
 use fizeau::transport::MonotonicClock;
 
 use crate::args::{
-    ComparedArgs, DeviceArg, FleetArgs, MachineProbeArgs, ProbeCommand, VerbosityArgs,
+    ComparedArgs, DeviceArg, FleetArgs, MachineProbeArgs, ProbeCommand, UniformLoadArgs,
+    VerbosityArgs,
 };
-use crate::commands::shared::folder;
+use crate::commands::shared::{folder, speed};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::{pretty, say, say_either};
 use crate::terminal::{interrupt, screen};
@@ -181,11 +183,19 @@ fn trials(args: &MachineProbeArgs, backend: &SeveralDevices) -> Result<Vec<Trial
     let is_wanted =
         |of: &Component| asked.is_empty() || asked.contains(&None) || asked.contains(&Some(*of));
     let wanted: Vec<Component> = Component::ALL.into_iter().filter(is_wanted).collect();
-    let Some(name) = &args.model_config else { return Ok(usual_trials(backend, wanted)) };
+    let Some(name) = &args.model_config else {
+        let is_default = speed::spread(&args.spread) == DeploymentRecord::default()
+            && args.load == UniformLoadArgs::default();
+        refuse_if!(
+            !is_default,
+            "--model-config: name the model that the flags of its deployment and its load are for"
+        );
+        return Ok(usual_trials(backend, wanted));
+    };
     let model = LoadedModel::named(name).named("--model-config")?.model;
-    let deployment = Deployment::SINGLE.with_tensor(args.tp).named("--tp")?;
-    let passes = [ModelPass::decode(args.concurrency, args.isl), ModelPass::prefill(args.isl)];
-    Ok(model_trials(backend, &wanted, (&model, &deployment), &passes))
+    let (model, deployment) = speed::spread(&args.spread).deployed(model).map_err(Fail::usage)?;
+    let load = args.load.query().load().map_err(Fail::usage)?;
+    model_trials(backend, &wanted, (&model, &deployment), &load).map_err(Fail::usage)
 }
 
 /// That no device has what is asked for.
@@ -264,17 +274,9 @@ fn compare(args: &ComparedArgs) -> Result<Exit, Fail> {
 }
 
 fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
-    let machines = args.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-    // Files of one name of machine, as several of one node or of a tool that names none, are called by their paths.
-    let is_alone =
-        |node: &str| machines.iter().filter(|machine| machine.host.node == node).count() == 1;
-    let name = |path: &PathBuf, machine: &ProbeDocument| match is_alone(&machine.host.node) {
-        true => machine.host.node.clone(),
-        false => path.display().to_string(),
-    };
-    let named =
-        args.results.iter().zip(&machines).map(|(path, machine)| (name(path, machine), machine));
-    let table = FleetTable::named(named);
+    let file = |path: &PathBuf| Ok::<_, Fail>((path.clone(), read(path)?));
+    let table =
+        FleetTable::of_files(&args.results.iter().map(file).collect::<Result<Vec<_>, _>>()?);
     if let Some(path) = &args.html {
         folder::write("--html", path, &Shown(&table).page())?;
         tell_written(path);

@@ -74,3 +74,90 @@ fn what_a_device_file_lacks_is_said() {
     let why = "no device file is written: of cpu, the bandwidth of its memory was not measured";
     assert!(ended.err.contains(why), "{}", ended.err);
 }
+
+const SMALL: &str = r#"{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2, "vocab_size": 256, "torch_dtype": "bfloat16"}"#;
+
+const DEPLOYED: [&str; 8] = ["--tp", "2", "--isl", "32", "--osl", "8", "--concurrency", "4"];
+
+/// A probe takes the words of the speed of light for how a model is deployed, and measures its shapes.
+#[test]
+fn a_model_is_measured_as_it_is_deployed() {
+    let scratch = Scratch::new("deployed");
+    let model = scratch.path("config.json");
+    std::fs::write(&model, SMALL).unwrap();
+    let asked =
+        ["probe", "gemm", "--device", "cpu", "--seconds", "1", "--json", "--model-config", &model];
+    let formats = ["--dp", "2", "--weights", "fp8", "--kv", "fp8"];
+    let ended = run(&[&asked[..], &DEPLOYED, &formats].concat());
+    let document: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    let first = &document["rows"][0]["measured"]["operation"];
+    let shape = [&first["shape"]["m"], &first["shape"]["n"], &first["shape"]["k"]];
+    assert_eq!(first["role"], "qkv", "{ended:?}");
+    assert_eq!(
+        shape.map(|count| count.as_u64().unwrap()),
+        [2, 64, 64],
+        "half of the sequences, half of the heads"
+    );
+    for (wrong, said) in [
+        (["--tp", "2"], "--model-config: name the model"),
+        (["--weights", "fp99"], "no format is named"),
+    ] {
+        let model = ["--model-config", &model];
+        let named = if wrong[0] == "--tp" { &[][..] } else { &model[..] };
+        let ended = run(&[&["probe", "gemm"][..], named, &wrong].concat());
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.err.contains(said), "{ended:?}");
+    }
+}
+
+/// What was measured of a model's shapes stands beside the bound of each operator.
+#[test]
+fn operators_stand_beside_what_was_measured_of_them() {
+    let scratch = Scratch::new("operators");
+    let [out, model, measured] =
+        ["a", "config.json", "operators.json"].map(|name| scratch.path(name));
+    std::fs::write(&model, SMALL).unwrap();
+    // Queries, keys and values as well as the way down; the output; gate and up as well as the head.
+    let row = |(n, k): (u64, u64)| {
+        format!(
+            r#"{{"op": {{"type": "gemm", "args": {{"m": 4, "n": {n}, "k": {k}, "dtype_a": "bf16", "dtype_b": "bf16",
+                "dtype_out": "bf16"}}}}, "metrics": {{"latency_us": 1.0}}, "status": "ok"}}"#
+        )
+    };
+    let rows = [(64, 64), (64, 32), (128, 64)].map(row).join(",");
+    let document = format!(
+        r#"{{"schema_version": "1", "run": {{"operatorx_version": "1", "hostname": "node7"}}, "rows": [{rows}]}}"#
+    );
+    std::fs::write(&measured, document).unwrap();
+    let kept = run(&["probe", "--import", &measured, "--hardware", "h100-sxm", "--out", &out]);
+    assert_eq!(kept.code, Some(0), "{kept:?}");
+    let sol = |device: &str, more: &[&str]| {
+        let system = ["sol", "--model-config", &model, "--hardware", device, "--probe", &out];
+        run(&[&system[..], &DEPLOYED, more].concat())
+    };
+    let shown = sol("h100-sxm", &[]);
+    assert!(shown.out.contains("Measured on gpu0 of node7, ms"), "{shown:?}");
+    assert!(
+        shown.out.contains("Not measured of decode: attention decode, 4 x 1 queries"),
+        "{shown:?}"
+    );
+    assert!(shown.out.lines().all(|line| line.chars().count() <= 80), "{}", shown.out);
+    let document: serde_json::Value =
+        serde_json::from_str(&sol("h100-sxm", &["--json"]).out).unwrap();
+    let decode = document["measured_operators"]["decode"].as_array().unwrap();
+    let term = |part: &str| decode.iter().find(|term| term["part"] == part).unwrap();
+    for (part, micros) in [("projections", 4.0), ("dense", 4.0), ("head", 1.0)] {
+        let [measured, bound, share] = ["measured_ms", "bound_ms", "share_of_bound"]
+            .map(|field| term(part)[field].as_f64().unwrap());
+        assert!((measured * 1e3 - micros).abs() < 1e-9, "{part}: {decode:?}");
+        assert!((share - bound / measured).abs() < 1e-12, "{part}: {decode:?}");
+    }
+    for part in ["attention", "collectives"] {
+        assert_eq!(term(part)["measured_ms"], serde_json::Value::Null);
+        assert!(!term(part)["not_measured"].as_array().unwrap().is_empty());
+    }
+    let elsewhere = sol("l4", &[]);
+    assert_eq!(elsewhere.code, Some(2), "{elsewhere:?}");
+    assert!(elsewhere.err.contains("none of its devices is NVIDIA L4"), "{elsewhere:?}");
+}

@@ -5,10 +5,12 @@
 #[non_exhaustive]
 pub enum MeasurementImportError {
     /// It has the form of no known tool.
-    #[error("{file} is no result of a known tool. Tried: {}", list(tried))]
+    #[error("{file} is no result of a known tool{}. Tried: {}", torn.as_deref().unwrap_or_default(), list(tried))]
     NoKnownTool {
         /// The file, as it was named.
         file: String,
+        /// Of a JSON document that ends too early: that it does and where, as a clause.
+        torn: Option<String>,
         /// Each format that was tried, in order.
         tried: Vec<FormatTried>,
     },

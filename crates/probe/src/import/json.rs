@@ -23,19 +23,53 @@ macro_rules! document {
 }
 pub(super) use document;
 
-/// The document of a file, and a note where it is torn: then the list called `rows` ends with its last whole element.
+/// The document of a file, and a note where it is torn: then the list called `rows` ends with its last whole element, and where no element of
+/// it is whole the document has what stands before.
 pub(super) fn read<T: DeserializeOwned>(
     source: &Source,
     rows: &str,
 ) -> Result<(T, Option<String>), NotThis> {
     let text = source.json().ok_or_else(|| NotThis::no("line that begins with `{`"))?;
-    let (text, is_torn) = mended(&text, rows);
+    let (text, torn) = mended(&text, rows);
     let mut documents = serde_json::Deserializer::from_str(&text).into_iter();
     let document = documents.next().ok_or_else(|| NotThis::no("JSON"))?;
     let document = document.map_err(|error| NotThis(format!("as JSON: {error}")))?;
-    let note =
-        is_torn.then(|| format!("the file is torn: its list `{rows}` ends with what was whole"));
-    Ok((document, note))
+    Ok((document, torn.map(|torn| torn.told(source, rows))))
+}
+
+/// Of a document that ends too early, that it does and where.
+pub(super) fn torn(source: &Source) -> Option<String> {
+    let text = source.json()?;
+    let mut documents = serde_json::Deserializer::from_str(&text).into_iter::<IgnoredAny>();
+    let ends_early = documents.next()?.err().is_some_and(|error| error.is_eof());
+    let (line, column) = source.end();
+    ends_early.then(|| {
+        format!(
+            "; it is JSON that is torn in line {line}, column {column}, before it says whose it is"
+        )
+    })
+}
+
+/// Where the rows of a document that ends too early stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Torn {
+    /// Behind a whole element of its rows.
+    AfterRows,
+    /// Before any of them is whole.
+    BeforeRows,
+}
+
+impl Torn {
+    fn told(self, source: &Source, rows: &str) -> String {
+        let (line, column) = source.end();
+        let place = format!("the file is torn in line {line}, column {column}");
+        match self {
+            Self::AfterRows => format!("{place}: its list `{rows}` ends with what was whole"),
+            Self::BeforeRows => {
+                format!("{place}, before a first element of its list `{rows}` is whole")
+            }
+        }
+    }
 }
 
 /// A list or an object that is open.
@@ -45,18 +79,25 @@ struct Open<'a> {
     key: &'a str,
 }
 
-/// `text` with null in place of `NaN` and `Infinity`, which Python writes, and closed after the last whole element of the list
-/// `rows` if it ends early; whether it did.
-fn mended(text: &str, rows: &str) -> (String, bool) {
+/// `text` with null in place of `NaN` and `Infinity`, which Python writes. If it ends early, it is closed after the last whole element of
+/// the list `rows`, or else after the last whole field before that list.
+fn mended(text: &str, rows: &str) -> (String, Option<Torn>) {
     let mut open: Vec<Open<'_>> = Vec::new();
     let mut out = String::with_capacity(text.len());
     // How much of it is whole, and what closes that.
     let mut whole = (0, String::new());
+    let mut torn = Torn::BeforeRows;
     let (mut key, mut rest) = ("", text);
     while let Some(first) = rest.chars().next() {
         let token = token_length(rest, first);
         let (token, after) = rest.split_at(token);
         rest = after;
+        let closers = |open: &[Open<'_>]| open.iter().rev().map(|open| open.closer).collect();
+        let is_row =
+            |open: &[Open<'_>]| open.iter().any(|list| list.closer == ']' && list.key == rows);
+        if first == ',' && torn == Torn::BeforeRows && !is_row(&open) {
+            whole = (out.len(), closers(&open));
+        }
         match token {
             "NaN" | "Infinity" | "-Infinity" => out.push_str("null"),
             _ => out.push_str(token),
@@ -68,13 +109,16 @@ fn mended(text: &str, rows: &str) -> (String, bool) {
             '}' | ']' => {
                 open.pop();
                 if open.is_empty() {
-                    return (out, false);
+                    return (out, None);
                 }
                 if open.last().is_some_and(|list| list.closer == ']' && list.key == rows) {
-                    whole = (out.len(), open.iter().rev().map(|open| open.closer).collect());
+                    (whole, torn) = ((out.len(), closers(&open)), Torn::AfterRows);
                 }
             }
             _ => {}
+        }
+        if first == '{' && torn == Torn::BeforeRows && !is_row(&open) {
+            whole = (out.len(), closers(&open));
         }
         if first == '[' {
             // What stands in a list has no key of its own.
@@ -84,7 +128,7 @@ fn mended(text: &str, rows: &str) -> (String, bool) {
     let (length, closers) = whole;
     out.truncate(length);
     out.push_str(&closers);
-    (out, true)
+    (out, Some(torn))
 }
 
 /// Of a string, of a word or a number, or of one character.
@@ -163,12 +207,21 @@ mod tests {
     #[test]
     fn a_torn_list_keeps_its_whole_elements() {
         let text = r#"{"a": "]\"}", "rows": [{"x": [1, NaN]}, {"x": [2"#;
-        assert_eq!(
-            mended(text, "rows"),
-            (r#"{"a": "]\"}", "rows": [{"x": [1, null]}]}"#.into(), true)
-        );
+        let closed = r#"{"a": "]\"}", "rows": [{"x": [1, null]}]}"#;
+        assert_eq!(mended(text, "rows"), (closed.to_owned(), Some(Torn::AfterRows)));
         let whole = r#"{"rows": [[1], [2]]} rest {"#;
-        assert_eq!(mended(whole, "rows"), (r#"{"rows": [[1], [2]]}"#.into(), false));
-        assert_eq!(mended(r#"{"rows": [1"#, "rows"), (String::new(), true));
+        assert_eq!(mended(whole, "rows"), (r#"{"rows": [[1], [2]]}"#.to_owned(), None));
+    }
+
+    #[test]
+    fn what_is_torn_before_its_rows_keeps_whole_fields() {
+        for (text, kept) in [
+            (r#"{"rows": [1"#, "{}"),
+            (r#"{"a": {"b": 1, "c": 2"#, r#"{"a": {"b": 1}}"#),
+            (r#"{"a": {"b": 1}, "rows": [{"x": 1, "#, r#"{"a": {"b": 1}}"#),
+            (r#"{"a": {"b": "#, r#"{"a": {}}"#),
+        ] {
+            assert_eq!(mended(text, "rows"), (kept.to_owned(), Some(Torn::BeforeRows)), "{text}");
+        }
     }
 }

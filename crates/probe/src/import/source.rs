@@ -57,6 +57,12 @@ impl Source {
         self.torn.as_ref()
     }
 
+    /// The last line and its last column, both counted from 1.
+    pub(super) fn end(&self) -> (usize, usize) {
+        let last = self.lines.iter().chain(&self.torn).last();
+        last.map_or((1, 1), |line| (line.number, line.text.chars().count().max(1)))
+    }
+
     /// That a line is what a format is known by: `sign` in words.
     pub(super) fn must_have(
         &self,

@@ -201,6 +201,39 @@ fn a_torn_file_says_where_it_breaks() {
     assert!(torn.notes[0].contains("`rows` ends with what was whole"), "{:?}", torn.notes);
 }
 
+/// A document that is cut anywhere behind what tells whose it is is of that tool: with whole rows, or else with none and where it is torn.
+#[test]
+fn a_torn_document_says_whose_it_is() {
+    for (name, tool, sign) in [
+        ("nccl-tests.json", "nccl-tests", "10:00:00\","),
+        ("nvbandwidth.json", "nvbandwidth", "{\"nvbandwidth\": {"),
+        ("operatorx.json", "OperatorX", "\"schema_version\": \"1\","),
+        ("collectivex.json", "CollectiveX", "\"record_type\": \"case-attempt\","),
+    ] {
+        let text = fixture(name);
+        let end = text.trim_end().len();
+        for cut in text.find(sign).unwrap() + sign.len()..end {
+            match import_measurements(&text.as_bytes()[..cut], Some(name)) {
+                Ok(torn) => {
+                    assert_eq!(torn.tool, tool, "{name} of {cut} bytes");
+                    assert!(
+                        torn.notes.iter().any(|note| note.contains("torn in line ")),
+                        "{:?}",
+                        torn.notes
+                    );
+                }
+                Err(error) => {
+                    let said = error.to_string();
+                    let is_whose = said.starts_with(&format!("{name} has the form of {tool}, but"));
+                    assert!(is_whose && said.contains("torn in line "), "{cut} bytes: {said}");
+                }
+            }
+        }
+        let early = import_measurements(&text.as_bytes()[..5], Some(name)).unwrap_err().to_string();
+        assert!(early.contains("JSON that is torn in line 1, column 5"), "{early}");
+    }
+}
+
 #[test]
 fn launchers_shells_and_systems_change_nothing() {
     for (name, content) in fixtures() {

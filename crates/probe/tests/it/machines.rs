@@ -268,6 +268,9 @@ fn machines_of_one_name_are_members_of_their_own() {
     assert_eq!(names(FleetTable::of(&alike)), ["b cpu", "node (1) cpu", "node (2) cpu"]);
     let named = ["x", "y", "z"].map(str::to_owned).into_iter().zip(&alike);
     assert_eq!(names(FleetTable::named(named)), ["x cpu", "y cpu", "z cpu"]);
+    let files = ["x", "y", "z"].map(std::path::PathBuf::from).into_iter().zip(alike.clone());
+    let files: Vec<_> = files.collect();
+    assert_eq!(names(FleetTable::of_files(&files)), ["b cpu", "x cpu", "y cpu"]);
 }
 
 /// A processor and two GPUs of one machine: a run's `device.toml` is the GPU that its ranks wait for.
@@ -288,9 +291,10 @@ fn a_folder_of_several_devices_has_the_slowest_gpu_as_its_device() {
     let document = document.specified_by(sheet);
     let sheets: Vec<_> = document.devices.iter().map(|facts| facts.data_sheet.as_deref()).collect();
     assert_eq!(sheets, [None, Some("h100-sxm"), Some("h100-sxm")], "a GPU's is no processor's");
-    let path = std::env::temp_dir().join(format!("fizeau-probe-several-{}", std::process::id()));
+    let scratch = std::env::temp_dir().join(format!("fizeau-probe-several-{}", std::process::id()));
     let begun = Some("2026-11-28T10:00:00Z");
-    let folder = ProbeFolder::create(&path, &document.host, &document.devices, begun).unwrap();
+    let folder = ProbeFolder::create(scratch.join("%n"), &document.host, &document.devices, begun);
+    let (folder, path) = (folder.unwrap(), scratch.join("node"));
     let files = folder.finish(&document).unwrap();
     assert_eq!(files.len(), 5);
     let text = |name: &str| std::fs::read_to_string(path.join(name)).unwrap();
@@ -301,7 +305,7 @@ fn a_folder_of_several_devices_has_the_slowest_gpu_as_its_device() {
     assert!(error.contains("EOF"), "{error}");
     std::fs::remove_file(path.join("probe.json")).unwrap();
     assert_eq!(ProbeFolder::read(&path).unwrap().begun.as_deref(), begun);
-    std::fs::remove_dir_all(&path).unwrap();
+    std::fs::remove_dir_all(&scratch).unwrap();
 }
 
 /// Of many kernels of one operation the fastest speaks, wherever it stands, and a member has one value in a fleet.

@@ -6,3 +6,4 @@ mod import;
 mod machines;
 #[cfg(feature = "schema")]
 mod schema;
+mod twins;

@@ -7,13 +7,34 @@ use fizeau_roofline::{Device, System};
 pub struct ProbedSilicon {
     best: System,
     typical: System,
+    assumption: Option<String>,
 }
+
+/// That what was measured is another part than a run is of.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it is of {measured}, and the run of {of_run}")]
+#[non_exhaustive]
+pub struct OtherDevice {
+    /// The title of what was measured.
+    pub measured: String,
+    /// The title of the run's device.
+    pub of_run: String,
+    /// The name of the run's device in the table.
+    pub name: String,
+}
+
+/// Of the sheet's bandwidth of memory what was measured reaches as much, if it is of the same part at all.
+const LEAST_SHARE: f64 = 0.1;
 
 impl ProbedSilicon {
     /// `system` with what was measured of its devices. Links, which a probe of one device does not see, stay those of the data
     /// sheet.
-    #[must_use]
-    pub fn of(system: &System, measured: &Device) -> Self {
+    ///
+    /// # Errors
+    /// If it is of another part than the system's, as far as its data sheet or its bandwidth shows it. Of a device that is not in the table
+    /// that cannot be told.
+    pub fn of(system: &System, measured: &Device) -> Result<Self, OtherDevice> {
+        let assumption = same_part(measured, system.device())?;
         let mut device = measured.clone();
         let printed = system.device();
         if let (None, Some(link)) = (device.link(), printed.link()) {
@@ -30,7 +51,13 @@ impl ProbedSilicon {
         let slower = best.with_bandwidth(share("memory.bandwidth"));
         let slower = slower.and_then(|system| system.with_arithmetic(share("rates.bf16")));
         let typical = slower.unwrap_or_else(|_| best.clone());
-        Self { best, typical }
+        Ok(Self { best, typical, assumption })
+    }
+
+    /// What had to be assumed, in words: that measurements which do not name their part are of the run's.
+    #[must_use]
+    pub fn assumption(&self) -> Option<&str> {
+        self.assumption.as_deref()
     }
 
     /// The model on the devices at their best: what this silicon was seen to allow.
@@ -44,4 +71,22 @@ impl ProbedSilicon {
     pub const fn typical(&self) -> &System {
         &self.typical
     }
+}
+
+/// What is assumed where `measured` is taken for the part that `run` is; refuses another one.
+fn same_part(measured: &Device, run: &Device) -> Result<Option<String>, OtherDevice> {
+    let Ok(sheet) = Device::named(&run.name) else { return Ok(None) };
+    let share = measured.memory_bandwidth().get() / sheet.memory_bandwidth().get();
+    let own = measured.specification();
+    if own.is_some_and(|own| own.name != sheet.name) || share < LEAST_SHARE {
+        let measured = own.filter(|own| own.name != sheet.name).unwrap_or(measured);
+        return Err(OtherDevice {
+            measured: measured.title.clone(),
+            of_run: sheet.title.clone(),
+            name: sheet.name.clone(),
+        });
+    }
+    let unnamed =
+        || format!("the measurements do not name the part; it is taken for {}", sheet.title);
+    Ok(own.is_none().then(unnamed))
 }

@@ -101,9 +101,8 @@ impl DeploymentRecord {
     /// # Errors
     /// In one line, why it cannot be.
     pub fn system(&self, model: Model, device: Device) -> Result<System, DeployError> {
-        let model = self.stored(model)?;
+        let (model, deployment) = self.deployed(model)?;
         let EngineChoices { routing, overlap, exchange, .. } = self.choices;
-        let deployment = self.deployment().map_err(DeployError::of)?;
         let deployment = deployment.with_overlap(overlap).with_expert_exchange(exchange);
         let system = System::new(model, device, deployment).map_err(DeployError::of)?;
         let system = system.with_serving(self.serving()?);
@@ -112,6 +111,20 @@ impl DeploymentRecord {
             ExpertRouting::Expected => system,
             routing => system.with_routing(routing),
         })
+    }
+
+    /// `model` as it is stored, and how it is spread, whatever the device.
+    ///
+    /// # Errors
+    /// In one line, which format or degree is none.
+    pub fn deployed(&self, model: Model) -> Result<(Model, Deployment), DeployError> {
+        Ok((self.stored(model)?, self.deployment().map_err(DeployError::of)?))
+    }
+
+    /// The devices of one replica.
+    #[must_use]
+    pub const fn devices(&self) -> u64 {
+        self.tp as u64 * self.pp as u64 * self.dp as u64
     }
 
     fn deployment(&self) -> Result<Deployment, DeploymentError> {

@@ -6,7 +6,7 @@ use fizeau_core::{Bytes, BytesPerSec, Millis, Seconds};
 use fizeau_record::{
     Diagnosed, DiagnosisDocument, ProbedSilicon, ReadRun, SlowdownCause, StoredRun, Waterfall,
 };
-use fizeau_roofline::{Collective, MeasuredCollective, System};
+use fizeau_roofline::{Collective, Device, MeasuredCollective, System};
 use proptest::prelude::*;
 
 use crate::reading::as_it_was;
@@ -114,7 +114,7 @@ fn measured_collectives_are_told_by_the_size_of_their_messages() {
         let measured = MeasuredCollective::new(collective, 2, sizes, line, "a probe");
         device = device.with_collective(measured.with_within(0.1)).unwrap();
     }
-    let probed = ProbedSilicon::of(&two, &device);
+    let probed = ProbedSilicon::of(&two, &device).unwrap();
     let document = Diagnosed::new(&run.levels, &two).with_probe(Some(&probed)).diagnose("a model");
     as_it_was("diagnosis-probed", &document.to_json().unwrap());
     for waterfall in waterfalls(&document) {
@@ -129,6 +129,34 @@ fn measured_collectives_are_told_by_the_size_of_their_messages() {
     }
 }
 
+/// A run on an H200 is not explained by what an H100 was measured at, nor by a processor.
+#[test]
+fn a_probe_of_another_part_is_refused() {
+    let run = simulated();
+    let table = |name: &str| Device::named(name).unwrap().clone();
+    let system = system(&run).with_device(table("h200-sxm"));
+    let measured = |sheet: &str| {
+        let cell = |value: f64| format!("{{ value = {value:.0}, source = \"probe\" }}");
+        let text = format!(
+            "name = \"a\"\ntitle = \"a part as measured\"\ndata_sheet = \"{sheet}\"\n[sources]\nprobe = {{ name = \"a probe\" }}\n\
+             [memory]\ncapacity = {}\nbandwidth = {}\n[rates]\nbf16 = {}\n",
+            cell(8e10),
+            cell(3e12),
+            cell(7e14)
+        );
+        Device::from_toml(&text).unwrap()
+    };
+    let own = ProbedSilicon::of(&system, &measured("h200-sxm")).unwrap();
+    assert_eq!(own.assumption(), None);
+    let error = ProbedSilicon::of(&system, &measured("h100-sxm")).unwrap_err();
+    assert!(error.measured.contains("H100") && error.of_run.contains("H200"), "{error}");
+    assert_eq!(error.name, "h200-sxm");
+    let unnamed = ProbedSilicon::of(&system, &table("h100-sxm")).unwrap();
+    assert!(unnamed.assumption().unwrap().contains("taken for"), "the bandwidth is near");
+    let slow = system.with_bandwidth(0.05).unwrap();
+    assert!(ProbedSilicon::of(&system, slow.device()).is_err());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -138,7 +166,7 @@ proptest! {
         let run = simulated();
         let system = system(&run);
         let slower = system.with_bandwidth(share).unwrap().with_arithmetic(share).unwrap();
-        let probed = ProbedSilicon::of(system, slower.device());
+        let probed = ProbedSilicon::of(system, slower.device()).unwrap();
         let diagnosed = Diagnosed::new(&run.levels, system).with_probe(Some(&probed));
         let document = diagnosed.diagnose("a model");
         prop_assert!(document.probed.is_some());

@@ -8,6 +8,7 @@ mod data_sheet;
 mod energy;
 mod goal;
 mod measured;
+mod operators;
 mod speculation;
 
 pub use measured::MeasuredComparison;

@@ -45,7 +45,8 @@ impl Format {
     /// The arithmetic that engines use for it on a device that has units for all types.
     ///
     /// See [`Format::math_on`] for a device that may not.
-    pub(crate) const fn math(self) -> MathType {
+    #[must_use]
+    pub const fn math(self) -> MathType {
         match self.kernel() {
             Kernel::Widen => MathType::Bf16,
             Kernel::Native(math) => math,

@@ -54,7 +54,7 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
             scenario.disaggregated(prefill, decode, transfer).named("--disaggregate")
         }
         None => {
-            let replicas = NonZeroU32::new(system.replicas).unwrap_or(NonZeroU32::MIN);
+            let replicas = NonZeroU32::new(system.spread.replicas).unwrap_or(NonZeroU32::MIN);
             scenario.with_replicas(replicas, engine.router).named("--replicas")
         }
     }

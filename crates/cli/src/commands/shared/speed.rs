@@ -14,7 +14,7 @@ use fizeau::roofline::Calibration;
 use fizeau::sim::Scenario;
 
 use crate::args::refusal::refused;
-use crate::args::{SpeedOfLightArgs, SystemArgs};
+use crate::args::{SpeedOfLightArgs, SpreadArgs, SystemArgs};
 use crate::commands::shared::scenario;
 use crate::exit::{Fail, Named, read_named};
 
@@ -96,13 +96,30 @@ pub(crate) fn deployment(args: &SpeedOfLightArgs, own: DeploymentRecord) -> Depl
 
 /// How the flags of a system spread, store and serve a model.
 pub(crate) fn deployed(args: &SystemArgs) -> DeploymentRecord {
+    let mut all = spread(&args.spread);
+    (all.memory_share, all.max_num_seqs) = (args.memory_share, args.max_num_seqs);
+    all.choices = args.choices.into();
+    all
+}
+
+/// How flags spread and store a model.
+pub(crate) fn spread(args: &SpreadArgs) -> DeploymentRecord {
     let mut all = DeploymentRecord::default();
     (all.tp, all.pp, all.ep, all.dp, all.replicas) =
         (args.tp, args.pp, args.ep, args.dp, args.replicas);
     (all.weights, all.kv) = (args.weights.clone(), args.kv.clone());
-    (all.memory_share, all.max_num_seqs) = (args.memory_share, args.max_num_seqs);
-    all.choices = args.choices.into();
     all
+}
+
+/// The flags that spread and store a model so, each behind a blank.
+pub(crate) fn flags(of: &DeploymentRecord) -> String {
+    let degrees = [("tp", of.tp), ("pp", of.pp), ("ep", of.ep), ("dp", of.dp)];
+    let degrees = degrees.into_iter().filter(|(_, degree)| *degree > 1);
+    let degrees = degrees.map(|(flag, degree)| format!(" --{flag} {degree}"));
+    let formats = [("weights", &of.weights), ("kv", &of.kv)].into_iter();
+    let formats =
+        formats.filter_map(|(flag, format)| Some(format!(" --{flag} {}", format.as_ref()?)));
+    degrees.chain(formats).collect()
 }
 
 /// Refuses a model or a device that is not named, or not known.
@@ -126,7 +143,7 @@ pub(crate) fn query<'a>(args: &'a SystemArgs, engine: Option<&'a str>) -> System
     let borrowed = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
     let mut query = SystemQuery::default();
     (query.model_config, query.hardware) = (borrowed(&args.model_config), borrowed(&args.hardware));
-    (query.weights, query.kv) = (borrowed(&args.weights), borrowed(&args.kv));
+    (query.weights, query.kv) = (borrowed(&args.spread.weights), borrowed(&args.spread.kv));
     query.deployment = deployed(args);
     // As texts they are borrowed.
     (query.deployment.weights, query.deployment.kv) = (None, None);

@@ -19,12 +19,13 @@ pub(super) fn of(args: &SolArgs) -> SolQuery<'_> {
 
 /// A context is that of the token which follows a prompt: of two tokens of output it is the second that a step makes.
 fn load(args: &SolLoadArgs) -> LoadQuery {
-    let concurrency = args.batch.unwrap_or(args.concurrency);
+    let own = args.uniform.query();
+    let concurrency = args.batch.unwrap_or(own.concurrency);
     match args.context {
         Some(context) => {
             LoadQuery { isl: context.saturating_sub(1), osl: 2, cached: 0, concurrency }
         }
-        None => LoadQuery { isl: args.isl, osl: args.osl, cached: args.cached, concurrency },
+        None => LoadQuery { concurrency, ..own },
     }
 }
 
@@ -34,9 +35,9 @@ pub(super) fn check(args: &SolLoadArgs) -> Result<(), Fail> {
     for (flag, given, least) in [
         ("context", args.context, 2),
         ("batch", args.batch, 1),
-        ("isl", Some(args.isl), 1),
-        ("osl", Some(args.osl), 1),
-        ("concurrency", Some(args.concurrency), 1),
+        ("isl", Some(args.uniform.isl), 1),
+        ("osl", Some(args.uniform.osl), 1),
+        ("concurrency", Some(args.uniform.concurrency), 1),
     ] {
         if let Some(count) = given.filter(|count| !(least..=most).contains(count)) {
             let wrong = format!("--{flag} {count}: give a number from {least} to {most}");

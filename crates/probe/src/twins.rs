@@ -1,0 +1,184 @@
+//! What was measured of a pass of a model, beside the terms of the roofline.
+
+use fizeau_core::{Seconds, Verdict};
+use fizeau_roofline::{Device, OperatorKind, Pass, PassPhase, PassTerm, System, TermKind};
+
+use crate::device::DeviceFacts;
+use crate::document::ProbeDocument;
+use crate::measured_device::MeasuredDevice;
+use crate::measurement::{Component, Dtype, Operation};
+use crate::row::ProbeRow;
+use crate::shapes::{ModelOperator, ModelPass, model_operators};
+
+/// A term of a pass: what the roofline allows and expects, and what was measured of the operations that it is made of.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct MeasuredTerm {
+    /// The term's name in files, such as `projections`; `collectives` of what devices tell one another.
+    pub part: &'static str,
+    /// What it takes at least; none of collectives, of which a bound has none.
+    pub bound: Option<Seconds>,
+    /// What it is expected to take; none of collectives where no link is known.
+    pub expected: Option<Seconds>,
+    /// Those of its operations that were measured, each shape once.
+    pub operators: Vec<MeasuredOperator>,
+    /// The others, such as `qkv, gemm 64 x 512 x 1024`; and what nobody measures.
+    pub missing: Vec<String>,
+}
+
+/// An operation of a pass that was measured.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct MeasuredOperator {
+    /// What it is for: `qkv`, `gate_up`.
+    pub role: String,
+    /// How often the pass runs it on one device.
+    pub count: u64,
+    /// What was measured, with its shape.
+    pub operation: Operation,
+    /// On operands of which type, where that is known.
+    pub dtype: Option<Dtype>,
+    /// What one takes, typically.
+    pub each: Seconds,
+    /// How far to believe it.
+    pub verdict: Verdict,
+    /// What the row is found by in the document.
+    pub key: String,
+}
+
+impl MeasuredTerm {
+    /// What all of its operations take one after the other, typically; none unless each was measured.
+    #[must_use]
+    pub fn measured(&self) -> Option<Seconds> {
+        let is_whole = self.missing.is_empty() && !self.operators.is_empty();
+        let time = |of: &MeasuredOperator| of.each * of.count as f64;
+        is_whole
+            .then(|| self.operators.iter().map(time).fold(Seconds::default(), |all, own| all + own))
+    }
+
+    /// The bound over what was measured: the share of the possible that the kernels reach.
+    #[must_use]
+    pub fn share_of_bound(&self) -> Option<f64> {
+        Some(self.bound? / self.measured()?)
+    }
+}
+
+impl ProbeDocument {
+    /// Which of its devices `device` is: the one that it was made of ([`MeasuredDevice`]), or the first of the same
+    /// part, as far as names and data sheets tell. None of any other.
+    #[must_use]
+    pub fn facts_of(&self, device: &Device) -> Option<&DeviceFacts> {
+        let made = |facts: &&DeviceFacts| {
+            MeasuredDevice::of(self, &facts.name).is_ok_and(|made| made.device == *device)
+        };
+        let is_kin = |facts: &&DeviceFacts| {
+            let sheet = device.specification().unwrap_or(device);
+            MeasuredDevice::name_of(facts) == device.name
+                || facts.data_sheet.as_ref() == Some(&sheet.name)
+        };
+        let mut devices = self.devices.iter();
+        devices.clone().find(made).or_else(|| devices.find(is_kin))
+    }
+
+    /// The terms of `pass` of `system`, each with what was measured of it on `device`. An operation is found by its shape and its type,
+    /// whatever it was measured for; of several rows the fastest speaks, and invalid ones do not.
+    #[must_use]
+    pub fn terms(
+        &self,
+        device: &DeviceFacts,
+        system: &System,
+        (phase, pass): (PassPhase, &Pass),
+    ) -> Vec<MeasuredTerm> {
+        let mut terms: Vec<MeasuredTerm> = Vec::new();
+        for term in system.terms(phase, pass) {
+            let own = MeasuredTerm::of(&term);
+            match terms.iter_mut().find(|known| known.part == own.part) {
+                Some(known) => {
+                    known.bound = known.bound.zip(own.bound).map(|(one, other)| one + other);
+                    known.expected =
+                        known.expected.zip(own.expected).map(|(one, other)| one + other);
+                }
+                None => terms.push(own),
+            }
+        }
+        for operator in model_operators(system, ModelPass::of(phase, pass)) {
+            let part = name_of(operator.part);
+            let at = terms.iter().position(|term| term.part == part).unwrap_or_else(|| {
+                terms.push(MeasuredTerm::without_time(part));
+                terms.len() - 1
+            });
+            match self.twin(&operator, device) {
+                Some(twin) => terms[at].operators.push(twin),
+                None => terms[at].missing.push(shape_of(&operator)),
+            }
+        }
+        terms
+    }
+
+    /// The fastest row of the same operation.
+    fn twin(&self, operator: &ModelOperator, on: &DeviceFacts) -> Option<MeasuredOperator> {
+        let dtypes = operator.dtypes(on);
+        let is_alike = |row: &&ProbeRow| {
+            let seen = &row.measured;
+            let is_own = match seen.operation.component() {
+                // Of several devices at once.
+                Component::Collective => true,
+                _ => {
+                    seen.device == on.name
+                        && seen.dtype.is_some_and(|dtype| dtypes.contains(&dtype))
+                }
+            };
+            is_own && row.verdict != Verdict::Invalid && operator.is_measured_by(&seen.operation)
+        };
+        let alike = self.rows.iter().filter(is_alike);
+        let timed = alike.filter_map(|row| Some((row.figures.seconds()?.typical, row)));
+        let (each, row) = timed.min_by(|a, b| a.0.get().total_cmp(&b.0.get()))?;
+        Some(MeasuredOperator {
+            role: operator.role.clone(),
+            count: operator.count,
+            operation: row.measured.operation.clone(),
+            dtype: row.measured.dtype,
+            each,
+            verdict: row.verdict,
+            key: row.key.clone(),
+        })
+    }
+}
+
+impl MeasuredTerm {
+    fn of(term: &PassTerm) -> Self {
+        let nobody = match term.part {
+            TermKind::Operator(OperatorKind::Vectors) => Some("norms and biases"),
+            TermKind::Operator(OperatorKind::Recurrent) => Some("what is done with states"),
+            _ => None,
+        };
+        let is_operator = matches!(term.part, TermKind::Operator(_));
+        Self {
+            bound: is_operator.then_some(term.bound),
+            expected: Some(term.expected),
+            missing: nobody.into_iter().map(str::to_owned).collect(),
+            ..Self::without_time(name_of(term.part))
+        }
+    }
+
+    const fn without_time(part: &'static str) -> Self {
+        Self { part, bound: None, expected: None, operators: Vec::new(), missing: Vec::new() }
+    }
+}
+
+/// `qkv, gemm 64 x 512 x 1024 to bf16`; what is called as it is for is called once.
+fn shape_of(operator: &ModelOperator) -> String {
+    let operation = operator.operation.to_string();
+    match operation.starts_with(&operator.role) {
+        true => operation,
+        false => format!("{}, {operation}", operator.role),
+    }
+}
+
+const fn name_of(part: TermKind) -> &'static str {
+    match part {
+        TermKind::Operator(_) => part.as_str(),
+        TermKind::LinkBytes | TermKind::LinkHops => "collectives",
+        _ => part.as_str(),
+    }
+}
