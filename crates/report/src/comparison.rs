@@ -1,6 +1,7 @@
 //! A candidate against a baseline, as text and as JSON.
 
 pub(crate) mod distance;
+mod doubts;
 mod junit;
 pub(crate) mod summary;
 pub(crate) mod table;
@@ -10,17 +11,13 @@ pub(crate) use table::change;
 
 use fizeau_metrics::{
     ComparedFigure, ComparisonAnswer, ComparisonBasis, ComparisonTest, EffectKind, Estimate,
-    Statistic, TestFindings, Verdict, VerdictReason,
+    Statistic, TestFindings,
 };
 
-use crate::grouped::{GroupedReason, grouped};
 use crate::text::{WIDTH, plain, shown};
 use crate::{Shown, Verbosity};
-use fizeau_record::text::{listed, number, wrap};
-use fizeau_record::{
-    ChangedField, ComparedLevel, ComparedRun, ComparedRunNote, ComparisonReport, ComparisonView,
-    RunComparison,
-};
+use fizeau_record::text::{number, wrap};
+use fizeau_record::{ChangedField, ComparedLevel, ComparisonReport, ComparisonView, RunComparison};
 
 /// More changed fields are counted, not shown.
 const MOST_CHANGED: usize = 12;
@@ -299,7 +296,7 @@ impl Shown<'_, ComparisonReport> {
         let mut note = |text: &str| out.push(wrap(&format!("note: {}", plain(text)), WIDTH));
         let sides = [("A", &self.baseline), ("B", candidate)];
         match verbosity {
-            Verbosity::Brief => doubts(sides).iter().for_each(|text| note(text)),
+            Verbosity::Brief => doubts::of(sides).iter().for_each(|text| note(text)),
             Verbosity::Full => sides.iter().for_each(|(side, run)| {
                 run.notes.iter().for_each(|text| note(&format!("{side}: {text}")));
             }),
@@ -337,47 +334,6 @@ impl Shown<'_, ComparisonReport> {
             out.extend(notes.map(|text| wrap(&text, WIDTH)));
         }
     }
-}
-
-/// What is to be known of both runs, each kind of note once with the sides and levels that it is of.
-fn doubts(sides: [(&'static str, &ComparedRun); 2]) -> Vec<String> {
-    let notes = sides.into_iter().flat_map(|(side, run)| {
-        run.notes
-            .iter()
-            .map(move |ComparedRunNote { at, text }| ((side, at.as_deref()), text.as_str()))
-    });
-    let all = grouped(notes.map(|(place, text)| (place, Verdict::Valid, text)));
-    let words = |note: &GroupedReason<'_, (&str, Option<&str>)>| {
-        let of = |place: &(&str, Option<&str>)| match place {
-            (side, Some(at)) => format!("{side} at {at}"),
-            (side, None) => (*side).to_owned(),
-        };
-        let levels = |side| {
-            let levels = note.places.iter().filter(|(of, _)| *of == side);
-            levels.filter_map(|(_, at)| *at).collect::<Vec<_>>()
-        };
-        let (a, b) = (levels("A"), levels("B"));
-        let worst = note.figures_of.as_ref().filter(|_| note.places.len() > 1);
-        let worst = worst.map_or_else(String::new, |place| format!("; worst: {}", of(place)));
-        let at = match (a.len(), b.len()) {
-            (0, 0) => note.places.iter().map(|(side, _)| *side).collect::<Vec<_>>().join(" and "),
-            _ if a == b => format!("A and B at {}", loads(&a)),
-            (0, _) => format!("B at {}", loads(&b)),
-            (_, 0) => format!("A at {}", loads(&a)),
-            _ => format!("A at {}; B at {}", loads(&a), loads(&b)),
-        };
-        format!("{} ({at}{worst})", VerdictReason::headline(note.text))
-    };
-    all.iter().map(words).collect()
-}
-
-/// `concurrency 1, 2 and 4`.
-fn loads(all: &[&str]) -> String {
-    let numbers: Option<Vec<&str>> =
-        all.iter().map(|load| load.strip_prefix("concurrency ")).collect();
-    let of =
-        |words: &[&str]| listed(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
-    numbers.map_or_else(|| of(all), |numbers| format!("concurrency {}", of(&numbers)))
 }
 
 /// Level by level what is decided, and then once what holds for one or more of them.

@@ -66,7 +66,7 @@ fn a_detailed_file_becomes_a_run_like_any_other() {
     // Its client left no proof.
     assert_eq!(summary["validity"]["verdict"], "suspect");
     let reasons = summary["validity"]["reasons"].to_string();
-    assert!(reasons.contains("vllm bench serve measured"), "{reasons}");
+    assert!(reasons.contains("the client of vllm bench serve was"), "{reasons}");
     // And as the tool itself has it, what its own file says.
     let own = run(&["report", &out, "--as", "vllm"]);
     let median = format!("{:.2}", file["median_ttft_ms"].as_f64().unwrap());
