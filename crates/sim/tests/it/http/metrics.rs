@@ -116,6 +116,7 @@ fn a_fresh_server_has_all_families_and_counted_nothing() {
     let scrape = scrape(&server);
     for ((name, labels), value) in &scrape.samples {
         assert_eq!(*value, 0.0, "{name}");
+        assert!(labels.contains(&("engine".to_owned(), "0".to_owned())), "{name}");
         let model = labels.iter().find(|(label, _)| label == "model_name").unwrap();
         assert_eq!(model.1, "a \"name\" with \\ and\nmore");
     }
@@ -136,6 +137,10 @@ fn a_fresh_server_has_all_families_and_counted_nothing() {
         ("request_decode_time_seconds", "histogram"),
         ("request_prompt_tokens", "histogram"),
         ("request_generation_tokens", "histogram"),
+        ("num_requests_waiting_by_reason", "gauge"),
+        ("prompt_tokens_by_source_total", "counter"),
+        ("prompt_tokens_cached_total", "counter"),
+        ("iteration_tokens_total", "histogram"),
     ] {
         assert_eq!(scrape.kinds.get(&format!("vllm:{name}")).map(String::as_str), Some(kind));
     }
