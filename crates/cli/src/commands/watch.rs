@@ -99,9 +99,8 @@ fn check(args: &WatchArgs) -> Result<(), Fail> {
         return Err(Fail::usage(wrong));
     }
     refuse_if!(
-        args.forward_pass.is_some()
-            && (args.system.pp, args.system.dp, args.system.replicas) != (1, 1, 1),
-        "--forward-pass: its records are of one rank; leave out --pp, --dp and --replicas, and give the devices of that rank"
+        args.forward_pass.is_some() && args.system.pp > 1,
+        "--forward-pass: of --pp stages an engine times one, and does not say which layers it has; leave out --forward-pass"
     );
     Ok(())
 }

@@ -193,6 +193,10 @@ fn of_a_pipeline_it_is_said_that_nobody_knows_the_bound_of_a_stage() {
          layers it has"
     );
     assert!(notes.as_array().unwrap().iter().any(|told| told == &note), "{notes}");
+    // A device has the work of one stage.
+    let shares = telemetry["witnesses"]["shares"].as_array().unwrap();
+    let counters = shares.iter().find(|told| told["witness"] == "engine_counters").unwrap();
+    assert!(counters["share"].as_f64().unwrap() <= 1.0, "{shares:?}");
 }
 
 #[test]

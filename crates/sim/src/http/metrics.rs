@@ -167,6 +167,12 @@ fn state(out: &mut Exposition, gauges: &[Gauges]) {
         ("vllm:prefix_cache_hits_total", "Prefix cache hits, in terms of number of cached tokens."),
         each(|gauges| gauges.prefix_hits as f64),
     );
+    // A cache outside the engine, which there is none of.
+    for (what, help) in [("queries", "queried"), ("hits", "cached")] {
+        let name = format!("vllm:external_prefix_cache_{what}_total");
+        let help = format!("External prefix cache {what}, in terms of number of {help} tokens.");
+        out.counter((&name, &help), each(|_| 0.0));
+    }
     out.counter(
         ("vllm:num_preemptions_total", "Cumulative number of preemption from the engine."),
         each(|gauges| gauges.preemptions as f64),
