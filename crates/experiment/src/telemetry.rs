@@ -161,13 +161,13 @@ impl TelemetrySpec {
         };
         for places in beside.chain(given) {
             let mut missing: Option<Missing> = None;
-            for page in places {
-                match telemetry.tried(&page, &hosts) {
+            for page in &places {
+                match telemetry.tried(page, &hosts) {
                     Ok(key) => {
                         missing = None;
                         // What is read twice would be counted twice.
-                        if !telemetry.reads(&page) {
-                            telemetry.pages.push((page, key));
+                        if !telemetry.reads(page) {
+                            telemetry.pages.push((page.clone(), key));
                         }
                         break;
                     }
@@ -182,6 +182,11 @@ impl TelemetrySpec {
             let note = missing.map(|missing| match missing {
                 Missing::Refused(why) => RunNote::ServerMetricsNeedKey(why),
                 Missing::NoAnswer(why) | Missing::Answered(why) => RunNote::NoServerMetrics(why),
+            });
+            // Nobody looked for a page that was given.
+            let note = note.map(|note| match (&note, &places[..]) {
+                (RunNote::NoServerMetrics(_), [Address::At(_)]) => RunNote::Other(note.to_string()),
+                _ => note,
             });
             note.into_iter().for_each(|note| watcher.event(RunEvent::Note(note)));
         }

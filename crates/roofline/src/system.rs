@@ -1,6 +1,6 @@
 //! A model on devices: everything that a query does not change, computed once.
 
-use fizeau_core::Bytes;
+use fizeau_core::{Bytes, Seconds};
 
 use crate::exchange::{Exchanges, PassCollective};
 use crate::memory::Memory;
@@ -235,6 +235,28 @@ impl System {
     #[must_use]
     pub fn bound_sums(&self, sums: &PassSums) -> PassTime {
         self.ideal.time(sums)
+    }
+
+    /// The least time of a pass of which the batch of one attention group alone is known, whatever the other groups have:
+    /// [`System::bound_sums`] of that batch, spread over the devices of all groups. But its caches, and the attention to them, are on
+    /// those of its own group.
+    ///
+    /// ```
+    /// use fizeau_roofline::{Deployment, Device, KnownModel, PassSums, System};
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
+    /// let device = Device::named("h100-sxm")?.clone();
+    /// let system = System::new(model, device, Deployment::SINGLE.with_attention_groups(4)?)?;
+    /// // A thousand sequences of 8,192 tokens each: what takes longest are the caches, on one of the four devices.
+    /// let batch = PassSums { decoding: 1_000.0, context: 8_192e3, ..PassSums::default() };
+    /// let spread = system.bound_sums(&batch);
+    /// assert_eq!(system.bound_group(&batch), spread.cache * 4.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn bound_group(&self, batch: &PassSums) -> Seconds {
+        let groups = f64::from(self.deployment.attention_groups());
+        let spread = self.bound_sums(batch);
+        spread.total.max(spread.cache * groups).max(spread.attention * groups)
     }
 
     /// What the roofline model expects: operator by operator, each the longer of its memory and its arithmetic,

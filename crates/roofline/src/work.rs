@@ -20,7 +20,8 @@ pub struct PassWork {
 }
 
 impl System {
-    /// The work of a pass over a batch of which sums are known: the parts of [`System::overlapped_sums`] times the rates of the device.
+    /// The work of a pass over a batch of which sums are known: the parts of [`System::overlapped_sums`] times the rates of the device, of
+    /// several pipeline stages the mean.
     ///
     /// ```
     /// use fizeau_roofline::{Deployment, Device, KnownModel, PassSums, System};
@@ -38,11 +39,13 @@ impl System {
         let (memory, arithmetic) = (parts.weights + parts.cache, parts.matrices + parts.attention);
         let rate = 1.0 / rates::usual(self.device(), self.main_format());
         let new = sums.decoding + sums.drafted + sums.prompt_tokens;
-        let bytes = self.device().memory_bandwidth() * memory;
+        // Times are those of all stages, one after the other; a device is in one.
+        let stage = 1.0 / f64::from(self.deployment().pipeline());
+        let bytes = self.device().memory_bandwidth() * (memory * stage);
         // A device holds its share of a token's cache.
         let share = new / self.deployment().devices_per_replica() as f64;
         PassWork {
-            flops: FlopsPerSec::new(rate) * arithmetic,
+            flops: FlopsPerSec::new(rate) * (arithmetic * stage),
             bytes,
             written: Bytes::new((self.kv_bytes_per_token().get() * share).min(bytes.get())),
         }

@@ -117,8 +117,8 @@ pub struct Engine<S> {
     full: Vec<JobSlot>,
     /// Sequences that ended with the last step.
     ended: Vec<JobSlot>,
-    /// What has happened so far; the levels of the moment are not kept here.
-    totals: Gauges,
+    /// Steps begun.
+    steps: u64,
     /// Passes that ended; none where nobody asked for them.
     passes: Option<Vec<EnginePass>>,
 }
@@ -153,7 +153,7 @@ impl<S: StepTime> Engine<S> {
             run: None,
             full: Vec::new(),
             ended: Vec::new(),
-            totals: Gauges::default(),
+            steps: 0,
             passes: None,
         }
     }
@@ -306,12 +306,23 @@ impl<S: StepTime> Serve for Engine<S> {
     }
 
     fn gauges(&self) -> Gauges {
-        Gauges {
-            running: self.running() as u64,
-            waiting: self.waiting() as u64,
-            blocks_used: self.groups.iter().map(|group| group.blocks.used()).sum(),
-            blocks: self.config.blocks * self.config.groups,
-            ..self.totals
-        }
+        let all = self.gauges_by_rank().into_iter().fold(Gauges::default(), |sum, each| sum + each);
+        Gauges { steps: self.steps, ..all }
+    }
+
+    /// Its groups. Jobs that no step has seen yet wait in the first.
+    fn gauges_by_rank(&self) -> Vec<Gauges> {
+        let EngineConfig { blocks, block, .. } = self.config;
+        let arriving = [self.arriving.len()].into_iter().chain(std::iter::repeat(0));
+        let gauges = |(group, arriving): (&SchedulingGroup, usize)| Gauges {
+            running: group.running.len() as u64,
+            waiting: (group.waiting.len() + arriving) as u64,
+            blocks_used: group.blocks.used(),
+            blocks,
+            cache_tokens: blocks.saturating_mul(block.get()),
+            steps: self.steps,
+            ..group.totals.clone()
+        };
+        self.groups.iter().zip(arriving).map(gauges).collect()
     }
 }

@@ -154,7 +154,7 @@ impl FixedTiming {
             cached_tokens,
             preemptions: 0,
         };
-        Emission { job, at, index, count: 1, last, timing }
+        Emission { job, rank: 0, at, index, count: 1, last, timing }
     }
 }
 

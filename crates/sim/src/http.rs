@@ -65,7 +65,7 @@
 //! earlier one arrives when that one is done.
 //!
 //! Each says besides how much of its prompt was cached (`cached_tokens`), how long it waited for its place in the engine
-//! (`queue_ns`), how often it lost that (`preemptions`) and why it ended (`finish_reason`). Before them stand the engine's own
+//! (`queue_ns`), how often it lost that (`preemptions`), which engine gave its last token (`rank`) and why it ended (`finish_reason`). Before them stand the engine's own
 //! figures (`engine`, by the names of [`Gauges`](crate::Gauges)) and `time_scale`; all times are of real time, whatever that is.
 //!
 //! `ttft_ms`, `itl_ms` and `lateness_ms` (handed over less scheduled) sum the streamed requests up: how well the server
@@ -79,10 +79,15 @@
 //! # Metrics
 //!
 //! `GET /metrics` has `vllm:num_requests_running`, `_waiting`, `vllm:kv_cache_usage_perc`, prefix cache queries and hits,
-//! preemptions, tokens of prompts and replies, ended requests by reason, and histograms of times to the first token, between
-//! tokens, in the queue, for prompt and reply and in all, with vLLM's edges. Times are of the engine's schedule in real time:
-//! what a client sees is that and the server's lateness. What steps asked of each device is there as vLLM has it with
-//! `--enable-mfu-metrics`: `vllm:estimated_flops_per_gpu_total` and its like. `vllm:iteration_tokens_total` is not there.
+//! preemptions, tokens of prompts (by source) and replies, those of each iteration, ended requests by reason, and histograms of
+//! times to the first token, between tokens, in the queue, for prompt and reply and in all, with vLLM's edges. Times are of the
+//! engine's schedule in real time: what a client sees is that and the server's lateness. `vllm:cache_config_info` says how large
+//! the cache is, and an engine that drafts counts drafts and accepted tokens, by position too. What steps asked of each device is
+//! there as vLLM has it with `--enable-mfu-metrics`: `vllm:estimated_flops_per_gpu_total` and its like.
+//!
+//! Replicas, groups of attention, and engines that only read or only decode have a series each, by the label `engine`: 0, 1 and so
+//! on. A request that nobody has taken yet waits in the first of those that may, and one that is given up before its first token
+//! counts as the first engine's.
 //!
 //! ```no_run
 //! use fizeau_core::Nanos;
@@ -345,8 +350,9 @@ impl Server {
             truth: Truth::new(clock.started_rfc3339(), self.config.truth_limit),
             faults: FaultAssigner::new(self.config.faults),
             wires: self.config.wires,
-            metrics: Metrics::new(longest_job),
             gauges: engine.gauges(),
+            metrics: Metrics::new(engine.gauges_by_rank().len(), longest_job),
+            ranks: engine.gauges_by_rank(),
             prefix_block: engine.prefix_block(),
             natural: self.config.natural_length,
             sglang: self.config.sglang,

@@ -7,7 +7,7 @@ use fizeau_roofline::PassWork;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct EnginePass {
-    /// Which of several engines ran it, from 0.
+    /// Which of several engines ran it, or which group of an engine it is the share of, from 0.
     pub rank: u32,
     /// When it ended.
     pub end: Stamp,
@@ -31,6 +31,6 @@ pub struct EnginePass {
     pub waiting: u64,
     /// Their prompts' tokens.
     pub waiting_tokens: Tokens,
-    /// What it asked of each device; nothing where the step time is of no model.
+    /// What it asked of each device, the shares of all groups together; nothing where the step time is of no model.
     pub work: PassWork,
 }

@@ -62,20 +62,30 @@ pub trait Serve {
 
     /// How full it is, and what has happened so far.
     fn gauges(&self) -> Gauges;
+
+    /// The same of each engine in it that has a queue of its own, in the order of [`EnginePass::rank`]; together they are
+    /// [`Serve::gauges`] but for steps that they take together.
+    fn gauges_by_rank(&self) -> Vec<Gauges> {
+        vec![self.gauges()]
+    }
 }
 
 /// How full an engine is, and what has happened in it since it began; of several replicas, all of them together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "http", derive(serde::Serialize))]
 pub struct Gauges {
     /// Jobs that hold a slot.
     pub running: u64,
     /// Jobs that wait for one.
     pub waiting: u64,
+    /// Of these, jobs that could not begin in a slot either: their cache is on its way from another engine.
+    pub deferred: u64,
     /// Blocks of the cache in use by running jobs.
     pub blocks_used: u64,
     /// Blocks of the cache; 0 where it has none.
     pub blocks: u64,
+    /// Tokens that they hold.
+    pub cache_tokens: u64,
     /// Times that a job lost its place to others.
     pub preemptions: u64,
     /// Prompt tokens looked up in the prefix cache.
@@ -84,27 +94,40 @@ pub struct Gauges {
     pub prefix_hits: u64,
     /// Steps begun.
     pub steps: u64,
+    /// Drafts verified.
+    pub drafts: u64,
     /// Tokens drafted.
     pub drafted: u64,
     /// Tokens drafted and accepted.
     pub accepted: u64,
+    /// Of these, those of each position in their draft; empty where nothing is drafted.
+    pub accepted_by_position: Vec<u64>,
 }
 
 impl std::ops::Add for Gauges {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
+        let (mut by_position, mut more) = (self.accepted_by_position, other.accepted_by_position);
+        if by_position.len() < more.len() {
+            std::mem::swap(&mut by_position, &mut more);
+        }
+        by_position.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         Self {
             running: self.running + other.running,
             waiting: self.waiting + other.waiting,
+            deferred: self.deferred + other.deferred,
             blocks_used: self.blocks_used + other.blocks_used,
             blocks: self.blocks + other.blocks,
+            cache_tokens: self.cache_tokens + other.cache_tokens,
             preemptions: self.preemptions + other.preemptions,
             prefix_queries: self.prefix_queries + other.prefix_queries,
             prefix_hits: self.prefix_hits + other.prefix_hits,
             steps: self.steps + other.steps,
+            drafts: self.drafts + other.drafts,
             drafted: self.drafted + other.drafted,
             accepted: self.accepted + other.accepted,
+            accepted_by_position: by_position,
         }
     }
 }
@@ -144,6 +167,10 @@ impl<T: Serve + ?Sized> Serve for Box<T> {
 
     fn gauges(&self) -> Gauges {
         (**self).gauges()
+    }
+
+    fn gauges_by_rank(&self) -> Vec<Gauges> {
+        (**self).gauges_by_rank()
     }
 }
 
@@ -227,6 +254,8 @@ impl Job {
 pub struct Emission {
     /// Whose they are.
     pub job: JobId,
+    /// The engine of several that they leave, by the number that its steps have ([`EnginePass::rank`]).
+    pub rank: u32,
     /// When they left.
     pub at: Stamp,
     /// The number of the first of them within the job, from 0.

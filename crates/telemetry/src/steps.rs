@@ -21,7 +21,7 @@ use crate::forward_pass::{ForwardPass, ForwardPasses, ScheduledWork};
 pub struct StepsAssessment {
     /// How many there were.
     pub steps: u64,
-    /// The data-parallel ranks of workers that they are of, each held against the devices of one.
+    /// The data-parallel ranks of workers that they are of, each held against its own share of what serves.
     pub ranks: u64,
     /// Records that did not come: of a level those of it, else since the subscription began.
     pub lost: u64,
@@ -66,6 +66,8 @@ pub struct JudgedStep {
     calibrated: Option<Seconds>,
     /// What of the bound is arithmetic, whatever else takes longer.
     arithmetic: Seconds,
+    /// Whether it waits for no other rank's.
+    is_alone: bool,
     /// Requests in decode.
     requests: u64,
     /// The engine's own count.
@@ -75,14 +77,18 @@ pub struct JudgedStep {
 }
 
 impl JudgedStep {
-    /// A pass whose record was read `at` that instant, held against `system`: the devices of one rank, one stage.
+    /// A pass whose record was read `at` that instant, held against `system`, which has one stage. Of a rank that is one of several
+    /// attention groups it is the least time of a step with just that rank's batch, whatever the others have
+    /// ([`System::bound_group`]).
     #[must_use]
     pub fn of(at: Stamp, pass: &ForwardPass, system: &System) -> Self {
-        let bound = system.bound_sums(&sums(&pass.scheduled_requests));
+        let sums = sums(&pass.scheduled_requests);
+        let bound = system.bound_sums(&sums);
         Self {
             at,
             wall: pass.wall_time,
-            bound: bound.total,
+            bound: system.bound_group(&sums),
+            is_alone: system.deployment().attention_groups() == 1,
             prefill_share: pass.prefill_share().unwrap_or(0.0),
             calibrated: None,
             arithmetic: bound.arithmetic(),
@@ -99,9 +105,12 @@ impl JudgedStep {
         Self { calibrated, ..self }
     }
 
-    /// Whether it only decodes, and so few requests that more of them would hardly take longer.
+    /// Whether it only decodes, and so few requests that more of them would hardly take longer, and waits for nobody.
     fn is_small_decode(&self) -> bool {
-        self.requests > 0 && self.prefill_share <= 0.0 && self.arithmetic <= self.bound * 0.5
+        self.is_alone
+            && self.requests > 0
+            && self.prefill_share <= 0.0
+            && self.arithmetic <= self.bound * 0.5
     }
 }
 
@@ -122,7 +131,7 @@ impl Times {
 }
 
 impl StepsAssessment {
-    /// The passes that were read since `from`, held against `system`: the devices of one rank, one stage. None where there were none.
+    /// The passes that were read since `from`, held against `system` as [`JudgedStep::of`] does. None where there were none.
     #[must_use]
     pub fn of(passes: &ForwardPasses, from: Stamp, system: &System) -> Option<Self> {
         let late = passes.passes.iter().filter(|(at, _)| *at >= from);
@@ -161,6 +170,13 @@ impl StepsAssessment {
             host_bound,
         })
     }
+}
+
+/// Why the steps of an engine of several pipeline `stages` are held against nothing: vLLM times the model on one device of the last
+/// stage (`vllm/v1/metrics/forward_pass_metrics.py` at commit 17b07c04), SGLang on one of a stage (`fpm_timing.py` at 2ff518f3), and
+/// how layers are divided is nowhere said.
+pub(crate) fn why_unbounded(stages: u32) -> String {
+    format!("of {stages} pipeline stages an engine times one, and does not say which layers it has")
 }
 
 /// The least that a pass over `work` can be: of several prompts only sums are known, and each attends at least to itself.

@@ -98,10 +98,9 @@ fn check(args: &WatchArgs) -> Result<(), Fail> {
         let wrong = format!("--window is {}; it must be from --interval to a day", args.window);
         return Err(Fail::usage(wrong));
     }
-    let spread = &args.system.spread;
     refuse_if!(
-        args.forward_pass.is_some() && (spread.pp, spread.dp, spread.replicas) != (1, 1, 1),
-        "--forward-pass: its records are of one rank; leave out --pp, --dp and --replicas, and give the devices of that rank"
+        args.forward_pass.is_some() && args.system.spread.pp > 1,
+        "--forward-pass: of --pp stages an engine times one, and does not say which layers it has; leave out --forward-pass"
     );
     Ok(())
 }

@@ -126,4 +126,8 @@ fn gauges_are_within_one_step_of_the_engine() {
     let server = sweep.levels()[0].telemetry.as_ref().unwrap().server.as_ref().unwrap();
     let peaks = [&server.running, &server.waiting].map(|told| told.as_ref().unwrap().figure.peak);
     assert_eq!(peaks, seen.map(Some), "the figures are of these pages");
+    // Nobody waits for anything but room.
+    let by_reason = &server.waiting_by_reason;
+    assert_eq!(by_reason["capacity"].figure, server.waiting.as_ref().unwrap().figure);
+    assert_eq!(by_reason["deferred"].figure.peak, Some(0.0));
 }

@@ -15,6 +15,7 @@ mod compare_files;
 mod completions;
 mod connections;
 mod convert;
+mod counters;
 mod deciding;
 mod decision;
 mod devices;

@@ -148,6 +148,57 @@ fn each_level_of_a_search_has_its_own_steps() {
     }
 }
 
+/// What a level is told of at a server of `layout`, with the verdict's notes.
+fn told(name: &str, layout: &[&str]) -> (Value, Value) {
+    let server = Serving::new(&[&MODEL[..], layout].concat());
+    let scratch = Scratch::new(name);
+    let out = scratch.path("run");
+    let line =
+        "bench --model m --isl 100 --osl 40 --num-prompts 24 --max-concurrency 8 --num-warmups 0";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.extend(["--base-url", &server.url, "--out", &out, "--forward-pass", &server.passes]);
+    words.extend(HOWEVER_BUSY);
+    words.extend(MODEL);
+    words.extend(layout);
+    let ended = run(&words);
+    assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+    let again = run(&["report", &out, "--json"]);
+    assert_eq!(again.out, std::fs::read_to_string(format!("{out}/summary.json")).unwrap());
+    let mut summary = json(format!("{out}/summary.json"));
+    (summary["telemetry"].take(), summary["validity"]["notes"].take())
+}
+
+/// Each group of attention tells of its own batch, and is held against its own share of the devices.
+#[test]
+fn ranks_are_held_against_their_own_share() {
+    let (telemetry, notes) = told("passes-ranks", &["--dp", "2"]);
+    let steps = &telemetry["steps"];
+    assert_eq!(steps["ranks"], 2, "{telemetry}");
+    assert_eq!(steps["steps"], telemetry["pass_sources"][0]["passes"]);
+    let share = steps["share"].as_f64().unwrap();
+    assert!(share > 0.2 && share <= 1.0, "{steps}");
+    assert_eq!(telemetry["server"]["engines"], 2);
+    let shares = telemetry["witnesses"]["shares"].as_array().unwrap();
+    assert!(shares.iter().all(|told| told["witness"] != "forward_passes"), "{shares:?}");
+    assert!(!notes.to_string().contains("forward-pass"), "{notes}");
+}
+
+#[test]
+fn of_a_pipeline_it_is_said_that_nobody_knows_the_bound_of_a_stage() {
+    let (telemetry, notes) = told("passes-stages", &["--pp", "2"]);
+    assert_eq!(telemetry["steps"], Value::Null);
+    let passes = &telemetry["pass_sources"][0]["passes"];
+    let note = format!(
+        "{passes} forward-pass records are held against no bound: of 2 pipeline stages an engine times one, and does not say which \
+         layers it has"
+    );
+    assert!(notes.as_array().unwrap().iter().any(|told| told == &note), "{notes}");
+    // A device has the work of one stage.
+    let shares = telemetry["witnesses"]["shares"].as_array().unwrap();
+    let counters = shares.iter().find(|told| told["witness"] == "engine_counters").unwrap();
+    assert!(counters["share"].as_f64().unwrap() <= 1.0, "{shares:?}");
+}
+
 #[test]
 fn where_nobody_publishes_nothing_is_sent() {
     let server = Serving::new(&MODEL);

@@ -135,8 +135,8 @@ fn what_cannot_be_watched_is_refused() {
         (&["--interval", "0"], "--interval is 0"),
         (&["--window", "10ms"], "--window is 10"),
         (
-            &["--forward-pass", "127.0.0.1:9", "--dp", "2"],
-            "--forward-pass: its records are of one rank",
+            &["--forward-pass", "127.0.0.1:9", "--pp", "2"],
+            "--forward-pass: of --pp stages an engine times one",
         ),
         (&["--server-metrics", "127.0.0.1:9"], "a page has an address such as http://"),
         (&["--server-metrics-header", "sk-12345"], "--server-metrics-header: give NAME=VALUE"),

@@ -1,9 +1,8 @@
 //! The steps of a level's engines, and the level beside its bound by every witness.
 
 use fizeau_core::{PerSec, Seconds, Tokens};
-use fizeau_roofline::System;
 use fizeau_telemetry::{
-    ForwardPassLine, JudgedStep, SpeedWitnesses, StepsAssessment, WitnessInput,
+    ForwardPassLine, JudgedStep, SpeedWitnesses, StepsAssessment, TelemetryFinding, WitnessInput,
 };
 use serde::{Deserialize, Serialize};
 
@@ -67,21 +66,21 @@ impl LevelTelemetry {
         Self { pass_sources, ..self }
     }
 
-    /// Whether each step can be held against a bound on `system`: its records are of one rank and one stage.
-    fn bounds_steps(system: &System) -> bool {
-        let of = system.deployment();
-        of.pipeline() == 1 && of.attention_groups() == 1
-    }
-
     /// The same held against what `reference` says of its system, of a level in which the client counted so many output tokens.
     pub(crate) fn beside(
-        self,
+        mut self,
         reference: LevelReference<'_>,
         client: Option<(Tokens, PerSec)>,
     ) -> Self {
         let system = reference.system;
         let lost = self.pass_sources.iter().map(|source| source.lost + source.forgotten).sum();
+        let stages = system.deployment().pipeline();
         let judged = self.steps_beside(reference);
+        self.findings.retain(|found| !matches!(found, TelemetryFinding::StepsUnbounded { .. }));
+        if stages > 1 && !self.passes.is_empty() {
+            let steps = self.passes.len() as u64;
+            self.findings.push(TelemetryFinding::StepsUnbounded { steps, stages });
+        }
         let mut steps = StepsAssessment::of_judged(&judged, lost);
         // Between steps a drafter ran, of which records say nothing.
         let drafts = self.server.as_ref().and_then(|server| server.draft_tokens.as_ref());
@@ -102,12 +101,12 @@ impl LevelTelemetry {
         Self { steps, witnesses, judged, ..self }
     }
 
-    /// Each step beside its bound on `system`; none where the bound of a single one is not known.
+    /// Each step beside its bound on `system`; none where an engine times one stage of several.
     fn steps_beside(
         &self,
         LevelReference { system, predictor }: LevelReference<'_>,
     ) -> Vec<JudgedStep> {
-        if !Self::bounds_steps(system) {
+        if system.deployment().pipeline() > 1 {
             return Vec::new();
         }
         let judged = |ForwardPassLine { at, pass, .. }: &ForwardPassLine| {

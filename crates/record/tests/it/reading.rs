@@ -126,7 +126,8 @@ fn what_is_computed_of_stored_runs_is_as_it_was() {
 /// What two runs come to beside each other: the same load, and another server with the load of one.
 #[test]
 fn what_is_computed_of_two_runs_is_as_it_was() {
-    let options = CompareOptions { unlike: UnlikeRuns::Compare, ..CompareOptions::default() };
+    let mut options = CompareOptions::default();
+    options.unlike = UnlikeRuns::Compare;
     for (name, runs) in [
         ("sweep-and-resumed", ["sweep", "resumed"]),
         ("what-if", ["what-if/configuration-01", "what-if/configuration-02"]),

@@ -48,6 +48,8 @@ use crate::serve::{Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
 pub struct DisaggregatedEngine<P, D> {
     prefill: Replicas<P>,
     decode: Replicas<D>,
+    /// The number of the first rank that decodes: those of prefill come before.
+    decode_rank: u32,
     handover: Handover,
     /// Of each prefill engine.
     links: Vec<Vec<TransferLink>>,
@@ -92,7 +94,8 @@ impl<P: Serve, D: Serve> DisaggregatedEngine<P, D> {
             return Err(blocks_differ(one, other));
         }
         let (stages, crossing) = (HashMap::new(), BTreeMap::new());
-        Ok(Self { prefill, decode, handover, links, stages, crossing, tickets: 0 })
+        let decode_rank = prefill.gauges_by_rank().len() as u32;
+        Ok(Self { prefill, decode, decode_rank, handover, links, stages, crossing, tickets: 0 })
     }
 
     /// The engines that read prompts.
@@ -170,12 +173,13 @@ impl<P: Serve, D: Serve> DisaggregatedEngine<P, D> {
     }
 
     fn advance_decode(&mut self, to: Stamp, emit: &mut dyn FnMut(Emission)) {
+        let first = self.decode_rank;
         let stages = &mut self.stages;
         self.decode.advance(to, &mut |emission| {
             if emission.last {
                 stages.remove(&emission.job);
             }
-            emit(emission);
+            emit(Emission { rank: first + emission.rank, ..emission });
         });
     }
 }
@@ -245,14 +249,27 @@ impl<P: Serve, D: Serve> Serve for DisaggregatedEngine<P, D> {
     /// Ranks of decode follow those of prefill.
     fn take_passes(&mut self, take: &mut dyn FnMut(EnginePass)) {
         self.prefill.take_passes(take);
-        let before = u32::try_from(self.prefill.engines().len()).unwrap_or(u32::MAX);
-        let after = |rank: u32| rank.saturating_add(before);
-        self.decode.take_passes(&mut |pass| take(EnginePass { rank: after(pass.rank), ..pass }));
+        let first = self.decode_rank;
+        self.decode.take_passes(&mut |pass| take(EnginePass { rank: first + pass.rank, ..pass }));
     }
 
     /// Both sides together; a job whose cache is crossing waits.
     fn gauges(&self) -> Gauges {
-        let crossing = Gauges { waiting: self.crossing.len() as u64, ..Gauges::default() };
+        let deferred = self.crossing.len() as u64;
+        let crossing = Gauges { waiting: deferred, deferred, ..Gauges::default() };
         crossing + self.prefill.gauges() + self.decode.gauges()
+    }
+
+    /// A job whose cache is crossing waits in the first of those that decode.
+    fn gauges_by_rank(&self) -> Vec<Gauges> {
+        let mut all = self.prefill.gauges_by_rank();
+        let mut decode = self.decode.gauges_by_rank();
+        let crossing = self.crossing.len() as u64;
+        for first in decode.iter_mut().take(1) {
+            first.waiting += crossing;
+            first.deferred += crossing;
+        }
+        all.append(&mut decode);
+        all
     }
 }

@@ -38,6 +38,8 @@ use crate::serve::{Emission, Gauges, Job, JobId, Serve, SubmitError};
 #[derive(Debug, Clone)]
 pub struct Replicas<E> {
     engines: Vec<E>,
+    /// The number of the first rank of each.
+    first_ranks: Vec<u32>,
     router: Router,
     /// When something happens next in each engine.
     events: Tournament,
@@ -73,7 +75,10 @@ impl<E: Serve> Replicas<E> {
     pub fn new(engines: Vec<E>, routing: ReplicaRouting) -> Result<Self, ClusterError> {
         let prefix_block = common_block(&engines)?;
         let blocks = engines.iter().map(|engine| engine.gauges().blocks).sum();
+        let ranks = engines.iter().map(|engine| engine.gauges_by_rank().len() as u32);
+        let first_ranks = ranks.scan(0, |next, ranks| Some(std::mem::replace(next, *next + ranks)));
         Ok(Self {
+            first_ranks: first_ranks.collect(),
             router: Router::new(routing, engines.len(), blocks),
             events: Tournament::new(engines.len(), OUT),
             homes: HashMap::new(),
@@ -168,13 +173,14 @@ impl<E: Serve> Replicas<E> {
 
     /// Lets `engine` go on until `to`.
     fn step(&mut self, engine: usize, to: Stamp, emit: &mut dyn FnMut(usize, Emission)) {
-        let Self { engines, router, homes, .. } = self;
+        let Self { engines, first_ranks, router, homes, .. } = self;
+        let first = first_ranks[engine];
         engines[engine].advance(to, &mut |emission| {
             if emission.last {
                 homes.remove(&emission.job);
                 router.left(engine);
             }
-            emit(engine, emission);
+            emit(engine, Emission { rank: first + emission.rank, ..emission });
         });
         self.note_event(engine);
         self.release();
@@ -244,8 +250,8 @@ impl<E: Serve> Serve for Replicas<E> {
     }
 
     fn take_passes(&mut self, take: &mut dyn FnMut(EnginePass)) {
-        for (rank, engine) in (0..).zip(&mut self.engines) {
-            engine.take_passes(&mut |pass| take(EnginePass { rank, ..pass }));
+        for (first, engine) in self.first_ranks.iter().zip(&mut self.engines) {
+            engine.take_passes(&mut |pass| take(EnginePass { rank: first + pass.rank, ..pass }));
         }
     }
 
@@ -253,6 +259,14 @@ impl<E: Serve> Serve for Replicas<E> {
     fn gauges(&self) -> Gauges {
         let held = Gauges { waiting: self.held.len() as u64, ..Gauges::default() };
         self.engines.iter().map(Serve::gauges).fold(held, |sum, each| sum + each)
+    }
+
+    /// A job that the router holds back waits in the first.
+    fn gauges_by_rank(&self) -> Vec<Gauges> {
+        let mut all: Vec<Gauges> = self.engines.iter().flat_map(Serve::gauges_by_rank).collect();
+        let held = self.held.len() as u64;
+        all.iter_mut().take(1).for_each(|first| first.waiting += held);
+        all
     }
 }
 

@@ -8,7 +8,7 @@ use fizeau_core::{Stamp, Tokens};
 use super::blocks::{BlockPool, HeldBlocks};
 use super::config::{AdmissionOrder, EngineConfig};
 use crate::chance::NumberMap;
-use crate::serve::{BlockHashes, Emission, Job, JobId, JobTiming};
+use crate::serve::{BlockHashes, Emission, Gauges, Job, JobId, JobTiming};
 
 /// The place of a live job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,7 +222,11 @@ impl Sequence {
             self.timing.first_token = at;
         }
         let last = self.given == self.output;
-        Emission { job: self.id, at, index, count, last, timing: self.timing }
+        let rank = match self.place {
+            JobState::Running(group) => group as u32,
+            JobState::Arriving | JobState::Waiting(_) => 0,
+        };
+        Emission { job: self.id, rank, at, index, count, last, timing: self.timing }
     }
 }
 
@@ -237,12 +241,16 @@ pub(super) struct SchedulingGroup {
     /// In order of admission.
     pub(super) running: Vec<JobSlot>,
     pub(super) blocks: BlockPool,
+    /// What has happened in it so far; the levels of the moment are not kept here, nor the steps, which are the engine's.
+    pub(super) totals: Gauges,
 }
 
 impl SchedulingGroup {
     pub(super) fn new(config: &EngineConfig, number: usize) -> Self {
+        let draft = config.drafts.as_ref().map_or(0, |drafts| drafts.length as usize);
+        let totals = Gauges { accepted_by_position: vec![0; draft], ..Gauges::default() };
         let blocks = BlockPool::new(config);
-        Self { number, waiting: BTreeMap::new(), running: Vec::new(), blocks }
+        Self { number, waiting: BTreeMap::new(), running: Vec::new(), blocks, totals }
     }
 
     pub(super) fn jobs(&self) -> usize {

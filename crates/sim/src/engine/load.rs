@@ -143,9 +143,9 @@ pub(super) fn tally(
     let drafted = config.drafts.as_ref().map_or(0, |drafts| u64::from(drafts.length));
     let mut whole = StepLoad::default();
     let mut most = StepLoad::default();
-    for members in members.chunk_by(|&a, &b| group(jobs, a) == group(jobs, b)) {
+    for (number, members) in by_group(jobs, members) {
         let load = of_group(jobs, members, drafted);
-        let group = members.first().and_then(|&slot| groups.get(group(jobs, slot)?));
+        let group = groups.get(number);
         let shared = group.map_or(Tokens::ZERO, |group| load.shared_of(group));
         if load.decode_context_tokens > most.decode_context_tokens {
             most.decode_shared_tokens = shared;
@@ -179,7 +179,16 @@ pub(super) fn tally(
     whole
 }
 
-fn of_group(jobs: &JobTable, members: &[JobSlot], drafted: u64) -> StepLoad {
+/// `members`, which are ordered by group, of each group.
+pub(super) fn by_group<'a>(
+    jobs: &'a JobTable,
+    members: &'a [JobSlot],
+) -> impl Iterator<Item = (usize, &'a [JobSlot])> {
+    let alike = members.chunk_by(|&a, &b| group(jobs, a) == group(jobs, b));
+    alike.filter_map(|members| Some((group(jobs, *members.first()?)?, members)))
+}
+
+pub(super) fn of_group(jobs: &JobTable, members: &[JobSlot], drafted: u64) -> StepLoad {
     let mut load = StepLoad::default();
     for &slot in members {
         let sequence = &jobs[slot];

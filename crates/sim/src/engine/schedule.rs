@@ -6,13 +6,11 @@ use fizeau_roofline::Admission;
 use super::blocks::{BlockPool, KnownPrefix};
 use super::config::{Chunking, EngineConfig, Policy, PrefixCaching};
 use super::jobs::{JobSlot, JobTable, SchedulingGroup};
-use crate::serve::Gauges;
 
 /// Plans a step.
 pub(super) struct Scheduler<'a> {
     pub(super) config: &'a EngineConfig,
     pub(super) jobs: &'a mut JobTable,
-    pub(super) totals: &'a mut Gauges,
     /// When the step begins.
     pub(super) start: Stamp,
     /// Micro-batches that the decoding sequences are spread over.
@@ -215,8 +213,8 @@ impl Scheduler<'_> {
             sequence.timing.admitted = self.start;
             sequence.timing.cached_tokens = Tokens::new(cached);
             if self.config.prefix_caching == PrefixCaching::On {
-                self.totals.prefix_queries += sequence.to_read;
-                self.totals.prefix_hits += cached;
+                group.totals.prefix_queries += sequence.to_read;
+                group.totals.prefix_hits += cached;
             }
         }
         let content = sequence.content.as_deref().unwrap_or_default();
@@ -268,7 +266,7 @@ impl Scheduler<'_> {
         group.stop(self.jobs, slot);
         self.jobs[slot].preempt();
         group.enqueue(self.jobs, slot);
-        self.totals.preemptions += 1;
+        group.totals.preemptions += 1;
         self.preempted = true;
     }
 

@@ -5,14 +5,14 @@ use schedule::Scheduler;
 
 use super::jobs::JobSlot;
 use super::load::{LinearStepTimes, tally};
-use super::passes::BegunPass;
+use super::passes::BegunPasses;
 use super::*;
 
 impl<S: StepTime> Engine<S> {
     pub(super) fn begin_batch(&mut self, start: Stamp) {
         let length = self.run_on(start).or_else(|| self.plan(start));
         self.now = start;
-        let Some((members, length, pass)) = length else {
+        let Some((members, length, passes)) = length else {
             self.stalled = true;
             return;
         };
@@ -22,9 +22,9 @@ impl<S: StepTime> Engine<S> {
         let before = self.batches.back().map_or(start, |batch| batch.end);
         let end = (start + length).max(before + stage);
         self.stage_free = start + stage;
-        let pass = pass.map(|pass| Box::new((pass, length)));
-        self.batches.push_back(Batch { members, end, pass });
-        self.totals.steps += 1;
+        let passes = passes.map(|passes| Box::new((passes, length)));
+        self.batches.push_back(Batch { members, end, passes });
+        self.steps += 1;
     }
 
     /// The next step of a run, if it goes on: nobody came, and there are blocks for those who need one.
@@ -43,22 +43,20 @@ impl<S: StepTime> Engine<S> {
             let sequence = &mut self.jobs[slot];
             group.blocks.grow(&mut sequence.hold, sequence.computed + 1);
         }
-        run.pass = run.pass.map(|pass| pass.next(&self.jobs, &self.groups));
-        let pass = run.pass;
+        run.passes = run.passes.map(|passes| passes.next(&self.jobs, &self.groups));
+        let passes = run.passes.clone();
         self.run = Some(run);
-        Some((self.spare.pop()?, length, pass))
+        Some((self.spare.pop()?, length, passes))
     }
 
     /// A step of whoever may take part; none if that is nobody.
     fn plan(&mut self, start: Stamp) -> Option<PlannedStep> {
         self.arrive(start);
-        let preemptions = self.totals.preemptions;
         let mut members = self.spare.pop().unwrap_or_default();
         members.clear();
         let mut scheduler = Scheduler {
             config: &self.config,
             jobs: &mut self.jobs,
-            totals: &mut self.totals,
             start,
             micro_batches: self.step_time.stages().get().into(),
             members,
@@ -66,19 +64,20 @@ impl<S: StepTime> Engine<S> {
             preempted: false,
         };
         scheduler.plan(&mut self.groups);
-        let mut members = scheduler.members;
+        let Scheduler { mut members, preempted, .. } = scheduler;
         if members.is_empty() {
             self.spare.push(members);
             return None;
         }
         let load = tally(&self.config, &self.jobs, &self.groups, &members);
-        let pass = self.passes.is_some();
-        let pass = pass.then(|| BegunPass::new(&load, &self.jobs, &members, &self.groups));
-        if self.totals.preemptions == preemptions && self.is_steady(&load) {
-            self.run = self.step_time.pace(&load).map(|pace| DecodeRun { pace, next: 1, pass });
+        let is_told = self.passes.is_some();
+        let passes = is_told.then(|| BegunPasses::new(&load, &self.jobs, &members, &self.groups));
+        if !preempted && self.is_steady(&load) {
+            let pace = self.step_time.pace(&load);
+            self.run = pace.map(|pace| DecodeRun { pace, next: 1, passes: passes.clone() });
         }
         members.retain(|&slot| self.jobs[slot].embark());
-        Some((members, self.step_time.step_time(&load), pass))
+        Some((members, self.step_time.step_time(&load), passes))
     }
 
     /// Distributes the jobs that have arrived by `start`: each goes to the group with the fewest.
@@ -112,12 +111,12 @@ impl<S: StepTime> Engine<S> {
     }
 
     pub(super) fn end_batch(&mut self, emit: &mut dyn FnMut(Emission)) {
-        let Some(Batch { members, end, pass }) = self.batches.pop_front() else {
+        let Some(Batch { members, end, passes }) = self.batches.pop_front() else {
             return;
         };
-        if let Some((passes, pass)) = self.passes.as_mut().zip(pass) {
-            let (pass, length) = *pass;
-            passes.push(pass.ended(end, length, self.step_time.work(&pass.load)));
+        if let Some((told, passes)) = self.passes.as_mut().zip(passes) {
+            let (passes, length) = *passes;
+            told.extend(passes.ended(end, length, self.step_time.work(&passes.load)));
         }
         self.now = end;
         self.stalled = false;
@@ -158,8 +157,14 @@ impl<S: StepTime> Engine<S> {
                 let accepted = drafts.accepted(self.config.seed, sequence.id, sequence.drafts);
                 given += u64::from(accepted).min(sequence.left() - 1);
                 sequence.drafts += 1;
-                self.totals.drafted += u64::from(drafts.length);
-                self.totals.accepted += given - 1;
+                if let JobState::Running(group) = sequence.place {
+                    let totals = &mut self.groups[group].totals;
+                    totals.drafts += 1;
+                    totals.drafted += u64::from(drafts.length);
+                    totals.accepted += given - 1;
+                    let by_position = totals.accepted_by_position.iter_mut();
+                    (1..given).zip(by_position).for_each(|(_, accepted)| *accepted += 1);
+                }
             }
             sequence.computed += given;
         }
@@ -189,11 +194,11 @@ pub(super) struct Batch {
     pub(super) members: Vec<JobSlot>,
     pub(super) end: Stamp,
     /// What is told of it; none where nobody asked.
-    pub(super) pass: Option<Box<(BegunPass, Nanos)>>,
+    pub(super) passes: Option<Box<(BegunPasses, Nanos)>>,
 }
 
 /// Who takes part in a step, how long it takes, and what is told of it.
-type PlannedStep = (Vec<JobSlot>, Nanos, Option<BegunPass>);
+type PlannedStep = (Vec<JobSlot>, Nanos, Option<BegunPasses>);
 
 /// Steps of the same sequences, all decoding a token each, of which the lengths are known in advance.
 #[derive(Debug, Clone)]
@@ -202,7 +207,7 @@ pub(super) struct DecodeRun {
     /// Which of its steps is the next.
     pub(super) next: u64,
     /// What is told of the last of them.
-    pub(super) pass: Option<BegunPass>,
+    pub(super) passes: Option<BegunPasses>,
 }
 
 impl DecodeRun {

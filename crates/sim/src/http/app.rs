@@ -29,8 +29,9 @@ pub(super) struct App {
     pub(super) faults: FaultAssigner,
     pub(super) wires: SocketWires,
     pub(super) metrics: Metrics,
-    /// The engine as it was when the last request was looked at.
+    /// The engine as it was when somebody last asked for it, and each rank of it.
     pub(super) gauges: Gauges,
+    pub(super) ranks: Vec<Gauges>,
     /// Tokens of a block by which the engine finds prompts again, where it does.
     pub(super) prefix_block: Option<NonZeroU64>,
     /// Where the model ends replies by itself, if it does.
@@ -56,7 +57,7 @@ impl App {
 
     /// What `GET /metrics` says.
     pub(super) fn exposition(&self) -> String {
-        self.metrics.render(self.model(), &self.gauges)
+        self.metrics.render(self.model(), &self.ranks)
     }
 
     /// The number of the next request that the engine takes: it names the reply and chooses its words.

@@ -258,6 +258,16 @@ impl Conn {
         }
     }
 
+    /// Which of several engines gave the last token of the reply; the first where none has.
+    pub(super) fn rank(&self) -> u32 {
+        match &self.reply {
+            ConnReply::Stream(stream) => stream.record().rank,
+            ConnReply::Faulty(faulty) => faulty.record().rank,
+            ConnReply::Whole(whole) => whole.record.rank,
+            _ => 0,
+        }
+    }
+
     /// What the engine still works at for a client that has gone.
     pub(super) const fn take_job(&mut self) -> Option<JobId> {
         self.job.take()

@@ -24,7 +24,7 @@ use super::conn::{AfterWrite, ReadOutcome, WholeReply};
 use super::fault::{FaultyReply, RequestIdentity};
 use super::frames::{self, Frames};
 use super::parsed_request::{Delivery, ParsedRequest};
-use super::request::HttpRequest;
+use super::request::{HttpRequest, Method};
 use super::response::{self, Refusal};
 use super::routes::{self, RouteAnswer};
 use super::slots::ConnSlots;
@@ -220,7 +220,10 @@ impl Reactor {
             return;
         };
         if let Some((request, arrived)) = conn.next_request() {
-            self.app.gauges = self.engine.gauges();
+            if request.method == Method::Get {
+                self.app.gauges = self.engine.gauges();
+                self.app.ranks = self.engine.gauges_by_rank();
+            }
             match routes::answer(&mut self.app, &request) {
                 RouteAnswer::Now(response) => conn.respond(response, &request.method, request.peer),
                 RouteAnswer::Generate(ask) => self.generate(slot, ask, &request, arrived),
@@ -380,7 +383,7 @@ impl Reactor {
         }
         if let Some(job) = conn.take_job() {
             self.engine.cancel(job);
-            self.app.metrics.aborted();
+            self.app.metrics.aborted(conn.rank());
             self.app.truth.cancelled();
         }
         if let Some(record) = conn.take_faulty() {

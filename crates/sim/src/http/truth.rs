@@ -57,6 +57,8 @@ pub(super) struct TruthRecord {
     pub(super) preemptions: u32,
     /// How long it waited for its place, by the server's clock.
     pub(super) queue_ns: Nanos,
+    /// Which of several engines gave its last token.
+    pub(super) rank: u32,
     /// When its last byte had been received.
     pub(super) arrived_ns: Stamp,
     pub(super) first_token_ns: Option<Stamp>,
@@ -127,6 +129,7 @@ impl TruthRecord {
             finish_reason: None,
             preemptions: 0,
             queue_ns: Nanos::ZERO,
+            rank: 0,
             arrived_ns,
             first_token_ns: None,
             token_ns: Vec::new(),
@@ -149,6 +152,7 @@ impl TruthRecord {
             }
         }
         self.preemptions = timing.preemptions;
+        self.rank = emission.rank;
         let count = usize::try_from(emission.count).unwrap_or(usize::MAX);
         self.scheduled_ns.extend(std::iter::repeat_n(emission.at, count));
     }
@@ -315,6 +319,7 @@ mod tests {
 
     fn record(id: &str, tokens: usize) -> TruthRecord {
         TruthRecord {
+            rank: 0,
             id: id.to_owned(),
             fault: None,
             streamed: true,

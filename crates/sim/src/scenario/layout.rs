@@ -38,9 +38,9 @@ impl SplitInstances {
 /// What serves, with nothing to do yet.
 #[derive(Debug, Clone)]
 pub(super) enum Service {
-    One(Engine<StepModel>),
-    Replicas(Replicas<Engine<StepModel>>),
-    Apart(DisaggregatedEngine<Engine<StepModel>, Engine<StepModel>>),
+    One(Box<Engine<StepModel>>),
+    Replicas(Box<Replicas<Engine<StepModel>>>),
+    Apart(Box<DisaggregatedEngine<Engine<StepModel>, Engine<StepModel>>>),
 }
 
 /// What was asked for, made of copies of `engine`.
@@ -54,11 +54,11 @@ pub(super) fn service(
         EngineLayout { apart: Some(apart), .. } => {
             let handover = handover(&of.system, of.drafter.as_ref(), apart.transfer)?;
             let [prefill, decode] = apart.engines(replicas).map(|count| copies(count.get()));
-            Service::Apart(DisaggregatedEngine::new(prefill, decode, handover)?)
+            Service::Apart(Box::new(DisaggregatedEngine::new(prefill, decode, handover)?))
         }
-        EngineLayout { .. } if replicas == 1 => Service::One(engine.clone()),
+        EngineLayout { .. } if replicas == 1 => Service::One(Box::new(engine.clone())),
         EngineLayout { routing, .. } => {
-            Service::Replicas(Replicas::new(copies(replicas), routing)?)
+            Service::Replicas(Box::new(Replicas::new(copies(replicas), routing)?))
         }
     })
 }
@@ -73,9 +73,9 @@ pub(super) fn all(each: &System, layout: &EngineLayout) -> Result<System, Deploy
 impl Service {
     pub(super) fn serve(&self) -> Box<dyn Serve + Send> {
         match self {
-            Self::One(engine) => Box::new(engine.clone()),
-            Self::Replicas(engines) => Box::new(engines.clone()),
-            Self::Apart(engines) => Box::new(engines.clone()),
+            Self::One(engine) => engine.clone(),
+            Self::Replicas(engines) => engines.clone(),
+            Self::Apart(engines) => engines.clone(),
         }
     }
 }

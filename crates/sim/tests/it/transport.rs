@@ -48,8 +48,15 @@ impl Serve for Bursts {
             cached_tokens,
             preemptions: 0,
         };
-        let part =
-            |at, index, count| Emission { job: job.id, at, index, count, last: index > 0, timing };
+        let part = |at, index, count| Emission {
+            job: job.id,
+            rank: 0,
+            at,
+            index,
+            count,
+            last: index > 0,
+            timing,
+        };
         emit(part(first, 0, 3));
         emit(part(to, 3, 1));
         self.next += 1;

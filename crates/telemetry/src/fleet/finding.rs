@@ -89,7 +89,7 @@ pub enum FleetFinding {
         /// Whose page does not say.
         address: String,
     },
-    /// Forward-pass records were lost, or do not come any more.
+    /// Forward-pass records were lost, do not come any more, or have no bound.
     StepsMissing {
         /// What happened to them.
         why: String,

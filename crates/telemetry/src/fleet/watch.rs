@@ -311,7 +311,15 @@ impl FleetWatch {
         if let Some(why) = steps.subscriber.ended() {
             findings.push(FleetFinding::StepsMissing { why });
         }
-        let found = steps.since(now - self.settings.window, &self.settings.system);
+        let found = match self.settings.system.deployment().pipeline() {
+            1 => steps.since(now - self.settings.window, &self.settings.system),
+            stages => {
+                let why = format!("held against no bound: {}", crate::steps::why_unbounded(stages));
+                findings.push(FleetFinding::StepsMissing { why });
+                drop(steps.subscriber.take_passes());
+                None
+            }
+        };
         let (lost, forgotten) = steps.subscriber.look(|passes| (passes.lost, passes.forgotten));
         for (count, how) in [(lost, "lost, by their sequence"), (forgotten, "too many to be kept")]
         {

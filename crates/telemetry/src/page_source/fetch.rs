@@ -8,7 +8,9 @@ use fizeau_core::Nanos;
 
 use super::address::{below, shown};
 use super::error::{FetchError, FetchErrorKind};
-use crate::exposition::{Page, PageForm, PageLimits, PageParser, SeriesBook, SharedLayouts};
+use crate::exposition::{
+    Page, PageError, PageForm, PageLimits, PageParser, SeriesBook, SharedLayouts,
+};
 use crate::secret::Secret;
 use crate::source::Source;
 use crate::vocabulary::{Entry, meaning_of};
@@ -167,6 +169,11 @@ impl PageSource {
         }
         let header = response.headers().get("content-type").and_then(|value| value.to_str().ok());
         let form = PageForm::of_content_type(header);
+        let limit = self.settings.limits.bytes;
+        // Nothing of it is waited for.
+        if response.body().content_length().is_some_and(|bytes| bytes > limit) {
+            return Err(FetchErrorKind::Page(PageError::TooLong { limit }));
+        }
         self.read(form, &mut response.body_mut().as_reader())
     }
 

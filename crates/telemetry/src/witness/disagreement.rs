@@ -36,6 +36,8 @@ pub enum WitnessCause {
     CachedPrompts,
     /// Batches were less full than the load allows: steps read the weights for fewer requests than the bound of the whole level does.
     PartlyFullBatches,
+    /// Each group of attention reads weights of its own, which the bound of the client's rate shares among all of them.
+    WeightsOfEachGroup,
     /// Devices also do what the other does not count: activations, padding, another program.
     UncountedWork,
     /// None of these.
@@ -56,6 +58,9 @@ impl fmt::Display for WitnessCause {
             }
             Self::PartlyFullBatches => {
                 "batches were less full than the load allows, so that weights were read for fewer requests"
+            }
+            Self::WeightsOfEachGroup => {
+                "each group of attention reads weights of its own, which the bound shares among all groups"
             }
             Self::UncountedWork => {
                 "devices do what the other does not count: activations, padding, or another program"
@@ -119,6 +124,7 @@ fn cause(
 ) -> WitnessCause {
     use LightWitness::{ClientThroughput, DeviceActivity, EngineCounters, ForwardPasses};
     let server = input.server;
+    let groups = input.system.deployment().attention_groups();
     let has_drafts = server
         .and_then(|server| server.draft_tokens.as_ref())
         .is_some_and(|told| told.figure.delta > 0.0);
@@ -130,6 +136,7 @@ fn cause(
             WitnessCause::DeviceCount
         }
         (ClientThroughput, _) if is_cached => WitnessCause::CachedPrompts,
+        (EngineCounters, ClientThroughput) if groups > 1 => WitnessCause::WeightsOfEachGroup,
         (ForwardPasses | EngineCounters, ClientThroughput) => WitnessCause::PartlyFullBatches,
         (DeviceActivity, _) => WitnessCause::UncountedWork,
         _ => WitnessCause::Unknown,

@@ -9,6 +9,7 @@ use super::gap::{ClientLatency, ClientWindow, are_of_as_many};
 use super::pages::PageTrouble;
 use crate::device::{DeviceWindow, device_count};
 use crate::server::{ReportedCounter, ReportedHistogram, ServerWindow};
+use crate::steps::why_unbounded;
 use crate::window::GaugeOver;
 
 /// Which tokens.
@@ -80,6 +81,13 @@ pub enum TelemetryFinding {
     NoSuchMetric {
         /// Its name.
         metric: String,
+    },
+    /// Records of forward passes came, and the bound of none is known.
+    StepsUnbounded {
+        /// How many.
+        steps: u64,
+        /// Of so many pipeline stages.
+        stages: u32,
     },
     /// A gauge says the same for many pages: its exporter looks more seldom than it is asked.
     StaleGauge {
@@ -183,6 +191,10 @@ impl fmt::Display for TelemetryFinding {
                 "{address}: no metrics page came between the warm-up and the first request; its counters are left out for this level"
             ),
             Self::Pages { address, what } => write!(f, "{address}: {what}"),
+            Self::StepsUnbounded { steps, stages } => {
+                let why = why_unbounded(*stages);
+                write!(f, "{steps} forward-pass records are held against no bound: {why}")
+            }
             Self::NoSuchMetric { metric } => {
                 write!(f, "no page has the metric {metric}, which was asked for by its name")
             }

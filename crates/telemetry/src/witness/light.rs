@@ -109,9 +109,10 @@ fn blur(gauge: &GaugeOver, length: Seconds) -> f64 {
     (between / length.get() + 1.0 - gauge.covered).clamp(0.0, 1.0)
 }
 
-/// A step at either end may be counted that lies half outside; of lost records those that came stand for the others.
+/// A step at either end may be counted that lies half outside; of lost records those that came stand for the others. Groups of
+/// attention step together, and no record says with which of another group's it was: their bounds do not add up to one of all.
 fn steps(input: &WitnessInput<'_>) -> Option<WitnessShare> {
-    let of = input.steps?;
+    let of = input.steps.filter(|_| input.system.deployment().attention_groups() == 1)?;
     let time = input.length.get() * of.ranks.max(1) as f64;
     let share = of.bound.get() / 1e3 / time;
     let each = of.bound.get() / 1e3 / of.steps.max(1) as f64;

@@ -81,6 +81,9 @@ fn a_page_longer_than_may_be_is_not_read_to_its_end() {
     let settings = PageSettings::default().limits(limits);
     let (page, _) = fetched(reply("200 OK", "", &"a 1\n".repeat(1 << 16)), settings);
     assert_eq!(page.unwrap_err().kind, FetchErrorKind::Page(PageError::TooLong { limit: 1 << 16 }));
+    let announced = b"HTTP/1.1 200 OK\r\nContent-Length: 52428800\r\n\r\na 1\n";
+    let too_long = PageError::TooLong { limit: PageLimits::default().bytes };
+    assert_eq!(refused(announced.to_vec()), FetchErrorKind::Page(too_long));
 }
 
 #[test]

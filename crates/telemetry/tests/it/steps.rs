@@ -1,8 +1,10 @@
-//! Steps that wait for the host, by records that are made up.
+//! Steps beside their bounds, by records that are made up: those that wait for the host, and those of one rank of several.
 
 use fizeau_core::{Seconds, Stamp};
 use fizeau_roofline::{Deployment, Device, KnownModel, System};
 use fizeau_telemetry::{ForwardPass, HostBoundSteps, JudgedStep, ScheduledWork, StepsAssessment};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn system() -> System {
     let model = KnownModel::named("llama-3.1-8b").unwrap().model().unwrap();
@@ -179,4 +181,37 @@ fn what_a_calibrated_engine_takes_as_well_is_no_finding() {
     let found = predicted(1.0 / 2.0).unwrap();
     assert!((found.cycle / found.calibrated.unwrap() - 2.0).abs() < 1e-9);
     assert!(found.to_string().contains(" and 2.0 times the calibrated step; "), "{found}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, rng_seed: RngSeed::Fixed(24), ..ProptestConfig::default() })]
+
+    /// The bound of one group's batch is never above that of a step of all groups with that batch in it, as long as that is the
+    /// largest: its caches and its attention are there as they are, and the others' work comes on top.
+    #[test]
+    fn a_groups_share_is_no_more_than_the_step(
+        groups in 1u32..9,
+        decodes in 0u64..400, context in 1u64..20_000,
+        prompts in 0u64..3, chunk in 1u64..2_000, before in 0u64..4_000,
+    ) {
+        let model = KnownModel::named("deepseek-v3").unwrap().model().unwrap();
+        let device = Device::named("h200-sxm").unwrap().clone();
+        let deployment = Deployment::SINGLE.with_tensor(8).unwrap().with_attention_groups(groups).unwrap();
+        let system = System::new(model, device, deployment).unwrap();
+        let of = |times: u64| ScheduledWork {
+            num_prefill_requests: times * prompts,
+            sum_prefill_tokens: times * prompts * chunk,
+            sum_prefill_kv_tokens: times * prompts * before,
+            num_decode_requests: times * decodes,
+            sum_decode_kv_tokens: times * decodes * context,
+            ..ScheduledWork::default()
+        };
+        let pass = ForwardPass { scheduled_requests: of(1), ..ForwardPass::default() };
+        let bound = JudgedStep::of(Stamp::EPOCH, &pass, &system).bound;
+        let all = system.bound_sums(&of(u64::from(groups)).even_sums()).total;
+        prop_assert!(bound.get() <= all.get() * (1.0 + 1e-12), "{bound:?} {all:?}");
+        if groups == 1 && prompts < 2 {
+            prop_assert_eq!(bound, all);
+        }
+    }
 }

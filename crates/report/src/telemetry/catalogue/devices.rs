@@ -12,6 +12,20 @@ use fizeau_telemetry::{
 use super::wording::{by_name, whole};
 use super::{TelemetryFigure, export, export_ms, labelled, scaled};
 
+/// How busy a part of the devices was, of the least busy one.
+macro_rules! activity {
+    ($of:ident, $name:literal, $share_of:literal, $names:expr) => {
+        TelemetryFigure::new(
+            concat!($name, " of the least busy device"),
+            "",
+            |said| Some(percent(slowest(said, |device| device.$of.as_ref())?.mean)),
+            &[export($names, concat!("The share of ", $share_of, ", 0 to 1."), |said| {
+                Some(slowest(said, |device| device.$of.as_ref())?.mean)
+            })],
+        )
+    };
+}
+
 pub(super) static FIGURES: &[TelemetryFigure] = &[
     TelemetryFigure::new(
         "power of all devices",
@@ -111,45 +125,29 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
             lowered,
         )],
     ),
-    TelemetryFigure::new(
-        "utilization of the least busy device",
-        "",
-        |said| Some(percent(slowest(said, |device| device.utilization.as_ref())?.mean)),
-        &[export(
-            ["device_utilization_share", "fizeau_device_utilization_ratio"],
-            "The share of time in which any kernel was resident on the least busy device, 0 to 1.",
-            |said| Some(slowest(said, |device| device.utilization.as_ref())?.mean),
-        )],
+    activity!(
+        utilization,
+        "utilization",
+        "time in which any kernel was resident on the least busy device",
+        ["device_utilization_share", "fizeau_device_utilization_ratio"]
     ),
-    TelemetryFigure::new(
-        "DRAM activity of the least busy device",
-        "",
-        |said| Some(percent(slowest(said, |device| device.dram_active.as_ref())?.mean)),
-        &[export(
-            ["dram_active_share", "fizeau_device_dram_active_ratio"],
-            "The share of cycles in which the DRAM of the least busy device moved data, 0 to 1.",
-            |said| Some(slowest(said, |device| device.dram_active.as_ref())?.mean),
-        )],
+    activity!(
+        dram_active,
+        "DRAM activity",
+        "cycles in which the DRAM of the least busy device moved data",
+        ["dram_active_share", "fizeau_device_dram_active_ratio"]
     ),
-    TelemetryFigure::new(
-        "tensor activity of the least busy device",
-        "",
-        |said| Some(percent(slowest(said, |device| device.tensor_active.as_ref())?.mean)),
-        &[export(
-            ["tensor_active_share", "fizeau_device_tensor_active_ratio"],
-            "The share of cycles in which the tensor pipes of the least busy device worked, 0 to 1.",
-            |said| Some(slowest(said, |device| device.tensor_active.as_ref())?.mean),
-        )],
+    activity!(
+        tensor_active,
+        "tensor activity",
+        "cycles in which the tensor pipes of the least busy device worked",
+        ["tensor_active_share", "fizeau_device_tensor_active_ratio"]
     ),
-    TelemetryFigure::new(
-        "SM activity of the least busy device",
-        "",
-        |said| Some(percent(slowest(said, |device| device.sm_active.as_ref())?.mean)),
-        &[export(
-            ["sm_active_share", "fizeau_device_sm_active_ratio"],
-            "The share of cycles in which the multiprocessors of the least busy device had work, 0 to 1.",
-            |said| Some(slowest(said, |device| device.sm_active.as_ref())?.mean),
-        )],
+    activity!(
+        sm_active,
+        "SM activity",
+        "cycles in which the multiprocessors of the least busy device had work",
+        ["sm_active_share", "fizeau_device_sm_active_ratio"]
     ),
     TelemetryFigure::new(
         "memory in use, of the fullest device",

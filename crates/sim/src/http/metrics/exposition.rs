@@ -1,73 +1,110 @@
 //! Prometheus's text format, version 0.0.4
 //! (<https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format>).
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// How the format is named to clients.
 pub(in super::super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// A text that grows family by family. Writing to a string cannot fail, hence the results dropped here.
+/// A text that grows family by family, each with the samples of all engines, in their order. Writing to a string cannot fail, hence
+/// the results dropped here.
 pub(super) struct Exposition {
     text: String,
-    /// What each sample is labelled with, `a="b",c="d"`.
-    labels: String,
+    /// What the samples of each engine are labelled with, `a="b",c="d"`.
+    engines: Vec<String>,
 }
 
+/// A family's name without its program's, and what it is.
+pub(super) type Family<'a> = (&'a str, &'a str);
+
 impl Exposition {
-    /// An empty one whose samples are all labelled so.
-    pub(super) fn new(labels: &[(&str, &str)]) -> Self {
-        let labels = labels.iter().map(|(name, value)| label(name, value));
-        Self { text: String::with_capacity(16 << 10), labels: labels.collect::<Vec<_>>().join(",") }
+    /// An empty one of so many engines that serve `model`.
+    pub(super) fn new(engines: usize, model: &str) -> Self {
+        let model = label("model_name", model);
+        let labels = |engine: usize| format!("{},{model}", label("engine", &engine.to_string()));
+        Self { text: String::with_capacity(16 << 10), engines: (0..engines).map(labels).collect() }
     }
 
-    pub(super) fn gauge(&mut self, name: &str, help: &str, value: f64) {
-        self.family(name, help, "gauge");
-        self.sample(name, None, value);
+    pub(super) fn gauge(&mut self, family: Family<'_>, values: impl Iterator<Item = f64>) {
+        self.family(family, "gauge");
+        self.values(family.0, values);
     }
 
-    /// `name` ends with `_total`.
-    pub(super) fn counter(&mut self, name: &str, help: &str, value: u64) {
-        self.counter_of(name, help, value as f64);
+    /// Its name ends with `_total`.
+    pub(super) fn counter(&mut self, family: Family<'_>, values: impl Iterator<Item = f64>) {
+        self.family(family, "counter");
+        self.values(family.0, values);
     }
 
-    /// Likewise of what is not counted in whole numbers.
-    pub(super) fn counter_of(&mut self, name: &str, help: &str, value: f64) {
-        self.family(name, help, "counter");
-        self.sample(name, None, value);
-    }
-
-    /// A counter for each value of a label.
-    pub(super) fn counters(&mut self, name: &str, help: &str, by: &str, values: &[(&str, u64)]) {
-        self.family(name, help, "counter");
-        for (value, count) in values {
-            self.sample(name, Some(&label(by, value)), *count as f64);
+    /// Of each engine a sample for each value of a label.
+    pub(super) fn by<L: ToString>(
+        &mut self,
+        (family, kind): (Family<'_>, &str),
+        by: &str,
+        values: impl Iterator<Item = impl IntoIterator<Item = (L, u64)>>,
+    ) {
+        self.family(family, kind);
+        for (engine, values) in values.enumerate() {
+            for (value, count) in values {
+                self.sample(family.0, engine, Some(&label(by, &value.to_string())), count as f64);
+            }
         }
     }
 
-    pub(super) fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) {
-        self.family(name, help, "histogram");
-        let bucket = format!("{name}_bucket");
-        for (edge, count) in histogram.cumulative() {
-            let edge = if edge.is_finite() { format!("{edge:?}") } else { "+Inf".to_owned() };
-            self.sample(&bucket, Some(&label("le", &edge)), count as f64);
+    /// A gauge that is 1, whose labels say what there is to say, and which has no model's name.
+    pub(super) fn info<'a>(
+        &mut self,
+        family: Family<'_>,
+        labels: impl Iterator<Item = Vec<(&'a str, String)>>,
+    ) {
+        self.family(family, "gauge");
+        for (engine, labels) in labels.enumerate() {
+            let engine = [("engine", engine.to_string())];
+            let labels = labels.iter().chain(&engine).map(|(name, value)| label(name, value));
+            let labels = labels.collect::<Vec<_>>().join(",");
+            writeln!(self.text, "{}{{{labels}}} 1.0", family.0).ok();
         }
-        let (count, sum) = histogram.total();
-        self.sample(&format!("{name}_count"), None, count as f64);
-        self.sample(&format!("{name}_sum"), None, sum);
+    }
+
+    pub(super) fn histogram<'a>(
+        &mut self,
+        family: Family<'_>,
+        histograms: impl Iterator<Item = Cow<'a, Histogram>>,
+    ) {
+        self.family(family, "histogram");
+        let name = family.0;
+        let [bucket, counts, sums] = ["bucket", "count", "sum"].map(|end| format!("{name}_{end}"));
+        for (engine, histogram) in histograms.enumerate() {
+            for (edge, count) in histogram.cumulative() {
+                let edge = if edge.is_finite() { format!("{edge:?}") } else { "+Inf".to_owned() };
+                self.sample(&bucket, engine, Some(&label("le", &edge)), count as f64);
+            }
+            let (count, sum) = histogram.total();
+            self.sample(&counts, engine, None, count as f64);
+            self.sample(&sums, engine, None, sum);
+        }
     }
 
     pub(super) fn into_text(self) -> String {
         self.text
     }
 
-    fn family(&mut self, name: &str, help: &str, kind: &str) {
+    fn family(&mut self, (name, help): Family<'_>, kind: &str) {
         let help = help.replace('\\', r"\\").replace('\n', r"\n");
         write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n").ok();
     }
 
-    fn sample(&mut self, name: &str, more: Option<&str>, value: f64) {
+    fn values(&mut self, name: &str, values: impl Iterator<Item = f64>) {
+        for (engine, value) in values.enumerate() {
+            self.sample(name, engine, None, value);
+        }
+    }
+
+    fn sample(&mut self, name: &str, engine: usize, more: Option<&str>, value: f64) {
         let comma = if more.is_some() { "," } else { "" };
-        let (labels, more) = (&self.labels, more.unwrap_or_default());
+        let more = more.unwrap_or_default();
+        let labels = self.engines.get(engine).map_or("", String::as_str);
         writeln!(self.text, "{name}{{{labels}{comma}{more}}} {value:?}").ok();
     }
 }
@@ -96,6 +133,11 @@ impl Histogram {
     /// Of times in nanoseconds, shown in seconds, with edges in seconds.
     pub(super) fn of_times(edges: &[f64]) -> Self {
         Self::new(edges.iter().map(|edge| (edge * 1e9).round() as u64).collect(), 1e9)
+    }
+
+    /// Of counts, with these edges.
+    pub(super) fn of_counts_at(edges: &[u64]) -> Self {
+        Self::new(edges.to_vec(), 1.0)
     }
 
     /// Of counts up to about `most`, with vLLM's edges: 1, 2, 5, 10, 20, 50 and so on.

@@ -60,7 +60,7 @@ fn emission(index: u64, count: u64) -> Emission {
         preemptions: 0,
     };
     let at = Stamp::EPOCH + Nanos::from_nanos(index + 1);
-    Emission { job: JobId(7), at, index, count, last: false, timing }
+    Emission { job: JobId(7), rank: 0, at, index, count, last: false, timing }
 }
 
 /// The sizes of emissions of `tokens` tokens in all: `sizes` again and again.

@@ -100,7 +100,7 @@ impl Serve for Decoder {
             let (at, job, index) = self.due.remove(place);
             let last = index + 1 == job.output_tokens.get();
             let timing = job.begun.unwrap();
-            emit(Emission { job: job.id, at, index, count: 1, last, timing });
+            emit(Emission { job: job.id, rank: 0, at, index, count: 1, last, timing });
             if !last {
                 self.due.push((at + Nanos::from_millis(5), job, index + 1));
             }

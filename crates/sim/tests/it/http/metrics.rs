@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fizeau_core::{Nanos, Tokens};
 use fizeau_sim::http::ServerConfig;
-use fizeau_sim::{Engine, EngineConfig, PrefixCaching, StepLoad};
+use fizeau_sim::{Engine, EngineConfig, PrefixCaching, ReplicaRouting, Replicas, StepLoad};
 use serde_json::json;
 
 use super::client::{get, post};
@@ -116,6 +116,7 @@ fn a_fresh_server_has_all_families_and_counted_nothing() {
     let scrape = scrape(&server);
     for ((name, labels), value) in &scrape.samples {
         assert_eq!(*value, 0.0, "{name}");
+        assert!(labels.contains(&("engine".to_owned(), "0".to_owned())), "{name}");
         let model = labels.iter().find(|(label, _)| label == "model_name").unwrap();
         assert_eq!(model.1, "a \"name\" with \\ and\nmore");
     }
@@ -136,9 +137,48 @@ fn a_fresh_server_has_all_families_and_counted_nothing() {
         ("request_decode_time_seconds", "histogram"),
         ("request_prompt_tokens", "histogram"),
         ("request_generation_tokens", "histogram"),
+        ("num_requests_waiting_by_reason", "gauge"),
+        ("prompt_tokens_by_source_total", "counter"),
+        ("prompt_tokens_cached_total", "counter"),
+        ("iteration_tokens_total", "histogram"),
     ] {
         assert_eq!(scrape.kinds.get(&format!("vllm:{name}")).map(String::as_str), Some(kind));
     }
+}
+
+/// Each engine has a series of its own in every family.
+#[test]
+fn replicas_are_told_apart() {
+    let one = || {
+        Engine::new(EngineConfig::new(1, Tokens::new(1_600)), |_: &StepLoad| Nanos::from_secs(600))
+    };
+    let engines = vec![one().unwrap(), one().unwrap()];
+    let two = Replicas::new(engines, ReplicaRouting::RoundRobin).unwrap();
+    let server = serve(ServerConfig::new(two));
+    let body = json!({"prompt": [1, 2, 3], "max_tokens": 5, "stream": true}).to_string();
+    let held: Vec<_> = (0..3)
+        .map(|_| {
+            let mut client = super::send(server.addr(), "POST", "/v1/completions", &body);
+            std::io::Read::read_exact(&mut client, &mut [0; 9]).unwrap();
+            client
+        })
+        .collect();
+    let scrape = scrape(&server);
+    let engines = |name: &str| {
+        let of =
+            scrape.samples.iter().filter(|((of, _), _)| of.strip_prefix("vllm:") == Some(name));
+        let engine = |labels: &[(String, String)]| {
+            labels.iter().find(|(label, _)| label == "engine").unwrap().1.clone()
+        };
+        of.map(|((_, labels), value)| (engine(labels), *value)).collect::<BTreeMap<_, _>>()
+    };
+    let both =
+        |zero: f64, one: f64| BTreeMap::from([("0".to_owned(), zero), ("1".to_owned(), one)]);
+    assert_eq!(engines("num_requests_running"), both(1.0, 1.0));
+    assert_eq!(engines("num_requests_waiting"), both(1.0, 0.0));
+    let names = scrape.samples.keys().map(|(name, _)| name.strip_prefix("vllm:").unwrap());
+    names.for_each(|name| assert_eq!(engines(name).len(), 2, "{name}"));
+    drop(held);
 }
 
 /// Every instant is the engine's, so that the sums are known to the nanosecond: 2 ms to the first token, 1 ms between two.
@@ -202,6 +242,20 @@ fn the_engine_tells_how_full_it_is() {
     let value = |name: &str| scrape.value(&format!("vllm:{name}"));
     assert_eq!((value("num_requests_running"), value("num_requests_waiting")), (1.0, 2.0));
     assert!((0.02..=0.04).contains(&value("kv_cache_usage_perc")));
+    let by = |name: &str, label: (&str, &str)| {
+        let label = (label.0.to_owned(), label.1.to_owned());
+        let mut samples = scrape.samples.iter();
+        let found = samples.find(|((of, labels), _)| {
+            of.strip_prefix("vllm:") == Some(name) && labels.contains(&label)
+        });
+        *found.unwrap().1
+    };
+    assert_eq!(by("num_requests_waiting_by_reason", ("reason", "capacity")), 2.0);
+    assert_eq!(by("num_requests_waiting_by_reason", ("reason", "deferred")), 0.0);
+    assert_eq!(by("prompt_tokens_by_source_total", ("source", "local_cache_hit")), 32.0);
+    assert_eq!(by("prompt_tokens_by_source_total", ("source", "local_compute")), 48.0);
+    let size = [("block_size", "16"), ("num_gpu_blocks", "100"), ("kv_cache_size_tokens", "1600")];
+    assert!(size.into_iter().all(|label| by("cache_config_info", label) == 1.0));
     let looked_up = (value("prefix_cache_queries_total"), value("prefix_cache_hits_total"));
     assert_eq!(looked_up, (80.0, 32.0));
     drop(held);

@@ -46,7 +46,7 @@ impl Serve for Bunches {
             for index in (0..output).step_by(self.size as usize) {
                 let count = self.size.min(output - index);
                 let last = index + count == output;
-                emit(Emission { job: job.id, at, index, count, last, timing });
+                emit(Emission { job: job.id, rank: 0, at, index, count, last, timing });
             }
         }
     }
