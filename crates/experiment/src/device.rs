@@ -5,7 +5,7 @@ use std::path::Path;
 use fizeau_roofline::Device;
 
 use crate::hint::InputHint;
-use crate::input::{Blame, InputError, InputField};
+use crate::input::{Blame, InputError, InputField, unreadable};
 
 /// A device, and the text of its file if it is from one.
 #[derive(Debug, Clone)]
@@ -33,7 +33,9 @@ impl LoadedDevice {
             })?;
             return Ok(Self { device: device.clone(), file: None });
         }
-        let text = std::fs::read_to_string(name).blame_given(InputField::Hardware, name)?;
+        let text = std::fs::read_to_string(name);
+        let text =
+            text.map_err(|error| unreadable(InputField::Hardware, Path::new(name), &error))?;
         let device = Device::from_toml(&text).blame_given(InputField::Hardware, name)?;
         Ok(Self { device, file: Some(text) })
     }

@@ -152,6 +152,7 @@ fn shards_that_come_twice_are_refused_and_missing_ones_are_said() {
     let twice = merge(&[runs[0].clone(), runs[0].clone()], &scratch.path("twice"), &[]);
     assert_eq!(twice.code, Some(2));
     assert!(twice.err.contains("shard 0/3: the same requests would count"), "{}", twice.err);
+    assert!(twice.err.contains("missing shards: 1/3, 2/3; name their folders"), "{}", twice.err);
     let missing = merge(&runs, &scratch.path("all"), &[]);
     assert_eq!(missing.code, Some(0), "{}", missing.err);
     assert!(missing.err.contains("1/3 missing"), "{}", missing.err);
