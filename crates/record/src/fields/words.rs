@@ -3,6 +3,8 @@
 /// Fields and what they are called; a field of a list stands here without its place in it.
 const NAMES: [(&str, &str); 49] = [
     ("goodput", "goal of single requests"),
+    ("lengths.input.law", "input length"),
+    ("lengths.output.law", "output length"),
     ("levels[].arrivals.cv_squared", "squared coefficient of variation of the arrivals"),
     ("levels[].arrivals.rate_per_s", "arrival rate, requests/s"),
     ("levels[].load.concurrency", "concurrency"),
@@ -15,8 +17,6 @@ const NAMES: [(&str, &str); 49] = [
     ("levels[].warmup_requests", "warm-up requests"),
     ("levels[].window.cooldown", "cool-down left out"),
     ("levels[].window.warmup", "warm-up left out"),
-    ("lengths.input.law", "input length"),
-    ("lengths.output.law", "output length"),
     ("plan.arrivals", "arrivals"),
     ("plan.arrivals.gamma.burstiness", "burstiness"),
     ("plan.arrivals.gamma.rate_per_s", "arrival rate, requests/s"),
