@@ -109,7 +109,7 @@ fn runs_of_other_workloads_models_or_goals_are_refused_with_the_fields() {
     let cases = [
         (&longer, "output length: 3 in A, 4 in B"),
         (&other, "model: m in A, n in B"),
-        (&goals, "goodput"),
+        (&goals, "goal of single requests: none in A, ttft:50 in B"),
     ];
     for (run, field) in cases {
         let refused = compare(&[&a, run], "");
@@ -173,7 +173,7 @@ fn turns_of_an_ab_run_are_taken_one_by_one() {
     let turn = |name: &str| format!("{out}/{name}");
     let first = compare(&[&turn("a-01"), &turn("b-01")], "--force");
     assert!(first.out.contains("3 pairs of requests"), "{first:?}");
-    let moved = format!("endpoint base url: {a} -> {b}");
+    let moved = format!("address: {a} -> {b}");
     let words = first.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(&moved), "{}", first.out);
     let second = compare(&[&turn("a-01"), &turn("b-02")], "--force");

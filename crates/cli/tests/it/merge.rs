@@ -103,7 +103,7 @@ fn what_is_no_shards_of_one_run_is_refused_by_its_fields() {
     });
     let refused = merge(&runs, &out, &[]);
     assert_eq!(refused.code, Some(2));
-    for field in ["seed: 0 and 99", "goodput", "--force"] {
+    for field in ["seed: 0 and 99", "goal of single requests: ", "--force"] {
         assert!(refused.err.contains(field), "{field}: {}", refused.err);
     }
     assert!(!Path::new(&out).exists());
