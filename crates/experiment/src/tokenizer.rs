@@ -80,7 +80,7 @@ impl TokenizerSpec {
     fn not_cached(&self, model: &str, cache: &Path) -> InputError {
         let why = format!(
             "there is no such path, and the cache of the Hugging Face Hub ({}) has no tokenizer.json of such a model; \
-             run `hf download {model} tokenizer.json --local-dir DIR` and give DIR",
+             `hf download {model} tokenizer.json` puts it there",
             cache.display()
         );
         InputError::new(InputField::Tokenizer, why).given(self)
@@ -176,7 +176,7 @@ mod tests {
         let spec = TokenizerSpec::found("meta-llama/Llama-3.1-8B", Some(cache));
         assert_eq!(spec.to_string(), "meta-llama/Llama-3.1-8B");
         let Err(error) = spec.load() else { panic!("{spec:?}") };
-        let told = "hf download meta-llama/Llama-3.1-8B tokenizer.json --local-dir DIR";
+        let told = "`hf download meta-llama/Llama-3.1-8B tokenizer.json` puts it there";
         assert!(error.to_string().contains(told), "{error}");
     }
 }

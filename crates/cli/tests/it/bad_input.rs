@@ -112,7 +112,7 @@ fn a_tokenizer_of_the_hub_is_looked_for_in_its_cache() {
     };
     let missing = ended();
     assert_eq!(missing.code, Some(2), "{missing:?}");
-    let told = "hf download org/tiny tokenizer.json --local-dir DIR";
+    let told = "`hf download org/tiny tokenizer.json` puts it there";
     assert!(missing.err.contains(told) && missing.err.contains(&cache), "{}", missing.err);
     let model = format!("{cache}/models--org--tiny");
     std::fs::create_dir_all(format!("{model}/refs")).unwrap();
