@@ -5,6 +5,7 @@ use std::path::Path;
 
 use fizeau::harness::Cancel;
 use fizeau::record::StoredError;
+use fizeau::record::text::unreadable;
 
 /// How a command ends; the numbers are part of the command line's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,9 +126,15 @@ impl From<StoredError> for Fail {
     }
 }
 
-/// The text of the file `path`, which `flag` names.
-pub(crate) fn read_named(flag: &str, path: &Path) -> Result<String, Fail> {
-    std::fs::read_to_string(path).named(&format!("{flag} {}", path.display()))
+/// The text of the file `path`, which `flag` names and which is to be `what`.
+pub(crate) fn read_named(flag: &str, path: &Path, what: &str) -> Result<String, Fail> {
+    std::fs::read_to_string(path)
+        .map_err(|error| unread(&format!("{flag} {}", path.display()), what, &error))
+}
+
+/// That a file cannot be read, which `named` says and which is to be `what`.
+pub(crate) fn unread(named: &str, what: &str, error: &std::io::Error) -> Fail {
+    usage!("{named}: {}; give {what}", unreadable(error))
 }
 
 /// Puts what was being looked at before what was wrong with it.

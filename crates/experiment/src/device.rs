@@ -5,7 +5,7 @@ use std::path::Path;
 use fizeau_roofline::Device;
 
 use crate::hint::InputHint;
-use crate::input::{Blame, InputError, InputField};
+use crate::input::{Blame, InputError, InputField, unreadable};
 
 /// A device, and the text of its file if it is from one.
 #[derive(Debug, Clone)]
@@ -36,7 +36,8 @@ impl LoadedDevice {
         }
         let path = Path::new(name);
         let path = if path.is_dir() { &path.join(IN_FOLDER) } else { path };
-        let text = std::fs::read_to_string(path).blame_given(InputField::Hardware, name)?;
+        let text = std::fs::read_to_string(path);
+        let text = text.map_err(|error| unreadable(InputField::Hardware, path, &error))?;
         let device = Device::from_toml(&text).blame_given(InputField::Hardware, name)?;
         Ok(Self { device, file: Some(text) })
     }

@@ -8,12 +8,13 @@ use fizeau_core::{Nanos, Seconds, Tokens};
 use fizeau_harness::Measure;
 use fizeau_record::{LevelReport, SpeedOfLightReference};
 use fizeau_roofline::{
-    Calibration, CalibrationDesign, CalibrationDesignError, CalibrationFit, CalibrationLoads,
-    CalibrationSample, Constants, DesignedLoad, JudgedFit,
+    Calibration, CalibrationDesign, CalibrationDesignError, CalibrationFit, CalibrationFitError,
+    CalibrationLoads, CalibrationSample, Constants, DesignedLoad, JudgedFit,
 };
 
 use crate::event::Watcher;
 use crate::experiment::{Experiment, ExperimentKind};
+use crate::hint::InputHint;
 use crate::input::{Blame, ExperimentError, InputError, InputField};
 use crate::sol::{InvalidLevels, SampleError, sample_of, seen_samples};
 use level::{LevelRuns, MeasuredLoad, OverHttp, With};
@@ -157,12 +158,15 @@ impl Experiment<EngineCalibrationSettings> {
 
     fn design(&self, loads: &CalibrationLoads) -> Result<CalibrationDesign, InputError> {
         let designed = loads.design(Seconds::new(self.settings.budget.as_secs_f64()));
-        designed.map_err(|error| {
-            let field = match error {
-                CalibrationDesignError::TooShort { .. } => InputField::Budget,
-                _ => InputField::Hardware,
-            };
-            InputError::new(field, error)
+        designed.map_err(|error| match error {
+            CalibrationDesignError::TooShort { least, .. } => {
+                let wrong = InputError::new(InputField::Budget, error);
+                match Nanos::from_secs_f64(least.get().ceil()) {
+                    Ok(least) => wrong.hint(InputHint::LongerBudget { least }),
+                    Err(_) => wrong,
+                }
+            }
+            error => InputError::new(InputField::Hardware, error),
         })
     }
 
@@ -181,7 +185,10 @@ impl Experiment<EngineCalibrationSettings> {
         let folder: Option<&PathBuf> = self.conduct.folder.as_ref();
         experiment.conduct.folder =
             folder.map(|folder| folder.join(format!("{:02}-{}", at + 1, level::name(&designed))));
-        Ok(level::DesignedLevel { experiment, designed, at, of: design.loads.len() })
+        let later = design.loads.iter().skip(at + 1).map(|load| load.time.get()).sum::<f64>();
+        let later = self.settings.budget.as_secs_f64() * later / design.time().get();
+        let later = Nanos::from_secs_f64(later).blame(InputField::Budget)?;
+        Ok(level::DesignedLevel { experiment, designed, at, of: design.loads.len(), later })
     }
 
     fn fitted(
@@ -200,11 +207,8 @@ impl Experiment<EngineCalibrationSettings> {
             let seen = seen_samples(&load.requests, concurrency, light, engine);
             samples.extend(seen.map_err(ExperimentError::broken)?);
         }
-        let fit = Calibration::fit(&samples).map_err(|error| {
-            let first = sampled.iter().find_map(|sample| sample.as_ref().err());
-            let first = first.map_or_else(String::new, |first| format!("; {first}"));
-            ExperimentError::broken(format!("{error}{first}"))
-        })?;
+        let fit = Calibration::fit(&samples);
+        let fit = fit.map_err(|error| too_few(error, &measured, &sampled))?;
         let mut judged = fit.judged.iter().copied();
         let levels = measured.into_iter().zip(sampled).filter_map(|(load, sample)| {
             let MeasuredLoad { designed, report, .. } = load;
@@ -217,4 +221,30 @@ impl Experiment<EngineCalibrationSettings> {
         let levels = levels.collect();
         Ok(EngineCalibration { levels, samples, fit })
     }
+}
+
+/// Why there are no constants of what was measured: mostly that levels are not valid, and then why the first is not.
+fn too_few(
+    error: CalibrationFitError,
+    measured: &[MeasuredLoad],
+    sampled: &[Result<CalibrationSample, SampleError>],
+) -> ExperimentError {
+    let is_refused =
+        |sample: &Result<_, SampleError>| matches!(sample, Err(SampleError::NotValid { .. }));
+    let refused = measured.iter().zip(sampled).filter(|(_, sample)| is_refused(sample));
+    let refused: Vec<&MeasuredLoad> = refused.map(|(load, _)| load).collect();
+    let Some(first) = refused.first() else {
+        let first = sampled.iter().find_map(|sample| sample.as_ref().err());
+        let first = first.map_or_else(String::new, |first| format!("; {first}"));
+        return ExperimentError::broken(format!("{error}{first}"));
+    };
+    let (count, all) = (refused.len(), measured.len());
+    let levels = if count == all { format!("all {all}") } else { format!("{count} of {all}") };
+    let validity = &first.report.validity;
+    let why = validity.reasons.first();
+    let why = why.map_or_else(String::new, |reason| format!(" because {}", reason.text));
+    ExperimentError::TooFewValid(format!(
+        "{levels} levels are {}{why}; constants are fitted on valid levels alone",
+        validity.verdict.as_str()
+    ))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use fizeau_core::FailureClass;
+use fizeau_core::{FailureClass, Nanos};
 
 /// What would be right, as data: a program shows it by the names that its own reader knows. As text it goes straight behind the
 /// message, with whatever stands between them.
@@ -53,6 +53,11 @@ pub enum InputHint {
     AsBegun,
     /// There is a list of all known devices.
     ListOfDevices,
+    /// A budget has to be as long as this at least.
+    LongerBudget {
+        /// How long.
+        least: Nanos,
+    },
 }
 
 /// Who says how many tokens a model takes.
@@ -112,6 +117,7 @@ impl Display for InputHint {
             Self::AsBegun => {
                 f.write_str("; ask for what the sweep was begun with, or begin another")
             }
+            Self::LongerBudget { least } => write!(f, "; give {least} or more"),
             Self::ListOfDevices => f.write_str("; the table of devices lists all names"),
             Self::IsServerUp => f.write_str("; is the server up, and is its address right?"),
             Self::Failed { class, status, model, backend } => {

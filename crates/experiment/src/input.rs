@@ -1,6 +1,7 @@
 //! What an experiment is given, by name, and what can be wrong of it.
 
 use std::fmt::{self, Display};
+use std::path::Path;
 
 use fizeau_record::StoredError;
 use thiserror::Error;
@@ -249,6 +250,9 @@ pub enum ExperimentError {
     /// The shards of the run cannot measure together; what each had measured lies in its own folder.
     #[error(transparent)]
     Shards(#[from] ShardError),
+    /// All was measured, and too few levels are valid to make anything of them; their folders stay.
+    #[error("{0}")]
+    TooFewValid(String),
     /// Something broke in the midst of it; what was written stays.
     #[error("{0}")]
     Broken(String),
@@ -259,6 +263,16 @@ impl ExperimentError {
     pub(crate) fn broken(error: impl Display) -> Self {
         Self::Broken(error.to_string())
     }
+}
+
+/// That the file of an input cannot be read.
+pub(crate) fn unreadable(field: InputField, path: &Path, error: &std::io::Error) -> InputError {
+    let what = match field {
+        InputField::Hardware => "the path of a device's TOML file".to_owned(),
+        field => format!("the path of {field}"),
+    };
+    let why = fizeau_record::text::unreadable(error);
+    InputError::new(field, format_args!("{why}; give {what}")).given(path.display())
 }
 
 /// Says which input an error is about.

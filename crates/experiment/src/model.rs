@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use fizeau_record::text::unreadable;
 use fizeau_roofline::{KnownModel, Model};
 use thiserror::Error;
 
@@ -43,7 +44,11 @@ impl LoadedModel {
         }
         let path = if given.is_dir() { given.join("config.json") } else { PathBuf::from(given) };
         let text = std::fs::read_to_string(&path).map_err(|error| match given.exists() {
-            true => wrong(&error),
+            true if given.is_dir() => LoadModelError(
+                "this folder has no config.json; give the folder of a model, or the path of its config.json"
+                    .to_owned(),
+            ),
+            true => LoadModelError(unreadable(&error)),
             false => LoadModelError(
                 "this is neither a built-in model (`fizeau models` lists them) nor a file; download the model's config.json \
                  and give its path"

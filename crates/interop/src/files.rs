@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fizeau_record::text::unreadable;
 use fizeau_record::{ImportedLevel, ImportedRun};
 
 use crate::{ForeignError, ForeignFile, ForeignFormat, ForeignFormats, plain_name};
@@ -25,7 +26,7 @@ pub struct ImportedFiles {
 #[non_exhaustive]
 pub enum ImportError {
     /// The system refused.
-    #[error("{file}: {error}")]
+    #[error("{file}: {}", unreadable(error))]
     Io {
         /// The file or folder.
         file: String,

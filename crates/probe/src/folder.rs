@@ -35,6 +35,9 @@ pub enum ProbeFolderError {
     /// The folder is in use already.
     #[error("{}: it has a probe already; name another folder", .0.display())]
     Taken(PathBuf),
+    /// Nothing is there.
+    #[error("{}: there is no such file or folder; name the folder of a probe, or its probe.json", .0.display())]
+    NotThere(PathBuf),
     /// The system would not.
     #[error("{}: {error}", path.display())]
     Io {
@@ -255,7 +258,11 @@ impl MeasurementSink for ProbeFolder {
 }
 
 fn content(path: &Path) -> Result<Vec<u8>, ProbeFolderError> {
-    fs::read(path).map_err(|error| ProbeFolderError::Io { path: path.to_path_buf(), error })
+    let path = || path.to_path_buf();
+    fs::read(path()).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => ProbeFolderError::NotThere(path()),
+        _ => ProbeFolderError::Io { path: path(), error },
+    })
 }
 
 /// Whole lines; a last one that was cut is left out.

@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use crate::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, FrontierDistance, FrontierPoint,
-    RunComparison, StoredError, StoredRun,
+    RunComparison, RunTime, StoredError, StoredRun,
 };
 use agree::{changed, must_agree, of_level};
 use repeats::{by_repeats, kept_goals};
@@ -34,7 +34,7 @@ pub struct CompareOptions {
     /// What a difference must be at least.
     pub smallest: SmallestChange,
     /// How much runs of one server differ among themselves, where there are no repeats to show it; absent for
-    /// [what is assumed](RunToRun::ASSUMED), and of runs in virtual time for nothing.
+    /// [what is assumed](RunToRun::ASSUMED), and for nothing between runs in virtual time of one plan and seed.
     pub run_to_run: Option<RunToRun>,
     /// What becomes of runs that ought not to be compared.
     pub unlike: UnlikeRuns,
@@ -110,6 +110,9 @@ pub enum CompareError {
     /// A folder has no document that could be compared with a file.
     #[error("{}: a comparison with a file needs sweep.json or summary.json, and neither is there", .0.display())]
     NoDocument(PathBuf),
+    /// A file that no run has.
+    #[error("{}: this is no document of a run; name the folder of a run, or its sweep.json or summary.json", .0.display())]
+    NotOfRun(PathBuf),
     /// A file of another schema.
     #[error("{}: its schema is {found}, not {}", path.display(), files::READ)]
     Schema {
@@ -152,17 +155,6 @@ impl Comparability {
 const ASKED_OF_A_LEVEL: [&str; 6] =
     ["requests", "warmup_requests", "release_for_ms", "until", "window.warmup", "window.cooldown"];
 
-/// How runs are compared of which there is one a side.
-const ONE_RUN_EACH: &str = "one run per side does not show how much runs of one server differ; so every interval is widened \
-    by an assumed spread, or by how much the quarters of the runs differ if that is more; four runs in all, or `fizeau ab`, show the real one";
-
-/// How repeats are compared.
-const REPEATS: &str = "intervals come from how much the runs of each side differ";
-
-/// What runs in virtual time are.
-const SIMULATIONS: &str = "all runs were simulated in virtual time, not measured; differences follow from the settings \
- alone, and intervals cover requests, not further runs";
-
 impl ComparisonReport {
     /// Each of the runs in `paths` compared with the first: [`ComparisonReport::of_sides`] of one run each.
     ///
@@ -204,16 +196,12 @@ fn of_folders(
     let plans =
         candidates.iter().map(|candidate| ComparableSide::new(options, baseline, candidate));
     let plans: Vec<ComparableSide<'_>> = plans.collect::<Result<_, CompareError>>()?;
-    let all_simulated = sides.iter().all(Side::is_virtual);
-    let run_to_run = options.run_to_run.unwrap_or(match all_simulated {
-        true => RunToRun::NONE,
-        false => RunToRun::ASSUMED,
-    });
-    let job = ComparisonJob { options, run_to_run, baseline };
+    let job = ComparisonJob { options, baseline };
     let comparisons = plans.into_iter().map(|plan| job.compare(plan));
     let comparisons: Vec<RunComparison> = comparisons.collect::<Result<_, StoredError>>()?;
     let baseline = ComparedRun { name: baseline.name(), notes: baseline.notes() };
-    let notes = notes::of_all(&comparisons, all_simulated, options);
+    let time = sides.iter().all(Side::is_virtual).then_some(RunTime::Virtual);
+    let notes = notes::of_all(&comparisons, time, options);
     Ok(ComparisonReport { baseline, comparisons, notes })
 }
 
@@ -351,7 +339,6 @@ fn matched<'a>(
 /// What all comparisons share.
 struct ComparisonJob<'a> {
     options: &'a CompareOptions,
-    run_to_run: RunToRun,
     baseline: &'a Side,
 }
 
@@ -363,7 +350,7 @@ impl ComparisonJob<'_> {
             let name = if only { String::new() } else { both.baseline.name().to_owned() };
             let mut notes = Vec::new();
             let (a, b) = (both.baseline.repeats(), both.candidate.repeats());
-            let settings = |output| self.options.settings(&goals, output, self.run_to_run);
+            let settings = |output| self.options.settings(&goals, output);
             let table = match by_repeats(&a, &b, &mut notes, settings) {
                 Some(table) => table,
                 None => self.by_requests(&both, &goals, &mut notes)?,
@@ -389,7 +376,12 @@ impl ComparisonJob<'_> {
         let of_a = a.requests(run.pace(), goals, "A", notes)?;
         let of_b = b.requests(other.pace(), goals, "B", notes)?;
         let output = if of_a.has_tokens() { ReplyOutput::Tokens } else { ReplyOutput::None };
-        let settings = self.options.settings(goals, output, self.run_to_run);
+        let mut settings = self.options.settings(goals, output);
+        // What is drawn alike is simulated alike, whenever that is.
+        let is_repeatable = is_same && run.is_virtual() && other.is_virtual();
+        if is_repeatable && self.options.run_to_run.is_none() {
+            settings.run_to_run = RunToRun::NONE;
+        }
         let table = ComparisonTable::of_requests(&of_a, &of_b, pairing, &settings);
         notes.extend(notes::of_rates(run.pace(), &table));
         notes.extend(notes::unpaired(pairing, &of_a, &of_b, &table));
@@ -399,14 +391,10 @@ impl ComparisonJob<'_> {
 
 impl CompareOptions {
     /// How runs of such replies and goals are compared.
-    fn settings(
-        &self,
-        goals: &GoodputGoals,
-        output: ReplyOutput,
-        run_to_run: RunToRun,
-    ) -> ComparisonSettings {
+    fn settings(&self, goals: &GoodputGoals, output: ReplyOutput) -> ComparisonSettings {
         let figures = FigureChoice::fitting(&self.figures, goals, output);
-        let Self { alpha, smallest, .. } = *self;
+        let Self { alpha, smallest, run_to_run, .. } = *self;
+        let run_to_run = run_to_run.unwrap_or(RunToRun::ASSUMED);
         ComparisonSettings { figures, alpha, smallest, run_to_run, ..ComparisonSettings::default() }
     }
 }

@@ -1,7 +1,10 @@
 //! A document, leaf by leaf.
 
+mod words;
+
 use std::collections::BTreeMap;
 
+use fizeau_core::Nanos;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -50,17 +53,10 @@ mod as_json {
 }
 
 impl ChangedField {
-    /// What the field is called in a sentence, such as `arrival rescaling`.
+    /// What the field is called in a sentence, such as `output length`; its path where it has no name.
     #[must_use]
     pub fn label(&self) -> String {
-        let path = self.field.strip_prefix("plan.").or_else(|| self.field.strip_prefix("setup."));
-        let path =
-            path.unwrap_or(&self.field).replace("arrivals.gamma.rescale", "arrival.rescaling");
-        // The first of a list is mostly the only one.
-        let path = path.strip_suffix("[0]").unwrap_or(&path);
-        path.replace("arrivals.gamma.", "arrival.")
-            .replace("_per_s", ", 1/s")
-            .replace(['.', '_'], " ")
+        words::label(&self.field)
     }
 
     /// What the baseline and the candidate have there, as a person would write it.
@@ -70,9 +66,21 @@ impl ChangedField {
             None | Some(Ok(Value::Null)) => "none".to_owned(),
             Some(Ok(Value::Array(items))) if items.is_empty() => "none".to_owned(),
             Some(Ok(Value::String(text))) => text,
+            Some(Ok(Value::Number(number))) => self.quantity(&number),
             Some(_) => json.clone().unwrap_or_default(),
         };
         [words(&self.baseline), words(&self.candidate)]
+    }
+
+    /// A number of this field: durations are in milliseconds, and whole ones have no decimals.
+    fn quantity(&self, number: &serde_json::Number) -> String {
+        let float = number.as_f64().filter(|_| number.is_f64());
+        match float {
+            Some(ms) if self.field.ends_with("_ms") => Nanos::from_secs_f64(ms / 1e3)
+                .map_or_else(|_| number.to_string(), |time| time.to_string()),
+            Some(float) => float.to_string(),
+            None => number.to_string(),
+        }
     }
 }
 

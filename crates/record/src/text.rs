@@ -2,6 +2,7 @@
 
 mod number;
 mod price;
+mod unreadable;
 mod words;
 mod wrap;
 
@@ -11,5 +12,6 @@ pub use number::{
 };
 pub(crate) use price::price_origin;
 pub use price::{MILLION, at_price, price_words, usd, usd_beside, with_price_origin};
+pub use unreadable::unreadable;
 pub use words::{clock, listed, minutes_and_seconds, slo_words, stamps, token_source};
 pub use wrap::{wrap, wrap_hanging};

@@ -151,6 +151,9 @@ fn hint(hint: &InputHint) -> String {
         InputHint::ServerKnowsModel => ", or --backend auto, which asks the server for it".to_owned(),
         InputHint::NeedsGoodput => " (--goodput), such as --goodput ttft:500 tpot:50".to_owned(),
         InputHint::AsBegun => "; give the flags that the sweep was begun with, or begin another with --out".to_owned(),
+        InputHint::LongerBudget { least } => {
+            format!("; use --budget {:.0}s", least.as_secs_f64().ceil())
+        }
         InputHint::ListOfDevices => "; `fizeau devices` lists all names".to_owned(),
         InputHint::IsServerUp => ". Is the server up, and is this its address?".to_owned(),
         InputHint::Failed { class, status, model, backend } => {

@@ -1,14 +1,16 @@
 //! `fizeau ab`: two endpoints in turns, with the same requests, and whether they differ.
 
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use fizeau::experiment::{
-    AbSettings, BackendChoice, EndpointSpec, Experiment, InputField, RoundCount, ShardOutcome,
-    SystemUnderTest, TelemetrySpec, WorkloadSpec,
+    AbSettings, BackendChoice, EndpointSpec, Experiment, InputField, PreparedAb, RoundCount,
+    ShardOutcome, SystemUnderTest, TelemetrySpec, WorkloadSpec,
 };
 use fizeau::harness::Cancel;
 use fizeau::metrics::{ComparisonSettings, ComparisonSide, SignificanceLevel, Verdict};
 use fizeau::record::AbPrompts;
+use fizeau::record::text::minutes_and_seconds;
 use fizeau::report::Shown;
 
 use crate::args::refusal::{flag, of_experiment};
@@ -61,6 +63,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
         let asked = workload::prompt_salt(&args.workload);
         say(workload::describe_salt_of_levels(asked, ab.basis.work.salt()))?;
     }
+    announce(ab);
     let [a, b] = ab.sides.each_ref().map(|side| side.endpoint.describe().base_url);
     let title = Title { command: "ab", subject: format!("A {a}, B {b}") };
     let folder = prepared.folder().cloned();
@@ -81,6 +84,18 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
         || report.misses_goals(ComparisonSide::Candidate)
         || (args.answer.decision.fails_on_regression() && report.is_regression());
     Ok(Exit::of(&cancel, is_missed))
+}
+
+/// Says how long all turns take, where the arrivals tell.
+fn announce(ab: &PreparedAb) {
+    let work = &ab.basis.work;
+    let Some(rate) = work.mean_rate().filter(|rate| rate.get() > 0.0) else { return };
+    let turns = 2.0 * f64::from(ab.spec.rounds.get());
+    let each = work.requests().get() as f64 / rate.get();
+    let pauses = (turns - 1.0) * ab.spec.settle.as_secs_f64();
+    if let Ok(time) = Duration::try_from_secs_f64(turns * each + pauses) {
+        tell!("This run takes about {}.", minutes_and_seconds(time));
+    }
 }
 
 /// What `args` ask for.

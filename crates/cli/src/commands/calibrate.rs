@@ -1,8 +1,8 @@
 //! `fizeau calibrate`: the constants of a live engine, from the few loads that tell the most of them.
 
 use fizeau::experiment::{
-    EngineCalibration, EngineCalibrationLevel, EngineCalibrationSettings, Experiment, InputField,
-    ReferenceSpec, RunEvent, SampleError, Watcher,
+    EngineCalibration, EngineCalibrationLevel, EngineCalibrationSettings, Experiment,
+    ExperimentError, InputField, ReferenceSpec, RunEvent, SampleError, Watcher,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::{EngineRecord, SpeedOfLightReference};
@@ -44,11 +44,16 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     interrupt::listen(cancel.clone())?;
     let calibrated = runtime::single()?.block_on(experiment.run(&mut watcher));
     drop(watcher);
-    let calibrated = calibrated.map_err(|error| {
-        refusal::of_experiment(error, |field| match field {
+    let calibrated = calibrated.map_err(|error| match error {
+        ExperimentError::TooFewValid(why) => {
+            broken!(
+                "{why}; mend that, such as by running the client on another machine, or use --force"
+            )
+        }
+        error => refusal::of_experiment(error, |field| match field {
             InputField::Out => "--out-dir".to_owned(),
             field => refusal::flag(field),
-        })
+        }),
     })?;
     show(args, &calibrated)?;
     say(format!("\nRuns: {}", folder.display()))?;

@@ -11,6 +11,11 @@ use crate::terminal::say::say;
 pub(crate) fn run(args: &ManArgs) -> Result<Exit, Fail> {
     match &args.dir {
         Some(dir) => {
+            refuse_if!(
+                dir.exists() && !dir.is_dir(),
+                "{}: this is a file; give a folder for the pages",
+                dir.display()
+            );
             let written = fs::create_dir_all(dir).and_then(|()| generate_to(command(), dir));
             written.map_err(|error| usage!("{}: {error}", dir.display()))?;
         }

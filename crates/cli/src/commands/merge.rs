@@ -44,7 +44,13 @@ fn refused(error: MergeError) -> Fail {
         error if error.can_be_forced() => {
             let error = error.to_string();
             let text = error.replace("is all of the plan:", "is all of the plan (no --shard):");
-            usage!("{text}\n--force merges them anyway")
+            let shards = match text.contains("(no --shard)") {
+                true => {
+                    "\nRuns of `fizeau bench --shard I/N`, one for each I from 0, can be merged."
+                }
+                false => "",
+            };
+            usage!("{text}{shards}\n--force merges them anyway")
         }
         error => Fail::usage(error),
     }

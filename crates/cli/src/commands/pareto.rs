@@ -10,7 +10,7 @@ use fizeau::pareto::{FrontierAnswer, FrontierQuery, RowPoints};
 use fizeau::report::{AxesPreset, ExcludedLevel, FrontierLevels, LevelTable, Shown};
 
 use crate::args::ParetoArgs;
-use crate::exit::{Exit, Fail, Named, refuse_given};
+use crate::exit::{Exit, Fail, Named, refuse_given, unread};
 use crate::terminal::say::say;
 use folders::Folders;
 
@@ -199,7 +199,10 @@ pub(crate) fn read(path: &str) -> Result<InputTable, Fail> {
     let name = if path == "-" { "standard input" } else { path };
     match path {
         "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(drop).named(name)?,
-        path => bytes = std::fs::read(path).named(name)?,
+        path => {
+            bytes = std::fs::read(path)
+                .map_err(|error| unread(name, "a table in CSV or JSON", &error))?;
+        }
     }
     let mut table = InputTable::new(name, bytes)?;
     let left_out = table.leave_out(LevelTable::LEFT_OUT);

@@ -104,7 +104,10 @@ fn simulated(args: &ServeArgs) -> Result<Served, Fail> {
 fn tls(args: &ServeArgs) -> Result<Option<Tls>, Fail> {
     if let (Some(chain), Some(key)) = (&args.ssl_certfile, &args.ssl_keyfile) {
         let flag = format!("--ssl-certfile {}", chain.display());
-        let pem = [read_named("--ssl-certfile", chain)?, read_named("--ssl-keyfile", key)?];
+        let pem = [
+            read_named("--ssl-certfile", chain, "a PEM file of certificates")?,
+            read_named("--ssl-keyfile", key, "a PEM file of a key")?,
+        ];
         return Tls::from_pem(&pem[0], &pem[1]).named(&flag).map(Some);
     }
     let Some(path) = &args.tls_self_signed else { return Ok(None) };

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::stand::{Ended, Scratch, reply, run, scripted, serve};
+use crate::stand::{Ended, Scratch, fizeau, reply, run, scripted, serve};
 use fizeau::sim::Scenario;
 use fizeau::sim::http::ServerConfig;
 
@@ -98,6 +98,29 @@ fn names_that_are_unknown_are_refused_with_those_that_are_known() {
         one_line(&refused(&extra, USAGE, &words));
     }
     one_line(&refused(&["--base-url", "127.0.0.1:9"], USAGE, &["--base-url", "http://"]));
+}
+
+/// A model of the Hub has a tokenizer where its cache has one, and else the command that loads it.
+#[test]
+fn a_tokenizer_of_the_hub_is_looked_for_in_its_cache() {
+    let scratch = Scratch::new("hub-cache");
+    let cache = scratch.path("hub");
+    let words = ["--model", "m", "--base-url", "http://127.0.0.1:9", "--tokenizer", "org/tiny"];
+    let ended = || -> Ended {
+        let mut command = fizeau(&[&["bench"], &words[..]].concat());
+        command.env("HF_HUB_CACHE", &cache).output().unwrap().into()
+    };
+    let missing = ended();
+    assert_eq!(missing.code, Some(2), "{missing:?}");
+    let told = "`hf download org/tiny tokenizer.json` puts it there";
+    assert!(missing.err.contains(told) && missing.err.contains(&cache), "{}", missing.err);
+    let model = format!("{cache}/models--org--tiny");
+    std::fs::create_dir_all(format!("{model}/refs")).unwrap();
+    std::fs::create_dir_all(format!("{model}/snapshots/1849")).unwrap();
+    std::fs::write(format!("{model}/refs/main"), "1849").unwrap();
+    std::fs::write(format!("{model}/snapshots/1849/tokenizer.json"), "{}").unwrap();
+    let found = ended();
+    assert!(found.err.contains("not a tokenizer.json of Hugging Face"), "{}", found.err);
 }
 
 /// Before anything is sent: nothing listens there, which is not even found out.

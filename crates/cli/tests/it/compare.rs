@@ -107,9 +107,9 @@ fn runs_of_other_workloads_models_or_goals_are_refused_with_the_fields() {
     let goals =
         bench(&scratch, "goals", 500, &format!("{few} --random-output-len 3 --goodput ttft:50"));
     let cases = [
-        (&longer, "lengths independent output fixed: 3 in A, 4 in B"),
-        (&other, "endpoint model: m in A, n in B"),
-        (&goals, "goodput"),
+        (&longer, "output length: 3 in A, 4 in B"),
+        (&other, "model: m in A, n in B"),
+        (&goals, "goal of single requests: none in A, ttft:50 in B"),
     ];
     for (run, field) in cases {
         let refused = compare(&[&a, run], "");
@@ -141,8 +141,8 @@ fn what_was_asked_must_agree_or_is_shown() {
     let warm = bench("warm", "--num-prompts 8 --temperature 0.5");
     let more = bench("more", "--num-prompts 9");
     let cases = [
-        (&capped, "levels[0] max in flight: none in A, 4 in B"),
-        (&warm, "sampling temperature: none in A, 0.5 in B"),
+        (&capped, "most requests in flight of level 1: none in A, 4 in B"),
+        (&warm, "temperature: none in A, 0.5 in B"),
     ];
     for (other, field) in cases {
         let refused = compare(&[&a, other], "");
@@ -152,7 +152,7 @@ fn what_was_asked_must_agree_or_is_shown() {
         assert_eq!(forced.code, Some(0), "{forced:?}");
     }
     let shown = compare(&[&a, &more], "--force");
-    assert!(shown.out.contains("levels[0] requests: 8 -> 9"), "{shown:?}");
+    assert!(shown.out.contains("requests of level 1: 8 -> 9"), "{shown:?}");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn turns_of_an_ab_run_are_taken_one_by_one() {
     let turn = |name: &str| format!("{out}/{name}");
     let first = compare(&[&turn("a-01"), &turn("b-01")], "--force");
     assert!(first.out.contains("3 pairs of requests"), "{first:?}");
-    let moved = format!("endpoint base url: {a} -> {b}");
+    let moved = format!("address: {a} -> {b}");
     let words = first.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(&moved), "{}", first.out);
     let second = compare(&[&turn("a-01"), &turn("b-02")], "--force");

@@ -27,6 +27,7 @@ fn what_cannot_be_calibrated_is_refused_with_what_would_be_right() {
         "none.json",
     );
     refused(&[&NOWHERE, &SYSTEM, &["--budget", "1s"]], 2, "the 5 smallest loads alone take");
+    refused(&[&NOWHERE, &SYSTEM, &["--budget", "1s"]], 2, "; use --budget ");
     refused(&[&NOWHERE, &SYSTEM, &["--max-context", "50"]], 2, "a fit needs 5");
     refused(&[&NOWHERE, &SYSTEM], 3, "127.0.0.1:1");
 }

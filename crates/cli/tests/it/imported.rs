@@ -208,11 +208,7 @@ fn what_an_import_cannot_know_is_no_difference() {
     let other = converted(&scratch, &other, "other");
     let ended = run(&["compare", &own, &other]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(
-        ended.err.contains("endpoint model: Llama-3.1-8B in A, Llama-3.1-70B in B"),
-        "{}",
-        ended.err
-    );
+    assert!(ended.err.contains("model: Llama-3.1-8B in A, Llama-3.1-70B in B"), "{}", ended.err);
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn what_is_no_shards_of_one_run_is_refused_by_its_fields() {
     });
     let refused = merge(&runs, &out, &[]);
     assert_eq!(refused.code, Some(2));
-    for field in ["seed: 0 and 99", "goodput", "--force"] {
+    for field in ["seed: 0 and 99", "goal of single requests: ", "--force"] {
         assert!(refused.err.contains(field), "{field}: {}", refused.err);
     }
     assert!(!Path::new(&out).exists());
@@ -152,6 +152,7 @@ fn shards_that_come_twice_are_refused_and_missing_ones_are_said() {
     let twice = merge(&[runs[0].clone(), runs[0].clone()], &scratch.path("twice"), &[]);
     assert_eq!(twice.code, Some(2));
     assert!(twice.err.contains("shard 0/3: the same requests would count"), "{}", twice.err);
+    assert!(twice.err.contains("missing shards: 1/3, 2/3; name their folders"), "{}", twice.err);
     let missing = merge(&runs, &scratch.path("all"), &[]);
     assert_eq!(missing.code, Some(0), "{}", missing.err);
     assert!(missing.err.contains("1/3 missing"), "{}", missing.err);

@@ -170,7 +170,7 @@ fn what_cannot_be_is_refused_before_anything_is_sent() {
         ),
         (
             &["--model-config", &large, "--hardware", "h100-sxm", "--tp", "2"],
-            &["GB more than", "take 12 devices"],
+            &["GB more than", "take 12 devices (TP4 PP3) or 16 (TP16)"],
         ),
     ];
     for (flags, words) in cases {

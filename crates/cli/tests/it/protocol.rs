@@ -202,13 +202,16 @@ fn a_sweep_that_was_broken_off_goes_on_where_it_was() {
     fs::write(format!("{out}/run.json"), &asked).unwrap();
     let before = finished.map(kept);
 
-    for (flag, other) in [("--isl 4", "--isl 5"), ("--level-seconds 60", "--level-seconds 5")] {
+    for (flag, other, what) in [
+        ("--isl 4", "--isl 5", "the input length was 4"),
+        ("--level-seconds 60", "--level-seconds 5", "the time of each level was 60 s"),
+    ] {
         let wrong = line.replace(flag, other);
         let wrong: Vec<&str> = wrong.split_whitespace().chain(["--resume", &out]).collect();
         let refused = run(&wrong);
         assert_eq!(refused.code, Some(2), "{refused:?}");
         // What the sweep was begun with can be typed again, or another one be begun.
-        for said in ["--resume: ", "is 5", flag, "begin another with --out"] {
+        for said in ["--resume: ", what, "is 5", flag, "begin another with --out"] {
             assert!(refused.err.contains(said), "{said}: {}", refused.err);
         }
     }

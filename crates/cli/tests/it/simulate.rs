@@ -211,6 +211,41 @@ fn a_run_is_read_back_and_compared_as_any_other() {
 }
 
 #[test]
+fn a_warm_up_that_leaves_nothing_is_told() {
+    let scratch = Scratch::new("simulate-warm-up");
+    let ended = simulate(&format!("{LINE} --warmup 300s"), &scratch.path("run"));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "a warm-up of 300s and a cool-down of auto leave nothing of this level";
+    assert!(words.contains(said), "{words}");
+}
+
+/// Runs that differ in their seed are told apart no more easily than measured ones; of one seed the settings alone make the difference.
+#[test]
+fn runs_of_other_seeds_are_compared_as_any_two_runs() {
+    let scratch = Scratch::new("simulate-seeds");
+    let runs = ["1", "2", "3", "4"].map(|seed| {
+        let out = scratch.path(seed);
+        assert_eq!(simulate(&format!("{LINE} --seed {seed}"), &out).code, Some(0));
+        out
+    });
+    let compared = |a: &str, b: &str| {
+        let ended = run(&["compare", a, b]);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let [one, two, three, four] = &runs;
+    let words = compared(one, two);
+    assert!(words.contains("how much runs of other seeds differ"), "{words}");
+    assert!(!words.contains("settings alone"), "{words}");
+    let words = compared(&format!("{one},{two}"), &format!("{three},{four}"));
+    assert!(words.contains("how much the runs of each side differ"), "{words}");
+    assert!(words.contains("simulated in virtual time, not measured"), "{words}");
+    let words = compared(one, one);
+    assert!(words.contains("differences follow from the settings alone"), "{words}");
+}
+
+#[test]
 fn an_engine_that_drafts_sends_several_tokens_at_once() {
     let scratch = Scratch::new("simulate-drafts-tokens");
     let out = scratch.path("run");

@@ -43,13 +43,14 @@ pub enum TrustSpec {
 impl TrustSpec {
     #[cfg(feature = "tls")]
     fn apply(&self, target: Target) -> Result<Target, InputError> {
-        use crate::input::Blame;
+        use crate::input::{Blame, unreadable};
         use fizeau_transport::Trust;
         match self {
             Self::WebPki => Ok(target),
             Self::Unchecked => target.trust(&Trust::Insecure).blame(InputField::Insecure),
             Self::File(path) => {
-                let pem = std::fs::read(path).blame_given(InputField::CaCert, path.display())?;
+                let pem = std::fs::read(path);
+                let pem = pem.map_err(|error| unreadable(InputField::CaCert, path, &error))?;
                 let trusted = target.trust(&Trust::Pem(pem));
                 trusted.blame_given(InputField::CaCert, path.display())
             }

@@ -9,7 +9,7 @@ use fizeau_roofline::DesignedLoad;
 use fizeau_workload::{Length, Lengths};
 
 use crate::endpoint::EndpointSource;
-use crate::event::{LevelPosition, RunEvent, RunNote, Watcher};
+use crate::event::{AfterLevel, LevelPosition, RunEvent, RunNote, Watcher};
 use crate::experiment::{Experiment, RunConduct};
 use crate::input::ExperimentError;
 use crate::level::LevelSettings;
@@ -24,6 +24,8 @@ pub(super) struct DesignedLevel {
     pub(super) designed: DesignedLoad,
     pub(super) at: usize,
     pub(super) of: usize,
+    /// How long the loads after it take.
+    pub(super) later: Nanos,
 }
 
 /// What was measured of a load.
@@ -125,6 +127,7 @@ struct Placed<'a, W> {
     told: Vec<RunNote>,
     name: String,
     position: LevelPosition,
+    later: Nanos,
     requests: SeenRequests,
 }
 
@@ -134,7 +137,8 @@ impl<'a, W: Watcher> Placed<'a, W> {
         let (input, output) = (load.input_tokens.get(), load.output_tokens.get());
         let name = format!("concurrency {}, {input} in, {output} out", load.concurrency);
         let position = LevelPosition { number: level.at + 1, of: Some(level.of) };
-        Self { watcher, told, name, position, requests: SeenRequests::default() }
+        let (later, requests) = (level.later, SeenRequests::default());
+        Self { watcher, told, name, position, later, requests }
     }
 }
 
@@ -150,6 +154,7 @@ impl<W: Watcher> Watcher for Placed<'_, W> {
             RunEvent::LevelStarted(mut started) => {
                 started.name.clone_from(&self.name);
                 started.position = Some(self.position);
+                started.after = AfterLevel::Takes(self.later);
                 RunEvent::LevelStarted(started)
             }
             other => other,

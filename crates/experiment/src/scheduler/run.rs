@@ -1,7 +1,9 @@
 //! A sweep, carried out and kept.
 
 use fizeau_harness::Measure;
-use fizeau_record::{EngineRecord, RunDocument, RunFolder, StoredRun, SweepDocument, SweepReport};
+use fizeau_record::{
+    ChangedField, EngineRecord, RunDocument, RunFolder, StoredRun, SweepDocument, SweepReport,
+};
 
 use super::{SweepScheduler, most_refined};
 use crate::event::{RunEvent, RunNote, Watcher};
@@ -69,17 +71,30 @@ impl PreparedSweep {
         // The embedded engine listens elsewhere each time.
         let is_embedded = matches!(now.setup.engine, EngineRecord::Simulated { .. });
         let is_elsewhere = |field: &str| is_embedded && field == "setup.endpoint.base_url";
-        let differing = run.written().differing_when_resumed(now);
-        let Some(first) = differing.into_iter().find(|found| !is_elsewhere(&found.field)) else {
-            return Ok(());
-        };
+        let mut differing = run.written().differing_when_resumed(now);
+        differing.retain(|found| !is_elsewhere(&found.field));
+        let Some(first) = first_named(&differing, now.levels.len()) else { return Ok(()) };
         let [begun, asked] = first.values();
         let what = first.label();
         let message = format!(
-            "all levels of a sweep must be measured alike: {what} was {begun} when this sweep \
+            "all levels of a sweep must be measured alike: the {what} was {begun} when this sweep \
              was begun by `{}`, and is {asked} now",
             run.written().setup.command_line_words()
         );
         Err(InputError::new(InputField::Resume, message).hint(InputHint::AsBegun))
+    }
+}
+
+/// The first of the fields that differ, as one of each level where it differs at all `levels` alike.
+fn first_named(differing: &[ChangedField], levels: usize) -> Option<ChangedField> {
+    let first = differing.first()?.clone();
+    let of_level = |field: &str| Some(field.strip_prefix("levels[")?.split_once(']')?.1.to_owned());
+    let Some(rest) = of_level(&first.field) else { return Some(first) };
+    let alike = differing.iter().filter(|other| {
+        of_level(&other.field).as_ref() == Some(&rest) && other.values() == first.values()
+    });
+    match alike.count() == levels {
+        true => Some(ChangedField { field: format!("levels[]{rest}"), ..first }),
+        false => Some(first),
     }
 }

@@ -10,7 +10,7 @@ use fizeau_workload::{Conversation, Dataset, ShareGpt, TextCodec};
 use serde::Serialize;
 
 use super::{RecordFormat, RecordsSource};
-use crate::input::{Blame, InputError, InputField};
+use crate::input::{Blame, InputError, InputField, unreadable};
 
 /// The file of a data set, for the record.
 #[derive(Debug, Clone, Serialize)]
@@ -83,7 +83,8 @@ const BUFFER: usize = 1 << 16;
 
 /// The file at `path`, and its name for messages and the record.
 pub(super) fn open(path: &Path) -> Result<(String, File), InputError> {
-    let file = File::open(path).blame_given(InputField::DatasetPath, path.display())?;
+    let file =
+        File::open(path).map_err(|error| unreadable(InputField::DatasetPath, path, &error))?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     Ok((name, file))
 }

@@ -15,7 +15,7 @@ use fizeau_workload::{
 use serde_json::Value;
 
 use super::{PreparedWorkload, TraceSource, WorkloadSpec, form, synthetic};
-use crate::input::{Blame, ExperimentError, InputError, InputField};
+use crate::input::{Blame, ExperimentError, InputError, InputField, unreadable};
 use crate::tokenizer::TokenizerSpec;
 
 /// The trace that `spec` asks for, for `target`. The whole file is read once; nothing is sent.
@@ -39,7 +39,7 @@ pub(super) fn prepare(
         ..TraceSpec::new(&*name, source.kind.format())
     };
     // A file that is not there is told by its whole path.
-    let of_file = |error| InputError::new(InputField::DatasetPath, error).given(path.display());
+    let of_file = |error| unreadable(InputField::DatasetPath, &path, &error);
     if !std::fs::metadata(&path).map_err(of_file)?.is_file() {
         let why = "this is not a file; a trace is read twice, so it cannot be a pipe";
         return Err(InputError::new(InputField::DatasetPath, why).given(path.display()));

@@ -107,6 +107,7 @@ fn no_hint_names_a_flag() {
         InputHint::NeedsGoodput,
         InputHint::IsServerUp,
         InputHint::AsBegun,
+        InputHint::LongerBudget { least: Nanos::from_secs(10) },
     ];
     for hint in failed.chain(others) {
         assert!(!hint.to_string().contains("--"), "{hint}");

@@ -9,7 +9,7 @@ use fizeau::experiment::{
 };
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::record::SpeedOfLightReference;
-use fizeau::roofline::{Calibration, Constant, Seconds, System, UniformLoad};
+use fizeau::roofline::{Calibration, Constant, Deployment, Device, Seconds, System, UniformLoad};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, Target};
 
@@ -134,24 +134,42 @@ fn a_far_slower_engine_is_found_out_by_its_first_load_and_asked_less() {
     assert!(found.levels.len() < fast.levels.len());
 }
 
+/// Why `experiment` cannot calibrate the engine of `scenario`.
+fn failed(
+    scenario: &Scenario,
+    experiment: &Experiment<EngineCalibrationSettings>,
+) -> ExperimentError {
+    let (time, cancel) = (VirtualTime::new(), Cancel::new());
+    let transport = SimTransport::new(&time, scenario.engine());
+    let rig = Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+    let mut nobody = ();
+    let running = experiment.calibrate_engine_with(rig, &mut nobody);
+    time.block_on(running).unwrap().unwrap_err()
+}
+
+#[test]
+fn levels_that_are_not_valid_are_counted_with_the_reason() {
+    let (scenario, system) = scenario();
+    // No such device could do what the engine does.
+    let slower = Device::named("l40s").unwrap().clone();
+    let slower = System::new(system.model().clone(), slower, Deployment::SINGLE).unwrap();
+    let error = failed(&scenario, &experiment(&scenario, &slower, Nanos::from_secs(60)));
+    assert!(matches!(error, ExperimentError::TooFewValid(_)), "{error}");
+    let why = error.to_string();
+    assert!(why.starts_with("all ") && why.contains("levels are invalid because "), "{why}");
+}
+
 #[test]
 fn too_little_time_and_a_system_that_nobody_named_are_refused() {
     let (scenario, system) = scenario();
-    let refused = |experiment: Experiment<EngineCalibrationSettings>| {
-        let (time, cancel) = (VirtualTime::new(), Cancel::new());
-        let transport = SimTransport::new(&time, scenario.engine());
-        let rig =
-            Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let mut nobody = ();
-        let running = experiment.calibrate_engine_with(rig, &mut nobody);
-        let Err(ExperimentError::Input(error)) = time.block_on(running).unwrap() else {
-            panic!("it was not refused")
-        };
-        error
+    let refused = |experiment| match failed(&scenario, &experiment) {
+        ExperimentError::Input(error) => error,
+        other => panic!("{other}"),
     };
     let error = refused(experiment(&scenario, &system, Nanos::from_secs(1)));
     assert_eq!(error.field, InputField::Budget);
     assert!(error.to_string().contains("the 5 smallest loads alone take"), "{error}");
+    assert!(error.to_string().ends_with(" s or more"), "{error}");
     let unknown = experiment(&scenario, &system, Nanos::from_secs(180));
     let error = refused(unknown.system(SystemUnderTest::default()));
     assert_eq!(error.field, InputField::ModelConfig);

@@ -51,6 +51,11 @@ fn goal(piece: &str) -> Result<Goal, SloError> {
     let words: Vec<&str> = words.split_whitespace().collect();
     let (statistic, name) = match words[..] {
         [name] => (None, name),
+        [name, statistic] if is_swapped(name, statistic) => {
+            let rest = piece.split_once(statistic).map_or("", |(_, rest)| rest.trim());
+            let right = format!("the statistic comes first; write `{statistic} {name}{rest}`");
+            return Err(wrong(piece, right));
+        }
         [statistic, name] => (Some(statistic), name),
         _ => return Err(wrong(piece, SHAPE)),
     };
@@ -64,6 +69,7 @@ fn goal(piece: &str) -> Result<Goal, SloError> {
         limit: limit_of(tight)?,
         loosest: loose.map(limit_of).transpose()?,
     };
+    check_direction(piece, &goal)?;
     check_range(piece, &goal)?;
     let over = |limit: f64| match comparison {
         Comparison::Greater => limit >= 1.0,
@@ -76,6 +82,25 @@ fn goal(piece: &str) -> Result<Goal, SloError> {
         ));
     }
     Ok(goal)
+}
+
+/// Whether the statistic stands behind its metric.
+fn is_swapped(name: &str, statistic: &str) -> bool {
+    Metric::named(name).is_some() && Statistic::named(statistic).is_some()
+}
+
+/// A latency is to be small, and a goal that it be large is a sign the wrong way round.
+fn check_direction(piece: &str, goal: &Goal) -> Result<(), SloError> {
+    let right = match goal.comparison {
+        Comparison::Greater => Comparison::Less,
+        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+        Comparison::Less | Comparison::LessOrEqual => return Ok(()),
+    };
+    if !goal.metric.is_latency() {
+        return Ok(());
+    }
+    let right = piece.replacen(goal.comparison.as_str(), right.as_str(), 1);
+    Err(wrong(piece, format_args!("a latency is to be below its limit; write `{right}`")))
 }
 
 fn check_range(piece: &str, goal: &Goal) -> Result<(), SloError> {

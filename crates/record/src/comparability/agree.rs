@@ -27,6 +27,12 @@ const IN_WORDS: [&str; 4] = [
 /// Of these, what has no bearing: which texts and draws of one law there are, and where a file lay.
 const NO_BEARING: [&str; 4] = ["plan.salt", "plan.seed", "plan.dataset.path", "probe.salt"];
 
+/// Parts of a plan, and the fields in which its run says them as a person would.
+const SAID_BY: [(&str, &[&str]); 2] = [
+    ("plan.lengths", &["lengths.input.law", "lengths.output.law"]),
+    ("plan.arrivals", &["setup.workload.arrivals"]),
+];
+
 /// What says nothing of the measurement, or follows from what is shown already.
 const NOT_SHOWN: [&str; 6] = [
     "setup.started",
@@ -47,11 +53,28 @@ pub(super) fn must_agree(
         !is_at(&differing.field, &NO_BEARING) && !is_untold(differing, baseline, candidate)
     };
     let fields: Vec<ChangedField> = differing.into_iter().filter(bears).collect();
-    // `lengths` and `setup.workload` say in words what the plan says.
-    let of_plan = |field: &ChangedField| is_at(&field.field, &["plan"]);
-    let in_words = |field: &ChangedField| is_at(&field.field, &["lengths", "setup.workload"]);
-    let has_plan = fields.iter().any(of_plan);
-    fields.into_iter().filter(|field| !(has_plan && in_words(field))).collect()
+    said(fields)
+}
+
+/// The fields that differ without those that only repeat others: words stand in for the parts of the plan that they say.
+fn said(fields: Vec<ChangedField>) -> Vec<ChangedField> {
+    let has = |is_meant: &dyn Fn(&str) -> bool| fields.iter().any(|field| is_meant(&field.field));
+    if !has(&|field| is_at(field, &["plan"])) {
+        return fields;
+    }
+    let is_said = |(part, words): &&(&str, &[&str])| {
+        has(&|field| is_at(field, &[part])) && has(&|field| words.contains(&field))
+    };
+    let said: Vec<&(&str, &[&str])> = SAID_BY.iter().filter(is_said).collect();
+    let is_shown = |field: &ChangedField| {
+        let field = field.field.as_str();
+        let is_of_words = said.iter().any(|(_, words)| words.contains(&field));
+        let is_of_part = said.iter().any(|(part, _)| is_at(field, &[part]));
+        is_of_words || !(is_of_part || is_at(field, &["lengths", "setup.workload"]))
+    };
+    let shown: Vec<bool> = fields.iter().map(is_shown).collect();
+    let fields = fields.into_iter().zip(shown);
+    fields.filter_map(|(field, is_shown)| is_shown.then_some(field)).collect()
 }
 
 /// The same of runs of which there is no more than a file that was made of them.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use fizeau_core::TokenSource;
 use fizeau_metrics::{
     ComparisonBasis, ComparisonTable, GoodputGoals, IntervalFigure, LevelFigure, ReplyOutput,
-    RunToRun,
 };
 use serde::Serialize;
 
@@ -21,7 +20,7 @@ use crate::sweep::SWEEP;
 use crate::{
     ChangedField, ComparedLevel, ComparedRun, ComparedRunNote, ComparisonReport, DocumentFields,
     FrontierDistance, FrontierPoint, ImportedRun, LEVELS_SCHEMA, RunComparison, RunSetup,
-    SummaryDocument, SweepDocument, file,
+    StoredError, SummaryDocument, SweepDocument, file,
 };
 
 /// What is to be known of every such comparison.
@@ -41,7 +40,7 @@ pub(super) fn compare(
     let comparisons = sides.map(|side| against(options, &baseline, &side?));
     let comparisons: Vec<RunComparison> = comparisons.collect::<Result<_, CompareError>>()?;
     let baseline = ComparedRun { notes: baseline.notes(), name: baseline.name };
-    let mut notes = notes::of_all(&comparisons, false, options);
+    let mut notes = notes::of_all(&comparisons, None, options);
     let mut levels = comparisons.iter().flat_map(|comparison| &comparison.levels);
     if levels.any(|level| level.table.basis == ComparisonBasis::Intervals) {
         notes.insert(0, OF_INTERVALS.to_owned());
@@ -100,7 +99,14 @@ impl Run {
             false => path.to_path_buf(),
         };
         let name = file.display().to_string();
-        match reader_of(&schema_of(&file)?) {
+        let schema = match schema_of(&file) {
+            // What is wrong at its very beginning is no JSON.
+            Err(StoredError::Document { line: 1, ref field, .. }) if field.is_empty() => {
+                return Err(CompareError::NotOfRun(file));
+            }
+            schema => schema?,
+        };
+        match reader_of(&schema) {
             SUMMARY => Ok(Self { name, setup: None, levels: vec![read_summary(&file)?] }),
             SWEEP => {
                 let SweepDocument { setup, levels, version, .. } = read_sweep(&file)?;
@@ -111,11 +117,8 @@ impl Run {
                 let DocumentLevels { levels } = read_document(&file, LEVELS_SCHEMA)?;
                 Ok(Self { name, setup: None, levels })
             }
-            schema => {
-                let found =
-                    if schema.is_empty() { "none".to_owned() } else { format!("`{schema}`") };
-                Err(CompareError::Schema { path: file, found })
-            }
+            "" => Err(CompareError::NotOfRun(file)),
+            schema => Err(CompareError::Schema { path: file, found: format!("`{schema}`") }),
         }
     }
 
@@ -256,8 +259,7 @@ fn table(
     let goals = |level: &SummaryDocument| Some(level.summary.goodput.as_ref()?.goals().clone());
     let (first, other) = (a.levels.first()?, b.levels.first()?);
     let goals = goals(other).and_then(|_| goals(first)).unwrap_or(GoodputGoals::NONE);
-    let run_to_run = options.run_to_run.unwrap_or(RunToRun::ASSUMED);
-    let settings = |output| options.settings(&goals, output, run_to_run);
+    let settings = |output| options.settings(&goals, output);
     let repeats = |load: &Load<'_>| -> Vec<Repeat> {
         load.levels.iter().filter_map(|level| Repeat::of(level, None)).collect()
     };

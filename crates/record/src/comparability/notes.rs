@@ -4,24 +4,53 @@ use fizeau_metrics::{
     ComparedRequests, ComparisonBasis, ComparisonTable, LoadPacing, RequestPairing,
 };
 
-use super::{CompareOptions, ONE_RUN_EACH, REPEATS, SIMULATIONS};
-use crate::RunComparison;
+use super::CompareOptions;
+use crate::{RunComparison, RunTime};
+
+/// How measured runs are compared of which there is one a side.
+const ONE_RUN_EACH: &str = "one run per side does not show how much runs of one server differ; so every interval is widened \
+    by an assumed spread, or by how much the quarters of the runs differ if that is more; four runs in all, or `fizeau ab`, show the real one";
+
+/// The same of runs in virtual time, each of a seed of its own.
+const ONE_SEED_EACH: &str = "one run per side does not show how much runs of other seeds differ; so every interval is widened \
+    by an assumed spread, or by how much the quarters of the runs differ if that is more; four runs in all, each with a seed of its own, \
+    show the real one";
+
+/// How repeats are compared.
+const REPEATS: &str = "intervals come from how much the runs of each side differ";
+
+/// What runs in virtual time are.
+const SIMULATED: &str = "all runs were simulated in virtual time, not measured";
+
+/// The same of runs that were all drawn by one seed.
+const SAME_DRAWS: &str = "all runs were simulated in virtual time with the same seed, not measured: differences follow from the \
+    settings alone, and intervals cover requests, not further seeds";
 
 /// What is to be known of all comparisons: what their intervals have in them.
 pub(super) fn of_all(
     comparisons: &[RunComparison],
-    all_simulated: bool,
+    time: Option<RunTime>,
     options: &CompareOptions,
 ) -> Vec<String> {
-    if all_simulated {
-        return vec![SIMULATIONS.to_owned()];
+    let bases = || {
+        let levels = comparisons.iter().flat_map(|comparison| &comparison.levels);
+        levels.map(|level| level.table.basis)
+    };
+    let is_paired = |basis| matches!(basis, ComparisonBasis::PairedRequests(_));
+    let is_repeated = |basis| matches!(basis, ComparisonBasis::Runs { .. });
+    let is_virtual = time == Some(RunTime::Virtual);
+    if is_virtual && bases().all(is_paired) {
+        return vec![SAME_DRAWS.to_owned()];
     }
-    let levels = || comparisons.iter().flat_map(|comparison| &comparison.levels);
-    let is_repeated = |table: &ComparisonTable| matches!(table.basis, ComparisonBasis::Runs { .. });
-    let repeats = levels().any(|level| is_repeated(&level.table)).then_some(REPEATS);
-    let has_single = options.run_to_run.is_none() && levels().any(|l| !is_repeated(&l.table));
-    let single = has_single.then_some(ONE_RUN_EACH);
-    repeats.into_iter().chain(single).map(str::to_owned).collect()
+    let (simulated, single) = match is_virtual {
+        true => (Some(SIMULATED), ONE_SEED_EACH),
+        false => (None, ONE_RUN_EACH),
+    };
+    let repeats = bases().any(is_repeated).then_some(REPEATS);
+    let is_widened = |basis| !(is_repeated(basis) || is_virtual && is_paired(basis));
+    let has_single = options.run_to_run.is_none() && bases().any(is_widened);
+    let notes = [simulated, repeats, has_single.then_some(single)];
+    notes.into_iter().flatten().map(str::to_owned).collect()
 }
 
 /// Rates are not quite those of the runs' own summaries.

@@ -44,7 +44,7 @@ impl Side {
     }
 
     pub(super) fn is_virtual(&self) -> bool {
-        self.runs().all(|run| run.document.is_virtual())
+        self.runs().all(Run::is_virtual)
     }
 
     /// What is to be known of its runs: parts and doubts, of several by name.
@@ -131,6 +131,10 @@ impl Run {
 
     pub(super) fn name(&self) -> String {
         self.stored.path().display().to_string()
+    }
+
+    pub(super) fn is_virtual(&self) -> bool {
+        self.document.is_virtual()
     }
 
     pub(super) const fn document(&self) -> &RunDocument {

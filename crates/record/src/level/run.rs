@@ -1,12 +1,13 @@
 //! A level's report from what came of it.
 
 use fizeau_metrics::{
-    ClientProof, LevelEnding, LevelExpectations, LevelSummary, Thresholds, judge,
+    ClientProof, LevelEnding, LevelExpectations, LevelSummary, NoWindow, NoWindowReason,
+    Thresholds, WindowChoice, WindowedSummary, judge,
 };
 
 use super::{LevelReport, LevelStatus, SpeedOfLight, UntilPrecise};
 use crate::{LengthTally, LevelReference, LevelTelemetry, RequestedLoad, ShardsReport};
-use fizeau_core::{LevelLoad, PerSec, TokenSource, Tokens, WarmUp};
+use fizeau_core::{LevelLoad, Nanos, PerSec, TokenSource, Tokens, WarmUp};
 
 /// The outcome of a level, whoever drove it.
 #[derive(Debug, Clone)]
@@ -135,6 +136,7 @@ impl LevelReport {
             reasons.into_iter().for_each(|reason| validity.add(reason));
             validity.notes.extend(shards.lines());
         }
+        validity.notes.extend(nothing_left(&summary));
         validity.notes.extend(telemetry.iter().flat_map(|said| said.notes()));
         Self {
             load,
@@ -154,4 +156,18 @@ impl LevelReport {
             detail: None,
         }
     }
+}
+
+/// Says so where the window that was asked for leaves nothing of the level.
+fn nothing_left(summary: &LevelSummary) -> Option<String> {
+    let WindowedSummary { choice, part, .. } = &*summary.windowed;
+    let is_empty = matches!(part, Err(NoWindow { why: NoWindowReason::NothingLeft, .. }));
+    let took = Nanos::from_secs_f64(summary.throughput.duration.get()).ok()?;
+    (is_empty && *choice != WindowChoice::AUTO).then(|| {
+        format!(
+            "a warm-up of {} and a cool-down of {} leave nothing of this level, which took {took}: there are figures of the whole \
+             level alone; leave out less of it, or measure longer",
+            choice.warmup, choice.cooldown
+        )
+    })
 }

@@ -50,8 +50,9 @@ pub(super) fn check(
     note: &mut dyn FnMut(&str),
 ) -> Result<CheckedShards, MergeError> {
     let objections = differing(shards).into_iter().chain(other_references(shards)?);
-    let objections: Vec<String> = objections.chain(same(shards)).collect();
+    let mut objections: Vec<String> = objections.chain(same(shards)).collect();
     if !objections.is_empty() && !is_forced {
+        objections.extend(missing_words(shards));
         return Err(MergeError::NotOfOneRun(objections));
     }
     objections.iter().for_each(|objection| note(objection));
@@ -67,11 +68,7 @@ fn all_or_some(
     shards: &[MeasuredShard],
     note: &mut dyn FnMut(&str),
 ) -> (PlanCoverage, Vec<String>) {
-    let shares: Vec<(u64, u64)> = shards.iter().flat_map(MeasuredShard::shares).collect();
-    let count = shares.first().map_or(0, |share| share.1);
-    let missing = |index: &u64| shares.iter().all(|share| share.0 != *index);
-    let missing: Vec<String> =
-        (0..count).filter(missing).map(|index| format!("{index}/{count}")).collect();
+    let (count, missing) = missing(shards);
     if missing.is_empty() {
         return (PlanCoverage::All(count), missing);
     }
@@ -80,6 +77,24 @@ fn all_or_some(
         list(&missing)
     ));
     (PlanCoverage::Some, missing)
+}
+
+/// Into how many the first shard's run is divided, and the shards of it that are not here.
+fn missing(shards: &[MeasuredShard]) -> (u64, Vec<String>) {
+    let shares: Vec<(u64, u64)> = shards.iter().flat_map(MeasuredShard::shares).collect();
+    let count = shares.first().map_or(0, |share| share.1);
+    let is_missing = |index: &u64| shares.iter().all(|share| share.0 != *index);
+    let missing = (0..count).filter(is_missing);
+    (count, missing.map(|index| format!("{index}/{count}")).collect())
+}
+
+/// Which shards are missing, where all are of one division and some is here twice.
+fn missing_words(shards: &[MeasuredShard]) -> Option<String> {
+    let (count, missing) = missing(shards);
+    let mut shares = shards.iter().flat_map(MeasuredShard::shares);
+    let is_one_division = shares.all(|share| share.1 == count);
+    (is_one_division && !missing.is_empty())
+        .then(|| format!("missing shards: {}; name their folders", list(&missing)))
 }
 
 /// The first few of many.
@@ -143,7 +158,7 @@ fn differing_levels(one: &MeasuredShard, other: &MeasuredShard) -> Vec<ChangedFi
     let of = |shard: &MeasuredShard| shard.plan().and_then(DocumentFields::of).unwrap_or_default();
     let fields = of(one).differing(&of(other), &ALIKE_OF_LEVEL).into_iter();
     let fields =
-        fields.map(|found| ChangedField { field: format!("levels.{}", found.field), ..found });
+        fields.map(|found| ChangedField { field: format!("levels[].{}", found.field), ..found });
     // A run that was merged has the caps of its shares together, and those of one run differ by one request at the most.
     let cap = |shard: &MeasuredShard, times: usize| {
         shard.ahead.cap.map(|cap| u64::from(cap) * times as u64)
@@ -155,7 +170,7 @@ fn differing_levels(one: &MeasuredShard, other: &MeasuredShard) -> Vec<ChangedFi
     };
     let cap = |shard: &MeasuredShard| shard.ahead.cap.map(|cap| cap.to_string());
     let caps = (!is_same).then(|| ChangedField {
-        field: "levels.max_in_flight".to_owned(),
+        field: "levels[].max_in_flight".to_owned(),
         baseline: cap(one),
         candidate: cap(other),
     });

@@ -220,7 +220,8 @@ fn met(
     let margin = closest(goals);
     match why {
         OperatingChoiceReason::Goals => {
-            format!("{load}: the most requests/s within the goals{margin}")
+            let candidates = candidates(level.load.kind(), levels);
+            format!("{load}: the most requests/s {candidates}{margin}")
         }
         OperatingChoiceReason::Rule { beyond, gain, cost } => {
             let beyond = levels.get(*beyond).map_or_else(String::new, |level| level.load.number());
@@ -233,6 +234,17 @@ fn met(
             let (name, puts) = (profile.name, profile.words());
             format!("{load}{margin}; higher levels meet the goals too, but {name} puts {puts}")
         }
+    }
+}
+
+/// Among which levels one was chosen: where there are loads of both kinds, those of one.
+fn candidates(kind: LoadKind, levels: &[LevelReport]) -> &'static str {
+    match (kind, levels.iter().all(|level| level.load.kind() == kind)) {
+        (_, true) => "within the goals",
+        (LoadKind::Rate, false) => {
+            "of the tested rates within the goals; closed loops are not candidates"
+        }
+        (LoadKind::Concurrency, false) => "of the tested concurrencies within the goals",
     }
 }
 

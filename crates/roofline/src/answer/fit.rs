@@ -23,7 +23,7 @@ pub enum LoadAnalysisError {
     #[error(
         "one request of {tokens} tokens needs {:.2} GB of cache{}, {:.2} GB more than {} beside the \
          weights of {architecture}; shorten it or {}",
-        gb(*.needed), each(*.devices), gb(*.needed) - gb(*.room), has(device, *.devices), more(*.fewest)
+        gb(*.needed), each(*.devices), gb(*.needed) - gb(*.room), has(device, *.devices), more(.would_do)
     )]
     NoRoomForRequest {
         /// The model's architecture.
@@ -38,15 +38,15 @@ pub enum LoadAnalysisError {
         needed: Bytes,
         /// The memory that the weights leave there.
         room: Bytes,
-        /// The fewest devices of this kind that would do, if there is such a number.
-        fewest: Option<u64>,
+        /// Which deployments on more of these devices would do ([`System::would_do`]).
+        would_do: Vec<Deployment>,
     },
     /// The weights alone exceed the devices' memory.
     #[error(
         "the weights of {architecture} take {:.2} GB{}, {:.2} GB more than the {:.2} GB {} {device}; \
          take fewer bytes per weight or {}",
         gb(*.needed), each(*.devices), gb(*.needed) - gb(*.memory), gb(*.memory),
-        if *.is_all { "of" } else { "that an engine may use of" }, more(*.fewest)
+        if *.is_all { "of" } else { "that an engine may use of" }, more(.would_do)
     )]
     WeightsDoNotFit {
         /// The model's architecture.
@@ -61,8 +61,8 @@ pub enum LoadAnalysisError {
         memory: Bytes,
         /// Whether that is all that the device has, or what an engine may use of it.
         is_all: bool,
-        /// The fewest devices of this kind that would do, if there is such a number.
-        fewest: Option<u64>,
+        /// Which deployments on more of these devices would do ([`System::would_do`]).
+        would_do: Vec<Deployment>,
     },
 }
 
@@ -78,11 +78,13 @@ fn has(device: &str, devices: u64) -> String {
     if devices > 1 { format!("each {device} has") } else { format!("{device} has") }
 }
 
-fn more(fewest: Option<u64>) -> String {
-    match fewest {
-        Some(devices) => format!("take {devices} devices"),
-        None => "take larger devices".to_owned(),
-    }
+/// `take 12 devices (TP4 PP3) or 16 (TP16)`.
+fn more(would_do: &[Deployment]) -> String {
+    let [first, others @ ..] = would_do else { return "take larger devices".to_owned() };
+    let others = others.iter();
+    let others = others.map(|one| format!(" or {} ({one})", one.devices_per_replica()));
+    let others: String = others.collect();
+    format!("take {} devices ({first}){others}", first.devices_per_replica())
 }
 
 impl System {
@@ -152,7 +154,7 @@ impl System {
             needed: Bytes::new(needed),
             memory: Bytes::new(memory),
             is_all,
-            fewest: self.fewest_devices(Tokens::new(1)),
+            would_do: self.would_do(Tokens::new(1)),
         }
     }
 
@@ -164,7 +166,7 @@ impl System {
             tokens,
             needed: Bytes::new(needed),
             room: Bytes::new(room),
-            fewest: self.fewest_devices(tokens),
+            would_do: self.would_do(tokens),
         }
     }
 
@@ -172,27 +174,34 @@ impl System {
     /// which it runs with one request of `tokens` tokens; none within 64 ranks and 64 stages.
     #[must_use]
     pub fn fewest_devices(&self, tokens: Tokens) -> Option<u64> {
+        self.would_do(tokens).first().map(Deployment::devices_per_replica)
+    }
+
+    /// The deployments on the fewest devices of this kind on which the model runs with one request of `tokens` tokens: of any tensor
+    /// parallelism and pipeline stages up to 64, and then, if that is another, of tensor parallelism alone.
+    #[must_use]
+    pub fn would_do(&self, tokens: Tokens) -> Vec<Deployment> {
         let model = self.model();
         let reaches = ModelReaches::of(model);
         let room = usable(self.device(), self.serving());
-        let fits = |deployment: &Deployment| {
-            if deployment.check(model).is_err() {
-                return false;
-            }
-            let memory = Memory::new(model, deployment, &reaches);
-            memory.weights() + memory.sequence(tokens.get() as f64 - 1.0, 0.0) <= room
+        let runs = |ranks: u32, stages: u32| {
+            let tensor = Deployment::SINGLE.with_tensor(ranks).ok()?;
+            let deployment = tensor.with_pipeline(stages).ok()?;
+            deployment.check(model).ok()?;
+            let memory = Memory::new(model, &deployment, &reaches);
+            let needed = memory.weights() + memory.sequence(tokens.get() as f64 - 1.0, 0.0);
+            (needed <= room).then_some(deployment)
         };
-        let mut fewest: Option<u64> = None;
-        for ranks in 1..=64_u32 {
-            let most = fewest.map_or(64, |devices| (devices - 1) / u64::from(ranks)).min(64);
-            let stages = (1..=most as u32).find(|stages| {
-                let tensor = Deployment::SINGLE.with_tensor(ranks);
-                tensor.and_then(|t| t.with_pipeline(*stages)).is_ok_and(|d| fits(&d))
-            });
-            if let Some(stages) = stages {
-                fewest = Some(u64::from(ranks) * u64::from(stages));
-            }
+        let mut fewest: Option<Deployment> = None;
+        for ranks in 1..=MOST {
+            // Of as many devices the one with more ranks, which answers sooner.
+            let most = fewest.map_or(MOST, |known| known.devices_per_replica() as u32 / ranks);
+            fewest = (1..=most.min(MOST)).find_map(|stages| runs(ranks, stages)).or(fewest);
         }
-        fewest
+        let tensor = (1..=MOST).find_map(|ranks| runs(ranks, 1));
+        fewest.into_iter().chain(tensor.filter(|tensor| Some(*tensor) != fewest)).collect()
     }
 }
+
+/// More ranks or stages than these are not looked at.
+const MOST: u32 = 64;

@@ -67,7 +67,7 @@ pub struct DesignedLoad {
 pub enum CalibrationDesignError {
     /// The time is too short for the loads that a fit needs.
     #[error(
-        "{:.0} s are too little: the {FEWEST} smallest loads alone take {:.0} s", .budget.get(), .least.get().ceil()
+        "{:.0} s is too short: the {FEWEST} smallest loads alone take {:.0} s", .budget.get(), .least.get().ceil()
     )]
     TooShort {
         /// What was given.

@@ -17,7 +17,7 @@ pub enum DeploymentError {
         value: u32,
     },
     /// A degree that does not divide what it cuts.
-    #[error("{degree} of {value} does not divide the {whole} {what}; {} would do", either(.fitting))]
+    #[error("{degree} of {value} does not divide the {whole} {what}; {} would", either(.fitting))]
     DoesNotDivide {
         /// Which degree.
         degree: &'static str,
@@ -33,7 +33,7 @@ pub enum DeploymentError {
     /// Key-value heads that can be neither cut evenly nor repeated evenly.
     #[error(
         "tensor parallelism of {value} neither divides the {heads} key-value heads nor is a multiple of \
-         them; {} would do",
+         them; {} would be",
         either(.fitting)
     )]
     KeyValueHeads {

@@ -13,14 +13,16 @@ pub struct UnknownDevice {
 
 impl UnknownDevice {
     fn new(name: &str, wanted: &str) -> Self {
-        // Part of a name is the likeliest slip ("h100", "4090"); after that, the fewest edits.
+        // Part of a name is the likeliest slip ("h100", "4090"), then a slip in a part ("h1000"); after that, the fewest edits.
         let cost = |device: &&Device| {
             let known = &device.name;
-            (!known.contains(wanted), edits(wanted, known))
+            let part = edits_to_part(wanted, known).filter(|edits| *edits <= NEAR_PART);
+            let edits = edits(wanted, known);
+            (!known.contains(wanted), part.unwrap_or(edits).min(edits), edits)
         };
         let is_near = |device: &&Device| {
-            let known = &device.name;
-            !wanted.is_empty() && known.contains(wanted) || edits(wanted, known) <= NEAR
+            let (is_no_part, least, _) = cost(device);
+            !wanted.is_empty() && !is_no_part || least <= NEAR
         };
         let nearest = Device::all().iter().filter(is_near).min_by_key(cost);
         Self {
@@ -45,6 +47,16 @@ pub(super) fn file(name: &str) -> Result<&'static str, UnknownDevice> {
 
 /// More edits than these make another name.
 const NEAR: usize = 2;
+
+/// The same of the first part of a name, which is shorter.
+const NEAR_PART: usize = 1;
+
+/// The edits that make `wanted` into what `known` begins with, up to a hyphen; none where that is so short that much is like it.
+fn edits_to_part(wanted: &str, known: &str) -> Option<usize> {
+    let parts = known.match_indices('-').filter_map(|(at, _)| known.get(..at));
+    let parts = parts.filter(|part| part.len() > 2 * NEAR_PART + 1);
+    parts.map(|part| edits(wanted, part)).min()
+}
 
 fn hint(nearest: &str) -> String {
     match nearest {

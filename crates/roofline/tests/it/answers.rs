@@ -85,24 +85,28 @@ fn a_shared_prefix_is_kept_once() {
 #[test]
 fn what_does_not_fit_says_by_how_much_and_what_would() {
     let error = system("llama-3.1-70b", "h100-sxm", "1 device").answer(&load(1, 1, 1)).unwrap_err();
-    assert!(matches!(&error, LoadAnalysisError::WeightsDoNotFit { fewest: Some(2), .. }));
+    let two = || vec!["TP2".parse().unwrap()];
+    assert!(
+        matches!(&error, LoadAnalysisError::WeightsDoNotFit { would_do, .. } if *would_do == two())
+    );
     let message = error.to_string();
     assert!(
-        message.contains("take 141.11 GB, 64.") && message.ends_with("take 2 devices"),
+        message.contains("take 141.11 GB, 64.") && message.ends_with("take 2 devices (TP2)"),
         "{message}"
     );
 
     let error = system("llama-3.1-405b", "h100-sxm", "TP8").answer(&load(1, 1, 1)).unwrap_err();
     let message = error.to_string();
     assert!(
-        message.contains("on each of 8 devices") && message.ends_with("take 12 devices"),
+        message.contains("on each of 8 devices")
+            && message.ends_with("take 12 devices (TP4 PP3) or 16 (TP16)"),
         "{message}"
     );
 
     let error =
         system("llama-3.1-8b", "h100-sxm", "1 device").answer(&load(600_000, 9, 1)).unwrap_err();
     assert!(
-        matches!(&error, LoadAnalysisError::NoRoomForRequest { fewest: Some(2), .. }),
+        matches!(&error, LoadAnalysisError::NoRoomForRequest { would_do, .. } if *would_do == two()),
         "{error}"
     );
     let error = system("llama-3.1-8b", "h100-sxm", "1 device").answer(&load(0, 9, 1)).unwrap_err();

@@ -38,11 +38,11 @@ fn what_does_not_divide_is_told_what_would() {
     let error = |of: Deployment| of.check(&llama_8b()).unwrap_err().to_string();
     assert_eq!(
         error(tensor(6)),
-        "tensor parallelism of 6 does not divide the 32 attention heads; 4 or 8 would do"
+        "tensor parallelism of 6 does not divide the 32 attention heads; 4 or 8 would"
     );
     assert_eq!(
         error(tensor(64)),
-        "tensor parallelism of 64 does not divide the 32 attention heads; 32 would do"
+        "tensor parallelism of 64 does not divide the 32 attention heads; 32 would"
     );
     assert_eq!(
         error(Deployment::SINGLE.with_pipeline(33).unwrap()),
@@ -50,7 +50,7 @@ fn what_does_not_divide_is_told_what_would() {
     );
     assert_eq!(
         error(tensor(8).with_expert_groups(3).unwrap()),
-        "expert parallelism of 3 does not divide the 8 devices of a stage; 2 or 4 would do"
+        "expert parallelism of 3 does not divide the 8 devices of a stage; 2 or 4 would"
     );
     let zero = Deployment::SINGLE.with_tensor(0).unwrap_err().to_string();
     assert_eq!(zero, "tensor parallelism is 0; it must be a whole number from 1 to 65536");
@@ -63,7 +63,7 @@ fn key_value_heads_are_cut_or_repeated_whole() {
     assert_eq!(
         tensor(12).check(&model).unwrap_err().to_string(),
         "tensor parallelism of 12 neither divides the 8 key-value heads nor is a multiple of them; \
-         8 or 16 would do"
+         8 or 16 would"
     );
     assert_eq!(tensor(16).check(&model), Ok(()));
     assert_eq!(tensor(16).notes(&model), ["8 key-value heads on 16 ranks: each is stored twice"]);
@@ -132,7 +132,7 @@ fn experts_have_to_divide() {
     let of: Deployment = "EP48 DP48".parse().unwrap();
     assert_eq!(
         of.check(&known("qwen3-30b-a3b")).unwrap_err().to_string(),
-        "expert parallelism of 48 does not divide the 128 experts; 16 would do"
+        "expert parallelism of 48 does not divide the 128 experts; 16 would"
     );
     let linear = tensor(32).check(&known("qwen3-next-80b-a3b")).unwrap_err().to_string();
     assert!(linear.starts_with("tensor parallelism of 32 does not divide the 16 "), "{linear}");

@@ -31,6 +31,7 @@ fn an_unknown_name_gets_a_suggestion() {
     for (wrong, nearest) in [
         ("h100-smx", "h100-sxm"),
         ("h20-sxm", "h200-sxm"),
+        ("h1000", "h100-sxm"),
         ("mi300", "mi300x"),
         ("4090", "rtx-4090"),
         ("gaudi", "gaudi2"),

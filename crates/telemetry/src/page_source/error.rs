@@ -45,7 +45,7 @@ pub enum FetchErrorKind {
     #[error("the page stopped half way: the connection ended before all of it had come")]
     CutShort,
     /// No connection, or one that broke.
-    #[error("{0}")]
+    #[error("{0}; is the server up, and is this the address of its metrics?")]
     Connection(String),
     /// What came is no page of metrics.
     #[error(transparent)]

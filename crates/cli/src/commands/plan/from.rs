@@ -9,7 +9,7 @@ use fizeau::roofline::{Device, HourlyRate, Ownership};
 use crate::args::{PlanArgs, SpeedOfLightArgs, hour};
 use crate::commands::shared::speed;
 use crate::commands::{pareto, report};
-use crate::exit::{Fail, Named};
+use crate::exit::{Fail, Named, unread};
 
 /// One value of `--from`.
 pub(super) struct FromArg {
@@ -100,7 +100,8 @@ pub(super) fn price(
 }
 
 fn owned(path: &Path, whose: &str) -> Result<HourlyRate, Fail> {
-    let text = std::fs::read_to_string(path).named(whose)?;
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| unread(whose, "a TOML file of costs", &error))?;
     Ok(HourlyRate::owned(&Ownership::from_toml(&text).named(whose)?))
 }
 

@@ -87,7 +87,7 @@ fn reference(
     }
     let given = said.calibration.as_ref().filter(|_| !said.is_uncalibrated());
     if let Some(path) = given {
-        parts.files.calibration = Some(read_named("--calibration", path)?);
+        parts.files.calibration = Some(read_named("--calibration", path, speed::A_CALIBRATION)?);
     }
     parts.deployment = speed::deployment(said, parts.deployment);
     if said.is_uncalibrated() {

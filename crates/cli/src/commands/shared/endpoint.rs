@@ -47,7 +47,8 @@ pub(crate) fn spec(
 /// From a file, or from the environment; never from the command line, which others can read.
 fn api_key(args: &EndpointArgs) -> Result<Option<Secret>, Fail> {
     if let Some(path) = &args.api_key_file {
-        return Ok(Some(Secret::new(read_named("--api-key-file", path)?.trim())));
+        let key = read_named("--api-key-file", path, "a file that holds the key alone")?;
+        return Ok(Some(Secret::new(key.trim())));
     }
     let from = ["FIZEAU_API_KEY", "OPENAI_API_KEY"];
     let mut keys = from.iter().filter_map(|name| std::env::var(name).ok());

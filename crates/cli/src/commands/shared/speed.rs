@@ -189,9 +189,12 @@ pub(crate) fn device(hardware: &str) -> Result<LoadedDevice, Fail> {
     Ok(found)
 }
 
+/// What `--calibration` takes.
+pub(crate) const A_CALIBRATION: &str = "a file that `fizeau calibrate` or `fizeau sol --fit` wrote";
+
 /// The calibration in the file that `--calibration` names.
 pub(crate) fn calibration(path: &Path) -> Result<Calibration, Fail> {
-    let text = read_named("--calibration", path)?;
+    let text = read_named("--calibration", path, A_CALIBRATION)?;
     Calibration::from_json(&text).named(&format!("--calibration {}", path.display()))
 }
 

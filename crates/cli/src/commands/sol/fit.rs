@@ -51,7 +51,8 @@ const SAID: usize = 10;
 impl Levels {
     fn read(&mut self, path: &Path, sources: &mut FitSources) -> Result<(), Fail> {
         let flag = format!("--fit {}", path.display());
-        let text = read_named("--fit", path)?;
+        let text =
+            read_named("--fit", path, "a CSV table of measured levels, or the folder of a run")?;
         let table = MeasuredTable::read(&text).named(&flag)?;
         for column in &table.unknown {
             tell!("note: {flag}: column `{column}` is not read");

@@ -9,7 +9,7 @@ use fizeau::report::{SolError, SolLine};
 
 use crate::args::{SolArgs, SolLoadArgs};
 use crate::commands::shared::speed;
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail, Named, unread};
 
 /// What the flags ask of which system.
 pub(super) fn of(args: &SolArgs) -> SolQuery<'_> {
@@ -58,7 +58,9 @@ pub(super) fn points(
     let flag = format!("--points {path}");
     let input: Box<dyn Read> = match path {
         "-" => Box::new(io::stdin()),
-        path => Box::new(File::open(path).named(&flag)?),
+        path => Box::new(File::open(path).map_err(|error| {
+            unread(&flag, "a file of questions, one JSON object a line", &error)
+        })?),
     };
     let mut systems = SolSystems::new(calibration);
     let wrong = match systems.answer_lines(input, io::stdout().lock(), defaults, write) {
