@@ -92,7 +92,7 @@ fn a_second_shard_0_is_refused_by_name_at_both() {
 fn only_a_run_of_one_level_goes_on_without_a_shard() {
     let scratch = Scratch::new("shards-search-missing");
     let (out, meeting) = (scratch.path("out"), format!("127.0.0.1:{}", free_port()));
-    let line = "search --model m --over rate --from 20 --to 40 --slo ttft:500 --num-prompts 24 --shard-timeout 1s --allow-missing-shards \
+    let line = "search --model m --over rate --from 20 --to 40 --slo ttft<500ms --num-prompts 24 --shard-timeout 1s --allow-missing-shards \
                 --base-url http://127.0.0.1:9";
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--out", &out]);
