@@ -236,11 +236,11 @@ impl Leader {
                 let alike = [&SHARDS_ALIKE[..], &ALIKE[..]].concat();
                 for field in own.differing(&theirs, &alike) {
                     let [is, that] = field.values();
+                    let (label, name) = (field.label(), peer.name());
                     // That a list is empty is said by what stands in the other.
                     if is == that {
                         continue;
                     }
-                    let (label, name) = (field.label(), peer.name());
                     objections.push(format!("{label}: {is} at shard 0 and {that} at {name}"));
                 }
                 Ok(None)
@@ -375,8 +375,7 @@ impl Leader {
         self.each(|peer| peer.link.send(message).map(|()| None))
     }
 
-    /// Does `what` with each. One that is gone is left out from then on where shards may be missing; otherwise, and at any other
-    /// error, all others are told and the run is over.
+    /// Does `what` with each, as [`each_but`](Self::each_but), where shards may be missing if the run allows it.
     fn each(
         &mut self,
         what: impl FnMut(&mut Peer) -> Result<Option<ShardError>, LinkError>,
@@ -385,8 +384,7 @@ impl Leader {
         self.each_but(|_| may_go, what)
     }
 
-    /// Does `what` with each that is left. One that is gone is left out from then on; gives why the run cannot go on where that may not
-    /// be. At any other error all others are told and the run is over.
+    /// The same, leaving out whoever is gone in any case. Gives why the run cannot go on, where that may not be.
     fn each_left(
         &mut self,
         what: impl FnMut(&mut Peer) -> Result<Option<ShardError>, LinkError>,
@@ -402,8 +400,7 @@ impl Leader {
         Ok(lost)
     }
 
-    /// Does `what` with each. One that is gone is left out from then on where `may_go` says so; otherwise, and at any other error, all
-    /// others are told and the run is over.
+    /// Does `what` with each. One that is gone is left out where `may_go` says so; else, and at any other error, all hear that it is over.
     fn each_but(
         &mut self,
         mut may_go: impl FnMut(&ShardError) -> bool,
