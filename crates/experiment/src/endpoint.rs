@@ -215,12 +215,22 @@ impl EndpointSpec {
             timeouts: self.timeouts,
             detected: self.detected.clone(),
             extra_body,
-            connections: self.connections.describe(&target),
+            connections: ConnectionRecord {
+                headers: self.header_names(),
+                ..self.connections.describe(&target)
+            },
             reached: self.connections.clone(),
             cache: self.cache,
             profiled_level: self.profiled_level,
             target,
         })
+    }
+
+    fn header_names(&self) -> Vec<String> {
+        let names = self.headers.iter().map(|header| header.name.to_ascii_lowercase());
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        names
     }
 }
 

@@ -43,7 +43,9 @@ impl EvaluationContext<'_> {
         let mut outcome = LevelOutcome::new(run.summary.clone(), client);
         outcome.lengths = tallies.lengths.as_ref();
         if run.is_partial() {
-            outcome.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
+            let why = self.client.shards.as_ref().and_then(ShardGroup::error);
+            let reason = why.map_or_else(|| "interrupted".to_owned(), |why| why.to_string());
+            outcome.status = LevelStatus::Partial { reason };
         }
         outcome.warm_up = Some(run.warmup);
         outcome.until = (!run.precision.is_empty()).then(|| UntilPrecise {

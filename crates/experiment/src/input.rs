@@ -83,6 +83,7 @@ fields! {
     MaxConcurrency => "the most requests in flight",
     Warmups => "the number of warm-up requests",
     Shard => "the shard",
+    MissingShards => "the choice to go on without shards that are missing",
     ProbeRate => "the rate of probes",
     ProbePromptLength => "the prompt's length of a probe",
     ProbeOutputLength => "the output's length of a probe",

@@ -22,7 +22,7 @@ use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level
 use crate::event::{AfterLevel, LevelStarted, RunEvent, Telling, Watcher};
 use crate::input::{ExperimentError, InputError};
 use crate::measured_level::MeasuredLevel;
-use crate::shards::WallGate;
+use crate::shards::{FirstRelease, OfferedShare, ShardGroup, WallGate, of_part};
 use crate::telemetry::LevelScrapers;
 use crate::workload::ContextLimit;
 
@@ -132,7 +132,8 @@ impl PreparedLevel {
             true => LevelScrapers::default(),
             false => self.basis.scrapers()?,
         };
-        let tally = (TallyObserver(&mut tallies), &mut scrapers);
+        let mut first = FirstRelease::default();
+        let tally = ((TallyObserver(&mut tallies), &mut scrapers), &mut first);
         let mut observer = (tally, Telling(&mut *watcher));
         let gate = self.settings.start_at.map(WallGate::new);
         let start = gate.as_ref().map(|gate| gate as &dyn StartGate);
@@ -145,12 +146,19 @@ impl PreparedLevel {
         let run = run.map_err(ExperimentError::broken)?;
         tallies.telemetry = scrapers.finish(&run);
         let mut report = self.report(&run, &tallies);
-        let kept = folder.map(|folder| keep_level(folder, &report, &tallies)).transpose();
+        let record = gate
+            .as_ref()
+            .filter(|_| is_part)
+            .and_then(|gate| gate.record(first.0, of_part(self.settings.shard, &run, &report)));
+        let kept = folder.map_or(Ok(()), |folder| {
+            keep_level(folder, &report, &tallies)?;
+            record.map_or(Ok(()), |record| folder.write_shard(&record).map(drop))
+        });
         watcher.event(RunEvent::LevelEnded(Box::new(report.clone())));
         report.detail = watcher.detail(&report, self.load.max_in_flight).map(Box::new);
         let measured = MeasuredLevel { sweep: self.as_sweep(&tallies, report.clone()), report };
         match kept {
-            Ok(_) => Ok(measured),
+            Ok(()) => Ok(measured),
             Err(error) => {
                 let (measured, why) = (Box::new(measured), error.to_string());
                 Err(ExperimentError::NotKept { measured, why })
@@ -177,13 +185,24 @@ impl PreparedLevel {
     /// Notes on it.
     fn report(&self, run: &LevelRun, tallies: &LevelTallies) -> LevelReport {
         let repeated = self.basis.work.repeated();
+        let asked = self.basis.work.requested_share(self.settings.shard.count(), released(run));
+        // Where shards are missing, theirs was not sent.
+        let cap = self.settings.max_in_flight.map(NonZeroU32::get);
+        let shards = self.basis.client.shards.as_ref().and_then(ShardGroup::report);
+        let share = shards.and_then(|shards| OfferedShare::of(&shards, cap));
+        let (load, requested) = match &share {
+            None => (self.level_load, asked),
+            Some(share) => (share.load(self.level_load), share.requested(asked)),
+        };
         let context = EvaluationContext {
             light: self.basis.speed_of_light(),
             client: &self.basis.client,
-            requested: self.basis.work.requested_share(self.settings.shard.count(), released(run)),
+            requested,
             repeated: repeated.as_deref(),
         };
-        let mut report = context.report(run, tallies, self.level_load);
+        let mut report = context.report(run, tallies, load);
+        let note = || format!("the shards that took part offered {load} of {}", self.level_load);
+        report.validity.notes.extend(share.map(|_| note()));
         report.checklist = Some(Checklist::of(&self.basis.setup, std::slice::from_ref(&report)));
         report
     }

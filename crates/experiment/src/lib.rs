@@ -103,7 +103,7 @@ pub use search::{
     SearchSettings, SearchStep, SearchTrial,
 };
 pub use shards::{
-    MEETING_VARIABLES, MeetingPoint, MissingShards, SHARD_VARIABLES, ShardError, ShardGroup,
+    MEETING_VARIABLES, MeetingPoint, MeetingPointError, SHARD_VARIABLES, ShardError, ShardGroup,
     ShardIdentity, ShardIdentityError, ShardOffer, ShardSecret, ShardSource, ShardSpec, StartTime,
     StartTimeError, Variables,
 };

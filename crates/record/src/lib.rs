@@ -113,7 +113,7 @@ pub use level::{
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use level_reference::LevelReference;
-pub use merge::{MergeError, MergedRun, ShardMerge};
+pub use merge::{MergeError, MergedRun, SHARDS_ALIKE, ShardMerge};
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
     BoundCost, BurstAccount, BurstSubject, BurstsLevel, BurstsQuery, DevicePlan, DevicePlanSource,
@@ -146,7 +146,8 @@ pub use setup::{
     ToolVersion, WorkloadRecord,
 };
 pub use shards::{
-    ClockAxis, ClockReading, ClockSource, ShardHealth, ShardRecord, ShardsReport, TailShares,
+    ClockAxis, ClockReading, ClockSource, MissingShards, ShardHealth, ShardRecord, ShardsReport,
+    TailShares,
 };
 pub use stored::{
     MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes, TruncatedTail,

@@ -3,6 +3,7 @@
 mod check;
 mod clock_offsets;
 mod document;
+mod senders;
 mod shard;
 mod summary;
 
@@ -13,11 +14,13 @@ use fizeau_metrics::{GoodputGoals, LevelHistograms, LevelTally, WindowChoice, Wi
 use thiserror::Error;
 
 use crate::{
-    FolderError, LevelReport, MergedTapes, ReferenceFiles, RequestedLoad, RunFolder, RunSetup,
-    StoredError, TailShares, file,
+    FolderError, LevelReport, MergedTapes, MissingShards, ReferenceFiles, RequestedLoad, RunFolder,
+    RunSetup, StoredError, TailShares, file,
 };
 use check::CheckedShards;
+pub use check::SHARDS_ALIKE;
 use clock_offsets::{ClockOffsets, seconds};
+use senders::ShardSenders;
 use shard::MeasuredShard;
 
 /// Why runs could not be merged.
@@ -43,6 +46,18 @@ pub enum MergeError {
         /// Each objection; some have several lines.
         Vec<String>,
     ),
+    /// Some of the shards are not there. It can be allowed.
+    #[error(
+        "some shards are missing: {missing}; {here} of {count} are here, which offered less load than was planned"
+    )]
+    SharesMissing {
+        /// Which.
+        missing: String,
+        /// How many there are.
+        here: u64,
+        /// How many there were to be.
+        count: u64,
+    },
     /// They did not run together. It can be forced.
     #[error("{shard} began {} after the first shard; start the shards of one run together", seconds(*later))]
     FarApart {
@@ -90,18 +105,21 @@ pub struct MergedRun {
 
 impl ShardMerge {
     /// Of the folders of runs of one level, or of one level of a sweep each. `forced_by` is what has them merged though they ought
-    /// not to be, as the verdict names it; none to refuse. What is to be said goes to `note`.
+    /// not to be, as the verdict names it; none to refuse. `missing` says whether they have to be all shards of the run. What is to be
+    /// said goes to `note`. Their order does not matter: they stand in that of their shares.
     ///
     /// # Errors
-    /// If a folder cannot be read, or they are not shards of one run.
+    /// If a folder cannot be read, they are not shards of one run, or some are missing that may not be.
     pub fn of(
         paths: &[PathBuf],
         forced_by: Option<&str>,
+        missing: MissingShards,
         note: &mut dyn FnMut(&str),
     ) -> Result<Self, MergeError> {
         let shards = paths.iter().map(|path| MeasuredShard::open(path));
-        let shards = shards.collect::<Result<Vec<_>, MergeError>>()?;
-        let checked = check::check(&shards, forced_by.is_some(), note)?;
+        let mut shards = shards.collect::<Result<Vec<_>, MergeError>>()?;
+        shards.sort_by_cached_key(|shard| shard.shares().into_iter().min());
+        let checked = check::check(&shards, forced_by.is_some(), missing, note)?;
         let axis = ClockOffsets::of(&shards, forced_by.is_some(), note)?;
         Ok(Self { shards, checked, axis, forced_by: forced_by.unwrap_or_default().to_owned() })
     }
@@ -157,12 +175,16 @@ impl ShardMerge {
         let files = shards.iter().map(|shard| shard.level.tapes());
         let files = files.collect::<Result<Vec<_>, _>>()?;
         let mut tail = TailShares::of(shards.iter().map(MeasuredShard::sent).sum());
+        let mut senders = ShardSenders::of(shards);
         let mut counts = vec![0; shards.len()];
-        let mut tapes = MergedTapes::onto(files.into_iter().zip(axis.onto.iter().copied()));
+        let tapes = MergedTapes::onto(files.into_iter().zip(axis.onto.iter().copied()));
+        // What is merged against all objections may have the same requests.
+        let is_of_one_run = checked.objections.is_empty();
+        let mut tapes = if is_of_one_run { tapes.each_once() } else { tapes };
         while let Some(next) = tapes.next_of() {
             let (number, tape) = next?;
             counts.get_mut(number).into_iter().for_each(|count| *count += 1);
-            tail.add(number, &tape);
+            tail.add(senders.add(number, &tape), &tape);
             sink.record(&tape)?;
             tally.add(&tape);
             histograms.add(&tape);
@@ -179,11 +201,10 @@ impl ShardMerge {
             })
             .collect();
         cuts.iter().for_each(|cut| note(cut));
-        let names: Vec<String> = shards.iter().map(MeasuredShard::name).collect();
         let found = summary::MergeFindings {
             cuts,
-            apart: clock_offsets::apart(&names, &tapes.spans().collect::<Vec<_>>()),
-            shards: summary::shards(shards, checked, &counts, &tail),
+            apart: senders.apart(),
+            shards: summary::shards(shards, checked, &counts, &senders, &tail),
             forced: checked.objections.clone(),
             forced_by: forced_by.clone(),
             note: axis.note,

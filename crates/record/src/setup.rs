@@ -83,6 +83,9 @@ pub struct ConnectionRecord {
     /// How they shared them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub balance: Option<String>,
+    /// The names of the headers that were sent besides, sorted; what they say may be secret.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<String>,
     /// The version of HTTP.
     pub http_version: String,
     /// With HTTP/2, the most requests at a time on one connection.

@@ -4,6 +4,8 @@ mod clock;
 mod part;
 mod tail;
 
+use std::cmp::Reverse;
+
 use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,16 @@ pub struct ShardsReport {
     pub health: Vec<ShardHealth>,
     /// Those that did not, and why: `2/8: it is gone`. The load was then less than the plan's.
     pub missing: Vec<String>,
+}
+
+/// Whether shards may be missing from what is to be one run of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingShards {
+    /// All have to be there, and to stay to the end.
+    #[default]
+    Refused,
+    /// Those that are there are enough, and the report says that there were fewer, and which load they offered.
+    Allowed,
 }
 
 /// How one client fared.
@@ -123,9 +135,15 @@ impl ShardsReport {
         };
         let is_known = |found: &VerdictReason| known.iter().any(|known| kind(known) == kind(found));
         let worst = worst.filter(|(one, found)| one.sent > 0 && !is_known(found));
-        let worst = worst.max_by_key(|(_, found)| found.verdict);
-        reasons.extend(worst.map(|(one, found)| {
-            reason(found.verdict, format!("shard {}: {}", one.shard, found.text))
+        let worst: Vec<(&ShardHealth, &VerdictReason)> = worst.collect();
+        // Of several that are as bad the first, and how many there are.
+        let first = worst.iter().min_by_key(|(_, found)| Reverse(found.verdict));
+        let others = match worst.len().saturating_sub(1) {
+            0 => String::new(),
+            others => format!(" (and something weighs against {others} more of the shards)"),
+        };
+        reasons.extend(first.map(|(one, found)| {
+            reason(found.verdict, format!("shard {}: {}{others}", one.shard, found.text))
         }));
         reasons
     }
@@ -163,15 +181,24 @@ impl ShardsReport {
     }
 
     fn skew_line(&self) -> String {
-        let took_part = format!("{} of {} shards", self.health.len(), self.count);
-        match (self.start_skew_ms, self.start_skew_uncertainty_ms) {
+        let of = |shards: usize| format!("{shards} of {} shards", self.count);
+        let known = self.health.iter().filter(|one| one.start_late_ms.is_some()).count();
+        let within = match (self.start_skew_ms, self.start_skew_uncertainty_ms) {
             (Some(skew), Some(off)) => {
-                format!("{took_part} began within {skew:.2} ms of each other (+-{off:.2} ms)")
+                format!("{} began within {skew:.2} ms of each other (+-{off:.2} ms)", of(known))
             }
             (Some(skew), None) => format!(
-                "{took_part} began within {skew:.2} ms of each other, if their clocks agree, which is not known"
+                "{} began within {skew:.2} ms of each other, if their clocks agree, which is not known",
+                of(known)
             ),
-            (None, _) => took_part,
+            (None, _) => return of(self.health.len()),
+        };
+        // One that sent nothing began nothing.
+        let unknown =
+            self.health.iter().filter(|one| one.start_late_ms.is_none() && one.sent > 0).count();
+        match unknown {
+            0 => within,
+            unknown => format!("{within}; when {unknown} more began is not known"),
         }
     }
 }
@@ -224,5 +251,14 @@ mod tests {
         let known = |text: &str| VerdictReason::new(Verdict::Invalid, VerdictConcern::Client, text);
         assert_eq!(report.reasons(1000.0, &[known("late")]), [], "it is said of the whole level");
         assert_eq!(report.reasons(1000.0, &[known("busy")]).len(), 1);
+        let of = |shard: &str, verdict| ShardHealth {
+            worst: Some(VerdictReason::new(verdict, VerdictConcern::Client, "late")),
+            ..health(shard, 5, 0.0)
+        };
+        let (first, worst) = (of("0/3", Verdict::Suspect), of("1/3", Verdict::Invalid));
+        report.health = vec![first, worst, of("2/3", Verdict::Invalid)];
+        let reasons = report.reasons(1000.0, &[]);
+        let named = "shard 1/3: late (and something weighs against 2 more of the shards)";
+        assert_eq!((reasons[0].verdict, &*reasons[0].text), (Verdict::Invalid, named));
     }
 }

@@ -5,6 +5,7 @@ mod level;
 mod line;
 mod lines;
 mod merged;
+mod seen;
 
 pub(crate) use document::{
     DocumentLevels, read as read_document, read_json_text, read_or_earlier, read_summary,
@@ -14,7 +15,7 @@ pub(crate) use level::SET_ASIDE;
 pub use level::{StoredEnding, StoredLevel};
 pub use lines::{StoredTapes, TruncatedTail};
 pub use merged::MergedTapes;
-pub(crate) use merged::OntoAxis;
+pub(crate) use merged::{OntoAxis, ended};
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -121,6 +122,16 @@ pub enum StoredError {
         line: u64,
         /// What is wrong.
         problem: String,
+    },
+    /// A request that is there twice, where each ought to be there once at the most.
+    #[error("{}: request {request} is in {} too: its tapes are not those of one share of the run alone", path.display(), also.display())]
+    Repeated {
+        /// The file in which it was read for the second time.
+        path: PathBuf,
+        /// The file in which it was read before.
+        also: PathBuf,
+        /// Its number.
+        request: u64,
     },
     /// A line without an end.
     #[error("{}: line {line} is not a tape: it is longer than {longest} bytes", path.display())]

@@ -47,7 +47,7 @@ impl From<ShardError> for Fail {
         };
         let hint = match exit {
             Exit::PeerMissing => {
-                "\n--allow-missing-shards goes on without; `fizeau merge` puts together the folders that there are"
+                "\n--allow-missing-shards has `bench` go on without; with it `fizeau merge` puts together the folders that there are"
             }
             _ => "",
         };
@@ -81,6 +81,7 @@ pub(crate) fn refused(error: &InputError, flag: impl Fn(InputField) -> String) -
 pub(crate) fn flag(field: InputField) -> String {
     let known = match field {
         InputField::ForwardPasses => "--forward-pass",
+        InputField::MissingShards => "--allow-missing-shards",
         InputField::ProfiledLevel => "--profile-level",
         InputField::DetectedBackend => "--backend auto",
         InputField::Route => "--endpoint",

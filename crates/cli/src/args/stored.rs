@@ -53,6 +53,9 @@ pub(crate) struct MergeArgs {
     /// Merge them even if they differ in what was asked, or if two are the same share of it.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Merge the shards that there are, though some of the run's are missing; the report says which load they offered.
+    #[arg(long)]
+    pub(crate) allow_missing_shards: bool,
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
 }

@@ -3,7 +3,7 @@
 use fizeau::core::LevelLoad;
 use fizeau::interop::{VllmDetail, VllmRequestRate, VllmRun, VllmSelection, VllmTally};
 use fizeau::metrics::Verdict;
-use fizeau::record::{MergeError, MergedRun, ShardMerge};
+use fizeau::record::{MergeError, MergedRun, MissingShards, ShardMerge};
 use fizeau::report::Shown;
 
 use crate::args::MergeArgs;
@@ -15,7 +15,11 @@ use crate::terminal::say::say;
 pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let forced_by = args.force.then_some("--force");
     let mut note = |text: &str| tell!("note: {text}");
-    let merge = ShardMerge::of(&args.runs, forced_by, &mut note).map_err(refused)?;
+    let missing = match args.allow_missing_shards {
+        true => MissingShards::Allowed,
+        false => MissingShards::Refused,
+    };
+    let merge = ShardMerge::of(&args.runs, forced_by, missing, &mut note).map_err(refused)?;
     let goals = merge.goals().map_err(refused)?;
     let out = folder::claim(&args.out)?;
     let mut vllm = VllmTally::new(&VllmSelection::default(), &goals, VllmDetail::Totals);
@@ -41,6 +45,9 @@ fn refused(error: MergeError) -> Fail {
     match error {
         MergeError::NoShards => usage!("RUN: {error}"),
         MergeError::Folder(error) => Fail::broken(error),
+        MergeError::SharesMissing { .. } => {
+            usage!("{error}\n--allow-missing-shards merges those that are here")
+        }
         error if error.can_be_forced() => {
             let error = error.to_string();
             let text = error.replace("is all of the plan:", "is all of the plan (no --shard):");

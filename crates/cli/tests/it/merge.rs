@@ -153,9 +153,63 @@ fn shards_that_come_twice_are_refused_and_missing_ones_are_said() {
     assert_eq!(twice.code, Some(2));
     assert!(twice.err.contains("shard 0/3: the same requests would count"), "{}", twice.err);
     assert!(twice.err.contains("missing shards: 1/3, 2/3; name their folders"), "{}", twice.err);
-    let missing = merge(&runs, &scratch.path("all"), &[]);
+    let out = scratch.path("all");
+    let refused = merge(&runs, &out, &[]);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    let says = ["some shards are missing: 1/3; 2 of 3 are here", "--allow-missing-shards"];
+    assert!(says.iter().all(|text| refused.err.contains(text)), "{}", refused.err);
+    assert!(!Path::new(&out).exists());
+    let missing = merge(&runs, &out, &["--allow-missing-shards"]);
     assert_eq!(missing.code, Some(0), "{}", missing.err);
     assert!(missing.err.contains("1/3 missing"), "{}", missing.err);
+    // Two and one of the four slots.
+    assert_eq!(document(&out, "summary.json")["load"]["concurrency"], 3);
+}
+
+#[test]
+fn shards_that_do_not_speak_to_the_endpoint_alike_are_refused() {
+    let scratch = Scratch::new("merge-spoken");
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
+    let other = |pointer: &str, value: Value, says: &str| {
+        let before = document(&runs[1], "run.json");
+        change(&runs[1], "run.json", |record| *record.pointer_mut(pointer).unwrap() = value);
+        let refused = merge(&runs, &scratch.path("all"), &[]);
+        assert_eq!(refused.code, Some(2), "{pointer}: {}", refused.err);
+        assert!(refused.err.contains(says), "{says}: {}", refused.err);
+        change(&runs[1], "run.json", |record| *record = before);
+    };
+    let version = format!("version: {} and 9.9.9", env!("CARGO_PKG_VERSION"));
+    other("/version", "9.9.9".into(), &version);
+    other("/setup/tool/version", "9.9.9".into(), &version);
+    other(
+        "/setup/endpoint/path",
+        "/generate".into(),
+        "endpoint path: /v1/completions and /generate",
+    );
+    other("/setup/endpoint/backend", "sglang".into(), "endpoint backend: vllm and sglang");
+    other("/setup/endpoint/connections/lifetime", "one request".into(), "kept and one request");
+    other("/setup/endpoint/connections/stamps", "user".into(), "kernel if available and user");
+}
+
+#[test]
+fn a_request_that_two_shards_sent_is_named_with_both_files() {
+    let scratch = Scratch::new("merge-repeated");
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
+    let [own, other] = [&runs[0], &runs[1]].map(|run| Path::new(run).join("tapes.jsonl"));
+    let theirs = fs::read_to_string(&other).unwrap();
+    let mut lines: Vec<String> =
+        fs::read_to_string(&own).unwrap().lines().map(str::to_owned).collect();
+    lines[7] = theirs.lines().nth(3).unwrap().to_owned();
+    fs::write(&own, lines.join("\n") + "\n").unwrap();
+    let request = serde_json::from_str::<Tape>(&lines[7]).unwrap().request;
+    let out = scratch.path("all");
+    let ended = merge(&runs, &out, &[]);
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    assert!(ended.err.contains(&format!("request {request} is in ")), "{}", ended.err);
+    for file in [own, other] {
+        assert!(ended.err.contains(file.to_str().unwrap()), "{}: {}", file.display(), ended.err);
+    }
+    assert!(!Path::new(&out).join("summary.json").exists());
 }
 
 #[test]
@@ -164,7 +218,7 @@ fn it_is_one_run_in_whatever_order_shards_are_merged() {
     let runs = measured(&scratch, &["0/3", "1/3", "2/3"], &["--max-concurrency", "4"]);
     let [a, b, c] = &runs[..] else { panic!("{runs:?}") };
     let (two, later, all) = (scratch.path("two"), scratch.path("later"), scratch.path("all"));
-    let first = merge(&[a.clone(), b.clone()], &two, &[]);
+    let first = merge(&[a.clone(), b.clone()], &two, &["--allow-missing-shards"]);
     assert!(first.err.contains("2/3 missing"), "{}", first.err);
     assert_eq!(document(&two, "run.json")["shard"], "0/3, 1/3");
     let twice = merge(&[two.clone(), b.clone()], &scratch.path("twice"), &[]);
@@ -173,9 +227,21 @@ fn it_is_one_run_in_whatever_order_shards_are_merged() {
     let then = merge(&[two, c.clone()], &later, &[]);
     assert!(!then.err.contains("missing"), "{}", then.err);
     merge(&runs, &all, &[]);
-    assert!(tapes(&later) == tapes(&all), "tapes differ");
-    let (later, all) = (document(&later, "run.json"), document(&all, "run.json"));
-    assert_eq!(later, all);
+    // The last of them first, and the others in one that was merged before.
+    let (ends, turned) = (scratch.path("ends"), scratch.path("turned"));
+    merge(&[c.clone(), b.clone()], &ends, &["--allow-missing-shards"]);
+    merge(&[ends, a.clone()], &turned, &[]);
+    for other in [&later, &turned] {
+        assert!(tapes(other) == tapes(&all), "tapes differ");
+        assert_eq!(document(other, "run.json"), document(&all, "run.json"));
+        let [own, whole] = [other, &all].map(|run| document(run, "summary.json"));
+        for (field, value) in whole.as_object().unwrap() {
+            assert_eq!(&own[field], value, "{field}");
+        }
+    }
+    let health = document(&all, "summary.json")["shards"]["health"].clone();
+    assert!(health.as_array().unwrap().iter().all(|one| one["tail_share"].is_number()), "{health}");
+    let all = document(&all, "run.json");
     assert!(all["shard"].is_null());
     let cap = |run: &Value| run["levels"][0]["max_in_flight"].clone();
     assert_eq!(cap(&all), 4);

@@ -139,6 +139,7 @@ impl ConnectionSpec {
         ConnectionRecord {
             balance: (!also_at.is_empty()).then(|| balance.to_owned()),
             also_at,
+            headers: Vec::new(),
             http_version: streams.map_or("1.1", |_| "2").to_owned(),
             http2_streams: streams,
             lifetime: lifetime.to_owned(),

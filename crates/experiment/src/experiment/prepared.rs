@@ -2,7 +2,7 @@
 
 use fizeau_core::{FailureClass, Prompt, Timer};
 use fizeau_harness::{Measure, Pacer, WorkerPool};
-use fizeau_record::{ClientCalibration, RunDocument, RunFolder};
+use fizeau_record::{ClientCalibration, MissingShards, RunDocument, RunFolder};
 use fizeau_transport::{
     ConnectionUse, KeepText, MonotonicClock, RequestError, context_limit, listed_model,
 };
@@ -18,8 +18,9 @@ use crate::endpoint::{
 };
 use crate::event::{RunEvent, RunNote, Watcher};
 use crate::hint::{InputHint, LimitSource};
-use crate::input::{Blame, EndpointError, ExperimentError, InputField};
+use crate::input::{Blame, EndpointError, ExperimentError, InputError, InputField};
 use crate::profiled::ProfiledLevel;
+use crate::shards::ShardGroup;
 use crate::workload::{ContextLimit, PromptSalt};
 
 /// An experiment that is decided, and whose folder is taken. Nothing has been sent.
@@ -71,6 +72,11 @@ impl<K: EndpointKind> Experiment<K> {
             *salt = PromptSalt::Given(group.salt());
         }
         let run = settings.decide(&endpoints, system, origin)?;
+        let missing = self.conduct.shards.as_ref().map(ShardGroup::missing);
+        if missing == Some(MissingShards::Allowed) && run.most_levels() != Some(1) {
+            let why = "only a run of one level goes on without a shard: several levels are compared by the loads that they name, and fewer shards offer less";
+            return Err(InputError::new(InputField::MissingShards, why).into());
+        }
         ProfiledLevel::of(&endpoints).check(run.most_levels())?;
         Ok((endpoints, run))
     }

@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime};
 use fizeau_core::{Nanos, Stamp};
 use fizeau_harness::{Cancel, StartGate};
 use fizeau_record::{
-    ClockAxis, RunDocument, RunFolder, ShardHealth, ShardRecord, ShardsReport, StoredRun, host_name,
+    ClockAxis, MissingShards, RunDocument, RunFolder, ShardHealth, ShardRecord, ShardsReport,
+    StoredRun, host_name,
 };
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 use fizeau_workload::Shard;
@@ -17,7 +18,7 @@ use fizeau_workload::Shard;
 use super::cut::CutWatch;
 use super::error::ShardError;
 use super::follower::Follower;
-use super::leader::{Leader, PartOf};
+use super::leader::{Leader, LevelParts};
 use super::message::{PartReport, Welcome};
 use super::spec::{ShardOffer, ShardSpec, finished_levels};
 use crate::wall_time::WallTime;
@@ -32,6 +33,7 @@ pub struct ShardGroup {
     welcome: Welcome,
     clock: MonotonicClock,
     is_temporary: bool,
+    missing: MissingShards,
     state: Arc<Mutex<GroupState>>,
 }
 
@@ -83,7 +85,8 @@ impl ShardGroup {
         };
         let state = GroupState { role, error: None, report: None };
         let state = Arc::new(Mutex::new(state));
-        Ok(Self { shard: spec.shard, welcome, clock, is_temporary, state })
+        let (shard, missing) = (spec.shard, spec.missing);
+        Ok(Self { shard, welcome, clock, is_temporary, missing, state })
     }
 
     /// Which of them this is.
@@ -142,6 +145,11 @@ impl ShardGroup {
             }
             None => Ok(()),
         }
+    }
+
+    /// Whether it goes on without shards that are missing.
+    pub(crate) const fn missing(&self) -> MissingShards {
+        self.missing
     }
 
     /// Whether nothing is to be kept of the run.
@@ -216,18 +224,19 @@ impl ShardGroup {
     }
 
     /// What came of the others' parts of a level whose folder has this name, of which this shard's took so long.
-    pub(crate) fn parts(
-        &self,
-        level: &Path,
-        took: Nanos,
-    ) -> Result<(Vec<PartOf>, Vec<String>), ShardError> {
+    pub(crate) fn parts(&self, level: &Path, took: Nanos) -> Result<LevelParts, ShardError> {
         let into = |shard| self.folder_of(shard).join(level).join("tapes.jsonl");
         match &mut self.state().role {
-            Role::First(leader) => {
-                let parts = leader.parts(&self.clock, took, into)?;
-                Ok((parts, leader.gone.clone()))
-            }
-            Role::Other(_) => Ok((Vec::new(), Vec::new())),
+            Role::First(leader) => leader.parts(&self.clock, took, into),
+            Role::Other(_) => Ok(LevelParts::default()),
+        }
+    }
+
+    /// The shards that did not come or are gone, each with the reason.
+    pub(crate) fn gone(&self) -> Vec<String> {
+        match &self.state().role {
+            Role::First(leader) => leader.gone.clone(),
+            Role::Other(_) => Vec::new(),
         }
     }
 

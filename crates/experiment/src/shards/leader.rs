@@ -3,24 +3,26 @@
 mod greeting;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use fizeau_core::{Clock as _, Nanos, Stamp};
 use fizeau_harness::Cancel;
-use fizeau_record::{ClockAxis, ClockReading, DocumentFields};
+use fizeau_record::{ClockAxis, ClockReading, DocumentFields, MissingShards, SHARDS_ALIKE};
 use fizeau_transport::MonotonicClock;
 use fizeau_workload::Shard;
 
 use super::cut::IsCut;
 use super::error::ShardError;
+use super::follower::Follower;
 use super::group::mark;
 use super::link::{FolderHost, Link, LinkError, TcpHost, Wait};
 use super::meeting::MeetingPoint;
 use super::message::{Message, PartReport, Welcome};
 use super::secret::SECRET;
-use super::spec::{MissingShards, ShardSpec};
+use super::spec::ShardSpec;
 use greeting::Arrivals;
 
 /// How far ahead a level's beginning is named: longer than any message takes to reach everybody.
@@ -62,6 +64,15 @@ pub(crate) struct PartOf {
     pub(crate) tapes: PathBuf,
 }
 
+/// What came of the others' parts of a level.
+#[derive(Debug, Default)]
+pub(crate) struct LevelParts {
+    /// Those that there are.
+    pub(crate) parts: Vec<PartOf>,
+    /// Why the run cannot go on, where one that may not be missing is gone.
+    pub(crate) lost: Option<ShardError>,
+}
+
 #[derive(Debug)]
 enum Host {
     Tcp(TcpHost),
@@ -69,13 +80,18 @@ enum Host {
 }
 
 impl Host {
-    fn open(meeting: &MeetingPoint, token: &str) -> Result<Self, ShardError> {
-        let refused = |at: &str, error: std::io::Error| {
+    fn open(spec: &ShardSpec, token: &str, cancel: &Cancel) -> Result<Self, ShardError> {
+        let refused = |at: &str, error: io::Error| {
             ShardError::Unusable(format!("shard 0 cannot wait for the others at {at}: {error}"))
         };
-        match meeting {
+        match &spec.meeting {
             MeetingPoint::Address(address) => {
-                TcpHost::open(address).map(Self::Tcp).map_err(|error| refused(address, error))
+                TcpHost::open(address).map(Self::Tcp).map_err(|error| match error.kind() {
+                    io::ErrorKind::AddrInUse => {
+                        twice(spec, cancel).unwrap_or_else(|| refused(address, error))
+                    }
+                    _ => refused(address, error),
+                })
             }
             MeetingPoint::Folder(folder) => {
                 let host = FolderHost::open(folder, token).map(Self::Folder);
@@ -90,6 +106,24 @@ impl Host {
             Self::Folder(host) => host.next(wait),
         }
     }
+
+    /// Whether another shard 0 has opened a meeting in its place.
+    fn is_displaced(&self) -> bool {
+        match self {
+            Self::Tcp(_) => false,
+            Self::Folder(host) => host.is_displaced(),
+        }
+    }
+}
+
+/// How long another shard 0 may take to say that it is one.
+const TWICE: Nanos = Nanos::from_secs(5);
+
+/// That another shard 0 waits at the place of `spec`, which it is told of too; none where nobody there is one.
+fn twice(spec: &ShardSpec, cancel: &Cancel) -> Option<ShardError> {
+    let spec = ShardSpec { patience: TWICE, ..spec.clone() };
+    let refused = Follower::meet(&spec, cancel).err();
+    refused.filter(|error| matches!(error, ShardError::Mismatch(_)))
 }
 
 impl Peer {
@@ -130,7 +164,7 @@ impl Leader {
         cancel: &Cancel,
     ) -> Result<Self, ShardError> {
         let patience: Duration = spec.patience.into();
-        let mut host = Host::open(&spec.meeting, &welcome.token)?;
+        let mut host = Host::open(spec, &welcome.token, cancel)?;
         let mut arrivals = Arrivals::default();
         let others = spec.shard.count().get() - 1;
         let met = arrivals.of(&mut host, others, spec, cancel);
@@ -198,9 +232,15 @@ impl Leader {
         let mut objections: Vec<String> = Vec::new();
         self.each(|peer| match peer.link.receive(&wait)? {
             Message::Terms { document } => {
-                for field in own.differing(&fields(&document), &ALIKE) {
+                let theirs = fields(&document);
+                let alike = [&SHARDS_ALIKE[..], &ALIKE[..]].concat();
+                for field in own.differing(&theirs, &alike) {
                     let [is, that] = field.values();
                     let (label, name) = (field.label(), peer.name());
+                    // That a list is empty is said by what stands in the other.
+                    if is == that {
+                        continue;
+                    }
                     objections.push(format!("{label}: {is} at shard 0 and {that} at {name}"));
                 }
                 Ok(None)
@@ -254,17 +294,17 @@ impl Leader {
     }
 
     /// What came of the parts of all, once each is over; this shard's own took `own`. Tapes that are not to be had here are kept in
-    /// `into` under the number of the shard.
+    /// `into` under the number of the shard. Where one is gone, the parts of the others are taken all the same.
     pub(crate) fn parts(
         &mut self,
         clock: &MonotonicClock,
         own: Nanos,
         into: impl Fn(Shard) -> PathBuf,
-    ) -> Result<Vec<PartOf>, ShardError> {
+    ) -> Result<LevelParts, ShardError> {
         // Whoever is called off says what came of it until then.
         let wait = Wait::of(self.patience + own.into(), &Cancel::new());
         let mut reports: Vec<PartReport> = Vec::new();
-        self.each(|peer| {
+        let gone = self.each_left(|peer| {
             let mut report = match peer.link.receive(&wait)? {
                 Message::Ended(report) => *report,
                 Message::Refused(error) => return Ok(Some(error)),
@@ -280,12 +320,12 @@ impl Leader {
         })?;
         let mut tapes = self.take_tapes(&reports, into, &wait.again()).into_iter();
         let (mut parts, mut reports) = (Vec::new(), reports.into_iter());
-        self.each(|_| {
+        let silent = self.each_left(|_| {
             let (report, tapes) = (reports.next(), tapes.next().transpose()?);
             parts.extend(report.zip(tapes).map(|(report, tapes)| PartOf { report, tapes }));
             Ok(None)
         })?;
-        Ok(parts)
+        Ok(LevelParts { parts, lost: gone.or(silent) })
     }
 
     /// Where the tapes of each peer can be read, whose `reports` are in their order: of several at a time, since each compresses its own.
@@ -335,10 +375,35 @@ impl Leader {
         self.each(|peer| peer.link.send(message).map(|()| None))
     }
 
-    /// Does `what` with each. One that is gone is left out from then on where shards may be missing; otherwise, and at any other
-    /// error, all others are told and the run is over.
+    /// Does `what` with each, as [`each_but`](Self::each_but), where shards may be missing if the run allows it.
     fn each(
         &mut self,
+        what: impl FnMut(&mut Peer) -> Result<Option<ShardError>, LinkError>,
+    ) -> Result<(), ShardError> {
+        let may_go = self.missing == MissingShards::Allowed;
+        self.each_but(|_| may_go, what)
+    }
+
+    /// The same, leaving out whoever is gone in any case. Gives why the run cannot go on, where that may not be.
+    fn each_left(
+        &mut self,
+        what: impl FnMut(&mut Peer) -> Result<Option<ShardError>, LinkError>,
+    ) -> Result<Option<ShardError>, ShardError> {
+        let (may_go, mut lost) = (self.missing == MissingShards::Allowed, None);
+        let keep = |error: &ShardError| {
+            if !may_go {
+                lost.get_or_insert_with(|| error.clone());
+            }
+            true
+        };
+        self.each_but(keep, what)?;
+        Ok(lost)
+    }
+
+    /// Does `what` with each. One that is gone is left out where `may_go` says so; else, and at any other error, all hear that it is over.
+    fn each_but(
+        &mut self,
+        mut may_go: impl FnMut(&ShardError) -> bool,
         mut what: impl FnMut(&mut Peer) -> Result<Option<ShardError>, LinkError>,
     ) -> Result<(), ShardError> {
         let (mut gone, mut fatal) = (Vec::new(), None);
@@ -348,17 +413,14 @@ impl Leader {
                 Ok(Some(error)) => error.at(&peer.name()),
                 Err(error) => error.of(&peer.name()),
             };
-            match (&error, self.missing) {
-                (ShardError::PeerMissing(_), MissingShards::Allowed) => {
-                    let text = error.to_string();
-                    let why = text.rsplit_once(": ").map_or(&*text, |(_, why)| why);
-                    self.gone.push(format!("{}: {why}", peer.shard));
-                    gone.push(number);
-                }
-                _ => {
-                    fatal = Some((number, error));
-                    break;
-                }
+            let text = error.to_string();
+            let why = text.rsplit_once(": ").map_or(&*text, |(_, why)| why);
+            self.gone.push(format!("{}: {why}", peer.shard));
+            if matches!(error, ShardError::PeerMissing(_)) && may_go(&error) {
+                gone.push(number);
+            } else {
+                fatal = Some((number, error));
+                break;
             }
         }
         if let Some((number, error)) = fatal {
@@ -404,18 +466,18 @@ pub(crate) fn mark_of(tapes: &Path) -> PathBuf {
     tapes.with_file_name("shard")
 }
 
-/// What all shards must be about to measure alike.
+/// What shards that begin together must have alike besides.
 const ALIKE: [&str; 11] = [
-    "plan",
-    "probe",
-    "sampling",
-    "setup.endpoint.model",
-    "goodput",
-    "timeouts",
     "levels",
     "ab.rounds",
     "ab.settle_ms",
     "ab.prompts",
+    "ab.b_endpoint.model",
+    "ab.b_endpoint.path",
+    "ab.b_endpoint.backend",
+    "ab.b_endpoint.connections.headers",
+    "ab.b_endpoint.connections.lifetime",
+    "ab.b_endpoint.connections.stamps",
     "setup.workload.dataset",
 ];
 

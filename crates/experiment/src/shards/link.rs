@@ -1,6 +1,7 @@
 //! The way between two shards: a connection, or files in a folder that both see.
 
 mod folder;
+mod heartbeat;
 mod tcp;
 
 use std::fmt::Debug;

@@ -1,8 +1,9 @@
 //! Where the shards of a run meet.
 
-use std::convert::Infallible;
 use std::path::PathBuf;
 use std::str::FromStr;
+
+use thiserror::Error;
 
 use super::identity::Variables;
 use super::secret::SECRET;
@@ -17,18 +18,39 @@ pub enum MeetingPoint {
     Folder(PathBuf),
 }
 
+/// Why a text is no place to meet.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum MeetingPointError {
+    /// It is an address whose port is none.
+    #[error(
+        "{text}: there is no port {port}; give HOST:PORT with a port from 1 to 65535, or a folder as ./{text}"
+    )]
+    NoPort {
+        /// The text.
+        text: String,
+        /// What stands for the port.
+        port: String,
+    },
+}
+
 impl FromStr for MeetingPoint {
-    type Err = Infallible;
+    type Err = MeetingPointError;
 
     /// `HOST:PORT` is an address; all else is the path of a folder.
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        let is_address = text.rsplit_once(':').is_some_and(|(host, port)| {
-            !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok()
+    fn from_str(text: &str) -> Result<Self, MeetingPointError> {
+        let address = text.rsplit_once(':').filter(|(host, port)| {
+            let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+            !host.is_empty() && !host.contains('/') && is_number
         });
-        Ok(match is_address {
-            true => Self::Address(text.to_owned()),
-            false => Self::Folder(PathBuf::from(text)),
-        })
+        match address {
+            None => Ok(Self::Folder(PathBuf::from(text))),
+            Some((_, port)) if port.parse::<u16>().is_ok_and(|port| port > 0) => {
+                Ok(Self::Address(text.to_owned()))
+            }
+            Some((_, port)) => {
+                Err(MeetingPointError::NoPort { text: text.to_owned(), port: port.to_owned() })
+            }
+        }
     }
 }
 
@@ -57,13 +79,22 @@ impl MeetingPoint {
     ///
     /// let step = [("SLURM_STEP_NODELIST", "gpu[07-09,12]"), ("SLURM_JOB_ID", "31"), ("SLURM_STEP_ID", "0")];
     /// let step: Variables = step.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-    /// let found = MeetingPoint::find(None, &step);
+    /// let found = MeetingPoint::find(None, &step)?;
     /// assert_eq!(found, Some(MeetingPoint::Address("gpu07:20496".into())));
+    /// # Ok::<(), fizeau_experiment::MeetingPointError>(())
     /// ```
-    #[must_use]
-    pub fn find(given: Option<Self>, variables: &Variables) -> Option<Self> {
+    ///
+    /// # Errors
+    /// If the variable that names it names none.
+    pub fn find(
+        given: Option<Self>,
+        variables: &Variables,
+    ) -> Result<Option<Self>, MeetingPointError> {
         let set = |name: &str| variables.get(name).filter(|value| !value.is_empty());
-        let named = || set(MEETING)?.parse().ok();
+        let named = match &given {
+            Some(_) => None,
+            None => set(MEETING).map(|text| text.parse()).transpose()?,
+        };
         let slurm = || {
             // A step of one task meets nobody; in an array each is a step of its own.
             if variables.contains_key("SLURM_ARRAY_TASK_ID") {
@@ -76,7 +107,7 @@ impl MeetingPoint {
             let port = first + job.wrapping_mul(16).wrapping_add(step) % count;
             Some(Self::Address(format!("{host}:{port}")))
         };
-        given.or_else(named).or_else(slurm)
+        Ok(given.or(named).or_else(slurm))
     }
 }
 
@@ -121,7 +152,11 @@ mod tests {
         let address = |text: &str| MeetingPoint::Address(text.to_owned());
         assert_eq!(read("run-0.run:5317"), address("run-0.run:5317"));
         assert_eq!(read("[::1]:5317"), address("[::1]:5317"));
-        for folder in ["/shared/meet", "meet", "./a:b", "C/x:9"] {
+        for text in ["run-0.run:99999", "h:0", "[::1]:65536"] {
+            let error = text.parse::<MeetingPoint>().unwrap_err().to_string();
+            assert!(error.contains(text) && error.contains("65535"), "{error}");
+        }
+        for folder in ["/shared/meet", "meet", "./a:b", "C/x:9", "./h:99999", "a:"] {
             assert_eq!(read(folder), MeetingPoint::Folder(folder.into()), "{folder}");
         }
     }
@@ -132,8 +167,8 @@ mod tests {
             [("SLURM_STEP_NODELIST", "n1"), ("SLURM_JOB_ID", "7"), ("SLURM_ARRAY_TASK_ID", "1")];
         let mut slurm: Variables =
             slurm.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        assert_eq!(MeetingPoint::find(None, &slurm), None);
+        assert_eq!(MeetingPoint::find(None, &slurm), Ok(None));
         slurm.insert("FIZEAU_RENDEZVOUS".to_owned(), "/shared/meet".to_owned());
-        assert_eq!(MeetingPoint::find(None, &slurm), "/shared/meet".parse().ok());
+        assert_eq!(MeetingPoint::find(None, &slurm), "/shared/meet".parse().map(Some));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fizeau_core::Nanos;
-use fizeau_record::{StoredEnding, StoredError, StoredRun};
+use fizeau_record::{MissingShards, StoredEnding, StoredError, StoredRun};
 use fizeau_workload::Shard;
 
 use super::meeting::MeetingPoint;
@@ -19,20 +19,10 @@ pub struct ShardSpec {
     pub meeting: MeetingPoint,
     /// How long they wait for one another: by default a minute.
     pub patience: Nanos,
-    /// Whether some may be missing: by default not.
+    /// Whether some may be missing: by default not. Only a run of one level goes on without.
     pub missing: MissingShards,
     /// What each has to know: by default nothing.
     pub secret: ShardSecret,
-}
-
-/// Whether shards may be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MissingShards {
-    /// All have to come, and to stay to the end.
-    #[default]
-    Refused,
-    /// Those that come measure their parts, and the report says that there were fewer.
-    Allowed,
 }
 
 /// What shard 0 brings to a meeting.

@@ -7,6 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use fizeau_core::{Nanos, Stamp};
 use fizeau_harness::StartGate;
+use fizeau_record::{ClockAxis, ClockReading, ClockSource, ShardHealth, ShardRecord};
+use fizeau_transport::wall_clock_error;
 use jiff::Timestamp;
 use thiserror::Error;
 
@@ -54,17 +56,45 @@ impl StartTime {
 #[derive(Debug)]
 pub(crate) struct WallGate {
     at: StartTime,
-    late: Mutex<Option<Nanos>>,
+    /// When the level began, on this client's clock, or by how much it would have been late; none before it is ready.
+    begun: Mutex<Option<Result<Stamp, Nanos>>>,
 }
+
+/// How long before the instant the common axis of such shards has its epoch: nothing that is on tapes is earlier.
+const AHEAD: Nanos = Nanos::from_secs(3600);
 
 impl WallGate {
     pub(crate) fn new(at: StartTime) -> Self {
-        Self { at, late: Mutex::new(None) }
+        Self { at, begun: Mutex::new(None) }
+    }
+
+    fn begun(&self) -> Option<Result<Stamp, Nanos>> {
+        *self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of a part that began here and whose client fared so: the instant is the same for all of them, as far as their wall
+    /// clocks agree.
+    pub(crate) fn record(
+        &self,
+        first: Option<(Stamp, Stamp)>,
+        health: ShardHealth,
+    ) -> Option<ShardRecord> {
+        let start = self.begun()?.ok()?;
+        let own = start.saturating_since(Stamp::EPOCH).as_nanos();
+        let ahead = i128::from(own) - i128::from(AHEAD.as_nanos());
+        let reading = ClockReading {
+            at: start,
+            ahead_ns: i64::try_from(ahead).unwrap_or(i64::MAX),
+            uncertainty_ns: wall_clock_error().map(Nanos::as_nanos),
+            source: ClockSource::WallClocks,
+        };
+        let meeting = format!("start-at {}", self.at);
+        Some(ShardRecord { meeting, start, first, clock: Some(ClockAxis::at(reading)), health })
     }
 
     /// Why the level did not begin; none where it did.
     pub(crate) fn error(&self) -> Option<ShardError> {
-        let late = (*self.late.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let late = self.begun()?.err()?;
         let (at, late) = (self.at, late.as_secs_f64());
         Some(ShardError::LateStart(format!(
             "the level was to begin at {at}, but this client was ready {late:.3} s later; it sent nothing"
@@ -75,18 +105,16 @@ impl WallGate {
 impl StartGate for WallGate {
     fn begin(&self, ready: Stamp) -> Option<Stamp> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        match self.at.until(now.into()) {
-            Ok(left) => Some(ready + left),
-            Err(late) => {
-                *self.late.lock().unwrap_or_else(PoisonError::into_inner) = Some(late);
-                None
-            }
-        }
+        let begun = self.at.until(now.into()).map(|left| ready + left);
+        *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
+        begun.ok()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use fizeau_record::{ShardsReport, TailShares};
+
     use super::*;
 
     #[test]
@@ -99,5 +127,22 @@ mod tests {
         let gate = WallGate::new("2001-01-01T00:00:00Z".parse().unwrap());
         assert_eq!(gate.begin(Stamp::EPOCH), None);
         assert!(gate.error().unwrap().to_string().starts_with("the level was to begin at 2001-"));
+        assert_eq!(gate.record(None, ShardHealth::default()), None);
+    }
+
+    /// However long ago each client's clock began to count, the instant is the same on the axis that they have in common.
+    #[test]
+    fn parts_that_began_at_one_instant_have_it_on_one_axis() {
+        let parts = [5, 7_205].map(|ready| {
+            let gate = WallGate::new("2100-01-01T00:00:00Z".parse().unwrap());
+            let start = gate.begin(Stamp::EPOCH + Nanos::from_secs(ready)).unwrap();
+            let first = Some((start, start + Nanos::from_millis(ready)));
+            gate.record(first, ShardHealth::default()).unwrap()
+        });
+        let common = parts.each_ref().map(|part| part.clock.unwrap().common(part.start));
+        assert_eq!(common, [Stamp::EPOCH + AHEAD; 2]);
+        let report = ShardsReport::of_parts(2, &parts, &TailShares::of(1));
+        assert_eq!(report.start_skew_ms, Some(7_200.0));
+        assert_eq!(report.meeting.as_deref(), Some("start-at 2100-01-01T00:00:00Z"));
     }
 }

@@ -6,11 +6,29 @@ use std::fmt::Write as _;
 use super::MergeError;
 use super::shard::MeasuredShard;
 use crate::fields::told;
-use crate::{ChangedField, DocumentFields, ReferenceFiles, StoredError};
+use crate::{ChangedField, DocumentFields, MissingShards, ReferenceFiles, StoredError};
 
-/// What is the same in all shards of a run.
-const ALIKE: [&str; 6] =
-    ["plan", "probe", "sampling", "setup.endpoint.model", "goodput", "timeouts"];
+/// The fields of `run.json` that are the same in all shards of a run: what is asked, of which model, how the endpoint is spoken to, and by
+/// which program. Where the endpoint is, each may know by another name.
+pub const SHARDS_ALIKE: [&str; 17] = [
+    "version",
+    "plan",
+    "probe",
+    "sampling",
+    "goodput",
+    "timeouts",
+    "setup.tool.name",
+    "setup.tool.version",
+    "setup.endpoint.model",
+    "setup.endpoint.path",
+    "setup.endpoint.backend",
+    "setup.endpoint.connections.balance",
+    "setup.endpoint.connections.headers",
+    "setup.endpoint.connections.http_version",
+    "setup.endpoint.connections.http2_streams",
+    "setup.endpoint.connections.lifetime",
+    "setup.endpoint.connections.stamps",
+];
 
 /// What is the same in the level that is merged, wherever among the levels of its run it stands. Its cap is compared as the cap
 /// of each share.
@@ -43,10 +61,11 @@ pub(super) struct CheckedShards {
     pub(super) objections: Vec<String>,
 }
 
-/// Refuses what is not shards of one run, unless it is forced, and says which shards are missing.
+/// Refuses what is not shards of one run, unless it is forced, and shards of which some are missing, unless that is allowed.
 pub(super) fn check(
     shards: &[MeasuredShard],
     is_forced: bool,
+    missing_shards: MissingShards,
     note: &mut dyn FnMut(&str),
 ) -> Result<CheckedShards, MergeError> {
     let objections = differing(shards).into_iter().chain(other_references(shards)?);
@@ -57,26 +76,31 @@ pub(super) fn check(
     }
     objections.iter().for_each(|objection| note(objection));
     let (shares, missing) = match objections.is_empty() {
-        true => all_or_some(shards, note),
+        true => all_or_some(shards, missing_shards, note)?,
         false => (PlanCoverage::Some, Vec::new()),
     };
     Ok(CheckedShards { shares, missing, objections })
 }
 
-/// Says which shards are missing.
+/// Refuses or names those that are missing.
 fn all_or_some(
     shards: &[MeasuredShard],
+    missing_shards: MissingShards,
     note: &mut dyn FnMut(&str),
-) -> (PlanCoverage, Vec<String>) {
+) -> Result<(PlanCoverage, Vec<String>), MergeError> {
     let (count, missing) = missing(shards);
     if missing.is_empty() {
-        return (PlanCoverage::All(count), missing);
+        return Ok((PlanCoverage::All(count), missing));
+    }
+    if missing_shards == MissingShards::Refused {
+        let here = shards.iter().flat_map(MeasuredShard::shares).count() as u64;
+        return Err(MergeError::SharesMissing { missing: list(&missing), here, count });
     }
     note(&format!(
         "some shards are missing, and rates are those of the ones that are here: {} missing",
         list(&missing)
     ));
-    (PlanCoverage::Some, missing)
+    Ok((PlanCoverage::Some, missing))
 }
 
 /// Into how many the first shard's run is divided, and the shards of it that are not here.
@@ -114,7 +138,8 @@ fn differing(shards: &[MeasuredShard]) -> Vec<String> {
     };
     let mut objections = Vec::new();
     for other in others {
-        let mut fields = first.document().fields().differing(&other.document().fields(), &ALIKE);
+        let mut fields =
+            first.document().fields().differing(&other.document().fields(), &SHARDS_ALIKE);
         fields.extend(differing_levels(first, other));
         if fields.is_empty() {
             continue;

@@ -2,7 +2,7 @@
 
 use super::check::{CheckedShards, PlanCoverage};
 use super::clock_offsets::ClockOffsets;
-use super::shard::MeasuredShard;
+use super::shard::{MeasuredShard, share};
 use super::summary;
 use crate::{LevelPlan, MergedShard, RequestedLoad, RunDocument};
 
@@ -15,8 +15,9 @@ pub(super) fn merged(
     requested: RequestedLoad,
 ) -> RunDocument {
     let from = shards.iter().zip(&axis.onto);
-    let from: Vec<MergedShard> =
+    let mut from: Vec<MergedShard> =
         from.flat_map(|(shard, onto)| entries(shard, onto.later_ns())).collect();
+    from.sort_by_cached_key(|entry| entry.shard.as_deref().and_then(share));
     let mut document = first.run.written().clone();
     document.shard = named_shares(&from, checked.shares);
     document.epoch_unix_ns = axis.epoch_unix_ns;

@@ -177,7 +177,7 @@ impl MeasuredShard {
 }
 
 /// `2/8`.
-fn share(text: &str) -> Option<(u64, u64)> {
+pub(super) fn share(text: &str) -> Option<(u64, u64)> {
     let (index, count) = text.split_once('/')?;
     Some((index.trim().parse().ok()?, count.trim().parse().ok()?))
 }

@@ -6,7 +6,8 @@ use fizeau_metrics::{
 };
 
 use super::check::{CheckedShards, PlanCoverage};
-use super::shard::MeasuredShard;
+use super::senders::ShardSenders;
+use super::shard::{MeasuredShard, share};
 use crate::{
     ArrivalMoments, Checklist, LevelContext, LevelOutcome, LevelReport, LevelStatus, RequestedLoad,
     ShardRecord, ShardsReport, StoredEnding, StoredError, TailShares,
@@ -172,22 +173,28 @@ fn watch(shards: &[MeasuredShard]) -> ClientWatch {
     }
 }
 
-/// How the shards fared, of each of which so many tapes were read; `tail` has the files in their order.
+/// How the shards fared, of each of whose files so many tapes were read; `tail` has them by the places that `senders` knows. They stand in
+/// the order of their shares, in however many steps they were merged.
 pub(super) fn shards(
     shards: &[MeasuredShard],
     checked: &CheckedShards,
     tapes: &[u64],
+    senders: &ShardSenders,
     tail: &TailShares,
 ) -> ShardsReport {
-    let files = || shards.iter().zip(tapes).map(|(shard, tapes)| shard.records(*tapes));
-    let records: Vec<ShardRecord> = files().flatten().collect();
+    let files = shards.iter().zip(tapes).enumerate();
+    let known = files.flat_map(|(file, (shard, tapes))| {
+        let is_known = senders.are_known(file);
+        shard.records(*tapes).into_iter().map(move |record| (record, is_known))
+    });
+    let mut all: Vec<(ShardRecord, Option<f64>)> = known
+        .enumerate()
+        .map(|(place, (record, is_known))| (record, tail.share(place).filter(|_| is_known)))
+        .collect();
+    all.sort_by_cached_key(|(record, _)| share(&record.health.shard));
+    let (records, shares): (Vec<ShardRecord>, Vec<Option<f64>>) = all.into_iter().unzip();
     let count = (records.len() + checked.missing.len()) as u64;
     let mut report = ShardsReport::of_parts(count, &records, tail);
-    // Whose the tail is of several shards in one file nobody knows.
-    let shares = files().enumerate().flat_map(|(number, of)| {
-        let share = tail.share(number).filter(|_| of.len() == 1);
-        of.into_iter().map(move |_| share)
-    });
     for (health, share) in report.health.iter_mut().zip(shares) {
         health.tail_share = share;
     }

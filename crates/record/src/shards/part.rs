@@ -38,6 +38,11 @@ impl ShardRecord {
         self.clock.map_or(at, |clock| clock.common(at))
     }
 
+    /// Whether it is known when it began.
+    const fn begins(&self) -> bool {
+        self.first.is_some() || self.health.start_late_ms.is_some()
+    }
+
     /// How much later than agreed it began: by what its clock was off, and by the release of its first request.
     fn start_late_ms(&self, agreed: Stamp) -> Option<f64> {
         let (intended, released) = self.first?;
@@ -138,12 +143,14 @@ impl ShardHealth {
 
 /// By how much a difference of two parts' instants may be wrong: by what two clocks may be off together. None where one is not known.
 fn uncertainty_ms(parts: &[ShardRecord]) -> Option<f64> {
-    let of = |part: &ShardRecord| match part.clock {
-        Some(clock) => clock.uncertainty().map(|off| off.to_millis().get()),
-        // That of a part which was merged before.
-        None => Some(part.health.clock_uncertainty_ms.unwrap_or_default()),
+    let of = |part: &ShardRecord| match (part.clock, &part.health) {
+        (Some(clock), _) => clock.uncertainty().map(|off| off.to_millis().get()),
+        // That of a part which was merged before, or of the first shard, by whose clock all the others are read.
+        (None, health) if health.clock_ahead_ms.is_none() => Some(0.0),
+        (None, health) => health.clock_uncertainty_ms,
     };
-    let mut all = parts.iter().map(of).collect::<Option<Vec<f64>>>()?;
+    let began = parts.iter().filter(|part| part.begins());
+    let mut all = began.map(of).collect::<Option<Vec<f64>>>()?;
     all.sort_unstable_by(|a, b| b.total_cmp(a));
     Some(all.iter().take(2).sum())
 }
@@ -188,6 +195,40 @@ mod tests {
         let back: ShardRecord =
             serde_json::from_str(&serde_json::to_string(&parts[1]).unwrap()).unwrap();
         assert_eq!(back, parts[1]);
+    }
+
+    /// What is not known is not counted, and an error that is not known is not zero.
+    #[test]
+    fn only_parts_whose_start_is_known_began_within_a_time_of_each_other() {
+        let of = |sent, part: ShardRecord| ShardRecord {
+            health: ShardHealth { sent, ..part.health.clone() },
+            ..part
+        };
+        let unknown = ShardRecord::of_health(ShardHealth::default());
+        let parts =
+            [of(5, part(None, 1000, 1)), of(5, part(Some((0, 2)), 1000, 3)), of(5, unknown)];
+        let report = ShardsReport::of_parts(3, &parts, &TailShares::of(3));
+        assert_eq!(
+            report.lines(),
+            [
+                "2 of 3 shards began within 2.00 ms of each other (+-2.00 ms); when 1 more began is not known"
+            ]
+        );
+        // As a merged run has them: the first is by whose clock the others are, and of the last nobody knows how well.
+        let merged = |ahead, off| {
+            ShardRecord::of_health(ShardHealth {
+                start_late_ms: Some(1.0),
+                clock_ahead_ms: ahead,
+                clock_uncertainty_ms: off,
+                ..ShardHealth::default()
+            })
+        };
+        let known = [merged(None, None), merged(Some(0.5), Some(0.25))];
+        let skew = |parts: &[ShardRecord]| {
+            ShardsReport::of_parts(3, parts, &TailShares::of(3)).start_skew_uncertainty_ms
+        };
+        assert_eq!(skew(&known), Some(0.25));
+        assert_eq!(skew(&[&known[..], &[merged(Some(0.5), None)]].concat()), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{BufRead, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fizeau_core::Tape;
 
@@ -88,6 +88,11 @@ impl<R: BufRead> StoredTapes<R> {
     #[must_use]
     pub fn counted(self, counted: Option<u64>) -> Self {
         Self { counted, ..self }
+    }
+
+    /// The file, for messages.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// What was left over at the end, once all was read; none if the file was whole.

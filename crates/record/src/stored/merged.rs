@@ -2,12 +2,15 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::mem;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use fizeau_core::{Nanos, Stamp, Tape};
 
+use super::seen::SeenRequests;
 use super::{StoredError, StoredTapes};
 use crate::ClockAxis;
 
@@ -32,6 +35,8 @@ pub struct MergedTapes<R> {
     order: BinaryHeap<Reverse<(Stamp, usize)>>,
     /// The files whose next tape is not in memory yet.
     unread: Range<usize>,
+    /// What was read so far, where each request is to be there once at the most.
+    seen: Option<SeenRequests>,
 }
 
 #[derive(Debug)]
@@ -40,8 +45,6 @@ struct Source<R> {
     onto: OntoAxis,
     /// What comes next of it.
     next: Option<Tape>,
-    /// From its first release to its last end, on the common axis.
-    span: Option<(Stamp, Stamp)>,
 }
 
 /// How a file's tapes come onto the common axis.
@@ -77,14 +80,21 @@ impl<R: BufRead> MergedTapes<R> {
     }
 
     pub(crate) fn onto(files: impl Iterator<Item = (StoredTapes<R>, OntoAxis)>) -> Self {
-        let source = |(tapes, onto)| Source { tapes, onto, next: None, span: None };
+        let source = |(tapes, onto)| Source { tapes, onto, next: None };
         let files: Vec<_> = files.map(source).collect();
-        Self { unread: 0..files.len(), files, order: BinaryHeap::new() }
+        Self { unread: 0..files.len(), files, order: BinaryHeap::new(), seen: None }
+    }
+
+    /// The same, in which a request that comes for the second time is an error: shards of one run have no request in common. It takes a
+    /// bit a request.
+    #[must_use]
+    pub fn each_once(self) -> Self {
+        Self { seen: Some(SeenRequests::default()), ..self }
     }
 
     /// The next tape, with the number of its file.
     pub fn next_of(&mut self) -> Option<Result<(usize, Tape), StoredError>> {
-        let Self { files, order, unread } = self;
+        let Self { files, order, unread, seen } = self;
         for number in mem::replace(unread, 0..0) {
             match files.get_mut(number)?.fill() {
                 Ok(ended) => order.extend(ended.map(|ended| Reverse((ended, number)))),
@@ -96,18 +106,42 @@ impl<R: BufRead> MergedTapes<R> {
         }
         let Reverse((_, number)) = order.pop()?;
         *unread = number..number + 1;
-        files.get_mut(number)?.next.take().map(|tape| Ok((number, tape)))
+        let tape = files.get_mut(number)?.next.take()?;
+        if seen.as_mut().is_none_or(|seen| seen.is_new(&tape)) {
+            return Some(Ok((number, tape)));
+        }
+        order.clear();
+        *unread = 0..0;
+        Some(Err(self.repeated(number, &tape)))
+    }
+
+    /// That the request of `tape`, which came of the file with this number, came before.
+    fn repeated(&self, number: usize, tape: &Tape) -> StoredError {
+        let paths = || self.files.iter().map(|source| source.tapes.path());
+        let own = || paths().skip(number).take(1);
+        let others = paths().take(number).chain(paths().skip(number + 1));
+        // Where no other has it, it is twice in its own.
+        let also = others.chain(own()).find(|path| has(path, tape)).or_else(|| own().next());
+        let path = |path: Option<&Path>| path.map(PathBuf::from).unwrap_or_default();
+        StoredError::Repeated {
+            path: path(own().next()),
+            also: path(also),
+            request: tape.request.0,
+        }
     }
 
     /// The files, in the order in which they were given: each says what was cut of it, once all was read.
     pub fn files(&self) -> impl Iterator<Item = &StoredTapes<R>> {
         self.files.iter().map(|source| &source.tapes)
     }
+}
 
-    /// Of each file, in the same order, the first release and the last end on the common axis, of what was read so far.
-    pub fn spans(&self) -> impl Iterator<Item = Option<(Stamp, Stamp)>> {
-        self.files.iter().map(|source| source.span)
-    }
+/// Whether a file of tapes has one of the request of `tape`, as far as it can be read.
+fn has(path: &Path, tape: &Tape) -> bool {
+    let is_same = |other: Tape| other.request == tape.request && other.part == tape.part;
+    File::open(path).is_ok_and(|file| {
+        StoredTapes::new(path, BufReader::new(file)).map_while(Result::ok).any(is_same)
+    })
 }
 
 impl<R: BufRead> Source<R> {
@@ -118,9 +152,7 @@ impl<R: BufRead> Source<R> {
             OntoAxis::Later(later) => tape.put_later(later),
             OntoAxis::Read(axis) => axis.correct(&mut tape),
         }
-        let (start, end) = (tape.marks.released, ended(&tape));
-        let (first, last) = self.span.unwrap_or((start, end));
-        self.span = Some((first.min(start), last.max(end)));
+        let end = ended(&tape);
         self.next = Some(tape);
         Ok(Some(end))
     }
@@ -135,7 +167,7 @@ impl<R: BufRead> Iterator for MergedTapes<R> {
 }
 
 /// When it was written, as near as its stamps tell.
-fn ended(tape: &Tape) -> Stamp {
+pub(crate) fn ended(tape: &Tape) -> Stamp {
     let marks = &tape.marks;
     marks.end.or_else(|| tape.last_output()).or(marks.send_end).unwrap_or(marks.released)
 }

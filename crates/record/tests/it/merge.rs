@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use fizeau_record::{LevelStatus, RunFolder, ShardHealth, ShardMerge, ShardRecord};
+use fizeau_record::{LevelStatus, MissingShards, RunFolder, ShardHealth, ShardMerge, ShardRecord};
 
 use crate::crash::{assert_named, copied, places};
 
 #[test]
 fn what_a_shard_lacks_is_refused_or_said() {
     let shards = ["shard-0", "shard-1"].map(|run| copied(run, run));
-    let merge = || ShardMerge::of(&shards, None, &mut |_| ());
+    let merge = || ShardMerge::of(&shards, None, MissingShards::Refused, &mut |_| ());
     let health = ShardHealth { shard: "1/2".to_owned(), ..ShardHealth::default() };
     let record = ShardRecord { meeting: "m".to_owned(), ..ShardRecord::of_health(health) };
     let path = RunFolder::again(&shards[1]).write_shard(&record).unwrap();

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
-    EndpointKind, Experiment, ExperimentError, MeetingPoint, MissingShards, PreparedExperiment,
-    ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSecret, ShardSpec,
-    Variables,
+    EndpointKind, Experiment, ExperimentError, MeetingPoint, PreparedExperiment, ShardGroup,
+    ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSecret, ShardSpec, Variables,
 };
 use fizeau::harness::Cancel;
+use fizeau::record::MissingShards;
 use fizeau::workload::{Shard, ShardTextError};
 
 use super::opening::Opening;
@@ -53,13 +53,11 @@ pub(crate) fn resuming(
     if !found.is_part() {
         return Ok(Shards::Alone);
     }
-    let named = args.rendezvous.as_deref().map(|text| match text.parse::<MeetingPoint>() {
-        Ok(point) => point,
-        Err(never) => match never {},
-    });
-    // A shard that was given by hand meets nobody unless that is asked for too.
-    let by_launcher = || MeetingPoint::find(None, &variables);
-    let Some(meeting) = named.or_else(by_launcher) else { return Ok(Shards::Apart(found.shard)) };
+    let named = args.rendezvous.as_deref().map(str::parse::<MeetingPoint>).transpose();
+    let named = named.map_err(|error| usage!("--rendezvous {error}"))?;
+    let Some(meeting) = MeetingPoint::find(named, &variables).map_err(Fail::usage)? else {
+        return Ok(Shards::Apart(found.shard));
+    };
     let mut spec = ShardSpec::new(found.shard, meeting);
     spec.patience = args.shard_timeout;
     spec.secret = ShardSecret::find(&variables);

@@ -20,7 +20,22 @@ fn shards_that_do_not_fit_together_send_nothing_and_say_why() {
     let url = format!("http://{}", server.addr());
     // Which process is started with which further words, as the how-many-eth of how many; what both are told, and by which code.
     type Second<'a> = (&'a [&'a str], usize, usize, &'a str);
-    let cases: [Second<'_>; 4] = [
+    let cases: [Second<'_>; 9] = [
+        (
+            &["--backend", "sglang", "--endpoint", "/generate"],
+            1,
+            2,
+            "endpoint path: /v1/completions at shard 0 and /generate at shard 1/2",
+        ),
+        (&["--user-stamps"], 1, 2, "kernel if available at shard 0 and user at shard 1/2"),
+        (&["--new-connection-per-request"], 1, 2, "kept at shard 0 and one request at shard 1/2"),
+        (&["--header", "X-Priority=1"], 1, 2, "none at shard 0 and x-priority at shard 1/2"),
+        (
+            &["--goodput", "ttft:500"],
+            1,
+            2,
+            "nothing was sent:\n  goodput: none at shard 0 and ttft:500 at shard 1/2",
+        ),
         (&["--seed", "9"], 1, 2, "seed: 3 at shard 0 and 9 at shard 1/2"),
         (&["--num-prompts", "49"], 1, 2, "requests: 48 at shard 0 and 49 at shard 1/2"),
         (&[], 1, 3, "is one of 3, and shard 0 one of 2"),
@@ -59,6 +74,44 @@ fn an_index_that_comes_twice_is_refused() {
 }
 
 #[test]
+fn a_second_shard_0_is_refused_by_name_at_both() {
+    let scratch = Scratch::new("shards-headed-twice");
+    let (out, folder) = (scratch.path("out"), scratch.path("meet"));
+    fs::create_dir(&folder).unwrap();
+    let line = bench("http://127.0.0.1:9", &out, &["--max-concurrency", "4"]);
+    for meeting in [format!("127.0.0.1:{}", free_port()), folder] {
+        let children = [0, 0].map(|index| start(process(&line, index, 2, &meeting)));
+        for ended in ends(children.into()) {
+            assert_eq!(ended.code, Some(5), "{meeting}: {ended:?}");
+            assert!(ended.err.contains("shard 0/2 is there twice"), "{}", ended.err);
+        }
+    }
+}
+
+#[test]
+fn only_a_run_of_one_level_goes_on_without_a_shard() {
+    let scratch = Scratch::new("shards-search-missing");
+    let (out, meeting) = (scratch.path("out"), format!("127.0.0.1:{}", free_port()));
+    let line = "search --model m --over rate --from 20 --to 40 --slo ttft<500ms --num-prompts 24 --shard-timeout 1s --allow-missing-shards \
+                --base-url http://127.0.0.1:9";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.extend(["--out", &out]);
+    let ended = ends(vec![start(process(&words, 0, 2, &meeting))]).remove(0);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let says = "--allow-missing-shards: only a run of one level";
+    assert!(ended.err.contains(says), "{}", ended.err);
+}
+
+#[test]
+fn an_address_without_a_port_is_no_folder() {
+    let line =
+        bench("http://127.0.0.1:9", "out", &["--rendezvous", "host:99999", "--shard", "0/2"]);
+    let ended = crate::stand::run(&line);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.contains("--rendezvous host:99999: there is no port 99999"), "{}", ended.err);
+}
+
+#[test]
 fn a_shard_that_does_not_come_is_named_or_done_without() {
     let scratch = Scratch::new("shards-missing");
     let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
@@ -78,6 +131,14 @@ fn a_shard_that_does_not_come_is_named_or_done_without() {
     assert_eq!(fewer.code, Some(0), "{fewer:?}");
     let summary = json(Path::new(&out).join("summary.json"));
     assert_eq!(summary["requests"]["sent"], 24);
+    // What half of the shards offered of 200 requests a second.
+    assert_eq!(summary["load"]["requests_per_s"], 100.0);
+    assert_eq!(summary["requested"]["arrivals"]["rate_per_s"], 100.0);
+    let notes = summary["validity"]["notes"].to_string();
+    assert!(notes.contains("the shards that took part offered 100 requests/s of 200"), "{notes}");
+    let again = crate::stand::run(&["report", &out, "--json"]);
+    let again: serde_json::Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!(again["load"], summary["load"], "{again}");
     assert_eq!(summary["validity"]["verdict"], "suspect");
     let reasons = summary["validity"]["reasons"].to_string();
     assert!(
@@ -121,6 +182,13 @@ fn a_shard_that_is_killed_is_named_and_what_was_measured_is_kept() {
         ended[0].err
     );
     assert!(tapes(&format!("{out}/shards/0-of-2")).len() > 500);
+    // What shard 0 has says whose part is not in it, and what it came to without.
+    let summary = json(Path::new(&out).join("summary.json"));
+    assert_eq!(summary["status"], "partial");
+    let reason = summary["status_reason"].as_str().unwrap();
+    assert!(reason.contains("shard 1/2 on ") && reason.contains("it is gone"), "{reason}");
+    assert_eq!(summary["shards"]["missing"], serde_json::json!(["1/2: it is gone"]));
+    assert_eq!(summary["load"]["requests_per_s"], 200.0);
     // The folders of both can still be put together by hand.
     let merged = scratch.path("merged");
     let (one, other) = (format!("{out}/shards/0-of-2"), format!("{out}/shards/1-of-2"));

@@ -14,7 +14,7 @@ use fizeau_workload::WalkError;
 
 use super::share::{self, MeasuredShare, ShareFolder};
 use crate::experiment::PreparedRun;
-use crate::shards::{PartOf, ShardError, ShardGroup};
+use crate::shards::{LevelParts, PartOf, ShardError, ShardGroup};
 
 /// Measures levels with all shards of a run.
 #[derive(Debug)]
@@ -69,23 +69,20 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
         let tapes = report.tapes.clone();
         let mut parts = vec![PartOf { report, tapes }];
         let others = match self.group.error() {
-            // The others need not wait for what nobody can keep.
-            Some(error) => {
-                self.group.give_up(&error);
-                Err(error)
-            }
+            Some(error) => Ok(LevelParts { parts: Vec::new(), lost: Some(error) }),
             None => self.group.parts(Path::new(&ordered.folder), took),
         };
-        let gone = match others {
-            Ok((others, gone)) => {
-                parts.extend(others);
-                gone
+        match others {
+            Ok(others) => {
+                parts.extend(others.parts);
+                if let Some(error) = others.lost {
+                    // The others need not wait for what nobody can keep.
+                    self.group.give_up(&error);
+                    self.group.fail(error, &cancel);
+                }
             }
-            Err(error) => {
-                self.group.fail(error, &cancel);
-                Vec::new()
-            }
-        };
+            Err(error) => self.group.fail(error, &cancel),
+        }
         let mut tally = level.tally();
         let mut tail =
             TailShares::of(parts.iter().map(|part| part.report.record.health.sent).sum());
@@ -123,7 +120,7 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
         let records: Vec<ShardRecord> = parts.into_iter().map(|part| part.report.record).collect();
         let count = self.group.shard().count().get();
         let mut report = ShardsReport::of_parts(count, &records, &tail);
-        report.missing = gone;
+        report.missing = missing(count, &report, &self.group.gone());
         self.group.keep_report(report);
         Ok(run)
     }
@@ -155,7 +152,18 @@ fn merged(parts: &[PartOf]) -> Result<MergedTapes<BufReader<File>>, ShardError> 
         Ok((tapes.counted(Some(part.report.tapes_written)), part.report.record.clock))
     };
     let files = parts.iter().map(open).collect::<Result<Vec<_>, ShardError>>()?;
-    Ok(MergedTapes::by_clocks(files))
+    Ok(MergedTapes::by_clocks(files).each_once())
+}
+
+/// The shards of which nothing is in `report`, of so many, and why: `gone` has those of which that is known.
+fn missing(count: u64, report: &ShardsReport, gone: &[String]) -> Vec<String> {
+    let names = (0..count).map(|index| format!("{index}/{count}"));
+    let names = names.filter(|name| report.health.iter().all(|one| one.shard != *name));
+    let named = |name: String| {
+        let known = gone.iter().find(|one| one.split(':').next() == Some(&*name));
+        known.cloned().unwrap_or_else(|| format!("{name}: its part was not taken in"))
+    };
+    names.map(named).collect()
 }
 
 /// That a file is not what its shard wrote, as where this machine sees an older state of it: figures of fewer requests would be wrong.
@@ -196,7 +204,7 @@ fn ceiling(mut parts: impl Iterator<Item = Option<ClientCeiling>>) -> Option<Cli
 
 #[cfg(test)]
 mod tests {
-    use fizeau_core::{PerSec, Tape, WarmUp};
+    use fizeau_core::{PerSec, RequestId, Tape, WarmUp};
     use fizeau_metrics::OnTimeLimit;
 
     use super::*;
@@ -204,10 +212,16 @@ mod tests {
 
     #[test]
     fn tapes_that_are_fewer_than_their_shard_wrote_are_noticed() {
-        let path = std::env::temp_dir().join(format!("fizeau-part-{}", std::process::id()));
-        let line = serde_json::to_string(&Tape::sent_at(Stamp::EPOCH)).unwrap();
-        std::fs::write(&path, format!("{line}\n{line}\n")).unwrap();
-        let part = |tapes_written| {
+        let path = |name: &str| {
+            std::env::temp_dir().join(format!("fizeau-part-{name}-{}", std::process::id()))
+        };
+        let line = |request| {
+            let tape = Tape { request: RequestId(request), ..Tape::sent_at(Stamp::EPOCH) };
+            serde_json::to_string(&tape).unwrap() + "\n"
+        };
+        std::fs::write(path("even"), [line(0), line(2)].concat()).unwrap();
+        std::fs::write(path("odd"), [line(1), line(3)].concat()).unwrap();
+        let part = |tapes_written, name| {
             let report = PartReport {
                 failed: None,
                 is_cancelled: false,
@@ -219,19 +233,37 @@ mod tests {
                 ceiling: None,
                 record: ShardRecord::of_health(ShardHealth::default()),
                 tapes_written,
-                tapes: path.clone(),
+                tapes: path(name),
             };
-            PartOf { report, tapes: path.clone() }
+            PartOf { report, tapes: path(name) }
         };
         let error = |parts: &[PartOf]| {
             let mut tapes = merged(parts).unwrap();
             assert_eq!(tapes.by_ref().filter_map(Result::ok).count(), 2 * parts.len());
             cut_tapes(parts, &tapes).map(|error| error.to_string())
         };
-        assert_eq!(error(&[part(2), part(2)]), None);
-        let said = error(&[part(2), part(3)]).unwrap();
+        assert_eq!(error(&[part(2, "even"), part(2, "odd")]), None);
+        let said = error(&[part(2, "even"), part(3, "odd")]).unwrap();
         assert!(said.contains("cut between lines") && said.contains("there were 3"), "{said}");
-        std::fs::remove_file(&path).unwrap();
+        // One that sent what is another's is no part of the level.
+        std::fs::write(path("odd"), [line(1), line(2)].concat()).unwrap();
+        let mut tapes = merged(&[part(2, "even"), part(2, "odd")]).unwrap();
+        let twice = tapes.find_map(Result::err).unwrap().to_string();
+        assert!(twice.contains("request 2 is in"), "{twice}");
+        assert!(["even", "odd"].iter().all(|name| twice.contains(path(name).to_str().unwrap())));
+        assert!(tapes.next().is_none());
+        ["even", "odd"].iter().for_each(|name| std::fs::remove_file(path(name)).unwrap());
+    }
+
+    #[test]
+    fn who_has_no_part_is_missing_and_why_is_said_where_it_is_known() {
+        let mut report = ShardsReport::of(4);
+        let health =
+            |shard: &str| ShardHealth { shard: shard.to_owned(), ..ShardHealth::default() };
+        report.health = vec![health("0/4"), health("2/4")];
+        let gone = ["3/4: it is gone".to_owned(), "1/40: it is gone".to_owned()];
+        let found = missing(4, &report, &gone);
+        assert_eq!(found, ["1/4: its part was not taken in", "3/4: it is gone"]);
     }
 
     #[test]

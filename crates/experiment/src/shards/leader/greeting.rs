@@ -7,7 +7,7 @@ use std::time::Duration;
 use fizeau_harness::Cancel;
 use fizeau_workload::Shard;
 
-use super::{Host, Peer, version};
+use super::{Host, Peer, twice, version};
 use crate::shards::error::ShardError;
 use crate::shards::link::{Link, LinkError, Wait};
 use crate::shards::message::{Hello, Message};
@@ -146,6 +146,11 @@ impl Arrivals {
                 }
                 let link = match host.next(&Wait::of(LOOK, cancel)) {
                     Ok(link) => link,
+                    Err(LinkError::Silent) if host.is_displaced() => {
+                        let text = format!("shard {} is there twice", spec.shard);
+                        let known = twice(spec, cancel);
+                        return Err(known.unwrap_or(ShardError::Mismatch(text)));
+                    }
                     Err(LinkError::Silent) => continue,
                     Err(error) => return Err(error.of("the place where shards meet")),
                 };

@@ -6,8 +6,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::heartbeat::{BeatWatch, Heartbeat};
 use super::{Link, LinkError, Message, Wait, decode, encode};
 
 /// How often a folder is looked at.
@@ -23,12 +24,23 @@ const CLOSED: &str = "closed";
 #[derive(Debug)]
 struct FolderLink {
     folder: PathBuf,
+    /// Whether who is waited for is shard 0, whose process may have died.
+    waits_for: WaitsFor,
     /// Names the shard at the other end, or this one, in the names of files.
     name: String,
     sends: &'static str,
     receives: &'static str,
     sent: u64,
     received: u64,
+}
+
+/// Whom a link waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WaitsFor {
+    /// Shard 0, which counts for as long as it lives.
+    First,
+    /// Another shard, for which shard 0 waits as long as its level and the patience of the run take.
+    Other,
 }
 
 impl FolderLink {
@@ -38,7 +50,7 @@ impl FolderLink {
 }
 
 /// Writes a file that appears whole or not at all.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let aside = path.with_extension("part");
     fs::write(&aside, bytes)?;
     fs::rename(&aside, path)
@@ -53,6 +65,7 @@ impl Link for FolderLink {
 
     fn receive(&mut self, wait: &Wait) -> Result<Message, LinkError> {
         let path = self.path(self.receives, self.received);
+        let mut beat = (self.waits_for == WaitsFor::First).then(|| BeatWatch::of(&self.folder));
         loop {
             match fs::read(&path) {
                 Ok(bytes) => {
@@ -60,8 +73,9 @@ impl Link for FolderLink {
                     return decode(&bytes);
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let is_over = beat.as_mut().is_some_and(|beat| beat.is_over(Instant::now()));
                     // What was said last comes before the end.
-                    if self.folder.join(CLOSED).exists() && !path.exists() {
+                    if (is_over || self.folder.join(CLOSED).exists()) && !path.exists() {
                         return Err(LinkError::Gone);
                     }
                     wait.check()?;
@@ -92,8 +106,11 @@ impl Link for FolderLink {
 #[derive(Debug)]
 pub(in crate::shards) struct FolderHost {
     folder: PathBuf,
+    token: String,
     meeting: PathBuf,
     seen: Vec<String>,
+    /// Says that it lives.
+    _heartbeat: Heartbeat,
 }
 
 impl FolderHost {
@@ -101,8 +118,15 @@ impl FolderHost {
     pub(in crate::shards) fn open(folder: &Path, token: &str) -> io::Result<Self> {
         let meeting = folder.join(format!("meeting-{token}"));
         fs::create_dir_all(&meeting)?;
+        let heartbeat = Heartbeat::start(&meeting)?;
         write(&folder.join("open"), token.as_bytes())?;
-        Ok(Self { folder: folder.to_path_buf(), meeting, seen: Vec::new() })
+        let (folder, token) = (folder.to_path_buf(), token.to_owned());
+        Ok(Self { folder, token, meeting, seen: Vec::new(), _heartbeat: heartbeat })
+    }
+
+    /// Whether another has opened a meeting since: what an earlier one left open is written over, and so is this one's.
+    pub(in crate::shards) fn is_displaced(&self) -> bool {
+        fs::read_to_string(self.folder.join("open")).is_ok_and(|token| token != self.token)
     }
 
     /// The next that comes.
@@ -116,6 +140,7 @@ impl FolderHost {
                     self.seen.push(name.to_owned());
                     return Ok(Box::new(FolderLink {
                         folder: self.meeting.clone(),
+                        waits_for: WaitsFor::Other,
                         name: name.to_owned(),
                         sends: DOWN,
                         receives: UP,
@@ -132,8 +157,10 @@ impl FolderHost {
 
 impl Drop for FolderHost {
     fn drop(&mut self) {
-        // What cannot be removed is passed over by the next meeting.
-        let _ = fs::remove_file(self.folder.join("open"));
+        if !self.is_displaced() {
+            // What cannot be removed is passed over by the next meeting.
+            let _ = fs::remove_file(self.folder.join("open"));
+        }
         let _ = write(&self.meeting.join(CLOSED), b"");
     }
 }
@@ -154,6 +181,7 @@ pub(in crate::shards) fn join(
         };
         let mut link = FolderLink {
             folder: folder.join(format!("meeting-{token}")),
+            waits_for: WaitsFor::First,
             name: name.to_owned(),
             sends: UP,
             receives: DOWN,
