@@ -169,7 +169,7 @@ fn wrong_arguments_are_found_before_an_endpoint_is_asked_what_it_is() {
         let extra: Vec<&str> = base.iter().copied().chain(extra.iter().copied()).collect();
         one_line(&refused(&extra, USAGE, words));
     }
-    refused(&base, ENDPOINT, &["is the server up"]);
+    refused(&base, ENDPOINT, &["Is the server up"]);
     for extra in [["--dataset-name", "sharegpt"], ["--extra-body", "["]] {
         let arguments: Vec<&str> = ["sweep"].into_iter().chain(base).chain(extra).collect();
         assert_eq!(run(&arguments).code, USAGE, "{arguments:?}");

@@ -92,7 +92,7 @@ fn files_of_other_workloads_are_refused_and_forced() {
     let ended = run(&["compare", &one, &other]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     let words = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("workload input tokens: uniform 512 to 1536"), "{words}");
+    assert!(words.contains("input length: uniform 512 to 1536"), "{words}");
     let forced = run(&["compare", &one, &other, "--force"]);
     assert_eq!(forced.code, Some(0), "{forced:?}");
 }
@@ -112,7 +112,7 @@ fn what_is_no_file_of_a_run_is_refused_in_a_line() {
             path("other.json", r#"{"schema": "fizeau.plan/1"}"#),
             "`fizeau.plan/1`, not fizeau.summary/2",
         ),
-        (path("list.json", "[1, 2]"), "its schema is none"),
+        (path("list.json", "[1, 2]"), "this is no document of a run"),
         (scratch.path("gone.json"), "gone.json"),
     ] {
         let ended = run(&["compare", &good, &bad]);

@@ -90,7 +90,7 @@ fn what_fails_in_tls_says_what_to_do_and_insecure_is_said_loudly() {
     let auto = run(&bench(&out, &["--base-url", &url, "--insecure", "--backend", "auto"]));
     let warning = auto.err.find("warning: --insecure");
     assert!(warning < auto.err.find("error: ") && warning.is_some(), "{}", auto.err);
-    let words = ["tls: ", "is it an http:// endpoint?", "--ca-cert FILE"];
+    let words = ["no TLS with ", "is it an http:// endpoint?", "--ca-cert FILE"];
     assert!(words.iter().all(|word| ended.err.contains(word)), "{}", ended.err);
 }
 

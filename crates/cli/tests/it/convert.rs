@@ -332,7 +332,7 @@ fn bad_input_is_one_line_and_writes_nothing() {
             "lacking.json: the field `duration` is missing, which a result of vllm bench serve has",
         ),
         (&[&none], "none.json: no request completed"),
-        (&[&scratch.path("gone.json")], "gone.json: No such file"),
+        (&[&scratch.path("gone.json")], "gone.json: there is no such file"),
         (&[&good, "--from", "jmeter"], "--from: `jmeter` is not a format; the formats are "),
         (&[&odd, "--from", "sglang"], "odd.json: the field `completed` is missing"),
         (&[&good, "--to", "jmeter"], "--to: `jmeter` is not a format; the formats are "),

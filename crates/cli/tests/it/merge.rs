@@ -181,12 +181,8 @@ fn shards_that_do_not_speak_to_the_endpoint_alike_are_refused() {
     let version = format!("version: {} and 9.9.9", env!("CARGO_PKG_VERSION"));
     other("/version", "9.9.9".into(), &version);
     other("/setup/tool/version", "9.9.9".into(), &version);
-    other(
-        "/setup/endpoint/path",
-        "/generate".into(),
-        "endpoint path: /v1/completions and /generate",
-    );
-    other("/setup/endpoint/backend", "sglang".into(), "endpoint backend: vllm and sglang");
+    other("/setup/endpoint/path", "/generate".into(), "route: /v1/completions and /generate");
+    other("/setup/endpoint/backend", "sglang".into(), "kind of server: vllm and sglang");
     other("/setup/endpoint/connections/lifetime", "one request".into(), "kept and one request");
     other("/setup/endpoint/connections/stamps", "user".into(), "kernel if available and user");
 }

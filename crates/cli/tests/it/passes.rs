@@ -60,6 +60,7 @@ fn records_are_all_there_and_count_what_was_asked() {
     words.extend(["--base-url", &server.url, "--out", &out, "--forward-pass", &server.passes]);
     words.extend(HOWEVER_BUSY);
     words.extend(MODEL);
+    words.push("-v");
     let ended = run(&words);
     assert!(ended.out.contains("steps: "), "{ended:?}");
     let passes = lines(format!("{out}/forward-pass.jsonl"));

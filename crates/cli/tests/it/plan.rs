@@ -247,7 +247,7 @@ fn wrong_flags_and_files_are_named() {
     with(&format!("{CURVE},price=3"), "the keys are gpus, gpu-hour, hardware, tco");
     let from = ["--from", CURVE];
     refused(&[&from[..], &good, &["--headroom", "1"]].concat(), "--headroom: the headroom is 1");
-    refused(&[&from[..], &good, &["--rate", "0"]].concat(), "--rate: the demand is 0");
+    refused(&[&from[..], &good, &["--rate", "0"]].concat(), "--rate: 0 is no demand");
     refused(&[&from[..], &good, &["--burstiness", "0"]].concat(), "--burstiness: ");
     refused(&[&from[..], &good[2..]].concat(), "--gpus-per-replica: say how many");
     refused(&[&from[..], &good[..4]].concat(), "--slo: name the goals");

@@ -90,7 +90,7 @@ fn what_nothing_fits_cannot_be_used() {
 fn where_nobody_listens_one_line_says_so() {
     let ended = run(&line("http://127.0.0.1:9", &["--model", "m"]));
     assert_eq!(ended.code, Some(3), "{ended:?}");
-    assert!(ended.err.contains("is the server up"), "{}", ended.err);
+    assert!(ended.err.contains("Is the server up"), "{}", ended.err);
     assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
 }
 

@@ -130,10 +130,7 @@ fn what_cannot_run_is_refused_with_what_would() {
         ),
         ("--hardware h100-sxm", "--model-config: name the model that --hardware is for"),
         ("--model-config llama-3.1-8b", "--hardware: name the device that --model-config is for"),
-        (
-            "--tp 3",
-            "tensor parallelism of 3 does not divide the 32 attention heads; 2 or 4 would do",
-        ),
+        ("--tp 3", "tensor parallelism of 3 does not divide the 32 attention heads; 2 or 4 would"),
         ("--draft 0", "--draft 0: give at least 1"),
         ("--draft 2 --acceptance 1.5", "--acceptance: the acceptance of drafted token 1 is 1.5"),
         ("--draft 2 --drafter mtp", "--drafter mtp: the model has no module"),

@@ -215,7 +215,7 @@ fn what_is_wrong_with_a_line_is_said_in_its_place() {
         (llama_with("weights", "fp3"), "fp3"),
         (
             llama_with("tp", 3),
-            "tensor parallelism of 3 does not divide the 32 attention heads; 2 or 4 would do",
+            "tensor parallelism of 3 does not divide the 32 attention heads; 2 or 4 would",
         ),
         (llama_with("tp", 0), "tensor parallelism is 0"),
         (llama_with("tp", 5_000_000_000_u64), "tp is 5000000000"),

@@ -41,7 +41,7 @@ fn a_server_that_refuses_token_ids_is_sent_text() {
     // A model that it does not have is still one clear line.
     let wrong = bench(&url, &["--model", "other"]);
     assert_eq!(wrong.code, Some(3), "{wrong:?}");
-    assert!(wrong.err.contains("check --model (other)"), "{}", wrong.err);
+    assert!(wrong.err.contains("Check --model (other)"), "{}", wrong.err);
 }
 
 #[test]
@@ -58,8 +58,8 @@ fn a_reply_that_is_broken_once_is_asked_for_again() {
     let always = scripted(move |_| Some(broken()));
     let ended = bench(&always, &["--model", "m"]);
     assert_eq!(ended.code, Some(3), "{ended:?}");
-    assert!(ended.err.contains("two replies in a row"), "{}", ended.err);
-    assert!(!ended.err.contains("check --backend"), "{}", ended.err);
+    assert!(ended.err.contains("Two replies in a row"), "{}", ended.err);
+    assert!(!ended.err.contains("Check --backend"), "{}", ended.err);
 }
 
 #[test]

@@ -82,7 +82,13 @@ fn goals_and_comparisons_are_about_those_whose_entries_say_so() {
     let goals: BTreeSet<&str> = Metric::goals().map(|metric| metric.entry().key).collect();
     for metric in Metric::ALL {
         let name = metric.entry().key;
-        assert_eq!(format!("{name}>0.5").parse::<Slo>().is_ok(), goals.contains(name), "{name}");
+        assert_eq!(
+            format!("{name}{}0.5", if metric.is_latency() { "<" } else { ">" })
+                .parse::<Slo>()
+                .is_ok(),
+            goals.contains(name),
+            "{name}"
+        );
         let figure = if metric.is_latency() { format!("p99 {name}") } else { name.to_owned() };
         let figure = figure.parse::<LevelFigure>().ok();
         assert_eq!(

@@ -63,7 +63,7 @@ fn key_value_heads_are_cut_or_repeated_whole() {
     assert_eq!(
         tensor(12).check(&model).unwrap_err().to_string(),
         "tensor parallelism of 12 neither divides the 8 key-value heads nor is a multiple of them; \
-         8 or 16 would"
+         8 or 16 would be"
     );
     assert_eq!(tensor(16).check(&model), Ok(()));
     assert_eq!(tensor(16).notes(&model), ["8 key-value heads on 16 ranks: each is stored twice"]);

@@ -93,7 +93,7 @@ fn words(error: &io::Error) -> String {
         }
         Some(error) => error.to_string(),
         None if error.kind() == io::ErrorKind::UnexpectedEof => {
-            "the server closed the connection in the handshake; is it an http:// endpoint?"
+            "the server closed the connection in the handshake (is it an http:// endpoint?)"
                 .to_owned()
         }
         None => why(error),

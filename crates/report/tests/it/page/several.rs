@@ -69,7 +69,7 @@ fn it_says_what_is_better_what_worse_and_what_changed() {
         "Better: p50 TTFT -4.0",
         "Worse: output TPS -2.2",
         "not detected",
-        "precision bf16",
+        "precision of weights and cache bf16",
         "weights fp8",
         "Note: one of a kind.",
         "Note: two runs.",
