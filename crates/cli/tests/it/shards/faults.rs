@@ -37,7 +37,7 @@ fn shards_that_do_not_fit_together_send_nothing_and_say_why() {
             "nothing was sent:\n  goal of single requests: none at shard 0 and ttft:500 at shard 1/2",
         ),
         (&["--seed", "9"], 1, 2, "seed: 3 at shard 0 and 9 at shard 1/2"),
-        (&["--num-prompts", "49"], 1, 2, "requests: 48 at shard 0 and 49 at shard 1/2"),
+        (&["--num-prompts", "49"], 1, 2, "requests of level 1: 48 at shard 0 and 49 at shard 1/2"),
         (&[], 1, 3, "is one of 3, and shard 0 one of 2"),
         (&["--random-output-len", "7"], 1, 2, "at shard 0 and"),
     ];
