@@ -32,12 +32,16 @@ const FAULTS: &str = "0.03*reset@5,0.03*stall@3:300ms,0.02*drip,0.02*garbage,0.0
 const ASKED: &str = "--model m --isl 32 --osl 16 --num-warmups 0 --no-stop --threads 1 --first-token-timeout 5 --salt 5 \
                      --threshold lateness-invalid=600s,cpu-invalid=1";
 
-/// How long a level sends. A client keeps the report of each level until its end, some 20 kB: levels are so long that these are too few to
-/// hide what a request would leave behind.
-const LEVEL_SECONDS: u64 = 120;
+/// What is sent in a closed loop. Its levels are of so many requests and not of so much time: as a machine gets quieter it sends faster, and
+/// what figures of more requests take would look like what is never given back.
+const CLOSED: &str = "--levels 4,16 --num-prompts 3600 --level-seconds 1200";
 
-/// How long a round of a client's two levels takes, with what is still in flight at their ends: a reply that drips lasts five seconds.
-const ROUND_SECONDS: u64 = 2 * LEVEL_SECONDS + 10;
+/// What is sent at rates. A client keeps the report of each level until its end, some 20 kB: levels are so long that these are too few to hide
+/// what a request would leave behind.
+const RATES: &str = "--rates 20,40 --level-seconds 120";
+
+/// About how long a round of a client's two levels takes, with what is still in flight at their ends.
+const ROUND_SECONDS: u64 = 250;
 
 /// How often what a process holds is looked at.
 const LOOKS: Duration = Duration::from_secs(3);
@@ -81,7 +85,6 @@ impl Pair {
         }
         let mut command = Command::new(fizeau);
         command.arg("sweep").args(loads.split_whitespace()).args(ASKED.split_whitespace());
-        command.args(["--level-seconds", &LEVEL_SECONDS.to_string()]);
         command.args(["--repeats", &rounds.to_string(), "--base-url", &server.url()]);
         command.args(server.trusted()).arg("--out").arg(&out);
         let client = Running::start(&format!("client-{name}"), command, home)?;
@@ -109,8 +112,8 @@ impl Pair {
 fn soak(fizeau: &Path, home: &Path, minutes: u64) -> Result<bool> {
     let rounds = (minutes * 60).div_ceil(ROUND_SECONDS).max(1);
     let mut pairs = [
-        Pair::start(fizeau, home, Scheme::Http, "--levels 4,16", rounds)?,
-        Pair::start(fizeau, home, Scheme::Https, "--rates 20,40", rounds)?,
+        Pair::start(fizeau, home, Scheme::Http, CLOSED, rounds)?,
+        Pair::start(fizeau, home, Scheme::Https, RATES, rounds)?,
     ];
     let (begun, longest) = (Instant::now(), Duration::from_secs(2 * 60 * minutes) + SPARE);
     loop {

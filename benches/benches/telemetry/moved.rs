@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use anyhow::Result;
 use fizeau::core::{Nanos, Tokens};
 use fizeau::experiment::{AbSettings, Experiment, RoundCount, TelemetrySpec, WorkloadSpec};
-use fizeau::report::Shown;
+use fizeau::report::{Shown, Verbosity};
 use fizeau::sim::FixedTiming;
 use fizeau::sim::http::{Server, ServerConfig};
 use fizeau::transport::{Backend, Target};
@@ -33,6 +33,6 @@ pub(crate) fn run() -> Result<()> {
     let experiment = Experiment::new(target).settings(settings).telemetry(telemetry);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let report = runtime.block_on(experiment.run(&mut ()))?;
-    println!("{}", Shown(&report).text());
+    println!("{}", Shown(&report).text(Verbosity::Full));
     Ok(())
 }
