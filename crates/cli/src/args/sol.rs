@@ -1,7 +1,5 @@
 //! `fizeau sol`.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 use fizeau::experiment::LoadQuery;
 
@@ -15,8 +13,9 @@ pub(crate) struct SolArgs {
     pub(crate) load: SolLoadArgs,
     /// What was measured of the device's operators (`fizeau probe gemm attention --model-config ... --out DIR`), to stand beside the bound of
     /// each: the folder, or a probe.json. By default what lies beside the file of --hardware.
+    #[cfg(feature = "probe")]
     #[arg(long, value_name = "DIR", help_heading = "Model and devices", conflicts_with_all = ["points", "curve"])]
-    pub(crate) probe: Option<PathBuf>,
+    pub(crate) probe: Option<std::path::PathBuf>,
     #[command(flatten)]
     pub(crate) mechanisms: MechanismArgs,
     #[command(flatten)]

@@ -1,11 +1,12 @@
 //! `fizeau sol`: how fast a model can be on a device.
 
 mod fit;
+#[cfg(feature = "probe")]
+mod measured;
 mod mechanisms;
 mod query;
 
 use fizeau::experiment::{PreparedSystem, SolSystems};
-use fizeau::probe::ProbeFolder;
 use fizeau::record::CalibratedPrediction;
 use fizeau::report::{BatchCsv, ContextCsv, SolExtra, SolScope, SolSubject, SolView};
 use fizeau::roofline::{LoadAnalysisError, System, UniformLoad};
@@ -89,7 +90,8 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         Ok(sheet) => asides.extend(sheet),
         Err(note) => notes.push(note),
     }
-    asides.extend(measured_operators(args, &subject, scope)?);
+    #[cfg(feature = "probe")]
+    asides.extend(measured::operators(args, &subject, scope)?);
     asides.extend(asked);
     asides.splice(0..0, mechanisms::measured_aside(&args.measured, prepared, load)?);
     SolExtra::limit(&asides, &mut answer.limited_by);
@@ -107,32 +109,6 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     let text = || view.text(Screen::of_stdout().width, args.output.verbosity());
     say_either(args.json, || view.to_json(), text)?;
     Ok(Exit::Good)
-}
-
-/// The operators as the probe that is named measured them, or the one beside the device's file.
-fn measured_operators(
-    args: &SolArgs,
-    of: &SolSubject<'_>,
-    scope: SolScope,
-) -> Result<Option<SolExtra>, Fail> {
-    let device = of.system.device();
-    let probe = match &args.probe {
-        Some(path) => Some(ProbeFolder::read(path).map_err(Fail::usage)?),
-        None => args.system.hardware.as_deref().and_then(ProbeFolder::beside).and_then(|beside| {
-            // Nobody asked for it.
-            beside.map_err(|error| tell!("note: no operator is shown as measured: {error}")).ok()
-        }),
-    };
-    let Some(probe) = probe else { return Ok(None) };
-    let facts = probe.facts_of(device);
-    if let (Some(path), None) = (&args.probe, facts) {
-        let path = path.display();
-        bail!(
-            "--probe {path}: none of its devices is {}; give its device.toml as --hardware",
-            device.title
-        );
-    }
-    Ok(facts.map(|facts| SolExtra::measured_operators(of, scope, &probe, facts)))
 }
 
 /// What a goal takes, of a model that does not fit as it is spread: how many devices it would take is asked anyway.

@@ -8,6 +8,7 @@ mod data_sheet;
 mod energy;
 mod goal;
 mod measured;
+#[cfg(feature = "probe")]
 mod operators;
 mod speculation;
 
