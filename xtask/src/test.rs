@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result};
 
-use crate::cargo::{self, Metadata};
+use crate::cargo::{self, Metadata, Program};
 use crate::{engine, namespaces, process, ptx, slurm, tidy};
 use gate::{Gate, Outcome};
 
@@ -37,9 +37,12 @@ pub(crate) fn run() -> Result<ExitCode> {
     gate.step("browser", browser::set_up);
     if gate.step("build and clippy", build) {
         tests(&mut gate);
-        gate.step("examples", || examples(&metadata));
-        gate.step("same plans alone", || alone::same_plans(&EVERYTHING, &metadata));
-        gate.step("kernels", kernels);
+        let programs = cargo::examples(&EVERYTHING)?;
+        // Each example runs by itself, mostly on one core, and needs no cargo.
+        gate.beside("examples", || examples(&programs), |gate| {
+            gate.step("same plans alone", || alone::same_plans(&EVERYTHING, &metadata));
+            gate.step("kernels", || kernels(&programs));
+        });
         // Launchers and a link that was cut are mostly waited for: what compiles is no worse for that.
         let fizeau = metadata.program("fizeau");
         let rest = |gate: &mut Gate| {
@@ -87,13 +90,7 @@ fn tests(gate: &mut Gate) {
 }
 
 /// Each example of the libraries runs and is content.
-fn examples(metadata: &Metadata) -> Result<Outcome> {
-    if !metadata.ours().any(|package| package.has("example")) {
-        return Ok(Outcome::Skipped("there are none"));
-    }
-    let Ok(programs) = cargo::examples(&EVERYTHING) else {
-        return Ok(Outcome::Failed);
-    };
+fn examples(programs: &[Program]) -> Result<Outcome> {
     let mut outcome = Outcome::Passed;
     for example in programs {
         // Some print whole pages: what they say is shown where it tells why they failed.
@@ -124,7 +121,7 @@ fn libraries_alone(metadata: &Metadata) -> Result<Outcome> {
 }
 
 /// The kernels for GPUs by NVIDIA's assembler.
-fn kernels() -> Result<Outcome> {
+fn kernels(programs: &[Program]) -> Result<Outcome> {
     let assembler = match engine::find_python().and_then(|_| ptx::assembler()) {
         Ok(assembler) => assembler,
         Err(missing) => {
@@ -136,7 +133,7 @@ fn kernels() -> Result<Outcome> {
             });
         }
     };
-    ptx::assemble(&assembler, &cargo::examples(&EVERYTHING)?)?;
+    ptx::assemble(&assembler, programs)?;
     Ok(Outcome::Passed)
 }
 

@@ -1,4 +1,4 @@
-//! Measures this machine within the seconds that are given (20), the components that are named (all), and prints a line a row.
+//! Measures this machine within the seconds that are given (8), the components that are named (all), and prints a line a row.
 
 use std::error::Error;
 use std::time::Instant;
@@ -19,7 +19,7 @@ impl Clock for FromNow {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let seconds = words.next().map_or(Ok(20), |word| word.parse())?;
+    let seconds = words.next().map_or(Ok(8), |word| word.parse())?;
     let named: Vec<String> = words.collect();
     let mut backend = CpuBackend::new();
     let wanted = Component::ALL.into_iter().filter(|component| {
