@@ -39,10 +39,14 @@ pub(crate) fn run() -> Result<ExitCode> {
         tests(&mut gate);
         let programs = cargo::examples(&EVERYTHING)?;
         // Each example runs by itself, mostly on one core, and needs no cargo.
-        gate.beside("examples", || examples(&programs), |gate| {
-            gate.step("same plans alone", || alone::same_plans(&EVERYTHING, &metadata));
-            gate.step("kernels", || kernels(&programs));
-        });
+        gate.beside(
+            "examples",
+            || examples(&programs),
+            |gate| {
+                gate.step("same plans alone", || alone::same_plans(&EVERYTHING, &metadata));
+                gate.step("kernels", || kernels(&programs));
+            },
+        );
         // Launchers and a link that was cut are mostly waited for: what compiles is no worse for that.
         let fizeau = metadata.program("fizeau");
         let rest = |gate: &mut Gate| {

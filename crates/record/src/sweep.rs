@@ -309,10 +309,10 @@ impl SweepReport {
         tails.any(|tail| tail.basis == LatencyBasis::Max)
     }
 
-    /// The worst verdict of all levels; invalid if there is no level, since nothing was shown.
+    /// The worst verdict of all runs that were measured; invalid if there is none, since nothing was shown.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        let verdicts = self.levels.iter().map(|level| level.validity.verdict);
+        let verdicts = self.measured_runs().map(|run| run.validity.verdict);
         verdicts.max().unwrap_or(Verdict::Invalid)
     }
 

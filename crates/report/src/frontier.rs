@@ -183,7 +183,9 @@ impl<'a> FrontierLevels<'a> {
         self.marks(answer).iter().for_each(|mark| line(mark));
         let beaten = answer.rows.len() - answer.shown().len();
         if beaten > 0 {
-            line(&format!("Not shown: {} that others beat", counted(beaten, "level")));
+            let (what, none) = (counted(beaten, "level"), "");
+            let near = self.query.epsilons.as_ref().map_or(none, |_| " or come within epsilon of");
+            line(&format!("Not shown: {what} that others beat{near}"));
         }
         let remarks = Shown(answer).remarks(|row| self.at(row));
         let left_out = out.iter().map(ExcludedLevel::words).chain(self.missing_columns(skipped));

@@ -76,7 +76,7 @@ impl Shown<'_, ImportedRun> {
     fn notes(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(tail) = self.tail().filter(|_| self.levels().len() > 1) {
-            let text = format!("+ no other level beats it in requests/s and {tail}");
+            let text = format!("+ no other load beats it in requests/s and {tail}");
             lines.extend(wrapped(&text, "  "));
         }
         if self.levels().iter().any(|level| !level.greatest_for_p99.is_empty()) {

@@ -100,8 +100,10 @@ impl Shown<'_, PlannedFleet> {
         text.push_str(&format!("; the nearest load tested is {}.", carried.nearest));
         sentence(out, &text);
         if let (HighestLoadBasis::Tested, Some(next)) = (carried.bounds, carried.next) {
+            let low = number(found.low());
             let text = format!(
-                "  No interval is known of it: the low end is the nearest load tested, which keeps the goals; {next} does not."
+                "  No interval is known of the highest load: the low end, {low} requests/s, is the low end of what was completed at the \
+                 nearest load tested, which keeps the goals; {next} does not."
             );
             sentence(out, &text);
         }

@@ -203,4 +203,14 @@ impl SweepReport {
     pub fn repeats(&self) -> &[LoadRepeats] {
         &self.repeats
     }
+
+    /// Every run that was measured, load by load: the level that stands for a load, then all runs of it where there are several, that
+    /// one among them.
+    pub fn measured_runs(&self) -> impl Iterator<Item = &LevelReport> {
+        self.levels.iter().flat_map(|level| {
+            let repeats = self.repeats.iter().find(|all| all.load() == Some(level.load));
+            let runs = repeats.map_or(&[][..], LoadRepeats::runs);
+            std::iter::once(level).chain(runs)
+        })
+    }
 }

@@ -32,7 +32,7 @@ impl Shown<'_, ImportedRun> {
             text.push('\n');
         }
         text.push_str(
-            "\nBold: no other level beats it. \\*: the greatest of fewer than 100 values.\n\n",
+            "\nBold: no other load beats it. \\*: the greatest of fewer than 100 values.\n\n",
         );
         for caveat in self.caveats() {
             text.push_str(&format!("- {}\n", escape(caveat)));

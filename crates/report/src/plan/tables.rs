@@ -2,8 +2,8 @@
 
 use crate::Shown;
 use crate::text::{line, sentence};
+use fizeau_record::text::number;
 use fizeau_record::text::usd;
-use fizeau_record::text::{number, percent};
 use fizeau_record::{
     DevicePlan, GoalPrice, NoPlanReason, PlanQuery, PlanReport, PlannedFleet, scaled_limits,
 };
@@ -55,27 +55,31 @@ impl Shown<'_, DevicePlan> {
             }
         }
         if let Some(tightest) = self.tightest {
-            let share = percent(tightest);
-            let limits = scaled_limits(&ask.goals, tightest);
+            let limits = scaled_limits(&ask.goals, tightest).join(", ");
             sentence(
                 out,
                 &format!(
-                    "  The tightest limits that a tested load keeps: {} ({share} of those \
-                     requested).",
-                    limits.join(", ")
+                    "  The goals times {} are the tightest multiple that a tested load keeps: {limits}.",
+                    number(tightest)
                 ),
             );
         }
-        let is_open = |price: &GoalPrice| {
-            price.outcome.as_ref().is_ok_and(|planned| planned.carried.is_open_above)
-        };
-        if self.prices.iter().any(is_open) {
-            sentence(
-                out,
-                "  > at the highest load that was tested: a replica may carry more, and fewer of them (<) may be enough.",
-            );
+        let planned: Vec<_> =
+            self.prices.iter().filter_map(|price| price.outcome.as_ref().ok()).collect();
+        if planned.iter().any(|planned| planned.carried.is_open_above) {
+            let fewer = match planned.iter().any(|planned| may_be_fewer(planned)) {
+                true => ", and fewer of them (<) may be enough",
+                false => "",
+            };
+            let more = "  > at the highest load that was tested: a replica may carry more";
+            sentence(out, &format!("{more}{fewer}."));
         }
     }
+}
+
+/// Whether the replicas are an upper limit, since each may carry more than was tested: one is the fewest that there can be.
+const fn may_be_fewer(planned: &PlannedFleet) -> bool {
+    planned.carried.is_open_above && planned.fleets.likely.needed > 1
 }
 
 /// Whether no other limit could help.
@@ -103,7 +107,7 @@ fn cells(out: &mut String, label: &str, planned: &PlannedFleet, plan: &DevicePla
     let open = if planned.carried.is_open_above { ">" } else { "" };
     let each = format!("{open}{}", number(planned.per_replica.value()));
     let fleet = &planned.fleets.likely;
-    let fewer = if planned.carried.is_open_above { "<" } else { "" };
+    let fewer = if may_be_fewer(planned) { "<" } else { "" };
     let replicas = match fleet.spare {
         0 => format!("{fewer}{}", fleet.needed),
         spare => format!("{fewer}{} + {spare}", fleet.needed),

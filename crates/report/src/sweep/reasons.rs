@@ -11,7 +11,7 @@ use fizeau_record::SweepReport;
 use fizeau_record::text::listed;
 
 impl<'a> Shown<'a, SweepReport> {
-    /// Every reason against a level, each said once, with the loads of the levels that it applies to. Of what was measured
+    /// Every reason against a run, each said once, with the loads of the runs that it applies to. Of what was measured
     /// beyond the speed of light, that which is furthest beyond speaks for all.
     pub(crate) fn reasons(&self) -> Vec<GroupedReason<'a, LevelLoad>> {
         let beyond = self.beyond_light();
@@ -24,14 +24,14 @@ impl<'a> Shown<'a, SweepReport> {
                 _ => placed(load, reason),
             })
         };
-        grouped(self.0.levels().iter().flat_map(of))
+        grouped(self.0.measured_runs().flat_map(of))
     }
 
     /// The reason against the level that is furthest beyond the speed of light; none if none is.
     fn beyond_light(&self) -> Option<&'a str> {
         let times =
             |level: &LevelReport| level.speed_of_light.violation().map(|violation| violation.times);
-        let beyond = self.0.levels().iter().filter_map(|level| Some((times(level)?, level)));
+        let beyond = self.0.measured_runs().filter_map(|level| Some((times(level)?, level)));
         let (_, furthest) = beyond.max_by(|a, b| a.0.total_cmp(&b.0))?;
         let mut reasons = furthest.validity.reasons.iter();
         reasons.find(|reason| furthest.is_of_light(reason)).map(|reason| reason.text.as_str())
@@ -64,9 +64,12 @@ impl<'a> Shown<'a, SweepReport> {
     /// The lines of what failed, by class, and of what the client cancelled, each with the loads of the levels that had some.
     pub(crate) fn failure_lines(&self) -> Vec<String> {
         let mut all: BTreeMap<FailureClass, Vec<String>> = BTreeMap::new();
-        for level in self.0.levels() {
-            for class in level.summary.requests.by_class.keys() {
-                all.entry(*class).or_default().push(self.label(level.load));
+        for run in self.0.measured_runs() {
+            for class in run.summary.requests.by_class.keys() {
+                let (labels, label) = (all.entry(*class).or_default(), self.label(run.load));
+                if labels.last() != Some(&label) {
+                    labels.push(label);
+                }
             }
         }
         let cancelled = all.remove(&FailureClass::Cancelled);

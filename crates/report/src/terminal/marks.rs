@@ -37,7 +37,7 @@ impl Shown<'_, SweepReport> {
         out: &mut Vec<Line>,
     ) {
         let marks = match self.operating_point().level() {
-            Some(_) => "+ on the frontier, > on it and the operating point",
+            Some(_) => "+ on the frontier, > the operating point",
             None => "+ on the frontier",
         };
         let mut notes = vec![marks.to_owned()];

@@ -1,6 +1,7 @@
 //! Loads that were measured more than once, and what goals make of their runs.
 
-use fizeau_metrics::Slo;
+use fizeau_core::FailureClass;
+use fizeau_metrics::{Slo, Validity, Verdict, VerdictConcern, VerdictReason};
 use fizeau_pareto::LoadEdge;
 use fizeau_record::{HighestLoadBasis, LevelReport, PlanLevel, ReplicaCapacity, SweepReport};
 use fizeau_report::Shown;
@@ -72,4 +73,22 @@ fn a_goal_of_repeats_says_of_which_run_its_figure_is() {
     assert_eq!(ends, [Some(3.0), Some(472.0), Some(501.0)]);
     let tails = &parsed(&twice)["repeats"][0]["p99_ttft_ms"];
     assert_eq!(tails["median"], 501.0, "as goals have it");
+}
+
+/// What one run of a load shows is no better because another run of it stands in the table.
+#[test]
+fn a_sweep_is_as_good_as_the_worst_of_all_runs() {
+    let text = "a third of what was sent failed";
+    for verdict in [Verdict::Suspect, Verdict::Invalid] {
+        let mut runs = vec![slots(4, 5.0, 472.0, 700.0), slots(4, 5.2, 501.0, 700.0)];
+        runs[1].validity =
+            Validity::of(vec![VerdictReason::new(verdict, VerdictConcern::Failures, text)]);
+        runs[1].summary.requests.by_class.insert(FailureClass::TimeoutIdle, 4);
+        let report = SweepReport::of_runs(sample::setup(), runs, None);
+        assert_eq!(report.levels()[0].validity.verdict, Verdict::Valid, "another stands for it");
+        assert_eq!((report.verdict(), report.repeats().len()), (verdict, 1));
+        let said = said(&report);
+        assert!(said.contains(&format!("{}: {text}", verdict.as_str())), "{said}");
+        assert!(said.contains("Failures: "), "{said}");
+    }
 }
