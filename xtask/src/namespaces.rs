@@ -1,9 +1,10 @@
 //! `cargo xtask namespaces`: shards with addresses of their own. Each is in a network namespace, so is the server, and a bridge joins them; a
-//! link is cut in mid-run.
+//! link is cut in mid-run. Where a shard's folders are its own, its tapes come to shard 0 over the network.
 //!
 //! It takes the right to make namespaces, as root has it, and `ip` of iproute2. Where they are not to be had, that is said and the exit code is 0,
 //! unless `CI` is set. What was made is removed, and what was started is ended by its process number.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -13,7 +14,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use crate::process;
-use crate::shards::trial::{BENCH, Running, given_or_built, summary};
+use crate::shards::table::ids;
+use crate::shards::trial::{BENCH, LOG, Running, WARM_UPS, answered_in, given_or_built, summary};
 use crate::tool::exit_code;
 
 /// How many shards there are.
@@ -28,7 +30,7 @@ const MEETING: &str = "10.77.0.10:5317";
 /// How long shards may take until they have sent something.
 const MEETING_TAKES: Duration = Duration::from_secs(90);
 
-/// Runs three shards, and three of which one is cut off. `fizeau` is the program, where one is built.
+/// Runs three shards, three that see no folder of one another's, and three of which one is cut off. `fizeau` is the program, where one is built.
 pub(crate) fn run(fizeau: Option<PathBuf>) -> Result<ExitCode> {
     Ok(exit_code(hold(|| given_or_built(fizeau))? || !process::is_ci()))
 }
@@ -50,10 +52,23 @@ pub(crate) fn hold(fizeau: impl FnOnce() -> Result<PathBuf>) -> Result<bool> {
     let trial = Trial { network, fizeau, home };
     let _server = trial.serve()?;
     trial.whole()?;
+    trial.apart()?;
     trial.cut()?;
     println!("namespaces: all of it holds");
     Ok(true)
 }
+
+/// Whose folders shards see.
+#[derive(Clone, Copy)]
+enum Folders {
+    /// All see the same.
+    Shared,
+    /// Each sees its own.
+    Own,
+}
+
+/// Hides the folder that is named first behind one of its own, and becomes the program that is named next.
+const HIDDEN: &str = "mount -t tmpfs tmpfs \"$0\" && exec \"$@\"";
 
 /// Namespaces joined by a bridge. Dropping it removes them.
 struct Network {
@@ -127,9 +142,48 @@ struct Trial {
 
 impl Trial {
     fn start(&self, name: &str, place: &str, change: impl FnOnce(&mut Command)) -> Result<Running> {
-        let mut command = self.network.within(place, &self.fizeau);
+        self.started(name, self.network.within(place, &self.fizeau), change)
+    }
+
+    fn started(
+        &self,
+        name: &str,
+        mut command: Command,
+        change: impl FnOnce(&mut Command),
+    ) -> Result<Running> {
         change(&mut command);
         Running::start(name, command, &self.home)
+    }
+
+    /// How many requests of each address the server answered by its own log.
+    fn answered(&self) -> Result<BTreeMap<String, u64>> {
+        let (host, port) = SERVER.split_once(':').context("HOST:PORT")?;
+        let asks = format!("exec 3<>/dev/tcp/{host}/{port}; printf '%s' \"$0\" >&3; cat <&3");
+        let mut bash = self.network.within("hub", Path::new("bash"));
+        let ended = bash.args(["-c", &asks, LOG]).output()?;
+        let mut answered = BTreeMap::new();
+        for request in answered_in(&String::from_utf8_lossy(&ended.stdout))? {
+            let client = request.get("client").and_then(serde_json::Value::as_str);
+            *answered.entry(client.unwrap_or("nobody").to_owned()).or_default() += 1;
+        }
+        Ok(answered)
+    }
+
+    /// Runs all shards of a run to its end, and sees that all its requests are in the report, each once.
+    fn is_whole(&self, requests: u64, out: &Path, folders: Folders) -> Result<String> {
+        for shard in &mut self.bench(requests, out, folders)? {
+            let code = shard.ends()?;
+            ensure!(code == Some(0), "{} ended with {code:?}: {}", shard.name, shard.said()?);
+        }
+        let summary = summary(out)?;
+        let (sent, count) = summary.sent_by();
+        ensure!(
+            (sent, count) == (requests, SHARDS as u64),
+            "{count} shards of {SHARDS} sent {sent} of {requests} requests"
+        );
+        let kept = ids(out)?.len() as u64;
+        ensure!(kept == requests, "of {requests} requests {kept} have a tape");
+        Ok(summary.skew())
     }
 
     fn serve(&self) -> Result<Running> {
@@ -141,11 +195,23 @@ impl Trial {
     }
 
     /// Starts all shards of a run, which each prove that they know the secret.
-    fn bench(&self, requests: u64, out: &Path) -> Result<Vec<Running>> {
+    fn bench(&self, requests: u64, out: &Path, folders: Folders) -> Result<Vec<Running>> {
         // What an earlier trial left.
         let _ = fs::remove_dir_all(out);
+        fs::create_dir_all(out)?;
         let start = |index: usize| {
-            self.start(&format!("shard-{index}"), &index.to_string(), |command| {
+            let (name, place) = (format!("shard-{index}"), index.to_string());
+            let fizeau = &self.fizeau;
+            let command = match folders {
+                // What a mount hides from others is gone with the process.
+                Folders::Own if index > 0 => {
+                    let mut command = self.network.within(&place, Path::new("unshare"));
+                    command.args(["--mount", "sh", "-c", HIDDEN]).arg(out).arg(fizeau);
+                    command
+                }
+                _ => self.network.within(&place, fizeau),
+            };
+            self.started(&name, command, |command| {
                 command
                     .args(BENCH.split_whitespace())
                     .arg("--num-prompts")
@@ -159,30 +225,43 @@ impl Trial {
         (0..SHARDS).map(start).collect()
     }
 
-    /// Three clients of three addresses are one run.
+    /// Three clients of three addresses are one run, and each sends its third from its own.
     fn whole(&self) -> Result<()> {
-        let out = self.home.join("whole");
-        for shard in &mut self.bench(300, &out)? {
-            let code = shard.ends()?;
-            ensure!(code == Some(0), "{} ended with {code:?}: {}", shard.name, shard.said()?);
-        }
-        let summary = summary(&out)?;
-        let (sent, count) = summary.sent_by();
+        let skew = self.is_whole(300, &self.home.join("whole"), Folders::Shared)?;
+        let answered = self.answered()?;
+        // Shards warm the server up too.
+        let all: u64 = answered.values().sum();
+        let own = (0..SHARDS).map(|index| answered.get(&format!("10.77.0.1{index}")));
+        let is_own = own.flatten().filter(|count| **count >= 100).count() == answered.len();
         ensure!(
-            (sent, count) == (300, SHARDS as u64),
-            "{count} shards of {SHARDS} sent {sent} of 300 requests"
+            is_own && answered.len() == SHARDS && all == 300 + WARM_UPS,
+            "the server answered {answered:?}, and not a hundred of each of {SHARDS} shards and {WARM_UPS} more"
         );
         println!(
-            "namespaces: 300 requests from {SHARDS} addresses, begun within {}",
-            summary.skew()
+            "namespaces: 300 requests, a hundred from each of {SHARDS} addresses by the server's log, begun within {skew}"
         );
+        Ok(())
+    }
+
+    /// Shards that see no folder of one another's: what they measured comes to shard 0 over the network.
+    fn apart(&self) -> Result<()> {
+        let out = self.home.join("apart");
+        self.is_whole(300, &out, Folders::Own)?;
+        let part = |index: usize| out.join(format!("shards/{index}-of-{SHARDS}"));
+        for index in 1..SHARDS {
+            let kept = fs::read_to_string(part(index).join("tapes.jsonl"))?.lines().count();
+            ensure!(kept == 100, "of shard {index} {kept} of 100 tapes came to shard 0");
+            // That it writes for itself alone.
+            ensure!(!part(index).join("run.json").exists(), "shard 0 sees shard {index}'s folder");
+        }
+        println!("namespaces: without a shared folder all 300 tapes come to shard 0");
         Ok(())
     }
 
     /// A shard whose link is cut in mid-run is named by the others, and what each had measured is kept.
     fn cut(&self) -> Result<()> {
         let (out, last) = (self.home.join("cut"), SHARDS - 1);
-        let mut shards = self.bench(900, &out)?;
+        let mut shards = self.bench(900, &out, Folders::Shared)?;
         let tapes = |index: usize| out.join(format!("shards/{index}-of-{SHARDS}/tapes.jsonl"));
         let begun = Instant::now();
         while !fs::metadata(tapes(last)).is_ok_and(|file| file.len() > 0) {

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Output};
 
 use anyhow::{Result, ensure};
+use serde_json::Value;
 
 use crate::process;
-use crate::shards::free_port;
 use crate::shards::trial::{BENCH, Server, WARM_UPS, given_or_built, summary};
 use crate::tool::exit_code;
 use cluster::{Cluster, packages};
@@ -36,11 +36,16 @@ pub(crate) fn hold(fizeau: impl FnOnce() -> Result<PathBuf>) -> Result<bool> {
     let cluster = &Cluster::start(&home)?;
     let trial = Trial { fizeau, server, home: &home, cluster };
     trial.step()?;
+    trial.sweep()?;
     trial.array()?;
     trial.death()?;
     println!("slurm: all of it holds");
     Ok(true)
 }
+
+/// A sweep, but for the server and the folder.
+const SWEEP: &str = "sweep --model m --rates 40,60 --num-prompts 80 --num-warmups 4 --isl 32 --osl 16 --salt 5 --threads 1 \
+                     --threshold lateness-invalid=600s,cpu-invalid=1";
 
 /// What is tried.
 struct Trial<'a> {
@@ -73,15 +78,11 @@ impl Trial<'_> {
         words
     }
 
-    /// Four tasks on two nodes are one run.
+    /// Four tasks on two nodes are one run, and meet on the step's first node without being told where.
     fn step(&self) -> Result<()> {
         let out = self.out("step");
-        let meeting = format!("127.0.0.1:{}", free_port()?);
         let mut srun = self.cluster.command("srun");
-        srun.args(["-K1", "-N2", "-n4"])
-            .args(self.bench("300", &out))
-            .env("FIZEAU_RENDEZVOUS", meeting);
-        let ended = srun.output()?;
+        let ended = srun.args(["-K1", "-N2", "-n4"]).args(self.bench("300", &out)).output()?;
         ensure!(ended.status.success(), "srun -N2 -n4: {}", said(&ended));
         let summary = summary(&out)?;
         let (sent, count) = summary.sent_by();
@@ -92,6 +93,25 @@ impl Trial<'_> {
         let answered = self.server.answered()?.saturating_sub(WARM_UPS);
         ensure!(answered == 300, "of 300 requests the server saw {answered}");
         println!("slurm: srun -N2 -n4: 300 requests once each, begun within {}", summary.skew());
+        Ok(())
+    }
+
+    /// So are those of a sweep: `srun` in front is the whole change to a command line.
+    fn sweep(&self) -> Result<()> {
+        let out = self.out("sweep");
+        let mut srun = self.cluster.command("srun");
+        srun.args(["-K1", "-N2", "-n4"]).arg(self.fizeau).args(SWEEP.split_whitespace());
+        let ended = srun.args(["--base-url", &self.server.url(), "--out"]).arg(&out).output()?;
+        ensure!(ended.status.success(), "srun fizeau sweep: {}", said(&ended));
+        let sweep: Value = serde_json::from_str(&fs::read_to_string(out.join("sweep.json"))?)?;
+        let levels = sweep.get("levels").and_then(Value::as_array).cloned().unwrap_or_default();
+        let of = |level: &Value| {
+            ["/requests/sent", "/shards/count"].map(|figure| level.pointer(figure)?.as_u64())
+        };
+        let found: Vec<_> = levels.iter().map(of).collect();
+        let known = [Some(80), Some(4)];
+        ensure!(found == [known; 2], "srun fizeau sweep: of two levels of 80 by 4: {found:?}");
+        println!("slurm: srun -N2 -n4 fizeau sweep, as it stands: two levels of 80 requests");
         Ok(())
     }
 
@@ -119,13 +139,11 @@ impl Trial<'_> {
     /// A task that dies ends the run, and what was measured is kept.
     fn death(&self) -> Result<()> {
         let out = self.out("death");
-        let meeting = format!("127.0.0.1:{}", free_port()?);
         let line = self.bench("600", &out).join(" ");
         let dies = "if [ \"$SLURM_PROCID\" = 2 ]; then sleep 6; kill -9 $child; fi";
         let script = format!("{line} & child=$!; {dies}; wait $child");
         let mut srun = self.cluster.command("srun");
-        srun.args(["-N2", "-n3", "sh", "-c", &script]).env("FIZEAU_RENDEZVOUS", meeting);
-        let ended = srun.output()?;
+        let ended = srun.args(["-N2", "-n3", "sh", "-c", &script]).output()?;
         let text = said(&ended);
         ensure!(
             !ended.status.success() && text.contains("shard 2/3 on "),

@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context, Result};
 
 use crate::cargo::{self, Metadata, Program};
-use crate::{engine, namespaces, process, ptx, slurm, tidy};
+use crate::{engine, namespaces, process, ptx, shards, slurm, tidy};
 use gate::{Gate, Outcome};
 
 /// The tests and the documentation are built with every feature, so that nothing goes unchecked and
@@ -57,6 +57,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         let slurm = || run_under_slurm(&fizeau);
         let beside_slurm = |gate: &mut Gate| gate.beside("slurm", slurm, rest);
         gate.beside("namespaces", || run_in_namespaces(&fizeau), beside_slurm);
+        gate.step("shard table", || shards::table::hold(&fizeau).map(|()| Outcome::Passed));
         real_engine(&mut gate, &xtask);
     }
     Ok(gate.close())

@@ -3,7 +3,6 @@
 mod block;
 mod goodput;
 mod proof;
-mod shards;
 mod until;
 mod window;
 mod workload;

@@ -84,6 +84,7 @@ mod probe;
 mod requests;
 mod round;
 mod search;
+mod shards;
 mod shown;
 mod side_by_side;
 mod sink;

@@ -1,8 +1,8 @@
 //! A search as text.
 
-use crate::Shown;
 use crate::grouped::{GroupedReason, grouped, placed};
 use crate::text::{VERDICT, Verbosity, line, sentence, shown};
+use crate::{Shown, shards};
 use fizeau_core::{LevelLoad, LoadKind};
 use fizeau_metrics::Verdict;
 use fizeau_pareto::EdgeSide;
@@ -28,6 +28,11 @@ impl Shown<'_, SearchReport> {
         out.push('\n');
         sentence(&mut out, &self.answer());
         self.remarks().iter().for_each(|text| sentence(&mut out, text));
+        if let Some(all) = shards::over(self.levels.iter().map(|one| &one.level)) {
+            all.lines().iter().for_each(|text| sentence(&mut out, &format!("Shards: {text}")));
+            let table = shards::table_lines(&all, Verbosity::Brief);
+            table.iter().for_each(|text| line(&mut out, text));
+        }
         self.verdict_words().iter().for_each(|text| sentence(&mut out, text));
         out
     }

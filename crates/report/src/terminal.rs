@@ -12,7 +12,7 @@ mod table;
 pub(crate) use chart::Pen;
 
 use crate::text::{Charset, TextStyle, VERDICT, Verbosity, note_lines, plain, shown};
-use crate::{ChecklistRows, Shown};
+use crate::{ChecklistRows, Shown, shards};
 use fizeau_record::text::MILLION;
 use fizeau_record::text::wrap;
 use fizeau_record::{
@@ -77,6 +77,7 @@ impl Shown<'_, SweepReport> {
         if terminal.verbosity == Verbosity::Full {
             self.say_servers(&mut out);
         }
+        self.say_shards(terminal.verbosity, &mut out);
         self.say_verdict(terminal.verbosity, &mut out);
         self.say_not_known(terminal.verbosity, &mut out);
         let checklist =
@@ -95,6 +96,13 @@ impl Shown<'_, SweepReport> {
             let said = Shown(level).telemetry_sentences().into_iter();
             out.extend(said.map(|words| Line::text(format!("{}, {words}", level.load))));
         }
+    }
+
+    /// How each client fared, where several measured together.
+    fn say_shards(&self, verbosity: Verbosity, out: &mut Vec<Line>) {
+        let Some(all) = shards::over(self.levels()) else { return };
+        out.extend(all.lines().into_iter().map(|text| Line::text(format!("Shards: {text}"))));
+        out.extend(shards::table_lines(&all, verbosity).into_iter().map(Line::Whole));
     }
 
     /// What another tool that measured did not tell, in full with the reasons.

@@ -65,11 +65,12 @@
 //! earlier one arrives when that one is done.
 //!
 //! Each says besides how much of its prompt was cached (`cached_tokens`), how long it waited for its place in the engine
-//! (`queue_ns`), how often it lost that (`preemptions`), which engine gave its last token (`rank`) and why it ended (`finish_reason`). Before them stand the engine's own
+//! (`queue_ns`), how often it lost that (`preemptions`), which engine gave its last token (`rank`), why it ended (`finish_reason`) and from which
+//! address it came (`client`). Before them stand the engine's own
 //! figures (`engine`, by the names of [`Gauges`](crate::Gauges)) and `time_scale`; all times are of real time, whatever that is.
 //!
 //! `ttft_ms`, `itl_ms` and `lateness_ms` (handed over less scheduled) sum the streamed requests up: how well the server
-//! kept its own schedule. A client's report can be held against all of this. ParsedRequest for it when the load is over: no token
+//! kept its own schedule. A client's report can be held against all of this. Ask for it when the load is over: no token
 //! leaves while the answer is put together.
 //!
 //! A batch's step ends for all of its sequences at one instant, and one thread writes to one socket after another, some

@@ -1,4 +1,5 @@
-//! `cargo xtask shard-table`: one run by 1, 2, 3 and 8 processes of this machine, side by side. Whatever is counted has to be the same.
+//! `cargo xtask shard-table`: one run by 1, 2, 3 and 8 processes of this machine, side by side. Whatever is counted has to be the same,
+//! and percentiles within noise.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,19 +19,48 @@ const HEAD: &str = "| shards | sent | completed | output tokens | in the server'
 
 /// Measures and prints a row for each number of processes. `fizeau` is the program, where one is built.
 pub(crate) fn run(fizeau: Option<PathBuf>) -> Result<ExitCode> {
-    let fizeau = given_or_built(fizeau)?;
+    hold(&given_or_built(fizeau)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The same with the program `fizeau`. What does not hold is an error.
+pub(crate) fn hold(fizeau: &Path) -> Result<()> {
     let home = std::path::absolute("target/shards")?;
     fs::create_dir_all(&home)?;
     println!("{HEAD}");
-    let mut one: Option<Counts> = None;
+    let mut one: Option<(Summary, Counts)> = None;
     for count in [1, 2, 3, 8] {
-        let (summary, counts) = measure(&fizeau, &home, count)?;
+        let (summary, counts) = measure(fizeau, &home, count)?;
         println!("{}", row(count, &summary, &counts));
-        let one = one.get_or_insert_with(|| counts.clone());
-        ensure!(&counts == one, "of {count} processes {counts:?}, and of one {one:?}");
+        let one = one.get_or_insert_with(|| (summary.clone(), counts.clone()));
+        ensure!(counts == one.1, "of {count} processes {counts:?}, and of one {:?}", one.1);
+        is_alike(count, &summary, &one.0)?;
     }
-    println!("shard-table: every count is that of one process");
-    Ok(ExitCode::SUCCESS)
+    println!("shard-table: every count is that of one process, and every percentile within noise");
+    Ok(())
+}
+
+/// By how much percentiles may differ from those of one process, in milliseconds, besides twice what the later of both runs released its
+/// requests late: the machine's cores are shared with the server, and what delays a release delays a reply as well.
+const NOISE_MS: [(&str, f64); 2] = [("p50", 5.0), ("p99", 25.0)];
+
+/// That the percentiles of `count` processes are those of one, within noise.
+fn is_alike(count: usize, summary: &Summary, one: &Summary) -> Result<()> {
+    for (percentile, noise) in NOISE_MS {
+        let both = |metric: &str| {
+            [summary, one].map(|of| of.figure(&format!("/metrics/{metric}/{percentile}")))
+        };
+        let [late, late_of_one] = both("send_lateness_ms");
+        let noise = noise + 2.0 * late.max(late_of_one);
+        for metric in ["ttft_ms", "tpot_ms", "e2el_ms"] {
+            let [found, known] = both(metric);
+            ensure!(
+                (found - known).abs() <= noise,
+                "{metric}, {percentile}: {found:.2} of {count} processes and {known:.2} of one differ by more than {noise:.2} ms"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// What has to be the same, however many processes sent it.
@@ -77,7 +107,7 @@ fn measure(fizeau: &Path, home: &Path, count: usize) -> Result<(Summary, Counts)
 }
 
 /// The requests of which a run has tapes. That one comes twice is an error.
-fn ids(out: &Path) -> Result<BTreeSet<u64>> {
+pub(crate) fn ids(out: &Path) -> Result<BTreeSet<u64>> {
     let path = out.join("tapes.jsonl");
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let mut ids = BTreeSet::new();

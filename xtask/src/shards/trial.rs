@@ -20,6 +20,9 @@ pub(crate) const BENCH: &str = "bench --model m --num-warmups 8 --request-rate 6
 /// How many warm-up requests that line sends.
 pub(crate) const WARM_UPS: u64 = 8;
 
+/// What a server is asked for its log by.
+pub(crate) const LOG: &str = "GET /truth HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
+
 /// How many tokens its replies have. What is asked of a server before a run has fewer.
 const REPLY_TOKENS: usize = 16;
 
@@ -70,17 +73,21 @@ impl Server {
     pub(crate) fn answered(&self) -> Result<u64> {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
         stream.set_read_timeout(Some(COMING_UP))?;
-        let head = "GET /truth HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
-        stream.write_all(head.as_bytes())?;
+        stream.write_all(LOG.as_bytes())?;
         let mut reply = String::new();
         stream.read_to_string(&mut reply)?;
-        let (_, body) = reply.split_once("\r\n\r\n").context("the server's log has no body")?;
-        let log: serde_json::Value = serde_json::from_str(body).context("the server's log")?;
-        let requests = log.get("requests").and_then(serde_json::Value::as_array);
-        let requests = requests.context("the server's log has no requests")?;
-        let tokens = |one: &serde_json::Value| one.get("token_ns")?.as_array().map(Vec::len);
-        Ok(requests.iter().filter(|one| tokens(one) == Some(REPLY_TOKENS)).count() as u64)
+        Ok(answered_in(&reply)?.len() as u64)
     }
+}
+
+/// The requests of [`BENCH`] in what a server replies that is asked for its log.
+pub(crate) fn answered_in(reply: &str) -> Result<Vec<serde_json::Value>> {
+    let (_, body) = reply.split_once("\r\n\r\n").context("the server's log has no body")?;
+    let log: serde_json::Value = serde_json::from_str(body).context("the server's log")?;
+    let requests = log.get("requests").and_then(serde_json::Value::as_array);
+    let requests = requests.context("the server's log has no requests")?;
+    let tokens = |one: &serde_json::Value| one.get("token_ns")?.as_array().map(Vec::len);
+    Ok(requests.iter().filter(|one| tokens(one) == Some(REPLY_TOKENS)).cloned().collect())
 }
 
 /// A process, ended with this.
@@ -151,6 +158,7 @@ pub(crate) fn summary(out: &Path) -> Result<Summary> {
 }
 
 /// `summary.json`, by its fields.
+#[derive(Clone)]
 pub(crate) struct Summary(serde_json::Value);
 
 impl Summary {

@@ -18,8 +18,6 @@ const PACKAGES: [&str; 5] =
 /// Where libraries are in an unpacked package.
 const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
-const NODES: [&str; 2] = ["n1", "n2"];
-
 /// How many seconds a command of Slurm's may take.
 const LONGEST_S: &str = "90";
 
@@ -61,24 +59,31 @@ fn quiet(command: &mut Command) -> Result<bool> {
 pub(super) struct Cluster {
     root: PathBuf,
     state: PathBuf,
+    /// The first has the machine's own name, which tasks can look up to meet there.
+    nodes: [String; 2],
 }
 
 impl Cluster {
     /// Brings it up.
     pub(super) fn start(home: &Path) -> Result<Self> {
-        let cluster = Self { root: home.join("root"), state: home.join("state") };
+        let host = fs::read_to_string("/proc/sys/kernel/hostname")?;
+        let host = host.trim();
+        // Slurm has nodes in the order of their names.
+        let nodes = [host.to_owned(), format!("{host}-b")];
+        let cluster = Self { root: home.join("root"), state: home.join("state"), nodes };
         // What an earlier one left, were it stopped in the midst.
         cluster.end();
         let _ = fs::remove_dir_all(&cluster.state);
-        for folder in ["ctld", "n1", "n2"] {
+        for folder in ["ctld"].into_iter().chain(cluster.nodes.iter().map(String::as_str)) {
             fs::create_dir_all(cluster.state.join(folder))?;
         }
         fs::write(cluster.conf(), cluster.settings()?)?;
         cluster.daemon(cluster.command("slurmctld-wlm").args(["-c", "-i"]))?;
         let step = cluster.root.join("usr/sbin/slurmstepd-wlm");
-        for node in NODES {
-            cluster
-                .daemon(cluster.command("slurmd-wlm").arg("-d").arg(&step).args(["-N", node]))?;
+        for node in &cluster.nodes {
+            cluster.daemon(
+                cluster.command("slurmd-wlm").arg("-d").arg(&step).args(["-N", node.as_str()]),
+            )?;
         }
         cluster.wait()?;
         Ok(cluster)
@@ -119,9 +124,9 @@ impl Cluster {
     }
 
     fn settings(&self) -> Result<String> {
-        let host = fs::read_to_string("/proc/sys/kernel/hostname")?;
         let user = process::output_of(Command::new("id").arg("-un")).context("who runs this?")?;
-        let (host, user, state) = (host.trim(), user.trim(), self.state.display());
+        let [host, other] = &self.nodes;
+        let (user, state) = (user.trim(), self.state.display());
         let plugins = self.root.join(LIBRARIES).join("slurm-wlm");
         let mut text = format!(
             "ClusterName=fizeau\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={}\nAuthType=auth/none\nCredType=cred/none\n\
@@ -129,17 +134,19 @@ impl Cluster {
              SlurmctldPidFile={state}/ctld.pid\nSlurmdPidFile={state}/%n.pid\nSlurmctldLogFile={state}/ctld.log\n\
              SlurmdLogFile={state}/%n.log\nProctrackType=proctrack/pgid\nTaskPlugin=task/none\nSchedulerType=sched/builtin\n\
              SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSlurmdParameters=config_overrides\nReturnToService=2\n\
-             PluginDir={}\nMpiDefault=none\n",
+             PluginDir={}\nMpiDefault=none\nFirstJobId={}\n",
             free_port()?,
-            plugins.display()
+            plugins.display(),
+            // Where tasks meet follows from the job's number, and other clusters of this machine have other jobs.
+            free_port()?
         );
-        for node in NODES {
+        for node in &self.nodes {
             let port = free_port()?;
             text += &format!(
                 "NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=4\n"
             );
         }
-        Ok(text + "PartitionName=p Nodes=n1,n2 Default=YES State=UP\n")
+        Ok(text + &format!("PartitionName=p Nodes={host},{other} Default=YES State=UP\n"))
     }
 }
 

@@ -17,6 +17,7 @@ use fizeau_roofline::BoundShare;
 
 use crate::Shown;
 use crate::block::{heading, line};
+use crate::shards::table_lines;
 use crate::text::{VERDICT, Verbosity, note_lines, plain, shown};
 use fizeau_record::text;
 use fizeau_record::text::wrap;
@@ -64,6 +65,9 @@ impl Shown<'_, LevelReport> {
         lines.extend(self.measured_by());
         lines.extend(self.server_sentence().map(|words| sentence(&words)));
         lines.extend(self.light_lines());
+        lines.extend(
+            self.shards.iter().flat_map(|shards| shards.lines()).map(|text| sentence(&text)),
+        );
         lines.extend(self.verdict_lines(Verbosity::Brief));
         if let Some(unseen) = &self.unseen {
             let names: Vec<_> = unseen.not_known().iter().map(|known| known.what.clone()).collect();
@@ -96,7 +100,7 @@ impl Shown<'_, LevelReport> {
         lines.extend(self.workload_lines());
         lines.extend(self.failure_lines());
         lines.extend(self.proof_lines());
-        lines.extend(self.shard_lines());
+        lines.extend(self.shards.iter().flat_map(|shards| table_lines(shards, Verbosity::Full)));
         lines.extend(self.telemetry_sentences().iter().map(|words| sentence(words)));
         let figures = self.telemetry_figures().into_iter();
         lines.extend(figures.map(|(name, shown)| line(&format!("  {name}:"), shown)));
@@ -211,11 +215,15 @@ impl Shown<'_, LevelReport> {
         lines
     }
 
-    /// Why there is no speed of light; nothing where there is one. The reason is longer than vLLM's lines.
+    /// Why there is no speed of light; nothing where there is one. Most reasons are longer than vLLM's lines.
     fn no_light(&self) -> Vec<String> {
-        let reason = self.speed_of_light.reason();
-        let lines = |reason| [line("Speed of light:", "not computed"), sentence(reason)];
-        reason.map(lines).into_iter().flatten().collect()
+        match self.speed_of_light.reason() {
+            None => Vec::new(),
+            Some(reason) if reason.starts_with(NOT_COMPUTED) => {
+                vec![line("Speed of light:", plain(reason))]
+            }
+            Some(reason) => vec![line("Speed of light:", NOT_COMPUTED), sentence(reason)],
+        }
     }
 
     fn speed_lines(&self) -> Vec<String> {
@@ -274,10 +282,19 @@ impl Shown<'_, LevelReport> {
                 lines.push(sentence(&format!("{}: {text}", reason.verdict.as_str())));
             }
         }
-        lines.extend(note_lines(&self.validity.notes, verbosity).iter().map(|note| sentence(note)));
+        // In brief what is said of shards stands above.
+        let said = match (verbosity, &self.shards) {
+            (Verbosity::Brief, Some(shards)) => shards.lines(),
+            _ => Vec::new(),
+        };
+        let notes = self.validity.notes.iter().filter(|note| !said.contains(note));
+        let notes: Vec<String> = notes.cloned().collect();
+        lines.extend(note_lines(&notes, verbosity).iter().map(|note| sentence(note)));
         lines
     }
 }
+
+const NOT_COMPUTED: &str = "not computed";
 
 /// Whether more was measured than is expected.
 fn beats(light: &SpeedOfLightComparison) -> bool {

@@ -9,9 +9,10 @@ use super::table::{Cell, Head, Row, Table};
 use crate::Shown;
 use crate::grouped::GroupedReason;
 use crate::level::tail;
+use crate::shards;
 use fizeau_record::text;
 use fizeau_record::text::percent;
-use fizeau_record::{CheckOutcome, ChecklistRow, LevelReport, SweepReport};
+use fizeau_record::{CheckOutcome, ChecklistRow, LevelReport, ShardHealth, SweepReport};
 
 /// What speaks for and against a run.
 #[derive(Debug, Serialize)]
@@ -27,6 +28,8 @@ pub(super) struct Trust {
     headline: String,
     checklist: Table,
     client: Option<Table>,
+    /// How each client fared, where several measured together.
+    shards: Option<Table>,
 }
 
 /// A reason against levels.
@@ -63,6 +66,7 @@ impl Trust {
             headline: Shown(&checklist).headline(),
             checklist: self::checklist(checklist.rows()),
             client: client(report),
+            shards: shard_table(report),
         }
     }
 }
@@ -119,6 +123,22 @@ const CLIENT_NOTE: &str = "Send lateness: intended release to send start. Read l
     Both p50 / p99 / max. CPU, CPU starvation: the share of time in which the busiest measuring thread ran, and in which the most \
     delayed one waited for a CPU. CPU stolen: the share of all CPUs' time that the hypervisor gave to others. Connections: made in the level / found dead and replaced. Ceiling: tokens/s or streams, \
     whichever is nearer to what the client can do on this machine, as a share of that.";
+
+/// How each client fared, where several measured together.
+fn shard_table(report: &SweepReport) -> Option<Table> {
+    let all = shards::over(report.levels())?;
+    let heads = [Head::words("shard"), Head::words("host")];
+    let figures = shards::columns().map(|(head, unit, _)| Head::figure(head, unit));
+    let row = |one: &ShardHealth| {
+        let names = [&one.shard, &one.host].map(|name| Cell::left(name.clone()));
+        let cells = shards::columns().map(|(_, _, cell)| Cell::text(cell(one)));
+        Row::plain(names.into_iter().chain(cells))
+    };
+    let table = Table::new("Shards", heads.into_iter().chain(figures), all.health.iter().map(row));
+    let mut notes = all.lines();
+    notes.push(shards::COLUMNS_NOTE.to_owned());
+    Some(table.noting(notes))
+}
 
 /// What only our own client tells of itself.
 fn own(level: &LevelReport, text: String) -> String {

@@ -1,6 +1,7 @@
 //! One connection: one request at a time, in the order they come.
 
 use std::io::{self, ErrorKind, Read};
+use std::net::IpAddr;
 
 use fizeau_core::{Clock, Stamp};
 
@@ -23,6 +24,8 @@ const DRAIN: usize = 64 << 20;
 
 pub(super) struct Conn {
     pub(super) wire: SocketWire,
+    /// Whose it is, where the system says so.
+    pub(super) client: Option<IpAddr>,
     parser: RequestParser,
     out: Outbox,
     reply: ConnReply,
@@ -112,6 +115,7 @@ impl Conn {
     pub(super) fn new(wire: SocketWire, body_limit: usize) -> Self {
         Self {
             wire,
+            client: None,
             parser: RequestParser::new(body_limit),
             out: Outbox::default(),
             reply: ConnReply::None,

@@ -251,6 +251,7 @@ impl Reactor {
             let id = frames::reply_id(&ask, self.app.next_number());
             self.app.numbered += 1;
             let record = TruthRecord::unanswered(&ask, id, arrived).with_fault(Some(met));
+            let record = record.of_client(conn.client);
             return conn.faulty(FaultyReply::instead(met, &ask, record, request.peer));
         }
         let (output, finish, peer) = match &met {
@@ -274,7 +275,7 @@ impl Reactor {
         conn.works(id);
         let created = self.app.unix(arrived);
         let record = TruthRecord::new(&ask, frames::reply_id(&ask, number), arrived, finish);
-        let record = record.with_fault(met.as_ref());
+        let record = record.with_fault(met.as_ref()).of_client(conn.client);
         if ask.delivery == Delivery::Whole {
             return conn.whole(WholeReply { ask, number, created, peer, record });
         }

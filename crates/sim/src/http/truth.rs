@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::net::IpAddr;
 
 use fizeau_core::{Millis, Nanos, Stamp, Tokens};
 use serde::Serialize;
@@ -41,6 +42,9 @@ const USUAL_TOKENS: usize = 4 << 10;
 pub(super) struct TruthRecord {
     /// The reply's id on the wire.
     pub(super) id: String,
+    /// The address that it came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) client: Option<IpAddr>,
     /// What was made to go wrong with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) fault: Option<String>,
@@ -122,6 +126,7 @@ impl TruthRecord {
         id.truncate(id.floor_char_boundary(LONGEST_ID));
         Self {
             id,
+            client: None,
             fault: None,
             streamed: ask.delivery == Delivery::Streamed,
             prompt_tokens: ask.prompt_tokens.get(),
@@ -135,6 +140,11 @@ impl TruthRecord {
             token_ns: Vec::new(),
             scheduled_ns: Vec::new(),
         }
+    }
+
+    /// The same of a request from that address.
+    pub(super) fn of_client(self, client: Option<IpAddr>) -> Self {
+        Self { client, ..self }
     }
 
     /// The same of a request that was made to go wrong.
@@ -321,6 +331,7 @@ mod tests {
         TruthRecord {
             rank: 0,
             id: id.to_owned(),
+            client: None,
             fault: None,
             streamed: true,
             prompt_tokens: 1,

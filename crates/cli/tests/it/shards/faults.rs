@@ -1,8 +1,8 @@
 //! What becomes of shards that do not fit together, do not come, die, or cannot keep what they measure.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::thread;
@@ -316,4 +316,53 @@ fn a_shard_that_is_ready_after_the_instant_that_was_named_says_so_and_sends_noth
     assert!(ended.err.contains("it sent nothing"), "{}", ended.err);
     let tapes = fs::read_to_string(Path::new(&out).join("tapes.jsonl")).unwrap_or_default();
     assert_eq!(tapes, "");
+}
+
+/// A way to shard 0 at `meeting` on which the instant at which all begin comes long after it has passed. Gives where it begins.
+fn late_way_to(meeting: &str) -> String {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let (address, meeting) = (listener.local_addr().unwrap().to_string(), meeting.to_owned());
+    thread::spawn(move || {
+        let (mut there, _) = listener.accept().unwrap();
+        let mut here = loop {
+            match TcpStream::connect(&meeting) {
+                Ok(stream) => break stream,
+                Err(_) => thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        let (mut from, mut to) = (there.try_clone().unwrap(), here.try_clone().unwrap());
+        thread::spawn(move || {
+            // Whoever is gone hears nothing more.
+            let _ = io::copy(&mut from, &mut to);
+            let _ = to.shutdown(Shutdown::Write);
+        });
+        for line in BufReader::new(&mut here).split(b'\n') {
+            let Ok(mut line) = line else { break };
+            if line.starts_with(br#"{"start":"#) {
+                line = br#"{"start":{"at":1}}"#.to_vec();
+            }
+            line.push(b'\n');
+            if there.write_all(&line).is_err() {
+                break;
+            }
+        }
+        let _ = there.shutdown(Shutdown::Both);
+    });
+    address
+}
+
+#[test]
+fn a_shard_that_hears_too_late_when_to_begin_calls_the_level_off_at_all() {
+    let scratch = Scratch::new("shards-late-start");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let meeting = format!("127.0.0.1:{}", free_port());
+    let line = bench(&url, &out, &["--max-concurrency", "4"]);
+    let late = start(process(&line, 1, 2, &late_way_to(&meeting)));
+    for ended in ends(vec![start(process(&line, 0, 2, &meeting)), late]) {
+        assert_eq!(ended.code, Some(6), "{ended:?}");
+        assert!(ended.err.contains("before a shard on"), "{}", ended.err);
+    }
+    let sent = fs::read_to_string(Path::new(&out).join("shards/1-of-2/tapes.jsonl"));
+    assert_eq!(sent.unwrap_or_default(), "");
 }

@@ -1,6 +1,7 @@
 //! New connections.
 
 use std::io::ErrorKind;
+use std::net::IpAddr;
 
 use fizeau_core::{Clock, Nanos, Stamp};
 use mio::net::TcpStream;
@@ -33,8 +34,8 @@ impl Reactor {
                 return;
             }
             match self.listener.accept() {
-                Ok((socket, _)) => {
-                    self.welcome(socket);
+                Ok((socket, address)) => {
+                    self.welcome(socket, address.ip());
                     if let Some(pause) = self.app.faults.accept_pause() {
                         self.accept = Accept::At(self.app.clock.now() + pause);
                         return;
@@ -53,7 +54,7 @@ impl Reactor {
         }
     }
 
-    fn welcome(&mut self, socket: TcpStream) {
+    fn welcome(&mut self, socket: TcpStream, client: IpAddr) {
         // Without this, the kernel would hold small writes back until earlier ones are acknowledged.
         if let Err(error) = socket.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
@@ -66,6 +67,7 @@ impl Reactor {
         let Some(conn) = self.conns.get_mut(slot) else {
             return;
         };
+        conn.client = Some(client);
         conn.is_deaf = self.app.faults.is_deaf();
         let interest = Interest::READABLE | Interest::WRITABLE;
         let registered = self.poll.registry().register(conn.wire.socket(), Token(slot), interest);

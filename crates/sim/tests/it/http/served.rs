@@ -232,8 +232,8 @@ fn the_record_says_how_long_each_waited() {
         free_at = scheduled[4].as_u64().unwrap();
         assert_eq!(scheduled[0].as_u64().unwrap(), begun + 1_000_000);
         assert_eq!(
-            (&request["preemptions"], &request["finish_reason"]),
-            (&json!(0), &json!("length"))
+            [&request["preemptions"], &request["finish_reason"], &request["client"]],
+            [&json!(0), &json!("length"), &json!("127.0.0.1")]
         );
     }
     assert_eq!(truth["engine"]["steps"], 15);
