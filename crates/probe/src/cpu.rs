@@ -10,7 +10,9 @@ mod isa;
 mod lanes;
 mod measure;
 mod memory;
+mod norm;
 mod peak;
+mod recurrence;
 mod stream;
 mod system;
 mod team;
@@ -119,6 +121,8 @@ impl ProbeBackend for CpuBackend {
             Operation::Peak => on.peak(),
             Operation::Gemm { shape, .. } => on.gemm(*shape),
             Operation::Attention { shape, .. } => on.attention(*shape),
+            Operation::Recurrence { shape, .. } => on.recurrence(*shape),
+            Operation::Norm { shape, .. } => on.norm(*shape),
             _ => Err(Unavailable::because("no processor does that by itself; GPUs do")),
         }
     }

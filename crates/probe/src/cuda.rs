@@ -129,6 +129,13 @@ impl ProbeBackend for CudaBackend {
                 "collectives need two devices, and {} is one",
                 self.name
             ))),
+            Operation::Norm { shape, .. } => on.copied(shape.work(trial.dtype)),
+            Operation::Recurrence { shape, .. } if shape.tokens == 1 => {
+                on.copied(shape.work(trial.dtype))
+            }
+            Operation::Recurrence { .. } => Err(measure::Failure::not_written(
+                "what a prompt does with states is not written for GPUs".to_owned(),
+            )),
             other => Err(measure::Failure::not_written(format!("{other} is not written for GPUs"))),
         };
         measured.map_err(|failure| {

@@ -36,7 +36,7 @@ pub enum ProbeFolderError {
     #[error("{}: it has a probe already; name another folder", .0.display())]
     Taken(PathBuf),
     /// Nothing is there.
-    #[error("{}: there is no such file or folder; name the folder of a probe, or its probe.json", .0.display())]
+    #[error("{}: there is no such file or folder; name the folder of a probe, its probe.json, or the file of another tool", .0.display())]
     NotThere(PathBuf),
     /// The system would not.
     #[error("{}: {error}", path.display())]

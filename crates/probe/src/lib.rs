@@ -91,9 +91,9 @@ pub use measured_device::{MeasuredDevice, MeasuredDeviceError};
 pub use measurement::{
     AttentionPhase, AttentionShape, ByteConvention, ByteCounts, CacheState, Circumstances,
     CollectiveOp, CollectiveRegime, CollectiveShape, Component, DataPattern, Dtype, FirstTouch,
-    GemmShape, LaunchCost, Measurement, MemoryKernel, Method, Operation, PageAdvice, Pages,
-    Provenance, RankRule, ReportedFigure, ReportedValue, SampleStatistic, StoreKind, TimedBy,
-    Timing, TransferEngine, Verification, Work,
+    GemmShape, LaunchCost, Measurement, MemoryKernel, Method, NormShape, Operation, PageAdvice,
+    Pages, Provenance, RankRule, RecurrenceRule, RecurrenceShape, ReportedFigure, ReportedValue,
+    SampleStatistic, StoreKind, TimedBy, Timing, TransferEngine, Verification, Work,
 };
 pub use plateau::Plateau;
 pub use row::ProbeRow;

@@ -7,6 +7,7 @@ mod matrix;
 mod memory;
 mod method;
 mod operation;
+mod recurrence;
 mod timing;
 mod work;
 
@@ -22,6 +23,7 @@ pub use method::{
 };
 pub(crate) use operation::size;
 pub use operation::{Component, Operation, TransferEngine};
+pub use recurrence::{NormShape, RecurrenceRule, RecurrenceShape};
 pub use timing::{ReportedFigure, ReportedValue, SampleStatistic, Timing};
 pub use work::{ByteConvention, ByteCounts, Work};
 

@@ -108,9 +108,14 @@ pub struct ModelOperator {
 
 impl ModelOperator {
     /// The types in which a device may compute it: on a processor 32 and 16 bits, on a GPU what engines multiply the format in where units
-    /// for it exist, and 16 bits.
+    /// for it exist, and 16 bits; states in the type that they are kept in.
     #[must_use]
     pub fn dtypes(&self, on: &DeviceFacts) -> [Dtype; 2] {
+        if let Operation::Recurrence { .. } = self.operation {
+            // States are what moves: in another type they would be others.
+            let own = if self.format == Format::F32 { Dtype::F32 } else { Dtype::Bf16 };
+            return [own; 2];
+        }
         let own = match self.format.math() {
             _ if on.is_processor() => Dtype::F32,
             MathType::Bf16 => Dtype::Bf16,
@@ -130,6 +135,10 @@ impl ModelOperator {
                 other.page_tokens = shape.page_tokens;
                 *shape == other
             }
+            (Operation::Recurrence { shape, .. }, Operation::Recurrence { shape: other, .. }) => {
+                shape == other
+            }
+            (Operation::Norm { shape, .. }, Operation::Norm { shape: other, .. }) => shape == other,
             (Operation::Collective { shape, .. }, Operation::Collective { shape: other, .. }) => {
                 (shape.op, shape.ranks, shape.message.get().round())
                     == (other.op, other.ranks, other.message.get().round())
@@ -143,7 +152,9 @@ impl ModelOperator {
 ///
 /// Projections that engines fuse are one product: queries, keys and values; gate and up. Latent attention is absorbed in a decode
 /// step and expanded in a prefill. Experts are a grouped product of as many as a pass is expected to touch (`E (1 - (1 - k/E)^T)`), with
-/// the tokens spread evenly. What a recurrent layer does with its state is no product of matrices and not among them, nor are norms.
+/// the tokens spread evenly. What a recurrent layer does with its states is one operation, token by token, without the short convolution
+/// before it. Norms are those over the hidden size, of queries and keys, of latents and of what recurrent layers give (one that
+/// has biases too counts twice); biases, and the functions between two products, belong to the products that they follow.
 #[must_use]
 pub fn model_operators(system: &System, pass: ModelPass) -> Vec<ModelOperator> {
     let mut all = layers::operators(system.model(), system.deployment(), pass);
@@ -259,14 +270,17 @@ fn ways(backend: &impl ProbeBackend, component: Component) -> Vec<Trial> {
 /// `operator` to be measured as `way` is, if it may be.
 fn asked(operator: &ModelOperator, way: &Trial, on: Option<&DeviceFacts>) -> Option<Trial> {
     let mut operation = operator.operation.clone();
-    let mut dtype = way.dtype;
+    let (mut dtype, mut weight) = (way.dtype, 1.0);
     match &mut operation {
         Operation::Collective { .. } => dtype = Dtype::Bf16,
+        // Activations are of 16 bits. Norms are many, and each takes little.
+        Operation::Norm { .. } => (dtype, weight) = (Dtype::Bf16, 0.25),
+        Operation::Recurrence { .. } => [dtype, _] = operator.dtypes(on?),
         _ if !operator.dtypes(on?).contains(&dtype) => return None,
         Operation::Gemm { output, .. } if on?.is_processor() => *output = Dtype::F32,
         _ => {}
     }
-    Some(Trial { operation, dtype, weight: 1.0, ..way.clone() })
+    Some(Trial { operation, dtype, weight, ..way.clone() })
 }
 
 /// Operators that are alike, together.

@@ -14,15 +14,15 @@ use crate::shapes::{ModelOperator, ModelPass, model_operators};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MeasuredTerm {
-    /// The term's name in files, such as `projections`; `collectives` of what devices tell one another.
+    /// The term's name in files, such as `projections`; `collectives` of what devices tell one another, `vectors` of norms.
     pub part: &'static str,
-    /// What it takes at least; none of collectives, of which a bound has none.
+    /// What it takes at least; none of collectives, of which a bound has none, and of norms whose gains go into the matrices behind them.
     pub bound: Option<Seconds>,
     /// What it is expected to take; none of collectives where no link is known.
     pub expected: Option<Seconds>,
     /// Those of its operations that were measured, each shape once.
     pub operators: Vec<MeasuredOperator>,
-    /// The others, such as `qkv, gemm 64 x 512 x 1024`; and what nobody measures.
+    /// The others, such as `qkv, gemm 64 x 512 x 1024`.
     pub missing: Vec<String>,
 }
 
@@ -38,6 +38,8 @@ pub struct MeasuredOperator {
     pub operation: Operation,
     /// On operands of which type, where that is known.
     pub dtype: Option<Dtype>,
+    /// By which instructions or library; `copy` where a copy of as many bytes stands for it.
+    pub instructions: Option<String>,
     /// What one takes, typically.
     pub each: Seconds,
     /// How far to believe it.
@@ -102,12 +104,18 @@ impl ProbeDocument {
             }
         }
         for operator in model_operators(system, ModelPass::of(phase, pass)) {
-            let part = name_of(operator.part);
-            let at = terms.iter().position(|term| term.part == part).unwrap_or_else(|| {
+            let (part, twin) = (name_of(operator.part), self.twin(&operator, device));
+            let at = terms.iter().position(|term| term.part == part);
+            // Where the gains of norms go into the matrices behind them, the roofline has no term that would lack them.
+            let is_folded = operator.part == TermKind::Operator(OperatorKind::Vectors);
+            if is_folded && at.is_none() && twin.is_none() {
+                continue;
+            }
+            let at = at.unwrap_or_else(|| {
                 terms.push(MeasuredTerm::without_time(part));
                 terms.len() - 1
             });
-            match self.twin(&operator, device) {
+            match twin {
                 Some(twin) => terms[at].operators.push(twin),
                 None => terms[at].missing.push(shape_of(&operator)),
             }
@@ -138,6 +146,7 @@ impl ProbeDocument {
             count: operator.count,
             operation: row.measured.operation.clone(),
             dtype: row.measured.dtype,
+            instructions: row.measured.method.instructions.clone(),
             each,
             verdict: row.verdict,
             key: row.key.clone(),
@@ -147,16 +156,10 @@ impl ProbeDocument {
 
 impl MeasuredTerm {
     fn of(term: &PassTerm) -> Self {
-        let nobody = match term.part {
-            TermKind::Operator(OperatorKind::Vectors) => Some("norms and biases"),
-            TermKind::Operator(OperatorKind::Recurrent) => Some("what is done with states"),
-            _ => None,
-        };
         let is_operator = matches!(term.part, TermKind::Operator(_));
         Self {
             bound: is_operator.then_some(term.bound),
             expected: Some(term.expected),
-            missing: nobody.into_iter().map(str::to_owned).collect(),
             ..Self::without_time(name_of(term.part))
         }
     }

@@ -172,6 +172,8 @@ fn kind(row: &ProbeRow) -> String {
         Operation::Memory { kernel, .. } => kernel.as_str().to_owned(),
         Operation::Gemm { role, .. } => format!("gemm {}", role.as_deref().unwrap_or_default()),
         Operation::Attention { shape, .. } => format!("attention {}", shape.phase),
+        Operation::Recurrence { shape, .. } if shape.tokens == 1 => "states, a step".to_owned(),
+        Operation::Norm { role, .. } => format!("norm {}", role.as_deref().unwrap_or_default()),
         Operation::Collective { shape, .. } => format!("{} {}", shape.op, shape.ranks),
         other => other.to_string().split(',').next().unwrap_or_default().to_owned(),
     };

@@ -108,7 +108,7 @@ pub(crate) struct FleetArgs {
     #[arg(value_name = "RESULTS", num_args = 2.., required = true)]
     pub(crate) results: Vec<PathBuf>,
     /// End with exit code 1 if an operation of any machine is below this share of the fleet's median.
-    #[arg(long, value_name = "SHARE", value_parser = super::values::share)]
+    #[arg(long, value_name = "SHARE", value_parser = super::values::part)]
     pub(crate) fail_below: Option<f64>,
     /// Write a page with the fleet's distribution into this file.
     #[arg(long, value_name = "FILE")]
@@ -131,11 +131,19 @@ pub(crate) enum DeviceArg {
 
 /// What may be named; `all` is none by itself.
 const COMPONENTS: [Word<Option<Component>>; 7] = [
-    ("memory", Some(Component::Memory), "Bandwidth of memory and caches"),
+    (
+        "memory",
+        Some(Component::Memory),
+        "Bandwidth of memory and caches; of a model also its norms",
+    ),
     ("latency", Some(Component::Latency), "How long a load takes, alone and under traffic"),
     ("compute", Some(Component::Compute), "Peak arithmetic by type and instruction set"),
     ("gemm", Some(Component::Gemm), "Products of matrices"),
-    ("attention", Some(Component::Attention), "Attention, decode and prefill"),
+    (
+        "attention",
+        Some(Component::Attention),
+        "Attention, decode and prefill; of a model also its recurrent states",
+    ),
     ("collective", Some(Component::Collective), "Collectives among devices"),
     ("all", None, "All of it"),
 ];

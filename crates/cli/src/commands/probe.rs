@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fizeau::core::Nanos;
-use fizeau::experiment::{LoadedDevice, LoadedModel, WallTime};
+use fizeau::experiment::{LoadedModel, WallTime};
 use fizeau::harness::Cancel;
 use fizeau::probe::{
     Component, CpuBackend, FleetTable, KeepGoing, KeptMeasurements, MeasuredDevice,
@@ -115,7 +115,7 @@ fn import(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 /// The device whose data sheet figures are to be held against.
 fn sheet(args: &MachineProbeArgs) -> Result<Option<Device>, Fail> {
     let Some(name) = &args.hardware else { return Ok(None) };
-    Ok(Some(LoadedDevice::named(name).map_err(Fail::usage)?.device))
+    Ok(Some(speed::find_device(name, "--hardware")?.device))
 }
 
 fn specified(document: ProbeDocument, sheet: Option<&Device>) -> ProbeDocument {
@@ -283,6 +283,10 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     }
     say_either(args.json, || pretty(&table), || Shown(&table).text())?;
     let Some(share) = args.fail_below else { return Ok(Exit::Good) };
+    refuse_if!(
+        table.rows.is_empty(),
+        "--fail-below: no operation was measured of two of these machines, so that there is no median"
+    );
     let below: Vec<&str> = table.below(share).map(|member| &*member.name).collect();
     if below.is_empty() {
         return Ok(Exit::Good);

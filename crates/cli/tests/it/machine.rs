@@ -49,8 +49,20 @@ fn machines_are_shown_side_by_side() {
     let fleet = run(&["probe", "fleet", &a, &b, "--fail-below", "0.001%"]);
     assert_eq!(fleet.code, Some(0), "{fleet:?}");
     assert!(fleet.out.contains("2 machines"), "{}", fleet.out);
-    let failed = run(&["probe", "fleet", &a, &b, "--fail-below", "99999%"]);
+    let failed = run(&["probe", "fleet", &a, &b, "--fail-below", "100%"]);
     assert_eq!(failed.code, Some(1), "{failed:?}");
+    let not_a_share = run(&["probe", "fleet", &a, &b, "--fail-below", "95"]);
+    assert_eq!(not_a_share.code, Some(2), "{not_a_share:?}");
+    // An acceptance test of which nothing was measured twice is not passed.
+    let latencies = scratch.path("latencies");
+    let ended =
+        run(&["probe", "latency", "--device", "cpu", "--seconds", "1", "--out", &latencies]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let unlike = run(&["probe", "fleet", &a, &latencies, "--fail-below", "95%"]);
+    assert_eq!(unlike.code, Some(2), "{unlike:?}");
+    assert!(unlike.err.contains("no operation was measured of two"), "{}", unlike.err);
+    let compared = run(&["probe", "compare", &a, &latencies]);
+    assert!(compared.out.starts_with("No operation was measured of both."), "{compared:?}");
     let wrong = run(&["probe", "compare", &a, "no-such-file"]);
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
     assert!(wrong.err.contains("no-such-file"), "{}", wrong.err);

@@ -12,6 +12,8 @@ use crate::measurement::Dtype;
 
 /// Whether Linux gives huge pages to those who ask.
 const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+/// What Linux says of this process.
+const PROCESS: &str = "/proc/self/status";
 
 fn line(path: &str) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
@@ -110,17 +112,21 @@ pub(super) fn device() -> DeviceFacts {
     ];
     let unknown = unknown.into_iter().filter_map(|(is_unknown, what)| is_unknown.then_some(what));
     device.unavailable.extend(unknown.map(str::to_owned));
-    device.unavailable.extend(without_huge_pages(line(HUGE_PAGES).as_deref()));
+    let (system, process) = (line(HUGE_PAGES), line(PROCESS));
+    device.unavailable.extend(without_huge_pages(system.as_deref(), process.as_deref()));
     device
 }
 
-/// What is said where the system gives no huge pages, whoever asks.
-fn without_huge_pages(setting: Option<&str>) -> Option<String> {
-    let refuses = setting.and_then(chosen) == Some("never");
-    refuses.then(|| {
-        "arrays in huge pages: this system gives none (transparent_hugepage is `never`); those rows lay in small ones"
-            .to_owned()
-    })
+/// What is said where the system gives no huge pages, whoever asks, or none to this process.
+fn without_huge_pages(system: Option<&str>, process: Option<&str>) -> Option<String> {
+    let who = if system.and_then(chosen) == Some("never") {
+        "this system gives none (transparent_hugepage is `never`)"
+    } else if process.and_then(|status| first(status, "THP_enabled")) == Some("0") {
+        "this process may have none (THP_enabled is 0 in /proc/self/status)"
+    } else {
+        return None;
+    };
+    Some(format!("arrays in huge pages: {who}; those rows lay in small ones"))
 }
 
 /// The units of processors that are known by family and model. A processor that is not has none here, and no peak at its clock.
@@ -194,9 +200,12 @@ mod tests {
 
     #[test]
     fn a_system_without_huge_pages_is_told() {
-        let said = without_huge_pages(Some("always madvise [never]")).unwrap();
-        assert!(said.contains("those rows lay in small ones"), "{said}");
-        assert_eq!(without_huge_pages(Some("always [madvise] never")), None);
-        assert_eq!(without_huge_pages(None), None, "who does not say it");
+        let said = without_huge_pages(Some("always madvise [never]"), None).unwrap();
+        assert!(said.contains("this system gives none"), "{said}");
+        let given = Some("always [madvise] never");
+        let said = without_huge_pages(given, Some("Threads:\t1\nTHP_enabled:\t0\n")).unwrap();
+        assert!(said.contains("this process may have none"), "{said}");
+        assert_eq!(without_huge_pages(given, Some("THP_enabled:\t1\n")), None);
+        assert_eq!(without_huge_pages(None, None), None, "who does not say it");
     }
 }

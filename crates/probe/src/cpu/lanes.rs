@@ -10,6 +10,8 @@ use super::isa::Isa;
 
 /// An element that is computed with in single precision.
 pub(super) trait Element: Copy + Send + Sync + 'static {
+    /// How far a result that is kept in this type may be off, relative to its size or to one.
+    const TOLERANCE: f64;
     /// As single precision.
     fn widen(self) -> f32;
     /// The nearest element to `value`.
@@ -17,11 +19,14 @@ pub(super) trait Element: Copy + Send + Sync + 'static {
 }
 
 impl Element for f32 {
+    const TOLERANCE: f64 = 1e-5;
+
     #[inline(always)]
     fn widen(self) -> f32 {
         self
     }
 
+    #[inline(always)]
     fn nearest(value: f32) -> Self {
         value
     }
@@ -33,12 +38,15 @@ impl Element for f32 {
 pub(super) struct Bf16(u16);
 
 impl Element for Bf16 {
+    const TOLERANCE: f64 = 1e-2;
+
     #[inline(always)]
     fn widen(self) -> f32 {
         f32::from_bits(u32::from(self.0) << 16)
     }
 
     /// To the even one of two that are as near.
+    #[inline(always)]
     fn nearest(value: f32) -> Self {
         let bits = value.to_bits();
         let even = (bits >> 16) & 1;

@@ -1,18 +1,17 @@
 //! One trial on the processor: its team, its samples, and what is kept beside them.
 
+mod operators;
+
 use fizeau_core::{Bytes, BytesPerSec, Clock, Nanos};
 
 use super::clock::{HostClock, cycles_per_second};
-use super::gemm::{self, GemmTeam, Library, Multiplier, OpenBlas};
 use super::isa::Isa;
-use super::lanes::Bf16;
 use super::memory::{ChaseTeam, StreamTeam, elements};
 use super::team::{TeamWork, in_step};
-use super::{attention, peak, stream, system};
+use super::{peak, stream, system};
 use crate::measurement::{
-    AttentionShape, CacheState, Circumstances, DataPattern, Dtype, FirstTouch, GemmShape,
-    LaunchCost, Measurement, MemoryKernel, Method, OPENBLAS, Pages, Provenance, StoreKind, TimedBy,
-    Verification, Work,
+    CacheState, Circumstances, DataPattern, Dtype, FirstTouch, LaunchCost, Measurement,
+    MemoryKernel, Method, Pages, Provenance, StoreKind, TimedBy, Verification, Work,
 };
 use crate::sampling::{self, Sampled, SamplingRule};
 use crate::trial::{Trial, Unavailable};
@@ -186,89 +185,6 @@ impl Measuring<'_> {
         seen.method.instructions = Some(found.instructions.to_owned());
         seen.method.load_width_bytes = Some(found.width_bytes);
         seen.method.unroll = Some(found.unroll);
-        Ok(seen)
-    }
-
-    pub(super) fn gemm(&self, shape: GemmShape) -> Result<Measurement, Unavailable> {
-        match self.trial.dtype {
-            Dtype::F32 => self.gemm_of::<f32>(shape),
-            Dtype::Bf16 => self.gemm_of::<Bf16>(shape),
-            other => Err(Unavailable::because(format!(
-                "products of {other} are not written for processors"
-            ))),
-        }
-    }
-
-    fn gemm_of<E: Library>(&self, shape: GemmShape) -> Result<Measurement, Unavailable> {
-        let work = shape.work(self.trial.dtype, Dtype::F32);
-        let bytes = work.bytes.stream.map_or(0.0, Bytes::get);
-        self.fits(bytes)?;
-        let by = self.multiplier::<E>()?;
-        let team = GemmTeam::<E>::of(shape, self.cpus.len(), by).ok_or_else(no_room)?;
-        let (observed, parts) = self.watch(&team);
-        let mut seen = self.measurement(observed, bytes, work);
-        seen.verification = Verification::within(team.error(&parts), gemm::TOLERANCE);
-        seen.method.first_touch = Some(FirstTouch::OneThread);
-        seen.method.data = Some(DataPattern::Uniform);
-        seen.method.instructions = Some(by.method(shape).to_owned());
-        match by {
-            Multiplier::OpenBlas(library) => {
-                let config = library.config();
-                seen.notes.push(format!("by {config}; each thread multiplies its part"));
-            }
-            Multiplier::BuiltIn if self.trial.dtype == Dtype::Bf16 => {
-                let how = "operands are stored in bf16 and widened to f32 as they are multiplied";
-                seen.notes.push(how.to_owned());
-            }
-            Multiplier::BuiltIn => {}
-        }
-        Ok(seen)
-    }
-
-    /// Who multiplies: OpenBLAS where the trial asks for it.
-    fn multiplier<E: Library>(&self) -> Result<Multiplier, Unavailable> {
-        if self.trial.instructions.as_deref() != Some(OPENBLAS) {
-            return Ok(Multiplier::BuiltIn);
-        }
-        let library = OpenBlas::installed()
-            .ok_or_else(|| Unavailable::because("no OpenBLAS is installed here"))?;
-        match E::is_known_to(library) {
-            true => Ok(Multiplier::OpenBlas(library)),
-            false => Err(Unavailable::because(format!(
-                "this OpenBLAS has no product of {}: {}",
-                self.trial.dtype,
-                library.config()
-            ))),
-        }
-    }
-
-    pub(super) fn attention(&self, shape: AttentionShape) -> Result<Measurement, Unavailable> {
-        match self.trial.dtype {
-            Dtype::F32 => self.attention_of::<f32>(shape),
-            Dtype::Bf16 => self.attention_of::<Bf16>(shape),
-            other => Err(Unavailable::because(format!(
-                "attention on {other} is not written for processors"
-            ))),
-        }
-    }
-
-    fn attention_of<E: super::lanes::Element>(
-        &self,
-        shape: AttentionShape,
-    ) -> Result<Measurement, Unavailable> {
-        let work = shape.work(self.trial.dtype);
-        let bytes = work.bytes.stream.map_or(0.0, Bytes::get);
-        self.fits(bytes)?;
-        let team = attention::AttentionTeam::<E>::of(shape, self.cpus.len()).ok_or_else(no_room)?;
-        let (observed, parts) = self.watch(&team);
-        let mut seen = self.measurement(observed, bytes, work);
-        seen.verification = Verification::within(team.error(&parts), attention::TOLERANCE);
-        seen.method.first_touch = Some(FirstTouch::OneThread);
-        seen.method.data = Some(DataPattern::Uniform);
-        seen.method.instructions = Some(Isa::widest().as_str().to_owned());
-        seen.notes.push(
-            "a straightforward blocked kernel of this crate: a tuned one may be faster".to_owned(),
-        );
         Ok(seen)
     }
 }

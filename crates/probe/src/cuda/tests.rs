@@ -12,7 +12,7 @@ use crate::drive::{KeepGoing, run_trials};
 use crate::host::ProbeHost;
 use crate::measurement::{
     AttentionPhase, AttentionShape, CacheState, Component, Dtype, Measurement, MemoryKernel,
-    Operation, TimedBy, Verification,
+    NormShape, Operation, RecurrenceRule, RecurrenceShape, TimedBy, Verification,
 };
 use crate::trial::{ProbeBackend, Trial};
 
@@ -80,6 +80,37 @@ fn memory_is_measured_at_its_fastest_setting_and_checked() {
         let rate = document.rows[0].figures.stream.unwrap().typical.get() / 1e9;
         assert!(rate > 0.5 * fake::MEMORY_RATE && rate < fake::MEMORY_RATE, "{kernel}: {rate}");
     }
+}
+
+/// The norm of rows, and a step's states: half of the bytes in, half out. A prompt's states wait for arithmetic and are none.
+#[test]
+fn copies_stand_for_what_hardly_computes() {
+    let mut gpu = backend(Fake::new());
+    let rows = NormShape::new(512, 512);
+    let step = RecurrenceShape {
+        rule: RecurrenceRule::DeltaRule,
+        sequences: 4,
+        tokens: 1,
+        key_heads: 2,
+        value_heads: 2,
+        key_dim: 128,
+        value_dim: 128,
+    };
+    let states = |shape| Operation::Recurrence { shape, role: None };
+    for (operation, dtype, work) in [
+        (Operation::Norm { shape: rows, role: None }, Dtype::Bf16, rows.work(Dtype::Bf16)),
+        (states(step), Dtype::F32, step.work(Dtype::F32)),
+    ] {
+        let seen = gpu.measure(&Trial::new(operation.clone(), dtype, 1), TIME).unwrap();
+        assert!(matches!(seen.verification, Verification::Right { .. }), "{seen:?}");
+        assert_eq!((&seen.operation, seen.dtype), (&operation, Some(dtype)));
+        assert_eq!(seen.method.instructions.as_deref(), Some("copy"));
+        let [moved, asked] = [seen.work, work].map(|of| of.bytes.stream.unwrap().get());
+        assert!((moved / asked - 1.0).abs() < 1e-2, "{moved} of {asked}");
+    }
+    let prompt = states(RecurrenceShape { tokens: 2, ..step });
+    let refused = gpu.measure(&Trial::new(prompt, Dtype::F32, 1), TIME).unwrap_err();
+    assert!(refused.to_string().contains("what a prompt does with states"), "{refused}");
 }
 
 #[test]

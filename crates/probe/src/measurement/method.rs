@@ -20,7 +20,8 @@ pub struct Method {
     /// What the operands were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<DataPattern>,
-    /// The instructions of its inner loop: `avx2`, `avx512`, `neon`, `amx`, `ptx`, the name of a library.
+    /// The instructions of its inner loop: `avx2`, `avx512`, `neon`, `amx`, `ptx`, the name of a library; `copy` where a copy of as many bytes stands for the
+    /// operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Bytes of one load.

@@ -6,7 +6,8 @@ use fizeau_core::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttentionShape, CollectiveRegime, CollectiveShape, Dtype, GemmShape, MemoryKernel, StoreKind,
+    AttentionShape, CollectiveRegime, CollectiveShape, Dtype, GemmShape, MemoryKernel, NormShape,
+    RecurrenceShape, StoreKind,
 };
 
 /// What one operation does, with its shape.
@@ -77,6 +78,22 @@ pub enum Operation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         role: Option<String>,
     },
+    /// What one layer does with its states.
+    Recurrence {
+        /// Its shape; the type of operands is that of the states.
+        shape: RecurrenceShape,
+        /// Which operator of a model asks for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        role: Option<String>,
+    },
+    /// The norm of rows.
+    Norm {
+        /// Its shape.
+        shape: NormShape,
+        /// Which operator of a model asks for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        role: Option<String>,
+    },
     /// Ranks that tell each other something.
     Collective {
         /// Which, among how many, how much.
@@ -132,7 +149,7 @@ fizeau_core::words! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum Component {
-    /// Bandwidth of memory, and copies.
+    /// Bandwidth of memory, copies, and norms, which hardly compute.
     Memory,
     /// How long a load takes.
     Latency,
@@ -140,7 +157,7 @@ pub enum Component {
     Compute,
     /// Products of matrices.
     Gemm,
-    /// Attention.
+    /// Attention, and what layers do with their states.
     Attention,
     /// Collectives.
     Collective,
@@ -169,11 +186,11 @@ impl Operation {
     #[must_use]
     pub const fn component(&self) -> Component {
         match self {
-            Self::Memory { .. } | Self::Transfer { .. } => Component::Memory,
+            Self::Memory { .. } | Self::Transfer { .. } | Self::Norm { .. } => Component::Memory,
             Self::Latency { .. } | Self::LoadedLatency { .. } => Component::Latency,
             Self::Peak | Self::Intensity { .. } => Component::Compute,
             Self::Gemm { .. } => Component::Gemm,
-            Self::Attention { .. } => Component::Attention,
+            Self::Attention { .. } | Self::Recurrence { .. } => Component::Attention,
             Self::Collective { .. } => Component::Collective,
             Self::Launch { .. } => Component::Launch,
             Self::Other { .. } => Component::Other,
@@ -216,6 +233,18 @@ impl fmt::Display for Operation {
                      {query_heads}/{kv_heads} heads of {key_dim}/{value_dim}{}",
                     paged.unwrap_or_default()
                 )
+            }
+            Self::Recurrence { shape, .. } => {
+                let RecurrenceShape { rule, sequences, tokens, .. } = shape;
+                let RecurrenceShape { key_heads, value_heads, key_dim, value_dim, .. } = shape;
+                write!(
+                    f,
+                    "{rule}, {sequences} x {tokens} tokens, {value_heads}/{key_heads} heads of \
+                     {key_dim}/{value_dim}"
+                )
+            }
+            Self::Norm { shape: NormShape { rows, width }, .. } => {
+                write!(f, "norm, {rows} x {width}")
             }
             Self::Collective { shape, .. } => {
                 let CollectiveShape { op, ranks, message, algorithm, regime, .. } = shape;

@@ -1,5 +1,7 @@
 //! The operators of a model's layers on the busiest device, layer by layer.
 
+mod states;
+
 use fizeau_roofline::{
     Attention, Dense, Deployment, Experts, FeedForward, Format, Indexer, Keys, Latent, Layers,
     Mixer, Model, OperatorKind, TermKind,
@@ -19,9 +21,11 @@ pub(super) fn operators(
     let mut all = Vec::new();
     for layers in &model.layers {
         by.mixer(layers, &mut all);
+        by.norms(layers, &mut all);
         by.feed_forward(layers, &mut all);
     }
     let sampled = GemmShape::new(by.local, by.cut(model.vocabulary), model.hidden);
+    all.push(by.norm("final_norm", (by.local, model.hidden), 1));
     all.push(by.gemm((OperatorKind::Head, "head"), sampled, model.head_format(), 1));
     all
 }
@@ -99,11 +103,13 @@ impl ShapesOf<'_> {
                     None => values + 2 * layer.value_heads,
                 };
                 all.extend(recurrent(layer.format, keys + values + gates, values));
+                all.push(self.delta_net(layer, count));
             }
             Mixer::Mamba2(layer) => {
                 let inner = layer.heads * layer.head_dim;
                 let outputs = 2 * inner + 2 * layer.groups * layer.state + layer.heads;
                 all.extend(recurrent(layer.format, outputs, inner));
+                all.push(self.mamba(layer, count));
             }
             _ => {}
         }

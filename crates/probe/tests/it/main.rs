@@ -4,6 +4,8 @@
 mod document;
 mod import;
 mod machines;
+#[cfg(feature = "cpu")]
+mod operators;
 #[cfg(feature = "schema")]
 mod schema;
 mod twins;

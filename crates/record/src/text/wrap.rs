@@ -44,9 +44,9 @@ fn glued(text: &str) -> String {
 }
 
 /// What stands on the line of its figure.
-const UNITS: [&str; 20] = [
+const UNITS: [&str; 23] = [
     "%", "ns", "us", "ms", "s", "min", "h", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "GB/s",
-    "TB/s", "TFLOP/s", "W", "J", "USD",
+    "TB/s", "GFLOP/s", "TFLOP/s", "TiB", "MHz", "W", "J", "USD",
 ];
 
 /// The spaces that it begins with.

@@ -147,6 +147,14 @@ fn words(row: &ProbeRow) -> String {
         Operation::Attention { shape, .. } => {
             format!("{} of {} x {} on {}", shape.phase, shape.batch, shape.query_len, shape.kv_len)
         }
+        Operation::Recurrence { shape, .. } => {
+            let rule = shape.rule.as_str().replace('_', " ");
+            format!("{rule}, {} x {} tokens", shape.sequences, shape.tokens)
+        }
+        Operation::Norm { shape, role } => {
+            let name = role.as_deref().unwrap_or("norm").replace('_', " ");
+            format!("{name}, {} x {}", shape.rows, shape.width)
+        }
         Operation::Collective { shape, .. } => {
             let place = shape.in_place.map(|own| if own { " in place" } else { " out of place" });
             let place = place.unwrap_or_default();

@@ -32,6 +32,9 @@ impl Shown<'_, ProbeComparison> {
             table.push(cells.into_iter().chain([mark.unwrap_or_default()]).collect());
         }
         let mut lines = grid::fitted(&table, LINE, |column| column == 0 || column == 3);
+        if self.rows.is_empty() {
+            lines = vec!["No operation was measured of both.".to_owned()];
+        }
         lines.extend(notes.iter().map(|note| wrap_hanging(note, LINE, "    ")));
         for (side, only) in [("A", &self.only_a), ("B", &self.only_b)] {
             let count = only.len();

@@ -9,7 +9,7 @@ use crate::cuda::ptx::{self, CONSTANT, Fill, LoadSetting};
 use crate::cuda::sweep::{Setting, Swept, THREADS, sweep};
 use crate::measurement::{
     CacheState, DataPattern, Dtype, LaunchCost, Measurement, MemoryKernel, Operation, StoreKind,
-    Verification,
+    Verification, Work,
 };
 
 /// A launch streams over this much at least, so that it lasts far longer than a launch costs: over small arrays it goes several times.
@@ -25,6 +25,9 @@ const CHECKED_PLACES: u64 = 16;
 const WINDOW: u64 = 16_384;
 /// Sums of a thread in single precision, against double.
 const SUM_TOLERANCE: f64 = 1e-3;
+
+/// How a copy of as many bytes that stands for an operation is named.
+const COPY: &str = "copy";
 
 /// Where the arrays of a kernel lie, and how it goes over them.
 struct Streams {
@@ -121,6 +124,15 @@ impl Measuring<'_> {
         if let Operation::Memory { working_set, .. } = &mut seen.operation {
             *working_set = Some(Bytes::new((array * u64::from(kernel.array_count())) as f64));
         }
+        Ok(seen)
+    }
+
+    /// A copy of as many bytes in place of what moves them in and out, and computes so little that it waits for them.
+    pub(in crate::cuda) fn copied(&mut self, work: Work) -> Result<Measurement, Failure> {
+        let mut seen = self.memory(MemoryKernel::Copy, work.bytes.stream.unwrap_or_default())?;
+        seen.dtype = Some(self.trial.dtype);
+        seen.method.instructions = Some(COPY.to_owned());
+        seen.notes.push("a copy of as many bytes stands for it".to_owned());
         Ok(seen)
     }
 }

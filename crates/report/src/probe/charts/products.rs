@@ -76,7 +76,8 @@ fn is_product(row: &ProbeRow) -> bool {
 fn label(row: &ProbeRow) -> Option<String> {
     match &row.measured.operation {
         Operation::Gemm { role: Some(role), .. }
-        | Operation::Attention { role: Some(role), .. } => Some(role.clone()),
+        | Operation::Attention { role: Some(role), .. }
+        | Operation::Recurrence { role: Some(role), .. } => Some(role.clone()),
         Operation::Gemm { shape: GemmShape { m, n, k, batch, .. }, .. } => {
             let batch = if *batch == 1 { String::new() } else { format!("{batch} x ") };
             Some(format!("{batch}{m} x {n} x {k}"))

@@ -42,6 +42,7 @@ impl SolExtra {
             let terms = probe.terms(device, system, (*phase, pass));
             grid.row(std::iter::once(format!("  {name}")).chain([const { String::new() }; 4]));
             terms.iter().for_each(|term| grid.row(cells(term)));
+            notes.extend(copies(name, &terms));
             notes.extend(lacking(name, &terms));
             is_any |= terms.iter().any(|term| !term.operators.is_empty());
             fields.insert((*name).to_owned(), terms.iter().map(entry).collect());
@@ -83,6 +84,15 @@ fn lacking(pass: &str, terms: &[MeasuredTerm]) -> Option<String> {
     Some(format!("  Not measured of {pass}: {told}{more}"))
 }
 
+/// For which operators of a pass a copy of as many bytes stands.
+fn copies(pass: &str, terms: &[MeasuredTerm]) -> Option<String> {
+    let operators = terms.iter().flat_map(|term| &term.operators);
+    let copied = operators.filter(|of| of.instructions.as_deref() == Some("copy"));
+    let roles: Vec<&str> = copied.map(|of| of.role.as_str()).collect();
+    (!roles.is_empty())
+        .then(|| format!("  Measured of {pass} as copies of as many bytes: {}", roles.join(", ")))
+}
+
 fn entry(term: &MeasuredTerm) -> Value {
     let ms = |time: Seconds| time.get() * 1e3;
     json!({
@@ -102,6 +112,7 @@ fn operator(of: &MeasuredOperator) -> Value {
         "count": of.count,
         "operation": of.operation.to_string(),
         "dtype": of.dtype.map(fizeau_probe::Dtype::as_str),
+        "instructions": of.instructions,
         "each_ms": of.each.get() * 1e3,
         "verdict": of.verdict.as_str(),
         "row": of.key,
