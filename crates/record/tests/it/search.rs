@@ -18,7 +18,7 @@ use SearchJudgement::{Failing, Held, Missed, Saturated};
 use SearchPurpose::{Confirmation, Evaluation, Start};
 
 /// A level that was measured, which tests put at loads of their own.
-static LEVEL: LazyLock<LevelReport> = LazyLock::new(|| {
+pub(crate) static LEVEL: LazyLock<LevelReport> = LazyLock::new(|| {
     let run = StoredRun::open(fixture("bench")).unwrap();
     run.reader().unwrap().levels().unwrap().swap_remove(0).report
 });
