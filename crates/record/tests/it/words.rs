@@ -3,13 +3,17 @@
 use std::io;
 use std::time::Duration;
 
-use fizeau_core::{Nanos, Stamp, StampSource, Tape, UsdPerHour};
+use fizeau_core::{
+    Failure, FailureClass, Nanos, Outcome, Stamp, StampSource, Tape, TokenSource, UsdPerHour,
+};
 use fizeau_metrics::Slo;
 use fizeau_record::text::{
-    at_price, clock, five_digits, price_words, slo_words, stamps, token_source, unreadable,
+    at_price, clock, five_digits, four_digits, price_words, slo_words, stamps, token_source,
+    unreadable,
 };
 use fizeau_record::{
-    ClockAxis, ClockReading, ClockSource, NamedRun, TestedLoads, UnnamedValue, scaled_limits,
+    ClockAxis, ClockReading, ClockSource, Json, NamedRun, ReferenceParts, ReplicaCapacity,
+    StoredRun, TailShares, TestedLoads, UnnamedValue, scaled_limits,
 };
 use fizeau_roofline::{Device, HourlyRate};
 use proptest::prelude::*;
@@ -133,7 +137,7 @@ fn what_files_call_by_short_names_is_put_into_words() {
     let goals: Slo = "p99 ttft<50ms, rps>10".parse().unwrap();
     assert_eq!(slo_words(&goals), "p99 TTFT < 50 ms, RPS > 10 req/s");
     assert_eq!(scaled_limits(&goals.goals, 1.5), ["p99 TTFT 75.0 ms"]);
-    assert_eq!(token_source(fizeau_core::TokenSource::Events), "chunks (not tokens)");
+    assert_eq!(token_source(TokenSource::Events), "chunks (not tokens)");
     let digits = [0.0, 0.012_345_678, 1.0, 9.999_96, 123.456, 54_321.6, 999_999.0].map(five_digits);
     assert_eq!(digits, ["0.0000", "0.012346", "1.0000", "10.0000", "123.46", "54322", "999999"]);
     for (kind, words) in [
@@ -269,9 +273,84 @@ fn a_table_of_tested_loads_is_read_row_by_row() {
         let row = [("rate", "1"), ("goodput", if share { "0.5" } else { "2.5" })];
         loads.add(&|name| row.iter().find(|of| of.0 == name).map(|of| of.1.into())).unwrap();
         let goals: Slo = if share { "good_share>0.4" } else { "goodput>2" }.parse().unwrap();
-        assert!(
-            fizeau_record::ReplicaCapacity::of(loads.levels(), &goals.goals).is_ok(),
-            "{heads:?} {greatest}"
-        );
+        assert!(ReplicaCapacity::of(loads.levels(), &goals.goals).is_ok(), "{heads:?} {greatest}");
     }
+}
+
+#[test]
+fn a_value_of_json_is_what_it_is() {
+    let json = |text: &str| Json::parse(text).unwrap();
+    assert_eq!([json("7"), json("-7"), json("\"7\"")].map(|of| of.whole()), [Some(7), None, None]);
+    assert_eq!((json("\"a\"").text(), json("7").text()), (Some("a"), None));
+    assert_eq!(json("{\"a\":1,\"b\":[2]}").without("a").to_string(), "{\"b\":[2]}");
+    assert_eq!(json("[1]").without("a"), json("[1]"));
+}
+
+#[test]
+fn four_digits_have_no_zeros_at_their_end() {
+    let shown = [0.0, 3.0, 0.012_346, 1.25, 12.345_6, 123.46, 1234.6, 98_765.4].map(four_digits);
+    assert_eq!(shown, ["0", "3", "0.01235", "1.25", "12.35", "123.5", "1235", "98765"]);
+}
+
+/// The slowest of each hundred requests are the tail, whoever sent them.
+#[test]
+fn a_shard_has_its_part_of_the_tail() {
+    let tape = |ms: u64, is_success: bool| {
+        let mut tape = Tape::sent_at(Stamp::EPOCH);
+        tape.marks.end = Some(Stamp::EPOCH + Nanos::from_millis(ms));
+        if !is_success {
+            tape.outcome = Outcome::Failed(Failure::new(FailureClass::Truncated, "made by hand"));
+        }
+        tape
+    };
+    let mut tail = TailShares::of(301);
+    assert_eq!((tail.requests(), tail.share(0)), (None, None));
+    for (shard, ms) in [(0, 10), (1, 50), (2, 20), (0, 40), (1, 45), (2, 30), (1, 5)] {
+        tail.add(shard, &tape(ms, true));
+    }
+    tail.add(2, &tape(900, false));
+    assert_eq!(tail.requests(), Some(4));
+    assert_eq!(
+        [0, 1, 2, 3].map(|shard| tail.share(shard)),
+        [Some(0.25), Some(0.5), Some(0.25), Some(0.0)]
+    );
+    let mut one = TailShares::of(0);
+    one.add(0, &tape(1, true));
+    assert_eq!(one.requests(), Some(1));
+}
+
+#[test]
+fn a_deployment_is_spread_as_it_was_said() {
+    let mut parts = ReferenceParts::default();
+    assert!(!parts.has_model() && !parts.has_device());
+    parts.model_name = Some("llama-3.1-8b".to_owned());
+    parts.device_name = Some("h100-sxm".to_owned());
+    assert!(parts.has_model() && parts.has_device());
+    (parts.deployment.tp, parts.deployment.pp) = (2, 4);
+    assert_eq!(parts.deployment.devices(), 8);
+    let reference = parts.clone().load().unwrap();
+    let deployment = reference.reference().system.deployment();
+    assert_eq!((deployment.devices(), deployment.pipeline()), (8, 4));
+    assert_eq!(reference.model_name(), "llama-3.1-8b");
+    let refused = |parts: ReferenceParts| parts.load().unwrap_err().to_string();
+    let mut wrong = parts.clone();
+    wrong.deployment.tp = 0;
+    assert!(refused(wrong).starts_with("the deployment: "));
+    parts.device_name = Some("nothing".to_owned());
+    assert!(!parts.has_device() && refused(parts.clone()).starts_with("the device: "));
+    parts.model_name = Some("nothing".to_owned());
+    assert!(!parts.has_model() && refused(parts).starts_with("the model: "));
+}
+
+#[test]
+fn a_window_that_leaves_nothing_is_told() {
+    let run = StoredRun::open(fixture("bench")).unwrap();
+    let notes = |warmup: &str| {
+        let reader = run.reader().unwrap().with_warmup(warmup.parse().unwrap());
+        reader.levels().unwrap().swap_remove(0).report.validity.notes
+    };
+    let is_told =
+        |notes: &[String]| notes.iter().any(|note| note.contains("leave nothing of this level"));
+    assert!(is_told(&notes("9s")));
+    assert!(!is_told(&notes("0")) && !is_told(&notes("auto")));
 }
