@@ -39,6 +39,7 @@ fn what_is_said_of_runs_beside_each_other_is_as_it_was() {
         "sweep/sweep.json simulated",
         "resumed/sweep.json,sweep/sweep.json resumed",
         "sweep/concurrency-0001/summary.json bench/summary.json",
+        "sweep/concurrency-0001/summary.json sweep/sweep.json",
         "bench bench/summary.json",
         "bench/summary.json faults/summary.json",
         "bench imported/summary.json",
