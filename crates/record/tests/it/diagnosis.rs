@@ -1,12 +1,14 @@
 //! Diagnoses: the causes add up to what was measured, whatever the probe found.
 
+use std::num::NonZeroU64;
 use std::path::Path;
 
-use fizeau_core::{Bytes, BytesPerSec, Millis, Seconds};
+use fizeau_core::{Bytes, BytesPerSec, Millis, PerSec, Seconds, Tokens};
 use fizeau_record::{
     Diagnosed, DiagnosisDocument, ProbedSilicon, ReadRun, SlowdownCause, StoredRun, Waterfall,
+    WaterfallStep,
 };
-use fizeau_roofline::{Collective, Device, MeasuredCollective, System};
+use fizeau_roofline::{Collective, Deployment, Device, MeasuredCollective, System, UniformLoad};
 use proptest::prelude::*;
 
 use crate::reading::as_it_was;
@@ -91,7 +93,7 @@ fn a_first_token_that_is_later_than_its_prompt_takes_has_launches_and_steps() {
 fn devices_without_links_have_no_collectives_and_several_have() {
     let run = simulated();
     let alone = system(&run);
-    let deployment = fizeau_roofline::Deployment::SINGLE.with_tensor(2).unwrap();
+    let deployment = Deployment::SINGLE.with_tensor(2).unwrap();
     let two = System::new(alone.model().clone(), alone.device().clone(), deployment).unwrap();
     for (system, has) in [(alone, false), (&two, true)] {
         let document = Diagnosed::new(&run.levels, system).diagnose("a model");
@@ -105,7 +107,7 @@ fn devices_without_links_have_no_collectives_and_several_have() {
 fn measured_collectives_are_told_by_the_size_of_their_messages() {
     let run = simulated();
     let alone = system(&run);
-    let deployment = fizeau_roofline::Deployment::SINGLE.with_tensor(2).unwrap();
+    let deployment = Deployment::SINGLE.with_tensor(2).unwrap();
     let two = System::new(alone.model().clone(), alone.device().clone(), deployment).unwrap();
     let line = (Seconds::new(10e-6), Some(BytesPerSec::new(1e11)));
     let sizes = [32768.0, 1e9].map(Bytes::new);
@@ -157,8 +159,66 @@ fn a_probe_of_another_part_is_refused() {
     assert!(ProbedSilicon::of(&system, slow.device()).is_err());
 }
 
+/// The run with its second level at so many requests in flight and per second, and so long an output token, on six engines.
+fn crowded(in_flight: f64, rate: f64, tpot: f64) -> (ReadRun, System) {
+    let mut run = simulated();
+    let alone = system(&run);
+    let deployment = Deployment::SINGLE.with_tensor(2).unwrap().with_attention_groups(2).unwrap();
+    let deployment = deployment.with_replicas(3).unwrap();
+    let six = System::new(alone.model().clone(), alone.device().clone(), deployment).unwrap();
+    let summary = &mut run.levels[1].summary;
+    summary.over_time.as_mut().unwrap().in_flight.mean = in_flight;
+    summary.throughput.requests_per_s = PerSec::new(rate);
+    summary.metrics.tpot.mean = Some(Millis::new(tpot));
+    (run, six)
+}
+
+/// What is said of the prompts of others in an output token of the second level.
+fn prompts_between((run, system): &(ReadRun, System)) -> Option<f64> {
+    let document = Diagnosed::new(&run.levels, system).diagnose("a model");
+    cause(document.levels[1].tpot.waterfall().unwrap(), SlowdownCause::BatchAndQueue)
+}
+
+#[test]
+fn prompts_of_others_hold_decoding_up_where_there_are_others() {
+    for (in_flight, has) in [(1.01, false), (1.04, false), (1.05, true), (8.0, true)] {
+        let crowded = crowded(in_flight, 60.0, 500.0);
+        assert_eq!(prompts_between(&crowded).is_some(), has, "{in_flight}");
+    }
+    assert_eq!(prompts_between(&crowded(8.0, 0.0, 500.0)), None, "no prompts came");
+    // The lightest level has no queue, however many are in flight there.
+    let mut lightest = crowded(8.0, 60.0, 500.0);
+    lightest.0.levels[0].summary.over_time.as_mut().unwrap().in_flight.mean = 9.0;
+    assert_eq!(prompts_between(&lightest), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// An engine that reads prompts for a part of the time makes its tokens in the rest.
+    #[test]
+    fn prompts_hold_decoding_up_by_the_share_of_the_time_that_they_take(
+        rate in 1.0..5_000.0_f64, tpot in 1.0..500.0_f64,
+    ) {
+        let (run, system) = crowded(8.0, rate, tpot);
+        let document = Diagnosed::new(&run.levels, &system).diagnose("a model");
+        let waterfall = document.levels[1].tpot.waterfall().unwrap();
+        let summary = &run.levels[1].summary;
+        let each = |all: Tokens| Tokens::new(all.get() / summary.requests.completed);
+        let (input, output) = (each(summary.tokens.input.unwrap()), each(summary.tokens.output));
+        let load = UniformLoad::new(input, output, NonZeroU64::new(8).unwrap());
+        let prompt = system.expected_pass(&system.prefill_pass(&load)).total.get();
+        let busy = (rate / 6.0 * prompt).min(0.9);
+        let is_before = |step: &&WaterfallStep| {
+            ![SlowdownCause::BatchAndQueue, SlowdownCause::Unexplained].contains(&step.cause)
+        };
+        let before: f64 = waterfall.steps.iter().filter(is_before).map(|step| step.adds_ms.get()).sum();
+        let adds = (before * busy / (1.0 - busy)).min(tpot - before);
+        match cause(waterfall, SlowdownCause::BatchAndQueue) {
+            Some(found) => prop_assert!((found / adds - 1.0).abs() < 1e-6, "{found} {adds} {waterfall:?}"),
+            None => prop_assert!(adds <= 1e-9, "{adds} {waterfall:?}"),
+        }
+    }
 
     /// Slower silicon adds what it is slower by, and the rest explains less.
     #[test]

@@ -1,10 +1,13 @@
 //! Shards of one run that are not whole.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use fizeau_record::{LevelStatus, MissingShards, RunFolder, ShardHealth, ShardMerge, ShardRecord};
+use serde_json::{Value, json};
 
 use crate::crash::{assert_named, copied, places};
+use crate::reading::as_it_was;
 
 #[test]
 fn what_a_shard_lacks_is_refused_or_said() {
@@ -47,4 +50,107 @@ fn what_a_shard_lacks_is_refused_or_said() {
     assert!(reason.contains("tapes.jsonl is cut between lines"), "{reason}");
     assert!(notes.iter().any(|note| note.contains("cut between lines")), "{notes:?}");
     shards.iter().for_each(|shard| fs::remove_dir_all(shard).unwrap());
+}
+
+fn document(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// A copy of a shard of which `change` makes another.
+fn shard(name: &str, of: &str, change: impl Fn(&mut Value, &mut Value)) -> PathBuf {
+    let path = copied(name, of);
+    let files = ["run.json", "summary.json"].map(|file| path.join(file));
+    let [mut run, mut summary] = [0, 1].map(|at| document(&files[at]));
+    change(&mut run, &mut summary);
+    for (file, value) in files.iter().zip([run, summary]) {
+        fs::write(file, serde_json::to_string_pretty(&value).unwrap() + "\n").unwrap();
+    }
+    path
+}
+
+/// What comes of merging `shards`, which end with it.
+fn merged(
+    name: &str,
+    shards: &[PathBuf],
+    missing: MissingShards,
+    forced_by: Option<&str>,
+) -> Value {
+    let mut notes = Vec::new();
+    let mut note = |text: &str| notes.push(text.to_owned());
+    let out =
+        std::env::temp_dir().join(format!("fizeau-record-merged-{name}-{}", std::process::id()));
+    let merge = ShardMerge::of(shards, forced_by, missing, &mut note);
+    let mut tapes = 0;
+    let said = merge.and_then(|merge| {
+        let folder = RunFolder::create(&out).unwrap();
+        let run = merge.write(&folder, |_| tapes += 1, &mut note)?;
+        let [run_json, summary] = ["run.json", "summary.json"].map(|file| document(&out.join(file)));
+        let parts = ["load", "requested", "status", "validity", "warm_up", "requests", "client", "shards"];
+        let parts: Value = parts.map(|part| (part.to_owned(), summary[part].clone())).into_iter().collect();
+        let mut files: Vec<String> =
+            fs::read_dir(&out).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        files.sort();
+        Ok(json!({
+            "count": merge.count(), "cap": run.cap, "setup": run.setup.endpoint, "tapes": tapes, "files": files,
+            "levels": run_json["levels"], "threads": run_json["client"]["threads"], "merged": run_json["merged"],
+            "summary": parts,
+        }))
+    });
+    let said = said.unwrap_or_else(|error| {
+        json!({
+            "refused": error.to_string(), "can_be_forced": error.can_be_forced(),
+        })
+    });
+    shards.iter().chain([&out]).for_each(|folder| drop(fs::remove_dir_all(folder)));
+    json!({"merge": name, "notes": notes, "said": said})
+}
+
+/// Shards as they are, and such as do not belong together: `FIZEAU_BLESS=1` writes it anew.
+#[test]
+fn what_is_merged_is_as_it_was() {
+    use MissingShards::{Allowed, Refused};
+    let as_is = |_: &mut Value, _: &mut Value| ();
+    let zero = |name: &str| shard(name, "shard-0", as_is);
+    let one = |name: &str| shard(name, "shard-1", as_is);
+    let partial = |_: &mut Value, summary: &mut Value| {
+        summary["status"] = "partial".into();
+        summary["partial_reason"] = "interrupted".into();
+    };
+    let other = |run: &mut Value, _: &mut Value| {
+        run["goodput"] = json!(["ttft:7"]);
+        run["levels"][0]["requests"] = 25.into();
+        run["client"]["threads"] = 3.into();
+    };
+    let warm = |run: &mut Value, summary: &mut Value| {
+        run["levels"][0]["max_in_flight"] = 5.into();
+        summary["warm_up"] = json!({"sent": 3, "failed": 1});
+        summary["requests"]["held_back"] = 2.into();
+        summary["requests"]["abandoned"] = 1.into();
+    };
+    let third = |run: &mut Value, _: &mut Value| run["shard"] = "1/3".into();
+    let pair = |change: &dyn Fn(&mut Value, &mut Value), names: [&str; 2]| {
+        [zero(names[0]), shard(names[1], "shard-1", change)]
+    };
+    let warmed = [shard("m1", "shard-0", warm), shard("m0", "shard-1", warm)];
+    // Files of the reference go along, from the first that has them.
+    fs::write(warmed[0].join("model-config.json"), "{}").unwrap();
+    fs::write(warmed[1].join("device.toml"), "name = 1").unwrap();
+    let devices = [zero("m2"), one("m3")];
+    fs::write(devices[0].join("device.toml"), "name = 0").unwrap();
+    fs::write(devices[1].join("device.toml"), "name = 1").unwrap();
+    let said = [
+        merged("both", &warmed, Refused, None),
+        merged("one of two", &[zero("m4")], Refused, None),
+        merged("one of two, allowed", &[shard("m5", "shard-1", partial)], Allowed, None),
+        merged("twice", &[zero("m6"), zero("m7"), one("m8")], Refused, None),
+        merged("none", &[], Refused, None),
+        merged("other", &pair(&other, ["m9", "m10"]), Refused, None),
+        merged("other, forced", &pair(&other, ["m11", "m12"]), Refused, Some("force")),
+        merged("of three", &pair(&third, ["m13", "m14"]), Refused, None),
+        merged("of other devices", &devices, Refused, None),
+    ];
+    let text = serde_json::to_string_pretty(&said).unwrap() + "\n";
+    let here = std::env::temp_dir().join("fizeau-record-").display().to_string();
+    let text = text.replace(&here, "").replace(&format!("-{}", std::process::id()), "");
+    as_it_was("merging", &text);
 }

@@ -9,7 +9,7 @@ use fizeau_record::{
     SummaryDocument, TestedReplica, TruncatedTail, UnlikeRuns,
 };
 
-fn fixture(name: &str) -> PathBuf {
+pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs")).join(name)
 }
 

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
 /// The same cases in every run.
-fn cases(cases: u32) -> Config {
+pub(crate) fn cases(cases: u32) -> Config {
     Config { cases, failure_persistence: None, rng_seed: RngSeed::Fixed(1862), ..Config::default() }
 }
 

@@ -24,6 +24,7 @@ mod mechanisms;
 mod mixes;
 mod models;
 mod page;
+mod pass_times;
 mod prefixes;
 mod quantization;
 mod quantization_refused;

@@ -1,0 +1,73 @@
+//! Comparisons of whatever runs and files there are: which are refused, and what is said of the others.
+
+use std::path::PathBuf;
+
+use fizeau_record::{CompareOptions, ComparisonReport, UnlikeRuns};
+use serde_json::{Value, json};
+
+use crate::reading::{as_it_was, fixture};
+
+/// The sides as the command line has them: runs of a side behind commas.
+fn sides(names: &str) -> Vec<Vec<PathBuf>> {
+    names.split(' ').map(|side| side.split(',').map(fixture).collect()).collect()
+}
+
+/// All of a comparison but the figures behind the first of each level, or why there is none.
+fn compared(names: &str, unlike: UnlikeRuns) -> Value {
+    let mut options = CompareOptions::default();
+    options.unlike = unlike;
+    let report = match ComparisonReport::of_sides(&sides(names), &options) {
+        Ok(report) => report,
+        Err(error) => return json!({"sides": names, "refused": error.to_string()}),
+    };
+    let mut document: Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+    for comparison in document["comparisons"].as_array_mut().unwrap() {
+        for level in comparison["levels"].as_array_mut().unwrap() {
+            level["comparison"]["figures"].as_array_mut().unwrap().truncate(1);
+        }
+    }
+    document["sides"] = names.into();
+    document
+}
+
+/// Runs that are alike and runs that are not, as folders and as files, alone and with repeats: `FIZEAU_BLESS=1` writes it anew.
+#[test]
+fn what_is_said_of_runs_beside_each_other_is_as_it_was() {
+    let all = [
+        "sweep/sweep.json sweep/sweep.json",
+        "sweep/sweep.json resumed/sweep.json",
+        "sweep/sweep.json simulated",
+        "resumed/sweep.json,sweep/sweep.json resumed",
+        "sweep/concurrency-0001/summary.json bench/summary.json",
+        "sweep/concurrency-0001/summary.json sweep/sweep.json",
+        "bench bench/summary.json",
+        "bench/summary.json faults/summary.json",
+        "bench imported/summary.json",
+        "killed bench/summary.json",
+        "bench/run.json bench",
+        "bench/vllm.json bench",
+        "bench/e2el.hdr bench",
+        "interrupted/summary.json bench/summary.json",
+        "bench bench",
+        "bench faults",
+        "bench imported",
+        "bench interrupted",
+        "bench sweep",
+        "bench merged",
+        "sweep killed",
+        "sweep,resumed sweep",
+        "ab ab",
+        "ab/a-01 ab/b-01",
+        "ab/a-01,ab/a-02 ab/b-01,ab/b-02",
+        "what-if/configuration-01 what-if/configuration-02",
+    ];
+    let of = |names| {
+        let refused = compared(names, UnlikeRuns::Refuse);
+        let anyway = (!refused["refused"].is_null()).then(|| compared(names, UnlikeRuns::Compare));
+        [Some(refused), anyway]
+    };
+    let said: Vec<Value> = all.into_iter().flat_map(of).flatten().collect();
+    let text = serde_json::to_string_pretty(&said).unwrap() + "\n";
+    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/");
+    as_it_was("compared", &text.replace(here, ""));
+}

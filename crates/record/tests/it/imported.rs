@@ -1,0 +1,261 @@
+//! Levels of other tools: what is not known of them, which stand for their loads, and how they make runs.
+
+use fizeau_core::{Arrival, Channel, PerSec, ReadLag, Stamp, Tape};
+use fizeau_record::{
+    ImportUnknowns, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource, PeerRow, UnknownFact,
+};
+use proptest::prelude::*;
+
+use crate::stored::cases;
+
+fn source(tool: &str) -> ImportedSource {
+    serde_json::from_value(serde_json::json!({
+        "tool": tool, "version": null, "file": "results.json", "format": "a format", "checksum": "0",
+    }))
+    .unwrap()
+}
+
+/// A level of so many slots, with these figures.
+fn level(slots: u32, figures: &[(&str, f64)]) -> ImportedLevel {
+    let mut level = ImportedLevel::of(source("a tool"), "{}".to_owned());
+    level.load = ImportedLoad::from_rate_and_cap(None, Some(slots.into()));
+    level.counts.completed = 10;
+    level.figures = figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    level
+}
+
+fn tape(sent: u64, intended: u64, bytes: u32) -> Tape {
+    let mut tape = Tape::sent_at(Stamp::from_nanos(sent));
+    tape.marks.intended = Stamp::from_nanos(intended);
+    for bytes in [0, bytes] {
+        let at = Stamp::from_nanos(sent + 1);
+        let (read, tokens, chars, read_lag) = (0, 1, bytes, ReadLag::ZERO);
+        let channel = Channel::Visible;
+        tape.arrivals.push(Arrival { at, read, tokens, bytes, chars, channel, read_lag });
+    }
+    tape
+}
+
+#[test]
+fn a_column_is_hidden_where_nobody_saw_what_it_holds() {
+    let unknowns = |what: &[&str]| {
+        let facts = what.iter().map(|what| UnknownFact::new(*what, "a reason")).collect();
+        ImportUnknowns::new("a tool".to_owned(), facts)
+    };
+    let (all, itl, gaps) = (unknowns(&[]), unknowns(&["itl"]), unknowns(&["when each token came"]));
+    assert_eq!([&all, &itl, &gaps].map(ImportUnknowns::has_no_itl), [false, true, true]);
+    assert_eq!([&all, &itl, &gaps].map(ImportUnknowns::has_no_gaps), [false, false, true]);
+    let (planned, unplanned, silent) = (tape(7, 5, 3), tape(7, 7, 3), tape(7, 5, 0));
+    for column in ["session", "turn", "connection", "stamps", "first_byte_at_ms", "send_delay_ms"] {
+        assert!(all.hides(column, &planned), "{column}");
+    }
+    for column in ["intended_at_ms", "ttft_scheduled_ms", "e2el_scheduled_ms", "send_lateness_ms"] {
+        assert_eq!([&planned, &unplanned].map(|tape| all.hides(column, tape)), [false, true]);
+    }
+    let hides = |column: &str| [&all, &itl, &gaps].map(|of| of.hides(column, &planned));
+    assert_eq!(hides("first_event_tokens"), [false, true, false]);
+    assert_eq!(hides("longest_gap_ms"), [false, false, true]);
+    assert_eq!(hides("ttft_ms"), [false; 3]);
+    assert_eq!([&planned, &silent].map(|tape| all.hides("text_bytes", tape)), [false, true]);
+}
+
+#[test]
+fn the_load_is_what_a_tool_wrote_of_it() {
+    let of = ImportedLoad::from_rate_and_cap;
+    assert_eq!(of(Some(2.5), Some(8)).requests_per_s, Some(PerSec::new(2.5)));
+    assert_eq!(of(Some(2.5), Some(8)).max_in_flight, Some(8));
+    for (rate, cap, is_unknown) in [
+        (None, None, true),
+        (Some(0.0), Some(0), true),
+        (Some(f64::INFINITY), None, true),
+        (Some(1.0), None, false),
+        (None, Some(1), false),
+    ] {
+        assert_eq!(of(rate, cap).is_unknown, is_unknown, "{rate:?} {cap:?}");
+    }
+    let load = |what: &str| UnknownFact::new(what, "").names_load();
+    assert_eq!(
+        ["the load", "the load, the seed", "the load of it", "seed"].map(load),
+        [true, true, false, false]
+    );
+}
+
+#[test]
+fn what_tapes_show_again_is_known() {
+    let mut level = level(1, &[]);
+    let facts =
+        ["goodput", "p99_ttft_ms, p50_tpot_ms", "p99_ttft_ms, itl", "the seed of x_ms", "itl"];
+    level.not_known = facts.iter().map(|what| UnknownFact::new(*what, "a reason")).collect();
+    let unseen = level.unseen();
+    let left: Vec<&str> = unseen.not_known().iter().map(|fact| fact.what.as_str()).collect();
+    assert_eq!((unseen.tool(), left.as_slice()), ("a tool", &facts[2..]));
+}
+
+proptest! {
+    #![proptest_config(cases(128))]
+
+    /// Of a load that was measured more than once the median stands, and nothing on the frontier is beaten.
+    #[test]
+    fn a_frontier_is_of_medians_that_nothing_beats(
+        levels in prop::collection::vec((1..4_u32, 1..9_u32, 1..9_u32, prop::bool::weighted(0.8)), 0..9),
+    ) {
+        let made = levels.iter().map(|(slots, rate, tail, is_whole)| {
+            let mut level = level(*slots, &[("requests_per_s", f64::from(*rate)), ("p99_ttft_ms", f64::from(*tail))]);
+            level.counts.completed = u64::from(*is_whole);
+            level
+        });
+        let run = ImportedRun::new("a run", made.collect());
+        let figure = |index: &usize, name| run.levels()[*index].figure(name).unwrap();
+        let one = run.one_a_load();
+        for slots in 1..4_u32 {
+            let load = |index: &usize| run.levels()[*index].load.max_in_flight == Some(slots);
+            let mut rates: Vec<f64> =
+                levels.iter().filter(|level| level.0 == slots).map(|level| f64::from(level.1)).collect();
+            rates.sort_by(f64::total_cmp);
+            let stands: Vec<f64> =
+                one.iter().filter(|index| load(index)).map(|index| figure(index, "requests_per_s")).collect();
+            let median = rates.get(rates.len().saturating_sub(1) / 2);
+            prop_assert_eq!(stands.as_slice(), median.map_or(&[][..], std::slice::from_ref));
+        }
+        let point = |index: &usize| (figure(index, "requests_per_s"), figure(index, "p99_ttft_ms"));
+        let whole: Vec<usize> =
+            one.into_iter().filter(|index| run.levels()[*index].counts.completed > 0).collect();
+        let frontier = run.frontier();
+        for index in &whole {
+            let (rate, tail) = point(index);
+            let beats = |other: &usize| {
+                let (r, t) = point(other);
+                r >= rate && t <= tail && (r > rate || t < tail)
+            };
+            prop_assert_eq!(frontier.contains(index), !whole.iter().any(beats));
+        }
+        prop_assert!(frontier.iter().all(|index| whole.contains(index)));
+        prop_assert!(frontier.is_sorted_by_key(|index| point(index).0));
+        prop_assert_eq!(run.tail(), (!levels.is_empty()).then_some("p99_ttft_ms"));
+    }
+}
+
+#[test]
+fn loads_that_are_not_known_need_not_be_the_same() {
+    let unknown = |rate: f64| {
+        let mut level = level(1, &[("requests_per_s", rate)]);
+        level.load = ImportedLoad::from_rate_and_cap(None, None);
+        level
+    };
+    let run = ImportedRun::new("a run", vec![unknown(1.0), unknown(2.0)]);
+    assert_eq!(run.one_a_load().len(), 2);
+    assert!(run.frontier().is_empty(), "there is no latency");
+    assert_eq!(run.levels()[0].load_words(), "load not known");
+    assert_eq!(
+        (run.levels()[0].load_kind(), level(3, &[]).load_kind()),
+        ("unknown", "concurrency")
+    );
+    assert_eq!(level(3, &[]).load_words(), "concurrency 3");
+}
+
+/// Levels of one tool, model and setting belong together; what gives the load does not set them apart.
+#[test]
+fn levels_of_one_setting_are_a_run() {
+    let with = |slots: u32, model: &str, settings: &[(&str, &str)]| {
+        let mut level = level(slots, &[("prompt_tokens", 100.4)]);
+        level.about.model = Some(model.to_owned());
+        level.about.devices = Some(u64::from(slots));
+        let setting = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        level.about.settings = settings.iter().map(setting).collect();
+        level
+    };
+    let levels = vec![
+        with(2, "org/m", &[("max-concurrency", "2"), ("kv", "fp8")]),
+        with(1, "org/m", &[("max_concurrency", "1"), ("kv", "fp8")]),
+        with(1, "org/m", &[("kv", "bf16")]),
+        with(1, "other/n/", &[("kv", "bf16")]),
+    ];
+    let runs = ImportedRun::of_levels(levels.clone());
+    let names: Vec<&str> = runs.iter().map(ImportedRun::name).collect();
+    assert_eq!(names, ["m kv=fp8", "m kv=bf16", "n kv=bf16"]);
+    let slots = |run: &ImportedRun| {
+        run.levels().iter().map(|level| level.load.max_in_flight.unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(runs.iter().map(slots).collect::<Vec<_>>(), [vec![1, 2], vec![1], vec![1]]);
+    assert_eq!(runs[0].settings(), ["kv=fp8"]);
+    assert_eq!(runs[0].title(), "org/m, 1 device");
+    assert_eq!(runs[0].words(), "2 levels of org/m, 1 device, measured by a tool; figures alone");
+    assert_eq!(runs[1].words(), "1 level of org/m, 1 device, measured by a tool; figures alone");
+    let setup = runs[0].setup();
+    assert_eq!(setup.workload.input_tokens, "100 on average");
+    assert_eq!(setup.workload.output_tokens, "not recorded");
+    assert_eq!(setup.deployment.as_deref(), Some("1 device"));
+    assert_eq!(
+        ImportedRun::new("r", vec![levels[0].clone()]).setup().deployment.as_deref(),
+        Some("2 devices")
+    );
+    let alone = ImportedRun::of_levels(vec![level(1, &[])]);
+    assert_eq!(alone[0].name(), "imported");
+    let mut tapes = level(1, &[]);
+    tapes.tapes.push(tape(1, 1, 1));
+    let apart = ImportedRun::of_levels(vec![level(1, &[]), tapes]);
+    assert_eq!(apart.iter().map(ImportedRun::has_tapes).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(apart.iter().map(ImportedRun::name).collect::<Vec<_>>(), ["figures", "tapes"]);
+    assert!(!ImportedRun::new("empty", Vec::new()).has_tapes());
+}
+
+#[test]
+fn arrivals_are_as_the_levels_were_sent() {
+    let rate = || {
+        let mut level = level(1, &[]);
+        level.load = ImportedLoad::from_rate_and_cap(Some(4.0), Some(9));
+        level.record = r#"{"burstiness":0.5}"#.to_owned();
+        level
+    };
+    let arrivals =
+        |levels: Vec<ImportedLevel>| ImportedRun::new("r", levels).setup().workload.arrivals;
+    assert_eq!(arrivals(vec![rate()]), "at a rate");
+    assert_eq!(arrivals(vec![level(1, &[])]), "as slots become free");
+    assert_eq!(arrivals(vec![rate(), level(20, &[])]), "at a rate, or as slots become free");
+    let mixed = ImportedRun::new("r", vec![rate(), level(20, &[])]);
+    assert_eq!(mixed.levels()[0].load.max_in_flight, Some(20), "closed loops come first");
+    let moments = |burstiness: &str| {
+        let mut level = rate();
+        level.record = format!("{{\"burstiness\":{burstiness}}}");
+        level.requested_load().arrivals.unwrap()
+    };
+    assert_eq!(moments("0.5").rate, Some(PerSec::new(4.0)));
+    let shapes = ["0.5", "4", "0", "-1", "null"].map(|of| moments(of).cv_squared);
+    assert_eq!(shapes, [Some(2.0), Some(0.25), None, None, None]);
+    assert_eq!(level(1, &[]).requested_load().arrivals, None);
+}
+
+#[test]
+fn what_is_said_of_several_levels_is_said_once() {
+    let mut one = level(1, &[]);
+    one.caveats = ["a", "b", "a"].map(str::to_owned).to_vec();
+    one.not_known = vec![UnknownFact::new("itl", "so")];
+    let mut other = level(2, &[]);
+    other.caveats = vec!["c".to_owned(), "b".to_owned()];
+    other.not_known = vec![UnknownFact::new("itl", "so"), UnknownFact::new("seed", "so")];
+    let run = ImportedRun::new("r", vec![one, other]);
+    assert_eq!(run.caveats(), ["a", "b", "c"]);
+    assert_eq!(run.not_known().len(), 2);
+    let run = run.named("s");
+    assert_eq!(run.name(), "s");
+    assert_eq!(run.into_levels().len(), 2);
+}
+
+/// A figure of ours that this level lacks is written as null, and one that we never have is left out.
+#[test]
+fn a_null_beside_a_peer_is_read_as_a_null() {
+    let row = |ours_value| PeerRow {
+        name: "p99_itl_ms".to_owned(),
+        unit: "ms".to_owned(),
+        value: Some(1.0),
+        value_reason: None,
+        ours: Some("itl".to_owned()),
+        ours_value,
+        ours_value_reason: None,
+    };
+    for ours_value in [None, Some(None), Some(Some(1.5))] {
+        let text = serde_json::to_string(&row(ours_value)).unwrap();
+        assert_eq!(text.contains("\"ours_value\""), ours_value.is_some(), "{text}");
+        assert_eq!(serde_json::from_str::<PeerRow>(&text).unwrap(), row(ours_value));
+    }
+}

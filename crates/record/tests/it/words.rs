@@ -1,0 +1,356 @@
+//! Names, clocks, prices and tables: what is read of a few words, and what is said in a few.
+
+use std::io;
+use std::time::Duration;
+
+use fizeau_core::{
+    Failure, FailureClass, Nanos, Outcome, Stamp, StampSource, Tape, TokenSource, UsdPerHour,
+};
+use fizeau_metrics::Slo;
+use fizeau_record::text::{
+    at_price, clock, five_digits, four_digits, price_words, slo_words, stamps, token_source,
+    unreadable,
+};
+use fizeau_record::{
+    ClockAxis, ClockReading, ClockSource, Json, NamedRun, ReferenceParts, ReplicaCapacity,
+    StoredRun, TailShares, TestedLoads, UnnamedValue, scaled_limits,
+};
+use fizeau_roofline::{Device, HourlyRate};
+use proptest::prelude::*;
+
+use crate::reading::fixture;
+use crate::stored::cases;
+
+fn place(name: &str) -> String {
+    fixture(name).display().to_string()
+}
+
+#[test]
+fn folders_are_runs_and_files_are_not() {
+    let given = |inputs: &[String]| NamedRun::given(inputs);
+    let names = |inputs: &[String]| -> Vec<String> {
+        given(inputs).unwrap().unwrap().into_iter().map(|run| run.name).collect()
+    };
+    let (sweep, bench) = (place("sweep"), place("bench"));
+    assert_eq!(names(&[sweep.clone(), bench.clone()]), ["sweep", "bench"]);
+    assert_eq!(names(&[format!("mine={sweep}"), bench.clone()]), ["mine", "bench"]);
+    assert_eq!(names(&[sweep.clone(), sweep.clone()]), [sweep.as_str(), sweep.as_str()]);
+    let file = place("bench/summary.json");
+    assert!(given(std::slice::from_ref(&file)).unwrap().is_none());
+    assert!(given(&["-".to_owned()]).unwrap().is_none());
+    let refused = |inputs: &[&str]| {
+        let inputs: Vec<String> = inputs.iter().map(|input| (*input).to_owned()).collect();
+        given(&inputs).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let not_there = || Err("nowhere: there is no such folder or file".to_owned());
+    assert_eq!(refused(&["nowhere"]), not_there());
+    assert_eq!(refused(&["a=nowhere"]), not_there());
+    assert_eq!(refused(&[&sweep, "nowhere"]), not_there());
+    // What is not there may be a pattern of tables.
+    assert_eq!(refused(&["nowhere", "nowhere else"]), Ok(()));
+    assert_eq!(refused(&["=nowhere"]), Err("=nowhere: there is no such folder or file".to_owned()));
+    let among = format!("{file} is not a folder; name either one table or folders of runs");
+    assert_eq!(refused(&[&sweep, &file]), Err(among));
+}
+
+#[test]
+fn a_value_is_for_the_run_of_its_name() {
+    let runs: Vec<NamedRun> =
+        ["a=1", "b"].map(|name| NamedRun { name: name.to_owned(), path: name.into() }).to_vec();
+    let values = |unnamed, given: &[&str]| {
+        let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
+        let parse = |text: &str| text.parse::<u32>().map_err(|error| error.to_string());
+        NamedRun::values(&runs, &given, unnamed, parse).map_err(|error| error.to_string())
+    };
+    use UnnamedValue::{ForAll, Refused};
+    assert_eq!(values(Refused, &["b= 3"]), Ok(vec![None, Some(3)]));
+    assert_eq!(values(Refused, &["a=1=4", "b=3", "b=5"]), Ok(vec![Some(4), Some(5)]));
+    assert_eq!(values(ForAll, &["7", "b=3"]), Ok(vec![Some(7), Some(3)]));
+    let why = "give NAME=VALUE, where NAME is one of a=1, b";
+    assert_eq!(values(Refused, &["7"]), Err(format!("7: {why}")));
+    assert_eq!(values(ForAll, &["c=7"]), Err(format!("c=7: {why}")));
+    assert_eq!(values(ForAll, &["b=x"]), Err("b=x: invalid digit found in string".to_owned()));
+}
+
+prop_compose! {
+    fn any_reading(from: u64, to: u64)(
+        at in from..to, ahead_ns in -5_000_000_000..5_000_000_000_i64, uncertainty_ns: Option<u64>,
+    ) -> ClockReading {
+        let at = Stamp::from_nanos(at);
+        ClockReading { at, ahead_ns, uncertainty_ns, source: ClockSource::RoundTrips }
+    }
+}
+
+fn nanos(stamp: Stamp) -> i128 {
+    stamp.saturating_since(Stamp::EPOCH).as_nanos().into()
+}
+
+proptest! {
+    #![proptest_config(cases(256))]
+
+    /// At its readings a clock is ahead by what was read, between them by a part of both, and there and back is the same instant.
+    #[test]
+    fn a_clock_s_axis_goes_through_its_readings(
+        first in any_reading(10_000_000_000, 20_000_000_000),
+        last in any_reading(20_000_000_001, 40_000_000_000),
+        at in 10_000_000_000..40_000_000_000_u64,
+    ) {
+        let axis = ClockAxis::between(first, last);
+        prop_assert_eq!((axis.ahead_ns(first.at), axis.ahead_ns(last.at)), (first.ahead_ns, last.ahead_ns));
+        let span = (nanos(last.at) - nanos(first.at)) as f64;
+        let stamp = Stamp::from_nanos(at);
+        let part = (nanos(stamp) - nanos(first.at)) as f64 / span;
+        let gained = (last.ahead_ns - first.ahead_ns) as f64;
+        let line = first.ahead_ns as f64 + gained * part;
+        prop_assert!((axis.ahead_ns(stamp) as f64 - line).abs() <= 2.0, "{line}");
+        let ahead = i128::from(axis.ahead_ns(stamp));
+        prop_assert_eq!(nanos(axis.common(stamp)), (nanos(stamp) - ahead).max(0));
+        prop_assert_eq!(nanos(axis.own(stamp)), (nanos(stamp) + i128::from(last.ahead_ns)).max(0));
+        let drift = (span >= 1e9).then_some(gained * 1e6 / span);
+        match (axis.drift_ppm(), drift) {
+            (Some(ppm), Some(drift)) => prop_assert!((ppm - drift).abs() <= 1e-6 * drift.abs(), "{ppm} {drift}"),
+            (ppm, drift) => prop_assert_eq!(ppm, drift),
+        }
+        let both = first.uncertainty_ns.zip(last.uncertainty_ns).map(|(a, b)| Nanos::from_nanos(a.max(b)));
+        prop_assert_eq!(axis.uncertainty(), both);
+        let alone = ClockAxis::at(first);
+        prop_assert_eq!((alone.ahead_ns(stamp), alone.drift_ppm()), (first.ahead_ns, None));
+        prop_assert_eq!(alone.last(), first);
+        // A tape is moved by what the clock was ahead at its release.
+        let mut tape = Tape::sent_at(stamp);
+        tape.marks.released = first.at;
+        axis.correct(&mut tape);
+        prop_assert_eq!(nanos(tape.marks.released), nanos(first.at) - i128::from(first.ahead_ns));
+        prop_assert_eq!(nanos(tape.marks.intended), (nanos(stamp) - i128::from(first.ahead_ns)).max(0));
+    }
+}
+
+#[test]
+fn what_files_call_by_short_names_is_put_into_words() {
+    let seconds = [0, 59, 60, 61, 3599, 3600, 3723].map(|s| clock(Duration::from_secs(s)));
+    assert_eq!(seconds, ["0:00", "0:59", "1:00", "1:01", "59:59", "1:00:00", "1:02:03"]);
+    let kinds = [StampSource::Kernel, StampSource::Simulated, StampSource::User].map(stamps);
+    assert_eq!(
+        kinds,
+        ["kernel", "simulated engine, virtual time", "user (this process, after reading)"]
+    );
+    let goals: Slo = "p99 ttft<50ms, rps>10".parse().unwrap();
+    assert_eq!(slo_words(&goals), "p99 TTFT < 50 ms, RPS > 10 req/s");
+    assert_eq!(scaled_limits(&goals.goals, 1.5), ["p99 TTFT 75.0 ms"]);
+    assert_eq!(token_source(TokenSource::Events), "chunks (not tokens)");
+    let digits = [0.0, 0.012_345_678, 1.0, 9.999_96, 123.456, 54_321.6, 999_999.0].map(five_digits);
+    assert_eq!(digits, ["0.0000", "0.012346", "1.0000", "10.0000", "123.46", "54322", "999999"]);
+    for (kind, words) in [
+        (io::ErrorKind::NotFound, "there is no such file"),
+        (io::ErrorKind::IsADirectory, "this is a folder, not a file"),
+        (io::ErrorKind::PermissionDenied, "this file may not be read (permission denied)"),
+        (io::ErrorKind::InvalidData, "this file is not text (UTF-8)"),
+    ] {
+        assert_eq!(unreadable(&kind.into()), words);
+    }
+    assert_eq!(unreadable(&io::Error::other("the disk is gone")), "the disk is gone");
+}
+
+#[test]
+fn a_price_says_whose_it_is() {
+    let given = HourlyRate::given(UsdPerHour::new(2.5)).unwrap();
+    assert_eq!(at_price(&given), "at 2.50 USD a device-hour, as given");
+    assert_eq!(price_words(&given), "2.50 US dollars a device and hour, as given");
+    let mut range = given.clone();
+    range.high = UsdPerHour::new(3.0);
+    assert_eq!(price_words(&range), "2.50 to 3.00 US dollars a device and hour, as given");
+    let published = HourlyRate::lowest_published(Device::named("h100-sxm").unwrap()).unwrap();
+    assert!(
+        at_price(&published).contains(" a device-hour, a list price"),
+        "{}",
+        at_price(&published)
+    );
+    assert!(price_words(&published).ends_with("this is not an offer: give the price that you pay"));
+}
+
+#[test]
+fn a_table_of_tested_loads_is_read_row_by_row() {
+    let table = |heads: &[&str], rows: &[&[&str]]| -> Result<TestedLoads, String> {
+        let mut loads = TestedLoads::of(heads, 0.0).map_err(|error| error.to_string())?;
+        for row in rows {
+            let field = |name: &str| {
+                let at = heads.iter().position(|head| *head == name)?;
+                let text = row.get(at).filter(|text| !text.is_empty())?;
+                Some((*text).into())
+            };
+            loads.add(&field).map_err(|error| error.to_string())?;
+        }
+        Ok(loads)
+    };
+    let heads = [
+        "rate",
+        "requests_per_s",
+        "concurrency",
+        "p99_ttft_ms",
+        "p99_ttft_ms_low",
+        "saturated",
+        "input_tokens",
+        "output_tokens",
+    ];
+    let rows: [&[&str]; 4] = [
+        &["4", "3.5", "", "210", "200", "", "100", "10"],
+        &["8", "", "", "300", "", "yes", "300", ""],
+        &["", "2", "16", "90", "", "no", "", ""],
+        &["", "5", "", "", "", "", "", ""],
+    ];
+    let loads = table(&heads, &rows).unwrap();
+    let seen: Vec<String> = loads
+        .levels()
+        .iter()
+        .map(|level| {
+            format!("{} {} {:?}", level.load, level.requests_per_s.value(), level.in_flight())
+        })
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            "4 requests/s 3.5 None",
+            "8 requests/s 8 None",
+            "concurrency 16 2 Some(16.0)",
+            "5 requests/s 5 None"
+        ]
+    );
+    assert_eq!((loads.lengths().input, loads.lengths().output), (Some(200.0), Some(10.0)));
+    assert_eq!(loads.levels()[1], loads.levels()[1].clone().saturated());
+    assert_ne!(loads.levels()[0], loads.levels()[0].clone().saturated());
+    let none = table(&["rate"], &[]).unwrap();
+    assert_eq!((none.lengths().input, none.lengths().whole()), (None, None));
+    let kinds = ["load_kind", "load_value", "requests_per_s", "mean_e2el_ms"];
+    let of_kind =
+        table(&kinds, &[&["requests_per_s", "7", "6", "500"], &["concurrency", "3", "6", ""]])
+            .unwrap();
+    let seen: Vec<_> =
+        of_kind.levels().iter().map(|level| (level.load.to_string(), level.in_flight())).collect();
+    assert_eq!(
+        seen,
+        [("7 requests/s".to_owned(), Some(3.0)), ("concurrency 3".to_owned(), Some(3.0))]
+    );
+    for (heads, row, wrong) in [
+        (["rate", "x"], ["a", ""], "column rate: `a` is not a number"),
+        (["rate", "x"], ["0", ""], "column rate: 0; it must be above 0"),
+        (["rate", "x"], ["inf", ""], "column rate: `inf` is not a number"),
+        (["rate", "x"], ["", ""], "it takes one of rate, requests_per_s, concurrency"),
+        (["concurrency", "x"], ["3", ""], "beside concurrency it needs a column requests_per_s"),
+        (
+            ["concurrency", "requests_per_s"],
+            ["2.5", "1"],
+            "concurrency 2.5; it must be a whole number from 1 to 4294967295",
+        ),
+        (
+            ["concurrency", "requests_per_s"],
+            ["4294967296", "1"],
+            "concurrency 4294967296; it must be a whole number from 1 to 4294967295",
+        ),
+    ] {
+        assert_eq!(table(&heads, &[&row]).err().as_deref(), Some(wrong));
+    }
+    let refused = |heads: &[&str]| table(heads, &[]).err().unwrap_or_default();
+    assert_eq!(
+        refused(&["rate", "p50_ttft_ms", "median_ttft_ms"]),
+        "columns p50_ttft_ms and median_ttft_ms mean the same; leave one out"
+    );
+    assert_eq!(
+        refused(&[" {\"rate\":1}"]),
+        "this looks like JSON; give JSON Lines, one object a line"
+    );
+    assert_eq!(
+        refused(&["x"]),
+        "this is neither a run's folder nor a table with one of the columns rate, requests_per_s or concurrency"
+    );
+    // Good requests per second stand beside their share, or are more than a share can be.
+    for (heads, greatest, share) in [
+        (&["rate", "goodput"][..], 0.9, true),
+        (&["rate", "goodput"], 1.0, true),
+        (&["rate", "goodput"], 1.1, false),
+        (&["rate", "goodput", "good_share"], 0.9, false),
+    ] {
+        let mut loads = TestedLoads::of(heads, greatest).unwrap();
+        let row = [("rate", "1"), ("goodput", if share { "0.5" } else { "2.5" })];
+        loads.add(&|name| row.iter().find(|of| of.0 == name).map(|of| of.1.into())).unwrap();
+        let goals: Slo = if share { "good_share>0.4" } else { "goodput>2" }.parse().unwrap();
+        assert!(ReplicaCapacity::of(loads.levels(), &goals.goals).is_ok(), "{heads:?} {greatest}");
+    }
+}
+
+#[test]
+fn a_value_of_json_is_what_it_is() {
+    let json = |text: &str| Json::parse(text).unwrap();
+    assert_eq!([json("7"), json("-7"), json("\"7\"")].map(|of| of.whole()), [Some(7), None, None]);
+    assert_eq!((json("\"a\"").text(), json("7").text()), (Some("a"), None));
+    assert_eq!(json("{\"a\":1,\"b\":[2]}").without("a").to_string(), "{\"b\":[2]}");
+    assert_eq!(json("[1]").without("a"), json("[1]"));
+}
+
+#[test]
+fn four_digits_have_no_zeros_at_their_end() {
+    let shown = [0.0, 3.0, 0.012_346, 1.25, 12.345_6, 123.46, 1234.6, 98_765.4].map(four_digits);
+    assert_eq!(shown, ["0", "3", "0.01235", "1.25", "12.35", "123.5", "1235", "98765"]);
+}
+
+/// The slowest of each hundred requests are the tail, whoever sent them.
+#[test]
+fn a_shard_has_its_part_of_the_tail() {
+    let tape = |ms: u64, is_success: bool| {
+        let mut tape = Tape::sent_at(Stamp::EPOCH);
+        tape.marks.end = Some(Stamp::EPOCH + Nanos::from_millis(ms));
+        if !is_success {
+            tape.outcome = Outcome::Failed(Failure::new(FailureClass::Truncated, "made by hand"));
+        }
+        tape
+    };
+    let mut tail = TailShares::of(301);
+    assert_eq!((tail.requests(), tail.share(0)), (None, None));
+    for (shard, ms) in [(0, 10), (1, 50), (2, 20), (0, 40), (1, 45), (2, 30), (1, 5)] {
+        tail.add(shard, &tape(ms, true));
+    }
+    tail.add(2, &tape(900, false));
+    assert_eq!(tail.requests(), Some(4));
+    assert_eq!(
+        [0, 1, 2, 3].map(|shard| tail.share(shard)),
+        [Some(0.25), Some(0.5), Some(0.25), Some(0.0)]
+    );
+    let mut one = TailShares::of(0);
+    one.add(0, &tape(1, true));
+    assert_eq!(one.requests(), Some(1));
+}
+
+#[test]
+fn a_deployment_is_spread_as_it_was_said() {
+    let mut parts = ReferenceParts::default();
+    assert!(!parts.has_model() && !parts.has_device());
+    parts.model_name = Some("llama-3.1-8b".to_owned());
+    parts.device_name = Some("h100-sxm".to_owned());
+    assert!(parts.has_model() && parts.has_device());
+    (parts.deployment.tp, parts.deployment.pp) = (2, 4);
+    assert_eq!(parts.deployment.devices(), 8);
+    let reference = parts.clone().load().unwrap();
+    let deployment = reference.reference().system.deployment();
+    assert_eq!((deployment.devices(), deployment.pipeline()), (8, 4));
+    assert_eq!(reference.model_name(), "llama-3.1-8b");
+    let refused = |parts: ReferenceParts| parts.load().unwrap_err().to_string();
+    let mut wrong = parts.clone();
+    wrong.deployment.tp = 0;
+    assert!(refused(wrong).starts_with("the deployment: "));
+    parts.device_name = Some("nothing".to_owned());
+    assert!(!parts.has_device() && refused(parts.clone()).starts_with("the device: "));
+    parts.model_name = Some("nothing".to_owned());
+    assert!(!parts.has_model() && refused(parts).starts_with("the model: "));
+}
+
+#[test]
+fn a_window_that_leaves_nothing_is_told() {
+    let run = StoredRun::open(fixture("bench")).unwrap();
+    let notes = |warmup: &str| {
+        let reader = run.reader().unwrap().with_warmup(warmup.parse().unwrap());
+        reader.levels().unwrap().swap_remove(0).report.validity.notes
+    };
+    let is_told =
+        |notes: &[String]| notes.iter().any(|note| note.contains("leave nothing of this level"));
+    assert!(is_told(&notes("9s")));
+    assert!(!is_told(&notes("0")) && !is_told(&notes("auto")));
+}
