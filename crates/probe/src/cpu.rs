@@ -119,11 +119,11 @@ impl ProbeBackend for CpuBackend {
             Operation::Peak => on.peak(),
             Operation::Gemm { shape, .. } => on.gemm(*shape),
             Operation::Attention { shape, .. } => on.attention(*shape),
-            _ => Err(Unavailable::because("no processor does that by itself; GPUs do")),
+            _ => Err(Unavailable::because("processors have no such engine; GPUs have")),
         }
     }
 }
 
 fn no_size() -> Unavailable {
-    Unavailable::because("it is not said how large the arrays are to be")
+    Unavailable::because("the size of the arrays is missing")
 }

@@ -234,7 +234,7 @@ fn a_field_that_is_not_known_is_named() {
     let answer = point(&llama_with("concurency", 32));
     assert_eq!(
         answer["warnings"],
-        json!(["concurency is not a field that is known, and is ignored"])
+        json!(["concurency is not a known field and is ignored"])
     );
 }
 

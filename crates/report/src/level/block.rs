@@ -17,7 +17,7 @@ use fizeau_roofline::BoundShare;
 
 use crate::Shown;
 use crate::block::{heading, line};
-use crate::text::{VERDICT, Verbosity, note_lines, plain, shown};
+use crate::text::{VERDICT, Verbosity, VerdictNotes, plain, shown};
 use fizeau_record::text;
 use fizeau_record::text::wrap;
 use fizeau_record::text::{number, percent, supported};
@@ -253,6 +253,13 @@ impl Shown<'_, LevelReport> {
         lines
     }
 
+    fn notes(&self) -> VerdictNotes {
+        let told = self.telemetry.as_ref().map(|said| said.notes()).unwrap_or_default();
+        let notes = self.validity.notes.iter().cloned();
+        let (findings, notes) = notes.partition(|note| told.contains(note));
+        VerdictNotes { findings, notes }
+    }
+
     fn verdict_lines(&self, verbosity: Verbosity) -> Vec<String> {
         let mut lines = Vec::new();
         if let LevelStatus::Partial { reason } = &self.status {
@@ -274,7 +281,7 @@ impl Shown<'_, LevelReport> {
                 lines.push(sentence(&format!("{}: {text}", reason.verdict.as_str())));
             }
         }
-        lines.extend(note_lines(&self.validity.notes, verbosity).iter().map(|note| sentence(note)));
+        lines.extend(self.notes().lines(verbosity).iter().map(|note| sentence(note)));
         lines
     }
 }
