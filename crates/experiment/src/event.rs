@@ -152,7 +152,8 @@ pub enum RunNote {
     },
     /// The level that the server's profiler was to run around did not come.
     #[error(
-        "the server's profiler was not started: it was to run while level {level} is measured, which did not come (levels measured: {measured})"
+        "the server's profiler was not started, because it was planned for level {level} and the \
+        run has fewer levels (levels measured: {measured})"
     )]
     ProfiledLevelNotReached {
         /// Its number, from 1.
@@ -205,8 +206,8 @@ pub enum RunNote {
     },
     /// A server refuses token ids.
     #[error(
-        "{refused}; it takes the same prompt as text, so all prompts are sent as text: their \
-         lengths are about as requested, and the server counts them"
+        "{refused}; it takes the same prompt as text, so all prompts are sent as text; their \
+         lengths are close to those requested, and the server counts them"
     )]
     TextPrompts {
         /// What it said to them.

@@ -115,7 +115,7 @@ impl Display for InputHint {
             Self::ServerKnowsModel => f.write_str(", or have the kind of server found out"),
             Self::NeedsGoodput => f.write_str(", such as ttft:500 tpot:50"),
             Self::AsBegun => {
-                f.write_str("; ask for what the sweep was begun with, or begin another")
+                f.write_str("; use the settings that the sweep began with, or begin another sweep")
             }
             Self::LongerBudget { least } => write!(f, "; give {least} or more"),
             Self::ListOfDevices => f.write_str("; the table of devices lists all names"),

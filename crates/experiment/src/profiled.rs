@@ -27,8 +27,8 @@ impl ProfiledLevel {
         let (Some((_, level)), Some(most)) = (&self.0, most) else { return Ok(()) };
         let why = match most {
             _ if level.get() <= most => return Ok(()),
-            1 => "there is one level, which is 1".to_owned(),
-            _ => format!("there are {most} levels at the most"),
+            1 => "there is only one level, which is level 1".to_owned(),
+            _ => format!("there are at most {most} levels"),
         };
         Err(InputError::new(InputField::ProfiledLevel, why).given(level))
     }
@@ -55,7 +55,8 @@ impl ProfiledLevel {
         let Some(server) = self.server(number) else { return Ok(()) };
         told(server, ProfilerOrder::Start).await?;
         let note = format!(
-            "level {number} is measured under the server's own profiler, which slows it: its figures are not those of the server alone"
+            "level {number} is measured under the server's own profiler, which slows the server; \
+            do not compare its figures with those of other levels"
         );
         watcher.event(RunEvent::Note(RunNote::Other(note)));
         Ok(())

@@ -41,7 +41,7 @@ pub enum ImportError {
         folder: String,
     },
     /// A folder is one of ours.
-    #[error("{folder} is a run of Fizeau's own")]
+    #[error("{folder} is already a run of Fizeau; `fizeau report` shows it")]
     OwnRun {
         /// The folder.
         folder: String,

@@ -123,11 +123,11 @@ impl ProbeBackend for CpuBackend {
             Operation::Attention { shape, .. } => on.attention(*shape),
             Operation::Recurrence { shape, .. } => on.recurrence(*shape),
             Operation::Norm { shape, .. } => on.norm(*shape),
-            _ => Err(Unavailable::because("no processor does that by itself; GPUs do")),
+            _ => Err(Unavailable::because("processors have no such engine; GPUs have")),
         }
     }
 }
 
 fn no_size() -> Unavailable {
-    Unavailable::because("it is not said how large the arrays are to be")
+    Unavailable::because("the size of the arrays is missing")
 }

@@ -108,15 +108,15 @@ pub(crate) fn objections(
         shares.percent_of_specification.filter(|p| *p > most_of_specification(seen))
     {
         let reason = format!(
-            "{percent:.0} % of the specification cannot be: the printed figure is of another part, or bytes or \
-             operations are counted by another rule, or a cache was measured"
+            "{percent:.0} % of the specification is impossible: the printed figure is of another \
+             device, or bytes or operations are counted by another rule, or a cache was measured"
         );
         object(ProbeRule::AboveSpecification, Verdict::Invalid, reason);
     }
     if let Some(percent) = shares.percent_of_clock_peak.filter(|p| *p > ABOVE_CLOCK_PEAK) {
         let reason = format!(
-            "{percent:.0} % of what its units give at the clock that was seen: the clock rose in between, or there are \
-             more units than is known"
+            "{percent:.0} % of the peak at the observed clock: the clock rose during the \
+             measurement, or the device has more units than assumed"
         );
         object(ProbeRule::AboveClockPeak, Verdict::Suspect, reason);
     }

@@ -105,13 +105,14 @@ pub enum CompareError {
     #[error("{} is an A/B run: its comparison is in {}/ab.json; to compare one turn, name {}/a-01", .0.display(), .0.display(), .0.display())]
     AbRun(PathBuf),
     /// A run was imported without requests.
-    #[error("{}: imported without tapes: its figures have no requests behind them and no intervals", .0.display())]
+    #[error("{} was imported without tapes, so its figures have no intervals and cannot be tested", .0.display())]
     FiguresAlone(PathBuf),
     /// A folder has no document that could be compared with a file.
     #[error("{}: a comparison with a file needs sweep.json or summary.json, and neither is there", .0.display())]
     NoDocument(PathBuf),
     /// A file that no run has.
-    #[error("{}: this is no document of a run; name the folder of a run, or its sweep.json or summary.json", .0.display())]
+    #[error("{}: this is not a file of a run; name the folder of a run, or its sweep.json or \
+        summary.json", .0.display())]
     NotOfRun(PathBuf),
     /// A file of another schema.
     #[error("{}: its schema is {found}, not {}", path.display(), files::READ)]

@@ -39,7 +39,7 @@ pub enum FolderError {
         by: String,
     },
     /// The folder already holds several configurations, each in a folder of its own.
-    #[error("{} already holds a what-if", .0.display())]
+    #[error("{} already holds a what-if; name another folder or remove it", .0.display())]
     HoldsWhatIf(PathBuf),
     /// The system refused.
     #[error("cannot write {}: {error}", path.display())]

@@ -48,7 +48,8 @@ pub enum MergeError {
     ),
     /// Some of the shards are not there. It can be allowed.
     #[error(
-        "some shards are missing: {missing}; {here} of {count} are here, which offered less load than was planned"
+        "shards are missing: {missing}; the {here} of {count} that are here offered less load than \
+        planned"
     )]
     SharesMissing {
         /// Which.

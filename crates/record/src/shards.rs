@@ -140,7 +140,7 @@ impl ShardsReport {
         let first = worst.iter().min_by_key(|(_, found)| Reverse(found.verdict));
         let others = match worst.len().saturating_sub(1) {
             0 => String::new(),
-            others => format!(" (and something weighs against {others} more of the shards)"),
+            others => format!(" ({others} more of the shards have reasons of their own)"),
         };
         reasons.extend(first.map(|(one, found)| {
             reason(found.verdict, format!("shard {}: {}{others}", one.shard, found.text))
@@ -198,7 +198,7 @@ impl ShardsReport {
             self.health.iter().filter(|one| one.start_late_ms.is_none() && one.sent > 0).count();
         match unknown {
             0 => within,
-            unknown => format!("{within}; when {unknown} more began is not known"),
+            unknown => format!("{within}; the start of {unknown} more is not known"),
         }
     }
 }
@@ -258,7 +258,7 @@ mod tests {
         let (first, worst) = (of("0/3", Verdict::Suspect), of("1/3", Verdict::Invalid));
         report.health = vec![first, worst, of("2/3", Verdict::Invalid)];
         let reasons = report.reasons(1000.0, &[]);
-        let named = "shard 1/3: late (and something weighs against 2 more of the shards)";
+        let named = "shard 1/3: late (2 more of the shards have reasons of their own)";
         assert_eq!((reasons[0].verdict, &*reasons[0].text), (Verdict::Invalid, named));
     }
 }

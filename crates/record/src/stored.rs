@@ -124,7 +124,7 @@ pub enum StoredError {
         problem: String,
     },
     /// A request that is there twice, where each ought to be there once at the most.
-    #[error("{}: request {request} is in {} too: its tapes are not those of one share of the run alone", path.display(), also.display())]
+    #[error("{}: request {request} is also in {}, but only one shard may have sent it", path.display(), also.display())]
     Repeated {
         /// The file in which it was read for the second time.
         path: PathBuf,

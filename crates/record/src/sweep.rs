@@ -276,8 +276,8 @@ impl SweepReport {
         let sentence = |[one, dip, next]: [usize; 3]| {
             let (one, dip, next) = (words(one)?, words(dip)?, words(next)?);
             Some(format!(
-                "{dip} did less than both {one} and {next}: measure it again; if it stays so, \
-                 find out what the engine does at that batch size"
+                "{dip} gave fewer requests/s than both {one} and {next}; measure it again, and if \
+                 the result repeats, look at what the engine does at that batch size"
             ))
         };
         frontier_positions::dips_of(&self.levels).into_iter().filter_map(sentence).collect()

@@ -188,7 +188,12 @@ impl LevelTelemetry {
 
     /// The same, with what `pages`, asked for every `interval`, say of metrics of these `names`.
     #[must_use]
-    pub fn with_named(mut self, pages: &[ScrapedPages], names: &[String], interval: Nanos) -> Self {
+    pub fn with_requested_metrics(
+        mut self,
+        pages: &[ScrapedPages],
+        names: &[String],
+        interval: Nanos,
+    ) -> Self {
         let (window, hold) = (Window::alone(self.from, self.to), hold(pages, interval));
         for name in names {
             let histories = || pages.iter().map(|page| &page.report.history);
@@ -237,7 +242,7 @@ impl LevelTelemetry {
         let told = |name: &str, read: usize, counted: Option<u64>| {
             let counted = counted.filter(|counted| *counted != read as u64)?;
             Some(format!(
-                "{name} is cut or edited: {read} whole lines are used, and there were {counted}"
+                "{name} was cut or edited: it has {read} of {counted} lines, and those are used"
             ))
         };
         let pages = told("telemetry.jsonl", read, self.lines);

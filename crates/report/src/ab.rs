@@ -21,12 +21,12 @@ impl Shown<'_, AbDocument> {
             return format!("  no answer: {}", plain(reason));
         };
         let head = format!("  {:<22}{:>10}{:>10}{:>11}  answer", "figure", "A", "B", "change");
-        let decided = comparison.figures.iter().filter(|figure| figure.decided);
-        std::iter::once(head).chain(decided.map(decided_row)).collect::<Vec<_>>().join("\n")
+        let judged = comparison.figures.iter().filter(|figure| figure.decided);
+        std::iter::once(head).chain(judged.map(judged_row)).collect::<Vec<_>>().join("\n")
     }
 }
 
-fn decided_row(of: &FigureDifference) -> String {
+fn judged_row(of: &FigureDifference) -> String {
     let number =
         |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
     let change = of.tested.as_ref().and_then(|tested| tested.change);

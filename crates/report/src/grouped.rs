@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn reasons_of_one_kind_are_one_whatever_their_figures_are_of() {
         let texts = [
-            "another program took the CPU: 47.0 % of the time; so long the client thread waited",
-            "another program took the CPU: 50.1 % of the time; so long of 2 client threads the most delayed waited",
-            "another program took the CPU: 12.0 % of the time; so long of 8 client threads the most delayed waited",
+            "another program took the CPU: 47.0 % of the time; the client thread waited for a CPU that long",
+            "another program took the CPU: 50.1 % of the time; the most delayed of 2 client threads waited for a CPU that long",
+            "another program took the CPU: 12.0 % of the time; the most delayed of 8 client threads waited for a CPU that long",
         ];
         let loads = [1, 4, 16].map(|load| LoadKind::Concurrency.at(f64::from(load)));
         let reasons = loads.into_iter().zip(texts);

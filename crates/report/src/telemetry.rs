@@ -63,7 +63,7 @@ fn server_sentence(said: &LevelTelemetry) -> Option<String> {
 }
 
 /// `speed of light: client's throughput 31 %, engine's counters 33 %, forward passes 33 %` and
-/// `steps: 1,204, none lost, at 78 % of their bounds; 12 % of the time without one`.
+/// `steps: 1,204, none lost, at 78 % of their bounds; 12 % of the time without a step`.
 fn witness_sentences(said: &LevelTelemetry) -> [Option<String>; 2] {
     let told = said.witnesses.as_ref().map(|told| {
         let each = |told: &WitnessShare| format!("{} {}", told.witness, shown(told));
@@ -77,7 +77,7 @@ fn witness_sentences(said: &LevelTelemetry) -> [Option<String>; 2] {
         let idle = said.witnesses.as_ref().and_then(|told| told.idle);
         let idle = idle.filter(|share| *share >= 0.01);
         let idle = idle.map_or_else(String::new, |share| {
-            format!("; {} of the time without one", percent(share))
+            format!("; {} of the time without a step", percent(share))
         });
         let share = percent(steps.share);
         format!("steps: {}, {lost} lost, at {share} of their bounds{idle}", steps.steps)

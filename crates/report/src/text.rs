@@ -51,13 +51,29 @@ pub(crate) fn shown(text: &str, verbosity: Verbosity) -> &str {
     }
 }
 
-/// Notes below a verdict; in brief how many there are.
-pub(crate) fn note_lines(notes: &[String], verbosity: Verbosity) -> Vec<String> {
-    match (verbosity, notes.len()) {
-        (_, 0) => Vec::new(),
-        (Verbosity::Brief, 1) => vec!["and 1 note".to_owned()],
-        (Verbosity::Brief, n) => vec![format!("and {n} notes")],
-        (Verbosity::Full, _) => notes.iter().map(|note| format!("note: {note}")).collect(),
+/// What is said below a verdict that does not change it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct VerdictNotes {
+    /// What the reader has to know even in brief: server and client that disagree, requests preempted, clocks lowered.
+    pub(crate) findings: Vec<String>,
+    /// What explains or could not be checked.
+    pub(crate) notes: Vec<String>,
+}
+
+impl VerdictNotes {
+    /// A line each; in brief of a finding its headline, and of the notes how many there are and how to see them.
+    pub(crate) fn lines(&self, verbosity: Verbosity) -> Vec<String> {
+        let finding = |text: &String| format!("finding: {}", shown(text, verbosity));
+        let mut lines: Vec<String> = self.findings.iter().map(finding).collect();
+        match (verbosity, self.notes.len()) {
+            (_, 0) => {}
+            (Verbosity::Brief, 1) => lines.push("and 1 note (-v shows it)".to_owned()),
+            (Verbosity::Brief, n) => lines.push(format!("and {n} notes (-v shows them)")),
+            (Verbosity::Full, _) => {
+                lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
+            }
+        }
+        lines
     }
 }
 

@@ -91,13 +91,19 @@ impl fmt::Display for Shortfall {
         let (wanted_ms, reached_ms) = (wanted * 1e3, reached * 1e3);
         match need {
             UnmetNeed::Memory => f.write_str("the weights and one request do not fit"),
-            UnmetNeed::Context => write!(f, "room for {reached:.0} tokens, {wanted:.0} asked"),
-            UnmetNeed::Concurrency => write!(f, "{reached:.1} requests at once, {wanted:.0} asked"),
+            UnmetNeed::Context => write!(f, "room for {reached:.0} tokens, {wanted:.0} requested"),
+            UnmetNeed::Concurrency => write!(
+                f,
+                "{reached:.1} requests at once, {wanted:.0} \
+                requested"
+            ),
             UnmetNeed::Ttft => {
-                write!(f, "{reached_ms:.1} ms to the first token, {wanted_ms:.1} ms asked")
+                write!(f, "{reached_ms:.1} ms to the first token, {wanted_ms:.1} ms requested")
             }
-            UnmetNeed::Tpot => write!(f, "{reached_ms:.2} ms per token, {wanted_ms:.2} ms asked"),
-            UnmetNeed::RequestsPerS => write!(f, "{reached:.2} requests/s, {wanted:.2} asked"),
+            UnmetNeed::Tpot => {
+                write!(f, "{reached_ms:.2} ms per token, {wanted_ms:.2} ms requested")
+            }
+            UnmetNeed::RequestsPerS => write!(f, "{reached:.2} requests/s, {wanted:.2} requested"),
         }
     }
 }

@@ -368,7 +368,11 @@ impl System {
 fn notes(model: &Model, device: &Device, deployment: &Deployment) -> Vec<String> {
     let mut notes = model.warnings.to_vec();
     if model.has_unsaid_states() {
-        notes.push("how states are kept is not said: expected in 32 bits, in 16 at best".into());
+        notes.push(
+            "the config does not say how states are stored: the expectation assumes 32 \
+            bits, the bound 16"
+                .into(),
+        );
     }
     notes.extend(rates::notes(model, device));
     notes.extend(rates::disagreements(model, device));

@@ -224,7 +224,7 @@ impl<S: StepTime> Serve for Engine<S> {
         if is_new {
             let arrival = &mut sequence.rank.arrival.at;
             let begun = (*arrival).max(self.front_end_free);
-            self.front_end_free = begun + self.config.front_end_each;
+            self.front_end_free = begun + self.config.front_end_per_request;
             *arrival = begun + self.config.front_end;
         }
         self.submitted += 1;

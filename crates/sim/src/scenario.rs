@@ -293,10 +293,10 @@ impl Timing {
         let Some((calibration, engine)) = &self.calibration else { return config };
         let predictor = calibration.predictor(system, engine.as_deref());
         // A constant that is no length of time is no reason to refuse a scenario.
-        let [front_end, front_end_each] =
+        let [front_end, front_end_per_request] =
             [predictor.per_request(), predictor.intake().unwrap_or_default()]
                 .map(|of| of.to_nanos().unwrap_or(Nanos::ZERO));
-        EngineConfig { front_end, front_end_each, ..config }
+        EngineConfig { front_end, front_end_per_request, ..config }
     }
 
     /// The step time of what was asked for, where `system` is one replica of it.

@@ -22,7 +22,7 @@ pub enum ListenError {
         why: String,
     },
     /// The system has no thread to give.
-    #[error("no thread to serve metrics with: the system refused one")]
+    #[error("the system refused a thread to serve metrics with")]
     Thread(#[source] std::io::Error),
 }
 

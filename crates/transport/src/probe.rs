@@ -67,7 +67,7 @@ impl fmt::Display for RejectedBackend {
 #[non_exhaustive]
 pub enum ProbeError<E: std::error::Error> {
     /// Nothing fits.
-    #[error("nothing that was tried fits this endpoint:{}", lines(.0))]
+    #[error("this endpoint answers to no known kind of server:{}", lines(.0))]
     NothingFits(Vec<RejectedBackend>),
     /// A candidate cannot be made into a target.
     #[error(transparent)]
@@ -175,7 +175,7 @@ async fn fit(target: &Target, ground: CandidateReason) -> Result<Findings, Misfi
     let claims_more = target.backend().takes().continuous_usage
         && matches!(target.route(), Route::Chat | Route::Completions);
     if ground == CandidateReason::Guess && claims_more && !findings.token_source.is_exact() {
-        let why = "it answers, but without the running count that was asked for".to_owned();
+        let why = "it answers, but without the requested running count".to_owned();
         return Err(Misfit { why, hope: NextAttempt::Otherwise });
     }
     findings.events_before_first_token = quiet_events(&transport, &tiny(LONG, EosRule::Stop)).await;

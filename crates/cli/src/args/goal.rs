@@ -24,14 +24,20 @@ pub(crate) struct GoalArgs {
     slo: Option<String>,
     /// The goals of a single request in milliseconds, such as ttft:500 tpot:50; they give goodput. A request is good if it meets
     /// all goals of one group; the word or begins another group: ttft:500 tpot:50 or e2el:2000.
-    #[arg(long, value_name = "METRIC:MS", num_args = 1..)]
+    #[arg(long, visible_alias = "goal", value_name = "METRIC:MS", num_args = 1..)]
     goodput: Vec<String>,
 }
 
 impl GoalArgs {
     /// The goals, given or not.
     pub(crate) fn slo(&self) -> Result<Slo, Fail> {
-        self.slo.as_deref().unwrap_or(DEFAULT).parse().named("--slo")
+        let slo = self.slo.as_deref().unwrap_or(DEFAULT);
+        refuse_if!(
+            !slo.contains(['<', '>']) && slo.contains(':'),
+            "--slo {slo}: this is a goal for each single request; give it as --goodput {slo}, or write a percentile, such as --slo \"p99 \
+             ttft<500ms\""
+        );
+        slo.parse().named("--slo")
     }
 
     /// Whose [these](Self::slo) are.
@@ -66,7 +72,12 @@ impl GoalArgs {
 
 /// Which requests are good, as `--goodput` says it.
 pub(crate) fn goodput(words: &[String]) -> Result<GoodputGoals, Fail> {
-    words.join(" ").parse().named("--goodput")
+    let words = words.join(" ");
+    refuse_if!(
+        words.contains(['<', '>']),
+        "--goodput {words}: this is a goal for all requests of a level; give it as --slo \"{words}\""
+    );
+    words.parse().named("--goodput")
 }
 
 // Which of the levels within the goal to run at.

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Commands, flags that they have not, and what to type. Each flag in the last column is one that these commands have, unless it
-/// stands within `...` behind the name of another command. `OPERAND` is whatever is no flag.
+/// stands within `...` behind the name of another command. `OPERAND` is whatever is no flag, `TOO_FEW` stands for operands that are missing.
 const HINTS: &str = "\
 search | --max-concurrency --concurrency --levels | a search chooses its loads itself; use --over concurrency, with --from and --to for the range
 search | --rates --request-rate --rate | a search chooses its rates itself; use --from and --to for the range
@@ -29,13 +29,12 @@ simulate | --shard | a simulation runs whole; leave the flag out
 simulate | --base-url --host --port --model --a --b | a simulation has no server; use --model-config and --hardware for what is simulated, or `fizeau serve` for a server
 bench sweep search simulate sol plan report serve | --gpu --device --gpu-type --gpu-name | use --hardware NAME for the device, such as --hardware h100-sxm
 sol simulate serve | --quantization --dtype | use --weights FORMAT for how weights are stored, and --kv FORMAT for the key-value cache
-sol | --slo --goodput | use --goal ttft:500 tpot:30; the speed of light is of one request and has no percentiles
+sol | --slo | use --goal ttft:500 tpot:30; the speed of light is of one request and has no percentiles
 sol | --levels | use --concurrency N, or --curve for all batch sizes
 sol | --request-rate --rate --rates | use --concurrency N; a rate needs a queue, which `fizeau simulate` has
 serve | --concurrency --max-concurrency | use --max-num-seqs N for how many sequences run at once
 serve | --base-url | use --host and --port for the address to listen on
 plan report compare merge pareto | --base-url --host --port | nothing is measured here; use `fizeau bench` or `fizeau sweep`
-plan | --goal | use --slo GOALS
 plan | --gpus --num-gpus | use --gpus-per-replica N
 bench sweep search | --target --url -u | use --base-url URL
 bench sweep search ab simulate | --request-count --max-requests --num-requests | use --num-prompts N
@@ -62,6 +61,9 @@ ab | OPERAND | use --a URL and --b URL for the two servers
 sol simulate serve | OPERAND | use --model-config NAME for the model, and --hardware NAME for the device
 watch | OPERAND | use --server-metrics URL for each server
 plan | OPERAND | use --from RUN for a stored run
+bench ab | --resume | only `fizeau sweep` can go on with a run that was broken off; leave the flag out to start again
+compare | TOO_FEW | name the baseline first and then each run to compare with it, such as `fizeau compare main-run new-run`
+merge | TOO_FEW | name the folders of all shards, such as `fizeau merge shard-0 shard-1 --out merged`
 ";
 
 /// Commands of other tools, and what to type.
@@ -109,6 +111,7 @@ pub(crate) fn explain(mut error: clap::Error, command: &str) -> clap::Error {
         ErrorKind::UnknownArgument => "OPERAND",
         // Of `fizeau bench serve`, where something else stands in place of `serve`.
         ErrorKind::InvalidValue if typed == "[SERVE]" => "OPERAND",
+        ErrorKind::TooFewValues => "TOO_FEW",
         _ => return error,
     };
     let Some(hint) = hint(command, typed) else { return error };

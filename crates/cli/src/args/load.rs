@@ -43,8 +43,9 @@ pub(crate) struct InFlightArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Arrivals")]
 pub(crate) struct ArrivalArgs {
-    /// Requests per second; of conversations (--turns) it is how many begin, each with requests of its own. The default is inf, which
-    /// sends them all at once (or as --max-concurrency allows). A trace has its own times; inf, where it is given, ignores them.
+    /// Requests per second. With conversations (--turns) it is the number that begin each second, each of which then sends its
+    /// turns; `fizeau sweep --rates` counts every turn instead. The default is inf, which sends them all at once (or as
+    /// --max-concurrency allows). A trace has its own times; inf, where it is given, ignores them.
     #[arg(long, visible_alias = "rate", value_name = "RATE")]
     pub(crate) request_rate: Option<f64>,
     #[command(flatten)]

@@ -53,7 +53,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, visible_alias = "osl", alias = "random-output-len", value_name = "TOKENS")]
     pub(crate) output_len: Option<f64>,
     /// The goals of a single request in milliseconds, such as ttft:500 tpot:50, with `or` between groups; by default those of the run.
-    #[arg(long, value_name = "METRIC:MS", num_args = 1..)]
+    #[arg(long, visible_alias = "goal", value_name = "METRIC:MS", num_args = 1..)]
     pub(crate) goodput: Vec<String>,
     /// The engine of a replica, where the run does not say: of vLLM, SGLang and TensorRT-LLM the constants that ship are used, unless
     /// --calibration names others or none.

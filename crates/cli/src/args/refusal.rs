@@ -196,12 +196,15 @@ fn failed(class: FailureClass, status: Option<u16>, model: &str, backend: &str) 
         }
         (FailureClass::Status, Some(429 | 503)) => "The server is busy: try again later".to_owned(),
         (FailureClass::Status, _) => "Look at the server's log".to_owned(),
-        (
-            FailureClass::TimeoutFirstToken
-            | FailureClass::TimeoutIdle
-            | FailureClass::TimeoutTotal,
-            _,
-        ) => "Raise the timeout, or look at the server's log".to_owned(),
+        (FailureClass::TimeoutFirstToken, _) => {
+            "Raise --first-token-timeout, or look at the server's log".to_owned()
+        }
+        (FailureClass::TimeoutIdle, _) => {
+            "Raise --idle-timeout, or look at the server's log".to_owned()
+        }
+        (FailureClass::TimeoutTotal, _) => {
+            "Raise --timeout, or look at the server's log".to_owned()
+        }
         (FailureClass::Malformed, _) => format!(
             "Two replies in a row are not what {backend} streams: look at the server's log; --backend auto finds out whether \
              another kind of server answers there"

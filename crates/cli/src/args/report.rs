@@ -23,7 +23,7 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
     /// The goals of a single request in milliseconds, such as ttft:500 tpot:50, with `or` between groups; by default those of the run.
-    #[arg(long, value_name = "METRIC:MS", num_args = 1..)]
+    #[arg(long, visible_alias = "goal", value_name = "METRIC:MS", num_args = 1..)]
     pub(crate) goodput: Vec<String>,
     /// What to leave out at the beginning for the figures of the steady state: auto, a number of requests (50), or a time (30s);
     /// by default what the run left out.

@@ -76,7 +76,7 @@ pub(crate) struct SimulatedSweepArgs {
     #[arg(long, value_delimiter = ',', value_name = "N,...", conflicts_with_all = of_one_level())]
     pub(crate) levels: Vec<u32>,
     /// Sweep these rates, as `fizeau sweep` does, beside or without --levels: 1,2,4.5; or auto:8 for eight rates up to 1.2 times the
-    /// highest throughput of --levels.
+    /// highest throughput of --levels. With conversations (--turns) every turn counts; --request-rate counts those that begin.
     #[arg(long, value_name = "RATE,...", conflicts_with_all = of_one_level())]
     pub(crate) rates: Option<String>,
 }

@@ -128,7 +128,7 @@ pub(crate) struct MechanismArgs {
     pub(crate) power_limit: Option<String>,
     /// The largest batch and context within a goal, and the fewest devices that meet it. A goal is one or more of ttft:MS, tpot:MS,
     /// tps:RATE (of one user), rps:RATE, concurrency:N and context:TOKENS.
-    #[arg(long, value_name = "NAME:VALUE", num_args = 1.., conflicts_with = "context")]
+    #[arg(long, visible_alias = "goodput", value_name = "NAME:VALUE", num_args = 1.., conflicts_with = "context")]
     pub(crate) goal: Vec<String>,
     /// With --goal: the largest number of devices to try.
     #[arg(long, value_name = "N", default_value_t = 64, requires = "goal")]

@@ -105,6 +105,7 @@ pub(crate) struct LevelsArgs {
     pub(crate) levels: Vec<u32>,
     /// The rates to measure, from the lowest to the highest, in requests per second, beside or without --levels: 1,2,4.5; or auto:8 for eight rates from a
     /// tenth to 1.2 times the highest throughput of --levels. Requests are sent at these rates whether or not earlier ones are done.
+    /// With conversations (--turns) every turn counts; `fizeau bench --request-rate` counts those that begin.
     #[arg(long, visible_aliases = ["request-rate", "rate"], value_name = "RATE,...")]
     pub(crate) rates: Option<String>,
     /// End each level as soon as a figure is known well enough, after at most --num-prompts requests (then by default 100000):

@@ -26,9 +26,10 @@ pub(crate) struct WorkloadArgs {
     /// Send the same prompts as every other run that has this flag and the same seed.
     #[arg(long)]
     pub(crate) reuse_prompts: bool,
-    /// Count tokens on the client, with tiktoken:o200k_base or with the tokenizer.json at this path (or in this folder). Prompts are then
-    /// text of exact length. Without it prompts are token ids where the server takes them, and the server counts.
-    #[arg(long, value_name = "NAME|PATH")]
+    /// Count tokens on the client: with tiktoken:o200k_base, with the tokenizer.json at this path (or in this folder), or with that of
+    /// a Hugging Face id, ORG/NAME, which is looked for in the local cache of the Hub. Prompts are then text of exact length. Without
+    /// it prompts are token ids where the server takes them, and the server counts.
+    #[arg(long, value_name = "NAME|PATH|ORG/NAME")]
     pub(crate) tokenizer: Option<String>,
     /// The most tokens that the model takes, prompt and output together. Longer requests are refused before any is sent.
     /// By default it is that of --model-config or of the server.

@@ -29,7 +29,8 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let view = opening::view(args.live)?;
     refuse_if!(
         args.sides.salt_sides && args.workload.dataset_name == "vllm-random",
-        "--salt-sides: the prompts of --dataset-name vllm-random are those of its seed, and no salt changes them"
+        "--salt-sides has no effect with --dataset-name vllm-random, whose prompts follow from \
+        --seed; leave it out"
     );
     let cancel = Cancel::new();
     let arrivals = bench::arrivals_flag(&args.arrivals);

@@ -12,6 +12,7 @@ use fizeau::experiment::{
 };
 use fizeau::harness::Cancel;
 use fizeau::record::EngineRecord;
+use fizeau::record::text::number;
 
 use crate::args::{BenchArgs, SonnetArgs};
 use crate::commands::shared::folder::NO_REFERENCE;
@@ -140,6 +141,14 @@ fn announce(args: &BenchArgs, prepared: &Prepared) -> Result<(), Fail> {
         1 => "1 warm-up request first, which does not count (--num-warmups)".to_owned(),
         n => format!("{n} warm-up requests first, which do not count (--num-warmups)"),
     };
+    let turns = work.requests_per_arrival();
+    if let Some(rate) = work.mean_rate().filter(|rate| rate.get() > 0.0 && turns > 1.0) {
+        tell!(
+            "note: {} conversations begin each second, which is {} requests per second with all turns",
+            number(rate.get()),
+            number(rate.get() * turns)
+        );
+    }
     if let Some(time) = level.settings.time {
         return say(format!("at most {requests} requests, in {time}; {warmups}"));
     }

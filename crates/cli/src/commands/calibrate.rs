@@ -47,7 +47,8 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     let calibrated = calibrated.map_err(|error| match error {
         ExperimentError::TooFewValid(why) => {
             broken!(
-                "{why}; mend that, such as by running the client on another machine, or use --force"
+                "{why}; change that (run the client on another machine, for example), or use \
+                --force"
             )
         }
         error => refusal::of_experiment(error, |field| match field {

@@ -44,8 +44,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     let makes_none = args.export.is_wanted() || args.pictures.is_asked() || args.view.is_asked();
     refuse_if!(
         makes_none && args.trust.require.is_some(),
-        "--require judges a report and goes with no flag that writes a file, a picture or a \
-         single view; leave it out, or run the command twice"
+        "--require works only where the report itself is shown, not with flags that write files or \
+         show a single view; leave it out, or run the command twice"
     );
     let path = match &*args.runs {
         [] => {
@@ -111,9 +111,9 @@ fn note_made_up(run: &StoredRun) -> Result<(), Fail> {
     for level in run.levels() {
         if let Some(unseen) = level.unseen(run.document()).map_err(Fail::usage)? {
             tell!(
-                "note: imported from {}: where its file tells nothing (`fizeau report RUN` lists \
-                 it), tapes have made-up values, such as gaps between tokens and scheduled \
-                 latencies",
+                "note: imported from {}: its file lacks some facts (`fizeau report RUN` lists \
+                 them), and the tapes have made-up values for them, such as gaps between tokens \
+                 and latencies from schedule",
                 unseen.tool()
             );
             break;

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
         listened.map_err(|error| broken!("the system does not report Ctrl-C: {error}"))
     })?;
     if let Some(lateness) = handle.shutdown() {
-        say(format!("{} tokens left late by {lateness}", lateness.n))?;
+        say(format!("lateness of the {} tokens sent: {lateness}", lateness.n))?;
     }
     Ok(Exit::Good)
 }

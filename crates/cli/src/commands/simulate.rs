@@ -98,7 +98,10 @@ fn series(spec: &CaseSpec<Simulation<'_>>) -> Result<Exit, Fail> {
             Ok(checklist::enforce(&outcome.report.checklist(), trust, outcome.exit))
         }
         CaseOutcome::Search(outcome) => search::show(&outcome, folder, cancel, trust),
-        CaseOutcome::Level(_) => Err(broken!("it is a level")),
+        CaseOutcome::Level(_) => Err(broken!(
+            "the simulation of a search or sweep ended as a \
+            single level"
+        )),
     }
 }
 

@@ -66,7 +66,8 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
              out --calibration, or ask for a batch that fits"
         );
         notes.push(format!(
-            "{batch} sequences do not fit, {fitting:.0} do: the figures are as if they did"
+            "{batch} sequences do not fit into memory, which has room for {fitting:.0}; the \
+            figures assume that they fit"
         ));
     }
     let name = args.system.model_config.as_deref().unwrap_or_default();

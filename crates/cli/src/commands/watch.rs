@@ -100,7 +100,8 @@ fn check(args: &WatchArgs) -> Result<(), Fail> {
     }
     refuse_if!(
         args.forward_pass.is_some() && args.system.spread.pp > 1,
-        "--forward-pass: of --pp stages an engine times one, and does not say which layers it has; leave out --forward-pass"
+        "--forward-pass does not work with --pp, because an engine times only one of its stages \
+        and does not say which; leave out --forward-pass"
     );
     Ok(())
 }

@@ -185,7 +185,9 @@ pub(crate) fn words(note: &RunNote) -> String {
             time.as_secs_f64(),
             needs.as_secs_f64()
         ),
-        RunNote::NoServerMetrics(_) => format!("{note} (--no-server-metrics: do not look)"),
+        RunNote::NoServerMetrics(_) => {
+            format!("{note} (--no-server-metrics stops looking for them)")
+        }
         RunNote::ServerMetricsNeedKey(_) => {
             format!("{note} (--server-metrics-header NAME=VALUE)")
         }

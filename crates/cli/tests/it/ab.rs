@@ -115,7 +115,7 @@ fn a_server_against_itself_gets_prompts_of_its_own_for_each_side_and_no_answer()
     let more = format!("--rounds 5 --alpha 1e-9 --fail-on-worse --json --out {out}");
     let ended = run(&words(&url, &url, &more));
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.err.contains("A and B are the same address"), "{}", ended.err);
+    assert!(ended.err.contains("A and B have the same address"), "{}", ended.err);
     let ab: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(ab, json(format!("{out}/ab.json")));
     assert_eq!(answer_of(&ab, "p50 ttft"), "no detectable difference");
@@ -200,7 +200,7 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
             &url,
             "--dataset-name vllm-random --salt-sides",
             2,
-            "--salt-sides: the prompts of --dataset-name vllm-random",
+            "--salt-sides has no effect with --dataset-name vllm-random",
         ),
         (nobody, "", 3, "http://127.0.0.1:1/v1/completions: "),
     ];

@@ -29,7 +29,7 @@ fn a_sweep_that_lacks_what_is_required_ends_with_1_and_says_which() {
     let out = scratch.path("run");
     let ended = fizeau(&format!("{SWEEP} -v --require rates,duration"), &out);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.err.contains("--require: fail duration: the shortest "), "{}", ended.err);
+    assert!(ended.err.contains("--require: fail duration: shortest level "), "{}", ended.err);
     assert!(!ended.err.contains("rates"), "{}", ended.err);
     assert!(
         ended.out.contains(" publish? Checklist: ") && ended.out.contains("\n  fail open_loop: ")

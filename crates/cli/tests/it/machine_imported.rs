@@ -124,7 +124,7 @@ fn torn_files_foreign_prefixes_and_cells_that_are_no_numbers_keep_the_other_rows
     };
     let whole = rows(&path);
     assert_eq!(whole, rows(&file_of("nccl-tests.txt")));
-    assert!(whole.1.contains("its times are no numbers"), "{}", whole.1);
+    assert!(whole.1.contains("its times are not numbers"), "{}", whole.1);
     let end = text.rfind("1073741824").unwrap() + 30;
     write(&path, &text[..end]).unwrap();
     let (torn, notes) = rows(&path);

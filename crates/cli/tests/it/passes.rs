@@ -190,7 +190,7 @@ fn of_a_pipeline_it_is_said_that_nobody_knows_the_bound_of_a_stage() {
     assert_eq!(telemetry["steps"], Value::Null);
     let passes = &telemetry["pass_sources"][0]["passes"];
     let note = format!(
-        "{passes} forward-pass records are held against no bound: of 2 pipeline stages an engine times one, and does not say which \
+        "{passes} forward-pass records are not compared with a bound: of 2 pipeline stages an engine times one, and does not say which \
          layers it has"
     );
     assert!(notes.as_array().unwrap().iter().any(|told| told == &note), "{notes}");

@@ -177,7 +177,7 @@ fn the_end_tells_how_well_the_schedule_was_kept() {
 
     interrupt(&child);
     let last = lines.last().unwrap();
-    assert!(last.starts_with("5 tokens left late by p50 "), "{last}");
+    assert!(last.starts_with("lateness of the 5 tokens sent: p50 "), "{last}");
     assert!(child.wait().unwrap().success());
 }
 

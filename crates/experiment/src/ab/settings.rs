@@ -170,15 +170,15 @@ impl AbSettings {
             None if is_fixed || parts.spec.salt == Salt::NONE => Ok((
                 AbPrompts::Same,
                 Some(
-                    "A and B are the same address and get the same prompts: its prefix cache \
-                     helps the side that is second in a round",
+                    "A and B have the same address and get the same prompts, so the server's \
+                     prefix cache helps the side that comes second in a round",
                 ),
             )),
             None => Ok((
                 AbPrompts::OwnBySide,
                 Some(
-                    "A and B are the same address: each side gets prompts of its own with the \
-                     same lengths, so that neither finds the other's in a prefix cache",
+                    "A and B have the same address, so each side gets prompts of its own with the \
+                     same lengths; neither finds the other's prompts in a prefix cache",
                 ),
             )),
         }

@@ -58,7 +58,7 @@ pub(super) async fn preflight(
             tried = try_one(&transport, &timer, &request).await;
             if tried.is_ok() {
                 watcher.event(RunEvent::Note(RunNote::Other(format!(
-                    "{url}: the first reply was broken ({first}), the second was whole"
+                    "{url}: the first reply was broken ({first}), but the second was complete"
                 ))));
             }
         }
@@ -70,7 +70,7 @@ pub(super) async fn preflight(
         let backend = target.backend().as_str();
         watcher.event(RunEvent::Note(RunNote::Other(format!(
             "{backend} cannot be told to generate the full length on this route; outputs may be \
-             shorter than requested, and the figures count what came"
+             shorter than requested, and the figures count the tokens that came"
         ))));
     }
     for note in transport.notes() {

@@ -74,7 +74,8 @@ impl<K: EndpointKind> Experiment<K> {
         let run = settings.decide(&endpoints, system, origin)?;
         let missing = self.conduct.shards.as_ref().map(ShardGroup::missing);
         if missing == Some(MissingShards::Allowed) && run.most_levels() != Some(1) {
-            let why = "only a run of one level goes on without a shard: several levels are compared by the loads that they name, and fewer shards offer less";
+            let why = "only a run of one level can go on without a shard, because fewer shards \
+                offer less load than each level of a sweep names";
             return Err(InputError::new(InputField::MissingShards, why).into());
         }
         ProfiledLevel::of(&endpoints).check(run.most_levels())?;
@@ -271,11 +272,13 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         };
         let (group, clock) = (&group, group.clock());
         if self.endpoints.iter().any(|endpoint| endpoint.cache == CacheBeforeLevel::Emptied) {
-            let why = "caches are emptied by a client that is alone, and this one is one of several shards";
+            let why = "only a single client can empty caches, and this client is one of several \
+                shards";
             return Err(EndpointError::new(why).into());
         }
         if self.endpoints.iter().any(|endpoint| endpoint.profiled_level.is_some()) {
-            let why = "the server's profiler is started by a client that is alone, and this one is one of several shards";
+            let why = "only a single client can start the server's profiler, and this client is \
+                one of several shards";
             return Err(EndpointError::new(why).into());
         }
         let document = self.document(&clock)?;

@@ -77,8 +77,8 @@ impl PreparedSweep {
         let [begun, asked] = first.values();
         let what = first.label();
         let message = format!(
-            "all levels of a sweep must be measured alike: the {what} was {begun} when this sweep \
-             was begun by `{}`, and is {asked} now",
+            "all levels of a sweep must be measured alike: the {what} was {begun} when `{}` began \
+             this sweep, and is {asked} now",
             run.written().setup.command_line_words()
         );
         Err(InputError::new(InputField::Resume, message).hint(InputHint::AsBegun))

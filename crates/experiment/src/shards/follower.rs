@@ -127,7 +127,7 @@ impl Follower {
         match late.as_nanos() {
             0 => Ok(at),
             _ => Err(ShardError::LateStart(format!(
-                "the level was to begin {:.0} ms before a shard on {} heard of it",
+                "the level began {:.0} ms before its start reached the shard on {}",
                 late.to_millis().get(),
                 host_name()
             ))),

@@ -90,7 +90,7 @@ impl SolSystems {
         let load = query.load.load()?;
         let prepared = self.get(&query.system)?;
         let predictor = prepared.predictor.as_ref();
-        let note = |name: String| format!("{name} is not a field that is known, and is ignored");
+        let note = |name: String| format!("{name} is not a known field and is ignored");
         let mut notes: Vec<String> = unknown.into_iter().map(note).collect();
         let answer = prepared.answer(&load)?;
         let predicted = predictor.map(|predictor| predictor.predict(&load));

@@ -27,14 +27,15 @@ impl SystemQuery<'_> {
         let text = std::fs::read_to_string(file).map_err(|error| wrong(&error))?;
         let mut passes = Vec::new();
         for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
-            let pass: ForwardPass = serde_json::from_str(text)
-                .map_err(|error| wrong(&format_args!("line {line} is no forward pass: {error}")))?;
+            let pass: ForwardPass = serde_json::from_str(text).map_err(|error| {
+                wrong(&format_args!("line {line} is not a forward pass: {error}"))
+            })?;
             if !pass.is_heartbeat() {
                 passes.push(pass);
             }
         }
         if passes.is_empty() {
-            return Err(wrong(&"no pass in it worked on anything"));
+            return Err(wrong(&"none of its forward passes processed a token"));
         }
         let mut systems = SolSystems::default();
         let system = systems.get(self)?.system.clone();

@@ -4,13 +4,13 @@
 //! A level's means say what its one load takes. Its steps differ: sequences grow, come and go, and in some prompts are read. That separates what
 //! a sequence costs from what its context costs even where all requests are of one length.
 
-mod flight;
+mod in_flight;
 mod starts;
 
 use fizeau_core::{Seconds, Tape, TokenSource, Tokens};
 use fizeau_roofline::{PassSums, System};
 
-use flight::InFlight;
+use in_flight::InFlight;
 
 /// Tokens that are read of a level; later ones say no more.
 const MOST_TOKENS: usize = 2_000_000;

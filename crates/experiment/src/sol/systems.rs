@@ -88,7 +88,7 @@ impl SolSystems {
         }
         match self.prepared.get(&self.key) {
             Some(found) => found.as_ref().map_err(Clone::clone),
-            None => Err(SolQueryError::new("the system is not there")),
+            None => Err(SolQueryError::new("the system is missing")),
         }
     }
 

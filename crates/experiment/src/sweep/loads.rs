@@ -204,6 +204,6 @@ impl FromStr for SweepRates {
 }
 
 fn wrong(what: impl Display) -> InputError {
-    let right = format!("{what}; rates per second such as 1,2,4.5, or auto:8");
+    let right = format!("{what}; give rates per second, such as 1,2,4.5, or auto:8");
     InputError::new(InputField::Rates, right)
 }

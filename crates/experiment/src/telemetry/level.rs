@@ -117,7 +117,7 @@ impl LevelScrapers {
             devices: self.devices,
         };
         let telemetry = LevelTelemetry::of(&pages, windows, &client)
-            .with_named(&pages, &self.metrics, self.interval)
+            .with_requested_metrics(&pages, &self.metrics, self.interval)
             .with_host(host)
             .with_pass_sources(sources)
             .with_passes(passes);

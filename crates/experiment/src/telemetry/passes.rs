@@ -55,7 +55,8 @@ impl PassStream {
             true => Ok(Self { address: address.into(), subscriber: Arc::new(subscriber) }),
             false => {
                 let why = subscriber.ended();
-                let why = why.unwrap_or_else(|| "nobody greets there as ZeroMQ does".to_owned());
+                let why =
+                    why.unwrap_or_else(|| "no ZeroMQ publisher answers at that address".to_owned());
                 Err(InputError::new(InputField::ForwardPasses, format!("{address}: {why}")))
             }
         }

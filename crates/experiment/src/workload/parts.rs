@@ -88,7 +88,8 @@ impl PlanParts {
         let has_turns = of.asks_for_turns() || self.has_turns();
         match of.think_time {
             Some(_) if !has_turns => {
-                let why = "it comes between turns, and no request has a next one";
+                let why = "it comes between the turns of a conversation, and every conversation \
+                    has a single turn";
                 Err(InputError::new(InputField::ThinkTime, why).hint(InputHint::NeedsTurns))
             }
             _ => Ok(()),

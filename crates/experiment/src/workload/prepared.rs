@@ -129,7 +129,8 @@ impl PreparedWorkload {
     }
 
     /// How many requests come of an arrival, in the mean: the turns of a conversation.
-    pub(crate) fn requests_per_arrival(&self) -> f64 {
+    #[must_use]
+    pub fn requests_per_arrival(&self) -> f64 {
         match &self.kind {
             PreparedKind::Plan { plan, .. } => plan.len().get() as f64 / arrivals(plan) as f64,
             PreparedKind::Trace { .. } => 1.0,

@@ -65,8 +65,8 @@ fn forward_passes_of_a_file_are_samples_of_the_system_that_is_said() {
         assert!(samples.iter().all(|sample| sample.is_pass() && sample.model() == "llama-3.1-8b"));
     }
     for (text, said) in [
-        ("", "no pass in it worked on anything"),
-        ("{\"wall_time\":1.0,\"scheduled_requests\":{}}\n[\n", "line 2 is no forward pass"),
+        ("", "none of its forward passes processed a token"),
+        ("{\"wall_time\":1.0,\"scheduled_requests\":{}}\n[\n", "line 2 is not a forward pass"),
     ] {
         std::fs::write(&file, text).unwrap();
         let error = query.samples_of_passes(&file).unwrap_err().to_string();

@@ -63,7 +63,7 @@ impl InFlightTable {
             marks: Marks { end: Some(now), ..Marks::released(entry.release) },
             outcome: Outcome::Failed(Failure::new(
                 FailureClass::Cancelled,
-                "the run was called off while this request was in flight",
+                "the run was cancelled while this request was in flight",
             )),
             ..Tape::sent_at(entry.release.released)
         })

@@ -160,13 +160,13 @@ fn not_known() -> Vec<UnknownFact> {
     vec![
         UnknownFact::new(
             "tapes",
-            "the file has figures alone: figures cannot be computed again and have no intervals",
+            "the file has summary figures only: they cannot be computed again and have no intervals",
         ),
         UnknownFact::new("failed requests", "not in the file"),
         UnknownFact::new("the date, and how long it took", "not in the file"),
         UnknownFact::new(
             "the client's own proof",
-            "how late it sent and how busy it was is not in the file",
+            "the file does not say how late it sent or how busy it was",
         ),
         UnknownFact::new("goodput", "the file does not show which requests it covers"),
     ]

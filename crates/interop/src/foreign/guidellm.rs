@@ -212,7 +212,7 @@ fn import(
     };
     if let Some(called_off) = totals.incomplete.filter(|count| *count > 0) {
         sheet.caveat(format!(
-            "{called_off} requests were under way at the end, and are in no figure"
+            "{called_off} requests were still in flight at the end and are in no figure"
         ));
     }
     let metadata = report.metadata.0.as_ref();
@@ -366,7 +366,7 @@ fn not_known(has_tapes: bool) -> Vec<UnknownFact> {
                 "the file has the first and the last of a reply, and how many chunks; tapes have them evenly between, so that gaps \
                  and stalls of this run are made up",
             ),
-            UnknownFact::new("the length that was asked of each reply", "not in the file"),
+            UnknownFact::new("the requested length of each reply", "not in the file"),
         ],
         false => vec![UnknownFact::new(
             "tapes",
@@ -374,6 +374,6 @@ fn not_known(has_tapes: bool) -> Vec<UnknownFact> {
              have no intervals",
         )],
     };
-    all.push(UnknownFact::new("the client's own proof", "how busy it was is not in the file"));
+    all.push(UnknownFact::new("the client's own proof", "the file does not say how busy it was"));
     all
 }

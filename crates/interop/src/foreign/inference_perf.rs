@@ -59,7 +59,7 @@ impl ForeignFormat for InferencePerf {
                 Requests::read(file)?.by_stage(&counts)
             }
             None => {
-                Err("the single requests (per_request_lifecycle_metrics.json) are not there"
+                Err("the file of single requests (per_request_lifecycle_metrics.json) is missing"
                     .to_owned())
             }
         };
@@ -211,7 +211,7 @@ impl Successes {
 fn not_known(why: Option<&str>) -> Vec<UnknownFact> {
     let mut all = match why {
         None => vec![
-            UnknownFact::new("the length that was asked of each reply", "not in the file"),
+            UnknownFact::new("the requested length of each reply", "not in the file"),
             UnknownFact::new(
                 "tokens of each event",
                 "those of a reply are spread over its instants",
@@ -223,11 +223,11 @@ fn not_known(why: Option<&str>) -> Vec<UnknownFact> {
         )],
     };
     all.extend([
-        UnknownFact::new("the client's own proof", "how busy it was is not in the file"),
+        UnknownFact::new("the client's own proof", "the file does not say how busy it was"),
         UnknownFact::new("the date and the data set", "not in the file"),
         UnknownFact::new(
             "goodput",
-            "its share is taken over the requests that succeeded, ours over all",
+            "its share is of the requests that succeeded, ours of all requests",
         ),
     ]);
     all

@@ -127,7 +127,10 @@ fn figures(
             );
         }
     }
-    sheet.caveat("where the server reports no usage, the length that was asked for counts as the one that came");
+    sheet.caveat(
+        "where the server reports no usage, the requested length counts as the received \
+        one",
+    );
     sheet.not_known(
         "itl",
         "SGLang's is the gap between chunks over OpenAI routes; ours is between tokens",
@@ -147,12 +150,12 @@ fn not_known(record: &Record<'_>) -> Vec<UnknownFact> {
         UnknownFact::new("the date", "not in the file"),
         UnknownFact::new(
             "the client's own proof",
-            "how late it sent and how busy it was is not in the file",
+            "the file does not say how late it sent or how busy it was",
         ),
         UnknownFact::new("warm-up", "not in the file"),
         UnknownFact::new(
             "peaks of requests in flight and of tokens per second",
-            "SGLang counts whatever touches a whole second, which can exceed the cap or be below the mean",
+            "SGLang counts by whole seconds, so its peaks can exceed the cap or be below the mean",
         ),
     ];
     if record.has("request_goodput") {

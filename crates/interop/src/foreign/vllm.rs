@@ -239,7 +239,7 @@ fn not_known(record: &Record<'_>, has_tapes: bool) -> Vec<UnknownFact> {
                 "tokens of each event",
                 "the file has the sum of a reply; it is spread over its events",
             ),
-            UnknownFact::new("the length that was asked of each reply", "not in the file"),
+            UnknownFact::new("the requested length of each reply", "not in the file"),
             UnknownFact::new("connections", "not in the file"),
         ]),
         false => all.push(UnknownFact::new(
@@ -250,12 +250,12 @@ fn not_known(record: &Record<'_>, has_tapes: bool) -> Vec<UnknownFact> {
     }
     all.push(UnknownFact::new(
         "the client's own proof",
-        "how late it sent and how busy it was is not in the file",
+        "the file does not say how late it sent or how busy it was",
     ));
     all.push(UnknownFact::new("warm-up", "not in the file"));
     all.push(UnknownFact::new(
         "peaks of requests in flight and of tokens per second",
-        "vLLM counts whatever touches a whole second, which can exceed the cap or be below the mean",
+        "vLLM counts by whole seconds, so its peaks can exceed the cap or be below the mean",
     ));
     if let Some(goodput) = record.words("request_goodput") {
         let why = format!("the file has {goodput} requests/s, but not the goals");

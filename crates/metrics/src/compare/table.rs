@@ -218,10 +218,10 @@ pub struct FigureDecision {
 #[non_exhaustive]
 pub enum UntestedReason {
     /// A side has no such figure.
-    #[error("the {0} has none")]
+    #[error("the {0} does not have this figure")]
     Absent(super::ComparisonSide),
     /// A side's figure has no interval.
-    #[error("the {0}'s has no interval")]
+    #[error("the {0}'s figure has no interval")]
     NoInterval(super::ComparisonSide),
     /// Both sides have some, but no request has it on both.
     #[error("no pair of requests has this figure on both sides")]
@@ -238,8 +238,8 @@ pub enum UntestedReason {
     },
     /// A figure that is pooled over tokens or is an extreme: it has no test from single requests.
     #[error(
-        "the requests of two runs cannot test this figure; compare repeats, or the rounds of `fizeau \
-     ab`"
+        "a test of this figure needs more than the requests of two runs; compare repeated runs, or \
+     use `fizeau ab`"
     )]
     NeedsRounds,
     /// Values beyond all measure.

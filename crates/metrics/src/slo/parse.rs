@@ -100,14 +100,14 @@ fn check_direction(piece: &str, goal: &Goal) -> Result<(), SloError> {
         return Ok(());
     }
     let right = piece.replacen(goal.comparison.as_str(), right.as_str(), 1);
-    Err(wrong(piece, format_args!("a latency is to be below its limit; write `{right}`")))
+    Err(wrong(piece, format_args!("a latency must stay below its limit; write `{right}`")))
 }
 
 fn check_range(piece: &str, goal: &Goal) -> Result<(), SloError> {
     let Some(loosest) = goal.loosest else { return Ok(()) };
     let (is_looser, looser) = match goal.comparison {
-        Comparison::Less | Comparison::LessOrEqual => (loosest > goal.limit, "more"),
-        Comparison::Greater | Comparison::GreaterOrEqual => (loosest < goal.limit, "less"),
+        Comparison::Less | Comparison::LessOrEqual => (loosest > goal.limit, "higher"),
+        Comparison::Greater | Comparison::GreaterOrEqual => (loosest < goal.limit, "lower"),
     };
     let comparison = goal.comparison.as_str();
     match is_looser {
@@ -115,8 +115,8 @@ fn check_range(piece: &str, goal: &Goal) -> Result<(), SloError> {
         false => Err(wrong(
             piece,
             format_args!(
-                "a range goes from the limit wanted to a looser one, and with `{comparison}` looser is {looser}; write the ends the \
-                 other way round, or one of them"
+                "a range begins with the tight limit, and with `{comparison}` the loose one is \
+                 {looser}; swap the two, or give one limit"
             ),
         )),
     }

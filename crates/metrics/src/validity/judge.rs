@@ -95,8 +95,9 @@ fn late_release(level: &LevelSummary, expected: &LevelExpectations) -> Option<Ve
         return reason(verdict, VerdictConcern::Client, text);
     }
     let text = format!(
-        "the limit on requests in flight delayed {held_back} of {sent} ({name} {late:.1} ms); they \
-         left more slowly than the rate asks for, and scheduled latencies include the wait",
+        "the limit on requests in flight delayed {held_back} of {sent} requests ({name} {late:.1} \
+         ms); the client sent fewer requests per second than requested, and latencies from \
+         schedule include the wait",
     );
     reason(Verdict::Suspect, VerdictConcern::Workload, text)
 }
@@ -114,13 +115,13 @@ fn late_send(
     let late = late.get();
     let so = match client.stamps {
         StampSource::User => {
-            ", and the client stamps arrivals itself, so its stamps may be as late"
+            "; the client also stamps arrivals itself, so its stamps may be late by as much"
         }
         StampSource::Kernel | StampSource::Simulated => "",
     };
     let text = format!(
-        "the client was slow to send: {name} {late:.1} ms (limit {limit} ms); so long after its \
-         release a request left{so}"
+        "the client was slow to send: {name} {late:.1} ms (limit {limit} ms); this is the time \
+         from the release of a request to its first byte sent{so}"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -131,7 +132,8 @@ fn late_read(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason>
     let (verdict, limit) = exceeded(late.get(), limits.read_lag_suspect.get(), None)?;
     let late = late.get();
     let text = format!(
-        "the client read replies late: {name} {late:.1} ms (limit {limit} ms); it was busy that long after they came"
+        "the client read replies late: {name} {late:.1} ms (limit {limit} ms); this is the time \
+        from the arrival of data to its reading"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -141,8 +143,10 @@ fn cpu(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason> {
     let (verdict, limit) = exceeded(share, limits.cpu_suspect, Some(limits.cpu_invalid))?;
     let (share, limit) = (percent(share), percent(limit));
     let thread = thread(client, "busiest");
-    let text =
-        format!("the client needs most of a CPU: {share} (limit {limit}); so much {thread} used");
+    let text = format!(
+        "the client needs most of a CPU: {share} (limit {limit}); this is the CPU time of \
+            {thread}"
+    );
     reason(verdict, VerdictConcern::Client, text)
 }
 
@@ -154,13 +158,13 @@ fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason>
     let thread = thread(client, "most delayed");
     let so = match client.stamps {
         StampSource::User => {
-            ", and the client stamps arrivals itself, so latencies include these waits"
+            "; the client stamps arrivals itself, so latencies include these waits"
         }
         StampSource::Kernel | StampSource::Simulated => "",
     };
     let text = format!(
-        "another program took the CPU: {share} of the time (limit {limit}); so long {thread} \
-         waited{so}"
+        "another program took the CPU: {share} of the time (limit {limit}); {thread} waited for a \
+         CPU that long{so}"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -171,8 +175,9 @@ fn steal(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason> {
     let (verdict, limit) = exceeded(share, limits.steal_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "the hypervisor took {share} of the client's CPU time (limit {limit}); it is a share of what \
-         all programs of that machine wanted, and arrivals may be stamped late, by the kernel too"
+        "the hypervisor took {share} of the client's CPU time (limit {limit}); the share is of the \
+         CPU time that all programs of its machine wanted, and even the kernel may stamp arrivals \
+         late"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -188,8 +193,9 @@ fn merged_gaps(
     let (verdict, limit) = exceeded(share, limits.merged_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "ITL is not the server's: {share} of events were read several at once; their stream sends \
-         them one by one, so the gaps between them are missing from ITL and ICL (limit {limit})"
+        "ITL is not the server's: the client read {share} of events together with the one before \
+         (limit {limit}); the server sends them one by one, so the gaps between them are missing \
+         from ITL and ICL"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -205,8 +211,8 @@ fn near_ceiling(
     let (verdict, limit) = exceeded(share, limits.ceiling_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "the client ran near its own ceiling: {share} of it (limit {limit}); it can do {most} on \
-         this machine, and the server may be faster"
+        "the client ran near its own ceiling: {share} of it (limit {limit}); the client can handle \
+         at most {most} on this machine, and the server may be faster"
     );
     reason(verdict, VerdictConcern::Client, text)
 }
@@ -218,7 +224,7 @@ const STAND: &str = "the kernel recorded the arrival times, so the latencies abo
 fn thread(client: &ClientProof, which: &str) -> String {
     match client.watch.threads {
         0 | 1 => "the client thread".to_owned(),
-        threads => format!("of {threads} client threads the {which}"),
+        threads => format!("the {which} of {threads} client threads"),
     }
 }
 
@@ -229,9 +235,9 @@ fn saturated(level: &LevelSummary) -> Option<VerdictReason> {
     };
     let (due, ttft) = (evidence.due.trend.per_s, evidence.ttft_scheduled.trend.per_s);
     let text = format!(
-        "saturated: TTFT from schedule grew by {ttft:.1} ms each second; the queue, which grew by \
-         {due:.1} requests each second, never ends, and latencies depend on how long the level ran \
-         ({:.1} s here)",
+        "saturated: TTFT from schedule grew by {ttft:.1} ms each second; the queue grew by \
+         {due:.1} requests each second, so latencies depend on how long the level ran ({:.1} s \
+         here)",
         level.throughput.duration.get(),
     );
     reason(Verdict::Suspect, VerdictConcern::Saturation, text)

@@ -15,7 +15,7 @@ use crate::LevelSummary;
 /// let busy = ClientWatch { cpu_share: Some(0.95), ..ClientWatch::default() };
 /// let proof = level.proof(busy);
 /// let need = ClientNeed::of(&level.summary(), &proof, 1, &Thresholds::default());
-/// let text = "this client is at 95.0 % of a core: its load needs 2 threads, or 2 shards";
+/// let text = "this client uses 95.0 % of a core; the load needs 2 threads, or 2 shards";
 /// assert_eq!(need.map(|need| need.to_string()).as_deref(), Some(text));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,7 +82,7 @@ impl fmt::Display for ClientNeed {
         let reached = reached.join(" and ");
         write!(
             f,
-            "this client is at {reached}: its load needs {threads} threads, or {shards} shards"
+            "this client uses {reached}; the load needs {threads} threads, or {shards} shards"
         )
     }
 }

@@ -15,17 +15,18 @@ pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option
     let (share, limit) = (percent(share), percent(limit));
     let so = match difference.constant() {
         Some(constant) => format!(
-            "every prompt is off by {constant:+}, as a chat template adds: the load is what the server \
-             counts"
+            "every prompt differs by {constant:+} tokens, which a chat template may add; the \
+             server's count is the real load"
         ),
         None => format!(
-            "{} of {} are off by more than 1 %: give the server's own tokenizer, or send token ids",
+            "{} of {} prompts differ by more than 1 %; give the server's own tokenizer, or send \
+            token ids",
             difference.past_one_percent, difference.n
         ),
     };
     let text = format!(
-        "prompts have {seen:.1} tokens, not {requested:.1} (off by {share}, limit {limit}); these are \
-         the means of what the server counted and of what was requested: {so}"
+        "the server counted {seen:.1} tokens a prompt, not {requested:.1} as requested (off by \
+         {share}, limit {limit}); {so}"
     );
     reason(verdict, VerdictConcern::Workload, text)
 }
@@ -41,8 +42,8 @@ pub(super) fn output_length(level: &LevelSummary, limits: &Thresholds) -> Option
     let (verdict, limit) = exceeded(share, limits.length_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "{differs} of {completed} replies have another length than requested (limit {limit}); that is \
-         {share} of them, although the server was told to ignore the end of sequence"
+        "{differs} of {completed} replies have another length than requested ({share}, limit \
+         {limit}); the server was told to ignore the end of sequence"
     );
     reason(verdict, VerdictConcern::Workload, text)
 }
@@ -57,9 +58,9 @@ pub(super) fn cache(level: &LevelSummary, expected: &LevelExpectations) -> Optio
             let (verdict, limit) = exceeded(measured, limits.cached_suspect, None)?;
             let (share, limit) = (percent(measured), percent(limit));
             let text = format!(
-                "{share} of the prompt tokens came from a cache (limit {limit}); none were meant to, so \
-                 prefill looks faster than it is: use another salt, or turn off the server's prefix \
-                 cache"
+                "{share} of the prompt tokens came from a cache (limit {limit}); no prompt was \
+                 meant to be cached, so prefill looks faster than it is; use another salt, or \
+                 turn off the server's prefix cache"
             );
             reason(verdict, VerdictConcern::Cache, text)
         }
@@ -74,8 +75,8 @@ pub(super) fn cache(level: &LevelSummary, expected: &LevelExpectations) -> Optio
                  where there is none)"
             };
             let text = format!(
-                "the cache supplied {} of the prompt tokens, not {}; that is off by {:.1} points (limit \
-                 {:.1}): {so}",
+                "the cache supplied {} of the prompt tokens, not the requested {} (off by {:.1} \
+                 points, limit {:.1}); {so}",
                 percent(measured),
                 percent(requested),
                 off * 100.0,
@@ -131,7 +132,8 @@ fn probes_late(level: &LevelSummary, limits: &Thresholds) -> Option<String> {
     (wait > limits.lateness_suspect.get()).then(|| {
         format!(
             "probe requests were sent {wait:.1} ms late on average: the endpoint or this client \
-             cannot take their rate beside the load; scheduled latencies include the wait"
+             cannot keep up with their rate beside the load; latencies from schedule include the \
+             wait"
         )
     })
 }

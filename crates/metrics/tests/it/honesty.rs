@@ -42,9 +42,9 @@ fn cached(tokens: Option<u64>) -> Tape {
 #[test]
 fn prompts_of_another_length_are_suspect_past_one_percent() {
     assert_valid(&verdict_on(&[prompt(Some(1000), Some(1010))]));
-    let template = "prompts have 262.0 tokens, not 250.0 (off by 4.8 %, limit 1.0 %); these are the means of what the server counted and of what was requested: every prompt is off by +12, as a chat template adds: the load is what the server counts";
+    let template = "the server counted 262.0 tokens a prompt, not 250.0 as requested (off by 4.8 %, limit 1.0 %); every prompt differs by +12 tokens, which a chat template may add; the server's count is the real load";
     assert_suspect(&verdict_on(&vec![prompt(Some(250), Some(262)); 3]), template);
-    let tokenizer = "prompts have 250.0 tokens, not 250.0 (off by 4.0 %, limit 1.0 %); these are the means of what the server counted and of what was requested: 2 of 3 are off by more than 1 %: give the server's own tokenizer, or send token ids";
+    let tokenizer = "the server counted 250.0 tokens a prompt, not 250.0 as requested (off by 4.0 %, limit 1.0 %); 2 of 3 prompts differ by more than 1 %; give the server's own tokenizer, or send token ids";
     let both_ways = [(235, 250), (250, 250), (265, 250)].map(|(a, s)| prompt(Some(a), Some(s)));
     assert_suspect(&verdict_on(&both_ways), tokenizer);
     let generous = LevelExpectations {
@@ -82,7 +82,7 @@ fn replies_of_another_length_are_suspect() {
         output_tokens: Tokens::new(250),
         eos: EosRule::Ignore,
     };
-    let text = "1 of 1 replies have another length than requested (limit 1.0 %); that is 100.0 % of them, although \
+    let text = "1 of 1 replies have another length than requested (100.0 %, limit 1.0 %); \
      the server was told to ignore the end of sequence";
     assert_suspect(&verdict_on(&[short]), text);
 }
@@ -91,7 +91,7 @@ fn replies_of_another_length_are_suspect() {
 fn a_cache_that_nobody_asked_for_is_suspect() {
     assert_valid(&verdict_on(&[cached(Some(2))]));
     assert_valid(&verdict_on(&[cached(None)]));
-    let text = "32.0 % of the prompt tokens came from a cache (limit 1.0 %); none were meant to, so prefill looks faster than it is: use another salt, or turn off the server's prefix cache";
+    let text = "32.0 % of the prompt tokens came from a cache (limit 1.0 %); no prompt was meant to be cached, so prefill looks faster than it is; use another salt, or turn off the server's prefix cache";
     assert_suspect(&verdict_on(&[cached(Some(128)), cached(None)]), text);
 }
 
@@ -104,9 +104,9 @@ fn a_hit_rate_that_was_asked_for_is_verified() {
     let tapes = [cached(Some(100))];
     assert_valid(&judged(&tapes, &requested(0.5)));
     assert_valid(&judged(&tapes, &requested(0.54)));
-    let low = "the cache supplied 50.0 % of the prompt tokens, not 80.0 %; that is off by 30.0 points (limit 5.0): the server's prefix cache is off, too small, or has large blocks; or requests were sent together, before the first prompt was in the cache";
+    let low = "the cache supplied 50.0 % of the prompt tokens, not the requested 80.0 % (off by 30.0 points, limit 5.0); the server's prefix cache is off, too small, or has large blocks; or requests were sent together, before the first prompt was in the cache";
     assert_suspect(&judged(&tapes, &requested(0.8)), low);
-    let high = "the cache supplied 50.0 % of the prompt tokens, not 25.0 %; that is off by 25.0 points (limit 5.0): prompts of an earlier run were still in the cache; use another salt (or seed, where there is none)";
+    let high = "the cache supplied 50.0 % of the prompt tokens, not the requested 25.0 % (off by 25.0 points, limit 5.0); prompts of an earlier run were still in the cache; use another salt (or seed, where there is none)";
     assert_suspect(&judged(&tapes, &requested(0.25)), high);
     let mut generous = requested(0.8);
     generous.thresholds.set("hit-rate-suspect", "40%").unwrap();
@@ -153,7 +153,7 @@ fn repeats_of_the_data_are_noted() {
 #[test]
 fn hits_are_seen_although_one_prompt_is_of_unknown_length() {
     let tapes = [cached(Some(100)), prompt(None, None)];
-    let hits = "50.0 % of the prompt tokens came from a cache (limit 1.0 %); none were meant to, so prefill looks faster than it is: use another salt, or turn off the server's prefix cache";
+    let hits = "50.0 % of the prompt tokens came from a cache (limit 1.0 %); no prompt was meant to be cached, so prefill looks faster than it is; use another salt, or turn off the server's prefix cache";
     assert_suspect(&verdict_on(&tapes), hits);
 }
 

@@ -99,9 +99,9 @@ fn errors_name_the_piece_and_the_remedy() {
         ),
         (
             "p99 ttft>500ms",
-            "goal `p99 ttft>500ms`: a latency is to be below its limit; write `p99 ttft<500ms`",
+            "goal `p99 ttft>500ms`: a latency must stay below its limit; write `p99 ttft<500ms`",
         ),
-        ("tpot>=20", "goal `tpot>=20`: a latency is to be below its limit; write `tpot<=20`"),
+        ("tpot>=20", "goal `tpot>=20`: a latency must stay below its limit; write `tpot<=20`"),
         (
             "ttft p99 < 500ms",
             "goal `ttft p99 < 500ms`: the statistic comes first; write `p99 ttft< 500ms`",
@@ -116,11 +116,11 @@ fn errors_name_the_piece_and_the_remedy() {
         ("rps>5ms", "goal `rps>5ms`: unknown unit `ms`; rps takes a bare number"),
         (
             "ttft<800ms..500ms",
-            "goal `ttft<800ms..500ms`: a range goes from the limit wanted to a looser one, and with `<` looser is more; write the ends the other way round, or one of them",
+            "goal `ttft<800ms..500ms`: a range begins with the tight limit, and with `<` the loose one is higher; swap the two, or give one limit",
         ),
         (
             "goodput>=0.95..0.99",
-            "goal `goodput>=0.95..0.99`: a range goes from the limit wanted to a looser one, and with `>=` looser is less; write the ends the other way round, or one of them",
+            "goal `goodput>=0.95..0.99`: a range begins with the tight limit, and with `>=` the loose one is lower; swap the two, or give one limit",
         ),
         ("ttft<5..", "goal `ttft<5..`: `` is not a limit; write a positive decimal number"),
         ("ttft<1ms..2m", "goal `ttft<1ms..2m`: unknown unit `m`; ttft takes ns, us, ms or s"),

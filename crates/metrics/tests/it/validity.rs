@@ -104,12 +104,13 @@ fn a_slow_send_is_the_clients_fault_and_a_slow_connection_is_not() {
     let mut slow = tape(20, &[(40, 1)]);
     slow.marks.intended = ms(0);
     slow.marks.released = ms(0);
-    let text = "the client was slow to send: max 20.0 ms (limit 10 ms); so long after its release a request left";
+    let text = "the client was slow to send: max 20.0 ms (limit 10 ms); this is the time from the release of a request to its first byte sent";
     assert_one(&verdict_on(&[slow.clone()]), Verdict::Suspect, text);
     let level = LevelSummary::of([&slow], &GoodputGoals::default());
     let by_user = ClientProof::new(StampSource::User, CLIENT.watch);
-    let text =
-        &format!("{text}, and the client stamps arrivals itself, so its stamps may be as late");
+    let text = &format!(
+        "{text}; the client also stamps arrivals itself, so its stamps may be late by as much"
+    );
     assert_one(&judge(&level, &by_user, &LevelExpectations::default()), Verdict::Suspect, text);
     slow.marks.connect = Some(ConnectMarks { start: ms(1), dns: None, tcp: ms(19), tls: None });
     assert_eq!(verdict_on(&[slow]).verdict, Verdict::Valid);
@@ -153,14 +154,13 @@ fn a_client_without_time_of_its_own_is_noticed() {
     let with_cpu = |share| verdict_with(with_watch(|watch| watch.cpu_share = share), &expected);
     assert_eq!(with_cpu(None).verdict, Verdict::Valid);
     assert_eq!(with_cpu(Some(0.90)).verdict, Verdict::Valid);
-    let text =
-        "the client needs most of a CPU: 95.0 % (limit 90.0 %); so much the client thread used";
+    let text = "the client needs most of a CPU: 95.0 % (limit 90.0 %); this is the CPU time of the client thread";
     assert_one(&with_cpu(Some(0.95)), Verdict::Suspect, text);
-    let need = "this client is at 95.0 % of a core: its load needs 2 threads, or 2 shards";
+    let need = "this client uses 95.0 % of a core; the load needs 2 threads, or 2 shards";
     assert!(with_cpu(Some(0.95)).notes.iter().any(|note| note == need));
     assert_eq!(with_cpu(Some(0.99)).verdict, Verdict::Invalid);
     let delayed = with_watch(|watch| watch.run_delay_share = Some(0.5));
-    let text = "another program took the CPU: 50.0 % of the time (limit 10.0 %); so long the client thread waited";
+    let text = "another program took the CPU: 50.0 % of the time (limit 10.0 %); the client thread waited for a CPU that long";
     let judged = verdict_with(delayed, &expected);
     assert_one(&judged, Verdict::Suspect, text);
     let note = "the kernel recorded the arrival times, so the latencies above are still right";
@@ -170,7 +170,7 @@ fn a_client_without_time_of_its_own_is_noticed() {
 #[test]
 fn time_that_a_hypervisor_took_is_held_against_the_level() {
     let stolen = with_watch(|watch| watch.steal_share = Some(0.08));
-    let text = "the hypervisor took 8.0 % of the client's CPU time (limit 2.0 %); it is a share of what all programs of that machine wanted, and arrivals may be stamped late, by the kernel too";
+    let text = "the hypervisor took 8.0 % of the client's CPU time (limit 2.0 %); the share is of the CPU time that all programs of its machine wanted, and even the kernel may stamp arrivals late";
     assert_one(&verdict_with(stolen, &LevelExpectations::default()), Verdict::Suspect, text);
 }
 
@@ -199,7 +199,7 @@ fn gaps_that_a_late_read_swallowed_are_counted_and_those_of_a_server_are_not() {
     assert_eq!(pairs.jitter.merged_gap_share, Some(0.0));
     let judged = |level| judge(&level, &CLIENT, &LevelExpectations::default());
     assert_eq!(judged(late(1)).verdict, Verdict::Valid);
-    let text = "ITL is not the server's: 5.0 % of events were read several at once; their stream sends them one by one, so the gaps between them are missing from ITL and ICL (limit 1.0 %)";
+    let text = "ITL is not the server's: the client read 5.0 % of events together with the one before (limit 1.0 %); the server sends them one by one, so the gaps between them are missing from ITL and ICL";
     assert_one(&judged(late(10)), Verdict::Suspect, text);
 }
 
@@ -211,7 +211,7 @@ fn the_verdict_says_whether_the_figures_of_a_starved_client_stand() {
         watch.run_delay_share = Some(0.493);
     });
     starved.stamps = StampSource::User;
-    let text = "another program took the CPU: 49.3 % of the time (limit 10.0 %); so long of 4 client threads the most delayed waited, and the client stamps arrivals itself, so latencies include these waits";
+    let text = "another program took the CPU: 49.3 % of the time (limit 10.0 %); the most delayed of 4 client threads waited for a CPU that long; the client stamps arrivals itself, so latencies include these waits";
     assert_one(&verdict_with(starved, &LevelExpectations::default()), Verdict::Suspect, text);
 }
 
@@ -226,7 +226,7 @@ fn a_late_reader_is_busy_though_its_stamps_stand() {
         verdict_on(&[tape])
     };
     assert_eq!(lagged(10_000).verdict, Verdict::Valid);
-    let text = "the client read replies late: max 12.0 ms (limit 10 ms); it was busy that long after they came";
+    let text = "the client read replies late: max 12.0 ms (limit 10 ms); this is the time from the arrival of data to its reading";
     assert_one(&lagged(12_000), Verdict::Suspect, text);
 }
 
@@ -265,7 +265,7 @@ fn a_run_near_the_clients_own_ceiling_is_suspect() {
     assert_eq!(
         with_ceiling(reached / 0.9).notes.last().map(String::as_str),
         Some(
-            "this client is at 20.0 % of a core and 0.90 of its measured ceiling: its load needs 2 threads, or 2 shards"
+            "this client uses 20.0 % of a core and 0.90 of its measured ceiling; the load needs 2 threads, or 2 shards"
         )
     );
 }

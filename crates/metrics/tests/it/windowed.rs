@@ -218,7 +218,7 @@ fn a_saturated_level_is_suspect_and_says_how_fast_its_queue_grew() {
     // A hundred are sent a second and 83 served; each waits 2 ms longer than the one before.
     assert_eq!(
         validity.reasons[0].text,
-        "saturated: TTFT from schedule grew by 200.0 ms each second; the queue, which grew by 16.7 requests each second, never ends, and latencies depend on how long the level ran (2.4 s here)"
+        "saturated: TTFT from schedule grew by 200.0 ms each second; the queue grew by 16.7 requests each second, so latencies depend on how long the level ran (2.4 s here)"
     );
     let json = serde_json::to_value(&summary).unwrap();
     assert_eq!(json["saturation"]["verdict"], "saturated");

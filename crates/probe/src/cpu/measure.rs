@@ -66,7 +66,7 @@ impl Measuring<'_> {
     fn fits(&self, bytes: f64) -> Result<(), Unavailable> {
         match system::available_bytes() {
             Some(there) if bytes > OF_AVAILABLE * there => Err(Unavailable::because(format!(
-                "it takes {} of memory, and {} can be had",
+                "it needs {} of memory, and {} are available",
                 crate::measurement::size(Bytes::new(bytes)),
                 crate::measurement::size(Bytes::new(there))
             ))),

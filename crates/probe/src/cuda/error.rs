@@ -120,7 +120,7 @@ pub enum CudaError {
         seconds: u64,
     },
     /// The device failed before, and takes no calls since.
-    #[error("the device failed before: {0}")]
+    #[error("the device failed earlier: {0}")]
     Lost(String),
 }
 

@@ -80,7 +80,7 @@ fn fits(driver: &mut dyn Driver, bytes: u64) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::NotHere(format!(
-        "it takes {} of the device's memory, and {} are free",
+        "it needs {} of the device's memory, and {} are free",
         size(Bytes::new(bytes as f64)),
         size(Bytes::new(free as f64))
     )))

@@ -221,7 +221,7 @@ fn a_device_that_vanishes_leaves_the_rows_before_it() {
     assert!(
         reasons[1..]
             .iter()
-            .all(|reason| reason.starts_with("the device failed before: cuLaunchKernel"))
+            .all(|reason| reason.starts_with("the device failed earlier: cuLaunchKernel"))
     );
 }
 

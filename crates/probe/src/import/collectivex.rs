@@ -116,7 +116,7 @@ fn add(
     setting: &Setting,
 ) {
     let Some(tokens) = record.tokens_per_rank.count() else {
-        return reading.skip(place, "`tokens_per_rank` is no number");
+        return reading.skip(place, "`tokens_per_rank` is not a number");
     };
     let rules = record.wire_byte_provenance.as_ref().unwrap_or(&record.byte_provenance);
     let parts = &record.components;

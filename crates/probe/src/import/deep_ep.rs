@@ -81,7 +81,7 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
         } else if let Some((rank, ranks)) = rank_of(text) {
             match second_version(text, rank, ranks, &case) {
                 Some(seen) => group.push(Seen { place: line.number, ..seen }),
-                None => reading.skip(line.number, "its time is no number"),
+                None => reading.skip(line.number, "its time is not a number"),
             }
         }
     }

@@ -42,7 +42,7 @@ fn header(text: &str) -> Option<Header> {
 fn add(reading: &mut Reading<'_>, place: usize, row: &Row<'_>) {
     let sizes = [row.count("m"), row.count("n"), row.count("k")];
     let [Some(m), Some(n), Some(k)] = sizes else {
-        return reading.skip(place, "one of its sizes is no number");
+        return reading.skip(place, "one of its sizes is not a number");
     };
     let shape = GemmShape { m, n, k, batch: row.count("batch_count").unwrap_or(1).max(1) };
     let computes_in =

@@ -97,7 +97,7 @@ fn add(reading: &mut Reading<'_>, place: usize, device: &str, group: &Group, cel
     let number = |at: Option<usize>| cell::number(cells.get(at?)?);
     let giga = |at| number(at).map(|rate| rate * 1e9);
     let Some(flops_per_byte) = number(group.intensity) else {
-        return reading.skip(place, "its operations for each byte are no number");
+        return reading.skip(place, "its operations for each byte are not number");
     };
     let tells = Tells::default()
         .millis(SampleStatistic::NotReported, number(group.time))

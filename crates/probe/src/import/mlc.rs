@@ -125,7 +125,7 @@ impl Place<'_> {
         }
         for (memory, cell) in nodes.iter().zip(cells) {
             let Some(value) = cell::number(cell) else {
-                reading.skip(self.number, "cells of its matrix are no numbers");
+                reading.skip(self.number, "cells of its matrix are not numbers");
                 continue;
             };
             let (cores, memory) =
@@ -172,7 +172,7 @@ impl Place<'_> {
         let Some(pause) = cell::count(pause) else { return };
         let (Some(latency), Some(bandwidth)) = (cell::number(latency), cell::number(bandwidth))
         else {
-            return reading.skip(self.number, "its latency or its bandwidth is no number");
+            return reading.skip(self.number, "its latency or its bandwidth is not a number");
         };
         let operation =
             Operation::LoadedLatency { working_set: None, injectors: None, injector_pause: pause };

@@ -143,7 +143,7 @@ fn add(reading: &mut Reading<'_>, place: usize, run: &Run, record: &Record, in_p
     };
     let Some(half) = half else { return };
     let Some(size) = record.size.count() else {
-        return reading.skip(place, "its `size` is no number of bytes");
+        return reading.skip(place, "its `size` is not a number of bytes");
     };
     let cpu_time = half.cpu_time.number();
     let tuning =
@@ -160,7 +160,7 @@ fn add(reading: &mut Reading<'_>, place: usize, run: &Run, record: &Record, in_p
         algorithm: tuning.map(|(algo, proto)| format!("{algo}/{proto}")),
     };
     if row.time.is_none() && row.bus_bandwidth.is_none() {
-        return reading.skip(place, "its times are no numbers");
+        return reading.skip(place, "its times are not numbers");
     }
     let mut tells = Tells::of(run.operations);
     if let Some(each) = iterations {

@@ -167,7 +167,7 @@ impl Section {
         for (occurrence, in_place) in halves {
             let (half, more) = self.half(&row, size, *occurrence, *in_place);
             if half.time.is_none() && half.bus_bandwidth.is_none() {
-                reading.skip(number, "its times are no numbers");
+                reading.skip(number, "its times are not numbers");
             } else {
                 self.halves.push((number, half, more));
             }

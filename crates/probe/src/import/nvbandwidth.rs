@@ -35,7 +35,7 @@ pub(super) fn add(reading: &mut Reading<'_>, place: usize, matrix: &Matrix<'_>) 
     for (row, cells) in &matrix.rows {
         for (column, cell) in matrix.columns.iter().zip(cells) {
             let Some(value) = cell.filter(|value| *value > 0.0) else {
-                reading.skip(place, "cells of its matrix are no numbers above zero");
+                reading.skip(place, "cells of its matrix are not numbers above zero");
                 continue;
             };
             let sides = sides(matrix, row, column);

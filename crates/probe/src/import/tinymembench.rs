@@ -47,7 +47,7 @@ fn is_latency_header(text: &str) -> bool {
 
 fn rate(reading: &mut Reading<'_>, place: usize, name: &str, value: &str) {
     let Some(rate) = value.split_whitespace().next().and_then(cell::number) else {
-        return reading.skip(place, "its rate is no number");
+        return reading.skip(place, "its rate is not a number");
     };
     let memory = |kernel| Operation::Memory { kernel, stores: None, working_set: None };
     let (operation, convention) = match name {
@@ -75,7 +75,7 @@ fn latency(
 ) {
     let mut times = value.split('/').map(|time| cell::number(time.trim().trim_end_matches("ns")));
     let (Some(block), Some(Some(one))) = (cell::number(block), times.next()) else {
-        return reading.skip(place, "its block size or its time is no number");
+        return reading.skip(place, "its block size or its time is not a number");
     };
     if one <= 0.0 {
         return reading.skip(place, "it takes no longer than a read from the first cache");

@@ -1,6 +1,6 @@
 //! Whether the figures are the server's, of the workload that was asked for, and can be.
 
-use fizeau_metrics::{CacheExpectation, LengthDifference, VerdictConcern};
+use fizeau_metrics::{CacheExpectation, LengthDifference, VerdictConcern, VerdictReason};
 use fizeau_roofline::BoundShare;
 
 use super::inputs::{CheckFinding, CheckInputs};
@@ -11,7 +11,7 @@ use crate::{LatencyBasis, LevelReport, TailLatency, text};
 impl CheckInputs<'_> {
     pub(super) fn client(&self) -> CheckFinding {
         if self.levels.iter().all(|level| level.is_simulated()) {
-            return CheckFinding::simulated("virtual time: there was no client");
+            return CheckFinding::simulated("virtual time, no client");
         }
         if let Some(finding) = self.spoken_against(&[VerdictConcern::Client]) {
             return finding;
@@ -38,7 +38,7 @@ impl CheckInputs<'_> {
         match unknown.is_empty() {
             true => CheckFinding::pass(format!("at worst {figures}")),
             false => CheckFinding::unknown(format!(
-                "the client's CPU time is not known{}; at worst {figures}",
+                "CPU time not known{}; at worst {figures}",
                 self.at(&unknown)
             )),
         }
@@ -61,9 +61,7 @@ impl CheckInputs<'_> {
         });
         if !unchecked.is_empty() {
             let at = self.at(&unchecked);
-            return CheckFinding::unknown(format!(
-                "the requested or actual prompt length is missing for some requests{at}"
-            ));
+            return CheckFinding::unknown(format!("some prompt lengths not known{at}"));
         }
         let uncounted = self.levels_where(|level| {
             !is_tokenless(level) && level.summary.lengths.output.seen.n < completed(level)
@@ -81,8 +79,8 @@ impl CheckInputs<'_> {
         let source = self.levels.iter().filter_map(|level| level.summary.tokens.source).max();
         let source = source.map_or("none", text::token_source);
         CheckFinding::pass(format!(
-            "prompt lengths are off by at most {prompts}, output lengths by at most {outputs}; \
-             tokens counted by {source}"
+            "prompt lengths off by at most {prompts}, output lengths by {outputs}; tokens counted \
+             by {source}"
         ))
     }
 
@@ -91,7 +89,7 @@ impl CheckInputs<'_> {
             return finding;
         }
         let requested = match self.levels.first().map(|level| level.requested.cache) {
-            Some(CacheExpectation::Share(share)) => format!("{} asked for", percent(share)),
+            Some(CacheExpectation::Share(share)) => format!("{} requested", percent(share)),
             Some(CacheExpectation::Reuse) => "prompts reused on purpose".to_owned(),
             Some(CacheExpectation::None) | None => "no cache hits expected".to_owned(),
         };
@@ -102,17 +100,15 @@ impl CheckInputs<'_> {
         if !silent.is_empty() {
             let at = self.at(&silent);
             return CheckFinding::unknown(format!(
-                "{requested}; cache hits are unknown, since the server does not report them{at}"
+                "{requested}; the server does not report hits{at}"
             ));
         }
         let seen = self.range(percent, share).unwrap_or_default();
         let by = match self.levels_where(|level| said(level).is_none()).is_empty() {
             true => "",
-            false => ", by the server's own counters",
+            false => " (server's counters)",
         };
-        CheckFinding::pass(format!(
-            "{requested}; {seen} of the prompt tokens came from a cache{by}"
-        ))
+        CheckFinding::pass(format!("{requested}; {seen} of prompt tokens cached{by}"))
     }
 
     pub(super) fn speed_of_light(&self) -> CheckFinding {
@@ -138,7 +134,7 @@ impl CheckInputs<'_> {
         let most = self.levels.iter().filter_map(|level| Some((level, share(level)?)));
         match most.max_by(|a, b| a.1.total_cmp(&b.1)) {
             Some((level, share)) => CheckFinding::pass(format!(
-                "nothing is beyond it; the nearest is {} of its output tokens/s, at {}",
+                "nothing beyond it; nearest {} of its output tokens/s, at {}",
                 percent(share),
                 level.load
             )),
@@ -160,11 +156,12 @@ impl CheckInputs<'_> {
         // Of equal ones the first.
         let (level, gravest) = all.reduce(|a, b| if b.1.verdict > a.1.verdict { b } else { a })?;
         let others = these.len() - 1;
+        let headline = VerdictReason::headline(&gravest.text);
         Some(CheckFinding::fail(match others {
-            0 => format!("{}{}", gravest.text, self.at(&[level])),
+            0 => format!("{headline}{}", self.at(&[level])),
             n => {
                 let plural = if n == 1 { "" } else { "s" };
-                format!("{}{}; {n} more level{plural}", gravest.text, self.at(&[level]))
+                format!("{headline}{}; {n} more level{plural}", self.at(&[level]))
             }
         }))
     }

@@ -31,18 +31,13 @@ impl CheckInputs<'_> {
         }
         let unknown = self.levels_where(|level| level.warm_up.is_none());
         if !unknown.is_empty() {
-            return CheckFinding::unknown(format!(
-                "the warm-up is not recorded{}",
-                self.at(&unknown)
-            ));
+            return CheckFinding::unknown(format!("not recorded{}", self.at(&unknown)));
         }
         let sent = self.range(whole, |level| Some(level.warm_up?.sent as f64)).unwrap_or_default();
         let failed: u64 =
             self.levels.iter().filter_map(|level| level.warm_up).map(|it| it.failed).sum();
         let failed = if failed > 0 { format!("; {failed} failed") } else { String::new() };
-        CheckFinding::pass(format!(
-            "{sent} requests before each level, excluded from every figure{failed}"
-        ))
+        CheckFinding::pass(format!("{sent} requests before each level, not counted{failed}"))
     }
 
     pub(super) fn open_loop(&self) -> CheckFinding {
@@ -56,8 +51,8 @@ impl CheckInputs<'_> {
         }
         let at_once = self.levels_where(|level| level.requested.arrivals.is_some());
         let what = match at_once.is_empty() {
-            true => "only closed loops, in which the load waits for the server",
-            false => "all requests at once, at no rate",
+            true => "closed loops only",
+            false => "all requests at once",
         };
         CheckFinding::fail(format!("{what}; also measure at fixed rates"))
     }
@@ -92,18 +87,16 @@ impl CheckInputs<'_> {
         let length = number(length);
         let words = match self.levels.len() {
             1 => format!("{length} s"),
-            _ => format!("the shortest {length} s, at {}", shortest.load),
+            _ => format!("shortest level {length} s, at {}", shortest.load),
         };
         let short = self.levels_where(|level| seconds(level) < LEAST_S - SLACK_S);
         match short.len() {
             0 => CheckFinding::pass(words),
             n if self.levels.len() > 1 => {
                 let all = self.levels.len();
-                CheckFinding::fail(format!(
-                    "{words}; {n} of {all} levels took less than {LEAST_S} s"
-                ))
+                CheckFinding::fail(format!("{words}; {n} of {all} levels are under {LEAST_S} s"))
             }
-            _ => CheckFinding::fail(format!("{words} measured; measure at least {LEAST_S} s")),
+            _ => CheckFinding::fail(format!("{words}; measure at least {LEAST_S} s")),
         }
     }
 
@@ -114,9 +107,7 @@ impl CheckInputs<'_> {
         let unknown = self.levels_where(|level| flight(level).is_none());
         if !unknown.is_empty() {
             let at = self.at(&unknown);
-            return CheckFinding::unknown(format!(
-                "the number of requests in flight is not known{at}"
-            ));
+            return CheckFinding::unknown(format!("number in flight not known{at}"));
         }
         let range = |shown, of: fn(&OccupancyOverTime) -> f64| {
             self.range(shown, |level| flight(level).map(of)).unwrap_or_default()
@@ -126,14 +117,13 @@ impl CheckInputs<'_> {
             range(whole, |all| all.in_flight.peak as f64),
         );
         let decoding = range(number, |all| all.decoding.mean);
-        let words =
-            format!("{mean} in flight on average, at most {peak}; {decoding} decoding at once");
+        let words = format!("{mean} in flight on average, peak {peak}; {decoding} decoding");
         let empty = self.levels_where(is_half_empty);
         match empty.is_empty() {
             true => CheckFinding::pass(words),
             false => {
                 let at = self.at(&empty);
-                CheckFinding::fail(format!("less than half of the slots were in use{at}: {words}"))
+                CheckFinding::fail(format!("less than half of the slots in use{at}: {words}"))
             }
         }
     }

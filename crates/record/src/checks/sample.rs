@@ -34,7 +34,7 @@ impl CheckInputs<'_> {
         if !lacking.is_empty() {
             let at = self.at(&lacking);
             return CheckFinding::fail(format!(
-                "no p99{at}: {name}{place} has {n} values, and a p99 needs {p99}"
+                "no p99{at}: {name}{place} has {n} values and needs {p99}"
             ));
         }
         let with = |level: &LevelReport| {
@@ -42,7 +42,7 @@ impl CheckInputs<'_> {
         };
         let rare = self.levels_where(with);
         let rare = match rare.len() {
-            0 => format!("no p99.9, which needs {p999} values"),
+            0 => format!("no p99.9 (needs {p999})"),
             n if n == self.levels.len() => "p99.9 as well".to_owned(),
             _ => format!("p99.9{}", self.at(&rare)),
         };
@@ -68,8 +68,8 @@ impl CheckInputs<'_> {
         let has =
             |wanted: fn(&LengthSpread) -> bool| parts.iter().any(|(_, spread)| wanted(spread));
         if has(|spread| matches!(spread, LengthSpread::Fixed(_))) {
-            let advice = "use a distribution of lengths, a data set or a trace";
-            CheckFinding::fail(format!("{words}: {advice}"))
+            let advice = "vary the lengths";
+            CheckFinding::fail(format!("{words}; {advice}"))
         } else if has(|spread| matches!(spread, LengthSpread::Unknown)) {
             CheckFinding::unknown(words)
         } else {

@@ -53,11 +53,11 @@ pub(super) fn must_agree(
         !is_at(&differing.field, &NO_BEARING) && !is_untold(differing, baseline, candidate)
     };
     let fields: Vec<ChangedField> = differing.into_iter().filter(bears).collect();
-    said(fields)
+    without_repetitions(fields)
 }
 
 /// The fields that differ without those that only repeat others: words stand in for the parts of the plan that they say.
-fn said(fields: Vec<ChangedField>) -> Vec<ChangedField> {
+fn without_repetitions(fields: Vec<ChangedField>) -> Vec<ChangedField> {
     let has = |is_meant: &dyn Fn(&str) -> bool| fields.iter().any(|field| is_meant(&field.field));
     if !has(&|field| is_at(field, &["plan"])) {
         return fields;

@@ -8,13 +8,14 @@ use super::CompareOptions;
 use crate::{RunComparison, RunTime};
 
 /// How measured runs are compared of which there is one a side.
-const ONE_RUN_EACH: &str = "one run per side does not show how much runs of one server differ; so every interval is widened \
-    by an assumed spread, or by how much the quarters of the runs differ if that is more; four runs in all, or `fizeau ab`, show the real one";
+const ONE_RUN_EACH: &str = "one run per side cannot show how much runs of one server differ, so \
+    every interval is widened by an assumed spread (by the spread among quarters of the runs, if \
+    that is larger); to measure the spread, compare four runs in all, or use `fizeau ab`";
 
 /// The same of runs in virtual time, each of a seed of its own.
-const ONE_SEED_EACH: &str = "one run per side does not show how much runs of other seeds differ; so every interval is widened \
-    by an assumed spread, or by how much the quarters of the runs differ if that is more; four runs in all, each with a seed of its own, \
-    show the real one";
+const ONE_SEED_EACH: &str = "one run per side cannot show how much runs with other seeds differ, \
+    so every interval is widened by an assumed spread (by the spread among quarters of the runs, \
+    if that is larger); to measure the spread, compare four runs in all, each with its own seed";
 
 /// How repeats are compared.
 const REPEATS: &str = "intervals come from how much the runs of each side differ";
@@ -59,8 +60,8 @@ pub(super) fn of_rates(pace: LoadPacing, table: &ComparisonTable) -> Option<Stri
     let is_tested = rates.any(|row| row.tested.is_ok());
     let said = match pace {
         LoadPacing::ClosedLoop => {
-            "rates cover the time when all slots were busy; how long slots idle at the end is \
-             chance"
+            "rates cover only the time in which all slots were busy, since the idle time at the \
+             end is chance"
         }
         LoadPacing::OpenLoop => {
             "rates cover the time from the end of the first reply to the end of the last"
@@ -93,7 +94,7 @@ pub(super) fn unpaired(
     let (a, b) = (failed(baseline), failed(candidate));
     if a + b > 0 {
         let pairs = match pairing {
-            RequestPairing::ByNumber => "; their partners on the other side are left out too",
+            RequestPairing::ByNumber => "; the requests paired with them are left out too",
             RequestPairing::None => "",
         };
         notes.push(format!("failed requests have no latencies: A {a}, B {b}{pairs}"));

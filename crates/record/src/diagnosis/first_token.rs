@@ -86,7 +86,8 @@ fn queue(
     }
     let waiting = (level.in_flight - level.decoding).max(0.0);
     let evidence = format!(
-        "of {:.1} requests in flight {waiting:.1} had no token yet; it is what the first token takes longer than at the lightest level",
+        "of {:.1} requests in flight, {waiting:.1} had no token yet; this is the TTFT beyond that \
+        of the lightest level",
         level.in_flight
     );
     waterfall.add(SlowdownCause::BatchAndQueue, left, evidence);

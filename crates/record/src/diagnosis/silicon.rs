@@ -12,7 +12,7 @@ pub struct ProbedSilicon {
 
 /// That what was measured is another part than a run is of.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it is of {measured}, and the run of {of_run}")]
+#[error("it measured {measured}, but the run used {of_run}")]
 #[non_exhaustive]
 pub struct OtherDevice {
     /// The title of what was measured.
@@ -87,6 +87,6 @@ fn same_part(measured: &Device, run: &Device) -> Result<Option<String>, OtherDev
         });
     }
     let unnamed =
-        || format!("the measurements do not name the part; it is taken for {}", sheet.title);
+        || format!("the measurements do not name the device; it is assumed to be {}", sheet.title);
     Ok(own.is_none().then(unnamed))
 }

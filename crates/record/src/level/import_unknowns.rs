@@ -15,7 +15,7 @@ impl LevelReport {
         if !has_plan {
             unseen.not_known.push(UnknownFact::new(
                 "when each request ought to have left",
-                "not in the file: no lateness, and no latency from then on",
+                "not in the file, so lateness and latencies from schedule are not known",
             ));
         }
         withhold(&unseen, &mut self.summary.metrics, has_plan);

@@ -165,8 +165,8 @@ fn nothing_left(summary: &LevelSummary) -> Option<String> {
     let took = Nanos::from_secs_f64(summary.throughput.duration.get()).ok()?;
     (is_empty && *choice != WindowChoice::AUTO).then(|| {
         format!(
-            "a warm-up of {} and a cool-down of {} leave nothing of this level, which took {took}: there are figures of the whole \
-             level alone; leave out less of it, or measure longer",
+            "a warm-up of {} and a cool-down of {} leave nothing of this level, which took {took}; \
+             only the figures of the whole level are known, so leave out less, or measure longer",
             choice.warmup, choice.cooldown
         )
     })

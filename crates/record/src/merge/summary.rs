@@ -49,7 +49,7 @@ pub(super) struct MergeFindings {
 }
 
 /// What is said where servers were asked.
-const NOT_MERGED: &str = "what servers said stays with each shard: it is not merged";
+const NOT_MERGED: &str = "server metrics are not merged; the folder of each shard has its own";
 
 /// The report of what `tally` has of all shards.
 pub(super) fn report(

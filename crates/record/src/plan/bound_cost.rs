@@ -37,7 +37,7 @@ impl BoundCost {
         let (own, requested) = (curve.devices(), source.devices_per_replica.get());
         if own != requested {
             return Err(format!(
-                "the run's model uses {}, and a replica was given {requested}",
+                "the run's model uses {}, but a replica was given {requested}",
                 counted(own)
             ));
         }

@@ -143,7 +143,7 @@ impl StoredRun {
 fn unproven(run: &RunDocument) -> Option<VerdictReason> {
     let tool = run.imported_tool()?;
     let text = format!(
-        "how late and how busy the client of {tool} was is not known; it measured this run"
+        "{tool} measured this run, and it does not say how late or how busy its client was"
     );
     Some(VerdictReason::new(Verdict::Suspect, VerdictConcern::Client, text))
 }

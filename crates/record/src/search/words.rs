@@ -252,7 +252,8 @@ impl SearchReport {
             // Then the long level says what broke.
             (None, Some(_)) => None,
             (None, None) => Some(format!(
-                "Saturated before any goal broke: above {} more is sent than served, or requests fail",
+                "Saturated before any goal broke: above {}, more requests are sent than served, or \
+                requests fail",
                 four_digits(edge.value())
             )),
         }

@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(
             report.lines(),
             [
-                "2 of 3 shards began within 2.00 ms of each other (+-2.00 ms); when 1 more began is not known"
+                "2 of 3 shards began within 2.00 ms of each other (+-2.00 ms); the start of 1 more is not known"
             ]
         );
         // As a merged run has them: the first is by whose clock the others are, and of the last nobody knows how well.

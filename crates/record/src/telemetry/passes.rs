@@ -43,9 +43,9 @@ impl PassSource {
             (Some(why), _) => Some(format!("forward passes of {address} ended: {why}")),
             (None, 0) if *passes == 0 => Some(format!("no forward pass came from {address}")),
             (None, 0) => None,
-            (None, _) => Some(format!(
-                "{missing} of {came} forward-pass records of {address} did not come or are not kept"
-            )),
+            (None, _) => {
+                Some(format!("{missing} of {came} forward-pass records of {address} were lost"))
+            }
         }
     }
 }

@@ -168,7 +168,7 @@ fn pages_that_are_not_as_they_should_be_are_told_in_one_line_each() {
     assert_eq!(of("vllm:generation_tokens_total 50\n"), Vec::<String>::new());
     assert_eq!(
         of("vllm:generation_tokens_total 50\nvllm:num_requ"),
-        ["a: pages that stopped half way: 1; what was behind that is missing"]
+        ["a: pages that stopped half way: 1; the rest of each is missing"]
     );
     assert_eq!(
         of("vllm:generation_tokens_total NaN\nvllm:kv_cache_usage_perc NaN\n"),
@@ -266,7 +266,7 @@ fn any_metric_is_told_by_its_name() {
     let pages = [source("own", &[(1_000, &before), (5_000, &before), (9_000, &after)])];
     let names = ["queue_depth", "my_own_metric", "my_own_metric_total", "served", "not_there"]
         .map(str::to_owned);
-    let told = said(&pages, None).with_named(&pages, &names, Nanos::from_secs(1));
+    let told = said(&pages, None).with_requested_metrics(&pages, &names, Nanos::from_secs(1));
     let values: Vec<(&str, f64)> =
         told.other_metrics.iter().map(|(name, figure)| (name.as_str(), figure.value())).collect();
     let expected = [

@@ -21,7 +21,7 @@ pub fn with_price_origin(price: &str, hour: &HourlyRate) -> String {
                  price that you pay"
             )
         }
-        PriceOrigin::Owned => format!("{price}: what owning one costs, by the file"),
+        PriceOrigin::Owned => format!("{price}: the cost of owning a device, from the file"),
         _ => format!("{price}, as given"),
     }
 }
@@ -34,7 +34,7 @@ pub fn at_price(hour: &HourlyRate) -> String {
     let low = usd(hour.low.get());
     let origin = match &hour.origin {
         PriceOrigin::Given => "as given".to_owned(),
-        PriceOrigin::Owned => "as owning it costs".to_owned(),
+        PriceOrigin::Owned => "as the cost of owning it".to_owned(),
         // Some say the date themselves.
         PriceOrigin::Published { kind, date, .. }
             if kind.contains(date.get(..4).unwrap_or(date)) =>

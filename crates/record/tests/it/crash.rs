@@ -249,7 +249,7 @@ fn pages_of_metrics_that_are_cut_are_noted() {
         let report = read(&folder).unwrap();
         let lines = ends.iter().filter(|end| **end <= bytes).count();
         let notes = &report.levels()[0].validity.notes;
-        let said = format!("telemetry.jsonl is cut or edited: {lines} whole lines are used");
+        let said = format!("telemetry.jsonl was cut or edited: it has {lines} of 2 lines");
         let is_noted = notes.iter().any(|note| note.starts_with(&said));
         assert_eq!(is_noted, lines < 2, "at {bytes}: {notes:?}");
         assert_eq!(report.levels()[0].summary, whole.summary, "at {bytes}");

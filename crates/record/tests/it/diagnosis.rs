@@ -154,7 +154,7 @@ fn a_probe_of_another_part_is_refused() {
     assert!(error.measured.contains("H100") && error.of_run.contains("H200"), "{error}");
     assert_eq!(error.name, "h200-sxm");
     let unnamed = ProbedSilicon::of(&system, &table("h100-sxm")).unwrap();
-    assert!(unnamed.assumption().unwrap().contains("taken for"), "the bandwidth is near");
+    assert!(unnamed.assumption().unwrap().contains("assumed to be"), "the bandwidth is near");
     let slow = system.with_bandwidth(0.05).unwrap();
     assert!(ProbedSilicon::of(&system, slow.device()).is_err());
 }

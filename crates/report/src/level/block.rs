@@ -18,7 +18,7 @@ use fizeau_roofline::BoundShare;
 use crate::Shown;
 use crate::block::{heading, line};
 use crate::shards::table_lines;
-use crate::text::{VERDICT, Verbosity, note_lines, plain, shown};
+use crate::text::{VERDICT, Verbosity, VerdictNotes, plain, shown};
 use fizeau_record::text;
 use fizeau_record::text::wrap;
 use fizeau_record::text::{number, percent, supported};
@@ -261,6 +261,13 @@ impl Shown<'_, LevelReport> {
         lines
     }
 
+    fn notes(&self) -> VerdictNotes {
+        let told = self.telemetry.as_ref().map(|said| said.notes()).unwrap_or_default();
+        let notes = self.validity.notes.iter().cloned();
+        let (findings, notes) = notes.partition(|note| told.contains(note));
+        VerdictNotes { findings, notes }
+    }
+
     fn verdict_lines(&self, verbosity: Verbosity) -> Vec<String> {
         let mut lines = Vec::new();
         if let LevelStatus::Partial { reason } = &self.status {
@@ -287,9 +294,9 @@ impl Shown<'_, LevelReport> {
             (Verbosity::Brief, Some(shards)) => shards.lines(),
             _ => Vec::new(),
         };
-        let notes = self.validity.notes.iter().filter(|note| !said.contains(note));
-        let notes: Vec<String> = notes.cloned().collect();
-        lines.extend(note_lines(&notes, verbosity).iter().map(|note| sentence(note)));
+        let mut notes = self.notes();
+        notes.notes.retain(|note| !said.contains(note));
+        lines.extend(notes.lines(verbosity).iter().map(|note| sentence(note)));
         lines
     }
 }

@@ -6,7 +6,7 @@ use crate::Shown;
 use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE};
 use crate::table::{Cell, Column, PLUS_MINUS, PLUS_MINUS_NOTE, columns};
 use crate::terminal::Pen;
-use crate::{Charset, TextStyle};
+use crate::{Charset, TextStyle, Verbosity};
 use fizeau_record::STAND_IN_NOTE;
 use fizeau_record::text::MILLION;
 use fizeau_record::text::percent;
@@ -49,8 +49,8 @@ impl Shown<'_, SweepReport> {
             let (word, text, at) = (reason.verdict.as_str(), escape(reason.text), reason.at());
             out.push_str(&format!("- {word}: {text} (at {})\n", escape(&at)));
         }
-        for note in self.level_notes() {
-            out.push_str(&format!("- note: {}\n", escape(&note)));
+        for note in self.level_notes(Verbosity::Full).lines(Verbosity::Full) {
+            out.push_str(&format!("- {}\n", escape(&note)));
         }
         let not_known = self.not_known();
         if !not_known.is_empty() {

@@ -10,6 +10,7 @@ use crate::Shown;
 use crate::grouped::GroupedReason;
 use crate::level::tail;
 use crate::shards;
+use crate::text::{Verbosity, VerdictNotes};
 use fizeau_record::text;
 use fizeau_record::text::percent;
 use fizeau_record::{CheckOutcome, ChecklistRow, LevelReport, ShardHealth, SweepReport};
@@ -48,7 +49,9 @@ impl Trust {
             text: reason.text.to_owned(),
             at: reason.at(),
         };
-        let notes = Shown(report).level_notes().into_iter().map(|note| format!("Note: {note}."));
+        let VerdictNotes { findings, notes } = Shown(report).level_notes(Verbosity::Full);
+        let findings = findings.into_iter().map(|finding| format!("Finding: {finding}."));
+        let notes = findings.chain(notes.into_iter().map(|note| format!("Note: {note}.")));
         let light = Shown(report).speed_of_light_reasons().into_iter();
         let light = light.map(|reason| format!("Speed of light not computed: {reason}."));
         let nothing = match report.levels() {

@@ -29,8 +29,9 @@ pub(super) fn steps(runs: &[ChartRun]) -> Result<Sheet, String> {
         _ => String::new(),
     };
     let note = format!(
-        "A point is a step, {count} in all{at}. On the line a step takes no longer than the silicon needs; what lies above it is the engine's: \
-         launches, scheduling, and units that are not at their peak."
+        "A point is a step, {count} in all{at}. On the line a step takes no longer than the \
+         silicon needs; time above the line is the engine's overhead: launches, scheduling, and \
+         units below their peak."
     );
     Ok(Sheet {
         title: "Steps against their bounds".to_owned(),

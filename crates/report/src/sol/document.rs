@@ -9,7 +9,7 @@ use fizeau_roofline::{Deployment, Device, EstimateKind, MathType, Model, PassPha
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::line::Line;
+use super::line::AnswerFields;
 use super::{SolExtra, SolScope, SolView};
 use fizeau_record::{JsonError, JsonNumber as Number};
 use gains::{Elasticities, GainBlock};
@@ -44,9 +44,9 @@ impl SolView<'_> {
             deployment: DeploymentDocument::of(system.deployment()),
             load: RequestedShape::of(self),
             answer: if is_step {
-                Line::of_step(answer, self.notes)
+                AnswerFields::of_step(answer, self.notes)
             } else {
-                Line::of(answer, self.notes).with(self.calibrated.as_ref())
+                AnswerFields::of(answer, self.notes).with(self.calibrated.as_ref())
             },
             schedules: (!is_step).then(|| Schedules::of(self)),
             memory: MemoryDocument::of(self),
@@ -101,7 +101,7 @@ struct Document<'a> {
     deployment: DeploymentDocument,
     load: RequestedShape,
     #[serde(flatten)]
-    answer: Line<'a>,
+    answer: AnswerFields<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     schedules: Option<Schedules>,
     memory: MemoryDocument,

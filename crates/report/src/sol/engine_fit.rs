@@ -85,9 +85,10 @@ impl EngineCalibrationView<'_> {
     /// What is worth a sentence: constants outside of their usual range, and loads that were left out.
     fn remarks(&self) -> Vec<String> {
         let mut lines = vec![
-            "one model: what a step takes at least (weights, kernels, step) is known as a sum;"
+            "measured with one model: only the sum of the constant costs of a step (weights,"
                 .to_owned(),
-            "how it is shared among them is as usual, and their intervals do not say so".to_owned(),
+            "kernels, step) is known; it is divided as usual, which their intervals do not show"
+                .to_owned(),
         ];
         let is_any_borrowed = self.constants.borrowed().next().is_some();
         lines.extend(is_any_borrowed.then(|| {

@@ -31,7 +31,7 @@ impl SolLine<'_> {
     /// # Errors
     /// Never, as long as memory lasts.
     pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), JsonError> {
-        let line = Line::of(self.answer, self.notes).with(self.calibrated.as_ref());
+        let line = AnswerFields::of(self.answer, self.notes).with(self.calibrated.as_ref());
         serde_json::to_writer(out, &line).map_err(JsonError::new)
     }
 }
@@ -48,7 +48,7 @@ impl SolError<'_> {
 
 /// The fields that an answer has wherever it is printed.
 #[derive(Debug, Serialize)]
-pub(super) struct Line<'a> {
+pub(super) struct AnswerFields<'a> {
     params: Counts,
     weight_bytes: Number,
     kv_bytes_per_token: Number,
@@ -71,7 +71,7 @@ struct Counts {
     streamed: u64,
 }
 
-impl<'a> Line<'a> {
+impl<'a> AnswerFields<'a> {
     pub(super) fn of(answer: &'a LoadAnalysis, notes: &'a [String]) -> Self {
         let parameters = &answer.parameters;
         Self {

@@ -121,7 +121,7 @@ const SCHEDULES: &str =
     "The bound above is that of overlapped, the expectation that of alternating.";
 
 /// Where the time of a pass goes, operator by operator.
-pub(super) fn terms(view: &SolView<'_>, phase: PassPhase) -> Vec<String> {
+pub(super) fn operator_rows(view: &SolView<'_>, phase: PassPhase) -> Vec<String> {
     let (system, load, running) = (view.system, view.load, view.answer.running_batch);
     let (pass, name) = match phase {
         PassPhase::Prefill => (system.prefill_pass(load), "prefill of one prompt, ms".to_owned()),

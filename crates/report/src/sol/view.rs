@@ -52,9 +52,9 @@ impl SolView<'_> {
     /// Where the time of each pass goes, and what better resources would gain.
     fn say_passes(&self, text: &mut Text) {
         if self.scope == SolScope::Requests {
-            text.table(tables::terms(self, PassPhase::Prefill));
+            text.table(tables::operator_rows(self, PassPhase::Prefill));
         }
-        text.table(tables::terms(self, PassPhase::Decode));
+        text.table(tables::operator_rows(self, PassPhase::Decode));
         let gains = self.gains();
         if !gains.is_empty() {
             text.table(tables::gains(&gains, self));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Shown;
 use crate::grouped::{GroupedReason, grouped, placed};
+use crate::text::{Verbosity, VerdictNotes, shown};
 use fizeau_core::{FailureClass, LevelLoad};
 use fizeau_metrics::Verdict;
 use fizeau_record::LevelReport;
@@ -38,8 +39,9 @@ impl<'a> Shown<'a, SweepReport> {
     }
 
     /// What could not be checked, and what else is worth knowing: each kind of note once, with the loads of its levels where it is
-    /// of what a server did there, or has other figures elsewhere.
-    pub(crate) fn level_notes(&self) -> Vec<String> {
+    /// of what a server did there, or has other figures elsewhere. What a server did there, and a level that gave less than its
+    /// neighbours, are findings.
+    pub(crate) fn level_notes(&self, verbosity: Verbosity) -> VerdictNotes {
         let levels = self.0.levels().iter();
         let told: Vec<String> = levels
             .clone()
@@ -50,15 +52,20 @@ impl<'a> Shown<'a, SweepReport> {
             let notes = level.validity.notes.iter();
             notes.map(|note| (level.load, Verdict::Valid, note.as_str()))
         });
+        let is_told =
+            |note: &GroupedReason<'_, LevelLoad>| told.iter().any(|told| told == note.text);
         let words = |note: GroupedReason<'_, LevelLoad>| {
-            let is_of_loads =
-                note.figures_of.is_some() || told.iter().any(|told| told == note.text);
-            match is_of_loads {
-                true => format!("{} (at {})", note.text, note.at()),
-                false => note.text.to_owned(),
+            let text = shown(note.text, verbosity);
+            match note.figures_of.is_some() || is_told(&note) {
+                true => format!("{text} (at {})", note.at()),
+                false => text.to_owned(),
             }
         };
-        grouped(all).into_iter().map(words).chain(self.0.dips()).collect()
+        let (findings, notes): (Vec<_>, Vec<_>) = grouped(all).into_iter().partition(is_told);
+        VerdictNotes {
+            findings: findings.into_iter().map(words).chain(self.0.dips()).collect(),
+            notes: notes.into_iter().map(words).collect(),
+        }
     }
 
     /// The lines of what failed, by class, and of what the client cancelled, each with the loads of the levels that had some.

@@ -1,7 +1,7 @@
 //! What the marks of tables mean, and what a table had no room for.
 
 use super::table::INTERVALS;
-use super::{Line, Terminal};
+use super::{Terminal, TextLine};
 use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE};
 use crate::table::{PLUS_MINUS, PLUS_MINUS_NOTE, columns};
 use crate::{Shown, Verbosity};
@@ -10,18 +10,18 @@ use fizeau_record::{LevelReport, SweepReport};
 
 impl Terminal<'_> {
     /// That it is too narrow for the columns of these names; nothing where there is none.
-    pub(super) fn lacks(&self, columns: &[String]) -> Option<Line> {
+    pub(super) fn lacks(&self, columns: &[String]) -> Option<TextLine> {
         let shown_by = match self.report {
             Some(_) => "a wider terminal and the report below have all",
             None => "a wider terminal has all",
         };
         let names = columns.join(", ");
-        let line = || Line::text(format!("Not shown at this width: {names}; {shown_by}"));
+        let line = || TextLine::text(format!("Not shown at this width: {names}; {shown_by}"));
         (!columns.is_empty()).then(line)
     }
 
     /// The same of the columns with these places among `heads`.
-    pub(super) fn not_shown(&self, columns: Vec<usize>, heads: &[&str]) -> Option<Line> {
+    pub(super) fn not_shown(&self, columns: Vec<usize>, heads: &[&str]) -> Option<TextLine> {
         let name = |column: usize| heads.get(column).map(|head| (*head).to_owned());
         let names: Vec<String> = columns.into_iter().filter_map(name).collect();
         self.lacks(&names)
@@ -34,7 +34,7 @@ impl Shown<'_, SweepReport> {
         &self,
         terminal: &Terminal<'_>,
         left_out: &[String],
-        out: &mut Vec<Line>,
+        out: &mut Vec<TextLine>,
     ) {
         let marks = match self.operating_point().level() {
             Some(_) => "+ on the frontier, > the operating point",
@@ -73,10 +73,10 @@ impl Shown<'_, SweepReport> {
             Verbosity::Brief => {
                 let lacks = format!("not shown at this width: {}", left_out.join(", "));
                 notes.extend((!left_out.is_empty()).then_some(lacks));
-                out.push(Line::text(notes.join("; ")));
+                out.push(TextLine::text(notes.join("; ")));
             }
             Verbosity::Full => {
-                out.extend(notes.into_iter().map(Line::text));
+                out.extend(notes.into_iter().map(TextLine::text));
                 out.extend(terminal.lacks(left_out));
             }
         }

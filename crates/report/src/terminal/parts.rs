@@ -3,7 +3,7 @@
 use fizeau_metrics::{NoWindow, NoWindowReason};
 
 use super::grid::Grid;
-use super::{Line, Terminal};
+use super::{Terminal, TextLine};
 use crate::level::{not_steady, part_cells};
 use crate::{Shown, Verbosity};
 use fizeau_record::text::percent;
@@ -11,10 +11,10 @@ use fizeau_record::{LevelReport, SweepReport};
 
 impl Shown<'_, SweepReport> {
     /// What a good request is, and in full the share of each level's that met each goal; nothing without goals.
-    pub(super) fn say_goals(&self, verbosity: Verbosity, out: &mut Vec<Line>) {
+    pub(super) fn say_goals(&self, verbosity: Verbosity, out: &mut Vec<TextLine>) {
         let attained = |level: &LevelReport| level.summary.goodput.clone();
         let Some(first) = self.levels().iter().find_map(attained) else { return };
-        out.push(Line::text(format!("good: the share of all sent that met {}", first.goals())));
+        out.push(TextLine::text(format!("good: the share of all sent that met {}", first.goals())));
         let places = first.groups.iter().enumerate();
         let goals = places.flat_map(|(g, group)| {
             group.goals.iter().enumerate().map(move |(i, goal)| (g, i, goal.goal))
@@ -31,18 +31,20 @@ impl Shown<'_, SweepReport> {
                 Some(format!("{} at {}", percent(all.share(met)), self.label(level.load)))
             };
             let shares: Vec<String> = self.levels().iter().filter_map(share).collect();
-            out.push(Line::text(format!("  {goal}: {}", shares.join(", "))));
+            out.push(TextLine::text(format!("  {goal}: {}", shares.join(", "))));
         }
     }
 
     /// The part of each level that was measured beside the whole, or why there is none.
-    pub(super) fn say_parts(&self, terminal: &Terminal<'_>, out: &mut Vec<Line>) {
+    pub(super) fn say_parts(&self, terminal: &Terminal<'_>, out: &mut Vec<TextLine>) {
         let parts = self.levels().iter().map(|level| (level, &level.summary.windowed.part));
         let parts: Vec<_> = parts.filter(|(level, _)| level.summary.requests.sent > 0).collect();
         if parts.is_empty() {
             return;
         }
-        out.push(Line::text("Steady state only (the table above has the whole run):".to_owned()));
+        out.push(TextLine::text(
+            "Steady state only (the table above has the whole run):".to_owned(),
+        ));
         let label = |level: &LevelReport| format!("{:>6}", self.label(level.load));
         let known = parts
             .iter()
@@ -55,7 +57,7 @@ impl Shown<'_, SweepReport> {
         let heads = heads.map(|row| row.map(str::to_owned).into()).into();
         let grid = Grid { heads, rows: known.collect(), words: 0, lesser: Vec::new() };
         let drawn = grid.draw(terminal.width);
-        let mut lines = drawn.lines.into_iter().map(Line::Whole);
+        let mut lines = drawn.lines.into_iter().map(TextLine::Whole);
         if !grid.rows.is_empty() {
             out.extend(lines.by_ref().take(grid.heads.len()));
         }
@@ -70,7 +72,7 @@ impl Shown<'_, SweepReport> {
                 }
                 Err(none) => format!("none: {}", not_steady(none.why)),
             };
-            out.push(Line::text(format!("{}  {reason}", label(level))));
+            out.push(TextLine::text(format!("{}  {reason}", label(level))));
         }
         let names = ["load", "sent", "first/last", "req/s", "out tok/s", "TTFT", "E2EL"];
         out.extend(terminal.not_shown(drawn.left_out, &names));

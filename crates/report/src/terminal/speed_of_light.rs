@@ -1,14 +1,14 @@
 //! The speed of light by level and phase, below the table of a sweep.
 
 use super::grid::Grid;
-use super::{Line, Terminal};
+use super::{Terminal, TextLine};
 use crate::Shown;
 use crate::speed_of_light_table::{COLUMNS, LESSER, note};
 use fizeau_record::SweepReport;
 
 impl Shown<'_, SweepReport> {
     /// How much of the speed of light each level reached, phase by phase; nothing where no level has one.
-    pub(super) fn say_light(&self, terminal: &Terminal<'_>, out: &mut Vec<Line>) {
+    pub(super) fn say_light(&self, terminal: &Terminal<'_>, out: &mut Vec<TextLine>) {
         let rows = self.light_rows();
         if rows.is_empty() {
             return;
@@ -17,7 +17,7 @@ impl Shown<'_, SweepReport> {
         let device = setup.hardware.as_deref().unwrap_or("the hardware");
         let spread = setup.deployment.as_ref().map(|spread| format!(" ({spread})"));
         let spread = spread.unwrap_or_default();
-        out.push(Line::text(format!("Speed of light of {device}{spread}, reached by phase:")));
+        out.push(TextLine::text(format!("Speed of light of {device}{spread}, reached by phase:")));
         let heads = [
             COLUMNS.map(|column| match column.head {
                 "cache full" => "cache",
@@ -33,11 +33,11 @@ impl Shown<'_, SweepReport> {
             lesser: LESSER.into(),
         };
         let drawn = grid.draw(terminal.width);
-        out.extend(drawn.lines.into_iter().map(Line::Whole));
-        out.push(Line::text(note(&drawn.left_out)));
+        out.extend(drawn.lines.into_iter().map(TextLine::Whole));
+        out.push(TextLine::text(note(&drawn.left_out)));
         out.extend(terminal.not_shown(drawn.left_out, &COLUMNS.map(|column| column.head)));
-        out.extend(self.data_sheet_words().map(Line::text));
-        out.extend(self.calibrated_words().map(Line::text));
-        out.push(Line::Blank);
+        out.extend(self.data_sheet_words().map(TextLine::text));
+        out.extend(self.calibrated_words().map(TextLine::text));
+        out.push(TextLine::Blank);
     }
 }

@@ -121,7 +121,7 @@ fn a_row_that_is_unknown_is_as_good_as_failed_where_it_is_required_and_a_simulat
     assert_eq!(missed("hardware, tail ,warm-up"), [ChecklistItem::WarmUp]);
     assert_eq!(missed("tail"), []);
     let row = list.rows().iter().find(|row| row.check == ChecklistItem::WarmUp).unwrap();
-    assert_eq!(row.to_string(), "unknown warm_up: the warm-up is not recorded (at 10 requests/s)");
+    assert_eq!(row.to_string(), "unknown warm_up: not recorded (at 10 requests/s)");
 }
 
 #[test]

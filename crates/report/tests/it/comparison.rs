@@ -41,7 +41,7 @@ fn the_table_says_all_in_eighty_columns() {
     let text = Shown(&view).text(Verbosity::Full);
     let expected = "                     v1    v2   change          interval       p  result
 p50 TTFT, ms       50.2  48.2  -4.02 %  -4.38 to -3.66 %  <0.001  better
-p99 TTFT, ms          -     -  the baseline has none
+p99 TTFT, ms          -     -  the baseline does not have this figure
 output TPS, tok/s   100   100  +0.00 %  -0.25 to +0.25 %    1.00  not detected
 For information only (p is not corrected for several tests):
 RPS, req/s         10.0  10.0  +0.00 %  -0.25 to +0.25 %    1.00  -
@@ -179,7 +179,7 @@ fn the_document_has_every_figure_with_its_reason_where_there_is_none() {
     {
         assert!(ttft[key].is_f64(), "{key}: {ttft}");
     }
-    assert_eq!(p99["answer_reason"], "the baseline has none");
+    assert_eq!(p99["answer_reason"], "the baseline does not have this figure");
     assert_eq!(tps["answer"], "no detectable difference");
     assert_eq!((&rps["answer"], &rps["decided"]), (&Value::Null, &json!(false)));
 }

@@ -351,7 +351,7 @@ fn in_brief_it_takes_no_more_than_fifteen_lines() {
     level.validity.notes = vec!["a long note ".repeat(20); 5];
     let block = Shown(&level).block(fizeau_report::Verbosity::Brief);
     assert!(block.lines().count() <= 15, "{block}");
-    assert!(block.contains("(limit 100 ms)3\n  and 5 notes\n"), "{block}");
+    assert!(block.contains("(limit 100 ms)3\n  and 5 notes (-v shows them)\n"), "{block}");
     assert!(!block.contains("explained"), "{block}");
 }
 

@@ -75,7 +75,7 @@ fn a_sweep_beyond_light_says_so_once() {
     let text = Shown(&report).terminal(&terminal).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(text.matches("measured beyond the speed of light").count(), 1, "{text}");
     assert!(text.contains("(at concurrency 4 and 8)"), "{text}");
-    assert!(text.contains("4 (invalid: beyond the speed of light)"), "{text}");
+    assert!(text.contains("4 and 8 (invalid: beyond the speed of light)"), "{text}");
     // The furthest speaks: of four times as fast, not of three.
     let furthest = report.levels()[2].speed_of_light.violation().unwrap();
     assert!(furthest.times > report.levels()[1].speed_of_light.violation().unwrap().times);

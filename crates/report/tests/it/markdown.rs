@@ -121,7 +121,7 @@ fn a_comparison_says_first_what_it_comes_to() {
         "{worse}"
     );
     assert!(worse.contains("| p50 TTFT, ms | 50.0 | 60.0 | +20.0 % |"), "{worse}");
-    assert!(worse.contains("| the baseline has none |"), "{worse}");
+    assert!(worse.contains("| the baseline does not have this figure |"), "{worse}");
     assert_inert(&worse);
     let same = Shown(&compared(50.0, 50.1)).markdown();
     assert!(same.contains("**B against A: no detectable difference.**"), "{same}");
@@ -139,7 +139,7 @@ fn junit_fails_what_is_worse_and_skips_what_was_not_tested() {
         "{xml}"
     );
     assert!(
-        xml.contains("name=\"p99 TTFT\"><skipped message=\"not tested: the baseline has none\"/>"),
+        xml.contains("name=\"p99 TTFT\"><skipped message=\"not tested: the baseline does not have this figure\"/>"),
         "{xml}"
     );
     assert!(xml.contains("a|b`c` &lt;script&gt;"), "{xml}");

@@ -59,7 +59,7 @@ fn a_level_that_did_less_than_a_lower_and_a_higher_load_is_remarked_upon() {
     };
     let dips = levels([20.0, 15.0, 24.0]).dips();
     assert_eq!(dips.len(), 1, "{dips:?}");
-    let said = "concurrency 6 (15.0 requests/s) did less than both concurrency 4 (20.0 requests/s) and concurrency 8";
+    let said = "concurrency 6 (15.0 requests/s) gave fewer requests/s than both concurrency 4 (20.0 requests/s) and concurrency 8";
     assert!(dips[0].starts_with(said), "{dips:?}");
     // Saturation is no dip, and neither is what lies within a twentieth.
     assert!(levels([20.0, 19.5, 24.0]).dips().is_empty());

@@ -242,7 +242,7 @@ fn the_servers_counters_answer_for_the_cache() {
     let (outcome, evidence) = caches(&level);
     assert_eq!(outcome, CheckOutcome::Pass);
     assert!(
-        evidence.contains("28 % of the prompt tokens") && evidence.ends_with("counters"),
+        evidence.contains("28 % of prompt tokens") && evidence.ends_with("(server's counters)"),
         "{evidence}"
     );
     level.telemetry = None;

@@ -239,7 +239,7 @@ impl<'a> RowInFile<'a> {
     }
 
     fn empty(&self, field: &str) -> MeasuredError {
-        MeasuredError(format!("line {}: {field} is empty; it must be said", self.line))
+        MeasuredError(format!("line {}: {field} is empty; give a value", self.line))
     }
 
     fn wrong(&self, field: &str, text: &str, wanted: impl fmt::Display) -> MeasuredError {

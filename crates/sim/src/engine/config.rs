@@ -52,7 +52,7 @@ pub struct EngineConfig {
     /// What a front end takes for a request before it can be scheduled: reading it, making tokens of its prompt. Default 0.
     pub front_end: Nanos,
     /// For so long of that the next request cannot begin with it. Default 0: requests do not wait for each other in the front end.
-    pub front_end_each: Nanos,
+    pub front_end_per_request: Nanos,
     /// What chance is drawn from: the same seed gives the same run.
     pub seed: u64,
 }
@@ -156,7 +156,7 @@ impl EngineConfig {
             drafts: None,
             groups: 1,
             front_end: Nanos::ZERO,
-            front_end_each: Nanos::ZERO,
+            front_end_per_request: Nanos::ZERO,
             seed: 0,
         }
     }

@@ -43,7 +43,7 @@ pub enum ScenarioError {
     PowerOfCalibrated,
     /// A drafter takes memory.
     #[error(
-        "the drafter has nothing to draft, because no length of drafts is given: give one, or leave the drafter out"
+        "a drafter needs a length of drafts, and none is given: give one, or leave the drafter out"
     )]
     DrafterWithoutDrafts,
     /// The overheads are senseless.

@@ -64,6 +64,7 @@ fn unusual(config: &EngineConfig) -> Vec<String> {
         (config.order == AdmissionOrder::Priority).then(|| "by priority".to_owned()),
         config.max_waiting.map(|most| format!("at most {most} waiting")),
         config.captured.last().map(|most| format!("batches padded up to {most}")),
+        (config.seed != usual.seed).then(|| format!("engine seed {}", config.seed)),
     ];
     words.into_iter().flatten().collect()
 }

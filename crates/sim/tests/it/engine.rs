@@ -53,8 +53,8 @@ fn a_front_end_takes_its_time_before_a_request_can_be_scheduled() {
 
 #[test]
 fn a_front_end_takes_one_after_another_in() {
-    let [front_end, front_end_each] = [3, 2].map(Nanos::from_millis);
-    let held = EngineConfig { front_end, front_end_each, ..config(4, 10_000) };
+    let [front_end, front_end_per_request] = [3, 2].map(Nanos::from_millis);
+    let held = EngineConfig { front_end, front_end_per_request, ..config(4, 10_000) };
     let mut engine = Engine::new(held, affine).unwrap();
     // Three at once, and one when the last of them keeps nobody waiting any more.
     [7, 7, 7, 13].into_iter().zip(0..).for_each(|(at, id)| {

@@ -107,13 +107,14 @@ impl fmt::Display for FleetFinding {
                     share * 100.0
                 )?;
                 f.write_str(
-                    ", which cannot be: the devices, how many there are, the formats of weights and cache or drafts are not as they were given",
+                    ", which is impossible: check the devices, their number, the formats of \
+                    weights and cache, and the drafts that were given",
                 )
             }
             Self::Silent { address, since: Some(since), why } => {
                 write!(
                     f,
-                    "{address}: no page for {:.0} s, and figures are without it: {why}",
+                    "{address}: no page for {:.0} s, so the figures leave it out: {why}",
                     since.get() / 1e3
                 )
             }
@@ -125,11 +126,7 @@ impl fmt::Display for FleetFinding {
             }
             Self::NotReported { address, why } => write!(f, "{address}: {why}"),
             Self::CutShort { address, pages } => {
-                write!(
-                    f,
-                    "{address}: {} stopped half way; what was behind that is missing",
-                    Pages(*pages)
-                )
+                write!(f, "{address}: {} stopped half way; the rest is missing", Pages(*pages))
             }
             Self::Pages { address, what } => write!(f, "{address}: {what}"),
             Self::SeriesLeftOut { address, values } => write!(

@@ -314,7 +314,8 @@ impl FleetWatch {
         let found = match self.settings.system.deployment().pipeline() {
             1 => steps.since(now - self.settings.window, &self.settings.system),
             stages => {
-                let why = format!("held against no bound: {}", crate::steps::why_unbounded(stages));
+                let why =
+                    format!("not compared with a bound: {}", crate::steps::why_unbounded(stages));
                 findings.push(FleetFinding::StepsMissing { why });
                 drop(steps.subscriber.take_passes());
                 None

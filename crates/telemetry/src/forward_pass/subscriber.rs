@@ -21,7 +21,8 @@ use crate::scraper::in_one_line;
 pub enum SubscribeError {
     /// The address is none.
     #[error(
-        "{address} is no address of forward-pass records; it is a host and a port, such as 127.0.0.1:20380"
+        "{address} is not an address of forward-pass records; give a host and a port, such as \
+        127.0.0.1:20380"
     )]
     Address {
         /// What was given.
@@ -37,7 +38,7 @@ pub enum SubscribeError {
         source: std::io::Error,
     },
     /// The system has no thread to give.
-    #[error("no thread to read forward-pass records with: the system refused one")]
+    #[error("the system refused a thread to read forward-pass records with")]
     Thread(#[source] std::io::Error),
 }
 

@@ -104,7 +104,7 @@ fn answering(
     }
     match devices.is_empty() {
         true => Err(NvmlUnavailable::NoDevice {
-            why: why.unwrap_or_else(|| "it counts none".to_owned()),
+            why: why.unwrap_or_else(|| "the library counts no device".to_owned()),
         }),
         false => Ok(devices),
     }
@@ -257,7 +257,7 @@ mod tests {
         let some = answering([refused(), Ok(device(1))].into_iter()).unwrap();
         assert_eq!(some.len(), 1);
         let counted = answering(std::iter::empty()).unwrap_err().to_string();
-        assert!(counted.ends_with(": it counts none"), "{counted}");
+        assert!(counted.ends_with(": the library counts no device"), "{counted}");
     }
 
     /// Where there is no driver it says so; where there is one, pages come.

@@ -42,7 +42,7 @@ impl Default for ScrapeSettings {
 
 /// Why no thread could be started.
 #[derive(Debug, thiserror::Error)]
-#[error("no thread to ask for metrics with: the system refused one")]
+#[error("the system refused a thread to read metrics with")]
 pub struct ScraperError(#[source] std::io::Error);
 
 /// What was scraped up to some moment.

@@ -75,7 +75,8 @@ impl fmt::Display for WitnessDisagreement {
         let Self { higher, lower, times, cause } = self;
         write!(
             f,
-            "by the {higher} the share of the speed of light is {times:.2} times that by the {lower}: {cause}"
+            "the share of the speed of light is {times:.2} times as high by the {higher} as by the \
+            {lower}: {cause}"
         )
     }
 }

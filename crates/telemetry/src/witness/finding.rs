@@ -181,7 +181,8 @@ impl fmt::Display for TelemetryFinding {
             Self::PagesMissing { missing, answered, why } => {
                 write!(
                     f,
-                    "{missing} of {} pages of metrics did not come; gauges do not say what was then",
+                    "{missing} of {} pages of metrics did not come, so gauges have no values for \
+                    that time",
                     missing.saturating_add(*answered)
                 )?;
                 why.as_ref().map_or(Ok(()), |why| write!(f, ": {why}"))
@@ -193,7 +194,7 @@ impl fmt::Display for TelemetryFinding {
             Self::Pages { address, what } => write!(f, "{address}: {what}"),
             Self::StepsUnbounded { steps, stages } => {
                 let why = why_unbounded(*stages);
-                write!(f, "{steps} forward-pass records are held against no bound: {why}")
+                write!(f, "{steps} forward-pass records are not compared with a bound: {why}")
             }
             Self::NoSuchMetric { metric } => {
                 write!(f, "no page has the metric {metric}, which was asked for by its name")
@@ -201,8 +202,8 @@ impl fmt::Display for TelemetryFinding {
             Self::StaleGauge { metric, pages, changes, resolution } => {
                 write!(f, "{metric} changed {changes} times on {pages} pages")?;
                 match resolution {
-                    Some(each) => write!(f, ", every {} ms: its exporter looks no oftener", each.get().round()),
-                    None => f.write_str(": its exporter looks more seldom than the level is long"),
+                    Some(each) => write!(f, ", every {} ms: its exporter reads it no more often", each.get().round()),
+                    None => f.write_str(": its exporter reads it less often than once a level"),
                 }
             }
             Self::Preempted { times, kv_peak } => {

@@ -141,7 +141,7 @@ impl fmt::Display for PageTrouble {
                 missing.saturating_add(*answered)
             ),
             Self::CutShort { pages } => {
-                write!(f, "pages that stopped half way: {pages}; what was behind that is missing")
+                write!(f, "pages that stopped half way: {pages}; the rest of each is missing")
             }
             Self::ClockWentBack { pages } => write!(
                 f,

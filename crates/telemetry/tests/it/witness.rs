@@ -31,7 +31,7 @@ fn tokens_that_agree_and_tokens_that_do_not() {
     let expected = [
         "client and server counted the same 5000 prompt tokens",
         "the client counted 2590 generated tokens, the server 2600; the tokens of 2 requests that failed or were cancelled may be the difference",
-        "1 of 2 pages of metrics did not come; gauges do not say what was then: refused",
+        "1 of 2 pages of metrics did not come, so gauges have no values for that time: refused",
         "requests were preempted 7 times, with the KV cache 70 % full",
     ];
     assert_eq!(said(&client, &[]), expected);

@@ -250,7 +250,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
             }
             Ok(BodyEnding::Cut | BodyEnding::Stopped) | Err(TimeoutAlarm::Grace) => BodyEnd::Cut,
             Ok(BodyEnding::Malformed(why)) => {
-                let detail = format!("the reply's chunks make no sense: {why}");
+                let detail = format!("the reply's chunked encoding is broken: {why}");
                 BodyEnd::Stopped(Failure::new(FailureClass::Malformed, detail))
             }
             Err(alarm) => BodyEnd::Stopped(self.give_up(alarm)),
@@ -301,5 +301,5 @@ fn without_head(headless: ReplyHeadError) -> Failure {
         ReplyHeadError::Cut(why) => (FailureClass::Truncated, why),
         ReplyHeadError::Malformed(why) => (FailureClass::Malformed, why),
     };
-    Failure::new(class, format!("the reply's head is not whole: {why}"))
+    Failure::new(class, format!("the reply's head is broken: {why}"))
 }

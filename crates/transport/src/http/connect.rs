@@ -179,7 +179,7 @@ pub(super) async fn open(
     whom: &UrlAuthority,
 ) -> Result<(), Failure> {
     let broken = |error: &io::Error| {
-        refused(via, whom, &format!("broke off before the tunnel stood: {}", why(error)))
+        refused(via, whom, &format!("broke off before the tunnel was set up: {}", why(error)))
     };
     let mut request = format!("CONNECT {whom} HTTP/1.1\r\nHost: {whom}\r\n");
     if let Some(authorization) = &via.authorization {
@@ -238,5 +238,5 @@ async fn answer(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
 
 fn refused(via: &ProxyRoute, whom: &UrlAuthority, what: &str) -> Failure {
     let proxy = &via.authority;
-    Failure::new(FailureClass::Connect, format!("no way to {whom}: the proxy {proxy} {what}"))
+    Failure::new(FailureClass::Connect, format!("cannot reach {whom}: the proxy {proxy} {what}"))
 }

@@ -104,8 +104,8 @@ fn certificate_words(error: &CertificateError) -> String {
     match error {
         // A bad signature is that of an authority with the name of one that is trusted, and another key.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "its certificate is signed by nobody who is trusted; trust its authority's certificate, \
-             or this one itself"
+            "no trusted authority signed its certificate; trust its authority's certificate, or \
+             this one itself"
                 .to_owned()
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {

@@ -142,9 +142,7 @@ impl ProxyRoute {
             None => url,
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
             Some(_) => {
-                return Err(
-                    "is none that is spoken to in plain HTTP: write it as http://HOST:PORT",
-                );
+                return Err("is not an HTTP proxy: write it as http://HOST:PORT");
             }
         };
         let rest = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -76,7 +76,7 @@ impl UrlScheme {
         } else if cfg!(feature = "tls") {
             Ok(Self::Https)
         } else {
-            Err("asks for TLS, which this build leaves out: build with the feature `tls`")
+            Err("needs TLS, which this build does not have: build with the feature `tls`")
         }
     }
 
@@ -161,7 +161,7 @@ fn split_port(text: &str) -> Result<(UrlHost, Option<&str>), &'static str> {
     if let Some(rest) = text.strip_prefix('[') {
         let (address, rest) =
             rest.split_once(']').ok_or("has an IPv6 address without its closing bracket")?;
-        let address: Ipv6Addr = address.parse().map_err(|_| "has an IPv6 address that is none")?;
+        let address: Ipv6Addr = address.parse().map_err(|_| "has an invalid IPv6 address")?;
         let port = match rest.strip_prefix(':') {
             Some(port) => Some(port),
             None if rest.is_empty() => None,

@@ -14,7 +14,7 @@ async fn check(bytes: &[u8], class: FailureClass, words: &str) {
 }
 
 async fn malformed(head: impl AsRef<[u8]>, words: &str) {
-    let words = format!("the reply's head is not whole: {words}");
+    let words = format!("the reply's head is broken: {words}");
     check(head.as_ref(), FailureClass::Malformed, &words).await;
 }
 
@@ -25,15 +25,15 @@ async fn what_is_no_head() {
     malformed(b"SSH-2.0-x\r\n", "it does not begin with HTTP/1").await;
     malformed(b"HTTP/2 200\r\n\r\n", "it does not begin with HTTP/1").await;
     malformed(b"HTTP/1.1 999999 OK\r\n\r\n", "invalid response status").await;
-    malformed(b"HTTP/1.1 099 OK\r\n\r\n", "its status is no number").await;
-    malformed(b"HTTP/1.1 101 Switching\r\n\r\n", "it leaves HTTP (101)").await;
+    malformed(b"HTTP/1.1 099 OK\r\n\r\n", "its status is not a number").await;
+    malformed(b"HTTP/1.1 101 Switching\r\n\r\n", "it switches to another protocol (101)").await;
     malformed([OK, b"A: b\r\n folded\r\n\r\n"].concat(), "invalid header name").await;
     malformed([OK, b"A: b\x01\r\n\r\n"].concat(), "invalid header value").await;
     let several = b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n";
-    malformed([OK, several].concat(), "its content-length is no single length").await;
+    malformed([OK, several].concat(), "its content-length is not one number").await;
     for wrong in ["-1", "+1", "", "1, 2", "0x1", "99999999999999999999"] {
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {wrong}\r\n\r\n");
-        malformed(head, "its content-length is no single length").await;
+        malformed(head, "its content-length is not one number").await;
     }
 }
 

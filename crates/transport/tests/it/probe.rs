@@ -183,7 +183,7 @@ async fn nothing_fits_and_each_attempt_is_a_line() {
     assert_eq!(identity, Identity::default());
     let error = probed.unwrap_err();
     let lines: Vec<&str> = error.lines().collect();
-    assert_eq!(lines[0], "nothing that was tried fits this endpoint:");
+    assert_eq!(lines[0], "this endpoint answers to no known kind of server:");
     for path in ["/v1/completions", "/v1/chat/completions", "/api/generate", "/generate_stream"] {
         let start = format!(" at {}{path}: status: 404 ", fake.url());
         let at = |line: &&&str| line.contains(&start);

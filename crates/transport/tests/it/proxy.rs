@@ -88,8 +88,8 @@ fn loopback_is_never_proxied() {
 #[test]
 fn a_proxy_that_cannot_be_used_is_refused_by_the_name_of_its_variable() {
     let cases = [
-        ("socks5://h:1", "plain HTTP"),
-        ("https://h:1", "plain HTTP"),
+        ("socks5://h:1", "not an HTTP proxy"),
+        ("https://h:1", "not an HTTP proxy"),
         ("http://h", "no port"),
         ("http://h:x", "port"),
         ("http://s3cret:s3cret@:1", "no host"),

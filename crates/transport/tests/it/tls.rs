@@ -174,7 +174,7 @@ async fn what_is_trusted_decides() {
     let early = signed(&early, rustls::ALL_VERSIONS);
     let strange = Signed { authority: good().authority, ..good() };
     let cases = [
-        (strange, "signed by nobody who is trusted; trust its authority's certificate"),
+        (strange, "no trusted authority signed its certificate; trust its authority's certificate"),
         (other_name, "for another name: DnsName(\"elsewhere.test\")"),
         (expired, "has expired"),
         (early, "is not valid yet"),

@@ -99,13 +99,13 @@ async fn a_tunnel_that_is_refused_is_a_failed_connection_with_the_reason() {
         ("HTTP/1.1 502 Bad Gateway\r\n\r\n", "refused the tunnel with status 502"),
         ("HTTP/1.1 407 Who\r\n\r\n", "wants another user and password"),
         ("SSH-2.0-OpenSSH_9.6\r\n\r\n", "something other than HTTP"),
-        ("HTTP/1.1 502 Bad Gateway\r\n", "broke off before the tunnel stood"),
+        ("HTTP/1.1 502 Bad Gateway\r\n", "broke off before the tunnel was set up"),
         (endless, "its answer has no end"),
     ];
     for (answer, words) in cases {
         let (tape, _) = ask_through(answer).await;
         check_failure(&tape, FailureClass::Connect, None, words);
-        check_failure(&tape, FailureClass::Connect, None, "no way to llm.test:80");
+        check_failure(&tape, FailureClass::Connect, None, "cannot reach llm.test:80");
     }
 }
 

@@ -243,7 +243,7 @@ fn unfit(
         Some("a shared prefix cannot be put before records")
     } else if form == PromptForm::TokenIds && !tokenizer && any(|it| matches!(it, Prompt::Text(_)))
     {
-        Some("its text can be sent as token ids only where a tokenizer is given")
+        Some("sending its text as token ids needs a tokenizer")
     } else if continued.clone().flat_map(|record| &record.turns).any(|turn| {
         matches!(turn.prompt, Prompt::Body(_) | Prompt::TokenIds(_)) || form == PromptForm::TokenIds
     }) {

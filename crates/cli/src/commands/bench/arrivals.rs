@@ -33,9 +33,10 @@ pub(crate) fn arrivals(args: &ArrivalArgs, is_capped: bool) -> Result<ArrivalLaw
         Law::Rate(rate) => rate_of(args, rate, is_capped),
         Law::Ramp(shape) => ramp(args, shape, spacing),
         Law::Series(text) => ArrivalLaw::stages(text, spacing).given_as("--request-rate-series"),
-        Law::Burst(_) if args.spacing.burstiness.to_bits() != 1.0_f64.to_bits() => {
-            Err(usage!("--burstiness: gaps within --burst are those of a Poisson process"))
-        }
+        Law::Burst(_) if args.spacing.burstiness.to_bits() != 1.0_f64.to_bits() => Err(usage!(
+            "--burstiness has no effect with --burst, whose arrivals are a Poisson \
+                process; leave it out"
+        )),
         Law::Burst(text) => ArrivalLaw::bursts(text).given_as("--burst"),
         Law::Diurnal(text) => ArrivalLaw::diurnal(text, spacing).given_as("--diurnal"),
     }
@@ -106,7 +107,12 @@ fn rate_of(args: &ArrivalArgs, rate: f64, is_capped: bool) -> Result<ArrivalLaw,
 
 fn ramp(args: &ArrivalArgs, shape: RampShape, spacing: Spacing) -> Result<ArrivalLaw, Fail> {
     let given = |flag: &str, value: Option<f64>| {
-        value.ok_or_else(|| usage!("{flag}: a ramp goes from one rate to another"))
+        value.ok_or_else(|| {
+            usage!(
+                "{flag} is missing; a ramp needs both --ramp-up-start-rps and \
+            --ramp-up-end-rps"
+            )
+        })
     };
     let from =
         rate_number("--ramp-up-start-rps", given("--ramp-up-start-rps", args.ramp_up_start_rps)?)?;
@@ -144,12 +150,13 @@ pub(crate) fn pacing(
     let is_unlimited = args.request_rate == Some(f64::INFINITY);
     refuse_if!(
         args.request_rate.is_some() && !is_unlimited,
-        "--request-rate: a trace has its own times: --trace-speedup X replays them faster, --ignore-trace-times or \
-         --request-rate inf without them"
+        "--request-rate: a trace has its own arrival times; use --trace-speedup X to replay it \
+         faster, or --ignore-trace-times to send without them"
     );
     refuse_if!(
         is_unlimited && replay.trace_speedup.is_some(),
-        "--trace-speedup: --request-rate inf sends all at once, whatever the times of the trace"
+        "--trace-speedup has no effect with --request-rate inf, which ignores the times of a \
+        trace; leave one of them out"
     );
     let other = [
         (args.ramp_up_strategy.is_some(), "--ramp-up-strategy"),
@@ -157,7 +164,12 @@ pub(crate) fn pacing(
         (args.burst.is_some(), "--burst"),
         (args.diurnal.is_some(), "--diurnal"),
     ];
-    refuse_given(&other, |flag| format!("{flag}: a trace has its own times"))?;
+    refuse_given(&other, |flag| {
+        format!(
+            "{flag}: a trace has its own arrival times; leave the flag \
+        out"
+        )
+    })?;
     match replay.ignore_trace_times {
         _ if is_unlimited => Ok(TracePacing::ClosedLoop),
         false => Ok(TracePacing::TimeStamps { speed_up: speed_up(replay.trace_speedup)? }),

@@ -18,13 +18,21 @@ pub(crate) struct Opening {
     /// Whether nothing but a document may be printed.
     pub(crate) prints_document: bool,
     waiting: Option<Waiting>,
+    /// Each is said once, though two endpoints have it.
+    notes: Vec<String>,
 }
 
 impl Watcher for Opening {
     fn event(&mut self, event: RunEvent) {
         self.waiting = None;
         match event {
-            RunEvent::Note(note) => tell!("{}", words(&note)),
+            RunEvent::Note(note) => {
+                let note = words(&note);
+                if !self.notes.contains(&note) {
+                    tell!("{note}");
+                    self.notes.push(note);
+                }
+            }
             RunEvent::Asking(url) => self.waiting = Some(Waiting::for_reply(&url)),
             // Who cannot be told now is told by the next line.
             RunEvent::Detected(found) if !self.prints_document => drop(say(block(&found))),

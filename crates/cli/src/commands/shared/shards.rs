@@ -105,7 +105,9 @@ impl Shards {
         self.refuse(
             "--until",
             is_given,
-            "shards exchange nothing while they measure, so none of them knows how precise the figure of all is; set the size of each level with --num-prompts or --level-seconds",
+            "shards exchange nothing while they measure, so none of them knows how precise the \
+            figures of all shards are; set the size of each level with --num-prompts or \
+            --level-seconds",
         )
     }
 

@@ -26,7 +26,7 @@ use crate::workload::{ContextLimit, PromptSalt, WorkloadSpec};
 
 /// The only one.
 fn alone<T>(mut of: Vec<T>) -> Result<T, ExperimentError> {
-    of.pop().ok_or_else(|| ExperimentError::broken("there is nothing to measure with"))
+    of.pop().ok_or_else(|| ExperimentError::broken("the run has no level to measure"))
 }
 
 fn first(endpoints: &[PreparedEndpoint]) -> Result<&PreparedEndpoint, InputError> {

@@ -111,7 +111,7 @@ async fn levels<R: PreparedRun, M: Measure>(
         ShardPart { shard: group.shard(), sent: 0, levels: 0, folder: kept, is_cut: false };
     while let Some(name) = group.next()? {
         let level = run.ordered(&name)?;
-        let none = || ExperimentError::broken("there is nothing to measure with");
+        let none = || ExperimentError::broken("the run has no level to measure");
         let with = with.get_mut(level.endpoint).ok_or_else(none)?;
         let measured = share::measure(with, &level, &folder, run.basis(), group, &mut ()).await;
         let Some(measured) = measured.map_err(ExperimentError::broken)? else {

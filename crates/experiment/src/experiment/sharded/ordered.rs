@@ -50,7 +50,8 @@ impl OrderedLevel {
 
 /// Refuses a level that would end by what one client alone has seen.
 fn whole(is_until: bool) -> Result<(), InputError> {
-    let why = "shards send the requests of a fixed plan: they exchange nothing while they measure, so none of them knows how precise the figure of all is";
+    let why = "shards exchange nothing while they measure, so none of them knows how precise the \
+        figures of all shards are";
     match is_until {
         true => Err(InputError::new(InputField::Until, why)),
         false => Ok(()),

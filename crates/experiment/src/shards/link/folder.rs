@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::heartbeat::{BeatWatch, Heartbeat};
+use super::heartbeat::{Heartbeat, HeartbeatWatch};
 use super::{Link, LinkError, Message, Wait, decode, encode};
 
 /// How often a folder is looked at.
@@ -65,7 +65,8 @@ impl Link for FolderLink {
 
     fn receive(&mut self, wait: &Wait) -> Result<Message, LinkError> {
         let path = self.path(self.receives, self.received);
-        let mut beat = (self.waits_for == WaitsFor::First).then(|| BeatWatch::of(&self.folder));
+        let mut beat =
+            (self.waits_for == WaitsFor::First).then(|| HeartbeatWatch::of(&self.folder));
         loop {
             match fs::read(&path) {
                 Ok(bytes) => {

@@ -56,14 +56,14 @@ impl Drop for Heartbeat {
 
 /// What somebody who waits has seen of the count.
 #[derive(Debug)]
-pub(super) struct BeatWatch {
+pub(super) struct HeartbeatWatch {
     path: PathBuf,
     looked: Option<Instant>,
     /// The count that was seen last, and since when.
     seen: Option<(Vec<u8>, Instant)>,
 }
 
-impl BeatWatch {
+impl HeartbeatWatch {
     /// Of the folder of a meeting.
     pub(super) fn of(meeting: &Path) -> Self {
         Self { path: meeting.join(ALIVE), looked: None, seen: None }
@@ -97,7 +97,7 @@ mod tests {
     fn who_counts_on_is_alive_and_who_stands_still_is_gone() {
         let folder = std::env::temp_dir().join(format!("fizeau-beat-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        let (mut watch, begun) = (BeatWatch::of(&folder), Instant::now());
+        let (mut watch, begun) = (HeartbeatWatch::of(&folder), Instant::now());
         let after = |seconds| begun + Duration::from_secs(seconds);
         let heart = Heartbeat::start(&folder).unwrap();
         drop(heart);

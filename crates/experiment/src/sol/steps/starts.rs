@@ -3,7 +3,7 @@
 use fizeau_core::Seconds;
 use fizeau_roofline::SimultaneousStart;
 
-use super::flight::half_a_step;
+use super::in_flight::half_a_step;
 use super::{SeenRequest, SeenRequests};
 
 impl SeenRequests {

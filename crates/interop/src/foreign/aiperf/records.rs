@@ -85,7 +85,7 @@ pub(super) fn read(file: &ForeignFile<'_>) -> Result<Records, ForeignError> {
             "tokens of each event",
             "the file has the sum of a reply; it is spread over its events",
         ),
-        UnknownFact::new("the length that was asked of each reply", "not in the file"),
+        UnknownFact::new("the requested length of each reply", "not in the file"),
         UnknownFact::new("warm-up", "requests of a warm-up are left out"),
     ];
     let tapes = match all.iter().all(Request::has_events) {
@@ -117,7 +117,7 @@ impl Request {
             words.into_iter().flatten().collect::<Vec<_>>().join(": ")
         };
         let is_off = self.metadata.was_cancelled.0 == Some(true);
-        let off = || is_off.then(|| "cancelled: called off".to_owned());
+        let off = || is_off.then(|| "cancelled by the client".to_owned());
         self.error.as_ref().map(words).or_else(off)
     }
 
@@ -192,7 +192,7 @@ pub(super) fn level(file: &ForeignFile<'_>) -> Result<ImportedLevel, ForeignErro
     }
     explain(&mut sheet);
     let mut not_known = records.not_known;
-    let why = "profile_export_aiperf.json is not there, which has it";
+    let why = "profile_export_aiperf.json, which has it, is missing";
     not_known.push(UnknownFact::new("the load, the model and the data set", why));
     // An epoch that nobody knew is no date.
     let began =

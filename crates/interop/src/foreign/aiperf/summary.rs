@@ -84,7 +84,7 @@ pub(super) fn level(
     let counts = counts(record, &document)?;
     let mut sheet = figures(record, counts.completed)?;
     if document.was_cancelled.0 == Some(true) {
-        sheet.caveat("the run was called off before its end");
+        sheet.caveat("the run was cancelled before its end");
     }
     if document.is_complete.0 == Some(false) {
         sheet.caveat("AIPerf marks the run as incomplete");
@@ -222,7 +222,7 @@ fn not_known(record: &Record<'_>, records: Option<&Records>) -> Vec<UnknownFact>
     };
     all.push(UnknownFact::new(
         "the client's own proof",
-        "how late it sent and how busy it was is not in the file",
+        "the file does not say how late it sent or how busy it was",
     ));
     all.push(UnknownFact::new(
         "peaks of requests in flight and of tokens per second",

@@ -100,7 +100,10 @@ impl<'a> Requests<'a> {
         let (sent, found) =
             (stages.iter().map(StageCounts::sent).fold(0, u64::saturating_add), self.all.len());
         if sent != found as u64 {
-            return Err(format!("{found} single requests, and {sent} in the documents of stages"));
+            return Err(format!(
+                "the file has {found} single requests, but the documents of stages \
+                have {sent}"
+            ));
         }
         let mut rest = self.all.into_iter();
         let mut each = Vec::with_capacity(stages.len());
@@ -115,7 +118,7 @@ impl<'a> Requests<'a> {
             let blank = own.good().filter(|request| request.seen.ttft.is_none()).count();
             if blank > 0 {
                 return Err(format!(
-                    "when a token came is not there of {blank} replies, which were not streamed"
+                    "{blank} replies were not streamed and have no times of tokens"
                 ));
             }
             each.push(own);

@@ -187,7 +187,7 @@ fn ranks_that_part_are_not_asked_again() {
         let trial = trial(shape(CollectiveOp::AllReduce));
         assert_eq!(gpus.measure(&trial, TIME).unwrap_err().to_string(), line);
         let later = gpus.measure(&trial, TIME).unwrap_err().to_string();
-        assert_eq!(later, format!("the device failed before: {line}"));
+        assert_eq!(later, format!("the device failed earlier: {line}"));
     }
 }
 

@@ -37,7 +37,10 @@ impl SolExtra {
             }
             None => {
                 let scope = predictor.scope();
-                format!("Calibrated for {scope} by constants put together: measured only apart")
+                format!(
+                    "Calibrated for {scope} with constants combined from measurements of each \
+                    alone"
+                )
             }
         };
         let lines = vec![format!("{rests_on}; {source}, {date}")];

@@ -43,7 +43,7 @@ impl SolExtra {
             grid.row(std::iter::once(format!("  {name}")).chain([const { String::new() }; 4]));
             terms.iter().for_each(|term| grid.row(cells(term)));
             notes.extend(copies(name, &terms));
-            notes.extend(lacking(name, &terms));
+            notes.extend(unmeasured_operators(name, &terms));
             is_any |= terms.iter().any(|term| !term.operators.is_empty());
             fields.insert((*name).to_owned(), terms.iter().map(entry).collect());
         }
@@ -73,7 +73,7 @@ fn ms(time: Seconds) -> String {
 }
 
 /// Which operators of a pass have no measurement.
-fn lacking(pass: &str, terms: &[MeasuredTerm]) -> Option<String> {
+fn unmeasured_operators(pass: &str, terms: &[MeasuredTerm]) -> Option<String> {
     let all: Vec<&str> = terms.iter().flat_map(|term| &term.missing).map(String::as_str).collect();
     let more = match all.len() {
         0 => return None,

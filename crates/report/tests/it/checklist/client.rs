@@ -20,7 +20,7 @@ fn the_client_and_what_it_was_asked() {
             ChecklistItem::Client,
             |run| run.1[1].client.watch.cpu_share = None,
             Unknown,
-            "CPU time is not known (at 20 requests/s)",
+            "CPU time not known (at 20 requests/s)",
         ),
         (
             ChecklistItem::Client,
@@ -30,13 +30,13 @@ fn the_client_and_what_it_was_asked() {
                 }
             },
             Simulated,
-            "there was no client",
+            "virtual time, no client",
         ),
         (
             ChecklistItem::Workload,
             |_| {},
             Pass,
-            "prompt lengths are off by at most 0 %, output lengths by at most 0 %",
+            "prompt lengths off by at most 0 %, output lengths by 0 %",
         ),
         (
             ChecklistItem::Workload,
@@ -64,7 +64,12 @@ fn the_client_and_what_it_was_asked() {
 #[test]
 fn caches_and_the_speed_of_light() {
     hold(&[
-        (ChecklistItem::Caches, |_| {}, Pass, "no cache hits expected; 0 % of the prompt tokens"),
+        (
+            ChecklistItem::Caches,
+            |_| {},
+            Pass,
+            "no cache hits expected; 0 % of prompt tokens cached",
+        ),
         (
             ChecklistItem::Caches,
             |run| says(&mut run.1[0], VerdictConcern::Cache, "40 % came from a cache"),
@@ -80,7 +85,7 @@ fn caches_and_the_speed_of_light() {
             Unknown,
             "the server does not report them",
         ),
-        (ChecklistItem::SpeedOfLight, |_| {}, Pass, "nothing is beyond it; the nearest is 51 %"),
+        (ChecklistItem::SpeedOfLight, |_| {}, Pass, "nothing beyond it; nearest 51 %"),
         (
             ChecklistItem::SpeedOfLight,
             |run| run.1[0].speed_of_light = crate::light::faster(8, 4).speed_of_light,

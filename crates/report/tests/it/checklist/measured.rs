@@ -20,7 +20,7 @@ fn tails() {
                 (ttft.n, ttft.p99) = (40, Quantile::Withheld { needs: 100 });
             },
             Fail,
-            "no p99 (at 20 requests/s): TTFT at 20 requests/s has 40 values, and a p99 needs 100",
+            "no p99 (at 20 requests/s): TTFT at 20 requests/s has 40 values and needs 100",
         ),
         (ChecklistItem::Tail, |run| run.1.clear(), Unknown, "nothing was measured"),
     ]);
@@ -43,7 +43,7 @@ fn lengths() {
                 }
             },
             Fail,
-            "outputs all about equally long (at every level): use a distribution",
+            "outputs all about equally long (at every level); vary the lengths",
         ),
         (
             ChecklistItem::Lengths,
@@ -117,7 +117,7 @@ fn what_it_was_measured_on() {
             ChecklistItem::Hardware,
             |run| run.0.engine = sample::setup().engine,
             Simulated,
-            "no hardware was used",
+            "none, the engine was simulated",
         ),
         (ChecklistItem::Precision, |_| {}, Pass, "weights bf16, KV cache bf16"),
         (

@@ -45,7 +45,7 @@ fn a_bad_row_is_named_with_its_field() {
         errors("m,d,,,,,,,,10,20,1,,-5"),
         ["line 2: tpot_ms is `-5`; it must be a number of milliseconds above 0"]
     );
-    assert_eq!(errors(",d,,,,,,,,10,20,1,,5"), ["line 2: model is empty; it must be said"]);
+    assert_eq!(errors(",d,,,,,,,,10,20,1,,5"), ["line 2: model is empty; give a value"]);
     let wrong = errors("m,d,,fp9,,,,,,10,20,1,,5");
     assert!(wrong[0].starts_with("line 2: weights is `fp9`; "), "{wrong:?}");
 }

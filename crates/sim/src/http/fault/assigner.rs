@@ -64,7 +64,7 @@ impl FaultAssigner {
                 }
                 match met.fit(ask) {
                     (_, Some(fault)) => {
-                        let why = "cannot affect this reply, by its route or by what was asked for";
+                        let why = "cannot affect this reply, because of its route or its options";
                         Err(refuse(&format_args!("`{fault}` {why}")))
                     }
                     (met, None) => Ok(met),

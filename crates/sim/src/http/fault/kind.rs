@@ -142,8 +142,8 @@ kinds! {
     Filter "filter" [Chunks] Nowhere, FaultValue::Count(4), "a content filter releases text in blocks, with its annotations";
     Split "split" [] Nowhere, millis(1), "writes are cut before, within and after separators and spaces";
     Utf8Cut "utf8-cut" [] Nowhere, millis(1), "texts have characters of several bytes, and writes are cut within them";
-    Drip "drip" [] Nowhere, millis(1), "byte after byte, with so long between them";
-    Stall "stall" [] After, FaultValue::TimeOrEver, "silence, for so long or for ever";
+    Drip "drip" [] Nowhere, millis(1), "byte after byte, with this time between them";
+    Stall "stall" [] After, FaultValue::TimeOrEver, "silence, for this time or for ever";
     ChunkBytes "chunk-bytes" [] Nowhere, FaultValue::None, "each byte is an HTTP chunk of its own";
     // How the connection behaves.
     Close "close" [] Nowhere, FaultValue::None, "the connection is closed after the reply";
@@ -158,8 +158,8 @@ kinds! {
     NoReply "no-reply" [Instead] Nowhere, FaultValue::None, "no reply, ever";
     Garbage "garbage" [Instead] Nowhere, FaultValue::None, "the reply begins with something that is not HTTP";
     CutHead "cut-head" [Instead] Nowhere, FaultValue::None, "the connection ends in the middle of the head";
-    TooMany "429" [Instead] Nowhere, millis(1_000), "status 429 with so long to wait in Retry-After";
-    Unavailable "503" [Instead] Nowhere, millis(1_000), "status 503 with so long to wait in Retry-After";
+    TooMany "429" [Instead] Nowhere, millis(1_000), "status 429 with this time in Retry-After";
+    Unavailable "503" [Instead] Nowhere, millis(1_000), "status 503 with this time in Retry-After";
     Internal "500" [Instead] Nowhere, FaultValue::None, "status 500 with an error object";
     // The server as a whole; not by request.
     Connections "connections" [Server] Nowhere, FaultValue::Count(100), "whole server: at most this many connections are accepted at a time";

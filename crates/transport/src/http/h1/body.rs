@@ -43,7 +43,7 @@ impl ReplyBody {
         if headers.contains_key(CONTENT_LENGTH) {
             return length(headers)
                 .map(Self::Length)
-                .ok_or_else(|| MalformedHead("its content-length is no single length".to_owned()));
+                .ok_or_else(|| MalformedHead("its content-length is not one number".to_owned()));
         }
         Ok(Self::UntilClose)
     }

@@ -115,10 +115,12 @@ fn parse(held: &[u8]) -> Result<(usize, Option<ParsedHead>), MalformedHead> {
         Err(error) => return Err(MalformedHead(error.to_string())),
     };
     let status = response.code.and_then(|code| StatusCode::from_u16(code).ok());
-    let status =
-        status.ok_or_else(|| MalformedHead("its status is no number from 100 on".to_owned()))?;
+    let status = status
+        .ok_or_else(|| MalformedHead("its status is not a number of 100 or above".to_owned()))?;
     if status == StatusCode::SWITCHING_PROTOCOLS {
-        return Err(MalformedHead("it leaves HTTP (101), which was not asked for".to_owned()));
+        return Err(MalformedHead(
+            "it switches to another protocol (101), which was not requested".to_owned(),
+        ));
     }
     if status.is_informational() {
         return Ok((length, None));
@@ -137,7 +139,7 @@ fn headers(fields: &[httparse::Header<'_>]) -> Result<HeaderMap, MalformedHead> 
         let name = HeaderName::from_bytes(field.name.as_bytes());
         let value = HeaderValue::from_bytes(field.value);
         let (Ok(name), Ok(value)) = (name, value) else {
-            return Err(MalformedHead(format!("its header `{:.40}` is none", field.name)));
+            return Err(MalformedHead(format!("its line `{:.40}` is not a header", field.name)));
         };
         headers.append(name, value);
     }
