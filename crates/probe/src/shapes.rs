@@ -205,18 +205,20 @@ pub fn model_trials(
             |facts: &&DeviceFacts| way.device.as_ref().is_none_or(|name| *name == facts.name);
         devices.iter().find(is_named)
     };
+    // What the model asks for is a list of its own: behind all that is usual of its component it would be left out of a short time.
     let of_component = |component: &Component| {
-        let mut trials = match component {
+        let usual = match component {
             Component::Gemm | Component::Attention => Vec::new(),
             _ => backend.trials(*component),
         };
         let ways = ways(backend, *component);
-        for operator in operators.iter().filter(|of| of.operation.component() == *component) {
-            trials.extend(ways.iter().filter_map(|way| asked(operator, way, known(way))));
-        }
-        trials
+        let of_it = operators.iter().filter(|of| of.operation.component() == *component);
+        let of_model = of_it.flat_map(|operator| {
+            ways.iter().filter_map(move |way| asked(operator, way, known(way)))
+        });
+        [usual, of_model.collect()]
     };
-    Ok(in_turns(components.iter().map(of_component)))
+    Ok(in_turns(components.iter().flat_map(of_component)))
 }
 
 /// Of a prefill and of a decode step, by either exchange with experts: which is the faster follows from links, which are not known yet.
