@@ -4,7 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use fizeau_core::{
-    Failure, FailureClass, Nanos, Outcome, Stamp, StampSource, Tape, TokenSource, UsdPerHour,
+    Failure, FailureClass, Nanos, Outcome, Stamp, StampSource, Tape, TokenSource, Tokens,
+    UsdPerHour,
 };
 use fizeau_metrics::Slo;
 use fizeau_record::text::{
@@ -12,13 +13,14 @@ use fizeau_record::text::{
     unreadable,
 };
 use fizeau_record::{
-    ClockAxis, ClockReading, ClockSource, Json, NamedRun, ReferenceParts, ReplicaCapacity,
-    StoredRun, TailShares, TestedLoads, UnnamedValue, scaled_limits,
+    ChecklistItem, ClockAxis, ClockReading, ClockSource, Json, NamedRun, ReferenceParts,
+    ReplicaCapacity, RequestedLength, RequiredChecks, StoredRun, TailShares, TestedLoads,
+    UnnamedValue, scaled_limits,
 };
 use fizeau_roofline::{Device, HourlyRate};
 use proptest::prelude::*;
 
-use crate::reading::fixture;
+use crate::reading::{as_it_was, fixture};
 use crate::stored::cases;
 
 fn place(name: &str) -> String {
@@ -353,4 +355,45 @@ fn a_window_that_leaves_nothing_is_told() {
         |notes: &[String]| notes.iter().any(|note| note.contains("leave nothing of this level"));
     assert!(is_told(&notes("9s")));
     assert!(!is_told(&notes("0")) && !is_told(&notes("auto")));
+}
+
+#[test]
+fn rows_of_the_checklist_are_asked_for_by_their_keys() {
+    let asked = |text: &str| text.parse::<RequiredChecks>().map_err(|error| error.name);
+    let warm_up = asked("warm-up, speed_of_light").unwrap();
+    let has = |checks: &RequiredChecks| ChecklistItem::ALL.map(|check| checks.contains(check));
+    let expected = ChecklistItem::ALL
+        .map(|check| matches!(check, ChecklistItem::WarmUp | ChecklistItem::SpeedOfLight));
+    assert_eq!(has(&warm_up), expected);
+    assert_eq!(has(&asked("all").unwrap()), ChecklistItem::ALL.map(|_| true));
+    assert_eq!(asked("all, nothing").unwrap_err(), "nothing");
+}
+
+/// What is shown of a run's set-up: `FIZEAU_BLESS=1` writes it anew.
+#[test]
+fn what_was_run_is_shown_as_it_was() {
+    let rows = ["bench", "simulated", "imported", "merged", "turns"].map(|name| {
+        let run = StoredRun::open(fixture(name)).unwrap();
+        let rows: Vec<String> = run
+            .document()
+            .setup
+            .rows()
+            .into_iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        (name, rows)
+    });
+    as_it_was("setups", &(serde_json::to_string_pretty(&rows).unwrap() + "\n"));
+}
+
+#[test]
+fn lengths_that_were_asked_for_are_put_into_words() {
+    let words = |p50: Option<u64>, p90: Option<u64>| {
+        let mut length = RequestedLength::in_words("128");
+        (length.p50, length.p90) = (p50.map(Tokens::new), p90.map(Tokens::new));
+        length.words()
+    };
+    assert_eq!(words(Some(5), Some(9)), "128 (p50 5, p90 9)");
+    assert_eq!([words(Some(5), Some(5)), words(Some(5), None), words(None, None)], ["128"; 3]);
+    assert_eq!(RequestedLength::default().words(), "");
 }
