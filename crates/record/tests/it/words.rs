@@ -1,4 +1,4 @@
-//! Names, clocks, prices and tables: what is read of a few words, and what is said in a few.
+//! Names, clocks and prices: what is read of a few words, and what is said in a few.
 
 use std::io;
 use std::time::Duration;
@@ -14,8 +14,7 @@ use fizeau_record::text::{
 };
 use fizeau_record::{
     ChecklistItem, ClockAxis, ClockReading, ClockSource, Json, NamedRun, ReferenceParts,
-    ReplicaCapacity, RequestedLength, RequiredChecks, StoredRun, TailShares, TestedLoads,
-    UnnamedValue, scaled_limits,
+    RequestedLength, RequiredChecks, StoredRun, TailShares, UnnamedValue, scaled_limits,
 };
 use fizeau_roofline::{Device, HourlyRate};
 use proptest::prelude::*;
@@ -168,115 +167,6 @@ fn a_price_says_whose_it_is() {
         at_price(&published)
     );
     assert!(price_words(&published).ends_with("this is not an offer: give the price that you pay"));
-}
-
-#[test]
-fn a_table_of_tested_loads_is_read_row_by_row() {
-    let table = |heads: &[&str], rows: &[&[&str]]| -> Result<TestedLoads, String> {
-        let mut loads = TestedLoads::of(heads, 0.0).map_err(|error| error.to_string())?;
-        for row in rows {
-            let field = |name: &str| {
-                let at = heads.iter().position(|head| *head == name)?;
-                let text = row.get(at).filter(|text| !text.is_empty())?;
-                Some((*text).into())
-            };
-            loads.add(&field).map_err(|error| error.to_string())?;
-        }
-        Ok(loads)
-    };
-    let heads = [
-        "rate",
-        "requests_per_s",
-        "concurrency",
-        "p99_ttft_ms",
-        "p99_ttft_ms_low",
-        "saturated",
-        "input_tokens",
-        "output_tokens",
-    ];
-    let rows: [&[&str]; 4] = [
-        &["4", "3.5", "", "210", "200", "", "100", "10"],
-        &["8", "", "", "300", "", "yes", "300", ""],
-        &["", "2", "16", "90", "", "no", "", ""],
-        &["", "5", "", "", "", "", "", ""],
-    ];
-    let loads = table(&heads, &rows).unwrap();
-    let seen: Vec<String> = loads
-        .levels()
-        .iter()
-        .map(|level| {
-            format!("{} {} {:?}", level.load, level.requests_per_s.value(), level.in_flight())
-        })
-        .collect();
-    assert_eq!(
-        seen,
-        [
-            "4 requests/s 3.5 None",
-            "8 requests/s 8 None",
-            "concurrency 16 2 Some(16.0)",
-            "5 requests/s 5 None"
-        ]
-    );
-    assert_eq!((loads.lengths().input, loads.lengths().output), (Some(200.0), Some(10.0)));
-    assert_eq!(loads.levels()[1], loads.levels()[1].clone().saturated());
-    assert_ne!(loads.levels()[0], loads.levels()[0].clone().saturated());
-    let none = table(&["rate"], &[]).unwrap();
-    assert_eq!((none.lengths().input, none.lengths().whole()), (None, None));
-    let kinds = ["load_kind", "load_value", "requests_per_s", "mean_e2el_ms"];
-    let of_kind =
-        table(&kinds, &[&["requests_per_s", "7", "6", "500"], &["concurrency", "3", "6", ""]])
-            .unwrap();
-    let seen: Vec<_> =
-        of_kind.levels().iter().map(|level| (level.load.to_string(), level.in_flight())).collect();
-    assert_eq!(
-        seen,
-        [("7 requests/s".to_owned(), Some(3.0)), ("concurrency 3".to_owned(), Some(3.0))]
-    );
-    for (heads, row, wrong) in [
-        (["rate", "x"], ["a", ""], "column rate: `a` is not a number"),
-        (["rate", "x"], ["0", ""], "column rate: 0; it must be above 0"),
-        (["rate", "x"], ["inf", ""], "column rate: `inf` is not a number"),
-        (["rate", "x"], ["", ""], "it takes one of rate, requests_per_s, concurrency"),
-        (["concurrency", "x"], ["3", ""], "beside concurrency it needs a column requests_per_s"),
-        (
-            ["concurrency", "requests_per_s"],
-            ["2.5", "1"],
-            "concurrency 2.5; it must be a whole number from 1 to 4294967295",
-        ),
-        (
-            ["concurrency", "requests_per_s"],
-            ["4294967296", "1"],
-            "concurrency 4294967296; it must be a whole number from 1 to 4294967295",
-        ),
-    ] {
-        assert_eq!(table(&heads, &[&row]).err().as_deref(), Some(wrong));
-    }
-    let refused = |heads: &[&str]| table(heads, &[]).err().unwrap_or_default();
-    assert_eq!(
-        refused(&["rate", "p50_ttft_ms", "median_ttft_ms"]),
-        "columns p50_ttft_ms and median_ttft_ms mean the same; leave one out"
-    );
-    assert_eq!(
-        refused(&[" {\"rate\":1}"]),
-        "this looks like JSON; give JSON Lines, one object a line"
-    );
-    assert_eq!(
-        refused(&["x"]),
-        "this is neither a run's folder nor a table with one of the columns rate, requests_per_s or concurrency"
-    );
-    // Good requests per second stand beside their share, or are more than a share can be.
-    for (heads, greatest, share) in [
-        (&["rate", "goodput"][..], 0.9, true),
-        (&["rate", "goodput"], 1.0, true),
-        (&["rate", "goodput"], 1.1, false),
-        (&["rate", "goodput", "good_share"], 0.9, false),
-    ] {
-        let mut loads = TestedLoads::of(heads, greatest).unwrap();
-        let row = [("rate", "1"), ("goodput", if share { "0.5" } else { "2.5" })];
-        loads.add(&|name| row.iter().find(|of| of.0 == name).map(|of| of.1.into())).unwrap();
-        let goals: Slo = if share { "good_share>0.4" } else { "goodput>2" }.parse().unwrap();
-        assert!(ReplicaCapacity::of(loads.levels(), &goals.goals).is_ok(), "{heads:?} {greatest}");
-    }
 }
 
 #[test]
