@@ -1,10 +1,11 @@
-//! Names, clocks, prices and tables: what is read of a few words, and what is said in a few.
+//! Names, clocks and prices: what is read of a few words, and what is said in a few.
 
 use std::io;
 use std::time::Duration;
 
 use fizeau_core::{
-    Failure, FailureClass, Nanos, Outcome, Stamp, StampSource, Tape, TokenSource, UsdPerHour,
+    Failure, FailureClass, Nanos, Outcome, Stamp, StampSource, Tape, TokenSource, Tokens,
+    UsdPerHour,
 };
 use fizeau_metrics::Slo;
 use fizeau_record::text::{
@@ -12,13 +13,13 @@ use fizeau_record::text::{
     unreadable,
 };
 use fizeau_record::{
-    ClockAxis, ClockReading, ClockSource, Json, NamedRun, ReferenceParts, ReplicaCapacity,
-    StoredRun, TailShares, TestedLoads, UnnamedValue, scaled_limits,
+    ChecklistItem, ClockAxis, ClockReading, ClockSource, Json, NamedRun, ReferenceParts,
+    RequestedLength, RequiredChecks, StoredRun, TailShares, UnnamedValue, scaled_limits,
 };
 use fizeau_roofline::{Device, HourlyRate};
 use proptest::prelude::*;
 
-use crate::reading::fixture;
+use crate::reading::{as_it_was, fixture};
 use crate::stored::cases;
 
 fn place(name: &str) -> String {
@@ -169,115 +170,6 @@ fn a_price_says_whose_it_is() {
 }
 
 #[test]
-fn a_table_of_tested_loads_is_read_row_by_row() {
-    let table = |heads: &[&str], rows: &[&[&str]]| -> Result<TestedLoads, String> {
-        let mut loads = TestedLoads::of(heads, 0.0).map_err(|error| error.to_string())?;
-        for row in rows {
-            let field = |name: &str| {
-                let at = heads.iter().position(|head| *head == name)?;
-                let text = row.get(at).filter(|text| !text.is_empty())?;
-                Some((*text).into())
-            };
-            loads.add(&field).map_err(|error| error.to_string())?;
-        }
-        Ok(loads)
-    };
-    let heads = [
-        "rate",
-        "requests_per_s",
-        "concurrency",
-        "p99_ttft_ms",
-        "p99_ttft_ms_low",
-        "saturated",
-        "input_tokens",
-        "output_tokens",
-    ];
-    let rows: [&[&str]; 4] = [
-        &["4", "3.5", "", "210", "200", "", "100", "10"],
-        &["8", "", "", "300", "", "yes", "300", ""],
-        &["", "2", "16", "90", "", "no", "", ""],
-        &["", "5", "", "", "", "", "", ""],
-    ];
-    let loads = table(&heads, &rows).unwrap();
-    let seen: Vec<String> = loads
-        .levels()
-        .iter()
-        .map(|level| {
-            format!("{} {} {:?}", level.load, level.requests_per_s.value(), level.in_flight())
-        })
-        .collect();
-    assert_eq!(
-        seen,
-        [
-            "4 requests/s 3.5 None",
-            "8 requests/s 8 None",
-            "concurrency 16 2 Some(16.0)",
-            "5 requests/s 5 None"
-        ]
-    );
-    assert_eq!((loads.lengths().input, loads.lengths().output), (Some(200.0), Some(10.0)));
-    assert_eq!(loads.levels()[1], loads.levels()[1].clone().saturated());
-    assert_ne!(loads.levels()[0], loads.levels()[0].clone().saturated());
-    let none = table(&["rate"], &[]).unwrap();
-    assert_eq!((none.lengths().input, none.lengths().whole()), (None, None));
-    let kinds = ["load_kind", "load_value", "requests_per_s", "mean_e2el_ms"];
-    let of_kind =
-        table(&kinds, &[&["requests_per_s", "7", "6", "500"], &["concurrency", "3", "6", ""]])
-            .unwrap();
-    let seen: Vec<_> =
-        of_kind.levels().iter().map(|level| (level.load.to_string(), level.in_flight())).collect();
-    assert_eq!(
-        seen,
-        [("7 requests/s".to_owned(), Some(3.0)), ("concurrency 3".to_owned(), Some(3.0))]
-    );
-    for (heads, row, wrong) in [
-        (["rate", "x"], ["a", ""], "column rate: `a` is not a number"),
-        (["rate", "x"], ["0", ""], "column rate: 0; it must be above 0"),
-        (["rate", "x"], ["inf", ""], "column rate: `inf` is not a number"),
-        (["rate", "x"], ["", ""], "it takes one of rate, requests_per_s, concurrency"),
-        (["concurrency", "x"], ["3", ""], "beside concurrency it needs a column requests_per_s"),
-        (
-            ["concurrency", "requests_per_s"],
-            ["2.5", "1"],
-            "concurrency 2.5; it must be a whole number from 1 to 4294967295",
-        ),
-        (
-            ["concurrency", "requests_per_s"],
-            ["4294967296", "1"],
-            "concurrency 4294967296; it must be a whole number from 1 to 4294967295",
-        ),
-    ] {
-        assert_eq!(table(&heads, &[&row]).err().as_deref(), Some(wrong));
-    }
-    let refused = |heads: &[&str]| table(heads, &[]).err().unwrap_or_default();
-    assert_eq!(
-        refused(&["rate", "p50_ttft_ms", "median_ttft_ms"]),
-        "columns p50_ttft_ms and median_ttft_ms mean the same; leave one out"
-    );
-    assert_eq!(
-        refused(&[" {\"rate\":1}"]),
-        "this looks like JSON; give JSON Lines, one object a line"
-    );
-    assert_eq!(
-        refused(&["x"]),
-        "this is neither a run's folder nor a table with one of the columns rate, requests_per_s or concurrency"
-    );
-    // Good requests per second stand beside their share, or are more than a share can be.
-    for (heads, greatest, share) in [
-        (&["rate", "goodput"][..], 0.9, true),
-        (&["rate", "goodput"], 1.0, true),
-        (&["rate", "goodput"], 1.1, false),
-        (&["rate", "goodput", "good_share"], 0.9, false),
-    ] {
-        let mut loads = TestedLoads::of(heads, greatest).unwrap();
-        let row = [("rate", "1"), ("goodput", if share { "0.5" } else { "2.5" })];
-        loads.add(&|name| row.iter().find(|of| of.0 == name).map(|of| of.1.into())).unwrap();
-        let goals: Slo = if share { "good_share>0.4" } else { "goodput>2" }.parse().unwrap();
-        assert!(ReplicaCapacity::of(loads.levels(), &goals.goals).is_ok(), "{heads:?} {greatest}");
-    }
-}
-
-#[test]
 fn a_value_of_json_is_what_it_is() {
     let json = |text: &str| Json::parse(text).unwrap();
     assert_eq!([json("7"), json("-7"), json("\"7\"")].map(|of| of.whole()), [Some(7), None, None]);
@@ -353,4 +245,45 @@ fn a_window_that_leaves_nothing_is_told() {
         |notes: &[String]| notes.iter().any(|note| note.contains("leave nothing of this level"));
     assert!(is_told(&notes("9s")));
     assert!(!is_told(&notes("0")) && !is_told(&notes("auto")));
+}
+
+#[test]
+fn rows_of_the_checklist_are_asked_for_by_their_keys() {
+    let asked = |text: &str| text.parse::<RequiredChecks>().map_err(|error| error.name);
+    let warm_up = asked("warm-up, speed_of_light").unwrap();
+    let has = |checks: &RequiredChecks| ChecklistItem::ALL.map(|check| checks.contains(check));
+    let expected = ChecklistItem::ALL
+        .map(|check| matches!(check, ChecklistItem::WarmUp | ChecklistItem::SpeedOfLight));
+    assert_eq!(has(&warm_up), expected);
+    assert_eq!(has(&asked("all").unwrap()), ChecklistItem::ALL.map(|_| true));
+    assert_eq!(asked("all, nothing").unwrap_err(), "nothing");
+}
+
+/// What is shown of a run's set-up: `FIZEAU_BLESS=1` writes it anew.
+#[test]
+fn what_was_run_is_shown_as_it_was() {
+    let rows = ["bench", "simulated", "imported", "merged", "turns"].map(|name| {
+        let run = StoredRun::open(fixture(name)).unwrap();
+        let rows: Vec<String> = run
+            .document()
+            .setup
+            .rows()
+            .into_iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        (name, rows)
+    });
+    as_it_was("setups", &(serde_json::to_string_pretty(&rows).unwrap() + "\n"));
+}
+
+#[test]
+fn lengths_that_were_asked_for_are_put_into_words() {
+    let words = |p50: Option<u64>, p90: Option<u64>| {
+        let mut length = RequestedLength::in_words("128");
+        (length.p50, length.p90) = (p50.map(Tokens::new), p90.map(Tokens::new));
+        length.words()
+    };
+    assert_eq!(words(Some(5), Some(9)), "128 (p50 5, p90 9)");
+    assert_eq!([words(Some(5), Some(5)), words(Some(5), None), words(None, None)], ["128"; 3]);
+    assert_eq!(RequestedLength::default().words(), "");
 }

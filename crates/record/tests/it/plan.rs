@@ -1,0 +1,252 @@
+//! Plans from stored runs, from tables and from figures of one's own.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{LevelLoad, LoadKind, PerSec, UsdPerHour};
+use fizeau_metrics::{Metric, Slo, Statistic};
+use fizeau_pareto::{Demand, FigureEstimate};
+use fizeau_record::{
+    BurstAccount, DevicePlanSource, MeanLengths, PlanFigure, PlanLevel, PlanQuery, PlanReport,
+    ReplicaCapacity, StoredRun, TestedLoads, TestedReplica,
+};
+use fizeau_roofline::HourlyRate;
+use serde_json::{Value, json};
+
+use crate::reading::{as_it_was, fixture};
+
+/// A replica of so many devices that carries as it was tested; the run's lengths and bound are as far known as `tested` has them.
+fn source(name: &str, tested: TestedReplica, hour: Option<f64>) -> DevicePlanSource {
+    let hour = hour.map(|usd| HourlyRate::given(UsdPerHour::new(usd)).unwrap());
+    let mut source = DevicePlanSource {
+        name: name.to_owned(),
+        from: "a run".to_owned(),
+        devices_per_replica: tested.devices().unwrap_or(NonZeroU64::MIN),
+        hour,
+        levels: tested.levels,
+        left_out: tested.left_out,
+        lengths: tested.lengths,
+        prompt_share: Err("nobody said so".to_owned()),
+        light: tested.light.ok_or_else(|| "no model was given".to_owned()),
+        bursts: BurstAccount::NotAccounted { reason: "there is no calibration".to_owned() },
+    };
+    if let Some(reference) = &tested.reference {
+        let goals: Slo = "mean e2el<1s".parse().unwrap();
+        let share = source.expected_prompt_share(&goals.goals, reference);
+        source.prompt_share = share.map_err(|error| error.to_string());
+    }
+    source
+}
+
+fn tested(name: &str) -> TestedReplica {
+    let run = StoredRun::open(fixture(name)).unwrap();
+    let reader = run.reader().unwrap();
+    TestedReplica::of(&reader.together(reader.levels().unwrap()).unwrap())
+}
+
+/// Levels whose figures somebody else has: requests per second, p99 TTFT and the share of good requests.
+fn given(kind: LoadKind, levels: &[[f64; 4]]) -> TestedReplica {
+    let levels = levels.iter().map(|[load, rate, ttft, good]| {
+        let figure = |metric, statistic, value: f64| {
+            let value = FigureEstimate::new(value, 0.95 * value, 1.05 * value).unwrap();
+            PlanFigure::new(metric, statistic, value)
+        };
+        let figures = vec![
+            figure(Metric::Ttft, Statistic::P99, *ttft),
+            figure(Metric::E2el, Statistic::Mean, 10.0 * ttft),
+            figure(Metric::GoodShare, Statistic::Value, *good),
+        ];
+        PlanLevel::given(kind.at(*load), FigureEstimate::exact(*rate).unwrap(), figures)
+    });
+    let mut replica = none();
+    replica.levels = levels.collect();
+    replica.lengths = MeanLengths { input: Some(1000.0), output: Some(250.0) };
+    replica
+}
+
+fn none() -> TestedReplica {
+    let mut none = tested("killed");
+    (none.levels, none.left_out, none.reference, none.light) = (Vec::new(), Vec::new(), None, None);
+    none
+}
+
+/// Plans of what carries and what does not, with and without money: `FIZEAU_BLESS=1` writes it anew.
+#[test]
+fn what_is_planned_is_as_it_was() {
+    let open = given(
+        LoadKind::Rate,
+        &[[4.0, 4.0, 200.0, 1.0], [8.0, 8.0, 260.0, 0.98], [16.0, 15.0, 700.0, 0.4]],
+    );
+    let closed = given(LoadKind::Concurrency, &[[2.0, 4.0, 90.0, 1.0], [8.0, 12.0, 300.0, 0.9]]);
+    let sources = || {
+        vec![
+            source("open", open.clone(), Some(2.5)),
+            source("closed", closed.clone(), Some(1.25)),
+            source("simulated", tested("simulated"), Some(2.0)),
+            source("sweep", tested("sweep"), None),
+            source("search", tested("search"), Some(3.0)),
+            source("none", none(), Some(1.0)),
+        ]
+    };
+    let mut all: Vec<Value> = Vec::new();
+    for (slo, others, rate, spare) in [
+        ("p99 ttft<500ms", &[][..], 100.0, 1),
+        ("p99 ttft<250ms..600ms, mean e2el<1s..9s", &[], 30.0, 0),
+        ("good_share>0.95", &["p99 ttft<1s"], 100.0, 2),
+        ("p99 ttft<1us", &[], 10.0, 0),
+        ("p50 tpot<50ms", &["p50 tpot<10ms", "p50 tpot<1us"], 1000.0, 0),
+        ("mean e2el<45ms", &[], 1000.0, 0),
+    ] {
+        let goals = |text: &str| text.parse::<Slo>().unwrap().goals.to_vec();
+        let others = others.iter().map(|text| ((*text).to_owned(), goals(text))).collect();
+        let demand = Demand::new(rate, 0.2, spare).unwrap();
+        let report = PlanReport::new(PlanQuery { demand, goals: goals(slo), others }, sources());
+        let mut plan: Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+        // What was tested is the runs' own.
+        for plan in plan["plans"].as_array_mut().unwrap() {
+            plan.as_object_mut().unwrap().remove("levels");
+        }
+        all.push(json!({
+            "goals": slo, "cheapest": report.cheapest(), "is_met": report.is_met(),
+            "tightest": report.plans().iter().map(|plan| plan.tightest).collect::<Vec<_>>(), "plan": plan,
+        }));
+    }
+    as_it_was("plans", &(serde_json::to_string(&all).unwrap().replace("},{", "},\n{") + "\n"));
+}
+
+#[test]
+fn a_replica_is_of_the_device_that_its_run_names() {
+    let mut replica = tested("simulated");
+    assert_eq!(replica.devices(), NonZeroU64::new(1));
+    let name = |replica: &TestedReplica| replica.device().map(|device| device.name);
+    assert_eq!(name(&replica).as_deref(), Some("h100-sxm"));
+    replica.reference = None;
+    replica.hardware = Some("h200-sxm".to_owned());
+    assert_eq!(name(&replica).as_deref(), Some("h200-sxm"));
+    replica.hardware = Some("a machine of ours".to_owned());
+    assert_eq!((replica.devices(), name(&replica)), (None, None));
+    let slo = |text: &str| Some(text.parse::<Slo>().unwrap());
+    let (mut a, mut b) = (none(), none());
+    (a.slo, b.slo) = (None, None);
+    let common = |a: &TestedReplica, b: &TestedReplica| {
+        TestedReplica::common_goals([("a", a), ("b", b)]).map_err(|error| error.to_string())
+    };
+    assert!(common(&a, &b).unwrap_err().starts_with("no run has goals of its own"));
+    a.slo = slo("p99 ttft<1s");
+    assert_eq!(common(&a, &b).ok(), a.slo);
+    b.slo = slo("p99 ttft<2s");
+    assert!(common(&a, &b).unwrap_err().starts_with("a was run for \"p99 ttft<1000ms\" and b for"));
+    b.slo.clone_from(&a.slo);
+    assert_eq!(common(&a, &b).ok(), a.slo);
+    let rate = LevelLoad::Rate(PerSec::new(1.0));
+    let level = PlanLevel::given(rate, FigureEstimate::exact(2.0).unwrap(), Vec::new());
+    assert_eq!(level.in_flight(), None);
+}
+
+#[test]
+fn a_table_of_tested_loads_is_read_row_by_row() {
+    let table = |heads: &[&str], rows: &[&[&str]]| -> Result<TestedLoads, String> {
+        let mut loads = TestedLoads::of(heads, 0.0).map_err(|error| error.to_string())?;
+        for row in rows {
+            let field = |name: &str| {
+                let at = heads.iter().position(|head| *head == name)?;
+                let text = row.get(at).filter(|text| !text.is_empty())?;
+                Some((*text).into())
+            };
+            loads.add(&field).map_err(|error| error.to_string())?;
+        }
+        Ok(loads)
+    };
+    let heads = [
+        "rate",
+        "requests_per_s",
+        "concurrency",
+        "p99_ttft_ms",
+        "p99_ttft_ms_low",
+        "saturated",
+        "input_tokens",
+        "output_tokens",
+    ];
+    let rows: [&[&str]; 4] = [
+        &["4", "3.5", "", "210", "200", "", "100", "10"],
+        &["8", "", "", "300", "", "yes", "300", ""],
+        &["", "2", "16", "90", "", "no", "", ""],
+        &["", "5", "", "", "", "", "", ""],
+    ];
+    let loads = table(&heads, &rows).unwrap();
+    let seen: Vec<String> = loads
+        .levels()
+        .iter()
+        .map(|level| {
+            format!("{} {} {:?}", level.load, level.requests_per_s.value(), level.in_flight())
+        })
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            "4 requests/s 3.5 None",
+            "8 requests/s 8 None",
+            "concurrency 16 2 Some(16.0)",
+            "5 requests/s 5 None"
+        ]
+    );
+    assert_eq!((loads.lengths().input, loads.lengths().output), (Some(200.0), Some(10.0)));
+    assert_eq!(loads.levels()[1], loads.levels()[1].clone().saturated());
+    assert_ne!(loads.levels()[0], loads.levels()[0].clone().saturated());
+    let none = table(&["rate"], &[]).unwrap();
+    assert_eq!((none.lengths().input, none.lengths().whole()), (None, None));
+    let kinds = ["load_kind", "load_value", "requests_per_s", "mean_e2el_ms"];
+    let of_kind =
+        table(&kinds, &[&["requests_per_s", "7", "6", "500"], &["concurrency", "3", "6", ""]])
+            .unwrap();
+    let seen: Vec<_> =
+        of_kind.levels().iter().map(|level| (level.load.to_string(), level.in_flight())).collect();
+    assert_eq!(
+        seen,
+        [("7 requests/s".to_owned(), Some(3.0)), ("concurrency 3".to_owned(), Some(3.0))]
+    );
+    for (heads, row, wrong) in [
+        (["rate", "x"], ["a", ""], "column rate: `a` is not a number"),
+        (["rate", "x"], ["0", ""], "column rate: 0; it must be above 0"),
+        (["rate", "x"], ["inf", ""], "column rate: `inf` is not a number"),
+        (["rate", "x"], ["", ""], "it takes one of rate, requests_per_s, concurrency"),
+        (["concurrency", "x"], ["3", ""], "beside concurrency it needs a column requests_per_s"),
+        (
+            ["concurrency", "requests_per_s"],
+            ["2.5", "1"],
+            "concurrency 2.5; it must be a whole number from 1 to 4294967295",
+        ),
+        (
+            ["concurrency", "requests_per_s"],
+            ["4294967296", "1"],
+            "concurrency 4294967296; it must be a whole number from 1 to 4294967295",
+        ),
+    ] {
+        assert_eq!(table(&heads, &[&row]).err().as_deref(), Some(wrong));
+    }
+    let refused = |heads: &[&str]| table(heads, &[]).err().unwrap_or_default();
+    assert_eq!(
+        refused(&["rate", "p50_ttft_ms", "median_ttft_ms"]),
+        "columns p50_ttft_ms and median_ttft_ms mean the same; leave one out"
+    );
+    assert_eq!(
+        refused(&[" {\"rate\":1}"]),
+        "this looks like JSON; give JSON Lines, one object a line"
+    );
+    assert_eq!(
+        refused(&["x"]),
+        "this is neither a run's folder nor a table with one of the columns rate, requests_per_s or concurrency"
+    );
+    // Good requests per second stand beside their share, or are more than a share can be.
+    for (heads, greatest, share) in [
+        (&["rate", "goodput"][..], 0.9, true),
+        (&["rate", "goodput"], 1.0, true),
+        (&["rate", "goodput"], 1.1, false),
+        (&["rate", "goodput", "good_share"], 0.9, false),
+    ] {
+        let mut loads = TestedLoads::of(heads, greatest).unwrap();
+        let row = [("rate", "1"), ("goodput", if share { "0.5" } else { "2.5" })];
+        loads.add(&|name| row.iter().find(|of| of.0 == name).map(|of| of.1.into())).unwrap();
+        let goals: Slo = if share { "good_share>0.4" } else { "goodput>2" }.parse().unwrap();
+        assert!(ReplicaCapacity::of(loads.levels(), &goals.goals).is_ok(), "{heads:?} {greatest}");
+    }
+}
