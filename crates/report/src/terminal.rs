@@ -101,7 +101,7 @@ impl Shown<'_, SweepReport> {
     /// How each client fared, where several measured together.
     fn say_shards(&self, verbosity: Verbosity, out: &mut Vec<Line>) {
         let Some(all) = shards::over(self.levels()) else { return };
-        out.extend(all.lines().into_iter().map(|text| Line::text(format!("Shards: {text}"))));
+        out.extend(shards::sentences(&all).into_iter().map(Line::text));
         out.extend(shards::table_lines(&all, verbosity).into_iter().map(Line::Whole));
     }
 
