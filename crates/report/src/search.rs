@@ -29,7 +29,7 @@ impl Shown<'_, SearchReport> {
         sentence(&mut out, &self.answer());
         self.remarks().iter().for_each(|text| sentence(&mut out, text));
         if let Some(all) = shards::over(self.levels.iter().map(|one| &one.level)) {
-            all.lines().iter().for_each(|text| sentence(&mut out, &format!("Shards: {text}")));
+            shards::sentences(&all).iter().for_each(|text| sentence(&mut out, text));
             let table = shards::table_lines(&all, Verbosity::Brief);
             table.iter().for_each(|text| line(&mut out, text));
         }

@@ -91,6 +91,12 @@ fn worse_health(one: &mut ShardHealth, theirs: &ShardHealth, tails: [u64; 2]) {
     one.tail_share = known.map(|slowest| slowest / tails.iter().sum::<u64>().max(1) as f64);
 }
 
+/// How far apart the clients began, where that is known, and who has much of the tail.
+pub(crate) fn sentences(shards: &ShardsReport) -> Vec<String> {
+    let unknown = usize::from(shards.start_skew_ms.is_none());
+    shards.lines().into_iter().skip(unknown).collect()
+}
+
 /// A table of the clients, within 80 columns: in brief of eight at the most, those that have most of the tail.
 pub(crate) fn table_lines(shards: &ShardsReport, verbosity: Verbosity) -> Vec<String> {
     let most = match verbosity {
@@ -111,7 +117,7 @@ pub(crate) fn table_lines(shards: &ShardsReport, verbosity: Verbosity) -> Vec<St
         row
     };
     let mut lines =
-        vec![row(["shard", "host, times in ms"], COLUMNS.map(|(head, ..)| head.to_owned()))];
+        vec![row(["shard", "host (times: ms)"], COLUMNS.map(|(head, ..)| head.to_owned()))];
     let cells = |one: &ShardHealth| COLUMNS.map(|(_, _, cell)| cell(one));
     lines.extend(shown.into_iter().map(|one| row([&one.shard, &one.host], cells(one))));
     if left_out > 0 {

@@ -100,7 +100,7 @@ impl Shown<'_, SweepReport> {
     /// How each client fared, where several measured together.
     fn say_shards(&self, verbosity: Verbosity, out: &mut Vec<TextLine>) {
         let Some(all) = shards::over(self.levels()) else { return };
-        out.extend(all.lines().into_iter().map(|text| TextLine::text(format!("Shards: {text}"))));
+        out.extend(shards::sentences(&all).into_iter().map(TextLine::text));
         out.extend(shards::table_lines(&all, verbosity).into_iter().map(TextLine::Whole));
     }
 

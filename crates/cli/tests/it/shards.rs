@@ -192,6 +192,11 @@ fn a_sweep_goes_from_level_to_level_as_shard_0_decides() {
         words.extend(["--base-url", &url, "--out", &out]);
         let ended = together(&words, count, &meeting);
         assert!(ended.iter().all(|ended| ended.code == Some(0)), "{ended:#?}");
+        let (said, page) = (&ended[0].out, Path::new(&out).join("report.html"));
+        let is_shown = said.contains("3 of 3 shards began within") && said.contains("\n2/3 ");
+        assert_eq!(is_shown, count == 3, "{said}");
+        let page = fs::read_to_string(page).unwrap();
+        assert_eq!(page.contains("How did each shard fare?"), count == 3);
         let sweep = json(Path::new(&out).join("sweep.json"));
         let levels = sweep["levels"].as_array().unwrap();
         let sent = |level: &Value| level["requests"]["sent"].clone();

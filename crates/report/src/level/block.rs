@@ -17,7 +17,7 @@ use fizeau_roofline::BoundShare;
 
 use crate::Shown;
 use crate::block::{heading, line};
-use crate::shards::table_lines;
+use crate::shards::{sentences, table_lines};
 use crate::text::{VERDICT, Verbosity, VerdictNotes, plain, shown};
 use fizeau_record::text;
 use fizeau_record::text::wrap;
@@ -66,7 +66,7 @@ impl Shown<'_, LevelReport> {
         lines.extend(self.server_sentence().map(|words| sentence(&words)));
         lines.extend(self.light_lines());
         lines.extend(
-            self.shards.iter().flat_map(|shards| shards.lines()).map(|text| sentence(&text)),
+            self.shards.iter().flat_map(|shards| sentences(shards)).map(|text| sentence(&text)),
         );
         lines.extend(self.verdict_lines(Verbosity::Brief));
         if let Some(unseen) = &self.unseen {
@@ -291,7 +291,7 @@ impl Shown<'_, LevelReport> {
         }
         // In brief what is said of shards stands above.
         let said = match (verbosity, &self.shards) {
-            (Verbosity::Brief, Some(shards)) => shards.lines(),
+            (Verbosity::Brief, Some(shards)) => sentences(shards),
             _ => Vec::new(),
         };
         let mut notes = self.notes();

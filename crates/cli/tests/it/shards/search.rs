@@ -36,6 +36,8 @@ fn a_search_tries_loads_and_ends_with_one_answer_of_all() {
     words.extend(["--base-url", &url, "--out", &out]);
     let ended = together(&words, 2, &meeting);
     assert!(ended.iter().all(|ended| ended.code == Some(0)), "{ended:#?}");
+    let said = &ended[0].out;
+    assert!(said.contains("2 of 2 shards began within") && said.contains("\n1/2 "), "{said}");
     let document = json(Path::new(&out).join("search.json"));
     let levels = document["levels"].as_array().unwrap();
     let loads: BTreeSet<u64> =
