@@ -347,5 +347,9 @@ fn bad_input_is_one_line_and_writes_nothing() {
     }
     let own = simulated(&scratch, "own", "1");
     let ended = convert(&[&own, "--out", &out]);
-    assert!(ended.err.contains("is already a run of Fizeau; `fizeau report` shows it; --to FORMAT"), "{}", ended.err);
+    assert!(
+        ended.err.contains("is already a run of Fizeau; `fizeau report` shows it; --to FORMAT"),
+        "{}",
+        ended.err
+    );
 }

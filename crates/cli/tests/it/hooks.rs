@@ -38,10 +38,7 @@ fn a_profiler_runs_around_a_level_and_where_it_does_not_start_nothing_is_sent() 
 fn a_profiler_around_a_level_that_cannot_come_is_refused_before_anything_is_sent() {
     let cases = [
         ("bench --profile-level 2", "--profile-level 2: there is only one level, which is level 1"),
-        (
-            "sweep --levels 1,2 --profile-level 3",
-            "--profile-level 3: there are at most 2 levels",
-        ),
+        ("sweep --levels 1,2 --profile-level 3", "--profile-level 3: there are at most 2 levels"),
         (
             "sweep --levels 1 --rates auto:2 --repeats 2 --refine 1 --sustain 1 --profile-level 10",
             "--profile-level 10: there are at most 9 levels",
@@ -73,7 +70,6 @@ fn a_profiler_around_a_level_that_did_not_come_is_told_at_the_end() {
                 --isl 4 --osl 4 --num-prompts 4 --num-warmups 0 --profile-level 99 --base-url";
     let words = line.split_whitespace().chain([&*url, "--out", &out]).chain(HOWEVER_BUSY);
     let ended = run(&words.collect::<Vec<_>>());
-    let said =
-        "note: the server's profiler was not started, because it was planned for level 99";
+    let said = "note: the server's profiler was not started, because it was planned for level 99";
     assert!(ended.err.contains(said), "{ended:?}");
 }

@@ -232,10 +232,7 @@ fn what_is_wrong_with_a_line_is_said_in_its_place() {
 #[test]
 fn a_field_that_is_not_known_is_named() {
     let answer = point(&llama_with("concurency", 32));
-    assert_eq!(
-        answer["warnings"],
-        json!(["concurency is not a known field and is ignored"])
-    );
+    assert_eq!(answer["warnings"], json!(["concurency is not a known field and is ignored"]));
 }
 
 #[test]

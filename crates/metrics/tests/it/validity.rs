@@ -108,8 +108,9 @@ fn a_slow_send_is_the_clients_fault_and_a_slow_connection_is_not() {
     assert_one(&verdict_on(&[slow.clone()]), Verdict::Suspect, text);
     let level = LevelSummary::of([&slow], &GoodputGoals::default());
     let by_user = ClientProof::new(StampSource::User, CLIENT.watch);
-    let text =
-        &format!("{text}; the client also stamps arrivals itself, so its stamps may be late by as much");
+    let text = &format!(
+        "{text}; the client also stamps arrivals itself, so its stamps may be late by as much"
+    );
     assert_one(&judge(&level, &by_user, &LevelExpectations::default()), Verdict::Suspect, text);
     slow.marks.connect = Some(ConnectMarks { start: ms(1), dns: None, tcp: ms(19), tls: None });
     assert_eq!(verdict_on(&[slow]).verdict, Verdict::Valid);
@@ -153,8 +154,7 @@ fn a_client_without_time_of_its_own_is_noticed() {
     let with_cpu = |share| verdict_with(with_watch(|watch| watch.cpu_share = share), &expected);
     assert_eq!(with_cpu(None).verdict, Verdict::Valid);
     assert_eq!(with_cpu(Some(0.90)).verdict, Verdict::Valid);
-    let text =
-        "the client needs most of a CPU: 95.0 % (limit 90.0 %); this is the CPU time of the client thread";
+    let text = "the client needs most of a CPU: 95.0 % (limit 90.0 %); this is the CPU time of the client thread";
     assert_one(&with_cpu(Some(0.95)), Verdict::Suspect, text);
     let need = "this client uses 95.0 % of a core; the load needs 2 threads, or 2 shards";
     assert!(with_cpu(Some(0.95)).notes.iter().any(|note| note == need));

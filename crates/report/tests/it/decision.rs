@@ -274,10 +274,7 @@ fn an_empty_frontier_says_why() {
         let json = parsed(&sweep(levels, "p99 ttft<500ms"));
         json["operating_point_reason"].as_str().unwrap().to_owned()
     };
-    assert_eq!(
-        reason(vec![partial]),
-        "no level is on the frontier: every level was left out"
-    );
+    assert_eq!(reason(vec![partial]), "no level is on the frontier: every level was left out");
     assert_eq!(reason(Vec::new()), "no level is on the frontier: none was measured");
 }
 

@@ -102,7 +102,10 @@ fn requests_that_do_not_fit_the_stage_are_left_with_the_reason() {
     let mut fewer = all_requests();
     fewer.as_array_mut().unwrap().pop();
     let found = why(&fewer);
-    assert!(found.starts_with("the file has 11 single requests, but the documents of stages have 12"), "{found}");
+    assert!(
+        found.starts_with("the file has 11 single requests, but the documents of stages have 12"),
+        "{found}"
+    );
     let mut failed = all_requests();
     failed[0]["error"] = json!({"error_type": "Timeout", "error_msg": ""});
     let found = why(&failed);

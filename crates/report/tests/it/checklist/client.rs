@@ -64,7 +64,12 @@ fn the_client_and_what_it_was_asked() {
 #[test]
 fn caches_and_the_speed_of_light() {
     hold(&[
-        (ChecklistItem::Caches, |_| {}, Pass, "no cache hits expected; 0 % of prompt tokens cached"),
+        (
+            ChecklistItem::Caches,
+            |_| {},
+            Pass,
+            "no cache hits expected; 0 % of prompt tokens cached",
+        ),
         (
             ChecklistItem::Caches,
             |run| says(&mut run.1[0], VerdictConcern::Cache, "40 % came from a cache"),
