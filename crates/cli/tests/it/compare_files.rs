@@ -112,7 +112,7 @@ fn what_is_no_file_of_a_run_is_refused_in_a_line() {
             path("other.json", r#"{"schema": "fizeau.plan/1"}"#),
             "`fizeau.plan/1`, not fizeau.summary/2",
         ),
-        (path("list.json", "[1, 2]"), "this is no document of a run"),
+        (path("list.json", "[1, 2]"), "this is not a file of a run"),
         (scratch.path("gone.json"), "gone.json"),
     ] {
         let ended = run(&["compare", &good, &bad]);

@@ -66,7 +66,7 @@ fn a_detailed_file_becomes_a_run_like_any_other() {
     // Its client left no proof.
     assert_eq!(summary["validity"]["verdict"], "suspect");
     let reasons = summary["validity"]["reasons"].to_string();
-    assert!(reasons.contains("the client of vllm bench serve was"), "{reasons}");
+    assert!(reasons.contains("vllm bench serve measured this run"), "{reasons}");
     // And as the tool itself has it, what its own file says.
     let own = run(&["report", &out, "--as", "vllm"]);
     let median = format!("{:.2}", file["median_ttft_ms"].as_f64().unwrap());
@@ -347,5 +347,9 @@ fn bad_input_is_one_line_and_writes_nothing() {
     }
     let own = simulated(&scratch, "own", "1");
     let ended = convert(&[&own, "--out", &out]);
-    assert!(ended.err.contains("a run of Fizeau's own; --to FORMAT"), "{}", ended.err);
+    assert!(
+        ended.err.contains("is already a run of Fizeau; `fizeau report` shows it; --to FORMAT"),
+        "{}",
+        ended.err
+    );
 }

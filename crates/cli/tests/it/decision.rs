@@ -90,7 +90,7 @@ fn what_is_no_rule_and_no_profile_is_refused() {
     let cases: [(&[&str], &str); 3] = [
         (&["--step-rule", "2:10"], "write FACTORx:GAIN%, such as 2x:10%"),
         (&["--prefer", "fast"], "[possible values: general, chat, batch, agent]"),
-        (&["--slo", "ttft<800ms..500ms"], "with `<` looser is more"),
+        (&["--slo", "ttft<800ms..500ms"], "with `<` the loose one is higher"),
     ];
     for (extra, says) in cases {
         let ended = swept(&out, extra);

@@ -187,7 +187,7 @@ fn what_is_no_page_is_one_note_and_the_load_is_not_disturbed() {
         let [note] = notes[..] else { panic!("{said}: {ended:?}") };
         assert!(note.contains(&url) && note.contains(said), "{said}: {note}");
         // Nobody looked for it: it was given.
-        assert!(!note.contains("do not look"), "{note}");
+        assert!(!note.contains("stops looking"), "{note}");
     }
 }
 

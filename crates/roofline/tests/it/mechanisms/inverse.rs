@@ -68,7 +68,7 @@ fn what_is_missed_is_named() {
         message.starts_with("no deployment on up to 4 h100-sxm meets the goal; TP4"),
         "{message}"
     );
-    assert!(message.ends_with("ms per token, 1.00 ms asked"), "{message}");
+    assert!(message.ends_with("ms per token, 1.00 ms requested"), "{message}");
     let error = DeploymentQuery::new(&model, load, goal).best_deployment(&h100, 1).unwrap_err();
     let DeploymentSearchError::NothingMeets { lacks, .. } = error else { panic!("{error}") };
     assert_eq!(lacks.need, UnmetNeed::Memory);
