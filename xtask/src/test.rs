@@ -47,7 +47,7 @@ pub(crate) fn run() -> Result<ExitCode> {
                 gate.step("kernels", || kernels(&programs));
             },
         );
-        // Launchers and a link that was cut are mostly waited for: what compiles is no worse for that.
+        // Launchers, a link that was cut and loads of a few requests a second are mostly waited for: what compiles is no worse for that.
         let fizeau = metadata.program("fizeau");
         let rest = |gate: &mut Gate| {
             gate.step("docs", docs);
@@ -56,8 +56,11 @@ pub(crate) fn run() -> Result<ExitCode> {
         };
         let slurm = || run_under_slurm(&fizeau);
         let beside_slurm = |gate: &mut Gate| gate.beside("slurm", slurm, rest);
-        gate.beside("namespaces", || run_in_namespaces(&fizeau), beside_slurm);
-        gate.step("shard table", || shards::table::hold(&fizeau).map(|()| Outcome::Passed));
+        let namespaces = || run_in_namespaces(&fizeau);
+        let beside_namespaces =
+            |gate: &mut Gate| gate.beside("namespaces", namespaces, beside_slurm);
+        let table = || shards::table::hold(&fizeau).map(|()| Outcome::Passed);
+        gate.beside("shard table", table, beside_namespaces);
         real_engine(&mut gate, &xtask);
     }
     Ok(gate.close())
