@@ -185,7 +185,7 @@ impl System {
         let seconds = self.deployment().devices() as f64 / figures.requests_per_s.get();
         let phases = self.phases(by, load, batch);
         let (prompt, decode) =
-            (phases.prefill.total.get(), output * phases.step.total.get() / phases.micro);
+            (phases.prefill.total.get(), (output - 1.0) * phases.step.total.get() / phases.micro);
         let prompt_share = prompt / (prompt + decode);
         let new = self.phases(by, &alone(load, input - cached), batch).prefill.total.get();
         // A bound's pass may take no longer for what it attends to.

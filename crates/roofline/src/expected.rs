@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, Tokens};
 
+use crate::figures::PhaseCosts;
 use crate::pass::{Pass, PassTime};
 use crate::pass_demand::PassDemand;
 use crate::reach::LayerReach;
@@ -60,17 +61,19 @@ impl System {
         // A sequence that fits at its longest always runs.
         let max_batch = self.max_batch(&load).min(self.most_of(lengths)).max(1.0);
         let batch = self.running_batch(&load).min(max_batch);
-        let (local, _) = self.local(batch);
+        let (local, active) = self.local(batch);
         let stages = f64::from(self.deployment().pipeline());
         let groups = f64::from(self.deployment().attention_groups()).min(local).max(1.0);
 
         let alone = self.expected_of(&lengths.prompt());
-        let prefill = self.expected_of(&lengths.prompts(groups)).total * (1.0 / groups);
-        let step = self.expected_of(&lengths.step((local / stages).max(local.min(1.0))));
+        let prefill = self.expected_of(&lengths.prompts(groups)).scaled(1.0 / groups);
+        let micro = (local / stages).max(local.min(1.0));
+        let step = self.expected_of(&lengths.step(micro));
         let output = lengths.passes / lengths.requests() as f64;
-        let waits = prefill * (local / output / stages);
-        let tpot = (step.total + waits) * self.unevenness();
-        let requests_per_s = PerSec::new(batch / (output * tpot.get()));
+        let phases = PhaseCosts { alone, prefill, step, micro, local, active };
+        let times = self.alternating(&phases, output, self.unevenness());
+        let tpot = times.tpot();
+        let requests_per_s = PerSec::new(batch / times.whole().get());
         let decode = match step.binding.limit() {
             LimitingResource::Weights if self.fills_memory(&load) => LimitingResource::Capacity,
             other => other,

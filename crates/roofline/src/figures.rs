@@ -5,7 +5,7 @@ mod evenly_routed;
 use fizeau_core::{PerSec, Seconds};
 
 use crate::memory::fullest_stage;
-use crate::pass::Pass;
+use crate::pass::{Binding, Pass};
 use crate::serving::Prefix;
 use crate::span::ContextSpan;
 use crate::system::System;
@@ -19,7 +19,7 @@ use crate::{PassTime, UniformLoad};
 pub struct Figures {
     /// Time to first token of a prompt that does not wait for others.
     pub ttft: Seconds,
-    /// Time per output token with [`Figures::batch`] sequences running.
+    /// Time per output token with [`Figures::batch`] sequences running; that of a step where requests end with their first.
     pub tpot: Seconds,
     /// From sending to the last token: `ttft + (O - 1) tpot`.
     pub e2el: Seconds,
@@ -68,8 +68,9 @@ impl Figures {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PhaseSchedule {
-    /// They alternate, and each step waits for the prompts that come in meanwhile: `TPOT = td(B) + (B / O) Cp`,
-    /// `RPS = B / (O TPOT)`, with `td(B)` the decode step and `Cp` the prefill.
+    /// They alternate, and each step waits for the prompts of the others that come in meanwhile:
+    /// `TPOT = td(B) + (B - 1) / O Cp`, `RPS = B / (B Cp + (O - 1) td(B))`, with `td(B)` the decode step and `Cp` the
+    /// prefill.
     Serial,
     /// One's memory traffic goes on under the other's arithmetic, perfectly: `TPOT = td(B)`, and
     /// `RPS = 1 / max(Cp + O f / F, O (W / B + k c) / BW)`, with `f` the arithmetic of a token, `W` the weights and `k c`
@@ -94,6 +95,41 @@ pub(crate) struct PhaseCosts {
     pub(crate) local: f64,
     /// Replicas that have anything to do.
     pub(crate) active: f64,
+}
+
+/// What a request takes where the prompts and the decode steps of its replica alternate.
+pub(crate) struct AlternatingTimes {
+    /// The prompts of all sequences of the replica, one after the other; of several stages in the slowest.
+    prompts: PassTime,
+    /// Of these, what others' take that are not read beside its own.
+    others: PassTime,
+    /// A step, as often as a sequence has one.
+    step: PassTime,
+    /// Tokens that it generates.
+    output: f64,
+}
+
+impl AlternatingTimes {
+    /// From one token of a request to its next: others' prompts come in at any of its passes alike, and its own does not
+    /// delay itself.
+    pub(crate) fn tpot(&self) -> Seconds {
+        self.step.total + self.others.total * (1.0 / self.output)
+    }
+
+    /// From the start of a request until the next one starts in its place.
+    pub(crate) fn whole(&self) -> Seconds {
+        self.prompts.total + self.step.total * (self.output - 1.0)
+    }
+
+    /// What [`AlternatingTimes::tpot`] waits for.
+    pub(crate) fn tpot_binding(&self) -> Binding {
+        self.step.binding.and(1.0 / self.output, self.others.binding)
+    }
+
+    /// What [`AlternatingTimes::whole`] waits for.
+    pub(crate) fn whole_binding(&self) -> Binding {
+        self.prompts.binding.and(self.output - 1.0, self.step.binding)
+    }
 }
 
 /// How long a request keeps each resource busy.
@@ -133,11 +169,11 @@ impl System {
     /// let printed = |(serial, overlapped, tpot): (f64, f64, f64)| {
     ///     format!("{serial:.1} or {overlapped:.1} requests/s, {tpot:.1} ms")
     /// };
-    /// assert_eq!(printed(at(32.0)), "11.4 or 17.4 requests/s, 11.0 ms");
-    /// assert_eq!(printed(at(128.0)), "16.5 or 29.3 requests/s, 30.4 ms");
+    /// assert_eq!(printed(at(32.0)), "11.4 or 17.4 requests/s, 10.8 ms");
+    /// assert_eq!(printed(at(128.0)), "16.5 or 29.3 requests/s, 30.3 ms");
     ///
     /// let (serial, overlapped, tpot) = at(1.0);
-    /// assert_eq!(format!("{serial:.2} or {overlapped:.2}, {tpot:.1} ms"), "0.83 or 0.86, 4.7 ms");
+    /// assert_eq!(format!("{serial:.2} or {overlapped:.2}, {tpot:.1} ms"), "0.84 or 0.86, 4.6 ms");
     ///
     /// // With 256 at once the caches take 73 GB: they do not fit beside the weights.
     /// let (serial, overlapped, tpot) = at(256.0);
@@ -208,7 +244,7 @@ impl System {
     }
 
     /// Tokens that all sequences of `load` begin with.
-    fn shared(&self, load: &UniformLoad) -> f64 {
+    pub(crate) fn shared(&self, load: &UniformLoad) -> f64 {
         match self.serving().prefix {
             Prefix::Shared => load.lengths().2,
             Prefix::Own => 0.0,
@@ -285,6 +321,26 @@ impl System {
         }
     }
 
+    /// The times of requests with so many tokens, whose slowest stage takes `unevenness` times as long as the mean one.
+    pub(crate) fn alternating(
+        &self,
+        phases: &PhaseCosts,
+        output: f64,
+        unevenness: f64,
+    ) -> AlternatingTimes {
+        let stages = f64::from(self.deployment().pipeline());
+        // While one prompt is in a stage, others are in the others.
+        let each_stage = phases.local / stages * unevenness;
+        let prompts = phases.prefill.scaled(each_stage);
+        let prompts = if prompts.total > phases.alone.total { prompts } else { phases.alone };
+        let beside = f64::from(self.deployment().attention_groups()).min(phases.local);
+        let others = phases.prefill.scaled((each_stage - beside).max(0.0));
+        // Micro-batches wait for the slowest stage where there are as many as stages.
+        let micro_batches = phases.local / phases.micro;
+        let step = phases.step.scaled((micro_batches / stages * unevenness).max(1.0));
+        AlternatingTimes { prompts, others, step, output }
+    }
+
     pub(crate) fn figures(
         &self,
         load: &UniformLoad,
@@ -293,16 +349,13 @@ impl System {
         schedule: PhaseSchedule,
         unevenness: f64,
     ) -> Figures {
-        let (_, output, _) = load.lengths();
-        let stages = f64::from(self.deployment().pipeline());
         let ttft = phases.alone.total;
         match schedule {
             PhaseSchedule::Serial => {
-                // While one prompt is in a stage, others are in the others.
-                let waits = phases.prefill.total * (phases.local / output / stages);
-                let tpot = (phases.step.total + waits) * unevenness;
-                let requests = PerSec::new(batch / (output * tpot.get()));
-                Figures::new(load, batch, ttft, tpot, requests)
+                let (_, output, _) = load.lengths();
+                let times = self.alternating(phases, output, unevenness);
+                let requests = PerSec::new(batch / times.whole().get());
+                Figures::new(load, batch, ttft, times.tpot(), requests)
             }
             PhaseSchedule::Overlapped => {
                 let busy = self.busy(load, phases).longest() * unevenness;

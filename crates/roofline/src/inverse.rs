@@ -98,14 +98,25 @@ impl fmt::Display for Shortfall {
                 requested"
             ),
             UnmetNeed::Ttft => {
-                write!(f, "{reached_ms:.1} ms to the first token, {wanted_ms:.1} ms requested")
+                let [reached, wanted] = [reached_ms, wanted_ms].map(|ms| decimals(ms, 1));
+                write!(f, "{reached} ms to the first token, {wanted} ms requested")
             }
             UnmetNeed::Tpot => {
-                write!(f, "{reached_ms:.2} ms per token, {wanted_ms:.2} ms requested")
+                let [reached, wanted] = [reached_ms, wanted_ms].map(|ms| decimals(ms, 2));
+                write!(f, "{reached} ms per token, {wanted} ms requested")
             }
-            UnmetNeed::RequestsPerS => write!(f, "{reached:.2} requests/s, {wanted:.2} requested"),
+            UnmetNeed::RequestsPerS => {
+                let [reached, wanted] = [*reached, *wanted].map(|rate| decimals(rate, 2));
+                write!(f, "{reached} requests/s, {wanted} requested")
+            }
         }
     }
+}
+
+/// With so many decimals, or as many more as leave two digits of a small value.
+fn decimals(value: f64, least: usize) -> String {
+    let needed = (1.0 - value.log10().floor()).clamp(0.0, 12.0) as usize;
+    if value < 0.1 { format!("{value:.0$}", needed.max(least)) } else { format!("{value:.least$}") }
 }
 
 impl ServingGoal {

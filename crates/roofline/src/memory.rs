@@ -113,11 +113,17 @@ impl Memory {
     }
 
     /// How many sequences of `load` a replica can hold at best, all memory being free for them, on average over the
-    /// passes that they take part in; infinite where they keep nothing.
-    pub(crate) fn most(&self, device: &Device, deployment: &Deployment, load: &UniformLoad) -> f64 {
-        let (input, output, cached) = load.lengths();
+    /// passes that they take part in, all beginning with the same `shared` tokens; infinite where they keep nothing.
+    pub(crate) fn most(
+        &self,
+        device: &Device,
+        deployment: &Deployment,
+        load: &UniformLoad,
+        shared: f64,
+    ) -> f64 {
+        let (input, output, _) = load.lengths();
         let contexts = ContextSpan::between(input, input + output - 1.0);
-        self.ideal_room(device, deployment) / self.ideal.mean(contexts, cached)
+        self.ideal_room(device, deployment) / self.ideal.mean(contexts, shared)
     }
 
     /// The memory of a replica beside its weights, none repeated.

@@ -94,7 +94,9 @@ impl System {
     /// repeated, nothing rounded. What the bound on throughput takes.
     #[must_use]
     pub fn ideal_max_batch(&self, load: &UniformLoad) -> f64 {
-        let most = self.memory_account().most(self.device(), self.deployment(), load);
+        let memory = self.memory_account();
+        let shared = self.shared(load);
+        let most = memory.most(self.device(), self.deployment(), load, shared);
         (most * f64::from(self.deployment().replicas())).max(0.0)
     }
 

@@ -147,13 +147,11 @@ impl System {
     fn expected_sensitivities_of(&self, load: &UniformLoad, running: f64) -> Sensitivities {
         let phases = self.expected_phases(load, running);
         let (_, output, _) = load.lengths();
-        let stages = f64::from(self.deployment().pipeline());
-        let each = phases.local / output / stages;
-        let tpot = Sensitivity::of_time(&phases.step.binding.and(each, phases.prefill.binding));
+        let times = self.alternating(&phases, output, self.unevenness());
         Sensitivities {
             ttft: Sensitivity::of_time(&phases.alone.binding),
-            tpot,
-            requests_per_s: tpot.inverse(),
+            tpot: Sensitivity::of_time(&times.tpot_binding()),
+            requests_per_s: Sensitivity::of_time(&times.whole_binding()).inverse(),
         }
     }
 

@@ -38,7 +38,12 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;
     match args.curve {
-        Some(over) => curve(over, &prepared.system, &load),
+        Some(over) => {
+            if prepared.predictor.is_some() {
+                tell!("note: {}", unpredicted("--curve"));
+            }
+            curve(over, &prepared.system, &load)
+        }
         None => answer(args, prepared, &load),
     }
 }
@@ -70,6 +75,10 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
             figures assume that they fit"
         ));
     }
+    if predictor.is_some() {
+        let step = (scope == SolScope::Step).then_some("--context");
+        notes.extend(step.or(too_many.map(|_| "a --batch that does not fit")).map(unpredicted));
+    }
     let name = args.system.model_config.as_deref().unwrap_or_default();
     let predicted = match scope {
         SolScope::Requests if too_many.is_none() => {
@@ -94,7 +103,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     #[cfg(feature = "probe")]
     asides.extend(measured::operators(args, &subject, scope)?);
     asides.extend(asked);
-    asides.splice(0..0, mechanisms::measured_aside(&args.measured, prepared, load)?);
+    asides.splice(0..0, mechanisms::measured_aside(&args.measured, prepared, load, &answer)?);
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,
@@ -109,7 +118,14 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     };
     let text = || view.text(Screen::of_stdout().width, args.output.verbosity());
     say_either(args.json, || view.to_json(), text)?;
-    Ok(Exit::Good)
+    Ok(Exit::missed(asides.iter().any(SolExtra::is_missed)))
+}
+
+/// That an engine with a calibration is not predicted in this respect.
+fn unpredicted(of: &str) -> String {
+    format!(
+        "nothing is predicted of the engine: a calibration predicts requests that can run, not {of}"
+    )
 }
 
 /// What a goal takes, of a model that does not fit as it is spread: how many devices it would take is asked anyway.
@@ -127,7 +143,7 @@ fn goal_alone(args: &SolArgs, system: &System, load: &UniformLoad) -> Result<Opt
     };
     let text = || aside.text_without_answer(&why, Screen::of_stdout().width);
     say_either(args.json, || aside.json_without_answer(&why), text)?;
-    Ok(Some(Exit::Good))
+    Ok(Some(Exit::missed(aside.is_missed())))
 }
 
 fn curve(over: CurveArg, system: &System, load: &UniformLoad) -> Result<Exit, Fail> {

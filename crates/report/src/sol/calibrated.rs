@@ -17,7 +17,9 @@ impl Shown<'_, CalibratedPrediction<'_>> {
         let ms = |of: &Estimate<Seconds>| value_and_ends(of).map(|time| time.get() * 1e3);
         let rate = |of: &Estimate<PerSec>| value_and_ends(of).map(PerSec::get);
         add("TTFT with all under way, ms", ms(&of.ttft));
-        add("TPOT, ms", ms(&of.tpot));
+        // Of requests with one token there is none.
+        let has_tpot = of.e2el.value() > of.ttft.value();
+        add("TPOT, ms", if has_tpot { ms(&of.tpot) } else { [f64::NAN; 3] });
         add("E2EL, ms", ms(&of.e2el));
         add("output tokens/s", rate(&of.output_tokens_per_s));
         add("requests/s", rate(&of.requests_per_s));

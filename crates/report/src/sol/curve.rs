@@ -5,6 +5,8 @@ use std::num::NonZeroU64;
 
 use fizeau_roofline::{CurveStride, Figures, LoadAnalysisError, System, UniformLoad};
 
+use super::figures::tpot;
+
 /// What a system comes to over the running batch, from one sequence to as many as fit: for each estimate its frontier of
 /// throughput against latency.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +97,10 @@ impl<'a> Csv<'a> {
         for figures in ways {
             for (_, of) in self.columns {
                 let value = of(figures, self.system);
-                let _ = write!(self.text, ",{value:.0$}", six_digits(value));
+                let _ = match value.is_finite() {
+                    true => write!(self.text, ",{value:.0$}", six_digits(value)),
+                    false => write!(self.text, ","),
+                };
             }
         }
         self.text.push('\n');
@@ -113,9 +118,11 @@ type Column = (&'static str, fn(&Figures, &System) -> f64);
 
 const OF_REQUESTS: [Column; 7] = [
     ("ttft_ms", |figures, _| figures.ttft.get() * 1e3),
-    ("tpot_ms", |figures, _| figures.tpot.get() * 1e3),
+    ("tpot_ms", |figures, _| tpot(figures).map_or(f64::NAN, |tpot| tpot.get() * 1e3)),
     ("e2el_ms", |figures, _| figures.e2el.get() * 1e3),
-    ("tokens_per_s_per_user", |figures, _| figures.tokens_per_s_per_user().get()),
+    ("tokens_per_s_per_user", |figures, _| {
+        tpot(figures).map_or(f64::NAN, |_| figures.tokens_per_s_per_user().get())
+    }),
     ("output_tokens_per_s", |figures, _| figures.output_tokens_per_s.get()),
     ("output_tokens_per_s_per_device", |figures, system| {
         figures.tokens_per_s_per_device(system).get()

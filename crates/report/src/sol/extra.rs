@@ -40,6 +40,8 @@ pub struct SolExtra {
     notes: Vec<String>,
     limits: Option<LimitingResources>,
     own: Option<OwnTable>,
+    /// A goal that nothing is expected to meet.
+    is_missed: bool,
 }
 
 /// A matter that has no figures by either account.
@@ -67,13 +69,27 @@ enum Values {
 
 impl SolExtra {
     const fn new(key: &'static str, title: String) -> Self {
-        Self { key, title, rows: Vec::new(), notes: Vec::new(), limits: None, own: None }
+        Self {
+            key,
+            title,
+            rows: Vec::new(),
+            notes: Vec::new(),
+            limits: None,
+            own: None,
+            is_missed: false,
+        }
     }
 
     /// Says in `limited` where one of `asides` has it that a limit of power is what holds a phase back.
     pub fn limit(asides: &[Self], limited: &mut LimitingResources) {
         let capped = asides.iter().filter_map(|aside| aside.limits);
         *limited = capped.fold(*limited, LimitingResources::or_power_of);
+    }
+
+    /// Whether it is a goal that nothing which was tried is expected to meet.
+    #[must_use]
+    pub const fn is_missed(&self) -> bool {
+        self.is_missed
     }
 
     fn both(&mut self, key: &'static str, name: &'static str, of: impl Fn(usize) -> f64) {

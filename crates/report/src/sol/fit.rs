@@ -125,7 +125,8 @@ impl CalibrationFitView<'_> {
             grid.row([constant.title().to_owned(), unit.to_owned()].into_iter().chain(figures));
         }
         let intake = used.and_then(|group| group.intake).map(one_by_one);
-        grid.lines().into_iter().chain(intake).collect()
+        let noise = used.map(|_| OF_NOISE.to_owned());
+        grid.lines().into_iter().chain(noise).chain(intake).collect()
     }
 
     /// Devices, and engines on them.
@@ -230,6 +231,10 @@ pub(super) fn one_by_one(intake: Seconds) -> String {
 
 /// Fewer levels of an engine on a device are too few to tell all of its constants.
 const FEW: u64 = 50;
+
+/// What an interval leaves out.
+const OF_NOISE: &str =
+    "intervals are of the noise of what was measured; that the law may be wrong is not in them";
 
 /// The columns of a terminal.
 const WIDTH: usize = 80;

@@ -3,6 +3,7 @@
 use fizeau_core::Seconds;
 use fizeau_roofline::{Figures, Improvement, ImprovementGain, PassPhase, PassTime, PhaseSchedule};
 
+use super::figures::tpot;
 use super::grid::Grid;
 use super::quantity::{bytes, row};
 use super::{SolScope, SolView};
@@ -54,11 +55,14 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
     if is_whole {
         add("unloaded TTFT, ms", &|figures| figures.ttft.get() * 1e3);
     }
-    add("TPOT, ms", &|figures| figures.tpot.get() * 1e3);
+    // Of requests with one token there is none.
+    add("TPOT, ms", &|figures| tpot(figures).map_or(f64::NAN, |tpot| tpot.get() * 1e3));
     if is_whole {
         add("E2EL, ms", &|figures| figures.e2el.get() * 1e3);
     }
-    add("output tokens/s of a user", &|figures| figures.tokens_per_s_per_user().get());
+    add("output tokens/s of a user", &|figures| {
+        tpot(figures).map_or(f64::NAN, |_| figures.tokens_per_s_per_user().get())
+    });
     add("output tokens/s", &|figures| figures.output_tokens_per_s.get());
     if devices > 1.0 {
         add("output tokens/s of a device", &|figures| figures.output_tokens_per_s.get() / devices);
@@ -66,7 +70,7 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
     if is_whole {
         add("requests/s", &|figures| figures.requests_per_s.get());
     }
-    if view.answer.running_batch > 1.0 {
+    if view.answer.running_batch > 1.0 && tpot(&answer.bound).is_some() {
         let one = view.system.single_request(view.load);
         // One token a step has no others to agree with.
         let mut alone = vec![one.bound.get(); ways.len() - 1];
@@ -108,7 +112,7 @@ pub(super) fn schedules(view: &SolView<'_>) -> Vec<String> {
         let mut add = |what: &str, of: fn(&Figures) -> f64| {
             grid.row(row(&format!("  {name}: {what}"), ways.iter().map(of)));
         };
-        add("TPOT, ms", |figures| figures.tpot.get() * 1e3);
+        add("TPOT, ms", |figures| tpot(figures).map_or(f64::NAN, |tpot| tpot.get() * 1e3));
         add("requests/s", |figures| figures.requests_per_s.get());
     }
     let mut lines = grid.lines();

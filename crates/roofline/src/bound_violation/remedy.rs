@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::change::{BoundInputs, InputChange};
 use crate::system::System;
-use crate::{Format, MeasuredFigures, RequestLengths, WeightChoice, rates};
+use crate::{Deployment, Format, MeasuredFigures, RequestLengths, WeightChoice, rates};
 
 /// Something that a bound is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -82,6 +82,7 @@ impl fmt::Display for InputRemedy {
 
 /// As far as it is worth looking: what lies beyond explains nothing.
 const MOST_TIMES: f64 = 100.0;
+const MOST_COUNTS: usize = 256;
 const MOST_TOKENS_PER_STEP: f64 = 8.0;
 /// Two bits.
 const LEAST_WEIGHT_BYTES: f64 = 0.25;
@@ -103,7 +104,7 @@ pub(super) fn all(
     let bandwidth = system.device().memory_bandwidth().get();
     let kv = system.kv_bytes_per_token().get();
     let found = [
-        devices(system, inputs, measured),
+        devices(system, inputs, measured, lengths),
         scaled(BoundInput::Bandwidth, bandwidth, MOST_TIMES, &|bandwidth| InputChange {
             bandwidth,
             ..none
@@ -141,16 +142,30 @@ fn least(limit: f64, is_enough: impl Fn(f64) -> bool) -> Option<f64> {
     Some(enough)
 }
 
+/// The fewest devices over which the model can be spread so that the figures are possible.
 fn devices(
     system: &System,
     inputs: &BoundInputs,
     measured: &MeasuredFigures,
+    lengths: &RequestLengths,
 ) -> Option<InputRemedy> {
-    let given = system.deployment().devices() as f64;
+    let given = system.deployment().devices();
     let change = |devices| InputChange { devices, ..InputChange::NONE };
     let factor = least(MOST_TIMES, |factor| inputs.allows(&change(factor), measured))?;
     // A hair less than a whole number is that number.
-    Some(InputRemedy { input: BoundInput::Devices, given, needed: (given * factor - 1e-6).ceil() })
+    let least = (given as f64 * factor - 1e-6).ceil() as u64;
+    let is_enough = |deployment| {
+        let other = System::new(system.model().clone(), system.device().clone(), deployment);
+        let Ok(other) = other.map(|other| other.with_serving(*system.serving())) else {
+            return false;
+        };
+        let inputs = BoundInputs::new(&other, lengths, inputs.concurrency());
+        inputs.allows(&InputChange::NONE, measured)
+    };
+    let spreads =
+        |devices: &u64| Deployment::candidates(system.model(), *devices).into_iter().any(is_enough);
+    let needed = (least..=least.saturating_mul(2)).take(MOST_COUNTS).find(spreads)? as f64;
+    Some(InputRemedy { input: BoundInput::Devices, given: given as f64, needed })
 }
 
 /// The rate for the format in which most of the weights are stored.

@@ -132,7 +132,7 @@ impl Predictor {
         let question = GapQuestion { predictor: self, load, account: self.accounts().of(load) };
         let gap = |(figure, measured): (MeasuredFigure, f64)| {
             let predicted = figure_of(figure, &predicted);
-            let remedies = question.remedies(figure, time_of(figure, measured, load));
+            let remedies = question.remedies(&MeasuredValue { figure, measured });
             PredictionGap { figure, measured, predicted, remedies }
         };
         Ok(measured.each().map(gap).collect())
@@ -161,13 +161,22 @@ fn figure_of(figure: MeasuredFigure, of: &Prediction) -> Estimate<f64> {
     }
 }
 
-/// The time that a measured figure says: of a rate that of a whole request, all of which are under way.
-fn time_of(figure: MeasuredFigure, measured: f64, load: &UniformLoad) -> f64 {
-    let in_flight = load.concurrency.get() as f64;
-    match figure {
-        MeasuredFigure::OutputTokens => in_flight * load.output_tokens.get() as f64 / measured,
-        MeasuredFigure::Requests => in_flight / measured,
-        _ => measured / 1e3,
+/// A figure that was measured, in its unit.
+struct MeasuredValue {
+    figure: MeasuredFigure,
+    measured: f64,
+}
+
+impl MeasuredValue {
+    /// The time that it says, in seconds: of a rate that of a whole request, where `in_flight` are under way.
+    fn time(&self, load: &UniformLoad, in_flight: f64) -> f64 {
+        match self.figure {
+            MeasuredFigure::OutputTokens => {
+                in_flight * load.output_tokens.get() as f64 / self.measured
+            }
+            MeasuredFigure::Requests => in_flight / self.measured,
+            _ => self.measured / 1e3,
+        }
     }
 }
 
@@ -196,51 +205,51 @@ impl PredictedTimes {
 }
 
 impl GapQuestion<'_> {
-    fn remedies(&self, figure: MeasuredFigure, measured: f64) -> Vec<PredictionRemedy> {
+    fn remedies(&self, measured: &MeasuredValue) -> Vec<PredictionRemedy> {
         let [prefill, decode] = [PredictionInput::PrefillPace, PredictionInput::DecodePace]
-            .map(|input| self.scaled(input, 1.0, f64::INFINITY, figure, measured));
+            .map(|input| self.scaled(input, 1.0, f64::INFINITY, measured));
         let mut constants: Vec<PredictionRemedy> = (self.predictor.constants())
             .filter_map(|(constant, value)| {
                 let input = PredictionInput::Constant(constant);
-                self.scaled(input, value, constant.limit(), figure, measured)
+                self.scaled(input, value, constant.limit(), measured)
             })
             .collect();
         constants.sort_by(|a, b| {
             a.deviations.partial_cmp(&b.deviations).unwrap_or(std::cmp::Ordering::Equal)
         });
-        let requests = self.counted(
-            PredictionInput::Concurrency,
-            (self.load.concurrency.get(), 1, MOST_REQUESTS),
-            figure,
-            measured,
-        );
+        let concurrency = self.load.concurrency.get();
+        let requests =
+            self.counted(PredictionInput::Concurrency, concurrency, MOST_REQUESTS, measured);
         let (input, _, cached) = self.load.lengths();
         let computed = (input - cached) as u64;
-        let tokens = self.counted(
-            PredictionInput::PromptTokens,
-            (computed, 1, MOST_TOKENS),
-            figure,
-            measured,
-        );
-        let paces = match figure {
+        let tokens = self.counted(PredictionInput::PromptTokens, computed, MOST_TOKENS, measured);
+        let paces = match measured.figure {
             MeasuredFigure::Tpot => [decode, prefill],
             _ => [prefill, decode],
         };
         paces.into_iter().flatten().chain(constants).chain(requests).chain(tokens).collect()
     }
 
-    /// The value below `limit` with which `figure` is as measured, between a hundredth and a hundred times that which is given.
+    /// How many times as long as measured it would take if `input` were `value`.
+    fn excess(&self, input: PredictionInput, value: f64, measured: &MeasuredValue) -> f64 {
+        let in_flight = match input {
+            PredictionInput::Concurrency => value,
+            _ => self.load.concurrency.get() as f64,
+        };
+        let predicted = self.times(input, value).of(measured.figure, self.load);
+        predicted / measured.time(self.load, in_flight)
+    }
+
+    /// The value below `limit` with which the figure is as measured, between a hundredth and a hundred times that which is given.
     fn scaled(
         &self,
         input: PredictionInput,
         given: f64,
         limit: f64,
-        figure: MeasuredFigure,
-        measured: f64,
+        measured: &MeasuredValue,
     ) -> Option<PredictionRemedy> {
-        let of = |value: f64| self.times(input, value).of(figure, self.load);
-        let is_slower = measured > of(given);
-        let is_past = |value: f64| (of(value) >= measured) == is_slower;
+        let is_slower = self.excess(input, given, measured) < 1.0;
+        let is_past = |value: f64| (self.excess(input, value, measured) >= 1.0) == is_slower;
         let ends = [given / MOST_TIMES, (given * MOST_TIMES).min(limit * (1.0 - 1e-6))];
         let end = ends.into_iter().find(|end| is_past(*end))?;
         let (mut short, mut enough) = (given.ln(), end.ln());
@@ -255,21 +264,19 @@ impl GapQuestion<'_> {
         Some(self.remedy(input, given, enough.exp()))
     }
 
-    /// The count with which `figure` is as measured or just past it, between `least` and `most`.
+    /// The count with which the figure is as measured or just past it, between 1 and `most`.
     fn counted(
         &self,
         input: PredictionInput,
-        (given, least, most): (u64, u64, u64),
-        figure: MeasuredFigure,
-        measured: f64,
+        given: u64,
+        most: u64,
+        measured: &MeasuredValue,
     ) -> Option<PredictionRemedy> {
-        let of = |count: u64| self.times(input, count as f64).of(figure, self.load);
-        let is_slower = measured > of(given);
-        let is_past = |count: u64| (of(count) >= measured) == is_slower;
-        let end = if is_slower { most } else { least };
-        if given == end || !is_past(end) {
-            return None;
-        }
+        let excess = |count: u64| self.excess(input, count as f64, measured);
+        let is_slower = excess(given) < 1.0;
+        let is_past = |count: u64| (excess(count) >= 1.0) == is_slower;
+        // More in flight make each request slower, and their rate higher.
+        let end = [1, most].into_iter().find(|end| *end != given && is_past(*end))?;
         let (mut short, mut enough) = (given, end);
         while short.abs_diff(enough) > 1 {
             let middle = u64::midpoint(short, enough);

@@ -191,3 +191,24 @@ fn replicas_multiply_rates_and_not_the_pace() {
     let alone = four.bound_figures(&load(2048, 256, 1));
     assert_eq!(alone.requests_per_s, one.bound_figures(&load(2048, 256, 1)).requests_per_s);
 }
+
+/// A prompt of 133.7 ms and 15 steps of 4.80 ms, which nothing else delays.
+#[test]
+fn a_request_alone_takes_its_prompt_and_its_steps() {
+    let alone = system("llama-3.1-8b", "h100-sxm", "tp=1").expected_figures(&load(8192, 16, 1));
+    let ms = |time: fizeau_core::Seconds| time.to_millis().get();
+    assert_eq!(format!("{:.2} {:.1}", ms(alone.tpot), ms(alone.e2el)), "4.80 205.7");
+    assert_eq!(format!("{:.2}", alone.requests_per_s.get()), "4.86");
+}
+
+/// Where each request has one token, none decodes: the rate is that of prompts, whatever runs.
+#[test]
+fn prompts_alone_are_read_one_after_the_other() {
+    let system = system("llama-3.1-8b", "h100-sxm", "tp=1");
+    for concurrency in [1, 256] {
+        let expected = system.expected_figures(&load(1024, 1, concurrency));
+        assert_eq!(expected.e2el, expected.ttft);
+        let prompts = expected.requests_per_s.get() * expected.ttft.get();
+        assert!((prompts - 1.0).abs() < 1e-9, "{prompts}");
+    }
+}

@@ -105,6 +105,15 @@ proptest! {
         prop_assert!(at_least(shared.requests_per_s.get(), own.requests_per_s.get()));
     }
 
+    /// What each has of its own takes as much room as if none of it had been computed before.
+    #[test]
+    fn prefixes_of_their_own_are_kept_by_each(system in systems(), load in loads()) {
+        let most = |prefix, load| with_prefix(system.clone(), prefix).ideal_max_batch(load);
+        let apart = UniformLoad { cached_tokens: Tokens::ZERO, ..load };
+        prop_assert_eq!(most(Prefix::Own, &load), most(Prefix::Own, &apart));
+        prop_assert!(at_least(most(Prefix::Shared, &load), most(Prefix::Own, &load)));
+    }
+
     /// Of measured requests it is not known whether they share, nor whose cache was hit.
     #[test]
     fn measured_hits_never_worsen_the_bound(

@@ -49,6 +49,26 @@ proptest! {
         prop_assert!(at_least(system.ideal_max_batch(&load), system.max_batch(&load)));
     }
 
+    /// Little's law in a closed loop: none of those that run is in two places.
+    #[test]
+    fn no_more_requests_are_expected_in_flight_than_run(
+        system in systems(), load in loads(), batch in 1.0..5_000.0,
+    ) {
+        let expected = system.expected_at(&load, batch, PhaseSchedule::Serial);
+        let in_flight = expected.requests_per_s.get() * expected.e2el.get();
+        prop_assert!(at_least(batch, in_flight), "{batch} {in_flight} {expected:?}");
+    }
+
+    /// Nor does a request wait for its own prompt: alone its tokens come at the pace of decode steps.
+    #[test]
+    fn a_request_alone_delays_itself_by_nothing(system in systems(), load in loads()) {
+        let expected = system.expected_at(&load, 1.0, PhaseSchedule::Serial);
+        let step = system.expected_decode(&load, 1.0).total;
+        prop_assert!((expected.tpot / step - 1.0).abs() < 1e-9, "{expected:?} {step:?}");
+        let in_flight = expected.requests_per_s.get() * expected.e2el.get();
+        prop_assert!((in_flight - 1.0).abs() < 1e-9, "{in_flight} {expected:?}");
+    }
+
     #[test]
     fn no_pass_is_expected_faster_than_its_bound(
         system in systems(), decoding in 0.0..300.0, prompts in 0.0..3.0, from in 1.0..9_000.0, more in 0.0..9_000.0,

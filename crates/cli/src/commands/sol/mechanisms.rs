@@ -5,8 +5,8 @@ use fizeau::experiment::{CalibrationChoice, DrafterSpec, PreparedSystem};
 use fizeau::report::{MeasuredComparison, SolExtra, SolSubject};
 use fizeau::roofline::{
     Acceptance, Bound, CacheTransfer, Disaggregation, Drafter, HourlyRate, InstanceCounts,
-    MeasuredFigures, PowerCap, PowerDraw, RequestLengths, ServingGoal, Speculation, System,
-    UniformLoad,
+    LoadAnalysis, MeasuredFigures, PowerCap, PowerDraw, RequestLengths, ServingGoal, Speculation,
+    System, UniformLoad,
 };
 
 use crate::args::{ApartArgs, CalibrationArgs, DraftArgs, MechanismArgs, hour};
@@ -131,6 +131,7 @@ pub(super) fn measured_aside(
     figures: &[String],
     of: &PreparedSystem,
     load: &UniformLoad,
+    answer: &LoadAnalysis,
 ) -> Result<Option<SolExtra>, Fail> {
     if figures.is_empty() {
         return Ok(None);
@@ -141,13 +142,13 @@ pub(super) fn measured_aside(
     let bound = Bound::over(&of.system, &lengths, load.concurrency).named("--measured")?;
     let violation = of.system.bound_violation(&lengths, load.concurrency, &measured);
     let violation = violation.named("--measured")?;
-    let evenly_routed = of.system.answer(load).ok().and_then(|answer| answer.evenly_routed);
     // What is not predicted is refused by name in the answer itself.
     let gaps = of.predictor.as_ref().and_then(|own| Some((own, own.gaps(load, &measured).ok()?)));
     Ok(Some(SolExtra::measured(&MeasuredComparison {
         measured: &measured,
         bound: &bound,
-        evenly_routed: evenly_routed.as_ref(),
+        figures: &answer.bound,
+        evenly_routed: answer.evenly_routed.as_ref(),
         violation: violation.as_ref(),
         gaps: gaps.as_ref().map(|(predictor, gaps)| (*predictor, gaps.as_slice())),
     })))

@@ -106,6 +106,11 @@ fn a_person_sees_the_prediction_beside_bound_and_expectation() {
         let ended = run(&[&query[..], &["--calibration", &calibration], &more].concat());
         assert_eq!(ended.code, Some(2), "{more:?}: {}", ended.out);
         assert!(ended.err.contains("--calibration"), "{more:?}: {}", ended.err);
+        // Nor is it where the constants ship.
+        let ended = run(&[&query[..], &more].concat());
+        assert_eq!(ended.code, Some(0), "{more:?}: {}", ended.err);
+        let said = ended.out + &ended.err;
+        assert!(said.contains("nothing is predicted of the engine"), "{more:?}: {said}");
     }
 }
 
@@ -168,6 +173,17 @@ fn measured_figures_are_explained() {
     let tpot = &document["measured"]["tpot_ms"];
     assert_eq!((&tpot["measured"], &tpot["is_expected"]), (&60.0.into(), &false.into()));
     assert_eq!(tpot["remedies"][0]["input"], "decode_pace");
+
+    // A share is that of the bound in the table above.
+    let ended = ran("--measured tpot:12.5,e2el:9000,output_tps:150 --json");
+    let document: Value = serde_json::from_str(&ended.out).unwrap();
+    let (bound, measured) = (&document["bound"], &document["measured"]);
+    let share = |key: &str| measured[key]["bound_share"].as_f64().unwrap();
+    assert!((share("tpot_ms") - bound["tpot_ms"].as_f64().unwrap() / 12.5).abs() < 1e-6);
+    let rate = bound["output_tokens_per_s"].as_f64().unwrap();
+    assert!((share("output_tokens_per_s") - 150.0 / rate).abs() < 1e-6);
+    let whole = bound["ttft_ms"].as_f64().unwrap() + 255.0 * bound["tpot_ms"].as_f64().unwrap();
+    assert!((share("e2el_ms") - whole / 9000.0).abs() < 1e-6);
 
     // Without an engine the bound alone is asked.
     let ended = ran("--measured tpot:1");

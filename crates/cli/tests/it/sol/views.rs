@@ -258,6 +258,41 @@ fn both_schedules_are_answered() {
     );
 }
 
+/// The largest batch within a time is the system's, whatever the load has at once; and what nothing meets is missed.
+#[test]
+fn a_goal_asks_for_the_largest_batch_and_may_be_missed() {
+    let asked = |more: &str| {
+        let flags = "sol --model-config llama-3.1-8b --hardware h100-sxm --goal";
+        run(&flags.split(' ').chain(more.split(' ')).collect::<Vec<_>>())
+    };
+    let batches = |concurrency: &str| {
+        let ended = asked(&format!("tpot:30 --json --concurrency {concurrency}"));
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        let document: Value = serde_json::from_str(&ended.out).unwrap();
+        document["goal"]["largest_batch"].clone()
+    };
+    assert!(batches("1")["expected"].as_f64().unwrap() > 100.0);
+    assert_eq!(batches("1"), batches("1000"));
+    let missed = asked("tpot:0.001 --max-devices 2");
+    assert_eq!(missed.code, Some(1), "{}", missed.err);
+    assert!(missed.out.contains("0.0010"), "{}", missed.out);
+}
+
+/// Requests of one token have no time between tokens.
+#[test]
+fn one_token_has_no_tpot() {
+    let flags = "sol --model-config llama-3.1-8b --hardware h100-sxm --isl 1024 --osl 1 --concurrency 256 --engine vllm";
+    let ended = run(&flags.split(' ').collect::<Vec<_>>());
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let tpot: Vec<&str> = ended.out.lines().filter(|line| line.contains("TPOT, ms")).collect();
+    assert!(!tpot.is_empty() && tpot.iter().all(|line| !line.contains('.')), "{}", ended.out);
+    let ended = run(&flags.split(' ').chain(["--json"]).collect::<Vec<_>>());
+    let document: Value = serde_json::from_str(&ended.out).unwrap();
+    for by in ["bound", "expected", "calibrated"] {
+        assert!(document[by].is_object() && document[by]["tpot_ms"].is_null(), "{document}");
+    }
+}
+
 /// Where the model does not fit as it is spread, the devices that a goal takes are still to be had.
 #[test]
 fn a_goal_is_answered_of_a_model_that_does_not_fit() {

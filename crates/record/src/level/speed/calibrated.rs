@@ -77,8 +77,9 @@ pub enum CalibratedBlock {
 pub struct PredictedFigures {
     /// Time to first token with all under way.
     pub ttft_ms: PredictedRange,
-    /// Time per output token.
-    pub tpot_ms: PredictedRange,
+    /// Time per output token; absent where requests end with their first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tpot_ms: Option<PredictedRange>,
     /// Generated tokens per second.
     pub output_tokens_per_s: PredictedRange,
     /// Completed requests per second.
@@ -144,7 +145,7 @@ impl CalibratedPrediction<'_> {
         match self.prediction {
             Ok(of) => CalibratedBlock::Predicted(Box::new(PredictedFigures {
                 ttft_ms: PredictedRange::ms(&of.ttft),
-                tpot_ms: PredictedRange::ms(&of.tpot),
+                tpot_ms: (of.e2el.value() > of.ttft.value()).then(|| PredictedRange::ms(&of.tpot)),
                 output_tokens_per_s: PredictedRange::rate(&of.output_tokens_per_s),
                 requests_per_s: PredictedRange::rate(&of.requests_per_s),
                 constants_of: self.scope.to_string(),

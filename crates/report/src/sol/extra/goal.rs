@@ -1,18 +1,22 @@
 //! What a goal takes.
 
+use std::num::NonZeroU64;
+
 use fizeau_core::Tokens;
-use fizeau_roofline::ServingGoal;
+use fizeau_roofline::{ServingGoal, UniformLoad};
 
 use super::{SolExtra, SolSubject, by_each};
 
 impl SolExtra {
-    /// The largest batch and context of the system within `goal`, and the fewest devices, up to `most`, that meet it.
+    /// The largest batch and context of the system within `goal`, whatever its load has at once, and the fewest devices, up to
+    /// `most`, that meet it with the load.
     #[must_use]
     pub fn goal(of: &SolSubject<'_>, goal: &ServingGoal, most: u64) -> Self {
         let SolSubject { system, load, batch } = *of;
         let mut aside = Self::new("goal", "To meet the goal".to_owned());
         if let Some(tpot) = goal.tpot {
-            let found = by_each(|by| system.largest_batch(by, load, tpot));
+            let any = UniformLoad { concurrency: NonZeroU64::MAX, ..*load };
+            let found = by_each(|by| system.largest_batch(by, &any, tpot));
             let batches = found.map(|found| found.map(|found| found.batch as f64));
             aside.maybe("largest_batch", "largest batch within the TPOT", batches);
         }
@@ -47,7 +51,10 @@ impl SolExtra {
                     aside.word("runner_up", "next best parallelism", other.deployment.to_string());
                 }
             }
-            Err(error) => aside.word("unmet", "as expected", error.to_string()),
+            Err(error) => {
+                aside.is_missed = true;
+                aside.word("unmet", "as expected", error.to_string());
+            }
         }
         aside
     }

@@ -1,10 +1,9 @@
 //! Measured figures beside the answer: the share of the bound, what is expected of the engine, and what would explain the difference.
 
-use fizeau_core::Seconds;
 use fizeau_record::text::number;
 use fizeau_roofline::{
     Bound, BoundShare, BoundViolation, Constant, Figures, MeasuredFigure, MeasuredFigures,
-    PredictionGap, PredictionInput, PredictionRemedy, Predictor, SpeedOfLightShares,
+    PredictionGap, PredictionInput, PredictionRemedy, Predictor, Scope, SpeedOfLightShares,
 };
 use serde_json::{Map, Value, json};
 
@@ -17,8 +16,10 @@ use crate::sol::grid::Grid;
 pub struct MeasuredComparison<'a> {
     /// What was measured.
     pub measured: &'a MeasuredFigures,
-    /// What is possible under the load.
+    /// What is possible under the load, whatever of it runs at once.
     pub bound: &'a Bound,
+    /// The bound of the sequences that run, which measured figures are shares of.
+    pub figures: &'a Figures,
     /// What is under balanced routing of a mixture of experts; none where that is the bound.
     pub evenly_routed: Option<&'a Figures>,
     /// What of it is not.
@@ -31,8 +32,8 @@ impl SolExtra {
     /// Measured figures: the share of the bound that each reaches, and beside a prediction which constant or input would explain it.
     #[must_use]
     pub fn measured(of: &MeasuredComparison<'_>) -> Self {
-        let of_bound = of.measured.percent_of(of.bound);
-        let evenly = of.evenly_routed.map(|even| of.measured.percent_of(&evenly(of.bound, even)));
+        let shares_of = |figures| of.measured.percent_of(&as_bound(of.bound, figures));
+        let (of_bound, evenly) = (shares_of(of.figures), of.evenly_routed.map(shares_of));
         let mut fields = Map::new();
         let heads =
             ["Measured", "measured", "predicted", "from", "to", "at even routing", "of bound"];
@@ -49,6 +50,12 @@ impl SolExtra {
         if let Some(violation) = of.violation {
             lines.push(format!("  {violation}"));
             fields.insert("impossible".to_owned(), violation.to_string().into());
+        } else if of_bound.is_impossible() {
+            lines.push(format!(
+                "  Above 100 % of that bound fewer than {} ran at once: one alone has a bound of {} ms for TPOT.",
+                number(of.figures.batch),
+                number(of.bound.single_tpot.to_millis().get())
+            ));
         }
         if let Some((predictor, gaps)) = of.gaps {
             lines.extend(gaps.iter().flat_map(|gap| explained(gap, predictor)));
@@ -57,14 +64,14 @@ impl SolExtra {
     }
 }
 
-/// The bound with the figures of balanced routing in place of its own.
-fn evenly(bound: &Bound, even: &Figures) -> Bound {
+/// The bound with these figures in place of its own.
+const fn as_bound(bound: &Bound, figures: &Figures) -> Bound {
     let mut held = *bound;
-    held.ttft = even.ttft;
-    // Of one request at a time the steps are those of the bound.
-    held.e2el = Seconds::new(bound.e2el.get() - bound.ttft.get()) + even.ttft;
-    held.output_tokens_per_s = even.output_tokens_per_s;
-    held.requests_per_s = even.requests_per_s;
+    held.ttft = figures.ttft;
+    held.single_tpot = figures.tpot;
+    held.e2el = figures.e2el;
+    held.output_tokens_per_s = figures.output_tokens_per_s;
+    held.requests_per_s = figures.requests_per_s;
     held
 }
 
@@ -119,7 +126,7 @@ fn explained(gap: &PredictionGap, predictor: &Predictor) -> Vec<String> {
             PredictionInput::DecodePace => "decoding runs",
             _ => return None,
         };
-        Some(format!("your {phase} at {} of the peak of {scope}", number(remedy.needed)))
+        Some(format!("your {phase} at {} times what {}", number(remedy.needed), reached(scope)))
     });
     let rest: Vec<&PredictionRemedy> =
         gap.remedies.iter().filter(|remedy| !is_pace(remedy)).collect();
@@ -138,6 +145,15 @@ fn explained(gap: &PredictionGap, predictor: &Predictor) -> Vec<String> {
     }
     lines.extend(grid.lines());
     lines
+}
+
+/// Who reaches what is predicted.
+fn reached(scope: &Scope) -> String {
+    match scope {
+        Scope::Engine { device, engine } => format!("{engine} reaches on {device}"),
+        Scope::All => "is usual".to_owned(),
+        scope => format!("{scope} reaches"),
+    }
 }
 
 const fn is_pace(remedy: &PredictionRemedy) -> bool {

@@ -91,6 +91,24 @@ fn a_slow_prefill_is_named_and_a_rate_is_held_against_a_request() {
     assert!(gaps.iter().all(|gap| gap.remedy(experts).is_none()));
 }
 
+/// More in flight make each request slower and their rate higher, so that fewer explain a low rate and more a high one.
+#[test]
+fn requests_in_flight_explain_a_rate() {
+    let predictor = predictor("llama-3.1-70b", 4);
+    let rate = |concurrency| {
+        predictor.predict(&load(2048, 256, concurrency)).unwrap().output_tokens_per_s.value()
+    };
+    for in_flight in [2, 24] {
+        let measured = MeasuredFigures {
+            output_tokens_per_s: Some(rate(in_flight)),
+            ..MeasuredFigures::default()
+        };
+        let gaps = predictor.gaps(&load(2048, 256, 12), &measured).unwrap();
+        let remedy = gaps[0].remedy(PredictionInput::Concurrency).unwrap();
+        assert!((remedy.needed - in_flight as f64).abs() <= 1.0, "{in_flight} {remedy:?}");
+    }
+}
+
 /// What a run keeps of a calibration that ships.
 #[test]
 fn a_narrowed_calibration_predicts_alike_and_is_small() {

@@ -1,11 +1,13 @@
 //! One request alone takes as long as the formula says.
 
+use std::num::NonZeroU64;
+
 use fizeau_core::{Nanos, Tokens};
-use fizeau_roofline::{MathType, System};
+use fizeau_roofline::{MathType, System, UniformLoad};
 use fizeau_sim::{Engine, EngineConfig, Overheads, RooflineStep, Scenario};
 use proptest::prelude::*;
 
-use crate::support::{drain, job, ms};
+use crate::support::{NONE, drain, job, ms};
 
 /// Llama-3.1-8B in bf16 on one H100 SXM.
 fn system() -> System {
@@ -79,5 +81,21 @@ proptest! {
         let expected = flops / (efficiency * system().device().rate_for(MathType::Bf16).get())
             + (per_step as f64 + 2_000.0) / 1e9;
         prop_assert!((ttft / expected - 1.0).abs() < 1e-3, "{} {}", ttft, expected);
+    }
+
+    /// The silicon alone takes what the roofline model expects of one request in flight, which nothing delays.
+    #[test]
+    fn one_request_takes_what_is_expected_of_it(prompt in 2_000u64..8_000, output in 2u64..200) {
+        let (ttft, decoding) = alone(NONE, prompt, output);
+        let load = UniformLoad::new(Tokens::new(prompt), Tokens::new(output), NonZeroU64::MIN);
+        let expected = system().expected_figures(&load);
+        for (took, expected) in [
+            (ttft, expected.ttft.get()),
+            (decoding / (output - 1) as f64, expected.tpot.get()),
+            (1.0 / (ttft + decoding), expected.requests_per_s.get()),
+        ] {
+            // Activations are expected, and not simulated.
+            prop_assert!((took / expected - 1.0).abs() < 1e-2, "{took} {expected}");
+        }
     }
 }
