@@ -9,7 +9,7 @@ use crate::{RunComparison, RunTime};
 
 /// How measured runs are compared of which there is one a side.
 const ONE_RUN_EACH: &str = "one run per side does not show how much runs of one server differ; so every interval is widened \
-    by an assumed spread, or by how much the quarters of the runs differ if that is more; four runs in all, or `fizeau ab`, show the real one";
+    by an assumed spread, or by how much the quarters of the runs differ if that is more; four runs in all, or an A/B run, show the real one";
 
 /// The same of runs in virtual time, each of a seed of its own.
 const ONE_SEED_EACH: &str = "one run per side does not show how much runs of other seeds differ; so every interval is widened \
