@@ -12,7 +12,7 @@ use fizeau_harness::{Cancel, Measure};
 use fizeau_metrics::{GoodputGoals, Precision, Slo};
 use fizeau_record::{EngineRecord, SpeedOfLightReference};
 
-pub use handle::{EventStream, ExperimentHandle};
+pub use handle::{EventStream, ExperimentHandle, PendingOutcome};
 pub use kind::{EndpointKind, ExperimentKind, PreparedRun};
 pub use prepared::PreparedExperiment;
 pub use sharded::{OrderedLevel, ShardOutcome, ShardPart};
@@ -20,7 +20,7 @@ pub use sharded::{OrderedLevel, ShardOutcome, ShardPart};
 use crate::client::ClientSpec;
 use crate::endpoint::EndpointSource;
 use crate::event::Watcher;
-use crate::input::ExperimentError;
+use crate::input::{ExperimentError, InputField};
 use crate::shards::ShardGroup;
 use crate::sweep::{LevelSize, SweepLoads, SweepProtocol, SweepSettings};
 use crate::system::{RunOrigin, SystemUnderTest};
@@ -67,6 +67,10 @@ pub(crate) struct RunConduct {
     shards: Option<ShardGroup>,
     telemetry: Option<TelemetrySpec>,
     pub(crate) cancel: Cancel,
+    /// What was said of the settings, one by one, if anything was.
+    said: Option<InputField>,
+    /// What of that other settings replaced.
+    replaced: Option<InputField>,
 }
 
 impl Experiment {
@@ -84,6 +88,8 @@ impl Experiment {
                 shards: None,
                 telemetry: None,
                 cancel: Cancel::new(),
+                said: None,
+                replaced: None,
             },
         }
     }
@@ -91,49 +97,57 @@ impl Experiment {
     /// What is asked. Arrivals and the number of requests are each level's own.
     pub fn workload(mut self, workload: WorkloadSpec) -> Self {
         self.settings.workload = workload;
-        self
+        self.saying(InputField::Workload)
     }
 
     /// At which loads.
     pub fn loads(mut self, loads: SweepLoads) -> Self {
         self.settings.loads = loads;
-        self
+        self.saying(InputField::Levels)
     }
 
     /// How it goes on from level to level.
     pub fn protocol(mut self, protocol: SweepProtocol) -> Self {
         self.settings.protocol = protocol;
-        self
+        self.saying(InputField::Budget)
     }
 
     /// How large a level is.
     pub fn size(mut self, size: LevelSize) -> Self {
         self.settings.size = size;
-        self
+        self.saying(InputField::LevelSeconds)
     }
 
     /// What a level must keep to be run at.
     pub fn slo(mut self, slo: Slo) -> Self {
         self.settings.slo = Some(slo);
-        self
+        self.saying(InputField::Slo)
     }
 
     /// The goals of single requests, for goodput.
     pub fn goodput(mut self, goals: GoodputGoals) -> Self {
         self.settings.goals = goals;
-        self
+        self.saying(InputField::Goodput)
     }
 
     /// What is to be known before a level ends; its size is then the most that it may take.
     pub fn until(mut self, precision: Precision) -> Self {
         self.settings.until = Some(precision);
+        self.saying(InputField::Until)
+    }
+
+    const fn saying(mut self, field: InputField) -> Self {
+        self.conduct.said = Some(field);
         self
     }
 }
 
 impl<K> Experiment<K> {
-    /// All that it is to be, in place of what was said before: a sweep, a level, a search, an A/B run or a calibration.
-    pub fn settings<N>(self, settings: N) -> Experiment<N> {
+    /// All that it is to be: a sweep, a level, a search, an A/B run or a calibration. Say it first: a workload, loads or goals that were
+    /// said before it would be lost, and are refused when it is prepared.
+    pub fn settings<N>(mut self, settings: N) -> Experiment<N> {
+        let said = self.conduct.said.take();
+        self.conduct.replaced = self.conduct.replaced.or(said);
         Experiment { settings, conduct: self.conduct }
     }
 

@@ -15,7 +15,7 @@ use fizeau_workload::{Plan, Shard};
 
 pub use probe::ProbeSpec;
 pub use settings::LevelSettings;
-pub(crate) use settings::{level_load, warmups_of};
+pub(crate) use settings::{check_load, level_load, warmups_of};
 
 use crate::basis::RunBasis;
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};

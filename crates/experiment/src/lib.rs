@@ -84,7 +84,7 @@ pub use event::{
 };
 pub use experiment::{
     EndpointKind, EventStream, Experiment, ExperimentHandle, ExperimentKind, OrderedLevel,
-    PreparedExperiment, PreparedRun, ShardOutcome, ShardPart,
+    PendingOutcome, PreparedExperiment, PreparedRun, ShardOutcome, ShardPart,
 };
 pub use hint::{InputHint, LimitSource, TokenizerKind};
 pub use input::{EndpointError, ExperimentError, InputError, InputField};

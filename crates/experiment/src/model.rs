@@ -50,7 +50,7 @@ impl LoadedModel {
             ),
             true => LoadModelError(unreadable(&error)),
             false => LoadModelError(
-                "this is neither a built-in model (`fizeau models` lists them) nor a file; download the model's config.json \
+                "this is neither a built-in model nor a file; download the model's config.json \
                  and give its path"
                     .to_owned(),
             ),

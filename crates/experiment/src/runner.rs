@@ -7,7 +7,7 @@ use fizeau_core::Stamp;
 use fizeau_harness::{Cancel, Measure};
 use fizeau_record::{
     LengthTally, LevelReport, LevelRole, LevelStatus, ReadLevel, RunFolder, SpeedOfLightCurve,
-    SpeedOfLightReference, StoredEnding, StoredError, StoredRun, level_folder,
+    SpeedOfLightReference, StoredEnding, StoredError, StoredRun, SweepEnding, level_folder,
 };
 
 use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level, released};
@@ -167,6 +167,14 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
+    }
+
+    /// How the run ends, if it ends now.
+    pub(crate) fn ending(&self) -> SweepEnding {
+        match self.is_cancelled() {
+            true => SweepEnding::Interrupted,
+            false => SweepEnding::Complete,
+        }
     }
 
     /// The present instant, on the clock that stamps what is measured.

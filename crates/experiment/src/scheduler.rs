@@ -45,6 +45,9 @@ enum SchedulerState {
 /// Why a level was left out that there was no time for.
 const NO_TIME: &str = "it would take longer than the rest of the budget";
 
+/// Why a level was left out that was still to come when the run was called off.
+const INTERRUPTED: &str = "the run was interrupted";
+
 /// How many further levels a budget keeps time for, and how many it may have at the most.
 const REFINED: u32 = 3;
 const MOST_REFINED: u32 = 8;
@@ -144,6 +147,8 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
             match self.run_of(load) {
                 Some(run) => yields.extend(LevelYield::of(load, run)),
                 None => {
+                    let is_over = going == SchedulerState::Over;
+                    let reason = reason.or_else(|| is_over.then(|| INTERRUPTED.to_owned()));
                     self.left_out.push(Unmeasured::never(load, reason));
                     self.to_go =
                         self.to_go.saturating_sub(self.prepared.settings.protocol.repeats.get());
@@ -309,10 +314,11 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
         let runs: Vec<LevelReport> = runs.into_iter().map(|(_, run)| run).collect();
         let curve = self.runner.curve(&runs);
         SweepReport::of_runs(prepared.basis.setup.clone(), runs, prepared.settings.slo.clone())
-            .with_goal_source(prepared.settings.goal_source)
+            .with_goal_source(prepared.goal_source)
             .with_profile(prepared.settings.profile)
             .with_unmeasured(self.left_out.clone())
             .with_curve(curve)
             .with_price(prepared.price.clone())
+            .with_ending(self.runner.ending())
     }
 }

@@ -154,6 +154,9 @@ pub enum WhatIfError {
     /// It was called off too early.
     #[error("interrupted before any configuration ran")]
     Interrupted,
+    /// There was no configuration.
+    #[error("there is no configuration to run")]
+    Empty,
     /// No configuration can run.
     #[error("{}", .0.join("\n       "))]
     Impossible(Vec<String>),
@@ -241,6 +244,7 @@ impl<E: CaseEngine> WhatIfRunner<E> {
         match self.setup {
             Some(setup) => Ok(WhatIf::new(setup, self.variants, Some(self.slo))),
             None if self.cancel.is_cancelled() => Err(WhatIfError::Interrupted),
+            None if self.variants.is_empty() => Err(WhatIfError::Empty),
             None => {
                 let reasons = self.variants.iter().filter_map(WhatIfVariant::impossible);
                 Err(WhatIfError::Impossible(reasons.collect()))

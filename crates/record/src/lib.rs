@@ -155,8 +155,8 @@ pub use stored::{
 pub use sweep::{
     CostFigure, FrontierPosition, GoalDecision, HighestLoad, LoadRepeats, MeanOverRuns,
     NoTokenCost, OperatingChoiceReason, OperatingDecision, OperatingPoint, Profile, ProfileAim,
-    ProfileChoice, RangeOverRuns, STAND_IN_NOTE, SustainedRun, SweepDocument, SweepReport,
-    SweptLevelDocument, TokenCost, Unmeasured,
+    ProfileChoice, RangeOverRuns, STAND_IN_NOTE, SustainedRun, SweepDocument, SweepEnding,
+    SweepReport, SweptLevelDocument, TokenCost, Unmeasured,
 };
 pub use telemetry::{LevelTelemetry, PassSource, ScrapedPages, TelemetrySource, TelemetryWindows};
 pub use whatif::{

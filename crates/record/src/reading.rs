@@ -17,7 +17,8 @@ use fizeau_roofline::{Device, HourlyRate};
 
 use crate::{
     GoalSource, LevelDetail, LevelReport, Profile, ProfileChoice, RunSetup, SpeedOfLightCurve,
-    SpeedOfLightReference, StoredError, StoredRun, SweepDocument, SweepReport, Unmeasured, file,
+    SpeedOfLightReference, StoredError, StoredRun, SweepDocument, SweepEnding, SweepReport,
+    Unmeasured, file,
 };
 
 pub use context::StoredLevelContext;
@@ -89,6 +90,8 @@ pub struct ReadRun {
     pub reference: Option<SpeedOfLightReference>,
     /// What an hour of a device costs; none where it is not known.
     pub price: Option<HourlyRate>,
+    /// How it came to its end, as far as it lived to say.
+    pub ending: SweepEnding,
 }
 
 impl StoredRun {
@@ -248,6 +251,7 @@ impl<'a> RunReader<'a> {
             sustained: sustained.into_iter().map(|level| level.report).collect(),
             reference: self.reference.clone(),
             price,
+            ending: sweep.map(|stored| stored.ending).unwrap_or_default(),
         })
     }
 
@@ -301,6 +305,6 @@ impl ReadRun {
         let report = report.with_profile(self.profile).with_unmeasured(self.unmeasured);
         let report = report.with_curve(self.curve).with_price(self.price);
         // Those of a search step down: the lowest is the last.
-        report.with_sustained(self.sustained.into_iter().next())
+        report.with_sustained(self.sustained.into_iter().next()).with_ending(self.ending)
     }
 }

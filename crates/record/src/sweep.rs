@@ -3,6 +3,7 @@
 mod cost;
 mod decision;
 mod document;
+mod ending;
 mod frontier_positions;
 mod maximum;
 mod operating;
@@ -20,6 +21,7 @@ pub use cost::{CostFigure, NoTokenCost, TokenCost};
 pub use decision::{GoalDecision, OperatingDecision};
 pub(crate) use document::SWEEP;
 pub use document::{SweepDocument, SweptLevelDocument};
+pub use ending::SweepEnding;
 pub use frontier_positions::FrontierPosition;
 pub use maximum::HighestLoad;
 pub use operating::{OperatingChoiceReason, OperatingPoint};
@@ -57,6 +59,7 @@ pub struct SweepReport {
     decisions: Vec<OperatingDecision>,
     curve: Option<SpeedOfLightCurve>,
     price: Option<HourlyRate>,
+    ending: SweepEnding,
 }
 
 impl SweepReport {
@@ -78,6 +81,7 @@ impl SweepReport {
             decisions: Vec::new(),
             curve: None,
             price: None,
+            ending: SweepEnding::Complete,
         };
         report.with_profile(Profile::GENERAL)
     }
@@ -98,6 +102,18 @@ impl SweepReport {
     #[must_use]
     pub fn with_unmeasured(self, unmeasured: Vec<Unmeasured>) -> Self {
         Self { unmeasured, ..self }
+    }
+
+    /// The same, saying how it came to its end.
+    #[must_use]
+    pub fn with_ending(self, ending: SweepEnding) -> Self {
+        Self { ending, ..self }
+    }
+
+    /// How it came to its end.
+    #[must_use]
+    pub const fn ending(&self) -> SweepEnding {
+        self.ending
     }
 
     /// The same, saying whose its goals are.
@@ -233,6 +249,12 @@ impl SweepReport {
             None if self.slo.is_none() => &NO_GOAL,
             None => &NO_LEVEL,
         }
+    }
+
+    /// The level at the [operating point](Self::operating_point); none where no level keeps the goals.
+    #[must_use]
+    pub fn operating_level(&self) -> Option<&LevelReport> {
+        self.levels.get(self.operating_point().level()?)
     }
 
     /// Where more load stops paying, in words; none if every level pays. Means something only where the levels are

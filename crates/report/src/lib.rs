@@ -25,7 +25,7 @@
 //! | a chart as an SVG or PNG file (features `pictures`, `png`) | `Picture` |
 //! | Markdown for a pull request | `Shown(&sweep).markdown()`, `Shown(&comparison).markdown()`, [`Markdown`] |
 //! | JUnit's XML for continuous integration | `Shown(&comparison).junit()` |
-//! | an A/B run, a search, a what-if, a plan as text | `Shown(&document).text()` |
+//! | a search, a what-if, a plan as text; an A/B run, in brief or in full | `Shown(&document).text()`, `Shown(&ab).text(verbosity)` |
 //! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
 //! | what another tool would have said | `Shown(&peers).text(width)` |
 //! | requests as rows: CSV, Parquet | [`RequestRow`], `RequestsParquet` (feature `parquet`) |

@@ -3,6 +3,7 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use fizeau::core::UsdPerHour;
+use fizeau::experiment::SweepSettings;
 use fizeau::metrics::{GoodputGoals, Slo};
 use fizeau::pareto::{StepRule, StepRuleError};
 use fizeau::record::{GoalSource, Profile, ProfileChoice};
@@ -10,9 +11,6 @@ use fizeau::roofline::HourlyRate;
 
 use super::values::share;
 use crate::exit::{Fail, Named};
-
-/// The goal where none is given: what a person who chats would call prompt and fluent. To miss it is no failure.
-const DEFAULT: &str = "p99 ttft<500ms, p99 tpot<20ms";
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Goals")]
@@ -29,9 +27,9 @@ pub(crate) struct GoalArgs {
 }
 
 impl GoalArgs {
-    /// The goals, given or not.
+    /// The goals, given or not. To miss those that are assumed is no failure.
     pub(crate) fn slo(&self) -> Result<Slo, Fail> {
-        let slo = self.slo.as_deref().unwrap_or(DEFAULT);
+        let slo = self.slo.as_deref().unwrap_or(SweepSettings::USUAL_GOALS);
         refuse_if!(
             !slo.contains(['<', '>']) && slo.contains(':'),
             "--slo {slo}: this is a goal for each single request; give it as --goodput {slo}, or write a percentile, such as --slo \"p99 \

@@ -2,7 +2,7 @@
 
 use fizeau::core::{LoadKind, Nanos};
 use fizeau::experiment::{
-    LoadSearchSpec, PromptReader, SearchOutcome, SearchSettings, SweepProtocol, SweepSettings,
+    LoadSearchSpec, SearchOutcome, SearchSettings, SweepProtocol, SweepSettings,
 };
 use fizeau::harness::Cancel;
 use fizeau::metrics::{Slo, Verdict};
@@ -21,33 +21,16 @@ pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
     let slo = measure.verdict.goals.of_search()?;
     let series = LevelsArgs::default();
     let series = measure.series(&series);
-    let mut levels = series.settings(SweepProtocol::default(), PromptReader::Server)?;
-    if measure.budget.is_some() && measure.size.level_seconds.is_none() {
-        levels.size.time = None;
-    }
+    let levels = series.settings(SweepProtocol::default())?;
     let mut settings = settings(*over, search, slo, levels)?;
     settings.search.budget = measure.budget;
     let meeting = Meeting::of(measure, "search")?;
-    announce(&settings);
     let Measured { outcome, folder, cancel } =
         match sweep::measure(measure, settings, "search", &meeting)? {
             Levels::Whole(measured) => measured,
             Levels::Part(exit) => return Ok(exit),
         };
     show(&outcome, Some(&folder), &cancel, &measure.trust)
-}
-
-/// Says how much there is to measure, where no time is set that tells how long it takes.
-fn announce(settings: &SearchSettings) {
-    if settings.search.budget.is_some() || settings.levels.size.time.is_some() {
-        return;
-    }
-    let confirm = settings.confirm.filter(|time| *time > Nanos::ZERO);
-    let confirm = confirm.map_or_else(String::new, |time| {
-        format!(", and the one that confirms the answer takes {time}")
-    });
-    let most = settings.search.most_levels;
-    tell!("At most {most} runs are measured{confirm}; --budget 10m limits all of it.");
 }
 
 /// The search that the flags ask for, of such `levels`.

@@ -6,7 +6,7 @@ use fizeau::core::Tokens;
 use fizeau::experiment::{
     CacheBlocks, CaseEngine, CaseOutcome, CaseSettings, CaseSpec, ContextLimit, EndpointKind,
     Experiment, ExperimentError, InputError, LevelSettings, LimitSource, PreparedExperiment,
-    PreparedRun, PromptReader, SystemUnderTest, WallTime, Watcher, check_goals,
+    PreparedRun, SystemUnderTest, WallTime, Watcher, check_goals,
 };
 use fizeau::harness::{Cancel, Rig, SelfWatch};
 use fizeau::record::{Profile, SpeedOfLightReference};
@@ -59,7 +59,7 @@ pub(crate) fn asked(args: &SimulateArgs) -> Result<CaseSettings, Fail> {
         asked.check()?;
     }
     let protocol = sweep::simulated_protocol_of(&args.protocol)?;
-    let settings = asked.settings(protocol, PromptReader::Simulation)?;
+    let settings = asked.settings(protocol)?;
     let Some(over) = args.search else { return Ok(CaseSettings::Sweep(Box::new(settings))) };
     let mut settings = search::settings(over, &args.searched, goals.of_search()?, settings)?;
     settings.search.budget = args.budget;

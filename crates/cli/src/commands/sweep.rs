@@ -9,7 +9,7 @@ pub(crate) use settings::simulated_protocol_of;
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
-    EndpointKind, Experiment, PreparedRun, PromptReader, RunOrigin, ShardOutcome, SystemUnderTest,
+    EndpointKind, Experiment, PreparedRun, RunOrigin, ShardOutcome, SystemUnderTest,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::{EngineRecord, RunFolder};
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     let MeasureArgs { verdict, trust, .. } = &args.measure;
     let series = args.measure.series(&args.levels);
     series.check()?;
-    let mut settings = series.settings(protocol_of(args)?, PromptReader::Server)?;
+    let mut settings = series.settings(protocol_of(args)?)?;
     let meeting = Meeting::resuming(&args.measure, "sweep", args.resume.as_deref())?;
     // The others measure what shard 0 says that is left.
     if meeting.shards.has_report() {
@@ -89,6 +89,8 @@ impl Meeting {
         let by_default = || folder::by_default(origin.started, command);
         let out = args.verdict.out.clone().unwrap_or_else(by_default);
         let shards = shards::resuming(&args.shards, resume, Some(out.clone()), &cancel)?;
+        // What is resumed goes on where it is.
+        let out = resume.map_or(out, Path::to_path_buf);
         shards.have_to_meet()?;
         // Each would start an engine of its own.
         if shards.group().is_some() && args.target.urls().is_empty() {
@@ -186,7 +188,7 @@ mod tests {
         };
         let meeting = Meeting::of(&args.measure, "sweep").unwrap();
         let series = args.measure.series(&args.levels);
-        let settings = series.settings(protocol_of(&args).unwrap(), PromptReader::Server).unwrap();
+        let settings = series.settings(protocol_of(&args).unwrap()).unwrap();
         let measured = measure(&args.measure, settings, "sweep", &meeting).unwrap();
         let Levels::Whole(Measured { outcome: sweep, folder, .. }) = measured else {
             panic!("there is one client")

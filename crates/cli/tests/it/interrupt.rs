@@ -49,8 +49,11 @@ fn sweep_ended_by(name: &str, code: i32) {
     let sweep = json(format!("{out}/sweep.json"));
     let levels = sweep["levels"].as_array().unwrap();
     assert_eq!(levels.len(), 2, "the third level never began");
-    assert_eq!(sweep["unmeasured"], serde_json::json!([{"concurrency": 4}]));
-    assert!(ended.out.contains("4 (never measured)"), "{}", ended.out);
+    let reason = "the run was interrupted";
+    let left = serde_json::json!([{"concurrency": 4, "reason": reason}]);
+    assert_eq!((&sweep["unmeasured"], &sweep["ending"]), (&left, &"interrupted".into()));
+    assert!(ended.out.contains("Interrupted: not all that was"), "{}", ended.out);
+    assert!(ended.out.contains("4 (never measured: the run was interrupted)"), "{}", ended.out);
     assert_eq!(levels[0]["status"], "finished");
     assert_eq!(levels[0]["requests"]["completed"], 3);
     assert_eq!(levels[1]["status"], "partial");

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use fizeau_core::Nanos;
 use fizeau_harness::{DriveLimits, TextAfter};
 use fizeau_metrics::{ComparisonSettings, GoodputGoals, LevelFigure, LoadPacing, Slo};
-use fizeau_record::{AbParty, AbPrompts, Profile};
+use fizeau_record::{AbParty, AbPrompts, EndpointRecord, Profile};
 use fizeau_transport::Target;
 use fizeau_workload::{Pacing, PromptContent, Salt};
 
@@ -14,7 +14,7 @@ use crate::basis::RunBasis;
 use crate::client::in_flight;
 use crate::endpoint::{EndpointSource, PreparedEndpoint, split_url};
 use crate::input::{InputError, InputField};
-use crate::level::{level_load, warmups_of};
+use crate::level::{check_load, level_load, warmups_of};
 use crate::sweep::{LevelSize, check_goals};
 use crate::system::{RunOrigin, SystemUnderTest};
 use crate::workload::{PlanParts, PreparedWorkload, WorkloadSpec};
@@ -36,7 +36,7 @@ pub struct AbSettings {
     pub rounds: RoundCount,
     /// A pause before each turn.
     pub settle: Nanos,
-    /// The most requests in flight, on each side alike; none for no limit.
+    /// The most requests in flight, on each side alike; none for no limit, which only an open loop and all at once can have.
     pub max_in_flight: Option<NonZeroU32>,
     /// How many requests are sent first in each turn that do not count; none for a tenth of them, at most fifty.
     pub warmups: Option<u64>,
@@ -60,11 +60,13 @@ pub struct AbSide {
     pub name: Option<String>,
     /// What is called.
     pub endpoint: PreparedEndpoint,
+    /// What that is, for the record.
+    pub record: EndpointRecord,
 }
 
 impl AbSide {
     pub(super) fn party(&self) -> AbParty {
-        AbParty { name: self.name.clone(), endpoint: self.endpoint.describe() }
+        AbParty { name: self.name.clone(), endpoint: self.record.clone() }
     }
 }
 
@@ -116,10 +118,17 @@ impl AbSettings {
         origin: &RunOrigin,
     ) -> Result<PreparedAb, InputError> {
         check_goals(self.slo.as_ref(), Profile::GENERAL, &self.goals)?;
+        check_load(&self.workload, self.max_in_flight)?;
         let parts = self.read(&a.target, &b.target)?;
         let (prompts, note) = self.prompts(&parts, &a.target, &b.target)?;
         let work = PreparedWorkload::of(parts.clone())?;
         let [a_name, b_name] = self.names.clone();
+        // What was said of the system holds for both; else each is what its endpoint says.
+        let said = system.endpoint.clone().filter(|said| *said != a.describe());
+        let side = |name, endpoint: PreparedEndpoint| {
+            let record = said.clone().unwrap_or_else(|| endpoint.describe());
+            AbSide { name, endpoint, record }
+        };
         let PlanParts { spec: workload, tokenizer, dataset, .. } = parts;
         let spec = AbSpec {
             rounds: self.rounds,
@@ -143,7 +152,7 @@ impl AbSettings {
             load: level_load(&work, NonZeroU64::MIN, self.max_in_flight),
             basis: RunBasis::new(&self.workload, work, described, system, origin)?,
             spec,
-            sides: [AbSide { name: a_name, endpoint: a }, AbSide { name: b_name, endpoint: b }],
+            sides: [side(a_name, a), side(b_name, b)],
             comparison: self.comparison.clone(),
             figures: self.figures.clone(),
             slo: self.slo.clone(),

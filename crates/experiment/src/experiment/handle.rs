@@ -1,5 +1,6 @@
 //! An experiment in the background.
 
+use std::task::{Context, Poll};
 use std::thread;
 
 use fizeau_harness::Cancel;
@@ -15,11 +16,11 @@ use crate::input::ExperimentError;
 pub struct ExperimentHandle<O> {
     /// What happens, as it happens.
     pub progress: EventStream,
-    cancel: Cancel,
-    outcome: oneshot::Receiver<Result<O, ExperimentError>>,
+    /// What comes of it.
+    pub outcome: PendingOutcome<O>,
 }
 
-/// What happens in an experiment, as it happens. Nothing is lost for who reads late.
+/// What happens in an experiment, as it happens. Nothing is lost for who reads late; who does not want to read drops it.
 #[derive(Debug)]
 pub struct EventStream(mpsc::UnboundedReceiver<RunEvent>);
 
@@ -31,27 +32,64 @@ impl EventStream {
     pub async fn next(&mut self) -> Option<RunEvent> {
         self.0.recv().await
     }
+
+    /// The same for whoever polls: with it a stream of any other kind is made of this one in a line.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        self.0.poll_recv(context)
+    }
+}
+
+/// What is to come of an experiment in the background. Dropping it calls the experiment off.
+#[derive(Debug)]
+pub struct PendingOutcome<O> {
+    cancel: Cancel,
+    /// None once it was given.
+    receiver: Option<oneshot::Receiver<Result<O, ExperimentError>>>,
+}
+
+impl<O> PendingOutcome<O> {
+    /// What calls the experiment off, from any thread; what was measured is kept.
+    #[must_use]
+    pub fn canceller(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
+    /// Waits for what comes of the experiment, which is given once.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost if the future is dropped, as a time limit does: it may be waited for again.
+    ///
+    /// # Errors
+    /// As [`Experiment::run`]; and if it was given before.
+    pub async fn join(&mut self) -> Result<O, ExperimentError> {
+        let given = || ExperimentError::broken("what came of the experiment was given before");
+        let gone = || ExperimentError::broken("the experiment's thread ended without a result");
+        let outcome = self.receiver.as_mut().ok_or_else(given)?.await;
+        self.receiver = None;
+        outcome.unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+impl<O> Drop for PendingOutcome<O> {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
 }
 
 impl<O> ExperimentHandle<O> {
     /// Calls the experiment off; what was measured is kept.
     pub fn cancel(&self) {
-        self.cancel.cancel();
+        self.outcome.cancel.cancel();
     }
 
-    /// Waits for what comes of it.
+    /// Waits for what comes of it, as [`PendingOutcome::join`] does. From then on no event is kept; those that came before can still
+    /// be read. To read on meanwhile, take `progress` and `outcome` apart.
     ///
     /// # Errors
-    /// As [`Experiment::run`].
-    pub async fn join(mut self) -> Result<O, ExperimentError> {
-        let gone = || ExperimentError::broken("the experiment's thread ended without a result");
-        (&mut self.outcome).await.unwrap_or_else(|_| Err(gone()))
-    }
-}
-
-impl<O> Drop for ExperimentHandle<O> {
-    fn drop(&mut self) {
-        self.cancel.cancel();
+    /// As [`PendingOutcome::join`].
+    pub async fn join(&mut self) -> Result<O, ExperimentError> {
+        self.progress.0.close();
+        self.outcome.join().await
     }
 }
 
@@ -87,7 +125,8 @@ impl<K: Send + 'static> Experiment<K> {
         };
         let named = thread::Builder::new().name("fizeau-experiment".to_owned()).stack_size(STACK);
         named.spawn(work).map_err(ExperimentError::broken)?;
-        Ok(ExperimentHandle { progress: EventStream(progress), cancel, outcome })
+        let outcome = PendingOutcome { cancel, receiver: Some(outcome) };
+        Ok(ExperimentHandle { progress: EventStream(progress), outcome })
     }
 }
 

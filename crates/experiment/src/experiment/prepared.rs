@@ -38,6 +38,7 @@ impl<K: EndpointKind> Experiment<K> {
     /// # Errors
     /// If an input is wrong, a file cannot be read, or the folder cannot be written.
     pub fn prepare(&self) -> Result<PreparedExperiment<K>, ExperimentError> {
+        self.check()?;
         // What another process may still write is not read; where there is nothing, the run that is missing is refused.
         let resumed = self.settings.resume().filter(|path| path.is_dir());
         let resumed = resumed.map(|path| RunFolder::claim_again(path).blame(InputField::Resume));
@@ -48,6 +49,21 @@ impl<K: EndpointKind> Experiment<K> {
             (resumed, _) => resumed,
         };
         Ok(PreparedExperiment { experiment: self.clone(), endpoints, run, folder })
+    }
+
+    /// Refuses what was said and would not hold.
+    fn check(&self) -> Result<(), InputError> {
+        if let Some(field) = self.conduct.replaced {
+            let why = "the settings that came later replaced it; say it in them";
+            return Err(InputError::new(field, why));
+        }
+        match (self.settings.resume(), &self.conduct.folder) {
+            (Some(resumed), Some(folder)) if resumed != folder => {
+                let why = "a sweep that is resumed goes on in its own folder; name no other";
+                Err(InputError::new(InputField::Out, why).given(folder.display()))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn sources(&self) -> Vec<EndpointSource> {

@@ -8,24 +8,25 @@ use fizeau_metrics::{GoodputGoals, Precision, Slo, WindowChoice};
 use fizeau_record::Profile;
 use fizeau_roofline::HourlyRate;
 use fizeau_transport::Target;
-use fizeau_workload::{Pacing, Shard};
+use fizeau_workload::{ArrivalLaw, Pacing, Shard};
 
 use super::{PreparedLevel, ProbeSpec, cap_of};
 use crate::basis::RunBasis;
 use crate::hint::InputHint;
 use crate::input::{InputError, InputField};
 use crate::shards::StartTime;
-use crate::sweep::check_goals;
+use crate::sweep::{LevelSize, check_goals};
 use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
 use crate::workload::{PreparedWorkload, PromptSalt, PromptSource, WorkloadSpec};
 
-/// What one level is to be. By default a thousand requests of the usual [workload](WorkloadSpec), as soon as a slot is free.
+/// What one level is to be. By default a thousand requests of the usual [workload](WorkloadSpec). The load is for you to say: how many are
+/// [in flight](Self::max_in_flight), or the workload's [arrivals](WorkloadSpec::arrivals).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LevelSettings {
     /// What is asked, how often and when.
     pub workload: WorkloadSpec,
-    /// The most requests in flight, of all shards together; none for no limit.
+    /// The most requests in flight, of all shards together; none for no limit, which only an open loop and all at once can have.
     pub max_in_flight: Option<NonZeroU32>,
     /// How many requests are sent first that do not count; none for a tenth of the level, at most fifty.
     pub warmups: Option<u64>,
@@ -85,6 +86,8 @@ impl LevelSettings {
     ) -> Result<PreparedLevel, InputError> {
         self.check_shard()?;
         check_goals(self.slo.as_ref(), Profile::GENERAL, &self.goals)?;
+        LevelSize { time: self.time, ..LevelSize::default() }.check()?;
+        check_load(&self.workload, self.max_in_flight)?;
         let mut workload = self.workload.clone();
         if self.until.is_some() {
             workload.requests = workload.requests.or_else(|| workload.most_until_known());
@@ -133,6 +136,20 @@ impl LevelSettings {
         let why = "each shard would draw a salt of its own";
         Err(InputError::new(InputField::Shard, why).given(self.shard).hint(InputHint::SameSalt))
     }
+}
+
+/// Refuses a closed loop of which nobody said how many requests it holds in flight: all of them would leave at once. A trace whose times
+/// are left out may do that.
+pub(crate) fn check_load(
+    workload: &WorkloadSpec,
+    cap: Option<NonZeroU32>,
+) -> Result<(), InputError> {
+    let is_trace = matches!(workload.source, PromptSource::Trace(_));
+    if cap.is_some() || is_trace || workload.arrivals != ArrivalLaw::ClosedLoop {
+        return Ok(());
+    }
+    let why = "a closed loop holds so many requests in flight, and nothing says how many";
+    Err(InputError::new(InputField::MaxConcurrency, why).hint(InputHint::NeedsLoad))
 }
 
 /// As many requests first as were `given`, or by default: a tenth of the run, at most the fifty that good methodology asks for.

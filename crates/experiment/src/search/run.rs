@@ -21,7 +21,8 @@ use crate::system::{RunOrigin, SystemUnderTest};
 pub struct SearchSettings {
     /// Which load, within which goals, and how exactly. How large levels are is said by the settings of levels.
     pub search: LoadSearchSpec,
-    /// What is asked at each load, and how large a level is. Its loads, goals and protocol are not looked at, but for the gaps of open loops.
+    /// What is asked at each load, and how large a level is: without a time and a budget it lasts as long as one of a sweep. Its loads,
+    /// goals and protocol are not looked at, but for the gaps of open loops.
     pub levels: SweepSettings,
     /// How long the level at the end takes that shows whether the load that was found can be kept up; none for no such level.
     pub confirm: Option<Nanos>,
@@ -45,11 +46,15 @@ impl SearchSettings {
         system: SystemUnderTest,
         origin: &RunOrigin,
     ) -> Result<PreparedSearch, InputError> {
-        let spec = self.search.clone().sized(&self.levels, system.reader, self.confirm);
+        let mut levels = self.levels.clone();
+        // Of a budget all levels have their share.
+        if self.search.budget.is_none() {
+            levels.size.time = levels.level_time(system.reader);
+        }
+        let spec = self.search.clone().sized(&levels, system.reader, self.confirm);
         let search = LoadSearch::new(spec);
         let search = search.map_err(|error| InputError::new(error.field(), error))?;
-        let slo = Some(self.search.slo.clone());
-        let mut levels = SweepSettings { slo, ..self.levels.clone() };
+        levels.slo = Some(self.search.slo.clone());
         // As much as a level may take: how much it does take follows from what is left.
         levels.size.time = levels.size.time.or(self.search.budget);
         let mut levels = levels.prepare(target, system, origin)?;
@@ -137,7 +142,7 @@ impl PreparedSearch {
         let (setup, slo) = (&prepared.basis.setup, &prepared.settings.slo);
         let finish = |report: SweepReport, levels: &[LevelReport]| {
             let report = report.with_curve(runner.curve(levels)).with_sustained(last.clone());
-            report.with_price(prepared.price.clone())
+            report.with_price(prepared.price.clone()).with_ending(runner.ending())
         };
         let page = SweepReport::of_runs(setup.clone(), of_curve.clone(), slo.clone());
         let page = finish(page, &of_curve);

@@ -52,6 +52,16 @@ pub enum LoadSearchError {
     /// Not even the first loop and one level on each side.
     #[error("{0} is too few levels: a search needs at least 3")]
     TooFewLevels(u32),
+    /// No load is as low or as high.
+    #[error("{load} is no {what}; {right}")]
+    NoLoad {
+        /// What was given.
+        load: f64,
+        /// What it was to be.
+        what: &'static str,
+        /// What would be one.
+        right: &'static str,
+    },
     /// Too little time.
     #[error("{} s is too short for a search; give at least {} s", .0.as_secs_f64(), SHORTEST_BUDGET.as_secs_f64())]
     TooLittleTime(Nanos),
@@ -66,7 +76,7 @@ impl LoadSearchError {
             Self::TooLittleTime(_) => InputField::Budget,
             Self::Spec(SearchSpecError::Tolerance(_)) => InputField::Tolerance,
             Self::Spec(SearchSpecError::Confidence(_)) => InputField::Confidence,
-            Self::Spec(_) => InputField::Start,
+            Self::Spec(_) | Self::NoLoad { .. } => InputField::Start,
         }
     }
 }
@@ -75,7 +85,7 @@ impl LoadSearchSpec {
     /// Slots of the closed loop that says where a rate begins; the first concurrency too, where no range is given.
     pub const FIRST: NonZeroU32 = NonZeroU32::new(16).unwrap();
 
-    /// The usual: at most twelve levels of a minute, to 3 % at 95 %, without a long level at the end.
+    /// The usual: at most twelve levels, to 3 % at 95 %, without a long level at the end.
     #[must_use]
     pub fn new(over: LoadKind, slo: Slo) -> Self {
         let size = LevelSize::default();
@@ -114,6 +124,18 @@ impl LoadSearchSpec {
         }
         if self.most_levels < 3 {
             return Err(LoadSearchError::TooFewLevels(self.most_levels));
+        }
+        let (range, what, right) = match self.over {
+            LoadKind::Rate => (1e-9..=1e9, "rate", "give one from 1e-9 to 1e9 requests per second"),
+            LoadKind::Concurrency => {
+                (0.0..=f64::from(u32::MAX), "concurrency", "the highest is 4294967295")
+            }
+        };
+        let ends = [self.from, self.to].into_iter().flatten();
+        if let Some(load) =
+            ends.filter(|load| load.is_finite() && *load > 0.0).find(|load| !range.contains(load))
+        {
+            return Err(LoadSearchError::NoLoad { load, what, right });
         }
         if let Some(budget) = self.budget.filter(|budget| *budget < SHORTEST_BUDGET) {
             return Err(LoadSearchError::TooLittleTime(budget));

@@ -38,8 +38,9 @@ impl SweepLoads {
     /// the [usual ones](Self::default), unless rates are named: what `auto` rates lie around is found by closed loops.
     ///
     /// # Errors
-    /// If a concurrency is 0.
+    /// If a concurrency is 0, a rate is not between 0.001 and 1e9 requests per second, or `auto` rates are not 2 to 1000.
     pub fn new(concurrencies: &[u32], rates: SweepRates) -> Result<Self, InputError> {
+        rates.check()?;
         let named = match (concurrencies, &rates) {
             ([], SweepRates::Named(rates)) if !rates.is_empty() => &[],
             ([], _) => &USUAL[..],
@@ -160,14 +161,21 @@ impl SweepRates {
     pub fn named(rates: impl IntoIterator<Item = PerSec>) -> Result<Self, InputError> {
         let mut named = Vec::new();
         for rate in rates.into_iter().map(PerSec::get) {
-            if !(0.001..1e9).contains(&rate) {
-                return Err(wrong(format!("{rate} is not between 0.001 and 1e9")));
-            }
+            check_rate(rate, rate)?;
             named.push(PerSec::new((rate * 1e3).round() / 1e3));
         }
         named.sort_by(|a, b| a.get().total_cmp(&b.get()));
         named.dedup();
         Ok(Self::Named(named))
+    }
+
+    fn check(&self) -> Result<(), InputError> {
+        match self {
+            Self::Named(rates) => {
+                rates.iter().try_for_each(|rate| check_rate(rate.get(), rate.get()))
+            }
+            Self::Auto(count) => check_count(*count),
+        }
     }
 
     fn auto(count: &str) -> Result<Self, InputError> {
@@ -176,10 +184,7 @@ impl SweepRates {
             None => Err(wrong("not understood")),
             Some(count) => count.parse().map_err(|_| wrong("auto takes a number")),
         }?;
-        match count {
-            2..=1_000 => Ok(Self::Auto(count)),
-            _ => Err(wrong("auto takes 2 to 1000 rates")),
-        }
+        check_count(count).map(|()| Self::Auto(count))
     }
 }
 
@@ -194,12 +199,26 @@ impl FromStr for SweepRates {
         let mut rates = Vec::new();
         for part in text.split(',').map(str::trim) {
             let rate: f64 = part.parse().map_err(|_| wrong(format!("{part} is not a rate")))?;
-            if !(0.001..1e9).contains(&rate) {
-                return Err(wrong(format!("{part} is not between 0.001 and 1e9")));
-            }
+            check_rate(rate, part)?;
             rates.push(PerSec::new(rate));
         }
         Self::named(rates)
+    }
+}
+
+/// Refuses a rate that no loop can have, which was `given` so.
+fn check_rate(rate: f64, given: impl Display) -> Result<(), InputError> {
+    match (0.001..1e9).contains(&rate) {
+        true => Ok(()),
+        false => Err(wrong(format!("{given} is not between 0.001 and 1e9"))),
+    }
+}
+
+/// Refuses a number of rates that cannot be placed.
+fn check_count(count: u32) -> Result<(), InputError> {
+    match count {
+        2..=1_000 => Ok(()),
+        _ => Err(wrong("auto takes 2 to 1000 rates")),
     }
 }
 

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use fizeau_core::{LevelLoad, Nanos};
 use fizeau_metrics::Slo;
 use fizeau_record::{
-    LevelPlan, LevelReport, OperatingPoint, RequestedLoad, StoredRun, SweepReport,
+    GoalSource, LevelPlan, LevelReport, OperatingPoint, RequestedLoad, StoredRun, SweepReport,
 };
 use fizeau_roofline::HourlyRate;
 use fizeau_workload::Plan;
@@ -20,8 +20,10 @@ use crate::basis::RunBasis;
 pub struct PreparedSweep {
     /// What every kind of run has.
     pub basis: RunBasis,
-    /// What was asked for.
+    /// What was asked for, and what is usual where nothing was said.
     pub settings: SweepSettings,
+    /// Whose its goals are.
+    pub goal_source: GoalSource,
     /// The levels that are known ahead, and what is asked at each.
     pub spec: SweepSpec,
     /// What an hour of a device costs; none where it is not known.

@@ -24,9 +24,10 @@ pub struct SweepProtocol {
 }
 
 impl Default for SweepProtocol {
-    /// Each load once, and nothing besides.
+    /// Each load once, until more load brings nothing, and nothing besides.
     fn default() -> Self {
-        Self { stop: None, repeats: NonZeroU32::MIN, refine: None, sustain: None, budget: None }
+        let (stop, repeats) = (Some(StopRule::default()), NonZeroU32::MIN);
+        Self { stop, repeats, refine: None, sustain: None, budget: None }
     }
 }
 
@@ -66,9 +67,6 @@ pub fn level_size(
 ) -> Result<LevelSize, InputError> {
     let nothing = "0 requests measure nothing; the least is 1";
     let some = |n| NonZeroU64::new(n).ok_or_else(|| InputError::new(InputField::Requests, nothing));
-    if time == Some(Nanos::ZERO) {
-        let message = "a level takes some time; give more than 0";
-        return Err(InputError::new(InputField::LevelSeconds, message));
-    }
-    Ok(LevelSize { requests: requests.map(some).transpose()?, time, warmup: warmups })
+    let size = LevelSize { requests: requests.map(some).transpose()?, time, warmup: warmups };
+    size.check().map(|()| size)
 }

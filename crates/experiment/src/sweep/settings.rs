@@ -3,19 +3,24 @@
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
+use fizeau_core::Nanos;
 use fizeau_metrics::{GoodputGoals, Metric, Precision, Slo, WindowChoice};
 use fizeau_record::{GoalSource, Profile};
 use fizeau_roofline::HourlyRate;
 use fizeau_transport::Target;
 
-use super::{LevelSize, PreparedSweep, SweepLoads, SweepProtocol, SweepSpec};
+use super::{
+    LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, PreparedSweep, SweepLoads, SweepProtocol,
+    SweepSpec,
+};
 use crate::basis::RunBasis;
 use crate::hint::InputHint;
-use crate::input::{InputError, InputField};
+use crate::input::{Blame, InputError, InputField};
 use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
 use crate::workload::{PreparedWorkload, WorkloadSpec};
 
-/// What a sweep is to be. By default the usual [loads](SweepLoads) of the usual [workload](WorkloadSpec), each measured once.
+/// What a sweep is to be. By default the usual [loads](SweepLoads) of the usual [workload](WorkloadSpec), each measured once for
+/// [`LEVEL_TIME`], until more load brings nothing.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SweepSettings {
@@ -23,15 +28,14 @@ pub struct SweepSettings {
     pub workload: WorkloadSpec,
     /// At which loads.
     pub loads: SweepLoads,
-    /// How large a level is. Where it says a time and no number of requests, a closed loop of a workload without end goes on until
-    /// its time is up.
+    /// How large a level is. Where it says no time, a level of a server lasts [`LEVEL_TIME`], or [`LEVEL_TIME_UNTIL_KNOWN`] where it
+    /// ends once a figure is known; one of a simulated engine as long as its requests take. Where it says no number of requests, a
+    /// closed loop of a workload without end goes on until its time is up.
     pub size: LevelSize,
     /// How it goes on from level to level.
     pub protocol: SweepProtocol,
-    /// What a level must keep to be run at; none where it is not asked for.
+    /// What a level must keep to be run at; none for the [usual goals](Self::USUAL_GOALS), which are then said to be assumed.
     pub slo: Option<Slo>,
-    /// Whose these goals are.
-    pub goal_source: GoalSource,
     /// What is put first among the levels that do.
     pub profile: Profile,
     /// The goals of single requests, for goodput.
@@ -55,7 +59,6 @@ impl Default for SweepSettings {
             size: LevelSize::default(),
             protocol: SweepProtocol::default(),
             slo: None,
-            goal_source: GoalSource::Given,
             profile: Profile::GENERAL,
             goals: GoodputGoals::NONE,
             window: WindowChoice::AUTO,
@@ -67,13 +70,28 @@ impl Default for SweepSettings {
 }
 
 impl SweepSettings {
+    /// The goals where none are given: what a person who chats would call prompt and fluent. To miss them is no failure.
+    pub const USUAL_GOALS: &str = "p99 ttft<500ms, p99 tpot<20ms";
+
     /// Refuses what no workload and no endpoint could mend.
     ///
     /// # Errors
-    /// If the protocol cannot be carried out, or good requests are asked for and nothing says which are.
+    /// If a level takes no time, the protocol cannot be carried out, or good requests are asked for and nothing says
+    /// which are.
     pub fn check(&self) -> Result<(), InputError> {
         check_goals(self.slo.as_ref(), self.profile, &self.goals)?;
+        self.size.check()?;
         self.protocol.check()
+    }
+
+    /// How long a level that `reader` answers releases requests at most.
+    pub(crate) fn level_time(&self, reader: PromptReader) -> Option<Nanos> {
+        let usual = || match (reader, self.until.as_ref().map(Precision::earliest_end)) {
+            (PromptReader::Simulation, _) => None,
+            (PromptReader::Server, Some(None)) => Some(LEVEL_TIME_UNTIL_KNOWN),
+            (PromptReader::Server, Some(Some(_)) | None) => Some(LEVEL_TIME),
+        };
+        self.size.time.or_else(usual)
     }
 
     /// The sweep that `target` is asked, decided. Files are read; nothing is sent.
@@ -82,6 +100,27 @@ impl SweepSettings {
     /// If an input is wrong, a file cannot be read, or a request is longer than the model is known to take.
     pub fn prepare(
         &self,
+        target: &Target,
+        system: SystemUnderTest,
+        origin: &RunOrigin,
+    ) -> Result<PreparedSweep, InputError> {
+        self.check()?;
+        let mut settings = self.clone();
+        settings.size.time = self.level_time(system.reader);
+        let goal_source = match settings.slo {
+            Some(_) => GoalSource::Given,
+            None => {
+                settings.slo = Some(Self::USUAL_GOALS.parse().blame(InputField::Slo)?);
+                GoalSource::Assumed
+            }
+        };
+        settings.decided(goal_source, target, system, origin)
+    }
+
+    /// The sweep of these settings, which say all that there is to say.
+    fn decided(
+        self,
+        goal_source: GoalSource,
         target: &Target,
         system: SystemUnderTest,
         origin: &RunOrigin,
@@ -118,7 +157,8 @@ impl SweepSettings {
                 && size.time.is_some()
                 && size.requests.is_none()
                 && self.workload.source.is_endless(),
-            settings: self.clone(),
+            settings: self,
+            goal_source,
             resumed: None,
             basis,
         })

@@ -4,6 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{LevelLoad, Nanos};
 
+use crate::input::{InputError, InputField};
+
 /// One level to be measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LevelSpec {
@@ -29,6 +31,15 @@ pub struct LevelSize {
 }
 
 impl LevelSize {
+    /// Refuses a level that takes no time.
+    pub(crate) fn check(&self) -> Result<(), InputError> {
+        if self.time == Some(Nanos::ZERO) {
+            let message = "a level takes some time; give more than 0";
+            return Err(InputError::new(InputField::LevelSeconds, message));
+        }
+        Ok(())
+    }
+
     /// The most requests that a level of `load` has.
     #[must_use]
     pub fn requests_at(&self, load: LevelLoad) -> NonZeroU64 {

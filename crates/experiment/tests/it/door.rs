@@ -100,7 +100,8 @@ fn a_search_goes_through_the_door() {
         search.levels.size = level_size(Some(20), None, Some(1)).unwrap();
         search.confirm = None;
         let mut counts = Counts::default();
-        let outcome = sweep().settings(search).run_with(rig, &mut counts).await.unwrap();
+        let outcome =
+            Experiment::new(target()).settings(search).run_with(rig, &mut counts).await.unwrap();
         assert_eq!(outcome.report.result.load, Some(4.0), "all that it may try is within the goal");
         assert_eq!(counts.0[1], outcome.report.levels.len());
     });
@@ -117,7 +118,7 @@ fn an_ab_run_goes_through_the_door() {
         ab.workload.requests = 20.try_into().ok();
         ab.max_in_flight = 2.try_into().ok();
         let mut counts = Counts::default();
-        let prepared = sweep().settings(ab).prepare().unwrap();
+        let prepared = Experiment::new(target()).settings(ab).prepare().unwrap();
         assert_eq!(prepared.endpoints().len(), 2);
         let running = prepared.run_with_each(vec![rig(), rig()], &time, &mut counts);
         let report = Box::pin(running).await.unwrap();

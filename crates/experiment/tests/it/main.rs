@@ -13,4 +13,5 @@ mod sol;
 mod spawned;
 #[path = "../../../harness/tests/it/stand/paused.rs"]
 mod stand;
+mod usual;
 mod whatif;

@@ -6,11 +6,14 @@ use std::sync::mpsc;
 
 use fizeau_core::{LoadKind, Nanos, Release, Request, Tape, Transport};
 use fizeau_experiment::{
-    AbSettings, CalibrationSettings, EndpointKind, Experiment, ExperimentError, LoadSearchSpec,
-    PreparedRun, RoundCount, RunEvent, SearchSettings, Watcher, level_size,
+    AbSettings, CalibrationSettings, EndpointKind, Experiment, ExperimentError, ExperimentHandle,
+    LoadSearchSpec, PreparedRun, RoundCount, RunEvent, SearchSettings, SweepLoads, SweepRates,
+    Watcher, level_size,
 };
 use fizeau_harness::{Cancel, Rig, SelfWatch};
-use fizeau_record::{AbReport, CalibrationEnd, ClientCalibration, SearchPurpose};
+use fizeau_record::{
+    AbReport, CalibrationEnd, ClientCalibration, SearchPurpose, StoredRun, SweepEnding,
+};
 
 use crate::door::{scratch, target, workload};
 use crate::stand::{Paused, Server, paused};
@@ -165,4 +168,54 @@ fn a_calibration_in_the_background_goes_over_any_transport_and_ends_when_called_
 
     let error = spawned(experiment, 100, calibrated).1.unwrap_err();
     assert!(error.to_string().contains("called off"), "{error}");
+}
+
+/// A sweep of three levels, of 21 requests each.
+fn sweep() -> Experiment {
+    let loads = SweepLoads::new(&[1, 2, 4], SweepRates::default()).unwrap();
+    let size = level_size(Some(20), None, Some(1)).unwrap();
+    Experiment::new(target()).workload(workload()).loads(loads).size(size)
+}
+
+#[test]
+fn a_sweep_that_was_called_off_says_so_in_its_report_and_in_its_folder() {
+    let whole = spawned(sweep(), 0, measured).1.unwrap();
+    assert_eq!((whole.ending(), whole.unmeasured().len()), (SweepEnding::Complete, 0));
+    assert!(!whole.to_json().unwrap().contains("\"ending\""));
+
+    let folder = scratch("sweep-called-off");
+    // In the second level.
+    let report = spawned(sweep().folder(&folder), 30, measured).1.unwrap();
+    assert_eq!(report.ending(), SweepEnding::Interrupted);
+    let [left] = report.unmeasured() else { panic!("{:?}", report.unmeasured()) };
+    assert_eq!(left.reason.as_deref(), Some("the run was interrupted"));
+    assert!(report.to_json().unwrap().contains("\"ending\": \"interrupted\""));
+    let stored = StoredRun::open(&folder).unwrap().report().unwrap();
+    assert_eq!((stored.ending(), stored.unmeasured().len()), (SweepEnding::Interrupted, 1));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn who_waits_for_the_outcome_keeps_no_events_and_may_stop_waiting() {
+    let ((halted, is_halted), (let_go, go)) = (mpsc::channel(), mpsc::channel());
+    let halt = Halt { at: Cell::new(30), halted, go, cancel: Cancel::new() };
+    let mut run = sweep().spawn_with(move |own, events| measured(own, &halt, events)).unwrap();
+    is_halted.recv().unwrap();
+    paused(async {
+        let late = tokio::time::timeout(std::time::Duration::from_millis(1), run.join()).await;
+        assert!(late.is_err());
+        let_go.send(()).unwrap();
+        let report = run.join().await.unwrap();
+        assert_eq!((report.levels().len(), report.ending()), (3, SweepEnding::Complete));
+        assert!(run.join().await.is_err(), "it is given once");
+        let ExperimentHandle { mut progress, outcome } = run;
+        let mut ended = 0;
+        while let Some(event) = progress.next().await {
+            ended += usize::from(matches!(event, RunEvent::LevelEnded(_)));
+        }
+        assert_eq!(ended, 1, "the others came while somebody waited for the outcome alone");
+        let canceller = outcome.canceller();
+        drop(outcome);
+        assert!(canceller.is_cancelled());
+    });
 }

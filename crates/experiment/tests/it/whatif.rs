@@ -121,3 +121,13 @@ fn a_what_if_of_which_nothing_ran_has_nothing_to_show() {
     assert_eq!(left.unwrap_err(), WhatIfError::Interrupted);
     assert_eq!(NotRunReason::Interrupted.to_string(), "not run: interrupted");
 }
+
+#[test]
+fn a_what_if_without_a_case_says_so() {
+    let slo = GOALS.parse().unwrap();
+    let mut running = WhatIfRunner::<Fixed<'_>>::new(Vec::new(), slo, Cancel::new());
+    assert!(running.next_case(&mut ()).unwrap().is_none());
+    let error = running.finish().unwrap_err();
+    assert_eq!(error, WhatIfError::Empty);
+    assert!(!error.to_string().is_empty());
+}

@@ -10,7 +10,7 @@ use crate::{RunComparison, RunTime};
 /// How measured runs are compared of which there is one a side.
 const ONE_RUN_EACH: &str = "one run per side cannot show how much runs of one server differ, so \
     every interval is widened by an assumed spread (by the spread among quarters of the runs, if \
-    that is larger); to measure the spread, compare four runs in all, or use `fizeau ab`";
+    that is larger); to measure the spread, compare four runs in all, or do an A/B run";
 
 /// The same of runs in virtual time, each of a seed of its own.
 const ONE_SEED_EACH: &str = "one run per side cannot show how much runs with other seeds differ, \

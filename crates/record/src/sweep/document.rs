@@ -11,7 +11,7 @@ use super::frontier_positions::knee_of;
 use super::profile::ProfileDocument;
 use super::repeats::RepeatsDocument;
 use super::sustained::SustainedDocument;
-use super::{FrontierPosition, STAND_IN_NOTE, SweepReport, Unmeasured};
+use super::{FrontierPosition, STAND_IN_NOTE, SweepEnding, SweepReport, Unmeasured};
 use crate::curve::LightPlace;
 use crate::{
     Checklist, EngineRecord, GoalSource, JsonError, LatencyBasis, LevelReport, RunSetup,
@@ -30,6 +30,9 @@ pub struct SweepDocument {
     pub setup: RunSetup,
     /// The worst verdict of any level.
     pub verdict: Verdict,
+    /// Whether it was called off before its end; absent where it was not.
+    #[serde(default, skip_serializing_if = "SweepEnding::is_complete")]
+    pub ending: SweepEnding,
     /// The goals, as they are typed; null if there were none.
     pub slo: Option<String>,
     /// Why there are none, or that these were assumed since none were given.
@@ -132,6 +135,7 @@ impl From<&SweepReport> for SweepDocument {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             setup: report.setup.clone(),
             verdict: report.verdict(),
+            ending: report.ending(),
             slo: report.slo.as_ref().map(ToString::to_string),
             slo_reason: match report.slo {
                 None => Some("no goal was given".to_owned()),

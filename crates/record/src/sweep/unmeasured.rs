@@ -11,7 +11,7 @@ pub struct Unmeasured {
     /// The load.
     #[serde(flatten)]
     pub load: LevelLoad,
-    /// Why, in plain words; absent where the run was interrupted, or did not live to say.
+    /// Why, in plain words; absent where the run did not live to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Whether it was measured, and what was is lost.

@@ -68,7 +68,13 @@ impl<'a> Shown<'a, SweepReport> {
         }
     }
 
-    /// The lines of what failed, by class, and of what the client cancelled, each with the loads of the levels that had some.
+    /// That the run was called off; none where it came to its end.
+    pub(crate) fn called_off(&self) -> Option<&'static str> {
+        let is_complete = self.0.ending().is_complete();
+        (!is_complete).then_some("Interrupted: not all that was to be measured was")
+    }
+
+    /// That the run was called off; the lines of what failed, by class, and of what the client cancelled, each with the loads of the levels that had some.
     pub(crate) fn failure_lines(&self) -> Vec<String> {
         let mut all: BTreeMap<FailureClass, Vec<String>> = BTreeMap::new();
         for run in self.0.measured_runs() {
@@ -85,7 +91,8 @@ impl<'a> Shown<'a, SweepReport> {
             |(class, at): (FailureClass, Vec<String>)| format!("{class} (at {})", listed(&at));
         let failed: Vec<String> = all.into_iter().map(words).collect();
         let failed = (!failed.is_empty()).then(|| format!("Failures: {}", failed.join(", ")));
-        failed.into_iter().chain(cancelled).collect()
+        let called_off = self.called_off().map(str::to_owned);
+        called_off.into_iter().chain(failed).chain(cancelled).collect()
     }
 
     /// Why there is no speed of light, if there is none at any level: each reason once.

@@ -5,7 +5,7 @@ mod validator;
 use std::path::PathBuf;
 
 use fizeau_core::LoadKind;
-use fizeau_record::{DocumentSchema, Unmeasured};
+use fizeau_record::{DocumentSchema, SweepEnding, Unmeasured};
 use serde_json::{Value, json};
 
 use crate::sample;
@@ -28,6 +28,7 @@ fn documents() -> Vec<(DocumentSchema, Value)> {
     let reason = Some("more load would pay no more".to_owned());
     let unmeasured = Unmeasured::never(LoadKind::Concurrency.at(256.0), reason);
     let more = sample::sweep().with_unmeasured(vec![unmeasured]);
+    let more = more.with_ending(SweepEnding::Interrupted);
     let mut all = vec![
         (DocumentSchema::Sweep, value(more.to_json().unwrap())),
         (DocumentSchema::Sweep, value(sweep.to_json().unwrap())),

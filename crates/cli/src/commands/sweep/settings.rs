@@ -4,10 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau::core::Nanos;
 use fizeau::experiment::{
-    LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, PromptReader, StopRule, SweepLoads,
-    SweepProtocol, SweepRates, SweepSettings, level_size,
+    LevelSize, StopRule, SweepLoads, SweepProtocol, SweepRates, SweepSettings, level_size,
 };
-use fizeau::metrics::Precision;
 use fizeau::record::Profile;
 
 use crate::args::{LevelSizeArgs, ProtocolArgs, SeriesArgs, SweepArgs};
@@ -25,14 +23,9 @@ impl SeriesArgs<'_> {
     }
 
     /// The sweep that is asked for, whoever answers.
-    pub(crate) fn settings(
-        self,
-        protocol: SweepProtocol,
-        reader: PromptReader,
-    ) -> Result<SweepSettings, Fail> {
+    pub(crate) fn settings(self, protocol: SweepProtocol) -> Result<SweepSettings, Fail> {
         let mut settings = SweepSettings::default();
-        settings.slo = Some(self.goals.slo()?);
-        settings.goal_source = self.goals.source();
+        settings.slo = self.goals.given()?;
         settings.goals = self.goals.goodput()?;
         settings.profile = self.choosing.choice().over(Profile::GENERAL);
         settings.protocol = protocol;
@@ -40,7 +33,7 @@ impl SeriesArgs<'_> {
         settings.loads = self.loads()?;
         settings.until =
             self.levels.until.as_deref().map(str::parse).transpose().named("--until")?;
-        settings.size = self.level_size(settings.until.as_ref(), reader)?;
+        settings.size = self.level_size()?;
         settings.workload = workload::spec(self.workload)?;
         settings.window = self.window.choice();
         settings.price.clone_from(&self.price.gpu_hour);
@@ -54,26 +47,17 @@ impl SeriesArgs<'_> {
         Ok(loads.with_burstiness(self.size.spacing.burstiness)?)
     }
 
-    /// How large a level is at most; time that is not said takes as long as it does where nobody waits.
-    fn level_size(
-        self,
-        until: Option<&Precision>,
-        reader: PromptReader,
-    ) -> Result<LevelSize, Fail> {
+    /// How large a level is at most.
+    fn level_size(self) -> Result<LevelSize, Fail> {
         let LevelSizeArgs { num_prompts, level_seconds, num_warmups, .. } = *self.size;
-        let time = match (level_seconds, until.map(Precision::earliest_end), reader) {
-            (Some(seconds), ..) => Some(Nanos::from_secs_f64(seconds).named("--level-seconds")?),
-            (None, _, PromptReader::Simulation) => None,
-            (None, Some(None), _) => Some(LEVEL_TIME_UNTIL_KNOWN),
-            (None, Some(Some(_)) | None, _) => Some(LEVEL_TIME),
-        };
+        let time = level_seconds.map(Nanos::from_secs_f64).transpose().named("--level-seconds")?;
         Ok(level_size(num_prompts.map(NonZeroU64::get), time, num_warmups)?)
     }
 }
 
 /// How a sweep goes on that takes its time.
 pub(super) fn protocol_of(args: &SweepArgs) -> Result<SweepProtocol, Fail> {
-    let stop = (!args.protocol.no_stop).then(StopRule::default);
+    let stop = SweepProtocol::default().stop.filter(|_| !args.protocol.no_stop);
     let budget = args.measure.budget;
     Ok(SweepProtocol { stop, budget, ..simulated_protocol_of(&args.protocol)? })
 }

@@ -164,7 +164,6 @@ impl EndpointKind for SweepSettings {
         system: SystemUnderTest,
         origin: &RunOrigin,
     ) -> Result<PreparedSweep, InputError> {
-        self.check()?;
         let (target, mut own) = (&first(endpoints)?.target, self.clone());
         let Some(path) = &self.resume else { return own.prepare(target, system, origin) };
         let run = StoredRun::open(path).blame(InputField::Resume)?;
