@@ -201,7 +201,7 @@ fn a_request_that_two_shards_sent_is_named_with_both_files() {
     let out = scratch.path("all");
     let ended = merge(&runs, &out, &[]);
     assert_eq!(ended.code, Some(2), "{}", ended.err);
-    assert!(ended.err.contains(&format!("request {request} is in ")), "{}", ended.err);
+    assert!(ended.err.contains(&format!("request {request} is also in ")), "{}", ended.err);
     for file in [own, other] {
         assert!(ended.err.contains(file.to_str().unwrap()), "{}: {}", file.display(), ended.err);
     }

@@ -127,9 +127,9 @@ fn what_a_cap_holds_back_is_not_the_clients_lateness() {
         judge(&level, &CLIENT, &LevelExpectations { held_back: 1, ..LevelExpectations::default() });
     assert_eq!(by_cap.verdict, Verdict::Suspect);
     assert!(
-        by_cap.reasons[0]
-            .text
-            .starts_with("the limit on requests in flight delayed 1 of 1 (max 5000.0 ms); ")
+        by_cap.reasons[0].text.starts_with(
+            "the limit on requests in flight delayed 1 of 1 requests (max 5000.0 ms); "
+        )
     );
 }
 
@@ -243,7 +243,7 @@ fn a_run_near_the_clients_own_ceiling_is_suspect() {
     };
     assert_eq!(with_ceiling(reached / 0.79).verdict, Verdict::Valid);
     assert_eq!(with_ceiling(0.0).verdict, Verdict::Valid, "no ceiling at all is none to be near");
-    let text = "the client ran near its own ceiling: 90.0 % of it (limit 80.0 %); it can do 74 tokens/s on this machine, and the server may be faster";
+    let text = "the client ran near its own ceiling: 90.0 % of it (limit 80.0 %); the client can handle at most 74 tokens/s on this machine, and the server may be faster";
     assert_one(&with_ceiling(reached / 0.9), Verdict::Suspect, text);
     let needs_of = |clients, threads, share: f64| {
         let ceiling = ClientCeiling {
@@ -290,14 +290,16 @@ fn a_run_near_what_the_client_does_on_time_is_suspect_far_below_flat_out() {
     let streams = judged(1, tokens * 10.0);
     assert_eq!(streams.verdict, Verdict::Suspect, "{in_flight}");
     assert!(
-        streams.reasons[0].text.contains("it can do 1 streams on time on this machine"),
+        streams.reasons[0]
+            .text
+            .contains("the client can handle at most 1 streams on time on this machine"),
         "{streams:?}"
     );
     let one_by_one = judged(10, tokens / 0.9);
     assert!(
-        one_by_one.reasons[0]
-            .text
-            .contains("90.0 % of it (limit 80.0 %); it can do 74 tokens/s one by one"),
+        one_by_one.reasons[0].text.contains(
+            "90.0 % of it (limit 80.0 %); the client can handle at most 74 tokens/s one by one"
+        ),
         "{one_by_one:?}"
     );
 }

@@ -349,7 +349,7 @@ fn sets_that_do_not_go_with_the_rest() {
     assert!(complaint(prefixed, numbered(1)).contains("a shared prefix cannot be put before"));
     let content = content(PromptForm::TokenIds, RecordOrder::AsGiven, RecordReuse::Allowed);
     let as_ids = PlanSpec { content, ..given.clone() };
-    assert!(complaint(as_ids, numbered(1)).contains("only where a tokenizer is given"));
+    assert!(complaint(as_ids, numbered(1)).contains("token ids needs a tokenizer"));
     let mixed = "{\"prompt\": \"a\"}\n{\"messages\": [{\"role\": \"user\", \"content\": \"b\"}]}";
     let mixed = Dataset::jsonl("mixed.jsonl", mixed.as_bytes()).unwrap();
     let turns = Turns::Fixed(NonZeroU32::new(2).unwrap());

@@ -50,7 +50,7 @@ fn the_client_and_what_it_was_asked() {
             ChecklistItem::Workload,
             |run| run.1[0].summary.lengths.prompt.difference = None,
             Unknown,
-            "actual prompt length is missing for some requests",
+            "some prompt lengths not known",
         ),
         (
             ChecklistItem::Workload,
@@ -83,7 +83,7 @@ fn caches_and_the_speed_of_light() {
                 (tokens.cached_input, tokens.cached_share) = (None, None);
             },
             Unknown,
-            "the server does not report them",
+            "the server does not report hits",
         ),
         (ChecklistItem::SpeedOfLight, |_| {}, Pass, "nothing beyond it; nearest 51 %"),
         (
