@@ -76,8 +76,11 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         ));
     }
     if predictor.is_some() {
-        let step = (scope == SolScope::Step).then_some("--context");
-        notes.extend(step.or(too_many.map(|_| "a --batch that does not fit")).map(unpredicted));
+        let of = match scope {
+            SolScope::Step => Some("--context"),
+            SolScope::Requests => too_many.map(|_| "a --batch that does not fit"),
+        };
+        notes.extend(of.map(unpredicted));
     }
     let name = args.system.model_config.as_deref().unwrap_or_default();
     let predicted = match scope {
