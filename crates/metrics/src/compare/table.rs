@@ -238,8 +238,7 @@ pub enum UntestedReason {
     },
     /// A figure that is pooled over tokens or is an extreme: it has no test from single requests.
     #[error(
-        "the requests of two runs cannot test this figure; compare repeats, or the rounds of `fizeau \
-     ab`"
+        "the requests of two runs cannot test this figure; compare repeats, or the rounds of an A/B run"
     )]
     NeedsRounds,
     /// Values beyond all measure.
