@@ -1,38 +1,51 @@
-//! A gate for somebody's own CI: fails where an endpoint has become slower than its goals allow. Virtual time, so that the answer is
-//! the same on any machine.
+//! A gate for somebody's own CI: fails where an endpoint has become slower than the baseline that is stored in a folder. Virtual time,
+//! so that the answer is the same on any machine; `Experiment::run` measures a server in its place.
 
 use std::error::Error;
+use std::path::{Path, PathBuf};
 
-use fizeau::core::Tokens;
-use fizeau::experiment::{Experiment, SweepLoads, SweepRates, WorkloadSpec};
+use fizeau::experiment::{Experiment, PromptSalt, SweepLoads, SweepRates, WorkloadSpec};
 use fizeau::harness::{Cancel, Rig, SelfWatch};
-use fizeau::record::SweepReport;
+use fizeau::record::{CompareOptions, ComparisonReport};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, Target};
 use fizeau::workload::Lengths;
 
-/// What prompts of so many tokens come to at eight requests in flight.
-fn measured(prompt: u64) -> Result<SweepReport, Box<dyn Error>> {
+/// Measures eight requests in flight into `folder`, over a way to the engine that takes `delay_ms`.
+fn measure(folder: &Path, delay_ms: u64) -> Result<(), Box<dyn Error>> {
     let (time, cancel) = (VirtualTime::new(), Cancel::new());
     let engine = SimTransport::new(&time, Scenario::llama_3_1_8b_h100()?.engine());
+    let engine = engine.with_delay(fizeau::core::Nanos::from_millis(delay_ms));
     let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
     let mut workload = WorkloadSpec::default();
-    workload.lengths = Lengths::fixed(Tokens::new(prompt).get(), 50);
+    workload.lengths = Lengths::fixed(250, 50);
+    workload.salt = PromptSalt::Given(1);
     let experiment = Experiment::new(Target::new("http://127.0.0.1:1", Backend::Vllm, "llama")?)
         .loads(SweepLoads::new(&[8], SweepRates::default())?)
         .workload(workload)
-        .slo("p99 ttft<200ms".parse()?);
-    Ok(time.block_on(experiment.run_with(rig, &mut ()))??)
+        .folder(folder);
+    time.block_on(experiment.run_with(rig, &mut ()))??;
+    Ok(())
 }
 
-/// What CI asks: may this be released?
-fn is_within_goals(report: &SweepReport) -> bool {
-    report.operating_point().level().is_some()
+/// What CI asks: is nothing worse than it was?
+fn passes(baseline: &Path, candidate: &Path) -> Result<bool, Box<dyn Error>> {
+    let folders = [baseline.to_owned(), candidate.to_owned()];
+    let report = ComparisonReport::of_runs(&folders, &CompareOptions::default())?;
+    Ok(report.passes())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    assert!(is_within_goals(&measured(250)?), "as it was");
-    assert!(!is_within_goals(&measured(8_000)?), "a regression is seen");
-    println!("a prompt of 250 tokens is within its goal, one of 8,000 is not");
-    Ok(())
+    let root: PathBuf = std::env::temp_dir().join(format!("fizeau-gate-{}", std::process::id()));
+    let [baseline, same, slower] = ["baseline", "same", "slower"].map(|name| root.join(name));
+    measure(&baseline, 1)?;
+    measure(&same, 1)?;
+    measure(&slower, 200)?;
+    let answers = [passes(&baseline, &same)?, passes(&baseline, &slower)?];
+    std::fs::remove_dir_all(&root)?;
+    println!("as it was: {}, slower by 0.2 s: {}", answers[0], answers[1]);
+    match answers {
+        [true, false] => Ok(()),
+        _ => Err("a regression is not seen, or seen where there is none".into()),
+    }
 }

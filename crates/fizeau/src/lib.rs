@@ -21,45 +21,60 @@
 //! | [`interop`] | `fizeau-interop` | other tools' definitions, files in and files out |
 //! | [`report`] | `fizeau-report` | levels to terminal, page, pictures, Markdown, JSON, CSV, metrics and other tools' files, or a sink of your own; the decision, the plan, the checklist |
 //!
-//! # From a plan to a frontier, with no socket
+//! # A sweep of an endpoint
+//!
+//! In the background of any tokio runtime. What is not said is the same as on the command line: eight concurrencies of a minute each,
+//! until more load brings nothing, and the goals of a person who chats.
+//!
+//! ```no_run
+//! use fizeau::experiment::{Experiment, SweepLoads, SweepRates};
+//! use fizeau::report::Shown;
+//! use fizeau::transport::{Backend, Target};
+//!
+//! # async fn sweep() -> Result<(), Box<dyn std::error::Error>> {
+//! let target = Target::new("http://127.0.0.1:8000", Backend::Vllm, "my-model")?;
+//! let mut run = Experiment::new(target)
+//!     .loads(SweepLoads::new(&[1, 8, 64], SweepRates::default())?)
+//!     .slo("p99 ttft<500ms, p99 tpot<20ms".parse()?)
+//!     .folder("runs/monday")
+//!     .spawn()?;
+//! while let Some(event) = run.progress.next().await {
+//!     println!("{event:?}");
+//! }
+//! let report = run.join().await?;
+//! if let Some(level) = report.operating_level() {
+//!     println!("run it at {}", level.load);
+//! }
+//! println!("{}", Shown(&report).markdown());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! One level, a search, an A/B run or a calibration is the same with other [settings](experiment::Experiment::settings).
+//!
+//! # The same with no socket
 //!
 //! The simulated engine is a [`Transport`](core::Transport) like any other. Here it runs in virtual time, where a
 //! hundred seconds take a few milliseconds:
 //!
 //! ```
-//! use std::num::NonZeroU32;
-//!
-//! use fizeau::core::Tokens;
-//! use fizeau::experiment::{SweepRunner, SweepSpec};
+//! use fizeau::experiment::{Experiment, SweepLoads, SweepRates, WorkloadSpec};
 //! use fizeau::harness::{Cancel, Rig, SelfWatch};
-//! use fizeau::core::LevelLoad;
 //! use fizeau::sim::{Scenario, SimTransport, VirtualTime};
-//! use fizeau::workload::{Lengths, PlanSpec};
+//! use fizeau::transport::{Backend, Target};
+//! use fizeau::workload::Lengths;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let time = VirtualTime::new();
+//! let (time, cancel) = (VirtualTime::new(), Cancel::new());
 //! let engine = SimTransport::new(&time, Scenario::llama_3_1_8b_h100()?.engine());
-//! let cancel = Cancel::new();
 //! let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-//! let levels = [1, 8, 64].into_iter().filter_map(NonZeroU32::new).map(LevelLoad::from);
-//! let workload = PlanSpec { lengths: Lengths::fixed(250, 50), ..PlanSpec::new(100)? };
-//! let spec = SweepSpec::new(levels, workload);
-//! let mut sweep = SweepRunner::new(rig, &spec, None);
-//! let points = time.block_on(async {
-//!     let mut points = Vec::new();
-//!     for ask in spec.asks() {
-//!         let level = sweep.level(ask, &mut ()).await?.ok_or("called off")?;
-//!         let summary = level.run.summary;
-//!         let rate = summary.throughput.requests_per_s.get();
-//!         let latency = summary.metrics.e2el.p99.value().ok_or("100 requests have a p99")?;
-//!         points.push([rate, latency.get()]);
-//!     }
-//!     Ok::<_, Box<dyn std::error::Error>>(points)
-//! })??;
-//!
-//! use fizeau::pareto::{Objective, frontier};
-//! let best = frontier(&points, &[Objective::Maximize, Objective::Minimize])?;
-//! assert_eq!(best, [0, 1, 2]); // Each level buys throughput with latency.
+//! let mut workload = WorkloadSpec::default();
+//! workload.lengths = Lengths::fixed(250, 50);
+//! let experiment = Experiment::new(Target::new("http://127.0.0.1:1", Backend::Vllm, "llama")?)
+//!     .loads(SweepLoads::new(&[1, 8, 64], SweepRates::default())?)
+//!     .workload(workload);
+//! let report = time.block_on(experiment.run_with(rig, &mut ()))??;
+//! assert_eq!(report.frontier(), [0, 1, 2]); // Each level buys throughput with latency.
 //! # Ok(())
 //! # }
 //! ```
@@ -70,7 +85,8 @@
 //! - `tls`: endpoints behind `https://`.
 //! - `tiktoken`, `hf-tokenizer`: tokenizers of the client's own.
 //! - `html`: `report.html` and the page of several runs. `pictures`, `png`: charts as SVG and PNG files.
-//! - `probe`: micro-benchmarks of this machine. `telemetry`: pages of metrics over HTTP, forward-pass records over ZeroMQ.
+//! - `probe`: micro-benchmarks of this machine. `cuda`: the same on its GPUs of NVIDIA's.
+//! - `telemetry`: pages of metrics over HTTP, forward-pass records over ZeroMQ. `nvml`: this machine's GPUs beside the levels of a run.
 //! - `parquet`: tables as Parquet. `schema`: the JSON Schemas of what is written.
 
 pub use fizeau_core as core;

@@ -86,8 +86,8 @@ pub use distribution::{
     TokenDistribution, percentile_of_sorted,
 };
 pub use fizeau_core::{
-    Arrival, Channel, Confidence, ConfidenceError, Estimate, EstimateError, Interval, Marks,
-    Millis, Nanos, Outcome, PerSec, Seconds, Stamp, Tape, TokenSource, Tokens,
+    Arrival, Channel, Confidence, ConfidenceError, Estimate, EstimateError, Failure, FailureClass,
+    Interval, Marks, Millis, Nanos, Outcome, PerSec, Seconds, Stamp, Tape, TokenSource, Tokens,
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
 pub use histogram::{HistogramError, LatencyHistogram};

@@ -99,8 +99,8 @@ mod work;
 
 /// The units and nouns of `fizeau-core` that are asked for and answered here.
 pub use fizeau_core::{
-    Bytes, BytesPerSec, Confidence, Estimate, FlopsPerSec, Interval, Joules, PerSec, Seconds,
-    Tokens, Usd, UsdPerHour, Watts,
+    Bytes, BytesPerSec, Confidence, Estimate, Flops, FlopsPerSec, Interval, Joules, PerSec,
+    Seconds, Tokens, Usd, UsdPerHour, Watts,
 };
 
 pub use alone::SingleRequest;

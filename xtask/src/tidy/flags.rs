@@ -1,4 +1,4 @@
-//! Flags of the command line in the texts of libraries: a program that embeds one has none.
+//! Flags and commands of the command line in the texts of libraries: a program that embeds one has none.
 
 use super::code::{blanked, for_tests, strings};
 use super::{File, Finding, Repo};
@@ -30,7 +30,7 @@ fn in_file(file: &File) -> Vec<Finding> {
     strings(&file.text)
         .into_iter()
         .filter(|(line, _)| !is_tests && !tests.has(*line))
-        .filter_map(|(line, text)| Some((line, flag(text)?)))
+        .filter_map(|(line, text)| Some((line, command(text).or_else(|| flag(text))?)))
         .map(|(line, flag)| {
             Finding::at(
                 file,
@@ -39,6 +39,12 @@ fn in_file(file: &File) -> Vec<Finding> {
             )
         })
         .collect()
+}
+
+/// The first command of a text, set as code.
+fn command(text: &str) -> Option<&str> {
+    let at = text.find("`fizeau ")?;
+    text[at + 1..].split('`').next()
 }
 
 /// The first flag of a text: two hyphens and a small letter, not in the midst of a word or of a style sheet's variable.
@@ -67,6 +73,10 @@ mod tests {
         let found = in_file(&File::of("crates/report/src/a.rs", text));
         let message = "--slo is the command line's to name: say what is meant in words";
         assert_eq!(found, [Finding::new("crates/report/src/a.rs:3", message)]);
+        let text = "/// `fizeau ab` is meant.\nfn f() { g(\"or `fizeau ab --b X` does\"); }\n";
+        let found = in_file(&File::of("crates/report/src/a.rs", text));
+        let message = "fizeau ab --b X is the command line's to name: say what is meant in words";
+        assert_eq!(found, [Finding::new("crates/report/src/a.rs:2", message)]);
     }
 
     #[test]

@@ -238,8 +238,7 @@ pub enum UntestedReason {
     },
     /// A figure that is pooled over tokens or is an extreme: it has no test from single requests.
     #[error(
-        "a test of this figure needs more than the requests of two runs; compare repeated runs, or \
-     use `fizeau ab`"
+        "a test of this figure needs more than the requests of two runs; compare repeats, or the rounds of an A/B run"
     )]
     NeedsRounds,
     /// Values beyond all measure.

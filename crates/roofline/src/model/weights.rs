@@ -94,7 +94,7 @@ impl FromStr for WeightChoice {
             let twice = || {
                 let second: String = item.chars().take(48).collect();
                 let message = format!(
-                    "\"{second}\" is a second format for the same weights; give one here (`fizeau simulate` takes several \
+                    "\"{second}\" is a second format for the same weights; give one here (a what-if takes several \
                      and compares them)"
                 );
                 Err(WeightChoiceError(message))
