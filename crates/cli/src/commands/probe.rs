@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fizeau::core::Nanos;
-use fizeau::experiment::{LoadedModel, WallTime};
+use fizeau::experiment::WallTime;
 use fizeau::harness::Cancel;
 use fizeau::probe::{
     Component, CpuBackend, FleetTable, KeepGoing, KeptMeasurements, MeasuredDevice,
@@ -192,7 +192,7 @@ fn trials(args: &MachineProbeArgs, backend: &SeveralDevices) -> Result<Vec<Trial
         );
         return Ok(usual_trials(backend, wanted));
     };
-    let model = LoadedModel::named(name).named("--model-config")?.model;
+    let model = speed::model_of(name, &format!("--model-config {name}"))?.model;
     let (model, deployment) = speed::spread(&args.spread).deployed(model).map_err(Fail::usage)?;
     let load = args.load.query().load().map_err(Fail::usage)?;
     model_trials(backend, &wanted, (&model, &deployment), &load).map_err(Fail::usage)

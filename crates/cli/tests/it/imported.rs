@@ -55,7 +55,7 @@ fn what_a_detailed_file_does_not_tell_is_listed_and_is_no_figure() {
     // By another tool's definitions as well, gaps that are made up are made up.
     let view = run(&["report", &out, "--as", "guidellm"]);
     assert!(
-        view.err.contains("tapes have made-up values, such as gaps between tokens"),
+        view.err.contains("the tapes have made-up values for them, such as gaps between tokens"),
         "{}",
         view.err
     );
@@ -105,7 +105,11 @@ fn a_row_of_which_nothing_can_be_told_does_not_pass() {
     for flags in [&["--csv"][..], &["--svg", &folder], &["--as", "vllm"]] {
         let ended = run(&[&["report", &out, "--require", "all"], flags].concat());
         assert_eq!(ended.code, Some(2), "{flags:?}: {ended:?}");
-        assert!(ended.err.contains("--require judges a report"), "{}", ended.err);
+        assert!(
+            ended.err.contains("--require works only where the report itself is shown"),
+            "{}",
+            ended.err
+        );
     }
     let other = converted(&scratch, &fixture("sglang.jsonl"), "other");
     let page = scratch.path("page.html");

@@ -240,7 +240,7 @@ fn runs_of_other_seeds_are_compared_as_any_two_runs() {
     };
     let [one, two, three, four] = &runs;
     let words = compared(one, two);
-    assert!(words.contains("how much runs of other seeds differ"), "{words}");
+    assert!(words.contains("how much runs with other seeds differ"), "{words}");
     assert!(!words.contains("settings alone"), "{words}");
     let words = compared(&format!("{one},{two}"), &format!("{three},{four}"));
     assert!(words.contains("how much the runs of each side differ"), "{words}");

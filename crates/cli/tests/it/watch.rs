@@ -134,10 +134,7 @@ fn what_cannot_be_watched_is_refused() {
         (&["--hardware", "h100-sxm"], "--model-config is missing"),
         (&["--interval", "0"], "--interval is 0"),
         (&["--window", "10ms"], "--window is 10"),
-        (
-            &["--forward-pass", "127.0.0.1:9", "--pp", "2"],
-            "--forward-pass: of --pp stages an engine times one",
-        ),
+        (&["--forward-pass", "127.0.0.1:9", "--pp", "2"], "--forward-pass does not work with --pp"),
         (&["--server-metrics", "127.0.0.1:9"], "a page has an address such as http://"),
         (&["--server-metrics-header", "sk-12345"], "--server-metrics-header: give NAME=VALUE"),
         (&["--model-config", "llama-3.1-70b"], "the weights of"),

@@ -294,7 +294,7 @@ fn an_engine_that_is_gone_in_the_midst_is_told_with_the_reason() {
         gone.report.history.fail(fetch, "http://a: no connection");
     }
     let told = said(&[engine("b", [0, 100]), gone], None);
-    let is_it = |note: &&String| note.contains(" pages of metrics did not come; ");
+    let is_it = |note: &&String| note.contains(" pages of metrics did not come, ");
     let notes = troubles(&told);
     let missing: Vec<&String> = notes.iter().filter(is_it).collect();
     assert!(missing.len() == 1 && missing[0].ends_with(": http://a: no connection"), "{notes:?}");

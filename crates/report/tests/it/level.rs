@@ -286,7 +286,7 @@ Share of it reached:                     83 %
 Share reached in prefill:                24 %
 Share reached in decode:                 89 %
 Limited by:                              weight traffic
-Expected, roofline model (output tok/s): 217
+Expected, roofline model (output tok/s): 222
 Are these figures right? Verdict:        valid
 ==================================================";
     assert_eq!(Shown(&sample::level(1)).block(fizeau_report::Verbosity::Full), golden);

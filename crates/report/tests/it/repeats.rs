@@ -87,8 +87,8 @@ fn a_sweep_is_as_good_as_the_worst_of_all_runs() {
         let report = SweepReport::of_runs(sample::setup(), runs, None);
         assert_eq!(report.levels()[0].validity.verdict, Verdict::Valid, "another stands for it");
         assert_eq!((report.verdict(), report.repeats().len()), (verdict, 1));
-        let said = said(&report);
-        assert!(said.contains(&format!("{}: {text}", verdict.as_str())), "{said}");
-        assert!(said.contains("Failures: "), "{said}");
+        let said = Shown(&report).markdown();
+        assert!(said.contains(text) && said.contains("Failures: "), "{said}");
+        assert!(said.contains(&format!("Verdict: {}", verdict.as_str())), "{said}");
     }
 }

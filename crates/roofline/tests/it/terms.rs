@@ -107,7 +107,7 @@ fn states_move_twice_a_step() {
     // Its config does not say how: 32 bits are expected, 16 at best, which is vLLM's default.
     let of = |size: f64| 36.0 * (32.0 * 128.0 * 128.0 * size + 3.0 * 8192.0 * 2.0);
     let (state, wide) = (of(2.0), of(4.0));
-    assert!(system.notes().iter().any(|warning| warning.contains("states are kept")));
+    assert!(system.notes().iter().any(|warning| warning.contains("states are stored")));
     let kept = |context: f64| 12.0 * 2.0 * 2.0 * 256.0 * 2.0 * context;
     close(bytes(system.bound_pass(&decode(5.0, 1000)).cache), 5.0 * (2.0 * state + kept(1000.0)));
     close(bytes(system.bound_pass(&Pass::prefill(1000.0, 0.0)).cache), state + kept(1000.0));

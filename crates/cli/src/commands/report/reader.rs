@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use fizeau::experiment::{InputError, LoadedModel};
+use fizeau::experiment::InputError;
 use fizeau::record::{ReadRun, RunReader, SpeedOfLightReference, StoredRun};
 
 use super::level::note_cut;
 use crate::args::{ReportArgs, SpeedOfLightArgs, goal};
 use crate::commands::shared::folder::NO_REFERENCE;
 use crate::commands::shared::{folder, speed};
-use crate::exit::{Fail, Named, read_named};
+use crate::exit::{Fail, read_named};
 
 /// Reads the run in `path`, with per-request goals and speed of light as the run has them, but for what is given.
 pub(crate) fn read(
@@ -76,7 +76,7 @@ fn reference(
     let mut parts = run.reference_parts().map_err(Fail::usage)?;
     if let Some(path) = &said.model_config {
         let name = path.display().to_string();
-        let loaded = LoadedModel::named(&name).named(&format!("--model-config {name}"))?;
+        let loaded = speed::model_of(&name, &format!("--model-config {name}"))?;
         parts.files.model_config = Some(loaded.text);
         parts.files.quantization = loaded.quantization;
         parts.model_name = Some(name);

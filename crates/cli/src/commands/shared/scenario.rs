@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Tokens;
-use fizeau::experiment::LoadedModel;
+
 use fizeau::roofline::{
     Admission, Calibration, InstanceCounts, Overlap, Prefix, Speculation, System,
 };
@@ -113,7 +113,7 @@ fn as_shipped(scenario: Scenario, engine: &str) -> Result<Scenario, Fail> {
 /// Model and devices, and the model's name.
 fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
     let (model, hardware) = names(args)?;
-    let loaded = LoadedModel::named(model).named(&format!("--model-config {model}"))?;
+    let loaded = speed::model_of(model, &format!("--model-config {model}"))?;
     let device = speed::device(hardware)?.device;
     let system = speed::deployed(args).system(loaded.model, device).map_err(Fail::usage)?;
     let name = match args.model_config {

@@ -133,9 +133,16 @@ pub(crate) fn asked(args: &SystemArgs) -> Result<(), Fail> {
         let takes = "a name that `fizeau devices` lists, or a TOML file";
         return Err(missing("--hardware", takes));
     };
-    LoadedModel::named(model).named(&format!("--model-config {model}"))?;
+    model_of(model, &format!("--model-config {model}"))?;
     LoadedDevice::named(hardware)?;
     Ok(())
+}
+
+/// The model of this name, or in this file; `given` is what named it.
+pub(crate) fn model_of(name: &str, given: &str) -> Result<LoadedModel, Fail> {
+    let known =
+        if Path::new(name).exists() { "" } else { "; `fizeau models` lists the built-in models" };
+    LoadedModel::named(name).map_err(|error| usage!("{given}: {error}{known}"))
 }
 
 /// The system that the flags name, for `fizeau sol` and what asks like it.

@@ -361,7 +361,7 @@ fn a_shard_that_hears_too_late_when_to_begin_calls_the_level_off_at_all() {
     let late = start(process(&line, 1, 2, &late_way_to(&meeting)));
     for ended in ends(vec![start(process(&line, 0, 2, &meeting)), late]) {
         assert_eq!(ended.code, Some(6), "{ended:?}");
-        assert!(ended.err.contains("before a shard on"), "{}", ended.err);
+        assert!(ended.err.contains("before its start reached the shard on"), "{}", ended.err);
     }
     let sent = fs::read_to_string(Path::new(&out).join("shards/1-of-2/tapes.jsonl"));
     assert_eq!(sent.unwrap_or_default(), "");

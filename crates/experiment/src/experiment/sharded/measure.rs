@@ -249,7 +249,7 @@ mod tests {
         std::fs::write(path("odd"), [line(1), line(2)].concat()).unwrap();
         let mut tapes = merged(&[part(2, "even"), part(2, "odd")]).unwrap();
         let twice = tapes.find_map(Result::err).unwrap().to_string();
-        assert!(twice.contains("request 2 is in"), "{twice}");
+        assert!(twice.contains("request 2 is also in"), "{twice}");
         assert!(["even", "odd"].iter().all(|name| twice.contains(path(name).to_str().unwrap())));
         assert!(tapes.next().is_none());
         ["even", "odd"].iter().for_each(|name| std::fs::remove_file(path(name)).unwrap());

@@ -120,7 +120,10 @@ impl FolderHost {
         let meeting = folder.join(format!("meeting-{token}"));
         fs::create_dir_all(&meeting)?;
         let heartbeat = Heartbeat::start(&meeting)?;
-        write(&folder.join("open"), token.as_bytes())?;
+        // Written aside where no other shard 0 writes, which may open its own at the same time.
+        let aside = meeting.join("open");
+        fs::write(&aside, token)?;
+        fs::rename(&aside, folder.join("open"))?;
         let (folder, token) = (folder.to_path_buf(), token.to_owned());
         Ok(Self { folder, token, meeting, seen: Vec::new(), _heartbeat: heartbeat })
     }
