@@ -62,8 +62,8 @@ pub enum UnlikeRuns {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CompareError {
-    /// There are none.
-    #[error("name the runs to compare")]
+    /// There is none, or only one.
+    #[error("name at least two runs to compare")]
     NoRuns,
     /// They must agree in these fields, and do not. They [may be compared](UnlikeRuns::Compare) anyway.
     #[error(
@@ -176,6 +176,9 @@ impl ComparisonReport {
         sides: &[Vec<PathBuf>],
         options: &CompareOptions,
     ) -> Result<Self, CompareError> {
+        if sides.len() < 2 {
+            return Err(CompareError::NoRuns);
+        }
         let mut report = match sides.iter().flatten().any(|path| path.is_file()) {
             true => files::compare(sides, options)?,
             false => of_folders(sides, options)?,

@@ -144,13 +144,14 @@ pub struct ComparedLevel<T = ComparisonTable> {
 }
 
 impl ComparisonReport {
-    /// Whether nothing is worse, and at each level something could be tested: where nothing was, nothing was shown not to be
-    /// worse.
+    /// Whether nothing is worse, and at each level, of which there is one, something could be tested: where nothing was, nothing was shown
+    /// not to be worse.
     #[must_use]
     pub fn passes(&self) -> bool {
         let is_worse =
             |table: &ComparisonTable| table.answered(ComparisonAnswer::Worse).next().is_some();
-        self.tables().all(|table| table.family_size() > 0 && !is_worse(table))
+        let mut tables = self.tables().peekable();
+        tables.peek().is_some() && tables.all(|table| table.family_size() > 0 && !is_worse(table))
     }
 
     /// The comparisons of all levels of all runs, in order.

@@ -19,9 +19,15 @@ const STRETCH: Duration = Duration::from_secs(250);
 struct Look {
     at: Duration,
     held: [f64; 3],
+    /// Its memory with that of the program's own file, in MiB.
+    resident: f64,
 }
 
-const NAMES: [&str; 3] = ["MiB", "files", "sockets"];
+/// Memory is what the process allocated, in memory or swapped out: pages of the program's file come and go as the system likes.
+const NAMES: [&str; 3] = ["MiB allocated", "files", "sockets"];
+
+/// Which of them is memory.
+const MEMORY: usize = 0;
 
 /// A process that is looked at.
 #[derive(Debug)]
@@ -38,7 +44,7 @@ impl Watched {
 
     /// Looks at it, unless it is gone.
     pub(super) fn look(&mut self, at: Duration) {
-        self.looks.extend(held(self.id).map(|held| Look { at, held }));
+        self.looks.extend(held(self.id).map(|(held, resident)| Look { at, held, resident }));
     }
 
     /// Peaks, stretch by stretch, from when it has settled.
@@ -51,13 +57,16 @@ impl Watched {
         peaks.into_values().collect()
     }
 
-    /// By how many hundredths the mean peak of the last third is above that of the first third; none of fewer than six stretches.
+    /// By how many hundredths the mean peak of the last third is above that of the first third: of memory, hundredths of all that is
+    /// resident. None of fewer than six stretches.
     fn growth(&self, which: usize) -> Option<f64> {
         let peaks = self.peaks(which);
         let third = Some(peaks.len() / 3).filter(|third| *third >= 2)?;
         let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
         let (first, last) = (mean(&peaks[..third]), mean(&peaks[peaks.len() - third..]));
-        Some(if first > 0.0 { 100.0 * (last / first - 1.0) } else { last })
+        let resident = self.looks.iter().map(|look| look.resident).fold(0.0, f64::max);
+        let whole = if which == MEMORY { resident } else { first };
+        Some(if whole > 0.0 { 100.0 * (last - first) / whole } else { last })
     }
 
     pub(super) fn is_flat(&self) -> bool {
@@ -65,15 +74,19 @@ impl Watched {
     }
 }
 
-/// Resident memory in MiB, open files, and sockets among them; none where the process is gone, or the system is not Linux.
-fn held(id: u32) -> Option<[f64; 3]> {
+/// Allocated memory in MiB, open files, and sockets among them, and resident memory; none where the process is gone, or the system is not Linux.
+fn held(id: u32) -> Option<([f64; 3], f64)> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: f64 = memory.split_whitespace().next()?.parse().ok()?;
+    let mib = |name: &str| -> Option<f64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        let kib: f64 = line.split_whitespace().next()?.parse().ok()?;
+        Some(kib / 1024.0)
+    };
+    let allocated = mib("RssAnon")? + mib("VmSwap")?;
     let files = fs::read_dir(format!("/proc/{id}/fd")).ok()?.flatten();
     let links: Vec<_> = files.filter_map(|file| fs::read_link(file.path()).ok()).collect();
     let sockets = links.iter().filter(|link| link.to_string_lossy().starts_with("socket:")).count();
-    Some([kib / 1024.0, links.len() as f64, sockets as f64])
+    Some(([allocated, links.len() as f64, sockets as f64], mib("VmRSS")?))
 }
 
 impl fmt::Display for Watched {
@@ -98,7 +111,10 @@ mod tests {
     fn of(memory: impl Fn(u64) -> f64) -> Watched {
         let mut watched = Watched::new("x".to_owned(), 0);
         watched.looks = (0..900)
-            .map(|n| Look { at: Duration::from_secs(3 * n), held: [memory(n), 5.0, 0.0] })
+            .map(|n| {
+                let held = [memory(n), 5.0, 0.0];
+                Look { at: Duration::from_secs(3 * n), held, resident: memory(n) }
+            })
             .collect();
         watched
     }

@@ -86,11 +86,16 @@ impl Host {
         };
         match &spec.meeting {
             MeetingPoint::Address(address) => {
-                TcpHost::open(address).map(Self::Tcp).map_err(|error| match error.kind() {
-                    io::ErrorKind::AddrInUse => {
-                        twice(spec, cancel).unwrap_or_else(|| refused(address, error))
-                    }
-                    _ => refused(address, error),
+                let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
+                let mut opened = TcpHost::open(address);
+                if opened.as_ref().is_err_and(is_taken) {
+                    // Where nobody answers, a connection of somebody else's had the port, and may have given it back.
+                    twice(spec, cancel).map_or(Ok(()), Err)?;
+                    opened = TcpHost::open(address);
+                }
+                opened.map(Self::Tcp).map_err(|error| match is_taken(&error) {
+                    true => twice(spec, cancel).unwrap_or_else(|| refused(address, error)),
+                    false => refused(address, error),
                 })
             }
             MeetingPoint::Folder(folder) => {

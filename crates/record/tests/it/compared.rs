@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fizeau_record::{CompareOptions, ComparisonReport, UnlikeRuns};
+use fizeau_record::{CompareError, CompareOptions, ComparisonReport, UnlikeRuns};
 use serde_json::{Value, json};
 
 use crate::reading::{as_it_was, fixture};
@@ -70,4 +70,13 @@ fn what_is_said_of_runs_beside_each_other_is_as_it_was() {
     let text = serde_json::to_string_pretty(&said).unwrap() + "\n";
     let here = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/");
     as_it_was("compared", &text.replace(here, ""));
+}
+
+/// A gate that compares a run with nothing has shown nothing.
+#[test]
+fn one_run_alone_is_refused() {
+    for names in ["", "bench"] {
+        let refused = ComparisonReport::of_sides(&sides(names), &CompareOptions::default());
+        assert!(matches!(refused, Err(CompareError::NoRuns)), "{names}");
+    }
 }
