@@ -1,9 +1,9 @@
 //! Shard 0: who the others are, when each level begins, and what came of their parts.
 
 mod greeting;
+mod host;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -16,14 +16,14 @@ use fizeau_workload::Shard;
 
 use super::cut::IsCut;
 use super::error::ShardError;
-use super::follower::Follower;
 use super::group::mark;
-use super::link::{FolderHost, Link, LinkError, TcpHost, Wait};
+use super::link::{Link, LinkError, Wait};
 use super::meeting::MeetingPoint;
 use super::message::{Message, PartReport, Welcome};
 use super::secret::SECRET;
 use super::spec::ShardSpec;
 use greeting::Arrivals;
+use host::Host;
 
 /// How far ahead a level's beginning is named: longer than any message takes to reach everybody.
 const LEAD: Nanos = Nanos::from_secs(1);
@@ -71,64 +71,6 @@ pub(crate) struct LevelParts {
     pub(crate) parts: Vec<PartOf>,
     /// Why the run cannot go on, where one that may not be missing is gone.
     pub(crate) lost: Option<ShardError>,
-}
-
-#[derive(Debug)]
-enum Host {
-    Tcp(TcpHost),
-    Folder(FolderHost),
-}
-
-impl Host {
-    fn open(spec: &ShardSpec, token: &str, cancel: &Cancel) -> Result<Self, ShardError> {
-        let refused = |at: &str, error: io::Error| {
-            ShardError::Unusable(format!("shard 0 cannot wait for the others at {at}: {error}"))
-        };
-        match &spec.meeting {
-            MeetingPoint::Address(address) => {
-                let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
-                let mut opened = TcpHost::open(address);
-                if opened.as_ref().is_err_and(is_taken) {
-                    // Where nobody answers, a connection of somebody else's had the port, and may have given it back.
-                    twice(spec, cancel).map_or(Ok(()), Err)?;
-                    opened = TcpHost::open(address);
-                }
-                opened.map(Self::Tcp).map_err(|error| match is_taken(&error) {
-                    true => twice(spec, cancel).unwrap_or_else(|| refused(address, error)),
-                    false => refused(address, error),
-                })
-            }
-            MeetingPoint::Folder(folder) => {
-                let host = FolderHost::open(folder, token).map(Self::Folder);
-                host.map_err(|error| refused(&folder.display().to_string(), error))
-            }
-        }
-    }
-
-    fn next(&mut self, wait: &Wait) -> Result<Box<dyn Link>, LinkError> {
-        match self {
-            Self::Tcp(host) => host.next(wait),
-            Self::Folder(host) => host.next(wait),
-        }
-    }
-
-    /// Whether another shard 0 has opened a meeting in its place.
-    fn is_displaced(&self) -> bool {
-        match self {
-            Self::Tcp(_) => false,
-            Self::Folder(host) => host.is_displaced(),
-        }
-    }
-}
-
-/// How long another shard 0 may take to say that it is one.
-const TWICE: Nanos = Nanos::from_secs(5);
-
-/// That another shard 0 waits at the place of `spec`, which it is told of too; none where nobody there is one.
-fn twice(spec: &ShardSpec, cancel: &Cancel) -> Option<ShardError> {
-    let spec = ShardSpec { patience: TWICE, ..spec.clone() };
-    let refused = Follower::meet(&spec, cancel).err();
-    refused.filter(|error| matches!(error, ShardError::Mismatch(_)))
 }
 
 impl Peer {

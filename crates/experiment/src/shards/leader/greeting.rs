@@ -7,7 +7,8 @@ use std::time::Duration;
 use fizeau_harness::Cancel;
 use fizeau_workload::Shard;
 
-use super::{Host, Peer, twice, version};
+use super::host::{Host, twice};
+use super::{Peer, version};
 use crate::shards::error::ShardError;
 use crate::shards::link::{Link, LinkError, Wait};
 use crate::shards::message::{Hello, Message};
