@@ -11,7 +11,7 @@ const SETTLED: Duration = Duration::from_secs(60);
 /// By how much, in hundredths.
 const ALLOWED: f64 = 2.0;
 
-/// How long a stretch is of which the peak counts: a round of the clients, so that each has the same levels in it.
+/// How long a stretch is of which the peak counts: two rounds of the clients, so that each has the end of a level in it.
 const STRETCH: Duration = Duration::from_secs(250);
 
 /// One look at it.
