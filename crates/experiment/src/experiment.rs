@@ -67,10 +67,10 @@ pub(crate) struct RunConduct {
     shards: Option<ShardGroup>,
     telemetry: Option<TelemetrySpec>,
     pub(crate) cancel: Cancel,
-    /// What was said of the settings, one by one, if anything was.
-    said: Option<InputField>,
-    /// What of that other settings replaced.
-    replaced: Option<InputField>,
+    /// The last of the settings that was set by itself, if any was.
+    last_setting: Option<InputField>,
+    /// One of them that whole settings replaced later.
+    discarded_setting: Option<InputField>,
 }
 
 impl Experiment {
@@ -88,8 +88,8 @@ impl Experiment {
                 shards: None,
                 telemetry: None,
                 cancel: Cancel::new(),
-                said: None,
-                replaced: None,
+                last_setting: None,
+                discarded_setting: None,
             },
         }
     }
@@ -97,47 +97,47 @@ impl Experiment {
     /// What is asked. Arrivals and the number of requests are each level's own.
     pub fn workload(mut self, workload: WorkloadSpec) -> Self {
         self.settings.workload = workload;
-        self.saying(InputField::Workload)
+        self.with_setting(InputField::Workload)
     }
 
     /// At which loads.
     pub fn loads(mut self, loads: SweepLoads) -> Self {
         self.settings.loads = loads;
-        self.saying(InputField::Levels)
+        self.with_setting(InputField::Levels)
     }
 
     /// How it goes on from level to level.
     pub fn protocol(mut self, protocol: SweepProtocol) -> Self {
         self.settings.protocol = protocol;
-        self.saying(InputField::Budget)
+        self.with_setting(InputField::Budget)
     }
 
     /// How large a level is.
     pub fn size(mut self, size: LevelSize) -> Self {
         self.settings.size = size;
-        self.saying(InputField::LevelSeconds)
+        self.with_setting(InputField::LevelSeconds)
     }
 
     /// What a level must keep to be run at.
     pub fn slo(mut self, slo: Slo) -> Self {
         self.settings.slo = Some(slo);
-        self.saying(InputField::Slo)
+        self.with_setting(InputField::Slo)
     }
 
     /// The goals of single requests, for goodput.
     pub fn goodput(mut self, goals: GoodputGoals) -> Self {
         self.settings.goals = goals;
-        self.saying(InputField::Goodput)
+        self.with_setting(InputField::Goodput)
     }
 
     /// What is to be known before a level ends; its size is then the most that it may take.
     pub fn until(mut self, precision: Precision) -> Self {
         self.settings.until = Some(precision);
-        self.saying(InputField::Until)
+        self.with_setting(InputField::Until)
     }
 
-    const fn saying(mut self, field: InputField) -> Self {
-        self.conduct.said = Some(field);
+    const fn with_setting(mut self, field: InputField) -> Self {
+        self.conduct.last_setting = Some(field);
         self
     }
 }
@@ -146,8 +146,8 @@ impl<K> Experiment<K> {
     /// All that it is to be: a sweep, a level, a search, an A/B run or a calibration. Say it first: a workload, loads or goals that were
     /// said before it would be lost, and are refused when it is prepared.
     pub fn settings<N>(mut self, settings: N) -> Experiment<N> {
-        let said = self.conduct.said.take();
-        self.conduct.replaced = self.conduct.replaced.or(said);
+        let last = self.conduct.last_setting.take();
+        self.conduct.discarded_setting = self.conduct.discarded_setting.or(last);
         Experiment { settings, conduct: self.conduct }
     }
 

@@ -1,6 +1,7 @@
 //! Clients that measured one level together: when each began, by whose clock, how each fared, and who has the tail.
 
 mod clock;
+mod levels;
 mod part;
 mod tail;
 

@@ -37,58 +37,9 @@ fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), percent)
 }
 
-/// The clients of a run, over all of `levels`: what was counted is added up, and all else is that of the worst level. None where one client
-/// measured alone.
+/// The clients of a run, over all of `levels`; none where one client measured alone.
 pub(crate) fn over<'a>(levels: impl IntoIterator<Item = &'a LevelReport>) -> Option<ShardsReport> {
-    let mut parts = levels.into_iter().filter_map(|level| level.shards.as_deref());
-    let first = parts.next()?.clone();
-    Some(parts.fold(first, worse))
-}
-
-fn worse(mut all: ShardsReport, next: &ShardsReport) -> ShardsReport {
-    let tails = [all.tail_requests, next.tail_requests].map(Option::unwrap_or_default);
-    if next.start_skew_ms > all.start_skew_ms {
-        all.start_skew_ms = next.start_skew_ms;
-        all.start_skew_uncertainty_ms = next.start_skew_uncertainty_ms;
-    }
-    all.count = all.count.max(next.count);
-    for theirs in &next.health {
-        match all.health.iter_mut().find(|one| one.shard == theirs.shard) {
-            Some(one) => worse_health(one, theirs, tails),
-            None => all.health.push(theirs.clone()),
-        }
-    }
-    all.tail_requests = Some(tails[0] + tails[1]).filter(|requests| *requests > 0);
-    for missing in &next.missing {
-        if !all.missing.contains(missing) {
-            all.missing.push(missing.clone());
-        }
-    }
-    all
-}
-
-/// Takes in how the same client fared in another level; `tails` are how many requests the shares of the tail are of.
-fn worse_health(one: &mut ShardHealth, theirs: &ShardHealth, tails: [u64; 2]) {
-    one.sent += theirs.sent;
-    one.failed += theirs.failed;
-    let figures = [
-        (&mut one.start_late_ms, theirs.start_late_ms),
-        (&mut one.send_lateness_p99_ms, theirs.send_lateness_p99_ms),
-        (&mut one.read_lag_p99_ms, theirs.read_lag_p99_ms),
-        (&mut one.cpu_share, theirs.cpu_share),
-        (&mut one.run_delay_share, theirs.run_delay_share),
-        (&mut one.steal_share, theirs.steal_share),
-        (&mut one.clock_uncertainty_ms, theirs.clock_uncertainty_ms),
-    ];
-    for (ours, next) in figures {
-        if next > *ours {
-            *ours = next;
-        }
-    }
-    let slowest = [one.tail_share, theirs.tail_share];
-    let slowest = slowest.iter().zip(tails).map(|(share, of)| Some((*share)? * of as f64));
-    let known = slowest.flatten().reduce(|a, b| a + b);
-    one.tail_share = known.map(|slowest| slowest / tails.iter().sum::<u64>().max(1) as f64);
+    ShardsReport::over_levels(levels.into_iter().filter_map(|level| level.shards.as_deref()))
 }
 
 /// How far apart the clients began, where that is known, and who has much of the tail.
@@ -153,32 +104,6 @@ mod tests {
         report.start_skew_uncertainty_ms = Some(skew / 10.0);
         report.health = health;
         report
-    }
-
-    #[test]
-    fn over_levels_counts_add_up_and_the_worst_is_kept() {
-        let one = report(
-            1.0,
-            10,
-            vec![health("0/2", 50, 3.0, Some(1.0)), health("1/2", 50, 1.0, Some(0.0))],
-        );
-        let other = report(
-            2.0,
-            30,
-            vec![health("0/2", 100, 2.0, Some(0.2)), health("1/2", 100, 4.0, Some(0.8))],
-        );
-        for (first, second) in [(&one, &other), (&other, &one)] {
-            let both = worse(first.clone(), second);
-            assert_eq!(
-                (both.start_skew_ms, both.start_skew_uncertainty_ms),
-                (Some(2.0), Some(0.2))
-            );
-            assert_eq!(both.tail_requests, Some(40));
-            let found =
-                both.health.iter().map(|one| (one.sent, one.send_lateness_p99_ms, one.tail_share));
-            let known = [(150, Some(3.0), Some(0.4)), (150, Some(4.0), Some(0.6))];
-            assert_eq!(found.collect::<Vec<_>>(), known);
-        }
     }
 
     #[test]

@@ -92,11 +92,9 @@ impl fmt::Display for Shortfall {
         match need {
             UnmetNeed::Memory => f.write_str("the weights and one request do not fit"),
             UnmetNeed::Context => write!(f, "room for {reached:.0} tokens, {wanted:.0} requested"),
-            UnmetNeed::Concurrency => write!(
-                f,
-                "{reached:.1} requests at once, {wanted:.0} \
-                requested"
-            ),
+            UnmetNeed::Concurrency => {
+                write!(f, "{reached:.1} requests at once, {wanted:.0} requested")
+            }
             UnmetNeed::Ttft => {
                 let [reached, wanted] = [reached_ms, wanted_ms].map(|ms| decimals(ms, 1));
                 write!(f, "{reached} ms to the first token, {wanted} ms requested")

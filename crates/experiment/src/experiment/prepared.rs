@@ -53,8 +53,9 @@ impl<K: EndpointKind> Experiment<K> {
 
     /// Refuses what was said and would not hold.
     fn check(&self) -> Result<(), InputError> {
-        if let Some(field) = self.conduct.replaced {
-            let why = "the settings that came later replaced it; say it in them";
+        if let Some(field) = self.conduct.discarded_setting {
+            let why =
+                "the settings that were given later replaced this one; set it in those settings";
             return Err(InputError::new(field, why));
         }
         match (self.settings.resume(), &self.conduct.folder) {

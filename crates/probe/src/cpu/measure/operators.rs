@@ -1,5 +1,7 @@
 //! Operators of models on the processor: products, attention, states, norms.
 
+use std::fmt;
+
 use fizeau_core::Bytes;
 
 use super::{Measuring, no_room, worst};
@@ -15,14 +17,16 @@ use crate::measurement::{
 };
 use crate::trial::Unavailable;
 
+fn unwritten(what: fmt::Arguments<'_>) -> Unavailable {
+    Unavailable::because(format!("{what} not written for processors"))
+}
+
 impl Measuring<'_> {
     pub(in crate::cpu) fn gemm(&self, shape: GemmShape) -> Result<Measurement, Unavailable> {
         match self.trial.dtype {
             Dtype::F32 => self.gemm_of::<f32>(shape),
             Dtype::Bf16 => self.gemm_of::<Bf16>(shape),
-            other => Err(Unavailable::because(format!(
-                "products of {other} are not written for processors"
-            ))),
+            other => Err(unwritten(format_args!("products of {other} are"))),
         }
     }
 
@@ -76,9 +80,7 @@ impl Measuring<'_> {
         match self.trial.dtype {
             Dtype::F32 => self.attention_of::<f32>(shape),
             Dtype::Bf16 => self.attention_of::<Bf16>(shape),
-            other => Err(Unavailable::because(format!(
-                "attention on {other} is not written for processors"
-            ))),
+            other => Err(unwritten(format_args!("attention on {other} is"))),
         }
     }
 
@@ -106,9 +108,7 @@ impl Measuring<'_> {
         match self.trial.dtype {
             Dtype::F32 => self.recurrence_of::<f32>(shape),
             Dtype::Bf16 => self.recurrence_of::<Bf16>(shape),
-            other => Err(Unavailable::because(format!(
-                "states of {other} are not written for processors"
-            ))),
+            other => Err(unwritten(format_args!("states of {other} are"))),
         }
     }
 
@@ -135,9 +135,7 @@ impl Measuring<'_> {
         match self.trial.dtype {
             Dtype::F32 => self.norm_of::<f32>(shape),
             Dtype::Bf16 => self.norm_of::<Bf16>(shape),
-            other => Err(Unavailable::because(format!(
-                "norms of {other} are not written for processors"
-            ))),
+            other => Err(unwritten(format_args!("norms of {other} are"))),
         }
     }
 
