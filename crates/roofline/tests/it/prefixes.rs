@@ -45,16 +45,16 @@ fn a_hit_spares_its_own_arithmetic() {
 /// 131,072 bytes each and 3.35 TB/s. Cascade attention (FlashInfer, vLLM) reads so.
 #[test]
 fn a_shared_prefix_is_read_once_a_step() {
-    let tpot = |system: &System| system.bound_figures(&load(64)).tpot.to_millis().get();
+    let tpot = |system: &System| system.bound_figures(&load(64)).step.to_millis().get();
     let shared = llama();
     assert_eq!(format!("{:.2}", tpot(&shared)), "5.59");
     let own = with_prefix(shared.clone(), Prefix::Own);
     let own = own.bound_at(&load(64), 64.0, PhaseSchedule::Overlapped);
-    assert_eq!(format!("{:.1}", own.tpot.to_millis().get()), "25.3");
+    assert_eq!(format!("{:.1}", own.step.to_millis().get()), "25.3");
     let over = Bound::at(&shared, &load(64)).unwrap();
     assert_eq!(format!("{:.2}", over.tpot.to_millis().get()), "5.59");
     // The expectation reads it for each.
-    assert!(shared.expected_figures(&load(64)).tpot.to_millis().get() > 25.0);
+    assert!(shared.expected_figures(&load(64)).step.to_millis().get() > 25.0);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn the_two_ways_to_a_bound_agree() {
         let (one, other) = (system.bound_figures(&load), Bound::at(&system, &load).unwrap());
         for (a, b) in [
             (one.ttft.get(), other.ttft.get()),
-            (one.tpot.get(), other.tpot.get()),
+            (one.step.get(), other.tpot.get()),
             (one.requests_per_s.get(), other.requests_per_s.get()),
         ] {
             assert!((a / b - 1.0).abs() < 1e-9, "{concurrency}: {a} {b}");
@@ -87,7 +87,7 @@ proptest! {
             let figures = |share| system.bound_at(&load.with_cached(cached(share)), batch, PhaseSchedule::Overlapped);
             let (few, more) = (figures(few), figures(more));
             prop_assert!(at_least(few.ttft.get(), more.ttft.get()), "{few:?} {more:?}");
-            prop_assert!(at_least(few.tpot.get(), more.tpot.get()), "{few:?} {more:?}");
+            prop_assert!(at_least(few.step.get(), more.step.get()), "{few:?} {more:?}");
             prop_assert!(at_least(more.requests_per_s.get(), few.requests_per_s.get()), "{few:?} {more:?}");
         }
     }
@@ -101,7 +101,7 @@ proptest! {
             system.bound_at(&load, batch, PhaseSchedule::Overlapped)
         };
         let (shared, own) = (at(Prefix::Shared), at(Prefix::Own));
-        prop_assert!(at_least(own.tpot.get(), shared.tpot.get()));
+        prop_assert!(at_least(own.step.get(), shared.step.get()));
         prop_assert!(at_least(shared.requests_per_s.get(), own.requests_per_s.get()));
     }
 

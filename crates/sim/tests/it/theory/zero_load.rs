@@ -91,7 +91,7 @@ proptest! {
         let expected = system().expected_figures(&load);
         for (took, expected) in [
             (ttft, expected.ttft.get()),
-            (decoding / (output - 1) as f64, expected.tpot.get()),
+            (decoding / (output - 1) as f64, expected.step.get()),
             (1.0 / (ttft + decoding), expected.requests_per_s.get()),
         ] {
             // Activations are expected, and not simulated.
