@@ -64,7 +64,7 @@ fn load(k: u64) -> UniformLoad {
 fn predictor(system: &System) -> Result<Predictor> {
     let sample = |k| {
         let load = load(k);
-        let tpot = system.expected_figures(&load).tpot.get() * 1.3;
+        let tpot = system.expected_figures(&load).step.get() * 1.3;
         CalibrationSample::new(system, &load, "made up", Seconds::new(tpot))
     };
     let samples: Vec<CalibrationSample> = (0..64).map(sample).collect::<Result<_, _>>()?;

@@ -35,7 +35,13 @@ impl LoadedDevice {
             return Ok(Self { device: device.clone(), file: None });
         }
         let path = Path::new(name);
-        let path = if path.is_dir() { &path.join(IN_FOLDER) } else { path };
+        let in_folder = path.join(IN_FOLDER);
+        if path.is_dir() && !in_folder.is_file() {
+            let missing = format!("this folder has no {IN_FOLDER}");
+            let error = InputError::new(InputField::Hardware, missing).given(name);
+            return Err(error.hint(InputHint::ProbeWritesDevice));
+        }
+        let path = if path.is_dir() { &in_folder } else { path };
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|error| unreadable(InputField::Hardware, path, &error))?;
         let device = Device::from_toml(&text).blame_given(InputField::Hardware, name)?;
@@ -58,6 +64,5 @@ const IN_FOLDER: &str = "device.toml";
 fn is_path(hardware: &str) -> bool {
     let path = Path::new(hardware);
     let looks_so = path.extension().is_some() || path.components().count() > 1;
-    let is_there = path.is_file() || path.join(IN_FOLDER).is_file();
-    looks_so || (is_there && Device::named(hardware).is_err())
+    looks_so || (path.exists() && Device::named(hardware).is_err())
 }

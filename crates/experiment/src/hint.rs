@@ -53,6 +53,10 @@ pub enum InputHint {
     AsBegun,
     /// There is a list of all known devices.
     ListOfDevices,
+    /// There is a list of all models that are built in.
+    ListOfModels,
+    /// A probe writes the file of a device into its folder.
+    ProbeWritesDevice,
     /// A budget has to be as long as this at least.
     LongerBudget {
         /// How long.
@@ -119,6 +123,8 @@ impl Display for InputHint {
             }
             Self::LongerBudget { least } => write!(f, "; give {least} or more"),
             Self::ListOfDevices => f.write_str("; the table of devices lists all names"),
+            Self::ListOfModels => f.write_str("; the table of models lists all names"),
+            Self::ProbeWritesDevice => f.write_str("; a probe writes one into its folder"),
             Self::IsServerUp => f.write_str("; is the server up, and is its address right?"),
             Self::Failed { class, status, model, backend } => {
                 f.write_str("; ")?;

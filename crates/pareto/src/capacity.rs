@@ -54,7 +54,7 @@ pub struct Fleets {
 #[non_exhaustive]
 pub enum CapacityError {
     /// The demand is no rate.
-    #[error("{0} is no demand; give a number above 0")]
+    #[error("the rate is {0} requests/s, and must be above 0")]
     Rate(f64),
     /// The headroom leaves nothing, or is no share.
     #[error("the headroom is {0}; give a share from 0 to below 1, such as 0.2")]

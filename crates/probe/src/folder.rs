@@ -38,6 +38,9 @@ pub enum ProbeFolderError {
     /// Nothing is there.
     #[error("{}: there is no such file or folder; name the folder of a probe, its probe.json, or the file of another tool", .0.display())]
     NotThere(PathBuf),
+    /// A folder stands where a file is wanted.
+    #[error("{}: this is a folder; name the files in it that tools printed or wrote, such as the output of nvbandwidth", .0.display())]
+    IsFolder(PathBuf),
     /// The system would not.
     #[error("{}: {error}", path.display())]
     Io {
@@ -261,6 +264,7 @@ fn content(path: &Path) -> Result<Vec<u8>, ProbeFolderError> {
     let path = || path.to_path_buf();
     fs::read(path()).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => ProbeFolderError::NotThere(path()),
+        io::ErrorKind::IsADirectory => ProbeFolderError::IsFolder(path()),
         _ => ProbeFolderError::Io { path: path(), error },
     })
 }

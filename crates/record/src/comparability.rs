@@ -68,13 +68,26 @@ pub enum CompareError {
     /// They must agree in these fields, and do not. They [may be compared](UnlikeRuns::Compare) anyway.
     #[error(
         "{baseline} and {candidate} cannot be compared: workload, model and goals must be the same, and these differ:{}",
-        agree::words(fields)
+        agree::words(fields, ["A", "B"])
     )]
     Unlike {
         /// The folder or file of the one.
         baseline: String,
         /// That of the other.
         candidate: String,
+        /// The fields.
+        fields: Vec<ChangedField>,
+    },
+    /// Runs that stand for one side must agree in these fields, and do not. They [may be compared](UnlikeRuns::Compare) anyway.
+    #[error(
+        "{first} and {other} cannot be repeats of one side: workload, model and goals must be the same, and these differ:{}",
+        agree::words(fields, ["the first", "the second"])
+    )]
+    UnlikeRepeats {
+        /// The folder or file of the first run of the side.
+        first: String,
+        /// That of a later one.
+        other: String,
         /// The fields.
         fields: Vec<ChangedField>,
     },

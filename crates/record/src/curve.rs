@@ -87,7 +87,7 @@ impl SpeedOfLightCurve {
                     let figures = expected.figures;
                     SpeedOfLightFigures {
                         ttft: figures.ttft,
-                        tpot: figures.tpot,
+                        tpot: figures.step,
                         e2el: by_littles_law(figures.e2el, running, figures.requests_per_s),
                         output_tokens_per_s: figures.output_tokens_per_s,
                         requests_per_s: figures.requests_per_s,

@@ -17,6 +17,9 @@ const ITL: &str = "itl";
 /// What a file's list calls the instants of tokens.
 pub(crate) const GAPS: &str = "when each token came";
 
+/// What is not known of a file that contradicts itself.
+const CONTRADICTED: &str = "which figures are right";
+
 impl ImportUnknowns {
     /// Of a level that `tool` measured, of which so much is not known.
     #[must_use]
@@ -97,6 +100,18 @@ impl UnknownFact {
     #[must_use]
     pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self { what: what.into(), why: why.into() }
+    }
+
+    /// That the file contradicts itself, and how.
+    #[must_use]
+    pub fn contradiction(how: String) -> Self {
+        Self::new(CONTRADICTED, how)
+    }
+
+    /// Whether the file contradicts itself.
+    #[must_use]
+    pub fn is_contradiction(&self) -> bool {
+        self.what == CONTRADICTED
     }
 
     /// Whether it is the load, alone or with more.

@@ -94,6 +94,9 @@ pub struct ReadRun {
     pub ending: SweepEnding,
 }
 
+/// Why there is no speed of light where nobody named what it is of.
+const NOT_GIVEN: &str = "no model and device were given";
+
 impl StoredRun {
     /// The whole run, computed again from its tapes as it was measured: what `sweep.json` has, and what pages and pictures show
     /// of tapes besides. A run of one level is a sweep of one.
@@ -110,6 +113,12 @@ impl StoredRun {
     /// If `run.json` has others than can be understood, or what its speed of light is computed from cannot be.
     pub fn reader(&self) -> Result<RunReader<'_>, StoredError> {
         RunReader::new(self, self.reference()?)
+    }
+
+    /// Whether it is a sweep or a part of one, by its levels' folders; a level of it by itself is none.
+    fn is_sweep(&self) -> bool {
+        let is_whole = self.document_path().parent() == Some(self.path());
+        is_whole && self.levels().iter().any(|level| is_level_folder(level.name()))
     }
 
     /// Whether `level`, computed again, is all that is there of a sweep that had more.
@@ -148,7 +157,7 @@ impl<'a> RunReader<'a> {
         };
         let price = document.gpu_hour_usd.map(HourlyRate::given).transpose();
         let price = price.map_err(|error| run.wrong("gpu_hour_usd", error))?;
-        let no_reference = "no model and device were given".to_owned();
+        let no_reference = NOT_GIVEN.to_owned();
         let precision = Precision::Own;
         let choice = ProfileChoice::default();
         Ok(Self { run, goals, window, reference, no_reference, precision, price, choice })
@@ -251,7 +260,11 @@ impl<'a> RunReader<'a> {
             sustained: sustained.into_iter().map(|level| level.report).collect(),
             reference: self.reference.clone(),
             price,
-            ending: sweep.map(|stored| stored.ending).unwrap_or_default(),
+            ending: match sweep {
+                Some(stored) => stored.ending,
+                None if self.run.is_sweep() => SweepEnding::Unfinished,
+                None => SweepEnding::Complete,
+            },
         })
     }
 

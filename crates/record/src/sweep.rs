@@ -23,6 +23,7 @@ pub(crate) use document::SWEEP;
 pub use document::{SweepDocument, SweptLevelDocument};
 pub use ending::SweepEnding;
 pub use frontier_positions::FrontierPosition;
+use frontier_positions::LoadRate;
 pub use maximum::HighestLoad;
 pub use operating::{OperatingChoiceReason, OperatingPoint};
 pub use profile::{Profile, ProfileAim, ProfileChoice};
@@ -287,22 +288,20 @@ impl SweepReport {
         self.levels.get(knee.beyond)?.telemetry.as_ref()?.limit()
     }
 
-    /// What is to be known of levels of a closed loop that did less than both a lower and a higher load, a sentence each.
+    /// What is to be known of levels of a closed loop that did less than both a lower and a higher load, a sentence each. A load that
+    /// was measured more than once counts by the mean of its runs.
     #[must_use]
     pub fn dips(&self) -> Vec<String> {
-        let words = |index: usize| {
-            let level = self.levels.get(index)?;
-            let rate = number(level.summary.throughput.requests_per_s.get());
-            Some(format!("{} ({rate} requests/s)", level.load))
-        };
-        let sentence = |[one, dip, next]: [usize; 3]| {
-            let (one, dip, next) = (words(one)?, words(dip)?, words(next)?);
-            Some(format!(
+        let words = |of: LoadRate| format!("{} ({} requests/s)", of.load, number(of.rate));
+        let sentence = |of: [LoadRate; 3]| {
+            let [one, dip, next] = of.map(words);
+            format!(
                 "{dip} gave fewer requests/s than both {one} and {next}; measure it again, and if \
                  the result repeats, look at what the engine does at that batch size"
-            ))
+            )
         };
-        frontier_positions::dips_of(&self.levels).into_iter().filter_map(sentence).collect()
+        let dips = frontier_positions::dips_of(&self.levels, &self.repeats);
+        dips.into_iter().map(sentence).collect()
     }
 
     /// Which latencies a knee was seen in.

@@ -123,7 +123,7 @@ fn kept(levels: Vec<Level>) -> Vec<Level> {
         println!("  {count:4} {series}: {doubt}");
     }
     let nearest = (levels.iter().zip(&doubts).filter(|(_, doubt)| doubt.is_none()))
-        .map(|((level, system), _)| level.tpot.get() / system.bound_figures(&level.load).tpot.get())
+        .map(|((level, system), _)| level.tpot.get() / system.bound_figures(&level.load).step.get())
         .fold(f64::INFINITY, f64::min);
     println!("the nearest of the others takes {nearest:.2} times the bound");
     levels

@@ -44,7 +44,7 @@ use crate::{Figures, Link, UniformLoad};
 /// assert_eq!(format!("{:.1} ms", answer.transfer.to_millis().get()), "0.6 ms");
 /// // A token is out sooner than with a third of the requests on each of three devices that do both.
 /// let third = UniformLoad { concurrency: NonZeroU64::new(32).ok_or("zero")?, ..load };
-/// assert!(answer.expected.tpot < one.expected_figures(&third).tpot);
+/// assert!(answer.expected.step < one.expected_figures(&third).step);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]

@@ -105,7 +105,7 @@ impl System {
             let most = devices * room.get() / dynamic.get();
             if most < figures.requests_per_s.get() {
                 let requests = fizeau_core::PerSec::new(most);
-                figures = Figures::new(load, batch, figures.ttft, figures.tpot, requests);
+                figures = Figures::new(load, batch, figures.ttft, figures.step, requests);
             }
         }
         let seconds = Seconds::new(devices / figures.requests_per_s.get());

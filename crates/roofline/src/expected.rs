@@ -72,7 +72,7 @@ impl System {
         let output = lengths.passes / lengths.requests() as f64;
         let phases = PhaseCosts { alone, prefill, step, micro, local, active };
         let times = self.alternating(&phases, output, self.unevenness());
-        let tpot = times.tpot();
+        let step_time = times.tpot();
         let requests_per_s = PerSec::new(batch / times.whole().get());
         let decode = match step.binding.limit() {
             LimitingResource::Weights if self.fills_memory(&load) => LimitingResource::Capacity,
@@ -81,8 +81,9 @@ impl System {
         Ok(Expected {
             figures: Figures {
                 ttft: alone.total,
-                tpot,
-                e2el: alone.total + tpot * (output - 1.0),
+                tpot: (output > 1.0).then_some(step_time),
+                step: step_time,
+                e2el: alone.total + step_time * (output - 1.0),
                 output_tokens_per_s: requests_per_s * output,
                 requests_per_s,
                 batch,

@@ -150,17 +150,18 @@ impl System {
             };
             Shortfall::new(UnmetNeed::Context, context.get() as f64, most as f64)
         });
-        let tpot = goal.tightest_tpot();
+        // Requests that end with their first token miss no time per token.
+        let tpot = figures.tpot.and_then(|_| goal.tightest_tpot());
         // Fewer at once than memory holds is the time per token's doing.
         let concurrency = goal.concurrency.map(|count| match tpot {
             Some(tpot) if fitting >= count.get() as f64 && batch < count.get() as f64 => {
-                let reached = self.figures_at(by, load, count.get() as f64).tpot;
+                let reached = self.figures_at(by, load, count.get() as f64).step;
                 Shortfall::new(UnmetNeed::Tpot, tpot.get(), reached.get())
             }
             _ => Shortfall::new(UnmetNeed::Concurrency, count.get() as f64, batch),
         });
         let times =
-            [(UnmetNeed::Ttft, goal.ttft, figures.ttft), (UnmetNeed::Tpot, tpot, figures.tpot)];
+            [(UnmetNeed::Ttft, goal.ttft, figures.ttft), (UnmetNeed::Tpot, tpot, figures.step)];
         let times = times.into_iter().filter_map(|(need, wanted, reached)| {
             Some(Shortfall::new(need, wanted?.get(), reached.get()))
         });
@@ -190,8 +191,8 @@ impl System {
         let most = (load.concurrency.get() as f64).min(fitting) as u64;
         let batch = match goal.tightest_tpot() {
             Some(target) => {
-                let meets = |batch: u64| self.figures_at(by, load, batch as f64).tpot <= target;
-                largest_whole(1, most, meets).unwrap_or(1)
+                largest_whole(1, most, |batch| self.keeps_tpot(by, load, batch, target))
+                    .unwrap_or(1)
             }
             None => most,
         };

@@ -4,6 +4,7 @@ use fizeau_core::Tokens;
 
 use crate::pass_demand::PassDemand;
 use crate::reach::{LayerReach, ModelReaches, MovedTokens};
+use crate::serving::Prefix;
 use crate::span::ContextSpan;
 use crate::{Model, UniformLoad};
 
@@ -59,8 +60,8 @@ struct LengthSums {
     seen_each: MovedTokens,
     /// That of the decode step after the prompt, over all.
     seen_first: MovedTokens,
-    /// What is kept of requests while they take part in passes, what was cached before apart.
-    resident: f64,
+    /// What is kept of requests while they take part in passes, what was cached before apart, and with that.
+    resident: [f64; 2],
 }
 
 impl RequestLengths {
@@ -150,10 +151,12 @@ impl RequestLengths {
         }
     }
 
-    /// What one request keeps while it takes part in a pass, averaged over passes: `bytes` of each token for a reach
-    /// with that index.
-    pub(crate) fn resident(&self, reach: &LayerReach) -> f64 {
-        self.sums.get(reach.index).map_or(0.0, |sums| sums.resident / self.passes)
+    /// The tokens that one request keeps for a reach while it takes part in a pass, averaged over passes: what was cached
+    /// before is among them where it is its own.
+    pub(crate) fn resident(&self, reach: &LayerReach, prefix: Prefix) -> f64 {
+        let sums = self.sums.get(reach.index).copied().unwrap_or_default();
+        let [apart, whole] = sums.resident;
+        (if prefix == Prefix::Own { whole } else { apart }) / self.passes
     }
 
     /// The mean tokens of a prompt that are computed.
@@ -257,7 +260,8 @@ impl LengthSums {
         self.seen = self.seen.and(1.0, other.seen);
         self.seen_each = self.seen_each.and(1.0, other.seen_each);
         self.seen_first = self.seen_first.and(1.0, other.seen_first);
-        self.resident += other.resident;
+        let [apart, whole] = &mut self.resident;
+        (*apart, *whole) = (*apart + other.resident[0], *whole + other.resident[1]);
     }
 
     fn add(&mut self, reach: &LayerReach, input: f64, cached: f64, output: f64) {
@@ -273,8 +277,10 @@ impl LengthSums {
             self.seen = self.seen.and(steps.count(), seen);
             self.seen_each = self.seen_each.and(1.0, seen);
         }
-        let own = ContextSpan::between(input - cached, input - cached + output - 1.0);
-        self.resident += own.count() * reach.mean_kept(own);
+        for (sum, shared) in self.resident.iter_mut().zip([cached, 0.0]) {
+            let own = ContextSpan::between(input - shared, input - shared + output - 1.0);
+            *sum += own.count() * reach.mean_kept(own);
+        }
     }
 }
 

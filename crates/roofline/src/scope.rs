@@ -58,8 +58,8 @@ fn step_alone(system: &System, load: &UniformLoad, mut answer: LoadAnalysis) -> 
     let running = answer.running_batch;
     answer.expected = system.expected_at(load, running, PhaseSchedule::Overlapped);
     let of_steps = |figures: Figures| {
-        let output_tokens_per_s = PerSec::new(running / figures.tpot.get());
-        Figures { output_tokens_per_s, ..figures }
+        let output_tokens_per_s = PerSec::new(running / figures.step.get());
+        Figures { tpot: Some(figures.step), output_tokens_per_s, ..figures }
     };
     (answer.bound, answer.expected) = (of_steps(answer.bound), of_steps(answer.expected));
     answer.evenly_routed(system.evenly_routed_figures(load, Some(running)).map(of_steps))

@@ -200,8 +200,8 @@ impl System {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Gain {
-    /// Pace of each user, `1 / tpot`.
-    pub tokens_per_s_per_user: f64,
+    /// Pace of each user, `1 / tpot`; none where requests end with their first token.
+    pub tokens_per_s_per_user: Option<f64>,
     /// Requests, and so output tokens, per second.
     pub requests_per_s: f64,
     /// How soon a first token comes, `1 / ttft`.
@@ -214,7 +214,10 @@ impl Gain {
     pub fn between(before: &Figures, after: &Figures) -> Self {
         let rate = |before: PerSec, after: PerSec| after / before - 1.0;
         Self {
-            tokens_per_s_per_user: before.tpot / after.tpot - 1.0,
+            tokens_per_s_per_user: before
+                .tpot
+                .zip(after.tpot)
+                .map(|(before, after)| before / after - 1.0),
             requests_per_s: rate(before.requests_per_s, after.requests_per_s),
             promptness: before.ttft / after.ttft - 1.0,
         }

@@ -117,7 +117,7 @@ impl Speculation {
         SpeculatedAnswer {
             batch,
             speculated,
-            user_gain: ratio(|before, after| before.tpot / after.tpot),
+            user_gain: ratio(|before, after| before.step / after.step),
             gain: ratio(|before, after| {
                 after.output_tokens_per_s.get() / before.output_tokens_per_s.get()
             }),

@@ -92,7 +92,11 @@ fn rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
 }
 
 /// `error`, with what to type where `command` has not the flag that was typed, or the flag cannot have that value.
-pub(crate) fn explain(mut error: clap::Error, command: &str) -> clap::Error {
+pub(crate) fn explain(error: clap::Error, command: &str) -> clap::Error {
+    without_far(hinted(error, command))
+}
+
+fn hinted(mut error: clap::Error, command: &str) -> clap::Error {
     if error.kind() == ErrorKind::ValueValidation {
         let all = super::command();
         return super::values::refused(error, all.find_subcommand(command).unwrap_or(&all));
@@ -119,6 +123,40 @@ pub(crate) fn explain(mut error: clap::Error, command: &str) -> clap::Error {
     // It names the flag that looks most alike.
     error.remove(ContextKind::Usage);
     suggesting(error, ContextKind::SuggestedArg, hint)
+}
+
+/// `error` without what looks alike to clap alone, for which the same letters anywhere will do.
+fn without_far(mut error: clap::Error) -> clap::Error {
+    for (typed, alike) in [
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        (ContextKind::InvalidValue, ContextKind::SuggestedValue),
+        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+    ] {
+        let typed = error.get(typed).map(ToString::to_string).unwrap_or_default();
+        let is_far = |word: &String| !is_near(&typed, word);
+        let all_far = match error.get(alike) {
+            Some(ContextValue::String(word)) => is_far(word),
+            Some(ContextValue::Strings(words)) => words.iter().all(is_far),
+            _ => false,
+        };
+        if all_far {
+            error.remove(alike);
+            // It names the flag that looks most alike.
+            error.remove(ContextKind::Usage);
+        }
+    }
+    error
+}
+
+/// Whether one word begins with the other, or both begin and end alike over half of the longer one.
+fn is_near(typed: &str, suggested: &str) -> bool {
+    let [typed, suggested] = [typed, suggested].map(|word| word.trim_start_matches('-').as_bytes());
+    let alike = |(a, b): &(&u8, &u8)| a == b;
+    let ahead = typed.iter().zip(suggested).take_while(alike).count();
+    let shorter = typed.len().min(suggested.len());
+    let behind = typed.iter().rev().zip(suggested.iter().rev()).take_while(alike).count();
+    let both = ahead + behind.min(shorter - ahead);
+    ahead == shorter || 2 * both >= typed.len().max(suggested.len())
 }
 
 /// `error` with `hint` in place of what looks most alike.
@@ -155,6 +193,21 @@ mod tests {
         let own = hint.split('`').step_by(2).flat_map(str::split_whitespace);
         let own = own.filter(|word| word.trim_start_matches('(').starts_with("--"));
         own.map(|word| word.trim_matches(|c: char| "(),;:.".contains(c)))
+    }
+
+    #[test]
+    fn a_word_is_suggested_where_it_is_what_was_meant() {
+        for (typed, meant) in [
+            ("--concurency", "--concurrency"),
+            ("--conc", "--concurrency"),
+            ("membw", "memory"),
+            ("swep", "sweep"),
+        ] {
+            assert!(is_near(typed, meant), "{typed} {meant}");
+        }
+        for (typed, other) in [("--ur", "--burst"), ("cpu", "compute")] {
+            assert!(!is_near(typed, other), "{typed} {other}");
+        }
     }
 
     #[test]

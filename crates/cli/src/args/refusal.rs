@@ -156,6 +156,10 @@ fn hint(hint: &InputHint) -> String {
             format!("; use --budget {:.0}s", least.as_secs_f64().ceil())
         }
         InputHint::ListOfDevices => "; `fizeau devices` lists all names".to_owned(),
+        InputHint::ListOfModels => "; `fizeau models` lists the built-in models".to_owned(),
+        InputHint::ProbeWritesDevice => {
+            "; `fizeau probe all --out DIR` measures this machine and writes one".to_owned()
+        }
         InputHint::IsServerUp => ". Is the server up, and is this its address?".to_owned(),
         InputHint::Failed { class, status, model, backend } => {
             format!(". {}", failed(*class, *status, model, backend))

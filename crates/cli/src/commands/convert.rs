@@ -73,6 +73,9 @@ fn import(args: &ConvertArgs) -> Result<Exit, Fail> {
             false => String::new(),
         };
         write(&run, &folder)?;
+        for fact in run.not_known().into_iter().filter(|fact| fact.is_contradiction()) {
+            tell!("finding: {}: {}", folder.display(), printable(&fact.why));
+        }
         say(format!("{}: {}{page}", folder.display(), printable(&run.words())))?;
     }
     for error in &imported.refused {

@@ -79,15 +79,7 @@ fn read_source(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
         true => from::of_run(from, args)?,
         false => from::of_table(from, args)?,
     };
-    let given = MeanLengths { input: args.input_len, output: args.output_len };
-    found.lengths = given.or(found.lengths);
-    let MeanLengths { input, output } = found.lengths;
-    for (flag, length) in [("--input-len", input), ("--output-len", output)] {
-        refuse_if!(
-            length.is_some_and(|length| !(length.is_finite() && length > 0.0)),
-            "{flag}: it must be a number of tokens above 0"
-        );
-    }
+    found.lengths = found.lengths.or(from::given_lengths(from, args, found.lengths)?);
     Ok(found)
 }
 

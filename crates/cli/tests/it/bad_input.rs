@@ -299,6 +299,38 @@ fn a_folder_that_cannot_be_made_is_found_before_anything_is_sent() {
     }
 }
 
+/// What is looked for is named, and how to come by it.
+#[test]
+fn a_folder_or_a_name_without_what_is_wanted_says_what_would_be_right() {
+    let scratch = Scratch::new("wanted");
+    let folder = scratch.path("folder");
+    std::fs::create_dir(&folder).unwrap();
+    let here = "http://127.0.0.1:9 --model m --hardware h100-sxm --model-config";
+    for (line, said) in [
+        (
+            format!("sol --model-config llama-3.1-8b --hardware {folder}"),
+            "this folder has no device.toml; `fizeau probe all --out DIR` measures this machine and writes one",
+        ),
+        (format!("probe --import {folder}"), "this is a folder; name the files in it"),
+        (
+            format!("bench --max-concurrency 1 --base-url {here} nobodys-model"),
+            "`fizeau models` lists the built-in models",
+        ),
+        (
+            format!("sweep --base-url {here} nobodys-model"),
+            "`fizeau models` lists the built-in models",
+        ),
+    ] {
+        let ended = run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(ended.code, Some(2), "{line}: {}", ended.err);
+        assert!(ended.err.contains(said), "{line}: {}", ended.err);
+    }
+    for line in ["bench --ur http://127.0.0.1:9", "probe cpu"] {
+        let ended = run(&line.split(' ').collect::<Vec<_>>());
+        assert!(!ended.err.contains("similar"), "{line}: {}", ended.err);
+    }
+}
+
 #[test]
 fn a_file_that_is_named_and_cannot_be_made_is_exit_code_2() {
     let scratch = Scratch::new("no-file");

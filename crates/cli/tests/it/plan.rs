@@ -245,9 +245,17 @@ fn wrong_flags_and_files_are_named() {
     );
     with(&format!("{CURVE},gpus=0"), "write a whole number from 1 on");
     with(&format!("{CURVE},price=3"), "the keys are gpus, gpu-hour, hardware, tco");
+    // What the file says itself is not what a flag says.
+    let lengths = csv("rate,p99_ttft_ms,prompt_tokens\n3,5,512\n");
+    let asked = [&["--from", &lengths][..], &good, &["--input-len", "4096"]].concat();
+    refused(&asked, "says itself that they were 512 tokens; leave the flag out");
+    refused(&[&["--from", CURVE][..], &good, &["--input-len", "0"]].concat(), "--input-len: ");
     let from = ["--from", CURVE];
     refused(&[&from[..], &good, &["--headroom", "1"]].concat(), "--headroom: the headroom is 1");
-    refused(&[&from[..], &good, &["--rate", "0"]].concat(), "--rate: 0 is no demand");
+    refused(
+        &[&from[..], &good, &["--rate", "0"]].concat(),
+        "--rate: the rate is 0 requests/s, and must be above 0",
+    );
     refused(&[&from[..], &good, &["--burstiness", "0"]].concat(), "--burstiness: ");
     refused(&[&from[..], &good[2..]].concat(), "--gpus-per-replica: say how many");
     refused(&[&from[..], &good[..4]].concat(), "--slo: name the goals");

@@ -53,7 +53,7 @@ pub enum LoadSearchError {
     #[error("{0} is too few levels: a search needs at least 3")]
     TooFewLevels(u32),
     /// No load is as low or as high.
-    #[error("{load} is no {what}; {right}")]
+    #[error("{load} cannot be used as {what}: {right}")]
     NoLoad {
         /// What was given.
         load: f64,
@@ -126,9 +126,11 @@ impl LoadSearchSpec {
             return Err(LoadSearchError::TooFewLevels(self.most_levels));
         }
         let (range, what, right) = match self.over {
-            LoadKind::Rate => (1e-9..=1e9, "rate", "give one from 1e-9 to 1e9 requests per second"),
+            LoadKind::Rate => {
+                (1e-9..=1e9, "a rate", "give one from 1e-9 to 1e9 requests per second")
+            }
             LoadKind::Concurrency => {
-                (0.0..=f64::from(u32::MAX), "concurrency", "the highest is 4294967295")
+                (0.0..=f64::from(u32::MAX), "a concurrency", "the highest is 4294967295")
             }
         };
         let ends = [self.from, self.to].into_iter().flatten();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::Millis;
-use fizeau_metrics::{Distribution, Metric};
+use fizeau_core::{Millis, Nanos, RequestPurpose, Tape};
+use fizeau_metrics::{Distribution, Metric, RequestMetrics};
 
 use super::{ImportedCounts, ImportedLevel, UnknownFact};
 
@@ -15,6 +15,8 @@ pub(super) struct FigureSheet {
     greatest: Vec<String>,
     not_known: Vec<UnknownFact>,
     caveats: Vec<String>,
+    /// Means that the file states of latencies whose values it has of each request, in milliseconds.
+    stated: BTreeMap<&'static str, f64>,
 }
 
 impl FigureSheet {
@@ -63,6 +65,37 @@ impl FigureSheet {
         }
     }
 
+    /// The mean of a latency by the file, in milliseconds, where [`FigureSheet::sample`] takes those of its requests.
+    pub(super) fn stated_mean(&mut self, metric: &'static str, ms: Option<f64>) {
+        self.stated.extend(ms.map(|ms| (metric, ms)));
+    }
+
+    /// Where the file contradicts its own requests: no figure of it is sure then.
+    fn contradictions(&self, level: &ImportedLevel) -> Vec<UnknownFact> {
+        let load = |tape: &&Tape| tape.part == RequestPurpose::Load && tape.is_success();
+        let good: Vec<RequestMetrics> =
+            level.tapes.iter().filter(load).map(RequestMetrics::of).collect();
+        let mean = |of: fn(&RequestMetrics) -> Option<Nanos>| {
+            let values = good.iter().filter_map(|one| Some(of(one)?.to_millis()));
+            Distribution::of(values).mean.map(Millis::get)
+        };
+        // Of TPOT each tool has its own definition.
+        let means = [("ttft", mean(|of| of.ttft)), ("e2el", mean(|of| of.e2el)), ("tpot", None)];
+        let differing = means.into_iter().filter_map(|(metric, of_tapes)| {
+            let name = format!("mean_{metric}_ms");
+            let figure = self.figures.get(&name).copied();
+            let (stated, own) =
+                (self.stated.get(metric).copied().or(figure)?, of_tapes.or(figure)?);
+            ((stated - own).abs() > FAR_OFF * stated.max(own)).then(|| {
+                format!("the file says {name} is {stated:.2}, and its requests come to {own:.2}")
+            })
+        });
+        let (counted, listed) = (level.counts.completed, good.len() as u64);
+        let miscounted = (!level.tapes.is_empty() && counted != listed)
+            .then(|| format!("the file counts {counted} completed requests, and lists {listed}"));
+        differing.chain(miscounted).map(UnknownFact::contradiction).collect()
+    }
+
     pub(super) fn not_known(&mut self, what: &str, why: &str) {
         self.not_known.push(UnknownFact::new(what, why));
     }
@@ -100,6 +133,7 @@ impl FigureSheet {
         if level.load.is_unknown && !level.not_known.iter().any(UnknownFact::names_load) {
             self.not_known("the load", "not in the file");
         }
+        self.not_known.extend(self.contradictions(&level));
         level.figures = self.figures;
         level.greatest_for_p99 = self.greatest;
         level.not_known.extend(self.not_known);
@@ -107,6 +141,9 @@ impl FigureSheet {
         level
     }
 }
+
+/// Means that differ by more than this share cannot be of the same requests, however each tool defines a latency.
+const FAR_OFF: f64 = 0.1;
 
 /// Seconds since 1970, UTC, as ISO 8601 has them: `2026-08-01T12:00:00Z`; none of no date.
 pub(super) fn iso_of_unix(seconds: u64) -> Option<String> {

@@ -203,6 +203,10 @@ fn import(
     let tapes: Vec<Tape> = match &whole {
         Some(requests) => {
             requests.figures(&mut sheet);
+            let metrics = &benchmark.metrics;
+            let mean = |of: &Option<Grouped>| successful(of.as_ref(), |of| of.mean);
+            sheet.stated_mean("ttft", mean(&metrics.time_to_first_token_ms));
+            sheet.stated_mean("e2el", mean(&metrics.request_latency).map(|s| s * 1e3));
             requests.tapes(record)?
         }
         None => {

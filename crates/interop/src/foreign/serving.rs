@@ -76,6 +76,18 @@ impl Serving {
     }
 }
 
+/// The means of latencies that stand beside the requests' own.
+pub(super) fn stated_means(
+    record: &Record<'_>,
+    sheet: &mut FigureSheet,
+    latencies: [(&'static str, &str); 3],
+) -> Result<(), ForeignError> {
+    for (metric, key) in latencies {
+        sheet.stated_mean(metric, record.field(&format!("mean_{key}_ms"))?);
+    }
+    Ok(())
+}
+
 /// Statistics of latencies of which the name has both: `median_ttft_ms`. `latencies` are our names and the tool's.
 pub(super) fn latencies(
     record: &Record<'_>,

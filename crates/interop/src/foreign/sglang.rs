@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::name::plain_file_name;
 use super::read::{Lenient, Record};
-use super::serving::{Serving, latencies};
+use super::serving::{Serving, latencies, stated_means};
 use super::statistics::{self, figure};
 use super::vllm::{self, blank, levels_of};
 use super::{
@@ -116,10 +116,13 @@ fn figures(
     lists: Option<&Lists>,
 ) -> Result<FigureSheet, ForeignError> {
     let mut sheet = serving.rates();
+    let names = [("ttft", "ttft"), ("tpot", "tpot"), ("e2el", "e2e_latency")];
     match lists {
-        Some(lists) => lists::figures(lists, &mut sheet),
+        Some(lists) => {
+            lists::figures(lists, &mut sheet);
+            stated_means(record, &mut sheet, names)?;
+        }
         None => {
-            let names = [("ttft", "ttft"), ("tpot", "tpot"), ("e2el", "e2e_latency")];
             latencies(record, &mut sheet, names)?;
             sheet.caveat(
                 "E2EL and TPOT run to the last line of the stream, with usage and end marker, so \

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::lists;
 use super::name::{plain_file_name, plain_name};
 use super::read::Record;
-use super::serving::{Serving, latencies};
+use super::serving::{Serving, latencies, stated_means};
 use super::{
     ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
     ImportedAbout, ImportedLevel, ImportedSource, UnknownFact,
@@ -206,10 +206,13 @@ fn figures(
     lists: Option<&Lists>,
 ) -> Result<FigureSheet, ForeignError> {
     let mut sheet = serving.rates();
+    let names = [("ttft", "ttft"), ("tpot", "tpot"), ("e2el", "e2el")];
     match lists {
-        Some(lists) => lists::figures(lists, &mut sheet),
+        Some(lists) => {
+            lists::figures(lists, &mut sheet);
+            stated_means(record, &mut sheet, names)?;
+        }
         None => {
-            let names = [("ttft", "ttft"), ("tpot", "tpot"), ("e2el", "e2el")];
             latencies(record, &mut sheet, names)?;
             // The Python client's file has the end-to-end latency of each request, whatever else it has. Those that failed have
             // zeros there.

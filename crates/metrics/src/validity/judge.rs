@@ -193,9 +193,9 @@ fn merged_gaps(
     let (verdict, limit) = exceeded(share, limits.merged_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "ITL is not the server's: the client read {share} of events together with the one before \
-         (limit {limit}); the server sends them one by one, so the gaps between them are missing \
-         from ITL and ICL"
+        "ITL is not the server's: {share} of gaps were merged (limit {limit}); the client read \
+         these events together with the one before, and the server sends them one by one, so the \
+         gaps between them are missing from ITL and ICL"
     );
     reason(verdict, VerdictConcern::Client, text)
 }

@@ -1,8 +1,9 @@
 //! In what two runs must agree to be compared, and what else differs.
 
 use super::level::Level;
+use super::{CompareError, CompareOptions, UnlikeRuns};
 use crate::fields::told;
-use crate::{ChangedField, DocumentFields};
+use crate::{ChangedField, ComparedRunNote, DocumentFields};
 
 /// What was requested, and from whom: the workload, the model and the goals.
 const MUST_AGREE: [&str; 8] = [
@@ -150,11 +151,34 @@ fn is_at(field: &str, paths: &[&str]) -> bool {
     })
 }
 
-/// Each setting and what both have there, a line each; A is the baseline.
-pub(super) fn words(fields: &[ChangedField]) -> String {
+/// Refuses a run that stands for one side with the first although these fields differ, or says so of it.
+pub(super) fn repeats_must_agree(
+    options: &CompareOptions,
+    first: &str,
+    other: &str,
+    fields: Vec<ChangedField>,
+) -> Result<Option<ComparedRunNote>, CompareError> {
+    if fields.is_empty() {
+        return Ok(None);
+    }
+    let (first, other) = (first.to_owned(), other.to_owned());
+    if options.unlike == UnlikeRuns::Refuse {
+        return Err(CompareError::UnlikeRepeats { first, other, fields });
+    }
+    let differing = told(&fields).map(|field| {
+        let [a, b] = field.values();
+        format!("{}: {b}, not {a}", field.label())
+    });
+    let differing = differing.collect::<Vec<_>>().join("; ");
+    let text = format!("counts as a repeat of {first}, from which it differs in {differing}");
+    Ok(Some(ComparedRunNote { at: Some(other), text }))
+}
+
+/// Each setting and what both have there, a line each.
+pub(super) fn words(fields: &[ChangedField], [one, other]: [&str; 2]) -> String {
     let line = |field: &ChangedField| {
         let [a, b] = field.values();
-        format!("\n  {}: {a} in A, {b} in B", field.label())
+        format!("\n  {}: {a} in {one}, {b} in {other}", field.label())
     };
     told(fields).map(line).collect()
 }

@@ -8,7 +8,7 @@ use fizeau_metrics::{
 };
 use serde::Serialize;
 
-use super::agree::{changed, files_must_agree};
+use super::agree::{changed, files_must_agree, repeats_must_agree};
 use super::level::Repeat;
 use super::repeats::by_repeats;
 use super::{CompareError, CompareOptions, UnlikeRuns, level, notes};
@@ -54,6 +54,8 @@ struct Run {
     /// What was requested, and from whom, field by field; none where it does not say.
     setup: Option<DocumentFields>,
     levels: Vec<SummaryDocument>,
+    /// In what later runs differ from the first where they must not.
+    unlike: Vec<ComparedRunNote>,
 }
 
 /// What a sweep says of what was requested, and from whom.
@@ -68,17 +70,16 @@ impl Run {
     fn read_all(paths: &[PathBuf], options: &CompareOptions) -> Result<Self, CompareError> {
         let mut runs = paths.iter().map(|path| Self::read(path));
         let mut all = runs.next().ok_or(CompareError::NoRuns)??;
+        let first = all.name.clone();
         for run in runs {
             let run = run?;
-            if let (Some(one), Some(other), UnlikeRuns::Refuse) =
-                (&all.setup, &run.setup, options.unlike)
-            {
-                let fields = files_must_agree(one, other);
-                if !fields.is_empty() {
-                    let (baseline, candidate) = (all.name, run.name);
-                    return Err(CompareError::Unlike { baseline, candidate, fields });
-                }
-            }
+            let mut fields = match (&all.setup, &run.setup) {
+                (Some(one), Some(other)) => files_must_agree(one, other),
+                _ => Vec::new(),
+            };
+            let goals = all.levels.first().zip(run.levels.first());
+            fields.extend(goals.and_then(|(one, other)| goals_differ(one, other)));
+            all.unlike.extend(repeats_must_agree(options, &first, &run.name, fields)?);
             all.name = format!("{}, {}", all.name, run.name);
             all.levels.extend(run.levels);
         }
@@ -106,16 +107,18 @@ impl Run {
             }
             schema => schema?,
         };
+        let unlike = Vec::new();
         match reader_of(&schema) {
-            SUMMARY => Ok(Self { name, setup: None, levels: vec![read_summary(&file)?] }),
+            SUMMARY => Ok(Self { name, setup: None, levels: vec![read_summary(&file)?], unlike }),
             SWEEP => {
                 let SweepDocument { setup, levels, version, .. } = read_sweep(&file)?;
                 let setup = DocumentFields::of(&About { setup, version });
-                Ok(Self { name, setup, levels: levels.into_iter().map(|of| of.level).collect() })
+                let levels = levels.into_iter().map(|of| of.level).collect();
+                Ok(Self { name, setup, levels, unlike })
             }
             LEVELS_SCHEMA => {
                 let DocumentLevels { levels } = read_document(&file, LEVELS_SCHEMA)?;
-                Ok(Self { name, setup: None, levels })
+                Ok(Self { name, setup: None, levels, unlike })
             }
             "" => Err(CompareError::NotOfRun(file)),
             schema => Err(CompareError::Schema { path: file, found: format!("`{schema}`") }),
@@ -136,7 +139,7 @@ impl Run {
             let notes = level::notes(summary).into_iter();
             notes.map(|text| ComparedRunNote { at: at.clone(), text }).collect::<Vec<_>>()
         };
-        self.levels.iter().flat_map(of).collect()
+        self.unlike.iter().cloned().chain(self.levels.iter().flat_map(of)).collect()
     }
 
     /// Every load with all of its levels, in the order in which they are first met.

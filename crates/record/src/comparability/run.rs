@@ -4,16 +4,20 @@ use std::path::{Path, PathBuf};
 
 use fizeau_metrics::{GoodputGoals, LoadPacing};
 
-use super::agree::must_agree;
+use super::agree::{must_agree, of_level, repeats_must_agree};
 use super::level::{Level, Repeat};
-use super::{CompareError, CompareOptions, UnlikeRuns};
+use super::{CompareError, CompareOptions};
 use crate::reading::sweep;
-use crate::{ComparedRunNote, DocumentFields, ImportedRun, RunDocument, StoredError, StoredRun};
+use crate::{
+    ChangedField, ComparedRunNote, DocumentFields, ImportedRun, RunDocument, StoredError, StoredRun,
+};
 
 /// One side of a comparison: a run, or several that were asked the same.
 pub(super) struct Side {
     first: Run,
     more: Vec<Run>,
+    /// In what later runs differ from the first where they must not.
+    unlike: Vec<ComparedRunNote>,
 }
 
 impl Side {
@@ -21,14 +25,12 @@ impl Side {
         let mut runs = paths.iter().map(|path| Run::open(path));
         let first = runs.next().ok_or(CompareError::NoRuns)??;
         let more: Vec<Run> = runs.collect::<Result<_, CompareError>>()?;
-        for run in more.iter().filter(|_| options.unlike == UnlikeRuns::Refuse) {
-            let fields = must_agree(first.fields(), run.fields());
-            if !fields.is_empty() {
-                let (baseline, candidate) = (first.name(), run.name());
-                return Err(CompareError::Unlike { baseline, candidate, fields });
-            }
+        let mut unlike = Vec::new();
+        for run in &more {
+            let fields = first.unlike(run);
+            unlike.extend(repeats_must_agree(options, &first.name(), &run.name(), fields)?);
         }
-        Ok(Self { first, more })
+        Ok(Self { first, more, unlike })
     }
 
     pub(super) const fn first(&self) -> &Run {
@@ -56,7 +58,7 @@ impl Side {
                 .map(|note| if self.more.is_empty() { note } else { note.of(&name) })
                 .collect::<Vec<_>>()
         };
-        self.runs().flat_map(named).collect()
+        self.unlike.iter().cloned().chain(self.runs().flat_map(named)).collect()
     }
 
     /// Every load with all of its runs, in the order in which they are first met.
@@ -143,6 +145,19 @@ impl Run {
 
     pub(super) const fn fields(&self) -> &DocumentFields {
         &self.fields
+    }
+
+    /// The fields in which a repeat must agree with it and does not. The load of a closed loop is its cap; of a rate the cap is
+    /// a part of the workload.
+    fn unlike(&self, repeat: &Self) -> Vec<ChangedField> {
+        let mut fields = must_agree(&self.fields, &repeat.fields);
+        for level in self.levels.iter().filter(|_| self.pace() != LoadPacing::ClosedLoop) {
+            let mut same = repeat.levels.iter().filter(|other| other.load == level.load);
+            let cap =
+                |other| of_level(level, &self.fields, other, &repeat.fields, &["max_in_flight"]);
+            fields.extend(same.next().map(cap).into_iter().flatten());
+        }
+        fields
     }
 
     pub(super) fn levels(&self) -> &[Level] {

@@ -3,7 +3,7 @@
 use fizeau_core::{LevelLoad, LoadKind, WarmUp};
 use fizeau_metrics::{ClientWatch, Precision, Thresholds, Verdict, VerdictConcern, VerdictReason};
 
-use super::LevelAhead;
+use super::{LevelAhead, NOT_GIVEN};
 use crate::{
     ImportedLevel, LevelStatus, LevelTelemetry, RequestedLoad, RunDocument, RunSetup, ShardsReport,
     StoredError, StoredLevel, StoredRun, SummaryDocument, TruncatedTail,
@@ -109,7 +109,11 @@ impl StoredLevelContext {
                 },
             },
             notes: notes.into_iter().chain(cut).collect(),
-            no_bound: summary.and_then(|summary| summary.speed_of_light_reason.clone()),
+            // Older runs have other words for it, and whoever reads them has his own.
+            no_bound: summary.and_then(|summary| {
+                let own = summary.speed_of_light_reason.clone();
+                own.filter(|reason| !reason.starts_with(NOT_GIVEN))
+            }),
             until: until.map(|requested| UntilAsked { requested, was_reached }),
             unproven: unproven(document),
             shards: summary.and_then(|summary| summary.shards.as_deref().cloned()),

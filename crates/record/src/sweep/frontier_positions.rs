@@ -1,9 +1,10 @@
 //! Which levels no other beats.
 
 use fizeau_core::LevelLoad;
-use fizeau_metrics::{SampleSupport, Throughput};
+use fizeau_metrics::SampleSupport;
 use fizeau_pareto::{Knee, Objective, StepRule, dominated_by, frontier, knee};
 
+use super::repeats::{LoadRepeats, MeanOverRuns, requests};
 use crate::{LevelReport, TailLatency};
 
 /// How a level stands to the others of its sweep.
@@ -47,27 +48,58 @@ pub(super) fn places(levels: &[LevelReport]) -> Vec<FrontierPosition> {
     standing.into_iter().enumerate().map(place).collect()
 }
 
-/// The levels of a closed loop that completed fewer requests a second than the next lower and the next higher load, by more than
-/// their intervals, or a twentieth where there are none: each with its neighbours' indices.
-pub(super) fn dips_of(levels: &[LevelReport]) -> Vec<[usize; 3]> {
-    let rates = |index: &usize| Some(&levels.get(*index)?.summary.throughput);
-    let load = |index: &usize| match levels.get(*index).map(|level| level.load) {
-        Some(LevelLoad::Concurrency(slots)) => Some(slots),
+/// The requests per second of a load of a closed loop: of its run, or the mean of several.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LoadRate {
+    pub(super) load: LevelLoad,
+    pub(super) rate: f64,
+    /// The ends of its interval, where there is one.
+    ends: Option<[f64; 2]>,
+}
+
+impl LoadRate {
+    fn of(level: &LevelReport, repeats: &[LoadRepeats]) -> Self {
+        let load = level.load;
+        let several = repeats.iter().find(|all| all.load() == Some(load));
+        match several.and_then(|all| all.mean(|run| Some(requests(run)))) {
+            Some(MeanOverRuns { mean, half_width }) => {
+                Self { load, rate: mean, ends: Some([mean - half_width, mean + half_width]) }
+            }
+            None => {
+                let interval = level.summary.throughput.intervals.requests_per_s;
+                let ends = interval.and_then(SampleSupport::known);
+                let ends = ends.map(|ends| [ends.low.get(), ends.high.get()]);
+                Self { load, rate: requests(level), ends }
+            }
+        }
+    }
+
+    /// Whether it is less by more than the intervals, or by more than a twentieth where there are none.
+    fn is_below(&self, other: &Self) -> bool {
+        match self.ends.zip(other.ends) {
+            Some(([_, high], [low, _])) => high < low,
+            None => self.rate < 0.95 * other.rate,
+        }
+    }
+}
+
+/// The loads of a closed loop that completed fewer requests a second than the next lower and the next higher one, each between
+/// these.
+pub(super) fn dips_of(levels: &[LevelReport], repeats: &[LoadRepeats]) -> Vec<[LoadRate; 3]> {
+    let slots = |level: &LevelReport| match level.load {
+        LevelLoad::Concurrency(slots) => Some((slots, LoadRate::of(level, repeats))),
         _ => None,
     };
-    let mut order: Vec<usize> = (0..levels.len()).filter(|index| load(index).is_some()).collect();
-    order.sort_by_key(load);
-    order.dedup_by_key(|index| load(index));
-    let is_below = |low: &usize, other: &usize| {
-        let Some((low, other)) = rates(low).zip(rates(other)) else { return false };
-        let ends = |of: &Throughput| of.intervals.requests_per_s.and_then(SampleSupport::known);
-        match ends(low).zip(ends(other)) {
-            Some((low, other)) => low.high.get() < other.low.get(),
-            None => low.requests_per_s.get() < 0.95 * other.requests_per_s.get(),
+    let mut order: Vec<_> = levels.iter().filter_map(slots).collect();
+    order.sort_by_key(|(slots, _)| *slots);
+    order.dedup_by_key(|(slots, _)| *slots);
+    let of_three = |three: &[(_, LoadRate)]| match three {
+        [(_, one), (_, dip), (_, next)] if dip.is_below(one) && dip.is_below(next) => {
+            Some([*one, *dip, *next])
         }
+        _ => None,
     };
-    let neighbours = order.windows(3).filter_map(|of| <[usize; 3]>::try_from(of).ok());
-    neighbours.filter(|[one, dip, next]| is_below(dip, one) && is_below(dip, next)).collect()
+    order.windows(3).filter_map(of_three).collect()
 }
 
 /// Where more load stops paying, among the levels that may be compared, in the order given.

@@ -72,6 +72,25 @@ fn what_is_said_of_runs_beside_each_other_is_as_it_was() {
     as_it_was("compared", &text.replace(here, ""));
 }
 
+/// The mean of runs that were asked different things is of nothing.
+#[test]
+fn runs_of_one_side_must_be_alike_or_are_said_not_to_be() {
+    for names in [
+        "bench,turns bench",
+        "bench bench,turns",
+        "sweep/sweep.json,simulated/sweep.json sweep/sweep.json",
+    ] {
+        let refused = compared(names, UnlikeRuns::Refuse)["refused"].to_string();
+        assert!(refused.contains("cannot be repeats of one side"), "{names}: {refused}");
+        assert!(
+            refused.contains("in the first, ") && refused.contains("in the second"),
+            "{refused}"
+        );
+        let forced = compared(names, UnlikeRuns::Compare).to_string();
+        assert!(forced.contains("counts as a repeat of"), "{names}: {forced}");
+    }
+}
+
 /// A gate that compares a run with nothing has shown nothing.
 #[test]
 fn one_run_alone_is_refused() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fizeau_metrics::LevelSummary;
 use fizeau_record::{
     CompareOptions, ComparisonReport, LevelView, NamedRun, Profile, ProfileChoice, StoredRun,
-    SummaryDocument, TestedReplica, TruncatedTail, UnlikeRuns,
+    SummaryDocument, SweepEnding, TestedReplica, TruncatedTail, UnlikeRuns,
 };
 
 pub(crate) fn fixture(name: &str) -> PathBuf {
@@ -96,6 +96,17 @@ fn what_was_said_of_levels_is_one_document() {
         "level": "concurrency-0001", "cut": {"whole_tapes": 3, "rest_bytes": 17}, "answer": 42,
     });
     assert_eq!(json["levels"][0], first);
+}
+
+/// A sweep that could not say how it ended is not known to be complete; a level of it alone is.
+#[test]
+fn a_sweep_without_its_document_is_unfinished() {
+    let ending = |name| StoredRun::open(fixture(name)).unwrap().report().unwrap().ending();
+    assert_eq!(ending("killed"), SweepEnding::Unfinished);
+    assert!(SweepEnding::Unfinished.reason().unwrap().contains("there is no sweep.json"));
+    for name in ["sweep", "search", "bench", "merged", "killed/concurrency-0001"] {
+        assert_eq!(ending(name), SweepEnding::Complete, "{name}");
+    }
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn position(report: &SweepReport, index: usize) -> Option<(&'static str, String)
 
 fn notes(report: &SweepReport) -> Vec<String> {
     let mut notes = Vec::new();
-    notes.extend(Shown(report).called_off().map(|said| format!("{said}.")));
+    notes.extend(report.ending().reason().map(|said| format!("{said}.")));
     let never = Shown(report).never_measured();
     if !never.is_empty() {
         notes.push(format!("Left out: {}.", never.join(", ")));

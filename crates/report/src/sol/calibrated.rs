@@ -13,16 +13,19 @@ impl Shown<'_, CalibratedPrediction<'_>> {
         let of = self.prediction.ok()?;
         let head = format!("calibrated on {}", self.scope);
         let mut grid = Grid::new(&[&head, "likely", "1 in 20 below", "1 in 20 above"]);
-        let mut add = |name: &str, of: [f64; 3]| grid.row(row(name, of.into_iter()));
         let ms = |of: &Estimate<Seconds>| value_and_ends(of).map(|time| time.get() * 1e3);
         let rate = |of: &Estimate<PerSec>| value_and_ends(of).map(PerSec::get);
-        add("TTFT with all under way, ms", ms(&of.ttft));
-        // Of requests with one token there is none.
         let has_tpot = of.e2el.value() > of.ttft.value();
-        add("TPOT, ms", if has_tpot { ms(&of.tpot) } else { [f64::NAN; 3] });
-        add("E2EL, ms", ms(&of.e2el));
-        add("output tokens/s", rate(&of.output_tokens_per_s));
-        add("requests/s", rate(&of.requests_per_s));
+        for (name, values) in [
+            ("TTFT with all under way, ms", Some(ms(&of.ttft))),
+            ("TPOT, ms", has_tpot.then(|| ms(&of.tpot))),
+            ("E2EL, ms", Some(ms(&of.e2el))),
+            ("output tokens/s", Some(rate(&of.output_tokens_per_s))),
+            ("requests/s", Some(rate(&of.requests_per_s))),
+        ] {
+            let values = values.map_or([None; 3], |values| values.map(Some));
+            grid.row(row(name, values.into_iter()));
+        }
         Some(grid.lines())
     }
 

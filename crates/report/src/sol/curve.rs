@@ -3,9 +3,8 @@
 use std::fmt::Write;
 use std::num::NonZeroU64;
 
+use fizeau_core::PerSec;
 use fizeau_roofline::{CurveStride, Figures, LoadAnalysisError, System, UniformLoad};
-
-use super::figures::tpot;
 
 /// What a system comes to over the running batch, from one sequence to as many as fit: for each estimate its frontier of
 /// throughput against latency.
@@ -96,10 +95,10 @@ impl<'a> Csv<'a> {
         let _ = write!(self.text, "{first}");
         for figures in ways {
             for (_, of) in self.columns {
-                let value = of(figures, self.system);
-                let _ = match value.is_finite() {
-                    true => write!(self.text, ",{value:.0$}", six_digits(value)),
-                    false => write!(self.text, ","),
+                let value = of(figures, self.system).filter(|value| value.is_finite());
+                let _ = match value {
+                    Some(value) => write!(self.text, ",{value:.0$}", six_digits(value)),
+                    None => write!(self.text, ","),
                 };
             }
         }
@@ -114,26 +113,24 @@ fn six_digits(value: f64) -> usize {
 }
 
 /// A figure's name and how it is had.
-type Column = (&'static str, fn(&Figures, &System) -> f64);
+type Column = (&'static str, fn(&Figures, &System) -> Option<f64>);
 
 const OF_REQUESTS: [Column; 7] = [
-    ("ttft_ms", |figures, _| figures.ttft.get() * 1e3),
-    ("tpot_ms", |figures, _| tpot(figures).map_or(f64::NAN, |tpot| tpot.get() * 1e3)),
-    ("e2el_ms", |figures, _| figures.e2el.get() * 1e3),
-    ("tokens_per_s_per_user", |figures, _| {
-        tpot(figures).map_or(f64::NAN, |_| figures.tokens_per_s_per_user().get())
-    }),
-    ("output_tokens_per_s", |figures, _| figures.output_tokens_per_s.get()),
+    ("ttft_ms", |figures, _| Some(figures.ttft.get() * 1e3)),
+    ("tpot_ms", |figures, _| figures.tpot.map(|tpot| tpot.get() * 1e3)),
+    ("e2el_ms", |figures, _| Some(figures.e2el.get() * 1e3)),
+    ("tokens_per_s_per_user", |figures, _| figures.tokens_per_s_per_user().map(PerSec::get)),
+    ("output_tokens_per_s", |figures, _| Some(figures.output_tokens_per_s.get())),
     ("output_tokens_per_s_per_device", |figures, system| {
-        figures.tokens_per_s_per_device(system).get()
+        Some(figures.tokens_per_s_per_device(system).get())
     }),
-    ("requests_per_s", |figures, _| figures.requests_per_s.get()),
+    ("requests_per_s", |figures, _| Some(figures.requests_per_s.get())),
 ];
 
 /// Of decode steps alone, and the pass over a prompt as long.
 const OF_CONTEXT: [Column; 4] = [
-    ("prefill_ms", |figures, _| figures.ttft.get() * 1e3),
-    ("step_ms", |figures, _| figures.tpot.get() * 1e3),
-    ("tokens_per_s_per_user", |figures, _| figures.tokens_per_s_per_user().get()),
-    ("tokens_per_s", |figures, _| figures.batch / figures.tpot.get()),
+    ("prefill_ms", |figures, _| Some(figures.ttft.get() * 1e3)),
+    ("step_ms", |figures, _| Some(figures.step.get() * 1e3)),
+    ("tokens_per_s_per_user", |figures, _| Some(1.0 / figures.step.get())),
+    ("tokens_per_s", |figures, _| Some(figures.batch / figures.step.get())),
 ];

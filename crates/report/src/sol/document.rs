@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::line::AnswerFields;
 use super::{SolExtra, SolScope, SolView};
 use fizeau_record::{JsonError, JsonNumber as Number};
-use gains::{Elasticities, GainBlock};
+use gains::{Elasticities, GainBlock, OfFigures};
 use passes::{Pass, Passes};
 use schedules::Schedules;
 
@@ -63,13 +63,17 @@ impl SolView<'_> {
     /// With the sequences of the answer, as its figures are.
     fn sensitivities(&self) -> Elasticities {
         let (system, load, running) = (self.system, self.load, self.answer.running_batch);
-        let [bound, expected] = EstimateKind::ALL.map(|by| match (self.scope, self.batch) {
+        let of = |by| match (self.scope, self.batch) {
             (SolScope::Step, _) => system.step_sensitivity(by, load, running).into(),
             (SolScope::Requests, Some(_)) => system.sensitivities_at(by, load, running).into(),
             (SolScope::Requests, None) => match by {
                 EstimateKind::Bound => system.bound_sensitivities(load).into(),
                 EstimateKind::Expected => system.expected_sensitivities(load).into(),
             },
+        };
+        let [bound, expected] = EstimateKind::ALL.map(|by| {
+            let of: OfFigures = of(by);
+            OfFigures { tpot: of.tpot.filter(|_| self.answer.bound.tpot.is_some()), ..of }
         });
         Elasticities { bound, expected }
     }

@@ -92,8 +92,11 @@ impl SolExtra {
         self.is_missed
     }
 
-    fn both(&mut self, key: &'static str, name: &'static str, of: impl Fn(usize) -> f64) {
-        self.maybe(key, name, [Some(of(0)), Some(of(1))]);
+    fn both<T>(&mut self, key: &'static str, name: &'static str, of: impl Fn(usize) -> T)
+    where
+        Option<f64>: From<T>,
+    {
+        self.maybe(key, name, [of(0).into(), of(1).into()]);
     }
 
     fn maybe(&mut self, key: &'static str, name: &'static str, values: [Option<f64>; 2]) {
@@ -122,10 +125,7 @@ impl SolExtra {
         for Row { name, values, .. } in &self.rows {
             let name = format!("  {name}");
             match values {
-                Values::Both(both) => {
-                    let values = both.iter().map(|value| value.unwrap_or(f64::NAN));
-                    grid.row(row(&name, values));
-                }
+                Values::Both(both) => grid.row(row(&name, both.iter().copied())),
                 Values::One(value) => {
                     let value = row("", std::iter::once(*value)).pop().unwrap_or_default();
                     grid.row([name, String::new(), value]);

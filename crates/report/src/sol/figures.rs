@@ -1,6 +1,5 @@
 //! Figures as JSON, the same wherever they stand.
 
-use fizeau_core::Seconds;
 use fizeau_record::JsonNumber as Number;
 use fizeau_roofline::{Figures, LimitingResources};
 use serde::Serialize;
@@ -22,7 +21,7 @@ impl Block {
     pub(super) fn of(figures: &Figures) -> Self {
         Self {
             ttft_ms: Some(Number::ms(figures.ttft)),
-            tpot_ms: tpot(figures).map(Number::ms),
+            tpot_ms: figures.tpot.map(Number::ms),
             requests_per_s: Some(Number(figures.requests_per_s.get())),
             ..Self::of_step(figures)
         }
@@ -32,16 +31,11 @@ impl Block {
     pub(super) fn of_step(figures: &Figures) -> Self {
         Self {
             ttft_ms: None,
-            tpot_ms: Some(Number::ms(figures.tpot)),
+            tpot_ms: Some(Number::ms(figures.step)),
             output_tokens_per_s: Number(figures.output_tokens_per_s.get()),
             requests_per_s: None,
         }
     }
-}
-
-/// The time per output token; none where requests end with their first.
-pub(super) fn tpot(of: &Figures) -> Option<Seconds> {
-    (of.e2el > of.ttft).then_some(of.tpot)
 }
 
 /// What limits each phase.

@@ -32,16 +32,20 @@ fn scaled(value: f64, unit: &str, prefixes: &[&str]) -> String {
     format!("{digits} {prefix}{unit}")
 }
 
-/// A row of a table: its name and its values, all with as many decimals as the least of them needs, and none where all are
-/// whole.
-pub(super) fn row(name: &str, values: impl Iterator<Item = f64> + Clone) -> Vec<String> {
-    let finite = values.clone().filter(|value| value.is_finite());
+/// A row of a table: its name and its values, all with as many decimals as the least of them needs, and no decimals where
+/// all are whole.
+pub(super) fn row<T>(name: &str, values: impl Iterator<Item = T> + Clone) -> Vec<String>
+where
+    Option<f64>: From<T>,
+{
+    let values = values.map(|value| Option::from(value).filter(|value: &f64| value.is_finite()));
+    let finite = values.clone().flatten();
     let is_counted = finite.clone().all(|value| value.fract() == 0.0);
     let decimals = if is_counted { 0 } else { column_decimals(finite) };
-    let cell = |value: f64| match value {
-        value if !value.is_finite() => "-".to_owned(),
-        0.0 => "0".to_owned(),
-        value => format!("{value:.decimals$}"),
+    let cell = |value| match value {
+        None => "none".to_owned(),
+        Some(0.0) => "0".to_owned(),
+        Some(value) => format!("{value:.decimals$}"),
     };
     std::iter::once(name.to_owned()).chain(values.map(cell)).collect()
 }
@@ -63,8 +67,8 @@ mod tests {
 
     #[test]
     fn values_of_a_row_have_the_same_decimals() {
-        let row = row("a", [7.2, 110.0, f64::NAN].into_iter());
-        assert_eq!(row, ["a", "7.20", "110.00", "-"]);
+        let row = row("a", [Some(7.2), Some(110.0), None].into_iter());
+        assert_eq!(row, ["a", "7.20", "110.00", "none"]);
         assert_eq!(super::row("a", [7.0, 110.0].into_iter()), ["a", "7", "110"]);
     }
 }

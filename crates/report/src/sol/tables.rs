@@ -1,9 +1,8 @@
 //! The tables of an answer.
 
-use fizeau_core::Seconds;
+use fizeau_core::{PerSec, Seconds};
 use fizeau_roofline::{Figures, Improvement, ImprovementGain, PassPhase, PassTime, PhaseSchedule};
 
-use super::figures::tpot;
 use super::grid::Grid;
 use super::quantity::{bytes, row};
 use super::{SolScope, SolView};
@@ -48,29 +47,28 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
     let heads: Vec<&str> = std::iter::once("").chain(ways.iter().map(|way| way.0)).collect();
     let mut grid = Grid::new(&heads);
     let devices = view.system.deployment().devices() as f64;
-    let mut add = |name: &str, of: &dyn Fn(&Figures) -> f64| {
+    let mut add = |name: &str, of: &dyn Fn(&Figures) -> Option<f64>| {
         grid.row(row(name, ways.iter().map(|way| of(way.1))));
     };
     let is_whole = view.scope == SolScope::Requests;
     if is_whole {
-        add("unloaded TTFT, ms", &|figures| figures.ttft.get() * 1e3);
+        add("unloaded TTFT, ms", &|figures| Some(figures.ttft.get() * 1e3));
     }
-    // Of requests with one token there is none.
-    add("TPOT, ms", &|figures| tpot(figures).map_or(f64::NAN, |tpot| tpot.get() * 1e3));
+    add("TPOT, ms", &|figures| figures.tpot.map(|tpot| tpot.get() * 1e3));
     if is_whole {
-        add("E2EL, ms", &|figures| figures.e2el.get() * 1e3);
+        add("E2EL, ms", &|figures| Some(figures.e2el.get() * 1e3));
     }
-    add("output tokens/s of a user", &|figures| {
-        tpot(figures).map_or(f64::NAN, |_| figures.tokens_per_s_per_user().get())
-    });
-    add("output tokens/s", &|figures| figures.output_tokens_per_s.get());
+    add("output tokens/s of a user", &|figures| figures.tokens_per_s_per_user().map(PerSec::get));
+    add("output tokens/s", &|figures| Some(figures.output_tokens_per_s.get()));
     if devices > 1.0 {
-        add("output tokens/s of a device", &|figures| figures.output_tokens_per_s.get() / devices);
+        add("output tokens/s of a device", &|figures| {
+            Some(figures.output_tokens_per_s.get() / devices)
+        });
     }
     if is_whole {
-        add("requests/s", &|figures| figures.requests_per_s.get());
+        add("requests/s", &|figures| Some(figures.requests_per_s.get()));
     }
-    if view.answer.running_batch > 1.0 && tpot(&answer.bound).is_some() {
+    if view.answer.running_batch > 1.0 && answer.bound.tpot.is_some() {
         let one = view.system.single_request(view.load);
         // One token a step has no others to agree with.
         let mut alone = vec![one.bound.get(); ways.len() - 1];
@@ -109,11 +107,11 @@ pub(super) fn schedules(view: &SolView<'_>) -> Vec<String> {
         [("alternating", PhaseSchedule::Serial), ("overlapped", PhaseSchedule::Overlapped)]
     {
         let ways = view.scheduled(schedule);
-        let mut add = |what: &str, of: fn(&Figures) -> f64| {
+        let mut add = |what: &str, of: fn(&Figures) -> Option<f64>| {
             grid.row(row(&format!("  {name}: {what}"), ways.iter().map(of)));
         };
-        add("TPOT, ms", |figures| tpot(figures).map_or(f64::NAN, |tpot| tpot.get() * 1e3));
-        add("requests/s", |figures| figures.requests_per_s.get());
+        add("TPOT, ms", |figures| figures.tpot.map(|tpot| tpot.get() * 1e3));
+        add("requests/s", |figures| Some(figures.requests_per_s.get()));
     }
     let mut lines = grid.lines();
     lines.push(SCHEDULES.to_owned());
@@ -178,7 +176,10 @@ pub(super) fn gains(found: &[ImprovementGain], view: &SolView<'_>) -> Vec<String
     let mut grid = Grid::new(if is_whole { &heads } else { &heads[..2] });
     for ImprovementGain { improvement, expected: gain, .. } in found {
         let name = improvement_name(*improvement);
-        let mut cells = vec![format!("  {name}"), signed(gain.tokens_per_s_per_user)];
+        let mut cells = vec![
+            format!("  {name}"),
+            gain.tokens_per_s_per_user.map_or_else(|| "none".to_owned(), signed),
+        ];
         if is_whole {
             cells.extend([signed(gain.requests_per_s), signed(gain.promptness)]);
         }

@@ -68,12 +68,6 @@ impl<'a> Shown<'a, SweepReport> {
         }
     }
 
-    /// That the run was called off; none where it came to its end.
-    pub(crate) fn called_off(&self) -> Option<&'static str> {
-        let is_complete = self.0.ending().is_complete();
-        (!is_complete).then_some("Interrupted: not all that was to be measured was")
-    }
-
     /// That the run was called off; the lines of what failed, by class, and of what the client cancelled, each with the loads of the levels that had some.
     pub(crate) fn failure_lines(&self) -> Vec<String> {
         let mut all: BTreeMap<FailureClass, Vec<String>> = BTreeMap::new();
@@ -91,7 +85,7 @@ impl<'a> Shown<'a, SweepReport> {
             |(class, at): (FailureClass, Vec<String>)| format!("{class} (at {})", listed(&at));
         let failed: Vec<String> = all.into_iter().map(words).collect();
         let failed = (!failed.is_empty()).then(|| format!("Failures: {}", failed.join(", ")));
-        let called_off = self.called_off().map(str::to_owned);
+        let called_off = self.0.ending().reason().map(str::to_owned);
         called_off.into_iter().chain(failed).chain(cancelled).collect()
     }
 

@@ -66,6 +66,25 @@ fn a_level_that_did_less_than_a_lower_and_a_higher_load_is_remarked_upon() {
     assert!(levels([20.0, 15.0, 14.0]).dips().is_empty());
 }
 
+/// The run in the middle stands for its load, and may be far from the others: a dip is of all runs.
+#[test]
+fn a_dip_is_one_of_all_runs_of_a_load() {
+    let dips = |rates: [[f64; 3]; 3]| {
+        let runs = [4_u32, 6, 8].into_iter().zip(rates).flat_map(|(slots, rates)| {
+            rates.map(|rate| {
+                let mut run = level(rate, Some(100.0), 100.0);
+                run.load = LevelLoad::Concurrency(slots.try_into().unwrap());
+                run
+            })
+        });
+        SweepReport::of_runs(sample::setup(), runs.collect(), None).dips()
+    };
+    let (below, above) = ([20.0, 20.1, 20.2], [24.0, 24.1, 24.2]);
+    let found = dips([below, [15.0, 15.2, 14.8], above]);
+    assert!(found[0].starts_with("concurrency 6 (15.0 requests/s)"), "{found:?}");
+    assert!(dips([below, [30.0, 15.0, 14.0], above]).is_empty(), "its runs are not alike");
+}
+
 #[test]
 fn what_cannot_be_compared_is_left_out_with_the_reason() {
     let mut partial = level(100.0, Some(1.0), 1.0);

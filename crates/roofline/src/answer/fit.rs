@@ -139,7 +139,8 @@ impl System {
     pub(crate) fn most_of(&self, lengths: &RequestLengths) -> f64 {
         let memory = self.memory_account();
         let (tokens, state) = memory.ideal_kept();
-        let kept = tokens.iter().map(|(reach, bytes)| bytes * lengths.resident(reach));
+        let prefix = self.serving().prefix;
+        let kept = tokens.iter().map(|(reach, bytes)| bytes * lengths.resident(reach, prefix));
         let each = kept.sum::<f64>() + state;
         let room = memory.ideal_room(self.device(), self.deployment());
         // A request that fits at its longest always runs.

@@ -78,7 +78,8 @@ impl BoundInputs {
         let count = lengths.requests() as f64;
         let room = memory.ideal_room(system.device(), system.deployment());
         let (tokens, state) = memory.ideal_kept();
-        let kept: f64 = tokens.iter().map(|(reach, bytes)| bytes * lengths.resident(reach)).sum();
+        let prefix = system.serving().prefix;
+        let kept = tokens.iter().map(|(reach, bytes)| bytes * lengths.resident(reach, prefix));
         Self {
             prompt: ideal.time(&lengths.prompt()),
             single: ideal.time(&lengths.single()),
@@ -86,13 +87,13 @@ impl BoundInputs {
             weights: ideal.all(&lengths.decoding(), 1.0).weights.get(),
             passes: lengths.passes / count,
             steps: lengths.steps() / count,
-            kept: kept + state,
+            kept: kept.sum::<f64>() + state,
             weight_bytes: memory.ideal_weights(),
             memory: room + memory.ideal_weights(),
             concurrency,
             stages: f64::from(system.deployment().pipeline()),
             replicas: f64::from(system.deployment().replicas()),
-            prefix: system.serving().prefix,
+            prefix,
             per_step: system.serving().tokens_per_step.get() as f64,
         }
     }

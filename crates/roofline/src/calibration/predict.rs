@@ -227,7 +227,7 @@ impl Predictor {
         };
         let first = FirstTokenRow::new(&account, &self.step, shares.total()).predict(&self.first).0;
         let ttft = around(first, off.max(self.spread.1 * (1.0 + distance)), bound.ttft);
-        let tpot = around(shares.total(), off, bound.tpot);
+        let tpot = around(shares.total(), off, bound.step);
         let steps = load.output_tokens.get().saturating_sub(1) as f64;
         let e2el = nine_in_ten(
             ttft.value() + tpot.value() * steps,

@@ -151,7 +151,7 @@ fn beside_beaten(rows: &[(MeasuredRow, System)]) -> Vec<usize> {
     };
     let is_beaten = |place: &usize| {
         let (row, system) = &rows[*place];
-        row.tpot < system.bound_figures(&row.load).tpot
+        row.tpot < system.bound_figures(&row.load).step
     };
     let groups = grouped(rows, at_concurrency).into_values();
     groups.filter(|places| places.iter().any(is_beaten)).flatten().collect()

@@ -77,7 +77,7 @@ fn is_better(one: &DisaggregatedFigures, other: &DisaggregatedFigures) -> bool {
     // Rates closer than this are the same: a search settles them.
     let same = 1.0 + 1e-9;
     let (rate, known) = (one.expected.requests_per_s, other.expected.requests_per_s);
-    rate > known * same || (rate * same >= known && one.expected.tpot < other.expected.tpot)
+    rate > known * same || (rate * same >= known && one.expected.step < other.expected.step)
 }
 
 fn count(instances: u64) -> Option<NonZeroU32> {

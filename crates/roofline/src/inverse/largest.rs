@@ -61,8 +61,7 @@ impl System {
     ) -> Option<LargestBatch> {
         let (asked, fitting) = (load.concurrency.get(), self.max_batch(load));
         let most = (asked as f64).min(fitting) as u64;
-        let meets = |batch: u64| self.figures_at(by, load, batch as f64).tpot <= target;
-        let batch = largest_whole(1, most, meets)?;
+        let batch = largest_whole(1, most, |batch| self.keeps_tpot(by, load, batch, target))?;
         let limited_by = if batch < most {
             Some(UnmetNeed::Tpot)
         } else if batch < asked {
@@ -71,6 +70,17 @@ impl System {
             None
         };
         Some(LargestBatch { batch, figures: self.figures_at(by, load, batch as f64), limited_by })
+    }
+
+    /// Whether `batch` sequences have no longer time per token; those of requests with one token have none.
+    pub(super) fn keeps_tpot(
+        &self,
+        by: EstimateKind,
+        load: &UniformLoad,
+        batch: u64,
+        target: Seconds,
+    ) -> bool {
+        self.figures_at(by, load, batch as f64).tpot.is_none_or(|tpot| tpot <= target)
     }
 
     /// The largest context, up to `most`, with which `batch` sequences fit, decode within `goal`'s time per token, and are

@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::Tokens;
+use fizeau_core::{Seconds, Tokens};
 use fizeau_roofline::{
-    Admission, Deployment, Device, LimitingResource, LoadAnalysisError, MathType, Prefix, Serving,
-    System, UniformLoad,
+    Admission, Deployment, Device, EstimateKind, Gain, LimitingResource, LoadAnalysisError,
+    MathType, Prefix, Serving, ServingGoal, System, UniformLoad, UnmetNeed,
 };
 
 use crate::golden::model;
@@ -52,6 +52,27 @@ fn the_running_batch_is_what_memory_holds() {
     let few = system.answer(&load(2048, 256, 7)).unwrap();
     assert_eq!(few.running_batch, 7.0);
     assert!(few.warnings.is_empty(), "{:?}", few.warnings);
+}
+
+#[test]
+fn requests_of_one_token_have_no_tpot_and_miss_no_goal_for_it() {
+    let system = system("llama-3.1-8b", "h100-sxm", "1 device");
+    let (one, two) = (load(2048, 1, 32), load(2048, 2, 32));
+    let goal = ServingGoal { tpot: Some(Seconds::new(1e-6)), ..ServingGoal::default() };
+    for by in EstimateKind::ALL {
+        let figures = system.meet(by, &one, &goal).unwrap();
+        assert_eq!((figures.tpot, figures.tokens_per_s_per_user()), (None, None));
+        assert_eq!((figures.e2el, figures.batch), (figures.ttft, 32.0));
+        assert_eq!(system.largest_batch(by, &one, Seconds::new(1e-6)).unwrap().batch, 32);
+        assert_eq!(system.meet(by, &two, &goal).unwrap_err().need, UnmetNeed::Tpot);
+    }
+    let [before, after] = [Deployment::SINGLE, "TP2".parse().unwrap()].map(|deployment| {
+        System::new(system.model().clone(), system.device().clone(), deployment).unwrap()
+    });
+    let figures = |system: &System| system.expected_figures(&one);
+    let gain = Gain::between(&figures(&before), &figures(&after));
+    assert_eq!(gain.tokens_per_s_per_user, None);
+    assert!(gain.requests_per_s > 0.0);
 }
 
 #[test]
@@ -186,7 +207,7 @@ fn replicas_multiply_rates_and_not_the_pace() {
     let four = system("llama-3.1-8b", "h100-sxm", "x4");
     let (few, many) =
         (one.bound_figures(&load(2048, 256, 8)), four.bound_figures(&load(2048, 256, 32)));
-    assert_eq!(few.tpot, many.tpot);
+    assert_eq!(few.step, many.step);
     assert!((many.requests_per_s / few.requests_per_s - 4.0).abs() < 1e-9);
     let alone = four.bound_figures(&load(2048, 256, 1));
     assert_eq!(alone.requests_per_s, one.bound_figures(&load(2048, 256, 1)).requests_per_s);
@@ -196,8 +217,8 @@ fn replicas_multiply_rates_and_not_the_pace() {
 #[test]
 fn a_request_alone_takes_its_prompt_and_its_steps() {
     let alone = system("llama-3.1-8b", "h100-sxm", "tp=1").expected_figures(&load(8192, 16, 1));
-    let ms = |time: fizeau_core::Seconds| time.to_millis().get();
-    assert_eq!(format!("{:.2} {:.1}", ms(alone.tpot), ms(alone.e2el)), "4.80 205.7");
+    let ms = |time: Seconds| time.to_millis().get();
+    assert_eq!(format!("{:.2} {:.1}", ms(alone.step), ms(alone.e2el)), "4.80 205.7");
     assert_eq!(format!("{:.2}", alone.requests_per_s.get()), "4.86");
 }
 

@@ -210,7 +210,7 @@ fn a_load_s_figures_are_those_of_its_lengths() {
         let (bound, figures) = (Bound::at(&system, &load).unwrap(), system.bound_figures(&load));
         for (a, b) in [
             (bound.ttft.get(), figures.ttft.get()),
-            (bound.tpot.get(), figures.tpot.get()),
+            (bound.tpot.get(), figures.step.get()),
             (bound.requests_per_s.get(), figures.requests_per_s.get()),
             (bound.output_tokens_per_s.get(), figures.output_tokens_per_s.get()),
         ] {

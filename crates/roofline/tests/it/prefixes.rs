@@ -45,27 +45,31 @@ fn a_hit_spares_its_own_arithmetic() {
 /// 131,072 bytes each and 3.35 TB/s. Cascade attention (FlashInfer, vLLM) reads so.
 #[test]
 fn a_shared_prefix_is_read_once_a_step() {
-    let tpot = |system: &System| system.bound_figures(&load(64)).tpot.to_millis().get();
+    let tpot = |system: &System| system.bound_figures(&load(64)).step.to_millis().get();
     let shared = llama();
     assert_eq!(format!("{:.2}", tpot(&shared)), "5.59");
     let own = with_prefix(shared.clone(), Prefix::Own);
     let own = own.bound_at(&load(64), 64.0, PhaseSchedule::Overlapped);
-    assert_eq!(format!("{:.1}", own.tpot.to_millis().get()), "25.3");
+    assert_eq!(format!("{:.1}", own.step.to_millis().get()), "25.3");
     let over = Bound::at(&shared, &load(64)).unwrap();
     assert_eq!(format!("{:.2}", over.tpot.to_millis().get()), "5.59");
     // The expectation reads it for each.
-    assert!(shared.expected_figures(&load(64)).tpot.to_millis().get() > 25.0);
+    assert!(shared.expected_figures(&load(64)).step.to_millis().get() > 25.0);
 }
 
 #[test]
 fn the_two_ways_to_a_bound_agree() {
-    let system = llama();
-    for concurrency in [1, 8, 64] {
+    let prefixes = [Prefix::Shared, Prefix::Own].map(|prefix| with_prefix(llama(), prefix));
+    let all = prefixes.iter().flat_map(|system| [1, 8, 64, 4000].map(|at| (system, at)));
+    for (system, concurrency) in all {
         let load = load(concurrency);
-        let (one, other) = (system.bound_figures(&load), Bound::at(&system, &load).unwrap());
+        let (one, other) = (system.bound_figures(&load), Bound::at(system, &load).unwrap());
         for (a, b) in [
             (one.ttft.get(), other.ttft.get()),
-            (one.tpot.get(), other.tpot.get()),
+            (
+                system.bound_at(&load, other.batch, PhaseSchedule::Overlapped).step.get(),
+                other.tpot.get(),
+            ),
             (one.requests_per_s.get(), other.requests_per_s.get()),
         ] {
             assert!((a / b - 1.0).abs() < 1e-9, "{concurrency}: {a} {b}");
@@ -87,7 +91,7 @@ proptest! {
             let figures = |share| system.bound_at(&load.with_cached(cached(share)), batch, PhaseSchedule::Overlapped);
             let (few, more) = (figures(few), figures(more));
             prop_assert!(at_least(few.ttft.get(), more.ttft.get()), "{few:?} {more:?}");
-            prop_assert!(at_least(few.tpot.get(), more.tpot.get()), "{few:?} {more:?}");
+            prop_assert!(at_least(few.step.get(), more.step.get()), "{few:?} {more:?}");
             prop_assert!(at_least(more.requests_per_s.get(), few.requests_per_s.get()), "{few:?} {more:?}");
         }
     }
@@ -101,7 +105,7 @@ proptest! {
             system.bound_at(&load, batch, PhaseSchedule::Overlapped)
         };
         let (shared, own) = (at(Prefix::Shared), at(Prefix::Own));
-        prop_assert!(at_least(own.tpot.get(), shared.tpot.get()));
+        prop_assert!(at_least(own.step.get(), shared.step.get()));
         prop_assert!(at_least(shared.requests_per_s.get(), own.requests_per_s.get()));
     }
 
@@ -112,6 +116,41 @@ proptest! {
         let apart = UniformLoad { cached_tokens: Tokens::ZERO, ..load };
         prop_assert_eq!(most(Prefix::Own, &load), most(Prefix::Own, &apart));
         prop_assert!(at_least(most(Prefix::Shared, &load), most(Prefix::Own, &load)));
+    }
+
+    /// What requests share is read and kept once, whoever sends them; no expectation and no engine is faster than either bound.
+    #[test]
+    fn a_bound_over_lengths_is_sound_with_either_prefix(
+        system in systems(), requests in prop::collection::vec((1_u64..9000, 0.0..1.5, 1_u64..900), 1..6),
+        concurrency in 1_u64..300,
+    ) {
+        let concurrency = NonZeroU64::new(concurrency).unwrap();
+        let [shared, own] = [Prefix::Shared, Prefix::Own].map(|prefix| with_prefix(system.clone(), prefix));
+        // A prefix longer than its prompt is all of it but the last token.
+        let lengths = |most: f64| {
+            let mut lengths = RequestLengths::for_model(system.model());
+            for (input, share, output) in &requests {
+                let cached = (*input as f64 * f64::min(*share, most)) as u64;
+                lengths.add_cached(Tokens::new(*input), Tokens::new(cached), Tokens::new(*output));
+            }
+            lengths
+        };
+        prop_assert_eq!(lengths(1.0), lengths(1.5));
+        let lengths = lengths(1.5);
+        let of = |system: &System| Bound::over(system, &lengths, concurrency);
+        let (Ok(with), Ok(without)) = (of(&shared), of(&own)) else { return Ok(()) };
+        prop_assert_eq!(with.ttft, without.ttft);
+        prop_assert!(without.max_batch <= with.max_batch && without.batch <= with.batch);
+        prop_assert!(at_least(with.requests_per_s.get(), without.requests_per_s.get()), "{with:?} {without:?}");
+        prop_assert!(at_least(with.output_tokens_per_s.get(), without.output_tokens_per_s.get()));
+        for (system, bound) in [(&shared, with), (&own, without)] {
+            let Ok(expected) = system.expected_over(&lengths, concurrency) else { continue };
+            let expected = expected.figures;
+            prop_assert!(at_least(expected.ttft.get(), bound.ttft.get()), "{expected:?} {bound:?}");
+            prop_assert!(at_least(expected.step.get(), bound.single_tpot.get()), "{expected:?} {bound:?}");
+            prop_assert!(at_least(bound.requests_per_s.get(), expected.requests_per_s.get()), "{expected:?} {bound:?}");
+            prop_assert!(at_least(bound.batch, expected.batch), "{expected:?} {bound:?}");
+        }
     }
 
     /// Of measured requests it is not known whether they share, nor whose cache was hit.

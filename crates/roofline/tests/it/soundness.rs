@@ -11,7 +11,7 @@ use crate::anything::{at_least, devices, loads, models, systems};
 use crate::fixed;
 
 fn times(figures: &Figures) -> [f64; 3] {
-    [figures.ttft, figures.tpot, figures.e2el].map(fizeau_core::Seconds::get)
+    [figures.ttft, figures.step, figures.e2el].map(fizeau_core::Seconds::get)
 }
 
 fn rates(figures: &Figures) -> [f64; 2] {
@@ -64,7 +64,7 @@ proptest! {
     fn a_request_alone_delays_itself_by_nothing(system in systems(), load in loads()) {
         let expected = system.expected_at(&load, 1.0, PhaseSchedule::Serial);
         let step = system.expected_decode(&load, 1.0).total;
-        prop_assert!((expected.tpot / step - 1.0).abs() < 1e-9, "{expected:?} {step:?}");
+        prop_assert!((expected.step / step - 1.0).abs() < 1e-9, "{expected:?} {step:?}");
         let in_flight = expected.requests_per_s.get() * expected.e2el.get();
         prop_assert!((in_flight - 1.0).abs() < 1e-9, "{in_flight} {expected:?}");
     }
@@ -172,7 +172,7 @@ proptest! {
         let few = at(&system, &load, batch);
         let many = at(&system, &load, batch + more);
         for (few, many) in [(few.0, many.0), (few.1, many.1)] {
-            prop_assert!(at_least(many.tpot.get(), few.tpot.get()), "{few:?} {many:?}");
+            prop_assert!(at_least(many.step.get(), few.step.get()), "{few:?} {many:?}");
         }
         prop_assert!(at_least(many.0.requests_per_s.get(), few.0.requests_per_s.get()));
     }
@@ -231,7 +231,7 @@ proptest! {
             let (now, memory, units) = (figures(&system), figures(&faster.0), figures(&faster.1));
             for (sensitivity, value) in [
                 (of.ttft, (|f| f.ttft.get()) as fn(&Figures) -> f64),
-                (of.tpot, |f| f.tpot.get()),
+                (of.tpot, |f| f.step.get()),
                 (of.requests_per_s, |f| f.requests_per_s.get()),
             ] {
                 let by_memory = slope(value(&now), value(&memory));

@@ -285,7 +285,7 @@ fn calibration(of: &Scenario) -> Calibration {
             let concurrency = std::num::NonZeroU64::new(1 << power).unwrap();
             let load = UniformLoad::new(Tokens::new(1_024), Tokens::new(128), concurrency);
             let expected = of.system().expected_figures(&load);
-            CalibrationSample::new(of.system(), &load, "m", Seconds::new(2.0 * expected.tpot.get()))
+            CalibrationSample::new(of.system(), &load, "m", Seconds::new(2.0 * expected.step.get()))
                 .unwrap()
         })
         .collect();

@@ -46,7 +46,7 @@ impl FromStr for RangeRatios {
         if let Ok(ratio) = text.parse() {
             return Ok(Self { input: ratio, output: ratio });
         }
-        let what = "no ratio: give a share such as 0.2, or {\"input\": 0.2, \"output\": 0}";
+        let what = "cannot be read as a ratio: give a share such as 0.2, or {\"input\": 0.2, \"output\": 0}";
         serde_json::from_str(text).map_err(|_| LengthTextError::new(text, what))
     }
 }

@@ -9,7 +9,7 @@ use super::{Length, LengthBin, Lengths, WeightedPair};
 
 /// Why a text is no law of lengths.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is {what}")]
+#[error("`{text}` {what}")]
 pub struct LengthTextError {
     text: String,
     what: String,
@@ -76,7 +76,7 @@ impl FromStr for Length {
             return whole(text).map(Self::Fixed).ok_or_else(|| {
                 let laws = "uniform, vllm, sglang, normal, lognormal, histogram";
                 let what = format!(
-                    "no length: write a whole number of tokens, such as 250, or a law ({laws}) and its numbers, \
+                    "cannot be read as a length: write a whole number of tokens, such as 250, or a law ({laws}) and its numbers, \
                      such as uniform:200-300"
                 );
                 LengthTextError::new(text, what)
@@ -94,12 +94,12 @@ impl FromStr for Length {
             "lognormal" => fields(rest, ["median", "sigma", "min", "max"]).and_then(log_normal),
             "histogram" => rest.split(',').map(bin).collect::<Option<_>>().map(Self::Histogram),
             _ => {
-                let what = "no law of lengths: it must be one of uniform, vllm, sglang, normal, lognormal, histogram";
+                let what = "cannot be read as a law of lengths: it must be one of uniform, vllm, sglang, normal, lognormal, histogram";
                 return Err(LengthTextError::new(law, what));
             }
         };
         parsed.ok_or_else(|| {
-            let what = format!("not how a {law} law is written: that is like {}", example(law));
+            let what = format!("is not how a {law} law is written: write it like {}", example(law));
             LengthTextError::new(text, what)
         })
     }
@@ -132,7 +132,7 @@ impl FromStr for Lengths {
         pairs.map(Self::Pairs).ok_or_else(|| {
             let names = PresetLengths::ALL.map(PresetLengths::name).join(", ");
             let what = format!(
-                "neither pairs of lengths nor a preset: write pairs as INPUT/OUTPUT=WEIGHT, such as \
+                "is neither pairs of lengths nor a preset: write pairs as INPUT/OUTPUT=WEIGHT, such as \
                  250/100=3,1000/20=1, or one of {names}"
             );
             LengthTextError::new(text, what)
@@ -272,7 +272,10 @@ impl FromStr for PresetLengths {
         let named = Self::ALL.into_iter().find(|preset| preset.name() == text);
         named.ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            LengthTextError::new(text, format!("no preset: it must be one of {names}"))
+            LengthTextError::new(
+                text,
+                format!("is not the name of a preset: it must be one of {names}"),
+            )
         })
     }
 }

@@ -304,11 +304,11 @@ fn a_text_that_is_no_law_is_told_what_would_be() {
     let line = |text: &str| text.parse::<Length>().unwrap_err().to_string();
     assert_eq!(
         line("uniform:200"),
-        "`uniform:200` is not how a uniform law is written: that is like uniform:200-300"
+        "`uniform:200` is not how a uniform law is written: write it like uniform:200-300"
     );
     assert_eq!(
         line("normal:mean=500,sd=x,min=1,max=2"),
-        "`normal:mean=500,sd=x,min=1,max=2` is not how a normal law is written: that is like \
+        "`normal:mean=500,sd=x,min=1,max=2` is not how a normal law is written: write it like \
          normal:mean=500,sd=100,min=50,max=2000"
     );
     for twice_or_less in
@@ -317,12 +317,12 @@ fn a_text_that_is_no_law_is_told_what_would_be() {
         assert!(line(twice_or_less).contains("is not how a"), "{twice_or_less}");
     }
     assert!(
-        line("gauss:500").starts_with("`gauss` is no law of lengths: it must be one of uniform, ")
+        line("gauss:500")
+            .starts_with("`gauss` cannot be read as a law of lengths: it must be one of uniform, ")
     );
-    assert!(
-        line("long")
-            .starts_with("`long` is no length: write a whole number of tokens, such as 250")
-    );
+    assert!(line("long").starts_with(
+        "`long` cannot be read as a length: write a whole number of tokens, such as 250"
+    ));
     let pairs = "250-100".parse::<Lengths>().unwrap_err().to_string();
     assert!(
         pairs.contains("such as 250/100=3,1000/20=1, or one of chat, code-generation, "),

@@ -125,8 +125,32 @@ pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica,
         Some(_) => speed::from_args(&asked, args.engine.as_deref())?,
         None => None,
     };
-    let lengths = MeanLengths { input: args.input_len, output: args.output_len };
+    let lengths = given_lengths(from, args, loads.lengths())?;
     Ok(TestedReplica::of_loads(&loads, lengths, speed_of_light))
+}
+
+/// The lengths that flags give, where the source does not say its `own`.
+pub(super) fn given_lengths(
+    from: &FromArg,
+    args: &PlanArgs,
+    own: MeanLengths,
+) -> Result<MeanLengths, Fail> {
+    for (flag, given, own) in
+        [("--input-len", args.input_len, own.input), ("--output-len", args.output_len, own.output)]
+    {
+        let Some(given) = given else { continue };
+        refuse_if!(
+            !(given.is_finite() && given > 0.0),
+            "{flag}: it must be a number of tokens above 0"
+        );
+        if let Some(own) = own.filter(|own| (own - given).abs() > 0.5) {
+            let name = &from.name;
+            bail!(
+                "{flag} {given}: {name} says itself that they were {own:.0} tokens; leave the flag out"
+            );
+        }
+    }
+    Ok(MeanLengths { input: args.input_len, output: args.output_len })
 }
 
 /// A run's folder.

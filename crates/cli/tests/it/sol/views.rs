@@ -285,12 +285,20 @@ fn one_token_has_no_tpot() {
     let ended = run(&flags.split(' ').collect::<Vec<_>>());
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let tpot: Vec<&str> = ended.out.lines().filter(|line| line.contains("TPOT, ms")).collect();
-    assert!(!tpot.is_empty() && tpot.iter().all(|line| !line.contains('.')), "{}", ended.out);
-    let ended = run(&flags.split(' ').chain(["--json"]).collect::<Vec<_>>());
+    let all_none = |lines: &[&str]| lines.iter().all(|line| !line.contains('.'));
+    assert!(!tpot.is_empty() && all_none(&tpot) && tpot[0].contains("none"), "{}", ended.out);
+    let json = format!("{flags} --json {BESIDES}");
+    let ended = run(&json.split_whitespace().collect::<Vec<_>>());
     let document: Value = serde_json::from_str(&ended.out).unwrap();
     for by in ["bound", "expected", "calibrated"] {
         assert!(document[by].is_object() && document[by]["tpot_ms"].is_null(), "{document}");
     }
+    for matter in ["speculation", "chunked_prefill", "disaggregation", "power"] {
+        let tpot = &document[matter]["tpot_ms"];
+        assert!(tpot["bound"].is_null() && tpot["expected"].is_null(), "{matter}: {tpot}");
+    }
+    assert!(document["sensitivities"]["expected"]["tpot"].is_null());
+    assert!(document["gains"][0]["expected"]["tokens_per_s_per_user"].is_null());
 }
 
 /// Where the model does not fit as it is spread, the devices that a goal takes are still to be had.

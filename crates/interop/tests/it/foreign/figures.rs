@@ -2,7 +2,8 @@
 
 use fizeau_core::{LevelLoad, LoadKind};
 use fizeau_interop::{ForeignFile, ForeignFormats, Peer, PeerSettings};
-use fizeau_record::{ImportedLevel, ImportedRun};
+use fizeau_record::{ImportedLevel, ImportedRun, UnknownFact};
+use serde_json::Value;
 
 use super::{close, fixture, import, level, record};
 
@@ -66,6 +67,38 @@ fn tapes_of_a_detailed_file_give_its_own_figures_again() {
             }
         }
     }
+}
+
+/// Nothing says which of them is wrong, so that both are named.
+#[test]
+fn a_mean_that_is_not_that_of_its_own_requests_is_named() {
+    for (name, means) in [
+        ("vllm-detailed.json", ["mean_ttft_ms", "mean_tpot_ms", "mean_e2el_ms"]),
+        ("vllm-rs.json", ["mean_ttft_ms", "mean_tpot_ms", "mean_e2el_ms"]),
+        ("sglang-detailed.jsonl", ["mean_ttft_ms", "mean_tpot_ms", "mean_e2e_latency_ms"]),
+    ] {
+        let contradictions = |file: &Value| {
+            let levels = import(name, file.to_string().as_bytes()).unwrap();
+            let found = levels[0].not_known.iter().filter(|fact| fact.is_contradiction());
+            found.map(|fact| fact.why.clone()).collect::<Vec<_>>()
+        };
+        let whole = record(name);
+        assert_eq!(contradictions(&whole), [""; 0], "{name}");
+        for key in means {
+            let mut file = whole.clone();
+            file[key] = (file[key].as_f64().unwrap() * 10.0).into();
+            let found = contradictions(&file);
+            assert_eq!(found.len(), 1, "{name} {key}: {found:?}");
+            assert!(found[0].contains(&format!("{:.2}", file[key].as_f64().unwrap())), "{found:?}");
+        }
+    }
+    let mut file = record("vllm-detailed.json");
+    file["completed"] = 100.into();
+    let levels = import("vllm-detailed.json", file.to_string().as_bytes()).unwrap();
+    let said = UnknownFact::contradiction(
+        "the file counts 100 completed requests, and lists 11".to_owned(),
+    );
+    assert!(levels[0].not_known.contains(&said), "{:?}", levels[0].not_known);
 }
 
 #[test]

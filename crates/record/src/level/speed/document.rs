@@ -229,10 +229,10 @@ impl From<&Bound> for BoundDocument {
 
 impl From<&Expected> for ExpectedDocument {
     fn from(Expected { figures, max_batch, limited_by, .. }: &Expected) -> Self {
-        let Figures { ttft, tpot, e2el, output_tokens_per_s, requests_per_s, batch, .. } = figures;
+        let Figures { ttft, step, e2el, output_tokens_per_s, requests_per_s, batch, .. } = figures;
         Self {
             ttft_ms: ttft.to_millis(),
-            tpot_ms: tpot.to_millis(),
+            tpot_ms: step.to_millis(),
             e2el_ms: e2el.to_millis(),
             requests_per_s: requests_per_s.get(),
             output_tokens_per_s: output_tokens_per_s.get(),

@@ -15,14 +15,15 @@ pub(super) struct Elasticities {
 #[derive(Serialize)]
 pub(super) struct OfFigures {
     #[serde(skip_serializing_if = "Option::is_none")]
-    ttft: Option<ToResources>,
-    tpot: ToResources,
+    pub(super) ttft: Option<ToResources>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    requests_per_s: Option<ToResources>,
+    pub(super) tpot: Option<ToResources>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) requests_per_s: Option<ToResources>,
 }
 
 #[derive(Serialize)]
-struct ToResources {
+pub(super) struct ToResources {
     bandwidth: Number,
     arithmetic: Number,
     weight_bytes: Number,
@@ -35,7 +36,7 @@ impl From<Sensitivities> for OfFigures {
     fn from(of: Sensitivities) -> Self {
         Self {
             ttft: Some(of.ttft.into()),
-            tpot: of.tpot.into(),
+            tpot: Some(of.tpot.into()),
             requests_per_s: Some(of.requests_per_s.into()),
         }
     }
@@ -44,7 +45,7 @@ impl From<Sensitivities> for OfFigures {
 /// Of a step alone.
 impl From<Sensitivity> for OfFigures {
     fn from(tpot: Sensitivity) -> Self {
-        Self { ttft: None, tpot: tpot.into(), requests_per_s: None }
+        Self { ttft: None, tpot: Some(tpot.into()), requests_per_s: None }
     }
 }
 
@@ -72,7 +73,8 @@ pub(super) struct GainBlock {
 
 #[derive(Serialize)]
 struct GainOf {
-    tokens_per_s_per_user: Number,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens_per_s_per_user: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
     requests_per_s: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +86,7 @@ impl GainBlock {
         let of = |gain: Gain| {
             let of_requests = |part: f64| (scope == SolScope::Requests).then_some(Number(part));
             GainOf {
-                tokens_per_s_per_user: Number(gain.tokens_per_s_per_user),
+                tokens_per_s_per_user: gain.tokens_per_s_per_user.map(Number),
                 requests_per_s: of_requests(gain.requests_per_s),
                 prompt_pace: of_requests(gain.promptness),
             }

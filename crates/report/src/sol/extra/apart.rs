@@ -13,12 +13,15 @@ impl SolExtra {
         let (prefill, decode) = (apart.prefill_instances, apart.decode_instances);
         let title = format!("Prefill on {prefill} and decode on {decode} instances");
         let mut aside = Self::new("disaggregation", title);
-        let mut add =
-            |key, name, part: fn(&Figures) -> f64| aside.both(key, name, |i| part(&ways[i]));
-        add("ttft_ms", "TTFT, ms", |figures| figures.ttft.get() * 1e3);
-        add("tpot_ms", "TPOT, ms", |figures| figures.tpot.get() * 1e3);
-        add("output_tokens_per_s", "output tokens/s", |figures| figures.output_tokens_per_s.get());
-        add("requests_per_s", "requests/s", |figures| figures.requests_per_s.get());
+        let mut add = |key, name, part: fn(&Figures) -> Option<f64>| {
+            aside.both(key, name, |i| part(&ways[i]))
+        };
+        add("ttft_ms", "TTFT, ms", |figures| Some(figures.ttft.get() * 1e3));
+        add("tpot_ms", "TPOT, ms", |figures| figures.tpot.map(|tpot| tpot.get() * 1e3));
+        add("output_tokens_per_s", "output tokens/s", |figures| {
+            Some(figures.output_tokens_per_s.get())
+        });
+        add("requests_per_s", "requests/s", |figures| Some(figures.requests_per_s.get()));
         aside.one("running_batch", "sequences that decode", found.expected.batch);
         aside.one("transfer_ms", "sending a cache, ms", found.transfer.get() * 1e3);
         let per_device = found.output_tokens_per_s_per_device.get();

@@ -19,7 +19,7 @@ impl SolExtra {
         aside.both("mixed_ms", "a pass with a chunk, ms", |i| found[i].mixed.get() * 1e3);
         aside.both("longest_ms", "the longest pass, ms", |i| found[i].longest.get() * 1e3);
         aside.both("ttft_ms", "TTFT, ms", |i| found[i].figures.ttft.get() * 1e3);
-        aside.both("tpot_ms", "TPOT, ms", |i| found[i].figures.tpot.get() * 1e3);
+        aside.both("tpot_ms", "TPOT, ms", |i| found[i].figures.tpot.map(|tpot| tpot.get() * 1e3));
         aside.both("requests_per_s", "requests/s", |i| found[i].figures.requests_per_s.get());
         aside.both("gain", "requests/s relative to alternating passes", |i| found[i].gain);
         match of.system.balanced_budget(of.load, of.batch) {

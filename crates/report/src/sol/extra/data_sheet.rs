@@ -22,20 +22,24 @@ impl SolExtra {
         let title = format!("By the data sheet of {}", printed.title);
         let mut aside = Self::new("data_sheet", title);
         let [own, theirs] = [measured, &sheet].map(|answer| [&answer.bound, &answer.expected]);
-        let mut both = |key, name, share, of_sheet, of: fn(&Figures) -> f64, rises: Rises| {
-            aside.both(key, name, |way| of(theirs[way]));
-            aside.both(share, of_sheet, |way| match rises {
-                Rises::WithSpeed => 100.0 * of(own[way]) / of(theirs[way]),
-                Rises::WithTime => 100.0 * of(theirs[way]) / of(own[way]),
-            });
-        };
+        let mut both =
+            |key, name, share, of_sheet, of: fn(&Figures) -> Option<f64>, rises: Rises| {
+                aside.both(key, name, |way| of(theirs[way]));
+                aside.both(share, of_sheet, |way| {
+                    let (own, theirs) = (of(own[way])?, of(theirs[way])?);
+                    Some(match rises {
+                        Rises::WithSpeed => 100.0 * own / theirs,
+                        Rises::WithTime => 100.0 * theirs / own,
+                    })
+                });
+            };
         let measured = "  measured silicon allows, %";
         both(
             "ttft_ms",
             "unloaded TTFT, ms",
             "ttft_share",
             measured,
-            |of| of.ttft.get() * 1e3,
+            |of| Some(of.ttft.get() * 1e3),
             Rises::WithTime,
         );
         both(
@@ -43,7 +47,7 @@ impl SolExtra {
             "TPOT, ms",
             "tpot_share",
             measured,
-            |of| of.tpot.get() * 1e3,
+            |of| of.tpot.map(|tpot| tpot.get() * 1e3),
             Rises::WithTime,
         );
         both(
@@ -51,7 +55,7 @@ impl SolExtra {
             "output tokens/s",
             "output_share",
             measured,
-            |of| of.output_tokens_per_s.get(),
+            |of| Some(of.output_tokens_per_s.get()),
             Rises::WithSpeed,
         );
         aside.note(

@@ -21,7 +21,7 @@ impl SolExtra {
             .both("prefill_stretch", "prefill longer by a factor of", |i| found[i].prefill_stretch);
         aside.both("decode_stretch", "decode longer by a factor of", |i| found[i].decode_stretch);
         aside.both("ttft_ms", "TTFT, ms", |i| found[i].figures.ttft.get() * 1e3);
-        aside.both("tpot_ms", "TPOT, ms", |i| found[i].figures.tpot.get() * 1e3);
+        aside.both("tpot_ms", "TPOT, ms", |i| found[i].figures.tpot.map(|tpot| tpot.get() * 1e3));
         aside.both("output_tokens_per_s", "output tokens/s", |i| {
             found[i].figures.output_tokens_per_s.get()
         });

@@ -37,10 +37,13 @@ impl SolExtra {
                     "deployment",
                     "parallelism, expected",
                     format!(
-                        "{}, {:.0} at once, TPOT {:.2} ms, {:.2} requests/s",
+                        "{}, {:.0} at once, TPOT {}, {:.2} requests/s",
                         best.deployment,
                         figures.batch,
-                        figures.tpot.get() * 1e3,
+                        figures.tpot.map_or_else(
+                            || "none".to_owned(),
+                            |tpot| format!("{:.2} ms", tpot.get() * 1e3)
+                        ),
                         figures.requests_per_s.get()
                     ),
                 );

@@ -68,7 +68,7 @@ impl SolExtra {
 const fn as_bound(bound: &Bound, figures: &Figures) -> Bound {
     let mut held = *bound;
     held.ttft = figures.ttft;
-    held.single_tpot = figures.tpot;
+    held.single_tpot = figures.step;
     held.e2el = figures.e2el;
     held.output_tokens_per_s = figures.output_tokens_per_s;
     held.requests_per_s = figures.requests_per_s;

@@ -28,11 +28,13 @@ impl SolExtra {
         aside.one("tokens_per_cycle", "tokens per cycle", found[1].tokens_per_cycle);
         aside.both("draft_ms", "drafting, ms", |i| found[i].draft.get() * 1e3);
         aside.both("verify_ms", "verifying, ms", |i| found[i].verify.get() * 1e3);
-        aside.both("tpot_ms", "TPOT, ms", |i| found[i].figures.tpot.get() * 1e3);
+        aside.both("tpot_ms", "TPOT, ms", |i| found[i].figures.tpot.map(|tpot| tpot.get() * 1e3));
         aside.both("output_tokens_per_s", "output tokens/s", |i| {
             found[i].figures.output_tokens_per_s.get()
         });
-        aside.both("tpot_gain", "speed of a user relative to no drafts", |i| answer.user_gain[i]);
+        aside.both("tpot_gain", "speed of a user relative to no drafts", |i| {
+            found[i].figures.tpot.map(|_| answer.user_gain[i])
+        });
         aside.both("gain", "output tokens/s relative to no drafts", |i| answer.gain[i]);
         if let Drafter::Model(drafter) = &speculation.drafter {
             let known = &system.model().warnings;

@@ -39,7 +39,7 @@ proptest! {
         let bound = system.bound_figures(&load);
         for (time, least) in [
             (predicted.ttft, bound.ttft),
-            (predicted.tpot, bound.tpot),
+            (predicted.tpot, bound.step),
             (predicted.e2el, bound.e2el),
         ] {
             prop_assert!(least <= time.low() && time.low() <= time.value() && time.value() <= time.high());

@@ -20,7 +20,7 @@ fn doubtful_levels_are_left_out_by_rule_and_no_other_beats_the_bound() {
     for ((level, system), doubt) in all.iter().zip(&doubts) {
         let Some(doubt) = doubt else {
             let bound = system.bound_figures(&level.load);
-            assert!(level.tpot >= bound.tpot, "{level:?}");
+            assert!(level.tpot >= bound.step, "{level:?}");
             assert!(level.ttft.is_none_or(|ttft| ttft >= bound.ttft), "{level:?}");
             apart += usize::from(is_below_even_routing(level, system));
             continue;
@@ -143,7 +143,7 @@ fn an_interval_holds_nine_in_ten() {
         let predictor = fit.calibration.predictor(system, level.engine.as_deref());
         let predicted = predictor.predict(&level.load).unwrap();
         let bound = system.bound_figures(&level.load);
-        assert!(predicted.tpot.low() >= bound.tpot && predicted.ttft.low() >= bound.ttft);
+        assert!(predicted.tpot.low() >= bound.step && predicted.ttft.low() >= bound.ttft);
         assert!(predicted.tpot.low() <= predicted.tpot.value());
         assert!(predicted.tpot.value() <= predicted.tpot.high());
         held +=
@@ -173,7 +173,7 @@ fn the_levels_that_beat_the_bound_are_known_one_by_one() {
     let mut beaten: BTreeMap<String, usize> = BTreeMap::new();
     for (level, system) in &all {
         let bound = system.bound_figures(&level.load);
-        let tpot = (level.tpot < bound.tpot).then_some("TPOT");
+        let tpot = (level.tpot < bound.step).then_some("TPOT");
         let ttft = level.ttft.is_some_and(|ttft| ttft < bound.ttft).then_some("TTFT");
         if let Some(figure) = tpot.or(ttft) {
             let engine = level.engine.as_deref().unwrap_or_default();

@@ -22,7 +22,7 @@ fn passes_of_a_prompt() {
     // 32 sequences of 256 tokens: half of all passes carry a chunk.
     assert_eq!(chunked.share, 0.5);
     let mean = (chunked.plain.get() + chunked.mixed.get()) / 2.0;
-    assert!((chunked.figures.tpot.get() - mean).abs() < 1e-12);
+    assert!((chunked.figures.step.get() - mean).abs() < 1e-12);
     assert!((chunked.figures.ttft.get() - 4.0 * chunked.mixed.get()).abs() < 1e-12);
 }
 
@@ -92,7 +92,7 @@ proptest! {
         };
         prop_assert!(at_most(bound.mixed.get(), expected.mixed.get()));
         prop_assert!(at_most(bound.figures.ttft.get(), expected.figures.ttft.get()));
-        prop_assert!(at_most(bound.figures.tpot.get(), expected.figures.tpot.get()));
+        prop_assert!(at_most(bound.figures.step.get(), expected.figures.step.get()));
         prop_assert!(at_most(expected.plain.get(), expected.mixed.get()));
         prop_assert!(at_most(bound.plain.get(), bound.longest.get()));
         prop_assert!(at_most(bound.share, 1.0));

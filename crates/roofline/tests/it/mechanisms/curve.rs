@@ -43,13 +43,13 @@ proptest! {
         let points: Vec<_> = system.batch_curve(&load, CurveStride::Doubling).collect();
         for point in &points {
             let (bound, expected) = (point.bound, point.expected);
-            prop_assert!(at_most(bound.tpot.get(), expected.tpot.get()));
+            prop_assert!(at_most(bound.step.get(), expected.step.get()));
             prop_assert!(at_most(expected.requests_per_s.get(), bound.requests_per_s.get()));
         }
         for pair in points.windows(2) {
             let [few, many] = pair else { continue };
             prop_assert!(few.batch < many.batch);
-            prop_assert!(at_most(few.bound.tpot.get(), many.bound.tpot.get()));
+            prop_assert!(at_most(few.bound.step.get(), many.bound.step.get()));
             let rates = (few.bound.requests_per_s.get(), many.bound.requests_per_s.get());
             prop_assert!(at_most(rates.0, rates.1), "{few:?} {many:?}");
         }

@@ -53,7 +53,7 @@ fn where_the_transfer_lands() {
     assert!(is(first.expected.ttft.get(), prompt.get() + first.transfer.get()));
     assert!(is(second.expected.ttft.get(), prompt.get()));
     // All tokens but the first share it.
-    let extra = (second.expected.tpot.get() - first.expected.tpot.get()) * 255.0;
+    let extra = (second.expected.step.get() - first.expected.step.get()) * 255.0;
     assert!(is(extra, first.transfer.get()));
     assert!(is(second.expected.e2el.get(), first.expected.e2el.get()));
     // Of 32 layers, the last one's.
@@ -83,7 +83,7 @@ fn steps_no_longer_wait_for_prompts() {
     let service = apart(&one, (1, 1), CacheTransfer::LayerWise);
     let answer = service.answer(&load(64));
     let step = one.expected_decode(&load(64), answer.expected.batch).total;
-    assert!((answer.expected.tpot.get() / step.get() - 1.0).abs() < 1e-9);
+    assert!((answer.expected.step.get() / step.get() - 1.0).abs() < 1e-9);
     // Little's law: those that decode and those on the way to it are all that were offered.
     let rate = answer.expected.requests_per_s.get();
     let under_way = answer.expected.batch + rate * answer.expected.ttft.get();
@@ -148,7 +148,7 @@ proptest! {
         let answer = service.answer(&load);
         let (bound, expected) = (answer.bound, answer.expected);
         prop_assert!(at_most(bound.ttft.get(), expected.ttft.get()), "{answer:?}");
-        prop_assert!(at_most(bound.tpot.get(), expected.tpot.get()), "{answer:?}");
+        prop_assert!(at_most(bound.step.get(), expected.step.get()), "{answer:?}");
         prop_assert!(at_most(expected.requests_per_s.get(), bound.requests_per_s.get()), "{answer:?}");
         prop_assert!(at_most(expected.batch, load.concurrency.get() as f64));
 
@@ -186,6 +186,6 @@ fn an_aggregated_step_is_longer() {
     let one = single(llama_8b(), &device("h100-sxm"));
     let together = one.figures_at(EstimateKind::Expected, &load(64), 64.0);
     let answer = apart(&one, (4, 1), CacheTransfer::LayerWise).answer(&load(64));
-    assert!(answer.expected.tpot < together.tpot);
+    assert!(answer.expected.step < together.step);
     assert!(answer.output_tokens_per_s_per_device.get() < together.output_tokens_per_s.get());
 }

@@ -96,7 +96,7 @@ proptest! {
         let free = system.figures_at(by, &load, batch);
         for (slow, fast) in [(less.figures, more.figures), (more.figures, free)] {
             prop_assert!(at_most(fast.ttft.get(), slow.ttft.get()));
-            prop_assert!(at_most(fast.tpot.get(), slow.tpot.get()));
+            prop_assert!(at_most(fast.step.get(), slow.step.get()));
             prop_assert!(at_most(slow.requests_per_s.get(), fast.requests_per_s.get()));
         }
         prop_assert!(at_most(1.0, less.prefill_stretch) && at_most(1.0, less.decode_stretch));
@@ -119,7 +119,7 @@ proptest! {
     ) {
         let at = |by| energy(&system, by, &load, batch, limit).figures;
         let (bound, expected) = (at(EstimateKind::Bound), at(EstimateKind::Expected));
-        prop_assert!(at_most(bound.tpot.get(), expected.tpot.get()));
+        prop_assert!(at_most(bound.step.get(), expected.step.get()));
         prop_assert!(at_most(bound.ttft.get(), expected.ttft.get()));
         prop_assert!(at_most(expected.requests_per_s.get(), bound.requests_per_s.get()));
     }

@@ -99,7 +99,7 @@ proptest! {
             (chunked(EstimateKind::Bound), chunked(EstimateKind::Expected))
         {
             prop_assert!(at_most(bound.figures.ttft.get(), expected.figures.ttft.get()));
-            prop_assert!(at_most(bound.figures.tpot.get(), expected.figures.tpot.get()));
+            prop_assert!(at_most(bound.figures.step.get(), expected.figures.step.get()));
         }
         let answer = apart(&system).answer(&load);
         prop_assert!(at_most(answer.bound.ttft.get(), answer.expected.ttft.get()));
@@ -110,6 +110,6 @@ proptest! {
         prop_assert!(at_most(expected.requests_per_s.get(), bound.requests_per_s.get()));
         let serial = system.bound_at(&load, batch, PhaseSchedule::Serial);
         let expected = system.expected_at(&load, batch, PhaseSchedule::Serial);
-        prop_assert!(at_most(serial.tpot.get(), expected.tpot.get()));
+        prop_assert!(at_most(serial.step.get(), expected.step.get()));
     }
 }

@@ -196,7 +196,7 @@ proptest! {
         let speculation = with(accepted, drafter);
         let at = |by| speculation.chain(&system, by, &load, batch, length).figures;
         let (bound, expected) = (at(EstimateKind::Bound), at(EstimateKind::Expected));
-        prop_assert!(at_most(bound.tpot.get(), expected.tpot.get()));
+        prop_assert!(at_most(bound.step.get(), expected.step.get()));
         prop_assert!(at_most(bound.ttft.get(), expected.ttft.get()));
         prop_assert!(at_most(expected.requests_per_s.get(), bound.requests_per_s.get()));
     }
@@ -208,7 +208,7 @@ proptest! {
     ) {
         let (less, more) = if less < more { (less, more) } else { (more, less) };
         let at = |accepted, drafter| {
-            with(accepted, drafter).chain(&system, by, &load, batch, length).figures.tpot.get()
+            with(accepted, drafter).chain(&system, by, &load, batch, length).figures.step.get()
         };
         prop_assert!(at_most(at(more, drafter.clone()), at(less, drafter)));
     }

@@ -91,11 +91,11 @@ proptest! {
         let expected = system().expected_figures(&load);
         for (took, expected) in [
             (ttft, expected.ttft.get()),
-            (decoding / (output - 1) as f64, expected.tpot.get()),
+            (decoding / (output - 1) as f64, expected.step.get()),
             (1.0 / (ttft + decoding), expected.requests_per_s.get()),
         ] {
-            // Activations are expected, and not simulated.
-            prop_assert!((took / expected - 1.0).abs() < 1e-2, "{took} {expected}");
+            // Activations are expected, and not simulated: of the shortest prompt they are 1.1 %.
+            prop_assert!((took / expected - 1.0).abs() < 1.2e-2, "{took} {expected}");
         }
     }
 }
