@@ -107,6 +107,13 @@ fn near(folded: &LevelSummary, exact: &LevelSummary) -> Result<(), TestCaseError
             prop_assert!(close, "{statistic:?}: {pair:?}");
         }
     }
+    // Of requests that were not kept it has the numbers, to a request for each of the three.
+    if let Ok(part) = &folded.windowed.part {
+        let window = &part.window;
+        let all = window.cut_front + window.kept + window.cut_back;
+        prop_assert!(all.abs_diff(folded.requests.sent) <= 2, "{all} of {}", folded.requests.sent);
+        prop_assert!(part.completed <= window.kept + 1, "{part:?}");
+    }
     let of = |level: &LevelSummary| level.over_time.map(|over| (over.in_flight, over.due));
     if let Some(((ours, due), (theirs, all_due))) = of(folded).zip(of(exact)) {
         prop_assert!((ours.mean - theirs.mean).abs() <= 0.05 * theirs.mean + 1.0, "{ours:?}");

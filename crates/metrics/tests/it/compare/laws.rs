@@ -219,3 +219,17 @@ fn a_hundred_thousand_values_a_side_are_no_burden() {
     let delta = sides.cliffs_delta(SignificanceLevel::FIVE_PERCENT);
     assert!(delta.interval().is_some_and(|interval| interval.low > 0.0));
 }
+
+#[test]
+fn sides_that_do_not_overlap_have_opposite_effects() {
+    let (low, high) = ([1.0, 2.0, 3.0, 4.0], [11.0, 12.0, 13.0]);
+    let of = |a: &[f64], b: &[f64]| {
+        let delta =
+            UnpairedValues::new(a, b).unwrap().cliffs_delta(SignificanceLevel::FIVE_PERCENT);
+        (delta.value(), delta.interval().unwrap())
+    };
+    let ((up, above), (down, below)) = (of(&low, &high), of(&high, &low));
+    assert_eq!((up, down), (1.0, -1.0));
+    assert_eq!((below.low, below.high), (-1.0, -above.low));
+    assert!(above.high == 1.0 && above.low < 1.0 && above.low > -1.0, "{above:?}");
+}
