@@ -154,7 +154,7 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Write the manual pages, one for each command.
     ///
-    /// `fizeau man ~/.local/share/man/man1` puts them where `man fizeau-bench` finds them.
+    /// `fizeau man --out ~/.local/share/man/man1` puts them where `man fizeau-bench` finds them.
     Man(ManArgs),
 }
 

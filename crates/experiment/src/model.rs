@@ -35,13 +35,14 @@ impl LoadedModel {
     pub fn named(name: &str) -> Result<Self, LoadModelError> {
         let given = Path::new(name);
         let wrong = |error: &dyn ToString| LoadModelError(error.to_string());
-        if !given.exists()
-            && let Ok(known) = KnownModel::named(name)
-        {
+        let known = KnownModel::named(name);
+        if let (false, Ok(known)) = (given.exists(), &known) {
             let model = known.model().map_err(|error| wrong(&error))?;
             let text = known.config.to_owned();
             return Ok(Self { model, text, quantization: None, known: Some(known) });
         }
+        let nearest = known.err().map(|unknown| unknown.nearest).filter(|name| !name.is_empty());
+        let nearest = nearest.map_or_else(String::new, |name| format!("; did you mean {name}?"));
         let path = if given.is_dir() { given.join("config.json") } else { PathBuf::from(given) };
         let text = std::fs::read_to_string(&path).map_err(|error| match given.exists() {
             true if given.is_dir() => LoadModelError(
@@ -49,11 +50,10 @@ impl LoadedModel {
                     .to_owned(),
             ),
             true => LoadModelError(unreadable(&error)),
-            false => LoadModelError(
-                "this is neither a built-in model nor a file; download the model's config.json \
-                 and give its path"
-                    .to_owned(),
-            ),
+            false => LoadModelError(format!(
+                "this is neither a built-in model nor a file{nearest}; download the model's \
+                 config.json and give its path"
+            )),
         })?;
         let beside = path.with_file_name("hf_quant_config.json");
         let named_so = path.file_name().is_some_and(|name| name == "config.json");

@@ -92,6 +92,7 @@ mod serving;
 mod share;
 mod span;
 mod speculation;
+mod spelling;
 mod system;
 mod timed;
 mod totals;

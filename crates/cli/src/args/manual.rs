@@ -15,6 +15,6 @@ pub(crate) struct CompletionsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// Write a page for each command into this folder; without it, the page of the program goes to standard output.
-    #[arg(value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }

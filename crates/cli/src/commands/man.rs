@@ -9,7 +9,7 @@ use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 
 pub(crate) fn run(args: &ManArgs) -> Result<Exit, Fail> {
-    match &args.dir {
+    match &args.out {
         Some(dir) => {
             refuse_if!(
                 dir.exists() && !dir.is_dir(),

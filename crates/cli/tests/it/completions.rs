@@ -29,7 +29,7 @@ fn each_shell_completes_each_command_and_the_flags_of_it() {
 fn each_command_has_a_manual_page_with_its_flags() {
     let scratch = Scratch::new("man");
     let folder = scratch.path("man1");
-    assert_eq!(run(&["man", &folder]).code, Some(0));
+    assert_eq!(run(&["man", "--out", &folder]).code, Some(0));
     let page = |name: &str| std::fs::read_to_string(format!("{folder}/{name}.1")).unwrap();
     assert_eq!(run(&["man"]).out.trim_end(), page("fizeau").trim_end());
     for command in commands() {
@@ -37,7 +37,7 @@ fn each_command_has_a_manual_page_with_its_flags() {
         assert!(page.contains(".SH NAME") && page.contains(".SH SYNOPSIS"), "{command}: {page}");
     }
     assert!(page("fizeau-bench").contains("max\\-concurrency"), "{}", page("fizeau-bench"));
-    let refused = run(&["man", "/dev/null/man1"]);
+    let refused = run(&["man", "--out", "/dev/null/man1"]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(refused.err.contains("/dev/null/man1"), "{}", refused.err);
 }

@@ -40,7 +40,12 @@ impl PlanParts {
     pub(super) fn left_out(&self) -> Option<String> {
         let dataset = self.dataset.as_ref()?;
         let dropped = (dataset.dropped > 0).then(|| {
-            format!("{} records are left out by the rules of the format", dataset.dropped)
+            let of = dataset.dropped + dataset.conversations.len() as u64;
+            format!(
+                "{} of {of} records left out: a record of ShareGPT counts where its field \
+                 conversations has a prompt and a reply of usual lengths",
+                dataset.dropped
+            )
         });
         let unsalted = if self.spec.salt == Salt::NONE { 0 } else { dataset.unsalted() };
         let unsalted = (unsalted > 0).then(|| {
@@ -60,7 +65,7 @@ impl PlanParts {
         let untold = turns().filter(|turn| turn.output_tokens.is_none()).count();
         let is_given = self.file.as_ref().is_some_and(|file| file.output_tokens.is_some());
         let counts = match &self.tokenizer {
-            None => " (a tokenizer would count the answers of ShareGPT)",
+            None => " (say it in output_tokens; of ShareGPT a tokenizer counts the answers)",
             Some(_) => "",
         };
         (untold > 0 && !is_given).then(|| {

@@ -121,14 +121,20 @@ pub(super) fn repeated(trace: &Trace) -> Option<String> {
 /// Which rows are not sent, or not at their time, in words.
 pub(super) fn left_out(trace: &Trace) -> Option<String> {
     let (name, facts) = (&trace.spec().name, trace.facts());
-    let skipped = (facts.skipped > 0)
-        .then(|| format!("{} rows with an empty prompt or reply are left out", facts.skipped));
-    let late = (facts.late > 0).then(|| {
-        format!(
-            "{} rows are earlier than a row before them and leave together with that row",
-            facts.late
-        )
-    });
+    let skipped = match facts.skipped {
+        0 => None,
+        1 => Some("1 row with an empty prompt or reply is left out".to_owned()),
+        rows => Some(format!("{rows} rows with an empty prompt or reply are left out")),
+    };
+    let late = match facts.late {
+        0 => None,
+        1 => {
+            Some("1 row is earlier than the row before it and leaves together with that".to_owned())
+        }
+        rows => Some(format!(
+            "{rows} rows are earlier than a row before them and leave together with that row"
+        )),
+    };
     let parts: Vec<String> = skipped.into_iter().chain(late).collect();
     (!parts.is_empty()).then(|| format!("{name}: {}", parts.join("; ")))
 }

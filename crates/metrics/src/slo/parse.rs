@@ -202,6 +202,10 @@ fn in_unit_of(metric: Metric, piece: &str, number: &str, unit: &str) -> Result<f
         (is_latency, _) => {
             let right = if is_latency { "ns, us, ms or s" } else { "a bare number" };
             let metric = metric.entry().key;
+            if let Some((_, next)) = unit.split_once(' ') {
+                let next = next.trim();
+                return Err(wrong(piece, format_args!("put a comma before `{next}`")));
+            }
             return Err(wrong(
                 piece,
                 format_args!("unknown unit `{unit}`; {metric} takes {right}"),

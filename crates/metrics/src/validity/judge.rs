@@ -263,7 +263,7 @@ fn ending(expected: &LevelExpectations) -> Option<VerdictReason> {
         LevelEnding::Interrupted => reason(
             Verdict::Suspect,
             VerdictConcern::Ending,
-            "partial: the level was interrupted before all requests were done".to_owned(),
+            "partial: some of the level's requests are missing; it was interrupted, or its files were cut".to_owned(),
         ),
     }
 }

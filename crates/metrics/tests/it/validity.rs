@@ -339,7 +339,7 @@ fn the_worst_reason_gives_the_verdict() {
         texts,
         [
             "measured beyond the speed of light: TPOT 1.0 ms, bound 4.8 ms",
-            "partial: the level was interrupted before all requests were done",
+            "partial: some of the level's requests are missing; it was interrupted, or its files were cut",
         ]
     );
     let interrupted = LevelExpectations { beyond_speed_of_light: None, ..expected };

@@ -57,7 +57,11 @@ fn document(answer: &FrontierAnswer) -> Map<String, Value> {
 fn remarks(answer: &FrontierAnswer, point: impl Fn(usize) -> String) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(hypervolume) = answer.hypervolume {
-        lines.push(format!("hypervolume: {}", number(hypervolume)));
+        let none = match hypervolume {
+            0.0 => "; no row is better than the reference point on every axis",
+            _ => "",
+        };
+        lines.push(format!("hypervolume: {}{none}", number(hypervolume)));
     }
     match &answer.knee {
         Some(Ok(knee)) => {

@@ -383,9 +383,15 @@ const WIDTH: usize = 80;
 const IN_TURNS: &str = "the expectation assumes that prefill and decode alternate; an engine that overlaps them in one \
  step can beat it";
 
-/// The ends of an interval behind its figure; how many values it would take, where there are too few; nothing where the figure has
-/// none at all.
-pub(super) fn ends<T>(
+/// The ends of an interval of requests behind its figure, as [`ends_of`] has them.
+fn ends<T>(interval: Option<SampleSupport<Interval<T>>>, shown: impl Fn(T) -> String) -> String {
+    ends_of("requests", interval, shown)
+}
+
+/// The ends of an interval behind its figure; how many values it would take and of what, where there are too few; nothing where the
+/// figure has none at all.
+pub(super) fn ends_of<T>(
+    values: &str,
     interval: Option<SampleSupport<Interval<T>>>,
     shown: impl Fn(T) -> String,
 ) -> String {
@@ -394,7 +400,7 @@ pub(super) fn ends<T>(
             format!("  [{}, {}]", shown(low), shown(high))
         }
         Some(SampleSupport::NotSupported { needs, .. }) => {
-            format!("  [interval needs {needs} requests]")
+            format!("  [interval needs {needs} {values}]")
         }
         Some(SampleSupport::CorrelationUnknown) | None => String::new(),
     }

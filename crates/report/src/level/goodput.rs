@@ -2,7 +2,7 @@
 
 use fizeau_metrics::{GoalAttainment, GoodputAttainment};
 
-use super::block::ends;
+use super::block::ends_of;
 use crate::Shown;
 use crate::block::line;
 use fizeau_record::LevelReport;
@@ -13,8 +13,8 @@ impl Shown<'_, LevelReport> {
     pub(super) fn goodput_rates(&self) -> Vec<String> {
         let all = &self.summary.throughput;
         let Some(rate) = all.goodput else { return Vec::new() };
-        let rates = ends(all.intervals.goodput_per_s, |end| number(end.get()));
-        let shares = ends(all.intervals.good_share, percent);
+        let rates = ends_of("good requests", all.intervals.goodput_per_s, |end| number(end.get()));
+        let shares = ends_of("requests", all.intervals.good_share, percent);
         vec![
             line("Goodput (req/s):", number(rate.rate.get()) + &rates),
             line("Goodput share of all sent:", percent(rate.share) + &shares),

@@ -6,7 +6,7 @@ use fizeau_metrics::{
     Statistic, WindowFigures,
 };
 
-use super::block::{ends, sentence};
+use super::block::{ends_of, sentence};
 use crate::Shown;
 use crate::block::line;
 use fizeau_record::LevelReport;
@@ -88,7 +88,7 @@ impl Shown<'_, LevelReport> {
                 if all.get() > 0.0 {
                     // Beside the whole there is no room for why there is none.
                     let known = interval.filter(|of| of.known().is_some());
-                    let interval = ends(known, |end| number(end.get()));
+                    let interval = ends_of("requests", known, |end| number(end.get()));
                     let (inside, all) = (number(inside.get()), number(all.get()));
                     let both = format!("{inside}{interval} (whole {all})");
                     lines.push(line(&format!("  {what}:"), both));

@@ -1,6 +1,7 @@
 //! Finding a device by its name.
 
 use super::{Device, table};
+use crate::spelling::edits;
 
 /// No device in the table has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,19 +68,4 @@ fn hint(nearest: &str) -> String {
 
 fn canonical(name: &str) -> String {
     name.trim().to_lowercase().replace(['_', ' '], "-")
-}
-
-/// How many letters must be put in, taken out or changed to make `from` into `to` (Levenshtein's distance).
-fn edits(from: &str, to: &str) -> usize {
-    let mut above: Vec<usize> = (0..=to.chars().count()).collect();
-    for (i, a) in from.chars().take(64).enumerate() {
-        let mut row = vec![i + 1];
-        let mut left = i + 1;
-        for ((b, change), put_in) in to.chars().zip(&above).zip(above.iter().skip(1)) {
-            left = (change + usize::from(a != b)).min(left + 1).min(put_in + 1);
-            row.push(left);
-        }
-        above = row;
-    }
-    above.last().copied().unwrap_or(0)
 }

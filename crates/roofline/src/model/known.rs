@@ -1,6 +1,7 @@
 //! Models whose configs are built in.
 
 use super::{Model, ModelConfigError};
+use crate::spelling::edits;
 
 /// A public model whose config comes with this crate.
 ///
@@ -34,6 +35,32 @@ pub struct KnownModel {
 pub struct UnknownModel {
     name: String,
     known: String,
+    /// The known name most like it; empty if none is like it.
+    pub nearest: &'static str,
+}
+
+impl UnknownModel {
+    fn new(name: &str) -> Self {
+        let letters = |name: &str| {
+            let kept = name.chars().filter(|letter| letter.is_alphanumeric());
+            kept.collect::<String>().to_lowercase()
+        };
+        let wanted = letters(name);
+        // A part of a name is the likeliest slip (`llama3`), then one of letters.
+        let cost = |known: &&KnownModel| {
+            let known = letters(known.name);
+            (!known.contains(&wanted), edits(&wanted, &known))
+        };
+        let is_near = |known: &&KnownModel| {
+            let (is_no_part, edits) = cost(known);
+            wanted.len() > 2 && (!is_no_part || edits <= 2)
+        };
+        Self {
+            name: name.chars().take(80).collect(),
+            known: KNOWN.map(|known| known.name).join(", "),
+            nearest: KNOWN.iter().filter(is_near).min_by_key(cost).map_or("", |known| known.name),
+        }
+    }
 }
 
 macro_rules! known {
@@ -103,10 +130,7 @@ impl KnownModel {
     /// # Errors
     /// If there is none of that name; the error lists those that there are.
     pub fn named(name: &str) -> Result<&'static Self, UnknownModel> {
-        KNOWN.iter().find(|known| known.is_called(name)).ok_or_else(|| UnknownModel {
-            name: name.chars().take(80).collect(),
-            known: KNOWN.map(|known| known.name).join(", "),
-        })
+        KNOWN.iter().find(|known| known.is_called(name)).ok_or_else(|| UnknownModel::new(name))
     }
 
     /// The config, read.

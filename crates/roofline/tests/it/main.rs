@@ -33,6 +33,7 @@ mod random_models;
 mod soundness;
 mod systems;
 mod terms;
+mod unchanged;
 mod weights;
 
 use fizeau_roofline::{Deployment, Device, Model, System};

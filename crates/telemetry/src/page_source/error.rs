@@ -19,8 +19,8 @@ pub struct FetchError {
 pub enum FetchErrorKind {
     /// There is no such page.
     #[error(
-        "there is no page of metrics (status 404); vLLM has one always, SGLang only where it was started with --enable-metrics, \
-         and TensorRT-LLM may have it at /prometheus/metrics"
+        "there is no page of metrics (status 404); vLLM has one always, at /metrics, SGLang only where it was started with \
+         --enable-metrics, and TensorRT-LLM may have it at /prometheus/metrics"
     )]
     NotFound,
     /// The page is behind a key.

@@ -169,6 +169,10 @@ impl RecordFault {
         };
         // The place is said elsewhere.
         let reason = said.rsplit_once(" at line ").map_or(said.as_str(), |(reason, _)| reason);
+        let reason = match reason {
+            "expected ident" => "a word that is not true, false or null",
+            reason => reason,
+        };
         let kind = RecordFaultKind::Syntax {
             lines: (error.line() as u64).saturating_sub(1),
             column: (error.column() as u64).max(1),

@@ -19,7 +19,8 @@ pub enum GoodputError {
     UnknownNames(Vec<String>),
     /// A limit that is not a positive number.
     #[error(
-        "goodput goal `{0}`: the limit must be a positive number of milliseconds, without a unit"
+        "goodput goal `{0}`: the limit must be a positive number of milliseconds, without a unit; goals are separated by spaces, as in \
+         `ttft:300 tpot:20`"
     )]
     Limit(String),
     /// One name twice in a group.
