@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use fizeau::core::{Bytes, BytesPerSec, FlopsPerSec, Nanos, Seconds};
 use fizeau::probe::{
     Component, CpuBackend, Dtype, GemmShape, MemoryKernel, Operation, ProbeBackend, ProbeDocument,
-    ProbeRow, StoreKind, Trial,
+    ProbeRow, ProbeTrial, StoreKind,
 };
 
 /// How long each measurement has: short, so that others have their turn in what is nearly the same moment.
@@ -56,7 +56,7 @@ impl Ours {
     fn memory(&mut self, kernel: MemoryKernel, stores: Option<StoreKind>) -> Result<f64> {
         let working_set = Some(Bytes::new(f64::from(kernel.array_count()) * self.array));
         let operation = Operation::Memory { kernel, stores, working_set };
-        let row = self.measured(&Trial::new(operation, Dtype::F64, self.threads))?;
+        let row = self.measured(&ProbeTrial::new(operation, Dtype::F64, self.threads))?;
         let rate = row.figures.stream.context("no bandwidth")?.map(BytesPerSec::get);
         Ok(rate.peak() / 1e9)
     }
@@ -64,12 +64,12 @@ impl Ours {
     /// GFLOP/s by the better of what is built in and OpenBLAS, where that is found: as the probe's device file has it.
     pub(crate) fn gemm(&mut self, size: u64) -> Result<f64> {
         let square = GemmShape::new(size, size, size);
-        let is_one = |trial: &Trial| {
+        let is_one = |trial: &ProbeTrial| {
             let is_square =
                 matches!(&trial.operation, Operation::Gemm { shape, .. } if *shape == square);
             is_square && trial.dtype == Dtype::F32 && trial.threads == self.threads
         };
-        let trials: Vec<Trial> =
+        let trials: Vec<ProbeTrial> =
             self.backend.trials(Component::Gemm).into_iter().filter(is_one).collect();
         let mut best: f64 = 0.0;
         for trial in &trials {
@@ -80,7 +80,7 @@ impl Ours {
 
     /// GFLOP/s of one thread by the best instructions; and what its units give at the clock that was measured, where they are known.
     pub(crate) fn peak(&mut self) -> Result<(f64, Option<f64>)> {
-        let row = self.measured(&Trial::new(Operation::Peak, Dtype::F32, 1))?;
+        let row = self.measured(&ProbeTrial::new(Operation::Peak, Dtype::F32, 1))?;
         let reached = arithmetic(&row)?;
         let share = row.shares.percent_of_clock_peak;
         Ok((reached, share.map(|share| 100.0 * reached / share)))
@@ -89,11 +89,11 @@ impl Ours {
     /// Nanoseconds.
     pub(crate) fn latency(&mut self) -> Result<f64> {
         let operation = Operation::latency(Bytes::new(2.0 * self.array));
-        let row = self.measured(&Trial::new(operation, Dtype::Int64, 1))?;
+        let row = self.measured(&ProbeTrial::new(operation, Dtype::Int64, 1))?;
         Ok(row.figures.seconds().context("no time")?.map(Seconds::get).peak() * 1e9)
     }
 
-    fn measured(&mut self, trial: &Trial) -> Result<ProbeRow> {
+    fn measured(&mut self, trial: &ProbeTrial) -> Result<ProbeRow> {
         let seen = self.backend.measure(trial, TIME)?;
         let (host, devices) = (self.backend.host(), self.backend.devices());
         let mut document = ProbeDocument::new(host, devices, vec![seen]);

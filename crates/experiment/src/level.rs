@@ -22,7 +22,7 @@ use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level
 use crate::event::{AfterLevel, LevelStarted, RunEvent, Telling, Watcher};
 use crate::input::{ExperimentError, InputError};
 use crate::measured_level::MeasuredLevel;
-use crate::shards::{FirstRelease, OfferedShare, ShardGroup, WallGate, of_part};
+use crate::shards::{FirstRelease, OfferedLoadShare, ShardGroup, WallGate, of_part};
 use crate::telemetry::LevelScrapers;
 use crate::workload::ContextLimit;
 
@@ -189,7 +189,7 @@ impl PreparedLevel {
         // Where shards are missing, theirs was not sent.
         let cap = self.settings.max_in_flight.map(NonZeroU32::get);
         let shards = self.basis.client.shards.as_ref().and_then(ShardGroup::report);
-        let share = shards.and_then(|shards| OfferedShare::of(&shards, cap));
+        let share = shards.and_then(|shards| OfferedLoadShare::of(&shards, cap));
         let (load, requested) = match &share {
             None => (self.level_load, asked),
             Some(share) => (share.load(self.level_load), share.requested(asked)),

@@ -25,7 +25,7 @@ pub use identity::{SHARD_VARIABLES, ShardIdentity, ShardIdentityError, ShardSour
 pub(crate) use leader::{LevelParts, PartOf};
 pub use meeting::{MEETING_VARIABLES, MeetingPoint, MeetingPointError};
 pub(crate) use message::PartReport;
-pub(crate) use offered::OfferedShare;
+pub(crate) use offered::OfferedLoadShare;
 pub use secret::ShardSecret;
 pub use spec::{ShardOffer, ShardSpec};
 pub(crate) use start_at::WallGate;

@@ -25,7 +25,7 @@ use fizeau_core::{Bytes, Nanos};
 use crate::device::DeviceFacts;
 use crate::host::ProbeHost;
 use crate::measurement::{Component, Measurement, Operation};
-use crate::trial::{ProbeBackend, Trial, Unavailable};
+use crate::trial::{ProbeBackend, ProbeTrial, Unavailable};
 
 /// The processor of this machine, by kernels for x86-64 and aarch64 that are chosen where the program runs.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl ProbeBackend for CpuBackend {
         vec![self.device.clone()]
     }
 
-    fn trials(&self, component: Component) -> Vec<Trial> {
+    fn trials(&self, component: Component) -> Vec<ProbeTrial> {
         match component {
             Component::Memory => trials::memory(self.all(), self.array_bytes()),
             Component::Latency => trials::latency(self.all(), self.array_bytes()),
@@ -98,7 +98,7 @@ impl ProbeBackend for CpuBackend {
         }
     }
 
-    fn measure(&mut self, trial: &Trial, time: Nanos) -> Result<Measurement, Unavailable> {
+    fn measure(&mut self, trial: &ProbeTrial, time: Nanos) -> Result<Measurement, Unavailable> {
         if trial.threads > self.all() {
             return Err(Unavailable::because(format!(
                 "{} threads on {} processors would wait for one another",

@@ -27,7 +27,7 @@ use fizeau_core::Nanos;
 use crate::device::DeviceFacts;
 use crate::host::ProbeHost;
 use crate::measurement::{Component, Measurement, Operation};
-use crate::trial::{ProbeBackend, Trial, Unavailable};
+use crate::trial::{ProbeBackend, ProbeTrial, Unavailable};
 
 pub use collectives::CudaCollectives;
 pub use error::CudaError;
@@ -94,7 +94,7 @@ impl ProbeBackend for CudaBackend {
         vec![facts::device(self.driver.properties(), &self.name)]
     }
 
-    fn trials(&self, component: Component) -> Vec<Trial> {
+    fn trials(&self, component: Component) -> Vec<ProbeTrial> {
         let device = self.driver.properties();
         let trials = match component {
             Component::Memory => trials::memory(device),
@@ -106,11 +106,11 @@ impl ProbeBackend for CudaBackend {
             Component::Collective if self.is_alone => vec![trials::collective()],
             _ => Vec::new(),
         };
-        let here = |trial| Trial { device: Some(self.name.clone()), ..trial };
+        let here = |trial| ProbeTrial { device: Some(self.name.clone()), ..trial };
         trials.into_iter().map(here).collect()
     }
 
-    fn measure(&mut self, trial: &Trial, time: Nanos) -> Result<Measurement, Unavailable> {
+    fn measure(&mut self, trial: &ProbeTrial, time: Nanos) -> Result<Measurement, Unavailable> {
         if let Some(lost) = &self.lost {
             return Err(Unavailable::because(CudaError::Lost(lost.clone()).to_string()));
         }

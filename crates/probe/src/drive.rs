@@ -3,7 +3,7 @@
 use fizeau_core::{Clock, Nanos};
 
 use crate::measurement::Measurement;
-use crate::trial::{ProbeBackend, Trial, Unavailable};
+use crate::trial::{ProbeBackend, ProbeTrial, Unavailable};
 
 /// Where measurements go as they are made: a file, memory.
 pub trait MeasurementSink {
@@ -34,7 +34,7 @@ pub enum ProbeEvent<'a> {
     /// A trial begins.
     Began {
         /// Which.
-        trial: &'a Trial,
+        trial: &'a ProbeTrial,
         /// How many were before it.
         done: usize,
         /// How many there are in all.
@@ -47,12 +47,12 @@ pub enum ProbeEvent<'a> {
     /// It cannot be measured here.
     NotAvailable {
         /// Which.
-        trial: &'a Trial,
+        trial: &'a ProbeTrial,
         /// Why.
         reason: &'a Unavailable,
     },
     /// The time was over before it.
-    LeftOut(&'a Trial),
+    LeftOut(&'a ProbeTrial),
 }
 
 /// How it ended.
@@ -87,7 +87,7 @@ pub enum KeepGoing {
 /// If a measurement could not be kept. Those before it are kept.
 pub fn run_trials<S: MeasurementSink>(
     backend: &mut impl ProbeBackend,
-    trials: &[Trial],
+    trials: &[ProbeTrial],
     (clock, budget): (&impl Clock, Nanos),
     sink: &mut S,
     mut watch: impl FnMut(ProbeEvent<'_>) -> KeepGoing,
@@ -163,11 +163,11 @@ mod tests {
             Vec::new()
         }
 
-        fn trials(&self, _: Component) -> Vec<Trial> {
+        fn trials(&self, _: Component) -> Vec<ProbeTrial> {
             Vec::new()
         }
 
-        fn measure(&mut self, trial: &Trial, time: Nanos) -> Result<Measurement, Unavailable> {
+        fn measure(&mut self, trial: &ProbeTrial, time: Nanos) -> Result<Measurement, Unavailable> {
             if trial.threads > 3 {
                 return Err(Unavailable::because("too many threads"));
             }
@@ -178,8 +178,8 @@ mod tests {
         }
     }
 
-    fn trials(count: u32) -> Vec<Trial> {
-        (0..count).map(|at| Trial::new(Operation::Peak, Dtype::F32, 1 + at % 5)).collect()
+    fn trials(count: u32) -> Vec<ProbeTrial> {
+        (0..count).map(|at| ProbeTrial::new(Operation::Peak, Dtype::F32, 1 + at % 5)).collect()
     }
 
     proptest! {

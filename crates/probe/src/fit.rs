@@ -46,7 +46,7 @@ type Point = (f64, f64);
 
 /// A line through points that stays above zero, and how far off it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Line {
+struct FittedLine {
     alpha: f64,
     seconds_per_byte: f64,
     worst: f64,
@@ -150,7 +150,7 @@ impl CollectiveFit {
 
 fn of_group(device: &str, shape: &CollectiveShape, mut points: Vec<Point>) -> Vec<CollectiveFit> {
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let fit = |(points, line): (&[Point], Line)| {
+    let fit = |(points, line): (&[Point], FittedLine)| {
         let (first, last) = (points.first()?, points.last()?);
         Some(CollectiveFit {
             device: device.to_owned(),
@@ -171,7 +171,7 @@ fn of_group(device: &str, shape: &CollectiveShape, mut points: Vec<Point>) -> Ve
 }
 
 /// Halves at the best place as long as that pays.
-fn segments(points: &[Point]) -> Vec<(&[Point], Line)> {
+fn segments(points: &[Point]) -> Vec<(&[Point], FittedLine)> {
     let Some(whole) = line(points) else { return Vec::new() };
     let split = (FEWEST..(points.len() + 1).saturating_sub(FEWEST)).filter_map(|at| {
         let (left, right) = points.split_at(at);
@@ -187,7 +187,7 @@ fn segments(points: &[Point]) -> Vec<(&[Point], Line)> {
 }
 
 /// Least squares of relative residuals, so that small messages count as much as large ones; neither part below zero.
-fn line(points: &[Point]) -> Option<Line> {
+fn line(points: &[Point]) -> Option<FittedLine> {
     let usable =
         points.len() >= 2 && points.iter().all(|(bytes, time)| *bytes >= 0.0 && *time > 0.0);
     if !usable {
@@ -212,7 +212,7 @@ fn line(points: &[Point]) -> Option<Line> {
     }
     let residual = |(bytes, time): &Point| ((alpha + slope * bytes) / time - 1.0).abs();
     let worst = points.iter().map(residual).fold(0.0, f64::max);
-    Some(Line { alpha, seconds_per_byte: slope, worst })
+    Some(FittedLine { alpha, seconds_per_byte: slope, worst })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use fizeau_core::Nanos;
 use crate::device::DeviceFacts;
 use crate::host::ProbeHost;
 use crate::measurement::{Component, Measurement};
-use crate::trial::{ProbeBackend, Trial, Unavailable};
+use crate::trial::{ProbeBackend, ProbeTrial, Unavailable};
 
 /// Several devices of one machine as one: each has its own trials, which carry its name.
 #[derive(Default)]
@@ -46,16 +46,16 @@ impl ProbeBackend for SeveralDevices {
     }
 
     /// Those of the first device, then those of the second.
-    fn trials(&self, component: Component) -> Vec<Trial> {
+    fn trials(&self, component: Component) -> Vec<ProbeTrial> {
         let of = |backend: &dyn ProbeBackend| {
             let name = backend.devices().into_iter().next().map(|facts| facts.name);
             let trials = backend.trials(component).into_iter();
-            trials.map(|trial| Trial { device: name.clone(), ..trial }).collect::<Vec<_>>()
+            trials.map(|trial| ProbeTrial { device: name.clone(), ..trial }).collect::<Vec<_>>()
         };
         self.backends.iter().flat_map(|backend| of(&**backend)).collect()
     }
 
-    fn measure(&mut self, trial: &Trial, time: Nanos) -> Result<Measurement, Unavailable> {
+    fn measure(&mut self, trial: &ProbeTrial, time: Nanos) -> Result<Measurement, Unavailable> {
         let component = trial.operation.component();
         let is_asked = |backend: &dyn ProbeBackend| match &trial.device {
             Some(name) => backend.devices().iter().any(|facts| facts.name == *name),
@@ -92,11 +92,11 @@ mod tests {
             vec![DeviceFacts::new(self.0, "a device")]
         }
 
-        fn trials(&self, _: Component) -> Vec<Trial> {
-            vec![Trial::new(Operation::latency(Bytes::new(64.0)), Dtype::Int64, 1)]
+        fn trials(&self, _: Component) -> Vec<ProbeTrial> {
+            vec![ProbeTrial::new(Operation::latency(Bytes::new(64.0)), Dtype::Int64, 1)]
         }
 
-        fn measure(&mut self, trial: &Trial, _: Nanos) -> Result<Measurement, Unavailable> {
+        fn measure(&mut self, trial: &ProbeTrial, _: Nanos) -> Result<Measurement, Unavailable> {
             let timing = Timing::of_samples(vec![Millis::new(1.0)], 1);
             Ok(Measurement::new(self.0, trial.operation.clone(), timing, Provenance::native()))
         }
@@ -110,10 +110,10 @@ mod tests {
         let measured: Vec<String> =
             trials.iter().map(|trial| both.measure(trial, Nanos::ZERO).unwrap().device).collect();
         assert_eq!(measured, ["cpu", "gpu0"]);
-        let elsewhere = Trial { device: Some("gpu9".to_owned()), ..trials[0].clone() };
+        let elsewhere = ProbeTrial { device: Some("gpu9".to_owned()), ..trials[0].clone() };
         let error = both.measure(&elsewhere, Nanos::ZERO).unwrap_err();
         assert_eq!(error.to_string(), "there is no device gpu9 here");
-        let anywhere = Trial { device: None, ..trials[1].clone() };
+        let anywhere = ProbeTrial { device: None, ..trials[1].clone() };
         assert_eq!(both.measure(&anywhere, Nanos::ZERO).unwrap().device, "cpu");
     }
 
@@ -121,7 +121,7 @@ mod tests {
     fn no_device_measures_nothing() {
         let mut none = SeveralDevices::default();
         assert!(none.trials(Component::Memory).is_empty() && none.devices().is_empty());
-        let trial = Trial::new(Operation::Peak, Dtype::F32, 1);
+        let trial = ProbeTrial::new(Operation::Peak, Dtype::F32, 1);
         assert_eq!(
             none.measure(&trial, Nanos::ZERO).unwrap_err().to_string(),
             "there is no device to measure"

@@ -12,7 +12,7 @@ use crate::device::DeviceFacts;
 use crate::measurement::{
     AttentionPhase, CollectiveOp, CollectiveShape, Component, Dtype, Operation,
 };
-use crate::trial::{ProbeBackend, Trial, in_turns};
+use crate::trial::{ProbeBackend, ProbeTrial, in_turns};
 
 /// Engines keep caches in pages of as many tokens.
 const PAGE: f64 = 16.0;
@@ -197,10 +197,10 @@ pub fn model_trials(
     components: &[Component],
     (model, deployment): (&Model, &Deployment),
     load: &UniformLoad,
-) -> Result<Vec<Trial>, DeploymentError> {
+) -> Result<Vec<ProbeTrial>, DeploymentError> {
     let operators = operators_of(model, deployment, load)?;
     let devices = backend.devices();
-    let known = |way: &Trial| {
+    let known = |way: &ProbeTrial| {
         let is_named =
             |facts: &&DeviceFacts| way.device.as_ref().is_none_or(|name| *name == facts.name);
         devices.iter().find(is_named)
@@ -252,10 +252,10 @@ fn operators_of(
 }
 
 /// How devices usually measure a component: a trial for each device, type and kind of instructions, on most threads.
-fn ways(backend: &impl ProbeBackend, component: Component) -> Vec<Trial> {
-    let mut ways: Vec<Trial> = Vec::new();
+fn ways(backend: &impl ProbeBackend, component: Component) -> Vec<ProbeTrial> {
+    let mut ways: Vec<ProbeTrial> = Vec::new();
     for trial in backend.trials(component) {
-        let is_alike = |way: &&mut Trial| {
+        let is_alike = |way: &&mut ProbeTrial| {
             way.device == trial.device
                 && (component == Component::Collective
                     || (way.dtype, &way.instructions) == (trial.dtype, &trial.instructions))
@@ -270,7 +270,11 @@ fn ways(backend: &impl ProbeBackend, component: Component) -> Vec<Trial> {
 }
 
 /// `operator` to be measured as `way` is, if it may be.
-fn asked(operator: &ModelOperator, way: &Trial, on: Option<&DeviceFacts>) -> Option<Trial> {
+fn asked(
+    operator: &ModelOperator,
+    way: &ProbeTrial,
+    on: Option<&DeviceFacts>,
+) -> Option<ProbeTrial> {
     let mut operation = operator.operation.clone();
     let (mut dtype, mut weight) = (way.dtype, 1.0);
     match &mut operation {
@@ -282,7 +286,7 @@ fn asked(operator: &ModelOperator, way: &Trial, on: Option<&DeviceFacts>) -> Opt
         Operation::Gemm { output, .. } if on?.is_processor() => *output = Dtype::F32,
         _ => {}
     }
-    Some(Trial { operation, dtype, weight, ..way.clone() })
+    Some(ProbeTrial { operation, dtype, weight, ..way.clone() })
 }
 
 /// Operators that are alike, together.

@@ -9,7 +9,7 @@ use crate::measurement::{Component, Dtype, Measurement, Operation, PageAdvice};
 /// One thing to be measured.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Trial {
+pub struct ProbeTrial {
     /// What, with its shape.
     pub operation: Operation,
     /// On operands of which type.
@@ -26,7 +26,7 @@ pub struct Trial {
     pub device: Option<String>,
 }
 
-impl Trial {
+impl ProbeTrial {
     /// `operation` on operands of `dtype` by as many threads, in huge pages where they are to be had.
     #[must_use]
     pub const fn new(operation: Operation, dtype: Dtype, threads: u32) -> Self {
@@ -57,13 +57,13 @@ pub trait ProbeBackend {
     fn devices(&self) -> Vec<DeviceFacts>;
 
     /// What is usually measured of that component, the most important first.
-    fn trials(&self, component: Component) -> Vec<Trial>;
+    fn trials(&self, component: Component) -> Vec<ProbeTrial>;
 
     /// Measures `trial` for about `time`.
     ///
     /// # Errors
     /// If it cannot be measured here.
-    fn measure(&mut self, trial: &Trial, time: Nanos) -> Result<Measurement, Unavailable>;
+    fn measure(&mut self, trial: &ProbeTrial, time: Nanos) -> Result<Measurement, Unavailable>;
 }
 
 /// What is usually measured of `components`, in turns: the most important of each before the second of any, so that a short time
@@ -71,13 +71,13 @@ pub trait ProbeBackend {
 pub fn usual_trials(
     backend: &impl ProbeBackend,
     components: impl IntoIterator<Item = Component>,
-) -> Vec<Trial> {
+) -> Vec<ProbeTrial> {
     in_turns(components.into_iter().map(|component| backend.trials(component)))
 }
 
 /// Several lists of trials as one, the most important of each first.
-pub(crate) fn in_turns(lists: impl IntoIterator<Item = Vec<Trial>>) -> Vec<Trial> {
-    let mut turns: Vec<(f64, Trial)> = Vec::new();
+pub(crate) fn in_turns(lists: impl IntoIterator<Item = Vec<ProbeTrial>>) -> Vec<ProbeTrial> {
+    let mut turns: Vec<(f64, ProbeTrial)> = Vec::new();
     for trials in lists {
         let count = trials.len() as f64;
         let placed = trials.into_iter().enumerate();

@@ -92,7 +92,7 @@ impl ProbeDocument {
         (phase, pass): (PassPhase, &Pass),
     ) -> Vec<MeasuredTerm> {
         let mut terms: Vec<MeasuredTerm> = Vec::new();
-        for term in system.terms(phase, pass) {
+        for term in system.pass_terms(phase, pass) {
             let own = MeasuredTerm::of(&term);
             match terms.iter_mut().find(|known| known.part == own.part) {
                 Some(known) => {

@@ -1,6 +1,7 @@
 //! A calibrated prediction: the parts of the expectation, each with a constant fitted on measurements.
 
 mod account;
+mod constant_shares;
 mod constants;
 mod design;
 mod engine;
@@ -18,7 +19,6 @@ mod screening;
 mod shipped;
 mod solve;
 mod step;
-mod terms;
 mod validation;
 
 pub use account::PassScope;

@@ -70,7 +70,7 @@ impl System {
     /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
     /// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
-    /// let terms = system.terms(PassPhase::Decode, &system.decode_pass(&load, 1.0));
+    /// let terms = system.pass_terms(PassPhase::Decode, &system.decode_pass(&load, 1.0));
     /// let largest = terms.iter().max_by(|a, b| a.share.total_cmp(&b.share)).ok_or("no terms")?;
     /// assert_eq!(largest.part, TermKind::Operator(OperatorKind::Dense));
     /// assert_eq!(largest.limit, LimitingResource::Weights);
@@ -78,7 +78,7 @@ impl System {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn terms(&self, phase: PassPhase, pass: &Pass) -> Vec<PassTerm> {
+    pub fn pass_terms(&self, phase: PassPhase, pass: &Pass) -> Vec<PassTerm> {
         let whole = self.expected_pass(pass);
         // Of overlapped halves only the sum is known: the operators' times are those of the whole batch.
         let (real, ideal) = self.operators();

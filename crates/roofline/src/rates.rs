@@ -38,7 +38,7 @@ pub(crate) fn notes(model: &Model, device: &Device) -> Vec<String> {
             None => kinds.push((kind, vec![format])),
         }
     }
-    kinds.iter().map(|(kind, formats)| kind.said(formats, device)).collect()
+    kinds.iter().map(|(kind, formats)| kind.arithmetic_note(formats, device)).collect()
 }
 
 /// What there is to say of how a format is multiplied.
@@ -60,7 +60,7 @@ impl MultiplyKind {
         (lacks.is_some() || differs).then_some(Self { lacks, used, faster })
     }
 
-    fn said(&self, formats: &[Format], device: &Device) -> String {
+    fn arithmetic_note(&self, formats: &[Format], device: &Device) -> String {
         let names: Vec<String> = formats.iter().map(Format::to_string).collect();
         let (names, device, used) = (names.join(", "), &device.name, self.used.name());
         let bound = match self.faster {

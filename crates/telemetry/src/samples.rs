@@ -8,6 +8,6 @@ mod track;
 
 pub use combine::Combine;
 pub use history::{Fetch, FetchFailure, History, HistoryLine};
-pub(crate) use series::Series;
+pub(crate) use series::SampledSeries;
 pub use track::Point;
 pub(crate) use track::Said;

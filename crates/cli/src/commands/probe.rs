@@ -8,7 +8,7 @@ use fizeau::harness::Cancel;
 use fizeau::probe::{
     Component, CpuBackend, FleetTable, KeepGoing, KeptMeasurements, MeasuredDevice,
     MeasurementSink, ProbeBackend, ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder,
-    SeveralDevices, Trial, model_trials, run_trials, usual_trials,
+    ProbeTrial, SeveralDevices, model_trials, run_trials, usual_trials,
 };
 use fizeau::record::DeploymentRecord;
 use fizeau::report::Shown;
@@ -178,7 +178,7 @@ fn charts(_: &ProbeDocument, _: &Path) -> Result<(), Fail> {
 }
 
 /// What is asked for: what is usual of the components, or what a model runs.
-fn trials(args: &MachineProbeArgs, backend: &SeveralDevices) -> Result<Vec<Trial>, Fail> {
+fn trials(args: &MachineProbeArgs, backend: &SeveralDevices) -> Result<Vec<ProbeTrial>, Fail> {
     let asked = &args.components;
     let is_wanted =
         |of: &Component| asked.is_empty() || asked.contains(&None) || asked.contains(&Some(*of));

@@ -6,13 +6,13 @@ use fizeau_workload::Shard;
 
 /// What the shards that took part offered of a load that all of them were to offer.
 #[derive(Debug, Clone)]
-pub(crate) struct OfferedShare {
+pub(crate) struct OfferedLoadShare {
     shards: Vec<Shard>,
     /// How many shards the plan was divided among.
     among: u64,
 }
 
-impl OfferedShare {
+impl OfferedLoadShare {
     /// Of a load of at most `cap` in flight; none where no shard is missing.
     pub(crate) fn of(report: &ShardsReport, cap: Option<u32>) -> Option<Self> {
         if report.missing.is_empty() {
@@ -79,7 +79,7 @@ mod tests {
             };
             let (here, gone) = (of(true), of(false));
             prop_assume!(!here.missing.is_empty() && !gone.missing.is_empty());
-            let both = |cap, load| [&here, &gone].map(|report| OfferedShare::of(report, cap).unwrap().load(load).value());
+            let both = |cap, load| [&here, &gone].map(|report| OfferedLoadShare::of(report, cap).unwrap().load(load).value());
             let rate = both(None, LevelLoad::Rate(PerSec::new(60.0)));
             prop_assert!((rate[0] - 60.0 * here.health.len() as f64 / count as f64).abs() < 1e-9);
             prop_assert!((rate[0] + rate[1] - 60.0).abs() < 1e-9);

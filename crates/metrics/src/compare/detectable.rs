@@ -40,8 +40,9 @@ impl PairedValues {
 /// of freedom.
 pub(super) fn least_noncentrality(alpha: SignificanceLevel, df: f64, power: TestPower) -> f64 {
     let limit = student_quantile(alpha.tail(), df);
-    let lacking = |delta: f64| power.get() - above(limit, df, delta) - above(limit, df, -delta);
+    let missing_power =
+        |delta: f64| power.get() - above(limit, df, delta) - above(limit, df, -delta);
     // A power at or under alpha is had for nothing.
     let far = 10.0 + 8.0 * limit;
-    if lacking(0.0) > 0.0 { falling_root(0.0, far, lacking) } else { 0.0 }
+    if missing_power(0.0) > 0.0 { falling_root(0.0, far, missing_power) } else { 0.0 }
 }

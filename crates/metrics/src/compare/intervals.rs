@@ -55,7 +55,7 @@ impl ComparisonTable {
         let row = |(figure, is_decided)| {
             BothFigures::of(figure, baseline, candidate).row(is_decided, settings)
         };
-        Self::decided(
+        Self::with_decisions(
             ComparisonBasis::Intervals,
             settings,
             settings.figures.all().map(row).collect(),

@@ -236,7 +236,7 @@ impl ComparisonTable {
             let stands_for = (figure != wanted).then_some(wanted);
             ComparedFigure { figure, stands_for, is_decided, baseline, candidate, tested }
         });
-        Self::decided(basis, settings, rows.collect())
+        Self::with_decisions(basis, settings, rows.collect())
     }
 }
 

@@ -116,12 +116,12 @@ impl ComparisonTable {
             BothRounds::of(figure, baseline, candidate).row(is_decided, settings)
         };
         let rows = settings.figures.all().map(row).collect();
-        Ok(Self::decided(ComparisonBasis::Rounds(baseline.len() as u64), settings, rows))
+        Ok(Self::with_decisions(ComparisonBasis::Rounds(baseline.len() as u64), settings, rows))
     }
 }
 
 /// Why a figure cannot be tested that no round of a side has; none where both have it. `what` is what a percentile takes.
-pub(super) fn lacking(
+pub(super) fn untested_reason(
     figure: LevelFigure,
     baseline: &[RoundFigures],
     candidate: &[RoundFigures],
@@ -154,8 +154,8 @@ impl BothRounds {
         let rounds = baseline.iter().zip(candidate);
         let both = rounds.filter_map(|(a, b)| a.get(figure).zip(b.get(figure)));
         let (a, b): (Vec<f64>, Vec<f64>) = both.unzip();
-        let lacking = lacking(figure, baseline, candidate, "requests a round");
-        let pairs = if let Some(why) = lacking {
+        let reason = untested_reason(figure, baseline, candidate, "requests a round");
+        let pairs = if let Some(why) = reason {
             Err(why)
         } else if a.len() < ComparisonTable::LEAST_ROUNDS {
             let (needs, has) = (ComparisonTable::LEAST_ROUNDS as u64, a.len() as u64);

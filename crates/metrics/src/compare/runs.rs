@@ -2,7 +2,7 @@
 
 use fizeau_core::Estimate;
 
-use super::rounds::{ROUNDING, lacking, mean};
+use super::rounds::{ROUNDING, mean, untested_reason};
 use super::standard_error::StandardError;
 use super::t::Moments;
 use super::{
@@ -61,7 +61,7 @@ impl ComparisonTable {
         }
         let row = |(figure, is_decided)| row(figure, is_decided, baseline, candidate, settings);
         let basis = ComparisonBasis::Runs { baseline: n as u64, candidate: m as u64 };
-        Ok(Self::decided(basis, settings, settings.figures.all().map(row).collect()))
+        Ok(Self::with_decisions(basis, settings, settings.figures.all().map(row).collect()))
     }
 }
 
@@ -77,7 +77,7 @@ fn row(
     };
     let (a, b) = (values(baseline), values(candidate));
     let (needs, has) = (ComparisonTable::LEAST_RUNS as u64, (a.len() + b.len()) as u64);
-    let tested = match lacking(figure, baseline, candidate, "requests a run") {
+    let tested = match untested_reason(figure, baseline, candidate, "requests a run") {
         Some(why) => Err(why),
         None if has < needs => Err(UntestedReason::TooFew { what: "runs", needs, has }),
         None if a.iter().chain(&b).any(|value| !value.is_finite()) => {

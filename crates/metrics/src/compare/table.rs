@@ -248,7 +248,7 @@ pub enum UntestedReason {
 
 impl ComparisonTable {
     /// From rows without decisions: corrects the p-values of those that are decided, and answers.
-    pub(super) fn decided(
+    pub(super) fn with_decisions(
         basis: ComparisonBasis,
         settings: &ComparisonSettings,
         rows: Vec<ComparedFigure>,

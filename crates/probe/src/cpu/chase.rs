@@ -13,22 +13,22 @@ use crate::measurement::PageAdvice;
 /// A line of memory, of which only the first word is read.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-struct Line {
+struct CacheLine {
     next: usize,
 }
 
 /// Lines that point to one another in one random cycle, so that no prefetcher knows the next.
 #[derive(Debug)]
 pub(super) struct Cycle {
-    lines: Array<Line>,
+    lines: Array<CacheLine>,
     at: usize,
 }
 
 impl Cycle {
     /// A cycle through `bytes` of memory, in the order of `seed`; none if there is no room.
     pub(super) fn through(bytes: usize, advice: PageAdvice, seed: u64) -> Option<Self> {
-        let count = (bytes / size_of::<Line>()).max(2);
-        let mut lines = Array::filled(count, advice, |index| Line { next: index })?;
+        let count = (bytes / size_of::<CacheLine>()).max(2);
+        let mut lines = Array::filled(count, advice, |index| CacheLine { next: index })?;
         // Sattolo's shuffle: a permutation of one cycle, all of them alike likely (S. Sattolo, Inf. Proc. Letters 22, 1986).
         let mut state = seed;
         for last in (1..count).rev() {

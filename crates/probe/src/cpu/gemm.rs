@@ -256,7 +256,7 @@ fn widened(team: &GemmTeam<Bf16>, own: &mut GemmPart, at: usize) {
                 let row = &weights[column * k + from..][..depth];
                 widened.extend(row.iter().map(|value| value.widen()));
             }
-            let output = &mut Place { all: &mut outputs[at], first, stride: columns };
+            let output = &mut OutputBlock { all: &mut outputs[at], first, stride: columns };
             let shape = [rows, count, depth];
             block(
                 (&widened_inputs[from..], k),
@@ -270,18 +270,24 @@ fn widened(team: &GemmTeam<Bf16>, own: &mut GemmPart, at: usize) {
 }
 
 /// Where a block of the result lies: from column `first` of rows of `stride`.
-struct Place<'a> {
+struct OutputBlock<'a> {
     all: &'a mut [f32],
     first: usize,
     stride: usize,
 }
 
 fn product(a: (&[f32], usize), b: (&[f32], usize), all: &mut [f32], shape: [usize; 3], keep: f32) {
-    block(a, b, &mut Place { all, first: 0, stride: shape[1] }, shape, keep);
+    block(a, b, &mut OutputBlock { all, first: 0, stride: shape[1] }, shape, keep);
 }
 
 /// `to = keep * to + a b^T` of `[rows, columns, depth]`; rows of `a` and of `b` are as far apart as is said beside them.
-fn block(a: (&[f32], usize), b: (&[f32], usize), to: &mut Place<'_>, shape: [usize; 3], keep: f32) {
+fn block(
+    a: (&[f32], usize),
+    b: (&[f32], usize),
+    to: &mut OutputBlock<'_>,
+    shape: [usize; 3],
+    keep: f32,
+) {
     let [m, n, k] = shape;
     if m == 0 || n == 0 || k == 0 {
         return;

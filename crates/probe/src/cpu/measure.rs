@@ -14,7 +14,7 @@ use crate::measurement::{
     MemoryKernel, Method, Pages, Provenance, StoreKind, TimedBy, Verification, Work,
 };
 use crate::sampling::{self, Sampled, SamplingRule};
-use crate::trial::{Trial, Unavailable};
+use crate::trial::{ProbeTrial, Unavailable};
 
 /// One trial, and with what it is measured.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ pub(super) struct Measuring<'a> {
     pub(super) cpus: &'a [u32],
     pub(super) clock: HostClock,
     pub(super) time: Nanos,
-    pub(super) trial: &'a Trial,
+    pub(super) trial: &'a ProbeTrial,
 }
 
 /// What was sampled, and what went on meanwhile.
@@ -77,7 +77,7 @@ impl Measuring<'_> {
     /// The measurement, but for what only its kind knows.
     fn measurement(&self, observed: Observed, arrays: f64, work: Work) -> Measurement {
         let Observed { sampled, around, huge } = observed;
-        let Trial { operation, dtype, pages, .. } = self.trial;
+        let ProbeTrial { operation, dtype, pages, .. } = self.trial;
         let mut seen =
             Measurement::new("cpu", operation.clone(), sampled.timing, Provenance::native());
         seen.dtype = Some(*dtype);
@@ -165,7 +165,7 @@ impl Measuring<'_> {
     }
 
     pub(super) fn peak(&self) -> Result<Measurement, Unavailable> {
-        let Trial { dtype, instructions, .. } = self.trial;
+        let ProbeTrial { dtype, instructions, .. } = self.trial;
         let fits = |found: &&peak::PeakLoop| {
             found.dtype == *dtype
                 && instructions.as_ref().is_none_or(|wanted| wanted == found.instructions)

@@ -8,7 +8,7 @@ use crate::measurement::{
     AttentionPhase, AttentionShape, Dtype, GemmShape, MemoryKernel, OPENBLAS, Operation,
     PageAdvice, StoreKind,
 };
-use crate::trial::Trial;
+use crate::trial::ProbeTrial;
 
 /// 1, 2, 4, ... and `all`.
 fn thread_counts(all: u32) -> Vec<u32> {
@@ -22,10 +22,10 @@ fn sizes(largest: f64) -> Vec<f64> {
     powers.chain([largest]).collect()
 }
 
-fn stream(kernel: MemoryKernel, stores: StoreKind, bytes: f64, threads: u32) -> Trial {
+fn stream(kernel: MemoryKernel, stores: StoreKind, bytes: f64, threads: u32) -> ProbeTrial {
     let stores = kernel.stores().then_some(stores);
     let working_set = Some(Bytes::new(bytes));
-    Trial::new(Operation::Memory { kernel, stores, working_set }, Dtype::F64, threads)
+    ProbeTrial::new(Operation::Memory { kernel, stores, working_set }, Dtype::F64, threads)
 }
 
 const KERNELS: [MemoryKernel; 6] = [
@@ -39,7 +39,7 @@ const KERNELS: [MemoryKernel; 6] = [
 
 /// Every kernel with either kind of store on all threads and on one, in memory; read and triad by threads between; then read by size,
 /// on one thread and on all.
-pub(super) fn memory(all: u32, array: f64) -> Vec<Trial> {
+pub(super) fn memory(all: u32, array: f64) -> Vec<ProbeTrial> {
     let mut trials = Vec::new();
     let ends = if all > 1 { vec![all, 1] } else { vec![1] };
     for &threads in &ends {
@@ -47,7 +47,8 @@ pub(super) fn memory(all: u32, array: f64) -> Vec<Trial> {
             for stores in StoreKind::ALL {
                 if stores == StoreKind::Ordinary || kernel.stores() {
                     let bytes = f64::from(kernel.array_count()) * array;
-                    trials.push(Trial { weight: 3.0, ..stream(kernel, stores, bytes, threads) });
+                    trials
+                        .push(ProbeTrial { weight: 3.0, ..stream(kernel, stores, bytes, threads) });
                 }
             }
         }
@@ -62,17 +63,17 @@ pub(super) fn memory(all: u32, array: f64) -> Vec<Trial> {
         for bytes in sizes(array).into_iter().filter(is_shared).rev() {
             let weight = if threads == 1 { 0.5 } else { 0.4 };
             let read = stream(MemoryKernel::Read, StoreKind::Ordinary, bytes, threads);
-            trials.push(Trial { weight, ..read });
+            trials.push(ProbeTrial { weight, ..read });
         }
     }
     trials
 }
 
 /// By size in huge pages, in memory without them, and in memory under load.
-pub(super) fn latency(all: u32, array: f64) -> Vec<Trial> {
+pub(super) fn latency(all: u32, array: f64) -> Vec<ProbeTrial> {
     let chase = |bytes: f64, pages: PageAdvice| {
         let operation = Operation::latency(Bytes::new(bytes));
-        Trial { pages, weight: 0.5, ..Trial::new(operation, Dtype::Int64, 1) }
+        ProbeTrial { pages, weight: 0.5, ..ProbeTrial::new(operation, Dtype::Int64, 1) }
     };
     let largest = 2.0 * array;
     let mut trials = vec![chase(largest, PageAdvice::Huge), chase(largest, PageAdvice::Small)];
@@ -83,32 +84,32 @@ pub(super) fn latency(all: u32, array: f64) -> Vec<Trial> {
             injectors: Some(all - 1),
             injector_pause,
         };
-        let trial = Trial { weight: 1.0, ..Trial::new(operation, Dtype::Int64, all) };
+        let trial = ProbeTrial { weight: 1.0, ..ProbeTrial::new(operation, Dtype::Int64, all) };
         trials.extend((all > 1).then_some(trial));
     }
     trials
 }
 
 /// Every loop on all threads and on one.
-pub(super) fn compute(all: u32) -> Vec<Trial> {
+pub(super) fn compute(all: u32) -> Vec<ProbeTrial> {
     let counts = if all > 1 { vec![all, 1] } else { vec![1] };
     let of = |found: &peak::PeakLoop, threads: u32| {
         let instructions = Some(found.instructions.to_owned());
-        Trial { instructions, ..Trial::new(Operation::Peak, found.dtype, threads) }
+        ProbeTrial { instructions, ..ProbeTrial::new(Operation::Peak, found.dtype, threads) }
     };
     let loops = peak::loops();
     counts.into_iter().flat_map(|count| loops.iter().map(move |found| of(found, count))).collect()
 }
 
 /// Squares, and the rows of a decode step by the weights of a layer of some eight billion parameters; each by `library` too.
-pub(super) fn gemm(all: u32, library: Option<&OpenBlas>) -> Vec<Trial> {
+pub(super) fn gemm(all: u32, library: Option<&OpenBlas>) -> Vec<ProbeTrial> {
     let of = |shape: GemmShape, dtype: Dtype, threads: u32| {
-        Trial::new(Operation::Gemm { shape, output: Dtype::F32, role: None }, dtype, threads)
+        ProbeTrial::new(Operation::Gemm { shape, output: Dtype::F32, role: None }, dtype, threads)
     };
     let mut trials = Vec::new();
     for size in [2048, 1024, 512] {
         let shape = GemmShape::new(size, size, size);
-        trials.push(Trial { weight: 3.0, ..of(shape, Dtype::F32, all) });
+        trials.push(ProbeTrial { weight: 3.0, ..of(shape, Dtype::F32, all) });
     }
     let square = GemmShape::new(1024, 1024, 1024);
     trials.push(of(square, Dtype::Bf16, all));
@@ -125,17 +126,17 @@ pub(super) fn gemm(all: u32, library: Option<&OpenBlas>) -> Vec<Trial> {
 }
 
 /// Each product by what is built in, and after it by the library of this machine if it has such a product.
-fn by_either(trials: Vec<Trial>, library: &OpenBlas) -> Vec<Trial> {
-    let both = |trial: Trial| {
+fn by_either(trials: Vec<ProbeTrial>, library: &OpenBlas) -> Vec<ProbeTrial> {
+    let both = |trial: ProbeTrial| {
         let is_known = trial.dtype == Dtype::F32 || library.has_bf16();
-        let other = Trial { instructions: Some(OPENBLAS.to_owned()), ..trial.clone() };
+        let other = ProbeTrial { instructions: Some(OPENBLAS.to_owned()), ..trial.clone() };
         [Some(trial), is_known.then_some(other)].into_iter().flatten()
     };
     trials.into_iter().flat_map(both).collect()
 }
 
 /// Decoding against long caches, and a prompt, with four query heads to a head of keys.
-pub(super) fn attention(all: u32) -> Vec<Trial> {
+pub(super) fn attention(all: u32) -> Vec<ProbeTrial> {
     let of = |phase, batch, query_len, kv_len| {
         let shape = AttentionShape {
             phase,
@@ -150,7 +151,7 @@ pub(super) fn attention(all: u32) -> Vec<Trial> {
             shared_kv: false,
             page_tokens: None,
         };
-        Trial::new(Operation::Attention { shape, role: None }, Dtype::Bf16, all)
+        ProbeTrial::new(Operation::Attention { shape, role: None }, Dtype::Bf16, all)
     };
     vec![
         of(AttentionPhase::Decode, 8, 1, 8192),

@@ -13,7 +13,7 @@ use crate::measurement::{
     CollectiveOp, CollectiveRegime, CollectiveShape, Component, Dtype, Measurement, Operation,
     PageAdvice, RankRule,
 };
-use crate::trial::{ProbeBackend, Trial, Unavailable};
+use crate::trial::{ProbeBackend, ProbeTrial, Unavailable};
 
 /// From what decode steps send to the largest message that is of interest.
 const SMALLEST: u64 = 32 << 10;
@@ -76,8 +76,8 @@ fn messages(devices: &[Properties], step: usize) -> Vec<u64> {
 }
 
 /// Each size in turn, the small ones first: what no time is left for is the largest.
-fn trials(devices: &[Properties]) -> Vec<Trial> {
-    let mut all: Vec<(u64, Trial)> = Vec::new();
+fn trials(devices: &[Properties]) -> Vec<ProbeTrial> {
+    let mut all: Vec<(u64, ProbeTrial)> = Vec::new();
     for op in OPERATIONS {
         // The curve that models ask for is the densest.
         let step = if op == CollectiveOp::AllReduce { 1 } else { 2 };
@@ -89,8 +89,8 @@ fn trials(devices: &[Properties]) -> Vec<Trial> {
                 shape.rank_rule = Some(RankRule::Longest);
                 shape.in_place = Some(false);
                 let operation = Operation::Collective { shape, role: None };
-                let trial = Trial::new(operation, Dtype::Bf16, 1);
-                all.push((bytes, Trial { pages: PageAdvice::Default, weight: 0.25, ..trial }));
+                let trial = ProbeTrial::new(operation, Dtype::Bf16, 1);
+                all.push((bytes, ProbeTrial { pages: PageAdvice::Default, weight: 0.25, ..trial }));
             }
         }
     }
@@ -117,7 +117,7 @@ impl ProbeBackend for CudaCollectives {
     }
 
     /// Where the library cannot be opened there is one, which says why.
-    fn trials(&self, component: Component) -> Vec<Trial> {
+    fn trials(&self, component: Component) -> Vec<ProbeTrial> {
         if component != Component::Collective {
             return Vec::new();
         }
@@ -125,11 +125,11 @@ impl ProbeBackend for CudaCollectives {
         if self.ranks.library().is_err() {
             trials.truncate(1);
         }
-        let here = |trial| Trial { device: Some(self.name.clone()), ..trial };
+        let here = |trial| ProbeTrial { device: Some(self.name.clone()), ..trial };
         trials.into_iter().map(here).collect()
     }
 
-    fn measure(&mut self, trial: &Trial, time: Nanos) -> Result<Measurement, Unavailable> {
+    fn measure(&mut self, trial: &ProbeTrial, time: Nanos) -> Result<Measurement, Unavailable> {
         if let Some(lost) = &self.lost {
             return Err(Unavailable::because(CudaError::Lost(lost.clone()).to_string()));
         }
@@ -198,7 +198,7 @@ mod tests {
         for (at, trial) in trials.iter().enumerate() {
             assert!(!trials[..at].contains(trial), "{trial:?}");
         }
-        let message = |trial: &Trial| match &trial.operation {
+        let message = |trial: &ProbeTrial| match &trial.operation {
             Operation::Collective { shape, .. } => shape.message.get(),
             _ => f64::NAN,
         };

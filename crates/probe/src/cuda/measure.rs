@@ -14,7 +14,7 @@ use super::error::CudaError;
 use super::ptx::{self, Fill};
 use crate::measurement::{Measurement, Method, Provenance, TimedBy, Work, size};
 use crate::sampling::{Sampled, SamplingRule, sample_timed};
-use crate::trial::Trial;
+use crate::trial::ProbeTrial;
 pub(super) use collective::Collecting;
 
 /// One trial, and with what it is measured.
@@ -23,7 +23,7 @@ pub(super) struct Measuring<'a> {
     pub(super) driver: &'a mut dyn Driver,
     pub(super) device: &'a str,
     pub(super) time: Nanos,
-    pub(super) trial: &'a Trial,
+    pub(super) trial: &'a ProbeTrial,
 }
 
 /// Why there is no measurement.

@@ -14,7 +14,7 @@ use crate::measurement::{
     AttentionPhase, AttentionShape, CacheState, Component, Dtype, Measurement, MemoryKernel,
     NormShape, Operation, RecurrenceRule, RecurrenceShape, TimedBy, Verification,
 };
-use crate::trial::{ProbeBackend, Trial};
+use crate::trial::{ProbeBackend, ProbeTrial};
 
 const TIME: Nanos = Nanos::from_millis(3);
 
@@ -22,9 +22,9 @@ fn backend(fake: Fake) -> CudaBackend {
     CudaBackend::over(Box::new(fake))
 }
 
-fn stream(kernel: MemoryKernel, bytes: f64) -> Trial {
+fn stream(kernel: MemoryKernel, bytes: f64) -> ProbeTrial {
     let working_set = Some(Bytes::new(bytes));
-    Trial::new(Operation::Memory { kernel, stores: None, working_set }, Dtype::F32, 1)
+    ProbeTrial::new(Operation::Memory { kernel, stores: None, working_set }, Dtype::F32, 1)
 }
 
 /// The document of one measurement: figures and verdict as anybody sees them.
@@ -101,7 +101,7 @@ fn copies_stand_for_what_hardly_computes() {
         (Operation::Norm { shape: rows, role: None }, Dtype::Bf16, rows.work(Dtype::Bf16)),
         (states(step), Dtype::F32, step.work(Dtype::F32)),
     ] {
-        let seen = gpu.measure(&Trial::new(operation.clone(), dtype, 1), TIME).unwrap();
+        let seen = gpu.measure(&ProbeTrial::new(operation.clone(), dtype, 1), TIME).unwrap();
         assert!(matches!(seen.verification, Verification::Right { .. }), "{seen:?}");
         assert_eq!((&seen.operation, seen.dtype), (&operation, Some(dtype)));
         assert_eq!(seen.method.instructions.as_deref(), Some("copy"));
@@ -109,7 +109,7 @@ fn copies_stand_for_what_hardly_computes() {
         assert!((moved / asked - 1.0).abs() < 1e-2, "{moved} of {asked}");
     }
     let prompt = states(RecurrenceShape { tokens: 2, ..step });
-    let refused = gpu.measure(&Trial::new(prompt, Dtype::F32, 1), TIME).unwrap_err();
+    let refused = gpu.measure(&ProbeTrial::new(prompt, Dtype::F32, 1), TIME).unwrap_err();
     assert!(refused.to_string().contains("what a prompt does with states"), "{refused}");
 }
 
@@ -128,7 +128,7 @@ fn a_small_array_shows_the_cache_and_launches_are_outside() {
 #[test]
 fn latency_is_that_of_one_load() {
     let mut gpu = backend(Fake::new());
-    let trial = Trial::new(Operation::latency(Bytes::new(65_536.0)), Dtype::Int64, 1);
+    let trial = ProbeTrial::new(Operation::latency(Bytes::new(65_536.0)), Dtype::Int64, 1);
     let seen = gpu.measure(&trial, TIME).unwrap();
     assert!(matches!(seen.verification, Verification::Right { .. }));
     let document = document(&gpu, seen);
@@ -159,7 +159,7 @@ fn each_way_of_a_launch_has_its_cost() {
 fn attention_is_split_as_is_fastest_and_checked() {
     let mut gpu = backend(Fake::new());
     let trial =
-        Trial::new(Operation::Attention { shape: decode(2, 256), role: None }, Dtype::Bf16, 1);
+        ProbeTrial::new(Operation::Attention { shape: decode(2, 256), role: None }, Dtype::Bf16, 1);
     let seen = gpu.measure(&trial, TIME).unwrap();
     assert!(matches!(seen.verification, Verification::Right { .. }), "{:?}", seen.verification);
     assert!(seen.notes.iter().any(|note| note.contains("in 8 parts")), "{:?}", seen.notes);
@@ -169,7 +169,7 @@ fn attention_is_split_as_is_fastest_and_checked() {
 fn what_is_not_written_says_what_is() {
     let mut gpu = backend(Fake::new());
     let mut reason = |shape: AttentionShape, dtype| {
-        let trial = Trial::new(Operation::Attention { shape, role: None }, dtype, 1);
+        let trial = ProbeTrial::new(Operation::Attention { shape, role: None }, dtype, 1);
         gpu.measure(&trial, TIME).unwrap_err().to_string()
     };
     assert!(reason(decode(1, 250), Dtype::Bf16).contains("whole pages of 16"));
@@ -178,7 +178,7 @@ fn what_is_not_written_says_what_is() {
         reason(AttentionShape { kv_heads: 3, ..decode(1, 256) }, Dtype::Bf16)
             .contains("4 query heads on 3")
     );
-    let trial = Trial::new(Operation::Peak, Dtype::F32, 1);
+    let trial = ProbeTrial::new(Operation::Peak, Dtype::F32, 1);
     assert_eq!(
         gpu.measure(&trial, TIME).unwrap_err().to_string(),
         "products of f32 are not written for GPUs"

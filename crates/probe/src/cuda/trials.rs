@@ -9,7 +9,7 @@ use crate::measurement::{
     AttentionPhase, AttentionShape, CollectiveOp, CollectiveShape, Dtype, GemmShape, MemoryKernel,
     Operation, PageAdvice,
 };
-use crate::trial::Trial;
+use crate::trial::ProbeTrial;
 
 /// An array in memory: this much, but no less than four times the cache, and no more than an eighth of the memory.
 const ARRAY: u64 = 1 << 30;
@@ -20,8 +20,8 @@ pub(super) const BY_GRAPH: &str = "graph";
 /// A launch that the host waits for.
 pub(super) const WAITED_FOR: &str = "stream, waited for";
 
-fn of(operation: Operation, dtype: Dtype, weight: f64) -> Trial {
-    Trial { pages: PageAdvice::Default, weight, ..Trial::new(operation, dtype, 1) }
+fn of(operation: Operation, dtype: Dtype, weight: f64) -> ProbeTrial {
+    ProbeTrial { pages: PageAdvice::Default, weight, ..ProbeTrial::new(operation, dtype, 1) }
 }
 
 /// Bytes of an array where memory is meant.
@@ -36,13 +36,13 @@ fn sizes(smallest: u64, cache: u64) -> Vec<u64> {
     powers.flat_map(|size| [size, size + size / 2]).take_while(|size| *size <= 4 * cache).collect()
 }
 
-fn stream(kernel: MemoryKernel, bytes: u64, weight: f64) -> Trial {
+fn stream(kernel: MemoryKernel, bytes: u64, weight: f64) -> ProbeTrial {
     let working_set = Some(Bytes::new(bytes as f64));
     of(Operation::Memory { kernel, stores: None, working_set }, Dtype::F32, weight)
 }
 
 /// Each kernel in memory, then read by size.
-pub(super) fn memory(device: &Properties) -> Vec<Trial> {
+pub(super) fn memory(device: &Properties) -> Vec<ProbeTrial> {
     use MemoryKernel::{Copy, Read, Triad, Write};
     let array = array_bytes(device);
     let whole = [Read, Triad, Copy, Write]
@@ -52,7 +52,7 @@ pub(super) fn memory(device: &Properties) -> Vec<Trial> {
 }
 
 /// In memory, then by size.
-pub(super) fn latency(device: &Properties) -> Vec<Trial> {
+pub(super) fn latency(device: &Properties) -> Vec<ProbeTrial> {
     let chase = |bytes: u64| of(Operation::latency(Bytes::new(bytes as f64)), Dtype::Int64, 0.5);
     let by_size = sizes(1 << 14, device.l2_bytes);
     let largest = by_size.last().copied();
@@ -61,7 +61,7 @@ pub(super) fn latency(device: &Properties) -> Vec<Trial> {
 }
 
 /// What starting a kernel costs.
-pub(super) fn launch() -> Vec<Trial> {
+pub(super) fn launch() -> Vec<ProbeTrial> {
     let by = |way: &str| of(Operation::Launch { way: way.to_owned() }, Dtype::Int32, 0.5);
     [BY_STREAM, BY_GRAPH, WAITED_FOR].map(by).into()
 }
@@ -88,7 +88,7 @@ pub(super) const fn result_of(dtype: Dtype) -> Dtype {
 }
 
 /// Squares, and few tokens by a square of weights.
-pub(super) fn gemm(device: &Properties) -> Vec<Trial> {
+pub(super) fn gemm(device: &Properties) -> Vec<ProbeTrial> {
     let edge = edge(device);
     let square = |edge| GemmShape::new(edge, edge, edge);
     let few = |tokens: u64| GemmShape::new(tokens.min(edge), edge, edge);
@@ -110,19 +110,19 @@ pub(super) fn peak_shapes(device: &Properties) -> [GemmShape; 3] {
 }
 
 /// The peak of each type.
-pub(super) fn peak(device: &Properties) -> Vec<Trial> {
+pub(super) fn peak(device: &Properties) -> Vec<ProbeTrial> {
     let one = products(device, &peak_shapes(device)[..1]);
     one.into_iter().map(|(_, dtype)| of(Operation::Peak, dtype, 2.0)).collect()
 }
 
 /// One that says why there are no others, on a device that has nobody to talk to.
-pub(super) fn collective() -> Trial {
+pub(super) fn collective() -> ProbeTrial {
     let shape = CollectiveShape::new(CollectiveOp::AllReduce, 2, Bytes::new(32_768.0));
     of(Operation::Collective { shape, role: None }, Dtype::Bf16, 0.25)
 }
 
 /// Decoding over a cache in pages, from many sequences to one.
-pub(super) fn attention(device: &Properties) -> Vec<Trial> {
+pub(super) fn attention(device: &Properties) -> Vec<ProbeTrial> {
     let decode = |batch: u64, kv_heads: u64, kv_len: u64| AttentionShape {
         phase: AttentionPhase::Decode,
         batch,

@@ -50,7 +50,7 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
                 Vec::new()
             };
         } else {
-            let place = Place { number: line.number, how: &how };
+            let place = RowContext { number: line.number, how: &how };
             place.row(&mut reading, current, text, &nodes);
         }
     }
@@ -79,12 +79,12 @@ fn access(text: &str) -> &'static str {
 }
 
 /// Where a row stands.
-struct Place<'a> {
+struct RowContext<'a> {
     number: usize,
     how: &'a str,
 }
 
-impl Place<'_> {
+impl RowContext<'_> {
     fn row(&self, reading: &mut Reading<'_>, section: Section, text: &str, nodes: &[String]) {
         let words: Vec<&str> = text.split_whitespace().collect();
         match section {

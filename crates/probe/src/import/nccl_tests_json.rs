@@ -33,13 +33,13 @@ document! {
     Record {
         size,
         r#type,
-        out_of_place: Option<Place>,
-        in_place: Option<Place>,
+        out_of_place: Option<TransferTiming>,
+        in_place: Option<TransferTiming>,
         out_of_place_per_iter: Option<Iterations>,
         in_place_per_iter: Option<Iterations>,
         tuning: Option<Tuning>,
     }
-    Place { time, cpu_time, alg_bw, bus_bw, nwrong }
+    TransferTiming { time, cpu_time, alg_bw, bus_bw, nwrong }
     Iterations {
         skipped_iterations, min_us, max_us, p50_us, p95_us, p99_us, times_us: Vec<Loose>,
     }

@@ -9,14 +9,14 @@ use super::reading::NotThis;
 #[derive(Debug)]
 pub(super) struct Source {
     file: Option<String>,
-    lines: Vec<Line>,
+    lines: Vec<NumberedLine>,
     /// A last line that has no end and breaks off in a number: any of its digits may be missing.
-    torn: Option<Line>,
+    torn: Option<NumberedLine>,
 }
 
 /// One line, without its end and without prefixes.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct NumberedLine {
     /// Counted from 1.
     pub(super) number: usize,
     pub(super) text: String,
@@ -29,9 +29,9 @@ impl Source {
         let lines = without_labels(lines.collect());
         // A label may have stood before what else there is.
         let lines = lines.iter().map(|line| plain(line)).enumerate();
-        let mut lines: Vec<Line> =
-            lines.map(|(index, text)| Line { number: index + 1, text }).collect();
-        let breaks_off = |line: &Line| {
+        let mut lines: Vec<NumberedLine> =
+            lines.map(|(index, text)| NumberedLine { number: index + 1, text }).collect();
+        let breaks_off = |line: &NumberedLine| {
             line.text.trim_end().ends_with(|c: char| ".,-+".contains(c) || c.is_ascii_digit())
         };
         let is_torn = !text.ends_with('\n') && lines.last().is_some_and(breaks_off);
@@ -49,11 +49,11 @@ impl Source {
     }
 
     /// The lines, without one that is torn.
-    pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
+    pub(super) fn lines(&self) -> impl Iterator<Item = &NumberedLine> {
         self.lines.iter()
     }
 
-    pub(super) const fn torn(&self) -> Option<&Line> {
+    pub(super) const fn torn(&self) -> Option<&NumberedLine> {
         self.torn.as_ref()
     }
 

@@ -101,7 +101,7 @@ fn each_term_of_the_roofline_is_made_of_operators() {
             (PassPhase::Decode, system.decode_pass(&load, 64.0)),
         ] {
             let operators = model_operators(&system, ModelPass::of(phase, &pass));
-            let terms = system.terms(phase, &pass);
+            let terms = system.pass_terms(phase, &pass);
             for term in &terms {
                 let has = |part| operators.iter().any(|operator| operator.part == part);
                 let is_link = matches!(term.part, TermKind::LinkBytes | TermKind::LinkHops);
@@ -158,26 +158,30 @@ impl ProbeBackend for Both {
         vec![DeviceFacts::new("cpu", "a processor"), DeviceFacts::new("gpu0", "a GPU")]
     }
 
-    fn trials(&self, component: Component) -> Vec<Trial> {
+    fn trials(&self, component: Component) -> Vec<ProbeTrial> {
         let square = |dtype| {
             let shape = GemmShape::new(8, 8, 8);
-            Trial::new(Operation::Gemm { shape, output: dtype, role: None }, dtype, 1)
+            ProbeTrial::new(Operation::Gemm { shape, output: dtype, role: None }, dtype, 1)
         };
-        let on = |name: &str, trial: Trial| Trial { device: Some(name.to_owned()), ..trial };
-        let by = |way: &str, trial: Trial| Trial { instructions: Some(way.to_owned()), ..trial };
+        let on =
+            |name: &str, trial: ProbeTrial| ProbeTrial { device: Some(name.to_owned()), ..trial };
+        let by = |way: &str, trial: ProbeTrial| ProbeTrial {
+            instructions: Some(way.to_owned()),
+            ..trial
+        };
         if component != Component::Gemm {
             return Vec::new();
         }
         vec![
             on("cpu", square(Dtype::F32)),
-            on("cpu", Trial { threads: 4, ..square(Dtype::F32) }),
+            on("cpu", ProbeTrial { threads: 4, ..square(Dtype::F32) }),
             on("cpu", by("library", square(Dtype::F32))),
             on("gpu0", square(Dtype::Bf16)),
             on("gpu0", square(Dtype::Fp8E4m3)),
         ]
     }
 
-    fn measure(&mut self, _: &Trial, _: Nanos) -> Result<Measurement, Unavailable> {
+    fn measure(&mut self, _: &ProbeTrial, _: Nanos) -> Result<Measurement, Unavailable> {
         Err(Unavailable::because("it is none"))
     }
 }
@@ -189,7 +193,7 @@ fn each_device_is_asked_in_its_own_ways() {
     let asked = |model: &Model| {
         let parts = [Component::Gemm, Component::Attention];
         let trials = model_trials(&Both, &parts, (model, &Deployment::SINGLE), &load).unwrap();
-        let is_qkv = |trial: &Trial| matches!(&trial.operation, Operation::Gemm { role: Some(role), .. } if role == "qkv");
+        let is_qkv = |trial: &ProbeTrial| matches!(&trial.operation, Operation::Gemm { role: Some(role), .. } if role == "qkv");
         let ways = trials
             .into_iter()
             .filter(is_qkv)

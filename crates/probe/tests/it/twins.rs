@@ -6,7 +6,7 @@ use fizeau_core::{Millis, Nanos, Tokens};
 use fizeau_probe::{
     AttentionPhase, AttentionShape, CollectiveOp, CollectiveShape, Component, DeviceFacts, Dtype,
     GemmShape, Measurement, MemoryKernel, Operation, ProbeBackend, ProbeDocument, ProbeHost,
-    Provenance, Timing, Trial, Unavailable, model_trials,
+    ProbeTrial, Provenance, Timing, Unavailable, model_trials,
 };
 use fizeau_roofline::{Deployment, Device, KnownModel, PassPhase, System, UniformLoad};
 
@@ -22,8 +22,8 @@ impl ProbeBackend for Fake {
         vec![DeviceFacts::new("gpu0", "a GPU").specified_by(device())]
     }
 
-    fn trials(&self, component: Component) -> Vec<Trial> {
-        let on = |operation, dtype| Trial::new(operation, dtype, 1);
+    fn trials(&self, component: Component) -> Vec<ProbeTrial> {
+        let on = |operation, dtype| ProbeTrial::new(operation, dtype, 1);
         let shape = GemmShape::new(8, 8, 8);
         let product = |dtype| on(Operation::Gemm { shape, output: dtype, role: None }, dtype);
         match component {
@@ -50,7 +50,7 @@ impl ProbeBackend for Fake {
         }
     }
 
-    fn measure(&mut self, trial: &Trial, _: Nanos) -> Result<Measurement, Unavailable> {
+    fn measure(&mut self, trial: &ProbeTrial, _: Nanos) -> Result<Measurement, Unavailable> {
         let timing = Timing::of_samples(vec![Millis::new(1.0); 8], 1);
         let operation = trial.operation.clone();
         let mut seen = Measurement::new("gpu0", operation, timing, Provenance::native());

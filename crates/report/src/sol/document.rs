@@ -34,7 +34,7 @@ impl SolView<'_> {
         let gains = self.gains();
         let pass = |phase, pass| {
             let times = [system.bound_pass(pass), system.expected_pass(pass)];
-            Pass::of(times, &system.terms(phase, pass))
+            Pass::of(times, &system.pass_terms(phase, pass))
         };
         Document {
             schema: SCHEMA,

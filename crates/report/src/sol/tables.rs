@@ -135,7 +135,7 @@ pub(super) fn operator_rows(view: &SolView<'_>, phase: PassPhase) -> Vec<String>
     };
     let whole = [system.bound_pass(&pass).total, system.expected_pass(&pass).total];
     let mut grid = Grid::new(&[&name, "bound", "expected", "", "waits for"]).with_notes();
-    let mut terms = system.terms(phase, &pass);
+    let mut terms = system.pass_terms(phase, &pass);
     // Layers that wait for different resources stand together.
     let parts: Vec<_> = terms.iter().map(|term| term.part).collect();
     terms.sort_by_key(|term| parts.iter().position(|part| *part == term.part));

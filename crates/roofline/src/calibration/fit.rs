@@ -6,12 +6,12 @@ use std::fmt;
 
 use fizeau_core::Seconds;
 
+use super::constant_shares::TokenShares;
 use super::constants::{Constant, FittedConstant};
 use super::intake;
 use super::rows::{FirstTokenRow, OF_PASS, PassRow};
 use super::sample::CalibrationSample;
 use super::solve::{FitCell, FitProblem, FitRow, FitSolution, PredictedValue, quantile};
-use super::terms::TokenShares;
 use super::validation::UNEXPLAINED;
 
 /// For which devices and engines a set of constants is.

@@ -7,12 +7,12 @@ use fizeau_core::{Estimate, Interval, Seconds, Tokens};
 use crate::{MeasuredFigure, MeasuredFigures, UniformLoad};
 
 use super::account::TimeAccount;
+use super::constant_shares::{StepValues, TokenShares};
 use super::constants::Constant;
 use super::predict::{Prediction, Predictor};
 use super::regime::OutsideRegime;
 use super::rows::FirstTokenRow;
 use super::solve::PredictedValue;
-use super::terms::{StepValues, TokenShares};
 
 /// Something that a calibrated prediction is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -5,13 +5,13 @@ use fizeau_core::{Confidence, Estimate, Interval, PerSec, Seconds};
 use crate::{System, UniformLoad};
 
 use super::account::TimeAccounts;
+use super::constant_shares::{StepValues, TokenShares};
 use super::constants::{Constant, FittedConstant};
 use super::fit::Scope;
 use super::regime::{OutsideRegime, RegimeRanges};
 use super::rows::FirstTokenRow;
 use super::sample::{ModelMark, formats};
 use super::solve::PredictedValue;
-use super::terms::{StepValues, TokenShares};
 use super::validation::unsureness;
 use super::{Calibration, FitSummary};
 

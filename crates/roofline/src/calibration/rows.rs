@@ -1,10 +1,10 @@
 //! What measurements say, as the solver takes them.
 
 use super::account::TimeAccount;
+use super::constant_shares::{ConstantShares, StepValues, TokenShares};
 use super::constants::Constant;
 use super::sample::CalibrationSample;
 use super::solve::PredictedValue;
-use super::terms::{ConstantShares, StepValues, TokenShares};
 
 /// The constants that passes tell of: those of a step; and what a request takes beside its pass, without which a prompt
 /// read by itself would say too much.

@@ -8,8 +8,8 @@ use crate::pass_demand::{PassDemand, PassSums};
 use super::account::{
     AccountedTime, DeviceWork, LoadRegime, PassScope, PromptWork, TimeAccount, TimeAccounts,
 };
+use super::constant_shares::ConstantShares;
 use super::predict::Predictor;
-use super::terms::ConstantShares;
 
 /// What a step takes by a calibration: [`CalibratedStepTime::total`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

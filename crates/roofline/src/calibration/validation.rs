@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::constant_shares::{StepValues, TokenShares};
 use super::constants::Constant;
 use super::fit::ConstantGroups;
 use super::regime::RegimeRanges;
 use super::rows::FirstTokenRow;
 use super::sample::CalibrationSample;
 use super::solve::{PredictedValue, median, quantile};
-use super::terms::{StepValues, TokenShares};
 
 /// A level, and how far off predictions of its time per output token are: 0.1 is 10 % too slow, -0.1 10 % too fast.
 #[derive(Debug, Clone, Copy, PartialEq)]

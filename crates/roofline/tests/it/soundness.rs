@@ -248,7 +248,7 @@ proptest! {
     fn terms_add_up_to_the_expected_passes(system in systems(), load in loads()) {
         let step = system.decode_pass(&load, system.running_batch(&load));
         for (phase, pass) in [(PassPhase::Prefill, system.prefill_pass(&load)), (PassPhase::Decode, step)] {
-            let terms = system.terms(phase, &pass);
+            let terms = system.pass_terms(phase, &pass);
             let sum: f64 = terms.iter().map(|term| term.expected.get()).sum();
             prop_assert!((sum / system.expected_pass(&pass).total.get() - 1.0).abs() < 1e-9);
         }

@@ -189,7 +189,7 @@ fn absorbed_latent_attention_has_242_flops_a_byte() {
 }
 
 fn term(system: &System, pass: &Pass, kind: OperatorKind) -> f64 {
-    let terms = system.terms(PassPhase::Decode, pass);
+    let terms = system.pass_terms(PassPhase::Decode, pass);
     let those = terms.iter().filter(|term| term.part == TermKind::Operator(kind));
     those.map(|term| bytes(term.expected)).sum()
 }

@@ -10,7 +10,7 @@ use super::page::{MetricKind, PageForm, Sample};
 
 /// What a line says.
 #[derive(Debug, PartialEq)]
-pub(super) enum Line<'a> {
+pub(super) enum ExpositionLine<'a> {
     /// Nothing that counts: a comment, a help text, nothing at all.
     Nothing,
     /// `# EOF`, with which OpenMetrics ends.
@@ -38,19 +38,19 @@ pub(super) fn read<'a>(
     most_labels: usize,
     book: &mut OpenBook,
     wanted: &dyn Fn(&str) -> bool,
-) -> Option<Line<'a>> {
+) -> Option<ExpositionLine<'a>> {
     if let Some(rest) = book.recall(line) {
         return recalled(rest, form);
     }
     if book.is_foreign_too(line) {
-        return Some(Line::Nothing);
+        return Some(ExpositionLine::Nothing);
     }
     let line = str::from_utf8(line).ok()?.trim_matches(BLANK);
     if let Some(comment) = line.strip_prefix('#') {
         return Some(comment_of(comment));
     }
     if line.is_empty() || book.recall(line.as_bytes()).is_none() && is_foreign(line, book, wanted) {
-        return Some(Line::Nothing);
+        return Some(ExpositionLine::Nothing);
     }
     if let Some(rest) = book.recall_ahead(line.as_bytes()) {
         return recalled(rest, form);
@@ -58,12 +58,12 @@ pub(super) fn read<'a>(
     let (name, rest) = series(line, most_labels, book)?;
     let text = line.get(..line.len() - rest.len())?;
     let (sample, exemplar) = value(rest, form)?;
-    Some(Line::Value(text, name, sample, exemplar))
+    Some(ExpositionLine::Value(text, name, sample, exemplar))
 }
 
-fn recalled<'a>(rest: &[u8], form: PageForm) -> Option<Line<'a>> {
+fn recalled<'a>(rest: &[u8], form: PageForm) -> Option<ExpositionLine<'a>> {
     let (sample, exemplar) = value(str::from_utf8(rest).ok()?, form)?;
-    Some(Line::Recalled(sample, exemplar))
+    Some(ExpositionLine::Recalled(sample, exemplar))
 }
 
 /// Whether a line begins with the name of a metric that is not wanted.
@@ -76,12 +76,14 @@ fn is_foreign(line: &str, book: &mut OpenBook, wanted: &dyn Fn(&str) -> bool) ->
 
 pub(super) const BLANK: [char; 3] = [' ', '\t', '\r'];
 
-fn comment_of(comment: &str) -> Line<'_> {
+fn comment_of(comment: &str) -> ExpositionLine<'_> {
     let mut words = comment.split(BLANK).filter(|word| !word.is_empty());
     match (words.next(), words.next(), words.next()) {
-        (Some("EOF"), None, None) => Line::End,
-        (Some("TYPE"), Some(name), Some(kind)) => Line::Kind(name, MetricKind::of_word(kind)),
-        _ => Line::Nothing,
+        (Some("EOF"), None, None) => ExpositionLine::End,
+        (Some("TYPE"), Some(name), Some(kind)) => {
+            ExpositionLine::Kind(name, MetricKind::of_word(kind))
+        }
+        _ => ExpositionLine::Nothing,
     }
 }
 
@@ -191,7 +193,7 @@ mod tests {
 
     fn value(line: &str) -> Option<(String, f64, Option<i64>, Exemplar)> {
         match read(line.as_bytes(), PageForm::Text, 4, &mut OpenBook::default(), &|_| true)? {
-            Line::Value(_, name, sample, exemplar) => {
+            ExpositionLine::Value(_, name, sample, exemplar) => {
                 Some((name.to_string(), sample.value, sample.told_at_unix_ms, exemplar))
             }
             _ => None,

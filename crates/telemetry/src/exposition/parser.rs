@@ -8,7 +8,7 @@ use memchr::memchr;
 use super::book::{OpenBook, SeriesBook};
 use super::json;
 use super::limits::PageLimits;
-use super::line::{self, Exemplar, Line};
+use super::line::{self, Exemplar, ExpositionLine};
 use super::page::{MetricKind, Page, PageEnd, PageError, PageForm};
 
 /// Reads a page in pieces of any size; how it is cut makes no difference.
@@ -220,17 +220,17 @@ impl PageParser {
         let (wanted, named) = (self.wanted, &*self.named);
         let wanted = |metric: &str| wanted(metric) || is_named(named, metric);
         match whole.and_then(|bytes| line::read(bytes, form, labels, book, &wanted)) {
-            Some(Line::Nothing) => {}
-            Some(Line::End) => self.ended = true,
-            Some(Line::Kind(name, kind)) => self.declared(name.into(), kind),
-            Some(Line::Recalled(..) | Line::Value(..)) if is_full => {
+            Some(ExpositionLine::Nothing) => {}
+            Some(ExpositionLine::End) => self.ended = true,
+            Some(ExpositionLine::Kind(name, kind)) => self.declared(name.into(), kind),
+            Some(ExpositionLine::Recalled(..) | ExpositionLine::Value(..)) if is_full => {
                 self.page.notes.beyond_limit += 1;
             }
-            Some(Line::Recalled(sample, exemplar)) => {
+            Some(ExpositionLine::Recalled(sample, exemplar)) => {
                 self.page.notes.exemplars += u64::from(exemplar == Exemplar::Given);
                 book.take_recalled(sample);
             }
-            Some(Line::Value(text, name, sample, exemplar)) => {
+            Some(ExpositionLine::Value(text, name, sample, exemplar)) => {
                 self.page.notes.exemplars += u64::from(exemplar == Exemplar::Given);
                 book.take(text, name, sample);
             }

@@ -8,7 +8,7 @@ use super::FleetReport;
 use crate::assessment::{ServingAssessment, ServingLimit};
 
 /// A series of an assessment.
-struct Series {
+struct FleetGauge {
     name: &'static str,
     help: &'static str,
     value: fn(&ServingAssessment) -> Option<f64>,
@@ -18,12 +18,12 @@ const fn series(
     name: &'static str,
     help: &'static str,
     value: fn(&ServingAssessment) -> Option<f64>,
-) -> Series {
-    Series { name, help, value }
+) -> FleetGauge {
+    FleetGauge { name, help, value }
 }
 
 /// Each of the fleet (`replica=""`) and of each replica.
-static SERIES: [Series; 24] = [
+static SERIES: [FleetGauge; 24] = [
     series("fizeau_watch_devices", "Devices that serve.", |of| Some(of.devices as f64)),
     series("fizeau_watch_running_requests", "Requests in the running batch, on average.", |of| {
         Some(of.running)

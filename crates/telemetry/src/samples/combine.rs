@@ -1,7 +1,7 @@
 //! Several series as one.
 
 use super::history::History;
-use super::series::Series;
+use super::series::SampledSeries;
 use super::track::Point;
 use crate::exposition::SeriesName;
 
@@ -26,7 +26,10 @@ impl Combine {
     }
 
     /// The same of series of one history.
-    pub(crate) fn of<'a>(self, series: impl IntoIterator<Item = (Series<'a>, f64)>) -> Vec<Point> {
+    pub(crate) fn of<'a>(
+        self,
+        series: impl IntoIterator<Item = (SampledSeries<'a>, f64)>,
+    ) -> Vec<Point> {
         let mut pages: Vec<(Point, f64)> = Vec::new();
         for (series, weight) in series {
             if pages.is_empty() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fizeau_core::Stamp;
 
-use super::series::Series;
+use super::series::SampledSeries;
 use super::track::{Point, Said, Track};
 use crate::exposition::{MetricKind, Page, PageEnd, PageNotes, SeriesName};
 
@@ -247,20 +247,23 @@ impl History {
     }
 
     /// The same with what pages say of them.
-    pub(crate) fn all_of<'a>(&'a self, metric: &str) -> impl Iterator<Item = Series<'a>> + use<'a> {
+    pub(crate) fn all_of<'a>(
+        &'a self,
+        metric: &str,
+    ) -> impl Iterator<Item = SampledSeries<'a>> + use<'a> {
         let from = self.names.partition_point(|name| *name.metric < *metric);
         let behind = self.names.get(from..).unwrap_or_default();
         let count = behind.partition_point(|name| *name.metric == *metric);
         let tracks = self.tracks.get(from..).unwrap_or_default();
         let of_metric = behind.iter().zip(tracks).take(count);
-        of_metric.map(|(name, track)| Series { name, track, history: self })
+        of_metric.map(|(name, track)| SampledSeries { name, track, history: self })
     }
 
     /// That series; none that no page has.
-    pub(crate) fn one(&self, name: &SeriesName) -> Option<Series<'_>> {
+    pub(crate) fn one(&self, name: &SeriesName) -> Option<SampledSeries<'_>> {
         let at = self.names.binary_search(name).ok()?;
         let (name, track) = self.names.get(at).zip(self.tracks.get(at))?;
-        Some(Series { name, track, history: self })
+        Some(SampledSeries { name, track, history: self })
     }
 
     /// The names of metrics, each once, in order.
@@ -268,7 +271,7 @@ impl History {
     pub fn metrics(&self) -> Vec<&str> {
         let mut names: Vec<&Arc<str>> = Vec::new();
         for name in &*self.names {
-            // Series of a metric share its name, for the most part.
+            // SampledSeries of a metric share its name, for the most part.
             if names.last().is_none_or(|last| !Arc::ptr_eq(last, &name.metric)) {
                 names.push(&name.metric);
             }
@@ -288,7 +291,7 @@ impl History {
 
     /// One series, a point a page.
     pub fn points<'a>(&'a self, name: &SeriesName) -> impl Iterator<Item = Point> + 'a {
-        self.one(name).into_iter().flat_map(Series::points)
+        self.one(name).into_iter().flat_map(SampledSeries::points)
     }
 
     /// Pages that did not come: the first 65,536.

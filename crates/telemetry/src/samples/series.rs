@@ -6,13 +6,13 @@ use crate::exposition::SeriesName;
 
 /// One series of a history.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Series<'a> {
+pub(crate) struct SampledSeries<'a> {
     pub(crate) name: &'a SeriesName,
     pub(super) track: &'a Track,
     pub(super) history: &'a History,
 }
 
-impl<'a> Series<'a> {
+impl<'a> SampledSeries<'a> {
     /// A point a page.
     pub(crate) fn points(self) -> impl Iterator<Item = Point> + use<'a> {
         self.track.points(self.history.first_page(), self.history.fetched())

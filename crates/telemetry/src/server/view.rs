@@ -8,7 +8,7 @@ use fizeau_core::{Nanos, Tokens};
 use super::{ReportedCounter, ReportedGauge, ReportedHistogram};
 use crate::exposition::SeriesName;
 use crate::figure::Reported;
-use crate::samples::{Combine, Fetch, FetchFailure, History, Point, Series};
+use crate::samples::{Combine, Fetch, FetchFailure, History, Point, SampledSeries};
 use crate::vocabulary::{Entry, Exporter, Meaning, entries};
 use crate::window::{CounterOver, EdgePages, GaugeOver, HistogramOver, Window};
 
@@ -55,13 +55,16 @@ impl<'a> View<'a> {
     }
 
     /// The series of a meaning with their metric and entry.
-    fn series(&self, meaning: Meaning) -> Option<(&'a str, &'static Entry, Vec<Series<'a>>)> {
+    fn series(
+        &self,
+        meaning: Meaning,
+    ) -> Option<(&'a str, &'static Entry, Vec<SampledSeries<'a>>)> {
         let (entry, name) = self.found(meaning, &["", "_total"])?;
         let series = self.history.all_of(name).filter(|series| entry.has(&series.name.labels));
         Some((name, entry, series.collect()))
     }
 
-    fn over(&self, entry: &Entry, series: Series<'_>) -> Option<CounterOver> {
+    fn over(&self, entry: &Entry, series: SampledSeries<'_>) -> Option<CounterOver> {
         let grown = if entry.is_since_last_page() {
             let mut points: Vec<_> = series.points().collect();
             let mut total = 0.0;
@@ -77,8 +80,12 @@ impl<'a> View<'a> {
     }
 
     /// The series of a counter; none where a page that stopped half way hides any of them.
-    fn counted(&self, meaning: Meaning) -> Option<(&'a str, &'static Entry, Vec<Series<'a>>)> {
-        let hides = |series: &Series<'_>| self.edges.is_some_and(|edges| edges.cut_off(series));
+    fn counted(
+        &self,
+        meaning: Meaning,
+    ) -> Option<(&'a str, &'static Entry, Vec<SampledSeries<'a>>)> {
+        let hides =
+            |series: &SampledSeries<'_>| self.edges.is_some_and(|edges| edges.cut_off(series));
         self.series(meaning).filter(|(.., all)| !all.iter().any(hides))
     }
 
@@ -155,7 +162,7 @@ impl<'a> View<'a> {
         label: &str,
     ) -> BTreeMap<String, ReportedGauge> {
         let Some((metric, entry, series)) = self.series(meaning) else { return BTreeMap::new() };
-        let mut by: BTreeMap<&str, Vec<(Series<'_>, f64)>> = BTreeMap::new();
+        let mut by: BTreeMap<&str, Vec<(SampledSeries<'_>, f64)>> = BTreeMap::new();
         for series in series {
             if let Some(value) = series.name.labels.get(label) {
                 by.entry(value).or_default().push((series, 1.0));
@@ -181,7 +188,7 @@ impl<'a> View<'a> {
             return self.used_blocks();
         };
         let configs = self.configs();
-        let capacity = |series: &Series<'_>| {
+        let capacity = |series: &SampledSeries<'_>| {
             let engine = engine_of(series.name)?;
             capacity(configs.iter().find(|name| engine_of(name) == Some(engine))?)
         };

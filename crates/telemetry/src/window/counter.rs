@@ -6,7 +6,7 @@ use fizeau_core::Stamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Edges, Window};
-use crate::samples::{Fetch, Point, Said, Series};
+use crate::samples::{Fetch, Point, Said, SampledSeries};
 
 /// By how much a counter grew over a window.
 ///
@@ -52,7 +52,7 @@ impl CounterOver {
     }
 
     /// The same of one series of a history, whose pages around the edges are known.
-    pub(crate) fn of_series(edges: &EdgePages, series: Series<'_>) -> Option<Self> {
+    pub(crate) fn of_series(edges: &EdgePages, series: SampledSeries<'_>) -> Option<Self> {
         let step = |(page, said): (usize, Said)| (page, said.value(), said.is_unclear());
         Self::over(edges, series.steps().map(step))
     }
@@ -167,7 +167,7 @@ impl EdgePages {
     }
 
     /// Whether a page that stopped half way hides what `series` had at an edge: then nobody knows by how much it grew.
-    pub(crate) fn cut_off(&self, series: &Series<'_>) -> bool {
+    pub(crate) fn cut_off(&self, series: &SampledSeries<'_>) -> bool {
         let Self { from, to, is_quiet } = self;
         let mut hidden = [from.before, to.behind, from.behind, to.before].map(|page| (page, false));
         for (page, said) in series.steps() {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CounterOver, EdgePages, Window};
 use crate::exposition::SeriesName;
-use crate::samples::{History, Series};
+use crate::samples::{History, SampledSeries};
 
 /// What a histogram of the server's took in over a window: exact counts and sums, and buckets as the server cuts them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -116,7 +116,7 @@ impl HistogramOver {
 
 /// Of cumulative buckets by edge those by themselves.
 fn buckets<'a>(
-    series: impl Iterator<Item = Series<'a>>,
+    series: impl Iterator<Item = SampledSeries<'a>>,
     edges: &EdgePages,
     scale: f64,
 ) -> Vec<Bucket> {

@@ -27,7 +27,7 @@ pub(super) use head::ReplyHead;
 pub use pieces::read_http1;
 
 use super::connect::why;
-use super::ingest::{DrainOutcome, IngestLoop, Line};
+use super::ingest::{DrainOutcome, IngestLoop, RegisteredSocket};
 use super::io::Io;
 use super::log::IoLog;
 use super::socket::ReadNow;
@@ -230,7 +230,7 @@ impl<C: Clock> H1<C> {
     }
 
     /// The loop that hears of the connection, if it is not the runtime's.
-    pub(super) const fn line(&self) -> Option<&Line<C>> {
+    pub(super) const fn line(&self) -> Option<&RegisteredSocket<C>> {
         self.io.line()
     }
 

@@ -11,12 +11,12 @@ mod elsewhere;
 #[cfg(target_os = "linux")]
 mod hub;
 #[cfg(target_os = "linux")]
-mod line;
+mod registered_socket;
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{GivenBody, IngestLoop, Line};
+pub(super) use elsewhere::{GivenBody, IngestLoop, RegisteredSocket};
 #[cfg(target_os = "linux")]
-pub(super) use {body::GivenBody, hub::IngestLoop, line::Line};
+pub(super) use {body::GivenBody, hub::IngestLoop, registered_socket::RegisteredSocket};
 
 use std::io;
 

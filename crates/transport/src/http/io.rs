@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 #[cfg(feature = "tls")]
 use tokio_rustls::client::TlsStream;
 
-use super::ingest::{IngestLoop, Line};
+use super::ingest::{IngestLoop, RegisteredSocket};
 use super::log::IoLog;
 use super::socket::{ReadNow, Stamped};
 
@@ -79,7 +79,7 @@ impl<C: Clock> Io<C> {
     }
 
     /// The loop that hears of the connection, if it is not the runtime's.
-    pub(super) const fn line(&self) -> Option<&Line<C>> {
+    pub(super) const fn line(&self) -> Option<&RegisteredSocket<C>> {
         match self {
             Self::Plain(socket) => socket.line(),
             #[cfg(feature = "tls")]

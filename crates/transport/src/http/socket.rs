@@ -11,7 +11,7 @@ use memchr::memmem;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::ingest::{IngestLoop, Line, NotAdopted};
+use super::ingest::{IngestLoop, NotAdopted, RegisteredSocket};
 use super::kernel;
 use super::log::IoLog;
 use crate::target::StampChoice;
@@ -33,7 +33,7 @@ enum HeardStream<C> {
     /// The runtime.
     Runtime(TcpStream),
     /// The loop that its transport has for all its connections.
-    Loop(Line<C>),
+    Loop(RegisteredSocket<C>),
 }
 
 /// A read that did not wait.
@@ -72,7 +72,7 @@ impl<C> Stamped<C> {
     }
 
     /// The loop that hears of it, if it is not the runtime.
-    pub(super) const fn line(&self) -> Option<&Line<C>> {
+    pub(super) const fn line(&self) -> Option<&RegisteredSocket<C>> {
         match &self.stream {
             HeardStream::Runtime(_) => None,
             HeardStream::Loop(line) => Some(line),

@@ -46,11 +46,11 @@ impl TestableFigure {
             return Err(UntestedFigure { values: (None, None), why: UntestedReason::NotANumber });
         }
         let sides = [&compared.a, &compared.b];
-        let lacking = sides.into_iter().filter_map(|side| {
+        let too_few = sides.into_iter().filter_map(|side| {
             let (needs, has) = (compared.needs(side), side.n() as u64);
             (has < needs).then_some((needs, has))
         });
-        match lacking.max_by_key(|(needs, has)| needs - has) {
+        match too_few.max_by_key(|(needs, has)| needs - has) {
             Some((needs, has)) => Err(UntestedFigure {
                 values: compared.supported(),
                 why: UntestedReason::TooFew { what: "requests", needs, has },

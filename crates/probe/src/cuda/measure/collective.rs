@@ -13,7 +13,7 @@ use crate::measurement::{
     LaunchCost, Measurement, Method, Operation, Provenance, RankRule, TimedBy, Verification, Work,
 };
 use crate::sampling::{Sampled, SamplingRule, sample_timed};
-use crate::trial::Trial;
+use crate::trial::ProbeTrial;
 
 /// Collectives before the first whose time is taken: the library sets up its connections in the first, and clocks rise.
 const WARM_UP: u64 = 5;
@@ -30,7 +30,7 @@ pub(in crate::cuda) struct Collecting<'a> {
     pub(in crate::cuda) ranks: &'a mut dyn Ranks,
     pub(in crate::cuda) device: &'a str,
     pub(in crate::cuda) time: Nanos,
-    pub(in crate::cuda) trial: &'a Trial,
+    pub(in crate::cuda) trial: &'a ProbeTrial,
 }
 
 /// Elements that a rank is given, and that it has afterwards.

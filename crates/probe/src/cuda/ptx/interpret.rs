@@ -40,7 +40,7 @@ struct Thread {
 
 /// Where among blocks and threads one stands.
 #[derive(Clone, Copy)]
-struct Place {
+struct ThreadPosition {
     thread: u32,
     block: (u32, u32),
     threads: u32,
@@ -104,15 +104,22 @@ impl Program {
             for x in 0..blocks.0 {
                 for warp in (0..threads).step_by(32) {
                     let lanes = warp..threads.min(warp + 32);
-                    let place = |thread| Place { thread, block: (x, y), threads, blocks, clock: 0 };
+                    let place = |thread| ThreadPosition {
+                        thread,
+                        block: (x, y),
+                        threads,
+                        blocks,
+                        clock: 0,
+                    };
                     self.warp(lanes.map(place).collect(), parameters, memory);
                 }
             }
         }
     }
 
-    fn warp(&self, mut places: Vec<Place>, parameters: &[u64], memory: &mut [u8]) {
-        let thread = |_: &Place| Thread { at: 0, registers: vec![0; self.registers], ended: false };
+    fn warp(&self, mut places: Vec<ThreadPosition>, parameters: &[u64], memory: &mut [u8]) {
+        let thread =
+            |_: &ThreadPosition| Thread { at: 0, registers: vec![0; self.registers], ended: false };
         let mut threads: Vec<Thread> = places.iter().map(thread).collect();
         loop {
             for (thread, place) in threads.iter_mut().zip(&mut places) {
@@ -138,7 +145,13 @@ impl Program {
         }
     }
 
-    fn step(&self, thread: &mut Thread, place: &mut Place, parameters: &[u64], memory: &mut [u8]) {
+    fn step(
+        &self,
+        thread: &mut Thread,
+        place: &mut ThreadPosition,
+        parameters: &[u64],
+        memory: &mut [u8],
+    ) {
         let Instruction { guard, opcode, operands } = &self.code[thread.at];
         thread.at += 1;
         place.clock += 1;
@@ -200,7 +213,7 @@ impl Program {
     }
 }
 
-impl Place {
+impl ThreadPosition {
     fn of(&self, special: &str) -> u64 {
         match special {
             "%tid.x" => self.thread.into(),

@@ -40,8 +40,8 @@ fn shape(op: CollectiveOp) -> CollectiveShape {
     CollectiveShape::new(op, RANKS, Bytes::new(MESSAGE))
 }
 
-fn trial(shape: CollectiveShape) -> Trial {
-    Trial::new(Operation::Collective { shape, role: None }, Dtype::Bf16, 1)
+fn trial(shape: CollectiveShape) -> ProbeTrial {
+    ProbeTrial::new(Operation::Collective { shape, role: None }, Dtype::Bf16, 1)
 }
 
 /// The time of a collective is that of the slowest rank, each algorithm bandwidth is the message over it, and each bus bandwidth is that
@@ -145,14 +145,14 @@ fn a_collective_without_a_device_goes_to_all_of_them() {
 #[test]
 fn what_cannot_be_asked_for_is_said() {
     let mut gpus = together(ranks(|_| ()));
-    let mut line = |trial: Trial| gpus.measure(&trial, TIME).unwrap_err().to_string();
+    let mut line = |trial: ProbeTrial| gpus.measure(&trial, TIME).unwrap_err().to_string();
     let reduce = CollectiveOp::AllReduce;
     assert_eq!(
         line(trial(CollectiveShape::new(reduce, 8, Bytes::new(MESSAGE)))),
         "collectives are measured among all 3 ranks of gpu0-2, not among 8"
     );
     assert_eq!(
-        line(Trial { dtype: Dtype::F32, ..trial(shape(reduce)) }),
+        line(ProbeTrial { dtype: Dtype::F32, ..trial(shape(reduce)) }),
         "collectives of f32 are not written, of bf16 they are"
     );
     assert_eq!(line(trial(shape(CollectiveOp::Dispatch))), "dispatch is not written for GPUs");
@@ -161,7 +161,7 @@ fn what_cannot_be_asked_for_is_said() {
         "10 elements are no whole part for each of 3 ranks"
     );
     assert_eq!(
-        line(Trial::new(Operation::Peak, Dtype::Bf16, 1)),
+        line(ProbeTrial::new(Operation::Peak, Dtype::Bf16, 1)),
         "peak arithmetic is measured on one device, and gpu0-2 are several"
     );
     let large = line(trial(CollectiveShape::new(reduce, RANKS, Bytes::new(f64::from(8 << 20)))));

@@ -3,9 +3,9 @@
 use super::*;
 use crate::measurement::{DataPattern, GemmShape, LaunchCost};
 
-fn product(shape: GemmShape, dtype: Dtype) -> Trial {
+fn product(shape: GemmShape, dtype: Dtype) -> ProbeTrial {
     let output = crate::cuda::trials::result_of(dtype);
-    Trial::new(Operation::Gemm { shape, output, role: None }, dtype, 1)
+    ProbeTrial::new(Operation::Gemm { shape, output, role: None }, dtype, 1)
 }
 
 fn fake(change: impl FnOnce(&mut Fake)) -> Fake {

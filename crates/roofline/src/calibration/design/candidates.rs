@@ -6,10 +6,10 @@ use fizeau_core::{Seconds, Tokens};
 
 use super::DesignedLoad;
 use super::information::{CONSTANTS, ConstantSlopes, Observation};
+use crate::calibration::constant_shares::{StepValues, TokenShares};
 use crate::calibration::constants::Constant;
 use crate::calibration::rows::{FirstTokenRow, PassRow};
 use crate::calibration::solve::PredictedValue;
-use crate::calibration::terms::{StepValues, TokenShares};
 use crate::calibration::{Calibration, CalibrationSample};
 use crate::{System, UniformLoad};
 

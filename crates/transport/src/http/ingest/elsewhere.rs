@@ -23,16 +23,19 @@ impl<C: Clock + Send + 'static> IngestLoop<C> {
     }
 
     /// Always the stream as it was.
-    pub(in crate::http) fn adopt(&self, stream: TcpStream) -> Result<Line<C>, NotAdopted> {
+    pub(in crate::http) fn adopt(
+        &self,
+        stream: TcpStream,
+    ) -> Result<RegisteredSocket<C>, NotAdopted> {
         Err(NotAdopted::Kept(stream))
     }
 }
 
 /// There is none.
 #[derive(Debug)]
-pub(in crate::http) struct Line<C>(Infallible, PhantomData<fn() -> C>);
+pub(in crate::http) struct RegisteredSocket<C>(Infallible, PhantomData<fn() -> C>);
 
-impl<C> Line<C> {
+impl<C> RegisteredSocket<C> {
     pub(in crate::http) fn stream(&self) -> &net::TcpStream {
         match self.0 {}
     }

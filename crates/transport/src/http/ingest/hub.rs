@@ -20,7 +20,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::task::{AbortHandle, yield_now};
 
-use super::{DrainOutcome, Line, LinedBody, NotAdopted};
+use super::{DrainOutcome, LinedBody, NotAdopted, RegisteredSocket};
 use crate::http::kernel::{self, EpollFd};
 use crate::http::watchdog::TimeoutAlarm;
 use crate::http::wire::BodyEnding;
@@ -57,11 +57,14 @@ impl<C: Clock + Send + 'static> IngestLoop<C> {
     }
 
     /// Takes a stream over from the runtime.
-    pub(in crate::http) fn adopt(&self, stream: TcpStream) -> Result<Line<C>, NotAdopted> {
+    pub(in crate::http) fn adopt(
+        &self,
+        stream: TcpStream,
+    ) -> Result<RegisteredSocket<C>, NotAdopted> {
         let Ok(hub) = self.hub() else { return Err(NotAdopted::Kept(stream)) };
         let stream = stream.into_std().map_err(NotAdopted::Lost)?;
         match hub.add(&stream) {
-            Ok(key) => Ok(Line::new(hub, key, stream)),
+            Ok(key) => Ok(RegisteredSocket::new(hub, key, stream)),
             Err(_) => {
                 let kept = TcpStream::from_std(stream);
                 Err(kept.map_or_else(NotAdopted::Lost, NotAdopted::Kept))

@@ -9,25 +9,28 @@ use std::task::{Context, Poll};
 use super::hub::Hub;
 
 /// A connection that the loop hears of.
-pub(in crate::http) struct Line<C> {
+pub(in crate::http) struct RegisteredSocket<C> {
     hub: Arc<Hub<C>>,
     key: usize,
     stream: net::TcpStream,
 }
 
-impl<C> fmt::Debug for Line<C> {
+impl<C> fmt::Debug for RegisteredSocket<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Line").field("key", &self.key).field("stream", &self.stream).finish()
+        f.debug_struct("RegisteredSocket")
+            .field("key", &self.key)
+            .field("stream", &self.stream)
+            .finish()
     }
 }
 
-impl<C> Drop for Line<C> {
+impl<C> Drop for RegisteredSocket<C> {
     fn drop(&mut self) {
         self.hub.remove(self.key, &self.stream);
     }
 }
 
-impl<C> Line<C> {
+impl<C> RegisteredSocket<C> {
     pub(super) const fn new(hub: Arc<Hub<C>>, key: usize, stream: net::TcpStream) -> Self {
         Self { hub, key, stream }
     }
