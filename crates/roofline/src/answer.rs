@@ -41,10 +41,16 @@ pub struct LoadAnalysis {
 }
 
 impl LoadAnalysis {
-    /// The same with those figures under balanced routing, where they allow less output than the bound.
+    /// The same with those figures under balanced routing, where any of them is worse than the bound's. The output may be limited by
+    /// something else while a step still reads more experts.
     pub(crate) fn evenly_routed(self, figures: Option<Figures>) -> Self {
-        let bound = self.bound.output_tokens_per_s;
-        Self { evenly_routed: figures.filter(|even| even.output_tokens_per_s < bound), ..self }
+        let bound = self.bound;
+        let is_worse = |even: &Figures| {
+            even.output_tokens_per_s < bound.output_tokens_per_s
+                || even.step > bound.step
+                || even.ttft > bound.ttft
+        };
+        Self { evenly_routed: figures.filter(is_worse), ..self }
     }
 }
 
@@ -85,7 +91,7 @@ impl System {
             memory: self.memory_use(load, running),
             bound: self.bound_figures(load),
             evenly_routed: None,
-            expected: self.expected_figures(load),
+            expected: self.expected_figures(load).in_flight(load.concurrency),
             limited_by: self.limits(load),
             warnings,
         };

@@ -78,16 +78,17 @@ impl System {
             LimitingResource::Weights if self.fills_memory(&load) => LimitingResource::Capacity,
             other => other,
         };
+        let figures = Figures {
+            ttft: alone.total,
+            tpot: (output > 1.0).then_some(step_time),
+            step: step_time,
+            e2el: alone.total + step_time * (output - 1.0),
+            output_tokens_per_s: requests_per_s * output,
+            requests_per_s,
+            batch,
+        };
         Ok(Expected {
-            figures: Figures {
-                ttft: alone.total,
-                tpot: (output > 1.0).then_some(step_time),
-                step: step_time,
-                e2el: alone.total + step_time * (output - 1.0),
-                output_tokens_per_s: requests_per_s * output,
-                requests_per_s,
-                batch,
-            },
+            figures: figures.in_flight(concurrency),
             max_batch,
             limited_by: LimitingResources { prefill: alone.binding.limit(), decode },
         })

@@ -5,6 +5,8 @@ mod phase_costs;
 
 pub(crate) use phase_costs::PhaseCosts;
 
+use std::num::NonZeroU64;
+
 use fizeau_core::{PerSec, Seconds};
 
 use crate::memory::fullest_stage;
@@ -26,7 +28,8 @@ pub struct Figures {
     pub tpot: Option<Seconds>,
     /// A decode step with [`Figures::batch`] sequences running, and what it waits for others' prompts.
     pub step: Seconds,
-    /// From sending to the last token: `ttft + (O - 1) step`.
+    /// From sending to the last token: `ttft + (O - 1) step`, and as expected of a load of which not all requests can run, at
+    /// least what they are in flight for by Little's law.
     pub e2el: Seconds,
     /// Generated tokens per second, of all replicas.
     pub output_tokens_per_s: PerSec,
@@ -55,6 +58,14 @@ impl Figures {
             requests_per_s: requests,
             batch,
         }
+    }
+
+    /// The same with so many requests in flight, of which those that do not run wait for a place.
+    pub(crate) fn in_flight(self, requests: NonZeroU64) -> Self {
+        let requests = requests.get() as f64;
+        let least = Seconds::new(requests / self.requests_per_s.get());
+        let e2el = if requests > self.batch { self.e2el.max(least) } else { self.e2el };
+        Self { e2el, ..self }
     }
 
     /// Generated tokens per second that each user sees, `1 / tpot`; none where there is no [`Figures::tpot`].

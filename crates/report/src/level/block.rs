@@ -10,8 +10,8 @@ use fizeau_metrics::{
 
 use super::tail;
 use fizeau_record::{
-    GoalResult, LevelReport, LevelStatus, OperatingDecision, OperatingPoint, SpeedOfLight,
-    SpeedOfLightComparison, SweepReport,
+    EvenRouting, GoalResult, LevelReport, LevelStatus, OperatingDecision, OperatingPoint,
+    SpeedOfLight, SpeedOfLightComparison, SweepReport,
 };
 use fizeau_roofline::BoundShare;
 
@@ -198,7 +198,10 @@ impl Shown<'_, LevelReport> {
     fn light_lines(&self) -> Vec<String> {
         let SpeedOfLight::Known(light) = &self.speed_of_light else { return self.no_light() };
         let rate = |rate: PerSec| supported(rate.get(), None);
-        let even = light.even_routing.and_then(|even| {
+        // Where the output is limited by something else, it is the bound's.
+        let differs =
+            |even: &EvenRouting| even.output_tokens_per_s < light.bound.output_tokens_per_s;
+        let even = light.even_routing.filter(differs).and_then(|even| {
             let (share, most) = (percent(even.share?.get()), rate(even.output_tokens_per_s));
             let name = "Share of speed of light at even routing:";
             Some(line(name, format_args!("{share} of {most} output tok/s")))

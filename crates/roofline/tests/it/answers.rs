@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use fizeau_core::{Seconds, Tokens};
 use fizeau_roofline::{
     Admission, Deployment, Device, EstimateKind, Gain, LimitingResource, LoadAnalysisError,
-    MathType, Prefix, Serving, ServingGoal, System, UniformLoad, UnmetNeed,
+    MathType, Prefix, RequestLengths, Serving, ServingGoal, System, UniformLoad, UnmetNeed,
 };
 
 use crate::golden::model;
@@ -232,4 +232,26 @@ fn prompts_alone_are_read_one_after_the_other() {
         let prompts = expected.requests_per_s.get() * expected.ttft.get();
         assert!((prompts - 1.0).abs() < 1e-9, "{prompts}");
     }
+}
+
+/// By Little's law: of 4096 in flight those that do not fit wait.
+#[test]
+fn requests_that_do_not_fit_wait_for_their_place() {
+    let system = crate::single(crate::llama_8b(), Device::named("h100-sxm").unwrap());
+    let of = |concurrency: u64| {
+        let concurrency = NonZeroU64::new(concurrency).unwrap();
+        let load = UniformLoad::new(Tokens::new(1000), Tokens::new(1000), concurrency);
+        (system.answer(&load).unwrap(), load)
+    };
+    let (answer, load) = of(4_096);
+    assert!(answer.running_batch < 1_000.0);
+    let in_flight = answer.expected.e2el.get() * answer.expected.requests_per_s.get();
+    assert!((in_flight / 4_096.0 - 1.0).abs() < 1e-9, "{in_flight}");
+    let mut lengths = RequestLengths::for_model(system.model());
+    lengths.add(load.input_tokens, load.output_tokens);
+    let over = system.expected_over(&lengths, load.concurrency).unwrap().figures;
+    assert!((over.e2el.get() / answer.expected.e2el.get() - 1.0).abs() < 1e-9, "{over:?}");
+    // Where all of them run, nothing waits.
+    let (answer, load) = of(64);
+    assert_eq!(answer.expected.e2el, system.expected_figures(&load).e2el);
 }
