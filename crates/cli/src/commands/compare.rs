@@ -64,11 +64,13 @@ pub(crate) fn refused(error: CompareError) -> Fail {
     let text = error.to_string();
     match error {
         CompareError::FiguresAlone(path) => folder::no_requests(&path),
-        CompareError::Unlike { .. } => Fail::usage(text.replacen(
-            "these differ:",
-            "these differ (`fizeau compare A B --force` compares them anyway):",
-            1,
-        )),
+        CompareError::Unlike { .. } | CompareError::UnlikeRepeats { .. } => {
+            Fail::usage(text.replacen(
+                "these differ:",
+                "these differ (`fizeau compare A B --force` compares them anyway):",
+                1,
+            ))
+        }
         CompareError::Invalid { .. } => {
             usage!("{text}; `fizeau compare A B --force` compares it anyway")
         }
