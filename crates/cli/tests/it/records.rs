@@ -95,8 +95,12 @@ fn what_is_left_out_of_a_file_is_said_and_recorded() {
     let line = format!("--dataset-name sharegpt --dataset-path {path} {CHAT}");
     let ran = bench(&server, &scratch, "records", &line);
     let dropped = &ran.run["plan"]["dropped"];
-    let note = format!("note: sharegpt.json: {dropped} records are left out");
-    assert!(ran.ended.err.contains(&note), "{}", ran.ended.err);
+    let note = format!("note: sharegpt.json: {dropped} of ");
+    assert!(
+        ran.ended.err.contains(&note) && ran.ended.err.contains("records are left out: "),
+        "{}",
+        ran.ended.err
+    );
     // Nobody counts the answers.
     let one_length =
         "requests have no output length of their own and ask for uniform 64 to 192 tokens";

@@ -41,8 +41,9 @@ impl PlanParts {
         let dataset = self.dataset.as_ref()?;
         let dropped = (dataset.dropped > 0).then(|| {
             let of = dataset.dropped + dataset.conversations.len() as u64;
+            let are = if dataset.dropped == 1 { "is" } else { "are" };
             format!(
-                "{} of {of} records left out: a record of ShareGPT counts where its field \
+                "{} of {of} records {are} left out: a record of ShareGPT counts where its field \
                  conversations has a prompt and a reply of usual lengths",
                 dataset.dropped
             )
