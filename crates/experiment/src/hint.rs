@@ -53,6 +53,10 @@ pub enum InputHint {
     AsBegun,
     /// There is a list of all known devices.
     ListOfDevices,
+    /// There is a list of all built-in models.
+    ListOfModels,
+    /// Constants that do not ship can be had from measurements.
+    OwnCalibration,
     /// A budget has to be as long as this at least.
     LongerBudget {
         /// How long.
@@ -119,6 +123,8 @@ impl Display for InputHint {
             }
             Self::LongerBudget { least } => write!(f, "; give {least} or more"),
             Self::ListOfDevices => f.write_str("; the table of devices lists all names"),
+            Self::ListOfModels => f.write_str("; the table of models lists the built-in ones"),
+            Self::OwnCalibration => f.write_str("; give a calibration of your own"),
             Self::IsServerUp => f.write_str("; is the server up, and is its address right?"),
             Self::Failed { class, status, model, backend } => {
                 f.write_str("; ")?;

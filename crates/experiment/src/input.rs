@@ -128,6 +128,13 @@ fields! {
     KvCache => "the format of the key-value cache",
     Deployment => "the deployment",
     Calibration => "the calibration",
+    // A simulated engine.
+    SimulatedEngine => "the simulated engine",
+    Engine => "the engine",
+    Drafter => "the drafter",
+    Replicas => "the replicas",
+    Disaggregate => "the instances of prefill and decode",
+    PowerLimit => "the limit of power",
 }
 
 impl Display for InputField {

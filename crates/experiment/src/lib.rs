@@ -52,6 +52,7 @@ mod runner;
 mod scheduler;
 mod search;
 mod shards;
+mod simulated;
 mod sol;
 mod sweep;
 mod system;
@@ -107,6 +108,7 @@ pub use shards::{
     ShardIdentity, ShardIdentityError, ShardOffer, ShardSecret, ShardSource, ShardSpec, StartTime,
     StartTimeError, Variables,
 };
+pub use simulated::{DraftSpec, SimulatedSystem, SimulatedSystemSpec, StepTimeSpec};
 pub use sol::{
     AnsweredLine, CalibrationChoice, FitSources, InvalidLevels, LoadQuery, PreparedSystem,
     QueryLine, SampleError, SolQuery, SolQueryError, SolSystems, SystemQuery, UnansweredLines,

@@ -55,7 +55,7 @@ impl ReferenceSpec {
     /// If model or device are not understood.
     pub(crate) fn load_whatever_fits(self) -> Result<SpeedOfLightReference, InputError> {
         let Self { model: name, device, deployment, .. } = self;
-        let model = LoadedModel::named(&name).blame_given(InputField::ModelConfig, &name)?;
+        let model = LoadedModel::input(&name)?;
         let LoadedDevice { device, file } = LoadedDevice::named(&device)?;
         let system = deployment.system(model.model, device).blame(InputField::Deployment)?;
         let system = deployment.drafting(system);

@@ -116,6 +116,7 @@ pub(crate) fn flag(field: InputField) -> String {
         InputField::Start => "--from, --to",
         InputField::Connections
         | InputField::Deployment
+        | InputField::SimulatedEngine
         | InputField::Window
         | InputField::Workload => "",
         named => {
@@ -156,6 +157,8 @@ fn hint(hint: &InputHint) -> String {
             format!("; use --budget {:.0}s", least.as_secs_f64().ceil())
         }
         InputHint::ListOfDevices => "; `fizeau devices` lists all names".to_owned(),
+        InputHint::ListOfModels => "; `fizeau models` lists the built-in models".to_owned(),
+        InputHint::OwnCalibration => "; name the file of one with --calibration".to_owned(),
         InputHint::IsServerUp => ". Is the server up, and is this its address?".to_owned(),
         InputHint::Failed { class, status, model, backend } => {
             format!(". {}", failed(*class, *status, model, backend))
