@@ -44,10 +44,10 @@ mod input;
 mod level;
 mod measured_level;
 mod model;
+mod plan;
 mod profiled;
 mod progress;
 mod reference;
-mod replica;
 mod runner;
 mod scheduler;
 mod search;
@@ -92,11 +92,11 @@ pub use input::{EndpointError, ExperimentError, InputError, InputField};
 pub use level::{LevelSettings, PreparedLevel, ProbeSpec};
 pub use measured_level::MeasuredLevel;
 pub use model::{LoadModelError, LoadedModel};
+pub use plan::{PlanError, PlanSettings, PlannedReplica};
 pub use progress::{
     BatchFigures, FinishedLevel, HistoryPoint, ProgressState, RunHistory, RunningLevel, TimeLeft,
 };
 pub use reference::ReferenceSpec;
-pub use replica::replica_level;
 pub use runner::{LevelRunner, NextLevel, ResumedLevels};
 pub use scheduler::SweepScheduler;
 pub use search::{

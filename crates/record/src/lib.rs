@@ -117,10 +117,10 @@ pub use merge::{MergeError, MergedRun, SHARDS_ALIKE, ShardMerge};
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
     BoundCost, BurstAccount, BurstSubject, BurstsLevel, BurstsQuery, DevicePlan, DevicePlanSource,
-    GoalPrice, MeanLengths, MoneyRange, NoBurstSubject, NoCapacityReason, NoCommonGoals,
-    NoPlanReason, NoPromptShare, PlanCost, PlanDocument, PlanFigure, PlanLevel, PlanQuery,
-    PlanReport, PlannedFleet, ReplicaCapacity, SimulatedBursts, TestedLoads, TestedLoadsError,
-    TestedReplica, scaled_limits,
+    GoalPrice, MeanLengths, MoneyRange, NoBoundCost, NoBurstAccount, NoCapacityReason,
+    NoCommonGoals, NoPlanReason, NoPromptShare, PlanCost, PlanDocument, PlanFigure, PlanLevel,
+    PlanQuery, PlanReport, PlannedFleet, ReplicaCapacity, SimulatedBursts, TestedLoads,
+    TestedLoadsError, TestedReplica, scaled_limits,
 };
 pub use reading::{
     LEVELS_SCHEMA, LevelView, NamedRun, NamedValueError, ReadLevel, ReadRun, RunInputError,
