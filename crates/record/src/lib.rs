@@ -83,7 +83,7 @@ pub use ab::{AbDocument, AbParty, AbReport, AbRound, RoundDocument, TurnDocument
 pub use checklist::{
     CheckOutcome, Checklist, ChecklistItem, ChecklistRow, RequiredChecks, UnknownCheck,
 };
-pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};
+pub use comparability::{Comparability, CompareError, CompareOptions, MissingLevels, UnlikeRuns};
 pub use comparison::{
     CompareDocument, ComparedLevel, ComparedRun, ComparedRunNote, ComparisonDocument,
     ComparisonReport, ComparisonView, FigureDifference, FrontierChange, FrontierDistance,
