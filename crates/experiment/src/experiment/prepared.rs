@@ -268,7 +268,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
         match self.run_shared(watcher).await? {
             ShardOutcome::Whole(outcome) => Ok(outcome),
-            ShardOutcome::Part(part) => Err(ExperimentError::broken(part)),
+            ShardOutcome::Part(part) => Err(ExperimentError::told(part)),
         }
     }
 
