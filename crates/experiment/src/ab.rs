@@ -23,6 +23,7 @@ use crate::sweep::plan_of;
 
 /// What an A/B run asks of both sides.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct AbSpec {
     /// How many rounds; in each of them both sides are measured once.
     pub rounds: RoundCount,
@@ -49,6 +50,23 @@ pub struct AbSpec {
 }
 
 impl AbSpec {
+    /// So many rounds of this workload, without a limit of requests in flight, warm-up or pauses; both sides are asked the same.
+    #[must_use]
+    pub fn new(rounds: RoundCount, workload: PlanSpec) -> Self {
+        Self {
+            rounds,
+            workload,
+            tokenizer: None,
+            dataset: None,
+            load: DriveLimits { max_in_flight: None, stop_after: None },
+            warmup: 0,
+            settle: Nanos::ZERO,
+            prompts: AbPrompts::Same,
+            goals: GoodputGoals::NONE,
+            text: TextAfter::Drop,
+        }
+    }
+
     /// The seed of round `round`, counted from 1: both sides have the same one.
     pub(crate) fn seed_of(&self, round: u32) -> Seed {
         self.workload.seed.child(round.into())

@@ -254,7 +254,7 @@ where
         let planned = PlannedLevel { warmup, text: self.text, ..PlannedLevel::new(&plan, load) };
         let mut nowhere: Option<Vec<Tape>> = None;
         let run = with.measure(planned, &mut nowhere, &mut ()).await;
-        let run = run.map_err(ExperimentError::broken)?;
+        let run = run.map_err(ExperimentError::told)?;
         match run.is_partial() {
             true => Err(ExperimentError::broken("the calibration was called off")),
             false => Ok(run),

@@ -134,7 +134,7 @@ impl MeasuringClient {
         };
         let pool = WorkerPool::start(self.threads, clock, cancel.clone(), make);
         let refused = |error| format!("the system cannot start a thread: {error}");
-        pool.map_err(|error| ExperimentError::Broken(refused(error)))
+        pool.map_err(|error| ExperimentError::broken(refused(error)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What makes the drafts of speculative decoding, as text.
 
+use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use fizeau_roofline::{DeploymentError, Drafter, System};
@@ -64,6 +65,18 @@ impl FromStr for DrafterSpec {
             (_, Ok(share)) if share.is_finite() && share >= 0.0 => Ok(Self::Share(share)),
             (_, Ok(share)) => Err(DrafterTextError { share }),
             (name, Err(_)) => Ok(Self::Model(name.to_owned())),
+        }
+    }
+}
+
+impl Display for DrafterSpec {
+    /// As text that is read again; the usual one is `mtp`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usual | Self::OwnModule => f.write_str("mtp"),
+            Self::Lookup => f.write_str("lookup"),
+            Self::Share(share) => write!(f, "{share}"),
+            Self::Model(name) => f.write_str(name),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What happens in a run, told as it happens.
 
 use std::fmt::{Display, Formatter};
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{FailureClass, Nanos, Outcome, RequestPurpose, Tape, Tokens};
 use fizeau_harness::{InFlight, Notice, Observer};
@@ -171,6 +171,15 @@ pub enum RunNote {
         time: Nanos,
         /// How long they should be.
         needs: Nanos,
+    },
+    /// The cache of a simulated engine was full.
+    #[error(
+        "the key-value cache was full, and {times} times a request was evicted from it and prefilled again; fewer requests at \
+         once or shorter ones avoid that"
+    )]
+    Preempted {
+        /// How often.
+        times: NonZeroU64,
     },
     /// No certificate is checked.
     #[error(

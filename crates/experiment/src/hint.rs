@@ -57,6 +57,8 @@ pub enum InputHint {
     ListOfModels,
     /// A probe writes the file of a device into its folder.
     ProbeWritesDevice,
+    /// Constants that do not ship can be had from measurements.
+    OwnCalibration,
     /// A budget has to be as long as this at least.
     LongerBudget {
         /// How long.
@@ -125,6 +127,7 @@ impl Display for InputHint {
             Self::ListOfDevices => f.write_str("; the table of devices lists all names"),
             Self::ListOfModels => f.write_str("; the table of models lists all names"),
             Self::ProbeWritesDevice => f.write_str("; a probe writes one into its folder"),
+            Self::OwnCalibration => f.write_str("; give a calibration of your own"),
             Self::IsServerUp => f.write_str("; is the server up, and is its address right?"),
             Self::Failed { class, status, model, backend } => {
                 f.write_str("; ")?;

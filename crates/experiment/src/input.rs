@@ -128,6 +128,13 @@ fields! {
     KvCache => "the format of the key-value cache",
     Deployment => "the deployment",
     Calibration => "the calibration",
+    // A simulated engine.
+    SimulatedEngine => "the simulated engine",
+    Engine => "the engine",
+    Drafter => "the drafter",
+    Replicas => "the replicas",
+    Disaggregate => "the instances of prefill and decode",
+    PowerLimit => "the limit of power",
 }
 
 impl Display for InputField {
@@ -246,7 +253,8 @@ pub enum ExperimentError {
         /// What was measured anyway.
         measured: Box<MeasuredLevel>,
         /// What the system said.
-        why: String,
+        #[source]
+        why: BoxedError,
     },
     /// The shards of the run cannot measure together; what each had measured lies in its own folder.
     #[error(transparent)]
@@ -255,14 +263,22 @@ pub enum ExperimentError {
     #[error("{0}")]
     TooFewValid(String),
     /// Something broke in the midst of it; what was written stays.
-    #[error("{0}")]
-    Broken(String),
+    #[error(transparent)]
+    Broken(BoxedError),
 }
+
+/// The error of another layer, whatever that is.
+type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
 impl ExperimentError {
     /// That something broke in the midst.
-    pub(crate) fn broken(error: impl Display) -> Self {
-        Self::Broken(error.to_string())
+    pub(crate) fn broken(error: impl Into<BoxedError>) -> Self {
+        Self::Broken(error.into())
+    }
+
+    /// The same, of an error that may be bound to its thread, as a transport's is: its text alone.
+    pub(crate) fn told(error: impl Display) -> Self {
+        Self::broken(error.to_string())
     }
 }
 

@@ -143,7 +143,7 @@ impl PreparedLevel {
         if let Some(error) = gate.as_ref().and_then(WallGate::error) {
             return Err(error.into());
         }
-        let run = run.map_err(ExperimentError::broken)?;
+        let run = run.map_err(ExperimentError::told)?;
         tallies.telemetry = scrapers.finish(&run);
         let mut report = self.report(&run, &tallies);
         let record = gate
@@ -160,7 +160,7 @@ impl PreparedLevel {
         match kept {
             Ok(()) => Ok(measured),
             Err(error) => {
-                let (measured, why) = (Box::new(measured), error.to_string());
+                let (measured, why) = (Box::new(measured), error.into());
                 Err(ExperimentError::NotKept { measured, why })
             }
         }

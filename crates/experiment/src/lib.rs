@@ -44,14 +44,15 @@ mod input;
 mod level;
 mod measured_level;
 mod model;
+mod plan;
 mod profiled;
 mod progress;
 mod reference;
-mod replica;
 mod runner;
 mod scheduler;
 mod search;
 mod shards;
+mod simulated;
 mod sol;
 mod sweep;
 mod system;
@@ -91,11 +92,11 @@ pub use input::{EndpointError, ExperimentError, InputError, InputField};
 pub use level::{LevelSettings, PreparedLevel, ProbeSpec};
 pub use measured_level::MeasuredLevel;
 pub use model::{LoadModelError, LoadedModel};
+pub use plan::{PlanError, PlanSettings, PlannedReplica};
 pub use progress::{
     BatchFigures, FinishedLevel, HistoryPoint, ProgressState, RunHistory, RunningLevel, TimeLeft,
 };
 pub use reference::ReferenceSpec;
-pub use replica::replica_level;
 pub use runner::{LevelRunner, NextLevel, ResumedLevels};
 pub use scheduler::SweepScheduler;
 pub use search::{
@@ -107,6 +108,7 @@ pub use shards::{
     ShardIdentity, ShardIdentityError, ShardOffer, ShardSecret, ShardSource, ShardSpec, StartTime,
     StartTimeError, Variables,
 };
+pub use simulated::{DraftSpec, SimulatedSystem, SimulatedSystemSpec, StepTimeSpec};
 pub use sol::{
     AnsweredLine, CalibrationChoice, FitSources, InvalidLevels, LoadQuery, PreparedSystem,
     QueryLine, SampleError, SolQuery, SolQueryError, SolSystems, SystemQuery, UnansweredLines,

@@ -6,6 +6,9 @@ use fizeau_record::text::unreadable;
 use fizeau_roofline::{KnownModel, Model};
 use thiserror::Error;
 
+use crate::hint::InputHint;
+use crate::input::{Blame, InputError, InputField};
+
 /// A model and the text that it was read from.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -26,6 +29,15 @@ pub struct LoadedModel {
 pub struct LoadModelError(String);
 
 impl LoadedModel {
+    /// As [`named`](Self::named), as an input of whoever asks.
+    pub(crate) fn input(name: &str) -> Result<Self, InputError> {
+        let found = Self::named(name).blame_given(InputField::ModelConfig, name);
+        found.map_err(|error| match Path::new(name).exists() {
+            true => error,
+            false => error.hint(InputHint::ListOfModels),
+        })
+    }
+
     /// The model of the config.json at `name` (or in the folder of that name); where there is no such file, the built-in one
     /// that is called so. A `hf_quant_config.json` beside a `config.json` says how that checkpoint is quantised; beside a file
     /// of another name it belongs to something else.

@@ -1,14 +1,13 @@
 //! What levels are compared with: the speed of light of a model on its devices, read before anything is sent.
 
 use std::num::NonZeroU64;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use fizeau_core::Tokens;
 use fizeau_record::{DeploymentRecord, ReferenceError, ReferenceFiles, SpeedOfLightReference};
 use fizeau_roofline::{Bound, UniformLoad};
 
 use crate::device::LoadedDevice;
-use crate::hint::InputHint;
 use crate::input::{Blame, InputError, InputField};
 use crate::model::LoadedModel;
 
@@ -56,12 +55,7 @@ impl ReferenceSpec {
     /// If model or device are not understood.
     pub(crate) fn load_whatever_fits(self) -> Result<SpeedOfLightReference, InputError> {
         let Self { model: name, device, deployment, .. } = self;
-        let model = LoadedModel::named(&name).blame_given(InputField::ModelConfig, &name);
-        let is_there = Path::new(&name).exists();
-        let model = model.map_err(|error| match is_there {
-            true => error,
-            false => error.hint(InputHint::ListOfModels),
-        })?;
+        let model = LoadedModel::input(&name)?;
         let LoadedDevice { device, file } = LoadedDevice::named(&device)?;
         let system = deployment.system(model.model, device).blame(InputField::Deployment)?;
         let system = deployment.drafting(system);

@@ -230,7 +230,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
             Some(LevelRole::Sustained) => Box::pin(self.sweep.sustained(ask, &mut observer)).await,
         };
         profiled.stop(number, &mut self.watcher).await;
-        let Some(level) = level.map_err(ExperimentError::broken)? else { return Ok(None) };
+        let Some(level) = level.map_err(ExperimentError::told)? else { return Ok(None) };
         tallies.telemetry = scrapers.finish(&level.run);
         self.keep_lengths(&tallies, role);
         self.ended(&level, &tallies, name).map(Some)

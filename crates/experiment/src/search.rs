@@ -32,7 +32,8 @@ pub use spec::{LoadSearchError, LoadSearchSpec};
 /// use fizeau_experiment::{LoadSearch, LoadSearchSpec, SearchStep};
 ///
 /// let goals = "p99 ttft<500ms".parse()?;
-/// let spec = LoadSearchSpec { from: Some(2.0), ..LoadSearchSpec::new(LoadKind::Rate, goals) };
+/// let mut spec = LoadSearchSpec::new(LoadKind::Rate, goals);
+/// spec.from = Some(2.0);
 /// let search = LoadSearch::new(spec)?;
 /// let SearchStep::Measure(ask) = search.next() else { panic!("nothing to measure") };
 /// assert_eq!(ask.load, LevelLoad::Rate(PerSec::new(2.0)));

@@ -35,6 +35,7 @@ pub use stop::{LevelYield, LoadSaturation, StopRule};
 
 /// What to sweep.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct SweepSpec {
     /// The loads, in the order in which they are measured.
     pub levels: Vec<LevelLoad>,

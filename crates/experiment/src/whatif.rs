@@ -58,7 +58,7 @@ pub trait CaseEngine {
     ///
     /// # Errors
     /// If something breaks in the midst.
-    fn run<K: EndpointKind>(
+    fn run_prepared<K: EndpointKind>(
         &self,
         prepared: PreparedExperiment<K>,
         watcher: &mut impl Watcher,
@@ -142,7 +142,7 @@ impl<E: CaseEngine> CaseSpec<E> {
         let prepared = self.engine.experiment().settings(settings.clone()).prepare()?;
         let setup = prepared.prepared().basis().setup.clone();
         let folder = prepared.folder().cloned();
-        let came = self.engine.run(prepared, watcher)?;
+        let came = self.engine.run_prepared(prepared, watcher)?;
         Ok(RanCase { setup, folder, outcome: outcome(Box::new(came)) })
     }
 }

@@ -4,27 +4,25 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use fizeau::experiment::{Experiment, PromptSalt, SweepLoads, SweepRates, WorkloadSpec};
-use fizeau::harness::{Cancel, Rig, SelfWatch};
+use fizeau::core::Nanos;
+use fizeau::experiment::{PromptSalt, SimulatedSystem, SweepLoads, SweepRates, WorkloadSpec};
 use fizeau::record::{CompareOptions, ComparisonReport};
-use fizeau::sim::{Scenario, SimTransport, VirtualTime};
-use fizeau::transport::{Backend, Target};
+use fizeau::sim::Scenario;
 use fizeau::workload::Lengths;
 
 /// Measures eight requests in flight into `folder`, over a way to the engine that takes `delay_ms`.
 fn measure(folder: &Path, delay_ms: u64) -> Result<(), Box<dyn Error>> {
-    let (time, cancel) = (VirtualTime::new(), Cancel::new());
-    let engine = SimTransport::new(&time, Scenario::llama_3_1_8b_h100()?.engine());
-    let engine = engine.with_delay(fizeau::core::Nanos::from_millis(delay_ms));
-    let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+    let engine = SimulatedSystem::new(Scenario::llama_3_1_8b_h100()?);
+    let engine = engine.network_delay(Nanos::from_millis(delay_ms));
     let mut workload = WorkloadSpec::default();
     workload.lengths = Lengths::fixed(250, 50);
     workload.salt = PromptSalt::Given(1);
-    let experiment = Experiment::new(Target::new("http://127.0.0.1:1", Backend::Vllm, "llama")?)
+    let sweep = engine
+        .experiment()
         .loads(SweepLoads::new(&[8], SweepRates::default())?)
         .workload(workload)
         .folder(folder);
-    time.block_on(experiment.run_with(rig, &mut ()))??;
+    engine.run(&sweep, &mut ())?;
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! A dialect of one's own: a protocol that none of ours speaks, over the transport that stamps them all.
 
 use std::io::{Read, Write};
+use std::sync::Arc;
 
 use fizeau::core::{
     Finish, Outcome, Prompt, Release, Request, RequestId, Stamp, Tokens, Transport,
@@ -48,7 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let _asked = stream.read(&mut [0; 1024])?;
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 14\r\n\r\nonce\nupon\na\n.\n")
     });
-    let target = Target::new(&url, Backend::OpenAi, "a storyteller")?.dialect(&Words);
+    let target = Target::new(&url, Backend::OpenAi, "a storyteller")?.dialect(Arc::new(Words));
     let transport = HttpTransport::new(target, MonotonicClock::new());
     let request = Request::new(RequestId(0), Prompt::Text("Tell me".to_owned()), Tokens::new(3));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

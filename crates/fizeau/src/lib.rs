@@ -54,30 +54,25 @@
 //!
 //! # The same with no socket
 //!
-//! The simulated engine is a [`Transport`](core::Transport) like any other. Here it runs in virtual time, where a
-//! hundred seconds take a few milliseconds:
+//! A [simulated engine](experiment::SimulatedSystem) runs in virtual time, where a hundred seconds take a few milliseconds:
 //!
 //! ```
-//! use fizeau::experiment::{Experiment, SweepLoads, SweepRates, WorkloadSpec};
-//! use fizeau::harness::{Cancel, Rig, SelfWatch};
-//! use fizeau::sim::{Scenario, SimTransport, VirtualTime};
-//! use fizeau::transport::{Backend, Target};
+//! use fizeau::experiment::{SimulatedSystemSpec, SweepLoads, SweepRates, WorkloadSpec};
 //! use fizeau::workload::Lengths;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let (time, cancel) = (VirtualTime::new(), Cancel::new());
-//! let engine = SimTransport::new(&time, Scenario::llama_3_1_8b_h100()?.engine());
-//! let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+//! let engine = SimulatedSystemSpec::new("llama-3.1-8b", "h100-sxm").load()?;
 //! let mut workload = WorkloadSpec::default();
 //! workload.lengths = Lengths::fixed(250, 50);
-//! let experiment = Experiment::new(Target::new("http://127.0.0.1:1", Backend::Vllm, "llama")?)
-//!     .loads(SweepLoads::new(&[1, 8, 64], SweepRates::default())?)
-//!     .workload(workload);
-//! let report = time.block_on(experiment.run_with(rig, &mut ()))??;
+//! let loads = SweepLoads::new(&[1, 8, 64], SweepRates::default())?;
+//! let sweep = engine.experiment().loads(loads).workload(workload);
+//! let report = engine.run(&sweep, &mut ())?;
 //! assert_eq!(report.frontier(), [0, 1, 2]); // Each level buys throughput with latency.
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! It is a [`Transport`](core::Transport) like any other ([`sim::SimTransport`]), for a harness of one's own.
 //!
 //! # Features
 //!

@@ -82,6 +82,24 @@ pub struct GoalOutcome {
 }
 
 impl Slo {
+    /// These goals.
+    ///
+    /// # Errors
+    /// If there is none, or one is not to be had: a limit that is no number, a share above 1, a latency that is to be large.
+    ///
+    /// ```
+    /// use fizeau_metrics::{Comparison, Goal, Metric, Slo, Statistic};
+    /// let at_most = |limit| Goal::new(Statistic::P99, Metric::Ttft, Comparison::Less, limit);
+    /// assert_eq!(Slo::new([at_most(500.0)])?, "p99 ttft<500ms".parse()?);
+    /// assert!(Slo::new([at_most(f64::NAN)]).is_err() && Slo::new([at_most(-1.0)]).is_err());
+    /// assert!(Slo::new([]).is_err());
+    /// # Ok::<(), fizeau_metrics::SloError>(())
+    /// ```
+    pub fn new(goals: impl IntoIterator<Item = Goal>) -> Result<Self, SloError> {
+        // As text they are checked in one place.
+        Self { goals: goals.into_iter().collect() }.to_string().parse()
+    }
+
     /// Whether a goal is a range.
     #[must_use]
     pub fn is_range(&self) -> bool {
@@ -137,6 +155,17 @@ impl fmt::Display for Slo {
 }
 
 impl Goal {
+    /// A plain limit, in the metric's unit.
+    #[must_use]
+    pub const fn new(
+        statistic: Statistic,
+        metric: Metric,
+        comparison: Comparison,
+        limit: f64,
+    ) -> Self {
+        Self { statistic, metric, comparison, limit, loosest: None }
+    }
+
     /// The goal as a person would write it: `p99 TTFT < 500 ms`, `RPS > 10 req/s`, `good share >= 0.99..0.95`.
     #[must_use]
     pub fn describe(&self) -> String {

@@ -38,13 +38,16 @@ pub struct CompareOptions {
     pub run_to_run: Option<RunToRun>,
     /// What becomes of runs that ought not to be compared.
     pub unlike: UnlikeRuns,
+    /// What becomes of a run that lacks a level of the baseline.
+    pub missing: MissingLevels,
 }
 
 impl Default for CompareOptions {
     fn default() -> Self {
         let ComparisonSettings { alpha, smallest, .. } = ComparisonSettings::default();
         let unlike = UnlikeRuns::default();
-        Self { figures: Vec::new(), alpha, smallest, run_to_run: None, unlike }
+        let missing = MissingLevels::default();
+        Self { figures: Vec::new(), alpha, smallest, run_to_run: None, unlike, missing }
     }
 }
 
@@ -56,6 +59,24 @@ pub enum UnlikeRuns {
     Refuse,
     /// They are compared anyway, and the output says in what they differ.
     Compare,
+}
+
+/// What becomes of a run that lacks a level of the baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingLevels {
+    /// It [does not pass](ComparisonReport::passes): of that level nothing is shown.
+    #[default]
+    Fail,
+    /// It passes by the levels that both have, and a note names the others.
+    Allow,
+}
+
+impl MissingLevels {
+    /// Those of the `baseline` that are missing among the `candidate`'s, where that is not allowed.
+    fn of<'a>(self, baseline: impl Iterator<Item = &'a str>, candidate: &[&str]) -> Vec<String> {
+        let lacks = |load: &&str| self == Self::Fail && !candidate.contains(load);
+        baseline.filter(lacks).map(str::to_owned).collect()
+    }
 }
 
 /// Why runs cannot be compared.
@@ -261,7 +282,7 @@ impl<'a> ComparableSide<'a> {
                 return Err(CompareError::Invalid { name, reason });
             }
         }
-        let MatchedLoads { loads, mut notes } = matched(options, baseline, candidate)?;
+        let MatchedLoads { loads, mut notes, missing } = matched(options, baseline, candidate)?;
         // The load of a closed loop is its cap; of a rate the cap is a part of the workload.
         let differing = |fields: &[&str]| -> Vec<ChangedField> {
             let of = |both: &RunsOfBoth<'_>| {
@@ -297,6 +318,7 @@ impl<'a> ComparableSide<'a> {
             candidate: ComparedRun { name: candidate.name(), notes: candidate.notes() },
             forced,
             changed,
+            missing_levels: missing,
             levels: Vec::new(),
             notes,
         };
@@ -309,6 +331,8 @@ struct MatchedLoads<'a> {
     loads: Vec<RunsOfBoth<'a>>,
     /// What is noted on the others.
     notes: Vec<String>,
+    /// Those that the candidate lacks.
+    missing: Vec<String>,
 }
 
 fn matched<'a>(
@@ -322,7 +346,7 @@ fn matched<'a>(
         Some(RunsOfBoth { baseline: load.clone(), candidate: partner(load)?.clone() })
     });
     let mut both: Vec<RunsOfBoth<'_>> = both.collect();
-    let mut notes = Vec::new();
+    let (mut notes, mut missing) = (Vec::new(), Vec::new());
     if both.is_empty() {
         let words =
             |loads: &[Load<'_>]| loads.iter().map(Load::name).collect::<Vec<_>>().join(", ");
@@ -342,6 +366,8 @@ fn matched<'a>(
             }
         }
     } else {
+        let has: Vec<&str> = of_b.iter().map(Load::name).collect();
+        missing = options.missing.of(of_a.iter().map(Load::name), &has);
         for (has, lacks, one, other) in [("A", "B", &of_a, &of_b), ("B", "A", &of_b, &of_a)] {
             let lone = one.iter().filter(|load| other.iter().all(|l| l.name() != load.name()));
             let lone: Vec<&str> = lone.map(Load::name).collect();
@@ -350,7 +376,7 @@ fn matched<'a>(
             }
         }
     }
-    Ok(MatchedLoads { loads: both, notes })
+    Ok(MatchedLoads { loads: both, notes, missing })
 }
 
 /// What all comparisons share.

@@ -126,6 +126,10 @@ pub struct RunComparison<T = ComparisonTable> {
     /// How far the frontier was pushed; absent where there are none to compare.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frontier_distance: Option<FrontierDistance>,
+    /// Levels that the baseline has and the run has not, by their loads, unless that is [allowed](crate::MissingLevels::Allow): of them
+    /// nothing is shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_levels: Vec<String>,
     /// Level by level.
     pub levels: Vec<ComparedLevel<T>>,
 }
@@ -144,10 +148,13 @@ pub struct ComparedLevel<T = ComparisonTable> {
 }
 
 impl ComparisonReport {
-    /// Whether nothing is worse, and at each level, of which there is one, something could be tested: where nothing was, nothing was shown
-    /// not to be worse.
+    /// Whether nothing is worse, no level of the baseline is [missing](RunComparison::missing_levels), and at each level, of which there
+    /// is one, something could be tested: where nothing was, nothing was shown not to be worse.
     #[must_use]
     pub fn passes(&self) -> bool {
+        if self.comparisons.iter().any(|comparison| !comparison.missing_levels.is_empty()) {
+            return false;
+        }
         let is_worse =
             |table: &ComparisonTable| table.answered(ComparisonAnswer::Worse).next().is_some();
         let mut tables = self.tables().peekable();

@@ -83,7 +83,7 @@ pub use ab::{AbDocument, AbParty, AbReport, AbRound, RoundDocument, TurnDocument
 pub use checklist::{
     CheckOutcome, Checklist, ChecklistItem, ChecklistRow, RequiredChecks, UnknownCheck,
 };
-pub use comparability::{Comparability, CompareError, CompareOptions, UnlikeRuns};
+pub use comparability::{Comparability, CompareError, CompareOptions, MissingLevels, UnlikeRuns};
 pub use comparison::{
     CompareDocument, ComparedLevel, ComparedRun, ComparedRunNote, ComparisonDocument,
     ComparisonReport, ComparisonView, FigureDifference, FrontierChange, FrontierDistance,
@@ -117,10 +117,10 @@ pub use merge::{MergeError, MergedRun, SHARDS_ALIKE, ShardMerge};
 pub use peers::{PeerComparison, PeerRow};
 pub use plan::{
     BoundCost, BurstAccount, BurstSubject, BurstsLevel, BurstsQuery, DevicePlan, DevicePlanSource,
-    GoalPrice, MeanLengths, MoneyRange, NoBurstSubject, NoCapacityReason, NoCommonGoals,
-    NoPlanReason, NoPromptShare, PlanCost, PlanDocument, PlanFigure, PlanLevel, PlanQuery,
-    PlanReport, PlannedFleet, ReplicaCapacity, SimulatedBursts, TestedLoads, TestedLoadsError,
-    TestedReplica, scaled_limits,
+    GoalPrice, MeanLengths, MoneyRange, NoBoundCost, NoBurstAccount, NoCapacityReason,
+    NoCommonGoals, NoPlanReason, NoPromptShare, PlanCost, PlanDocument, PlanFigure, PlanLevel,
+    PlanQuery, PlanReport, PlannedFleet, ReplicaCapacity, SimulatedBursts, TestedLoads,
+    TestedLoadsError, TestedReplica, scaled_limits,
 };
 pub use reading::{
     LEVELS_SCHEMA, LevelView, NamedRun, NamedValueError, ReadLevel, ReadRun, RunInputError,

@@ -17,9 +17,9 @@ use fizeau_metrics::Goal;
 use fizeau_pareto::{CapacityError, Demand, FigureEstimate, Fleets};
 use fizeau_roofline::HourlyRate;
 
-pub use bound_cost::BoundCost;
+pub use bound_cost::{BoundCost, NoBoundCost};
 pub use bursts::{
-    BurstAccount, BurstSubject, BurstsLevel, BurstsQuery, NoBurstSubject, SimulatedBursts,
+    BurstAccount, BurstSubject, BurstsLevel, BurstsQuery, NoBurstAccount, SimulatedBursts,
 };
 pub use document::PlanDocument;
 pub use goals::{GoalPrice, scaled_limits};
@@ -34,6 +34,7 @@ use crate::SpeedOfLightCurve;
 
 /// What a plan is for.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PlanQuery {
     /// The requests per second, the share of each replica that is kept free, and the replicas that may fail.
     pub demand: Demand,
@@ -44,8 +45,16 @@ pub struct PlanQuery {
     pub others: Vec<(String, Vec<Goal>)>,
 }
 
+impl PlanQuery {
+    /// For `demand` within `goals`, with the usual others beside them.
+    pub fn new(demand: Demand, goals: impl IntoIterator<Item = Goal>) -> Self {
+        Self { demand, goals: goals.into_iter().collect(), others: Vec::new() }
+    }
+}
+
 /// What a plan is made of: one kind of device, and what a replica on it was found to do.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct DevicePlanSource {
     /// What it is called.
     pub name: String,
@@ -61,10 +70,10 @@ pub struct DevicePlanSource {
     pub left_out: Vec<String>,
     /// How long requests are.
     pub lengths: MeanLengths,
-    /// The share of the devices' time that prompts take, from 0 to 1; or, in plain words, why that is not known.
-    pub prompt_share: Result<f64, String>,
-    /// What the hardware could do with these requests; or why that is not known.
-    pub light: Result<SpeedOfLightCurve, String>,
+    /// The share of the devices' time that prompts take, from 0 to 1; or why that is not known.
+    pub prompt_share: Result<f64, NoPromptShare>,
+    /// What the hardware could do with these requests; none where model and device are not known.
+    pub light: Option<SpeedOfLightCurve>,
     /// What burstier arrivals would change.
     pub bursts: BurstAccount,
 }
@@ -98,7 +107,7 @@ pub struct PlannedFleet {
     /// What the fleet costs where a replica carries as little as it may; none where that is nothing, or no price is known.
     pub cautious_cost: Option<PlanCost>,
     /// What that is beside the speed of light; or why that is not known.
-    pub light: Result<BoundCost, String>,
+    pub light: Result<BoundCost, NoBoundCost>,
 }
 
 /// Why there is no plan.
@@ -122,7 +131,7 @@ pub enum NoPlanReason {
 /// use fizeau_core::{LevelLoad, PerSec, UsdPerHour};
 /// use fizeau_metrics::{Metric, Slo, Statistic};
 /// use fizeau_pareto::{Demand, FigureEstimate};
-/// use fizeau_record::{BurstAccount, MeanLengths, PlanQuery, PlanFigure, PlanLevel, PlanReport, DevicePlanSource};
+/// use fizeau_record::{DevicePlanSource, MeanLengths, PlanFigure, PlanLevel, PlanQuery, PlanReport};
 /// use fizeau_roofline::HourlyRate;
 ///
 /// let level = |rate: f64, ttft: f64| -> Result<PlanLevel, Box<dyn std::error::Error>> {
@@ -131,19 +140,11 @@ pub enum NoPlanReason {
 ///     Ok(PlanLevel::given(LevelLoad::Rate(PerSec::new(rate)), FigureEstimate::exact(rate)?, vec![figure]))
 /// };
 /// let slo: Slo = "p99 ttft<500ms".parse()?;
-/// let ask = PlanQuery { demand: Demand::new(100.0, 0.2, 1)?, goals: slo.goals.to_vec(), others: Vec::new() };
-/// let source = DevicePlanSource {
-///     name: "h100".to_owned(),
-///     from: "curve.csv".to_owned(),
-///     devices_per_replica: NonZeroU64::new(8).ok_or("zero")?,
-///     hour: Some(HourlyRate::given(UsdPerHour::new(2.5))?),
-///     levels: vec![level(4.0, 200.0)?, level(12.0, 300.0)?, level(16.0, 700.0)?],
-///     left_out: Vec::new(),
-///     lengths: MeanLengths { input: Some(1000.0), output: Some(250.0) },
-///     prompt_share: Err("no model was given".to_owned()),
-///     light: Err("no model was given".to_owned()),
-///     bursts: BurstAccount::NotAccounted { reason: "there is no calibration".to_owned() },
-/// };
+/// let ask = PlanQuery::new(Demand::new(100.0, 0.2, 1)?, slo.goals);
+/// let levels = vec![level(4.0, 200.0)?, level(12.0, 300.0)?, level(16.0, 700.0)?];
+/// let mut source = DevicePlanSource::new("h100", NonZeroU64::new(8).ok_or("zero")?, levels);
+/// source.hour = Some(HourlyRate::given(UsdPerHour::new(2.5))?);
+/// source.lengths = MeanLengths { input: Some(1000.0), output: Some(250.0) };
 /// let report = PlanReport::new(ask, vec![source]);
 /// let planned = report.plans()[0].outcome.clone()?;
 /// // 14 requests a second are carried within 500 ms; 100 / (14 x 0.8) = 8.9, and one to spare.
@@ -230,6 +231,44 @@ fn planned(
 }
 
 impl DevicePlanSource {
+    /// Replicas that take so many devices each and were tested at these levels, of which nothing else is known.
+    pub fn new(
+        name: impl Into<String>,
+        devices_per_replica: NonZeroU64,
+        levels: Vec<PlanLevel>,
+    ) -> Self {
+        let name = name.into();
+        Self {
+            from: name.clone(),
+            name,
+            devices_per_replica,
+            hour: None,
+            levels,
+            left_out: Vec::new(),
+            lengths: MeanLengths::default(),
+            prompt_share: Err(NoPromptShare::NoReference),
+            light: None,
+            bursts: BurstAccount::NotAccounted(NoBurstAccount::NotAsked),
+        }
+    }
+
+    /// Replicas that were `tested` and take so many devices each, which cost so much an hour, where they keep `goals`.
+    pub fn tested(
+        name: impl Into<String>,
+        tested: &TestedReplica,
+        devices_per_replica: NonZeroU64,
+        hour: Option<HourlyRate>,
+        goals: &[Goal],
+    ) -> Self {
+        let mut source = Self::new(name, devices_per_replica, tested.levels.clone());
+        source.hour = hour;
+        source.left_out.clone_from(&tested.left_out);
+        (source.lengths, source.light) = (tested.lengths, tested.light.clone());
+        let reference = tested.reference.as_ref().ok_or(NoPromptShare::NoReference);
+        source.prompt_share = reference.and_then(|of| source.expected_prompt_share(goals, of));
+        source
+    }
+
     /// What a replica carries within `goals`, whatever the arrivals' bursts.
     ///
     /// # Errors

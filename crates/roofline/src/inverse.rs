@@ -21,21 +21,33 @@ use crate::estimate_kind::EstimateKind;
 use crate::system::System;
 use crate::{Figures, UniformLoad};
 
-/// The goal that a deployment must meet. An absent field does not matter.
+/// The goal that a deployment must meet; what it has no need of does not matter.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ServingGoal {
+    ttft: Option<Seconds>,
+    tpot: Option<Seconds>,
+    tokens_per_s_per_user: Option<PerSec>,
+    requests_per_s: Option<PerSec>,
+    concurrency: Option<NonZeroU64>,
+    context: Option<Tokens>,
+}
+
+/// A need of a [`ServingGoal`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum ServingNeed {
     /// Time to first token at most, of a prompt that waits for no other.
-    pub ttft: Option<Seconds>,
+    Ttft(Seconds),
     /// Time per output token at most.
-    pub tpot: Option<Seconds>,
+    Tpot(Seconds),
     /// Generated tokens per second of each user at least.
-    pub tokens_per_s_per_user: Option<PerSec>,
+    TokensPerSPerUser(PerSec),
     /// Requests per second of all replicas at least.
-    pub requests_per_s: Option<PerSec>,
+    RequestsPerS(PerSec),
     /// Requests that run at once at least.
-    pub concurrency: Option<NonZeroU64>,
+    Concurrency(NonZeroU64),
     /// The context that one sequence must have room for.
-    pub context: Option<Tokens>,
+    Context(Tokens),
 }
 
 /// The part of a goal that is not met, or would be the first to be missed.
@@ -118,6 +130,35 @@ fn decimals(value: f64, least: usize) -> String {
 }
 
 impl ServingGoal {
+    /// All of these; of one kind the last.
+    ///
+    /// # Errors
+    /// If a time or a rate is no number, or nothing is so fast or so slow.
+    ///
+    /// ```
+    /// use fizeau_core::Seconds;
+    /// use fizeau_roofline::{ServingGoal, ServingNeed};
+    /// assert_eq!(ServingGoal::new([ServingNeed::Tpot(Seconds::new(0.05))])?, "tpot:50".parse()?);
+    /// assert!(ServingGoal::new([ServingNeed::Tpot(Seconds::new(-1.0))]).is_err());
+    /// assert!(ServingGoal::new([ServingNeed::Ttft(Seconds::new(f64::NAN))]).is_err());
+    /// # Ok::<(), fizeau_roofline::ServingGoalError>(())
+    /// ```
+    pub fn new(needs: impl IntoIterator<Item = ServingNeed>) -> Result<Self, ServingGoalError> {
+        needs.into_iter().try_fold(Self::default(), Self::and)
+    }
+
+    /// Time to first token at most, where that is a need.
+    #[must_use]
+    pub const fn ttft(&self) -> Option<Seconds> {
+        self.ttft
+    }
+
+    /// Time per output token at most, where that is a need.
+    #[must_use]
+    pub const fn tpot(&self) -> Option<Seconds> {
+        self.tpot
+    }
+
     /// The time per token that is asked, by either name.
     pub(crate) fn tightest_tpot(&self) -> Option<Seconds> {
         let of_user = self.tokens_per_s_per_user.map(|rate| Seconds::new(1.0 / rate.get()));

@@ -145,8 +145,8 @@ pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
 pub use improvement::{Improvement, ImprovementGain};
 pub use inverse::{
     DeploymentChoice, DeploymentObjective, DeploymentQuery, DeploymentRanking,
-    DeploymentSearchError, LargestBatch, LargestContext, ServingGoal, ServingGoalError, Shortfall,
-    UnmetNeed,
+    DeploymentSearchError, LargestBatch, LargestContext, ServingGoal, ServingGoalError,
+    ServingNeed, Shortfall, UnmetNeed,
 };
 pub use lengths::RequestLengths;
 pub use limits::{LimitingResource, LimitingResources};

@@ -19,6 +19,8 @@ mod tgi;
 mod triton;
 
 use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use fizeau_core::{Channel, Finish, Request, ServerTiming, Usage};
 use serde_json::{Map, Value};
@@ -30,7 +32,7 @@ use crate::route::Route;
 
 /// How one protocol writes a request and reads the events of a reply. Implementors hold no state: what
 /// depends on earlier events (running counts, sticky errors) is kept by [`ReplyReader`](crate::ReplyReader).
-pub trait Dialect: std::fmt::Debug + Sync {
+pub trait Dialect: std::fmt::Debug + Send + Sync {
     /// The JSON body that asks for `ask`, as a stream wherever there are tokens.
     ///
     /// # Errors
@@ -77,6 +79,24 @@ pub trait Dialect: std::fmt::Debug + Sync {
     /// an object is written with a dot, as in `options.num_predict`.
     fn reserved(&self) -> &'static [&'static str] {
         &[]
+    }
+}
+
+/// What a target speaks: a dialect of this crate, or one of somebody's own that is shared.
+#[derive(Debug, Clone)]
+pub(crate) enum Spoken<'d> {
+    Borrowed(&'d dyn Dialect),
+    Shared(Arc<dyn Dialect>),
+}
+
+impl<'d> Deref for Spoken<'d> {
+    type Target = dyn Dialect + 'd;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Borrowed(dialect) => *dialect,
+            Self::Shared(dialect) => &**dialect,
+        }
     }
 }
 

@@ -223,7 +223,7 @@ async fn quiet_events(transport: &HttpTransport<MonotonicClock>, ask: &Request) 
     let target = transport.target();
     let dialect = target.spoken();
     let body = target.body(ask).ok()?;
-    let mut start = ProbeStart::of(dialect);
+    let mut start = ProbeStart::of(&*dialect);
     let reading = transport.post(Bytes::from(body), |bytes| start.feed(bytes));
     timeout(PATIENCE, reading).await.ok()?.ok()?;
     start.has_token.then_some(start.quiet)

@@ -5,7 +5,7 @@ mod notes;
 use fizeau_core::{Arrival, Failure, Outcome, ServerTiming, TokenSource, Tokens, Usage};
 
 use crate::cumulative::CumulativeStream;
-use crate::dialect::{CumulativeEvents, Dialect};
+use crate::dialect::{CumulativeEvents, Dialect, Spoken};
 use crate::event::{RawEvent, ReadMark};
 use crate::event_template::EventTemplates;
 use crate::framing::{EventDecoder, Framing};
@@ -28,7 +28,7 @@ use notes::ReplyNotes;
 /// ```
 #[derive(Debug)]
 pub struct ReplyReader<'d> {
-    dialect: &'d dyn Dialect,
+    dialect: Spoken<'d>,
     decoder: EventDecoder,
     templates: EventTemplates,
     notes: ReplyNotes,
@@ -111,15 +111,19 @@ impl<'d> ReplyReader<'d> {
     /// A reader of `dialect` in a body framed as `framing`.
     #[must_use]
     pub fn framed(dialect: &'d dyn Dialect, framing: Framing, keep_text: KeepText) -> Self {
+        Self::spoken(Spoken::Borrowed(dialect), framing, keep_text)
+    }
+
+    pub(crate) fn spoken(dialect: Spoken<'d>, framing: Framing, keep_text: KeepText) -> Self {
         let text = (keep_text == KeepText::Yes).then(String::new);
         Self {
-            dialect,
             decoder: EventDecoder::of(framing),
             templates: EventTemplates::of(dialect.varying()),
             notes: ReplyNotes::new(match dialect.repeats() {
                 CumulativeEvents::Never => CumulativeStream::none(text),
                 CumulativeEvents::Perhaps => CumulativeStream::perhaps(text),
             }),
+            dialect,
         }
     }
 
@@ -149,7 +153,7 @@ impl<'d> ReplyReader<'d> {
                     break;
                 }
             };
-            read_event(*dialect, templates, notes, &event);
+            read_event(&**dialect, templates, notes, &event);
         }
         drop(events);
         if self.notes.broken {
@@ -177,7 +181,7 @@ impl<'d> ReplyReader<'d> {
             && let Some(event) = decoder.finish()
         {
             if is_whole {
-                read_event(*dialect, templates, notes, &event);
+                read_event(&**dialect, templates, notes, &event);
             } else if let Ok(wire) = dialect.read(&event) {
                 // Half an event is rarely whole JSON. That is no garbage: the missing end tells what happened.
                 notes.take(&wire, event.mark);

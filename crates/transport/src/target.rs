@@ -9,6 +9,7 @@ mod trust;
 mod url;
 
 use std::fmt;
+use std::sync::Arc;
 
 use hyper::Uri;
 use hyper::header::{
@@ -29,7 +30,7 @@ pub use trust::{Trust, TrustError};
 pub(crate) use url::{BaseUrl, UrlAuthority, UrlHost, UrlScheme};
 
 use crate::backend::{Backend, Forcing, KeyHeader};
-use crate::dialect::{Dialect, ExtraBody};
+use crate::dialect::{Dialect, ExtraBody, Spoken};
 use crate::reply::KeepText;
 use crate::route::{PromptKind, Route};
 use crate::secret::{Secret, Secrets};
@@ -54,7 +55,7 @@ pub struct Target {
     path: String,
     backend: Backend,
     route: Route,
-    own: Option<&'static dyn Dialect>,
+    own: Option<Arc<dyn Dialect>>,
     model: String,
     extra: ExtraBody,
     headers: HeaderMap,
@@ -195,17 +196,17 @@ impl Target {
 
     /// Speaks `dialect`, whatever the route, with the headers of its framing: a protocol of one's own.
     #[must_use]
-    pub fn dialect(mut self, dialect: &'static dyn Dialect) -> Self {
+    pub fn dialect(mut self, dialect: Arc<dyn Dialect>) -> Self {
         self.own = Some(dialect);
         self.take_route(self.route);
         self
     }
 
     /// What is spoken.
-    pub(crate) fn spoken(&self) -> &'static dyn Dialect {
-        match self.own {
-            Some(own) => own,
-            None => self.route.dialect(),
+    pub(crate) fn spoken(&self) -> Spoken<'static> {
+        match &self.own {
+            Some(own) => Spoken::Shared(Arc::clone(own)),
+            None => Spoken::Borrowed(self.route.dialect()),
         }
     }
 

@@ -154,6 +154,7 @@ const LAYERS: [Layer; 18] = [
             "fizeau-metrics",
             "fizeau-roofline",
             "fizeau-pareto",
+            "fizeau-sim",
             "fizeau-core",
         ],
         external: &[

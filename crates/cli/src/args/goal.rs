@@ -130,8 +130,8 @@ pub(crate) struct DecisionArgs {
     /// The smallest difference that is called better or worse, as a share of the baseline's figure; 0 for any.
     #[arg(long, value_name = "SHARE", default_value = "0.1%")]
     pub(crate) smallest: String,
-    /// When to end with exit code 1: with `regression`, where any metric is worse than the baseline's, or where nothing could be
-    /// tested.
+    /// When to end with exit code 1: with `regression`, where any metric is worse than the baseline's, where nothing could be
+    /// tested, or where a level of the baseline is missing.
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = FailOn::Never)]
     pub(crate) fail_on: FailOn,
     /// The older spelling of --fail-on regression.

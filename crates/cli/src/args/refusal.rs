@@ -116,6 +116,7 @@ pub(crate) fn flag(field: InputField) -> String {
         InputField::Start => "--from, --to",
         InputField::Connections
         | InputField::Deployment
+        | InputField::SimulatedEngine
         | InputField::Window
         | InputField::Workload => "",
         named => {
@@ -160,6 +161,7 @@ fn hint(hint: &InputHint) -> String {
         InputHint::ProbeWritesDevice => {
             "; `fizeau probe all --out DIR` measures this machine and writes one".to_owned()
         }
+        InputHint::OwnCalibration => "; name the file of one with --calibration".to_owned(),
         InputHint::IsServerUp => ". Is the server up, and is this its address?".to_owned(),
         InputHint::Failed { class, status, model, backend } => {
             format!(". {}", failed(*class, *status, model, backend))

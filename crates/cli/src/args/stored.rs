@@ -24,6 +24,9 @@ pub(crate) struct CompareArgs {
     /// Compare runs that should not be compared: with other workloads, models or goals, or with the verdict invalid.
     #[arg(long)]
     pub(crate) force: bool,
+    /// With --fail-on regression: let a run pass that lacks levels of the baseline, by those that both have.
+    #[arg(long)]
+    pub(crate) allow_missing_levels: bool,
     /// Print JSON (fizeau.comparison/1) instead of text.
     #[arg(long)]
     pub(crate) json: bool,

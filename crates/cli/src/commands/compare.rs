@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use fizeau::metrics::SignificanceLevel;
-use fizeau::record::{CompareError, CompareOptions, ComparisonReport, UnlikeRuns};
+use fizeau::record::{
+    CompareError, CompareOptions, ComparisonReport, MissingLevels, RunComparison, UnlikeRuns,
+};
 use fizeau::report::Shown;
 
 use crate::args::CompareArgs;
@@ -22,8 +24,19 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
     if let Some(path) = &args.junit {
         write("--junit", path, &Shown(&report).junit())?;
     }
-    let fails = args.decision.fails_on_regression();
-    Ok(Exit::missed(fails && !report.passes()))
+    if !args.decision.fails_on_regression() {
+        return Ok(Exit::Good);
+    }
+    for RunComparison { candidate, missing_levels, .. } in &report.comparisons {
+        if !missing_levels.is_empty() {
+            tell!(
+                "error: {} lacks levels of the baseline: {}; measure them too, or let it pass without them by --allow-missing-levels",
+                candidate.name,
+                missing_levels.join(", ")
+            );
+        }
+    }
+    Ok(Exit::missed(!report.passes()))
 }
 
 /// The runs of one side, which have commas between them; a name may contain a comma itself.
@@ -53,6 +66,9 @@ fn options(args: &CompareArgs) -> Result<CompareOptions, Fail> {
     options.smallest = args.decision.smallest.parse().named("--smallest")?;
     let run_to_run = args.run_to_run.as_deref().map(str::parse);
     options.run_to_run = run_to_run.transpose().named("--run-to-run")?;
+    if args.allow_missing_levels {
+        options.missing = MissingLevels::Allow;
+    }
     if args.force {
         options.unlike = UnlikeRuns::Compare;
     }

@@ -1,13 +1,14 @@
 //! `fizeau plan`: from what one replica was found to do to replicas, devices and money.
 
-mod bursts;
 mod from;
 
-use fizeau::metrics::{Goal, Slo};
+use std::collections::BTreeSet;
+
+use fizeau::experiment::{PlanError, PlanSettings, PlannedReplica};
+use fizeau::metrics::Slo;
 use fizeau::pareto::Demand;
 use fizeau::record::{
-    BurstAccount, DevicePlanSource, GoalSource, NoCommonGoals, NoPromptShare, PlanQuery,
-    PlanReport, TestedReplica,
+    BurstAccount, GoalSource, NoBoundCost, NoBurstAccount, NoCommonGoals, NoPromptShare, PlanReport,
 };
 use fizeau::report::Shown;
 
@@ -18,119 +19,105 @@ use crate::terminal::say::say_either;
 use from::FromArg;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
-    let demand = demand(args)?;
-    let given = args.slo.as_deref().map(|text| text.parse::<Slo>().named("--slo")).transpose()?;
-    let others = args.goals.iter().map(|text| Ok((text.clone(), goals(text, "--goals")?)));
-    let others = others.collect::<Result<Vec<_>, Fail>>()?;
+    let mut plan = PlanSettings::new(demand(args)?, Vec::new());
+    plan.burstiness = args.burstiness;
+    plan.slo = args.slo.as_deref().map(|text| text.parse().named("--slo")).transpose()?;
+    for text in &args.goals {
+        let slo: Slo = text.parse().named("--goals")?;
+        plan.others.push((text.clone(), slo.goals.to_vec()));
+    }
     let from = args.from.iter().map(|text| FromArg::parse(text));
     let from: Vec<FromArg> = from.collect::<Result<_, _>>()?;
     from::distinct(&from)?;
-    let found = from.iter().map(|from| Ok((from, read_source(from, args)?)));
-    let found: Vec<(&FromArg, TestedReplica)> = found.collect::<Result<_, Fail>>()?;
-    let slo = match given {
-        Some(slo) => slo,
-        None => own_goals(&found)?,
-    };
-    let ask = PlanQuery { demand, goals: slo.goals.to_vec(), others };
-    let sources = found.iter().map(|(from, found)| source(args, &ask, from, found));
-    let report = PlanReport::new(ask.clone(), sources.collect::<Result<_, _>>()?);
+    let replicas = from.iter().map(|from| replica(from, args));
+    plan.replicas = replicas.collect::<Result<_, Fail>>()?;
+    plan.goodput = goodput(&args.goodput)?;
+    if plan.slo.is_none() {
+        tell_assumed(&plan.replicas);
+    }
+    let report = plan.plan().map_err(refused)?;
     say_either(args.json, || report.to_json(), || Shown(&report).text())?;
+    remedies(&report).iter().for_each(|remedy| tell!("note: {remedy}"));
     Ok(Exit::missed(!report.is_met()))
 }
 
-/// The goals of the runs themselves.
-fn own_goals(found: &[(&FromArg, TestedReplica)]) -> Result<Slo, Fail> {
-    let is_assumed = |(_, found): &&(&FromArg, TestedReplica)| {
-        found.slo.is_some() && found.goal_source == GoalSource::Assumed
+/// That nobody gave the goals of a run.
+fn tell_assumed(replicas: &[PlannedReplica]) {
+    let is_assumed = |of: &&PlannedReplica| {
+        of.tested.slo.is_some() && of.tested.goal_source == GoalSource::Assumed
     };
-    if let Some((from, _)) = found.iter().find(is_assumed) {
+    if let Some(PlannedReplica { name, .. }) = replicas.iter().find(is_assumed) {
         tell!(
-            "note: the goals of {} were assumed, since none were given; --slo names your own",
-            from.name
+            "note: the goals of {name} were assumed, since none were given; --slo names your own"
         );
     }
-    let runs = found.iter().map(|(from, found)| (&*from.name, found));
-    TestedReplica::common_goals(runs).map_err(|error| match error {
-        NoCommonGoals::None => {
+}
+
+fn refused(error: PlanError) -> Fail {
+    match error {
+        PlanError::Goals(NoCommonGoals::None) => {
             usage!("--slo: name the goals that a replica keeps, such as --slo \"p99 ttft<500ms\"")
         }
-        error => usage!("--slo: {error}"),
-    })
+        PlanError::Goals(error) => usage!("--slo: {error}"),
+        PlanError::NoDevices { name } => {
+            usage!("--gpus-per-replica: say how many devices a replica of {name} takes")
+        }
+        PlanError::Burstiness(_) => {
+            usage!("--burstiness: it must be a number above 0; 1 is Poisson")
+        }
+        PlanError::Calibration(error) => usage!("--calibration: {error}"),
+        error @ PlanError::Level(_) => Fail::broken(error),
+        error => Fail::usage(error),
+    }
+}
+
+/// The flags that tell what the plan lacks.
+fn remedies(report: &PlanReport) -> BTreeSet<&'static str> {
+    let mut remedies = BTreeSet::new();
+    for plan in report.plans() {
+        let Ok(planned) = &plan.outcome else { continue };
+        let (bursts, share) = (&plan.source.bursts, &plan.source.prompt_share);
+        if planned.light == Err(NoBoundCost::NoReference) {
+            remedies.insert(
+                "--model-config NAME|FILE and --hardware NAME|FILE name the model and the device",
+            );
+        }
+        if *share == Err(NoPromptShare::NoLengths)
+            || *bursts == BurstAccount::NotAccounted(NoBurstAccount::NoLengths)
+        {
+            remedies.insert("--input-len and --output-len tell the lengths of requests");
+        }
+        match bursts {
+            BurstAccount::NotAccounted(NoBurstAccount::NoCalibration) => remedies.insert(
+                "--engine vllm, sglang or trtllm, or --calibration FILE of `fizeau sol --fit`, lets bursts be simulated",
+            ),
+            BurstAccount::NotAccounted(NoBurstAccount::NoGoodput) => {
+                remedies.insert("--goodput gives the goals of single requests")
+            }
+            _ => false,
+        };
+    }
+    remedies
 }
 
 fn demand(args: &PlanArgs) -> Result<Demand, Fail> {
-    refuse_if!(
-        args.burstiness.is_some_and(|burstiness| burstiness.is_nan() || burstiness <= 0.0),
-        "--burstiness: it must be a number above 0; 1 is Poisson"
-    );
     Demand::new(args.rate, args.headroom, args.spare).map_err(|error| {
         let flag = if (0.0..1.0).contains(&args.headroom) { "--rate" } else { "--headroom" };
         usage!("{flag}: {error}")
     })
 }
 
-fn goals(text: &str, flag: &str) -> Result<Vec<Goal>, Fail> {
-    let slo: Slo = text.parse().named(flag)?;
-    Ok(slo.goals.to_vec())
-}
-
-fn read_source(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
+/// What one source says of a replica, but for what flags say otherwise.
+fn replica(from: &FromArg, args: &PlanArgs) -> Result<PlannedReplica, Fail> {
     let mut found = match from.path.is_dir() {
         true => from::of_run(from, args)?,
         false => from::of_table(from, args)?,
     };
     found.lengths = found.lengths.or(from::given_lengths(from, args, found.lengths)?);
-    Ok(found)
-}
-
-/// One kind of device, ready to be planned for.
-fn source(
-    args: &PlanArgs,
-    ask: &PlanQuery,
-    from: &FromArg,
-    found: &TestedReplica,
-) -> Result<DevicePlanSource, Fail> {
-    let hour = from::price(from, args, found)?;
-    let devices = from.gpus.or(args.gpus_per_replica).or_else(|| found.devices());
-    let devices_per_replica = devices.ok_or_else(|| {
-        usage!("--gpus-per-replica: say how many devices a replica of {} takes", from.name)
-    })?;
-    let mut source = DevicePlanSource {
-        name: from.name.clone(),
-        from: from.path.display().to_string(),
-        devices_per_replica,
-        hour,
-        prompt_share: Err(NO_MODEL.to_owned()),
-        light: found.light.clone().ok_or_else(|| NO_MODEL.to_owned()),
-        bursts: BurstAccount::NotAccounted { reason: "no --burstiness was given".to_owned() },
-        levels: found.levels.clone(),
-        left_out: found.left_out.clone(),
-        lengths: found.lengths,
-    };
-    source.prompt_share = prompt_share(&source, ask, found);
-    if let Some(burstiness) = args.burstiness {
-        let goodput = goodput(&args.goodput)?;
-        let asked = bursts::BurstsRequest { plan: ask, goodput, burstiness };
-        source.bursts = bursts::of(&source, found, &asked)?;
-    }
-    Ok(source)
-}
-
-/// Why nothing is known of the hardware.
-const NO_MODEL: &str = "no model and device are known: --model-config FILE --hardware NAME";
-
-/// Why nothing is known of the requests' lengths.
-const NO_LENGTHS: &str = "the lengths of requests are not known: --input-len, --output-len";
-
-/// The share of the devices' time that prompts take.
-fn prompt_share(
-    source: &DevicePlanSource,
-    ask: &PlanQuery,
-    found: &TestedReplica,
-) -> Result<f64, String> {
-    let speed_of_light = found.reference.as_ref().ok_or(NO_MODEL)?;
-    source.expected_prompt_share(&ask.goals, speed_of_light).map_err(|error| match error {
-        NoPromptShare::NoLengths => NO_LENGTHS.to_owned(),
-        error => error.to_string(),
-    })
+    let hour = from::price(from, args, &found)?;
+    let mut replica = PlannedReplica::new(&from.name, found);
+    replica.from = from.path.display().to_string();
+    replica.devices = from.gpus.or(args.gpus_per_replica).or(replica.devices);
+    replica.hour = hour;
+    Ok(replica)
 }

@@ -44,14 +44,10 @@ pub(crate) fn settings(
     if let Some((from, to)) = from.zip(to).filter(|(from, to)| from > to) {
         bail!("--from {from} --to {to}: the lower load comes first");
     }
-    let mut settings = SearchSettings::new(LoadSearchSpec {
-        from,
-        to,
-        most_levels: flags.max_runs,
-        tolerance: flags.tolerance,
-        confidence: flags.confidence,
-        ..LoadSearchSpec::new(over, slo)
-    });
+    let mut spec = LoadSearchSpec::new(over, slo);
+    (spec.from, spec.to, spec.most_levels) = (from, to, flags.max_runs);
+    (spec.tolerance, spec.confidence) = (flags.tolerance, flags.confidence);
+    let mut settings = SearchSettings::new(spec);
     settings.levels = levels;
     settings.confirm = Some(Nanos::from_secs_f64(flags.confirm).named("--confirm")?);
     Ok(settings)

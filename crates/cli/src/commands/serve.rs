@@ -88,11 +88,8 @@ fn fixed_timing(args: &ServeArgs, [ttft, itl]: [f64; 2]) -> Result<Served, Fail>
 }
 
 fn simulated(args: &ServeArgs) -> Result<Served, Fail> {
-    let scenario = scenario::of(&args.system, &args.engine)?;
-    let scenario = match args.max_model_len {
-        Some(tokens) => scenario.with_max_context(Tokens::new(tokens)).named("--max-model-len")?,
-        None => scenario,
-    };
+    let simulated = scenario::of(&args.system, &args.engine, args.max_model_len)?;
+    let scenario = simulated.scenario();
     let what = format!(
         "simulated engine, no accelerator is used:\n  {}",
         wrap(&scenario.describe(), 76).replace('\n', "\n  ")

@@ -2,24 +2,22 @@
 
 use std::path::PathBuf;
 
-use fizeau::core::Tokens;
 use fizeau::experiment::{
-    CacheBlocks, CaseEngine, CaseOutcome, CaseSettings, CaseSpec, ContextLimit, EndpointKind,
-    Experiment, ExperimentError, InputError, LevelSettings, LimitSource, PreparedExperiment,
-    PreparedRun, SystemUnderTest, WallTime, Watcher, check_goals,
+    CaseEngine, CaseOutcome, CaseSettings, CaseSpec, EndpointKind, Experiment, ExperimentError,
+    InputError, LevelSettings, PreparedExperiment, PreparedRun, SimulatedSystem, WallTime, Watcher,
+    check_goals,
 };
-use fizeau::harness::{Cancel, Rig, SelfWatch};
-use fizeau::record::{Profile, SpeedOfLightReference};
+use fizeau::harness::Cancel;
+use fizeau::record::Profile;
 use fizeau::report::Verbosity;
-use fizeau::sim::{AdmissionOrder, Scenario, SimTransport, VirtualTime};
-use fizeau::transport::{Backend, KeepText, Target};
+use fizeau::sim::AdmissionOrder;
 
 use crate::args::{LevelArgs, SeriesArgs, SimulateArgs};
 use crate::commands::bench::LevelOutputs;
 use crate::commands::report::PAGE;
-use crate::commands::shared::{checklist, folder, scenario, speed, workload};
+use crate::commands::shared::{checklist, folder, scenario, workload};
 use crate::commands::{bench, search, sweep};
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail};
 use crate::terminal::interrupt;
 use crate::terminal::progress::{Progress, Title, View};
 use crate::terminal::say::say;
@@ -70,13 +68,14 @@ pub(crate) fn asked(args: &SimulateArgs) -> Result<CaseSettings, Fail> {
 fn level(engine: &Simulation<'_>, settings: LevelSettings) -> Result<Exit, Fail> {
     let SimulateArgs { level, trust, .. } = engine.args;
     let prepared = engine.experiment().settings(settings).prepare().map_err(engine.refused())?;
-    let kept = LevelOutputs::new(level, engine.scenario.model_name(), prepared.prepared())?;
+    let kept =
+        LevelOutputs::new(level, engine.system.scenario().model_name(), prepared.prepared())?;
     let folder = prepared.folder().cloned();
     let mut watcher =
         kept.watcher(prepared.prepared(), folder.as_ref(), View::Simulated, engine.cancel);
     let measured = engine.measure(prepared, &mut watcher)?;
     let outcome = kept.finish(folder.as_ref(), measured, watcher, engine.cancel);
-    let description = engine.scenario.describe();
+    let description = engine.system.scenario().describe();
     let description = match trust.output.verbosity() {
         Verbosity::Brief => description.split(';').next().unwrap_or_default(),
         Verbosity::Full => &description,
@@ -119,10 +118,7 @@ pub(crate) struct Simulation<'a> {
     args: &'a SimulateArgs,
     folder: Option<PathBuf>,
     cancel: &'a Cancel,
-    scenario: Scenario,
-    light: SpeedOfLightReference,
-    /// Nobody is there: it says what kinds of prompt there may be.
-    target: Target,
+    system: SimulatedSystem,
 }
 
 impl<'a> Simulation<'a> {
@@ -137,21 +133,8 @@ impl<'a> Simulation<'a> {
             "--scheduling-policy priority: the requests of a simulation have no priorities; leave it out (those that \
              `fizeau serve` gets may have some)"
         );
-        let scenario = scenario::of(&args.system, &args.engine)?;
-        let scenario = match args.level.workload.max_model_len {
-            Some(most) => scenario.with_max_context(Tokens::new(most)).named("--max-model-len")?,
-            None => scenario,
-        };
-        let light = speed::of_scenario(&args.system, &scenario)?;
-        let target = Target::new("http://127.0.0.1:1", Backend::Vllm, scenario.model_name());
-        let target = target.named("--model-config")?;
-        Ok(Self { args, folder, cancel, scenario, light, target })
-    }
-
-    fn limit(&self) -> Option<ContextLimit> {
-        let (tokens, cache) = self.scenario.longest_request()?;
-        let cache = cache.map(|(blocks, block)| CacheBlocks { blocks, block });
-        Some(ContextLimit::new(tokens, LimitSource::SimulatedEngine).with_cache(cache))
+        let system = scenario::of(&args.system, &args.engine, args.level.workload.max_model_len)?;
+        Ok(Self { args, folder, cancel, system: system.network_delay(args.network_delay) })
     }
 
     /// What is wrong with what it is asked, in flags.
@@ -171,7 +154,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Runs `prepared` in virtual time, on an engine that nothing was asked of before. What is not as one might think is said.
+    /// Runs `prepared`. What is not as one might think is said.
     fn measure<K: EndpointKind>(
         &self,
         prepared: PreparedExperiment<K>,
@@ -180,36 +163,14 @@ impl<'a> Simulation<'a> {
         let notes = prepared.prepared().basis().notes().into_iter();
         let notes = notes.chain(workload::unread(&self.args.level.workload));
         notes.for_each(|note| tell!("note: {note}"));
-        let time = VirtualTime::new();
-        let transport = SimTransport::new(&time, self.scenario.serve());
-        let transport = transport.with_delay(self.args.network_delay);
-        let transport = match prepared.keep_text() {
-            KeepText::Yes => transport.keeping_text(),
-            KeepText::No => transport,
-        };
-        let rig =
-            Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: self.cancel };
-        let ended = time.block_on(prepared.run_with(rig, watcher));
-        let outcome = ended.map_err(|error| ExperimentError::Broken(error.to_string()))??;
-        let often = transport.gauges().preemptions;
-        if often > 0 {
-            tell!(
-                "note: the key-value cache was full, and {often} times a request was evicted from it and prefilled again; fewer \
-                 requests at once, shorter ones or --reserve avoid that"
-            );
-        }
-        Ok(outcome)
+        self.system.run_prepared(prepared, watcher)
     }
 }
 
 impl CaseEngine for Simulation<'_> {
     fn experiment(&self) -> Experiment {
-        let (description, name) = (self.scenario.describe(), self.scenario.model_name());
-        let mut system = SystemUnderTest::simulated(description, name);
-        system.light = Ok(self.light.clone());
-        system.limit = self.limit();
-        let experiment = Experiment::new(self.target.clone()).system(system);
-        let experiment = experiment.origin(folder::origin());
+        let experiment = self.system.experiment().origin(folder::origin());
+        let experiment = experiment.cancel(self.cancel.clone());
         match &self.folder {
             Some(folder) => experiment.folder(folder),
             None => experiment,
@@ -217,10 +178,10 @@ impl CaseEngine for Simulation<'_> {
     }
 
     fn devices(&self) -> u64 {
-        self.scenario.devices()
+        self.system.devices()
     }
 
-    fn run<K: EndpointKind>(
+    fn run_prepared<K: EndpointKind>(
         &self,
         prepared: PreparedExperiment<K>,
         watcher: &mut impl Watcher,

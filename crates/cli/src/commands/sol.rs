@@ -16,7 +16,7 @@ use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::{say, say_either};
 use crate::terminal::screen::Screen;
-pub(crate) use mechanisms::{MOST_DRAFTED, instances, speculation, watts};
+pub(crate) use mechanisms::{drafts, instances, power_cap};
 
 pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     let query = query::of(args);

@@ -194,6 +194,10 @@ pub(crate) fn words(note: &RunNote) -> String {
         RunNote::RepeatsLeftOut { missing } => {
             format!("--repeats: --budget left no time for {missing} of them")
         }
+        RunNote::Preempted { times } => format!(
+            "the key-value cache was full, and {times} times a request was evicted from it and prefilled again; fewer \
+             requests at once, shorter ones or --reserve avoid that"
+        ),
         other => other.to_string(),
     };
     format!("note: {words}")

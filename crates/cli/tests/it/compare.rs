@@ -34,6 +34,35 @@ fn row<'a>(document: &'a Value, comparison: usize, figure: &str) -> &'a Value {
     rows.as_array().unwrap().iter().find(|row| row["figure"] == figure).unwrap()
 }
 
+/// In virtual time the two levels of both are the same, so that nothing else is worse.
+#[test]
+fn a_gate_fails_where_a_level_of_the_baseline_is_missing() {
+    let scratch = Scratch::new("compare-missing");
+    let simulated = |name: &str, levels: &str| {
+        let out = scratch.path(name);
+        let line =
+            format!("simulate --levels {levels} --isl 50 --osl 10 --slo ttft<9s --out {out}");
+        let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        out
+    };
+    let (all, less) = (simulated("all", "1,2,4"), simulated("less", "1,2"));
+    let gate =
+        |runs: [&str; 2], flags: &str| compare(&runs, &format!("--fail-on regression {flags}"));
+    let junit = scratch.path("junit.xml");
+    let failed = gate([&all, &less], &format!("--junit {junit}"));
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    let said = format!("error: {less} lacks levels of the baseline: concurrency 4; ");
+    assert!(
+        failed.err.starts_with(&said) && failed.err.contains("--allow-missing-levels"),
+        "{failed:?}"
+    );
+    assert!(std::fs::read_to_string(junit).unwrap().contains(" failures=\"1\" "));
+    assert_eq!(gate([&all, &less], "--allow-missing-levels").code, Some(0));
+    assert_eq!(gate([&less, &all], "").code, Some(0));
+    assert_eq!(compare(&[&all, &less], "").code, Some(0));
+}
+
 const PLAIN: &str = "--num-prompts 160 --random-output-len 6 --seed 7";
 
 #[test]

@@ -53,14 +53,25 @@ fn flush(text: &str) -> String {
 }
 
 #[test]
-fn the_code_of_the_page_is_that_of_the_example() {
-    let read = |path| std::fs::read_to_string(Path::new(ROOT).join(path)).unwrap();
-    let (page, example) =
-        (read("docs/workloads.md"), flush(&read("crates/fizeau/examples/custom_arrivals.rs")));
-    let blocks = || page.split("```rust\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-    assert_eq!(blocks().count(), 2);
-    for block in blocks() {
-        assert!(example.contains(&flush(block)), "not in the example: {block}");
+fn the_code_of_a_page_is_that_of_the_example_that_it_names() {
+    let read = |path: &str| std::fs::read_to_string(Path::new(ROOT).join(path)).unwrap();
+    for (page, all) in [("docs/workloads.md", 2), ("docs/embedding.md", 7)] {
+        let page = read(page);
+        let mut blocks = page.split("```rust\n");
+        let mut before = blocks.next().unwrap().to_owned();
+        assert_eq!(blocks.clone().count(), all);
+        for block in blocks {
+            let (block, after) = block.split_once("```").unwrap();
+            // The links before a block stay in force until there are others.
+            let named = before.split("](..").filter_map(|rest| rest.split_once(".rs)"));
+            let named = named.map(|(path, _)| flush(&read(&format!("{path}.rs")[1..])));
+            let examples: Vec<String> = named.collect();
+            assert!(examples.iter().any(|of| of.contains(&flush(block))), "in no example: {block}");
+            match after.contains(".rs)") {
+                true => after.clone_into(&mut before),
+                false => before.push_str(after),
+            }
+        }
     }
 }
 

@@ -41,7 +41,9 @@ const GOALS: [&str; 8] = [
 fn a_table_gives_replicas_devices_and_money() {
     let words = [&["--from", CURVE, "--spare", "1"], &GOALS[..]].concat();
     let ended = plan(&words);
-    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{ended:?}");
+    let remedy =
+        "note: --model-config NAME|FILE and --hardware NAME|FILE name the model and the device\n";
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), remedy), "{ended:?}");
     assert!(ended.out.lines().all(|line| line.chars().count() <= 80), "{}", ended.out);
     for text in ["A replica carries 14.0 requests/s", "9 + 1", "200.00", "\n  0.75 ", "as given"] {
         assert!(ended.out.contains(text), "{text}: {}", ended.out);
@@ -109,7 +111,7 @@ fn a_sweep_is_planned_from() {
     assert!(plan["likely"]["usd_per_million_input"]["low"].is_f64(), "{plan}");
     assert_eq!(plan["other_goals"].as_array().unwrap().len(), 1);
     let bursts = plan["bursts"]["reason"].as_str().unwrap();
-    assert_eq!(bursts, "no --burstiness was given");
+    assert_eq!(bursts, "nobody said how bursty they will be");
     let ended = plan_of_bursts(&out, &[]);
     assert!(words(&ended).contains("since there is no calibration of the engine"), "{}", ended.out);
 }

@@ -87,7 +87,7 @@ impl PreparedAb {
             };
             let mut observer = ((&mut kept, &mut scrapers), Telling(&mut *watcher));
             let next = ab.next_turn(&mut observer).await;
-            let Some(turn) = next.map_err(ExperimentError::broken)? else { break };
+            let Some(turn) = next.map_err(ExperimentError::told)? else { break };
             kept.tallies.telemetry = scrapers.finish(&turn.run);
             let report = self.level(&turn, &kept.tallies)?;
             watcher.event(RunEvent::LevelEnded(Box::new(report.clone())));

@@ -1,7 +1,7 @@
 //! An experiment that is decided: made ready, and run.
 
 use fizeau_core::{FailureClass, Prompt, Timer};
-use fizeau_harness::{Measure, Pacer, WorkerPool};
+use fizeau_harness::{Cancel, Measure, Pacer, WorkerPool};
 use fizeau_record::{ClientCalibration, MissingShards, RunDocument, RunFolder};
 use fizeau_transport::{
     ConnectionUse, KeepText, MonotonicClock, RequestError, context_limit, listed_model,
@@ -114,6 +114,11 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     /// Where its files are; none where it keeps none. Nobody else takes it until the last clone of it is dropped.
     pub const fn folder(&self) -> Option<&RunFolder> {
         self.folder.as_ref()
+    }
+
+    /// What calls it off.
+    pub(crate) const fn cancel(&self) -> &Cancel {
+        &self.experiment.conduct.cancel
     }
 
     /// Whether whatever measures it has to keep the text of replies.
@@ -263,7 +268,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
         match self.run_shared(watcher).await? {
             ShardOutcome::Whole(outcome) => Ok(outcome),
-            ShardOutcome::Part(part) => Err(ExperimentError::broken(part)),
+            ShardOutcome::Part(part) => Err(ExperimentError::told(part)),
         }
     }
 

@@ -13,6 +13,7 @@ use crate::system::PromptReader;
 
 /// What to search, and with what levels.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct LoadSearchSpec {
     /// Which load.
     pub over: LoadKind,

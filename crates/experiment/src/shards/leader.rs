@@ -249,7 +249,7 @@ impl Leader {
         into: impl Fn(Shard) -> PathBuf,
     ) -> Result<LevelParts, ShardError> {
         // Whoever is called off says what came of it until then.
-        let wait = Wait::of(self.patience + own.into(), &Cancel::new());
+        let wait = Wait::of(self.patience + Duration::from(own), &Cancel::new());
         let mut reports: Vec<PartReport> = Vec::new();
         let gone = self.each_left(|peer| {
             let mut report = match peer.link.receive(&wait)? {

@@ -9,6 +9,7 @@ use crate::input::{InputError, InputField};
 
 /// How a sweep goes on from level to level.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SweepProtocol {
     /// When to raise the load no further; none for never.
     pub stop: Option<StopRule>,

@@ -19,6 +19,7 @@ pub struct LevelSpec {
 
 /// How large a level is at most. It ends when its requests are done, or its time is up and those in flight have finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct LevelSize {
     /// How many requests. By default, of a closed loop ten for each slot, of an open one as many as come in the level's time
     /// (or in a minute, where it has none); and at least 100, which a p99 needs.
@@ -31,6 +32,16 @@ pub struct LevelSize {
 }
 
 impl LevelSize {
+    /// At most so many requests and so much time, after so many that do not count; each none for the usual.
+    #[must_use]
+    pub const fn new(
+        requests: Option<NonZeroU64>,
+        time: Option<Nanos>,
+        warmup: Option<u64>,
+    ) -> Self {
+        Self { requests, time, warmup }
+    }
+
     /// Refuses a level that takes no time.
     pub(crate) fn check(&self) -> Result<(), InputError> {
         if self.time == Some(Nanos::ZERO) {

@@ -6,8 +6,8 @@ use std::num::NonZeroU32;
 
 use fizeau_core::{Clock, Nanos, Prompt, Release, Request, Stamp, Tape, Timer, Transport};
 use fizeau_experiment::{AbRunner, AbSpec, AbTurn, RoundCount, turn_name};
-use fizeau_harness::{Cancel, DriveLimits, Rig, SelfWatch, TextAfter};
-use fizeau_metrics::{ComparisonSide, GoodputGoals};
+use fizeau_harness::{Cancel, Rig, SelfWatch};
+use fizeau_metrics::ComparisonSide;
 use fizeau_record::AbPrompts;
 use fizeau_record::{RunFolder, StoredRun};
 use fizeau_workload::{Length, Lengths, PlanSpec, Salt, Seed};
@@ -21,18 +21,11 @@ fn spec(rounds: u32) -> AbSpec {
         input: Length::Uniform { nominal: fizeau_core::Tokens::new(20), ratio: 0.5 },
         output: Length::Fixed(fizeau_core::Tokens::new(1)),
     };
-    AbSpec {
-        rounds: RoundCount::new(rounds).unwrap(),
-        workload: PlanSpec { lengths, seed: Seed(7), salt: Salt(9), ..PlanSpec::new(6).unwrap() },
-        tokenizer: None,
-        dataset: None,
-        load: DriveLimits { max_in_flight: NonZeroU32::new(2), stop_after: None },
-        warmup: 2,
-        settle: SETTLE,
-        prompts: AbPrompts::Same,
-        goals: GoodputGoals::default(),
-        text: TextAfter::Drop,
-    }
+    let workload = PlanSpec { lengths, seed: Seed(7), salt: Salt(9), ..PlanSpec::new(6).unwrap() };
+    let mut spec = AbSpec::new(RoundCount::new(rounds).unwrap(), workload);
+    spec.load.max_in_flight = NonZeroU32::new(2);
+    (spec.warmup, spec.settle) = (2, SETTLE);
+    spec
 }
 
 /// A server that notes which side asked what, and when; it calls the run off at a given request.
@@ -141,7 +134,8 @@ fn both_sides_are_asked_the_same_and_no_prompt_comes_in_two_rounds() {
 
 #[test]
 fn own_prompts_have_the_same_lengths_and_other_words() {
-    let spec = AbSpec { prompts: AbPrompts::OwnBySide, ..spec(5) };
+    let mut spec = spec(5);
+    spec.prompts = AbPrompts::OwnBySide;
     let (_, requested) = measured(&spec, None, None);
     let (a, b) = (
         prompts(&requested, ComparisonSide::Baseline),
@@ -173,7 +167,8 @@ fn a_run_that_is_called_off_in_a_pause_ends_there() {
         let server = Server::new(&time, Nanos::from_millis(100));
         let rig =
             || Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let spec = AbSpec { settle: Nanos::from_secs(3_600), ..spec(5) };
+        let mut spec = spec(5);
+        spec.settle = Nanos::from_secs(3_600);
         let mut ab = AbRunner::new(rig(), rig(), &time, &spec, None);
         let mut turns = 0;
         while let Some(upcoming) = ab.upcoming() {

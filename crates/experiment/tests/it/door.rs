@@ -93,8 +93,8 @@ fn a_search_goes_through_the_door() {
         let server = Server::new(&time, Nanos::from_millis(100));
         let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let slo = "mean e2el<1s".parse().unwrap();
-        let spec =
-            LoadSearchSpec { to: Some(4.0), ..LoadSearchSpec::new(LoadKind::Concurrency, slo) };
+        let mut spec = LoadSearchSpec::new(LoadKind::Concurrency, slo);
+        spec.to = Some(4.0);
         let mut search = SearchSettings::new(spec);
         search.levels.workload = workload();
         search.levels.size = level_size(Some(20), None, Some(1)).unwrap();
@@ -150,7 +150,7 @@ fn figures_that_cannot_be_written_are_given_with_the_error() {
         let experiment = Experiment::new(target()).settings(level).folder(&folder);
         let tried = experiment.run_with(rig, &mut Full(folder.clone())).await;
         let Err(ExperimentError::NotKept { measured, why }) = tried else { panic!("{tried:?}") };
-        assert!(why.contains("summary.json"), "{why}");
+        assert!(why.to_string().contains("summary.json"), "{why}");
         assert_eq!(measured.report.summary.requests.completed, 20);
         std::fs::remove_dir_all(&folder).unwrap();
     });

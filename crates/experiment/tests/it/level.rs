@@ -13,8 +13,10 @@ use crate::stand::{Paused, Server, paused};
 fn spec(levels: &[u32], requests: u64) -> SweepSpec {
     let levels = levels.iter().copied().filter_map(NonZeroU32::new).map(LevelLoad::from);
     let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(1).unwrap() };
-    let size = LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(3) };
-    SweepSpec { size, ..SweepSpec::new(levels, workload) }
+    let size = LevelSize::new(NonZeroU64::new(requests), None, Some(3));
+    let mut spec = SweepSpec::new(levels, workload);
+    spec.size = size;
+    spec
 }
 
 #[test]

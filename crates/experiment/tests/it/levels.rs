@@ -88,7 +88,7 @@ fn a_folder_tells_what_its_level_was_to_be_before_the_first_request() {
                 {"load": {"concurrency": 64}, "visit": 0, "requests": 640}]}"#,
         )
         .unwrap();
-    let size = LevelSize { requests: NonZeroU64::new(20), time: None, warmup: Some(1) };
+    let size = LevelSize::new(NonZeroU64::new(20), None, Some(1));
     let asks = [
         LevelSpec { load: LevelLoad::Rate(PerSec::new(12.34567)), visit: 0, size },
         LevelSpec { load: slots(10_000), visit: 0, size },
@@ -96,7 +96,8 @@ fn a_folder_tells_what_its_level_was_to_be_before_the_first_request() {
         LevelSpec { load: slots(2), visit: 0, size },
     ];
     let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(1).unwrap() };
-    let spec = SweepSpec { size, ..SweepSpec::new([], workload) };
+    let mut spec = SweepSpec::new([], workload);
+    spec.size = size;
     paused(async {
         let time = Paused::new();
         let server = Server::new(&time, Nanos::from_millis(100));

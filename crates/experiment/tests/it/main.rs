@@ -9,6 +9,7 @@ mod prepare;
 mod protocol;
 mod resumed;
 mod search;
+mod simulated;
 mod sol;
 mod spawned;
 #[path = "../../../harness/tests/it/stand/paused.rs"]

@@ -56,8 +56,9 @@ fn what_is_wrong_is_told_by_the_input_that_it_is_about() {
 #[test]
 fn a_budget_has_room_for_a_level() {
     let of = |millis| {
-        let budget = Some(Nanos::from_millis(millis));
-        SweepProtocol { budget, ..SweepProtocol::default() }.check()
+        let mut protocol = SweepProtocol::default();
+        protocol.budget = Some(Nanos::from_millis(millis));
+        protocol.check()
     };
     let error = of(1_000).unwrap_err();
     assert_eq!((error.field, error.hint), (InputField::Budget, None));

@@ -16,12 +16,13 @@ use fizeau_workload::{Lengths, PlanSpec};
 use crate::stand::{Paused, Server, paused};
 
 fn size(requests: u64) -> LevelSize {
-    LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(2) }
+    LevelSize::new(NonZeroU64::new(requests), None, Some(2))
 }
 
 fn spec(over: LoadKind, slo: &str) -> LoadSearchSpec {
-    let spec = LoadSearchSpec::new(over, slo.parse().unwrap());
-    LoadSearchSpec { size: size(120), confirm: Some(size(300)), to: Some(64.0), ..spec }
+    let mut spec = LoadSearchSpec::new(over, slo.parse().unwrap());
+    (spec.size, spec.confirm, spec.to) = (size(120), Some(size(300)), Some(64.0));
+    spec
 }
 
 /// Each request takes 100 ms, however many there are.
@@ -75,7 +76,9 @@ fn what_never_breaks_is_found_up_to_the_highest_load_and_confirmed() {
 
 #[test]
 fn a_rate_begins_at_what_a_closed_loop_completes() {
-    let search = searched(LoadSearchSpec { to: None, ..spec(LoadKind::Rate, "p99 e2el<150ms") });
+    let mut spec = spec(LoadKind::Rate, "p99 e2el<150ms");
+    spec.to = None;
+    let search = searched(spec);
     let loads: Vec<LevelLoad> = search.trials().iter().map(|trial| trial.ask.load).collect();
     assert_eq!(loads[0], LevelLoad::from(LoadSearchSpec::FIRST));
     assert_eq!(search.trials()[0].purpose, SearchPurpose::Start);
@@ -96,9 +99,9 @@ fn what_no_load_keeps_is_unmet_and_never_confirmed() {
 /// that the greatest value speaks for it.
 #[test]
 fn the_answer_is_the_load_that_a_long_level_confirmed() {
-    let goals = "p99 e2el<150ms".parse().unwrap();
-    let spec = LoadSearchSpec { size: size(60), ..spec(LoadKind::Concurrency, "p99 e2el<150ms") };
-    let mut search = LoadSearch::new(LoadSearchSpec { slo: goals, ..spec }).unwrap();
+    let mut spec = spec(LoadKind::Concurrency, "p99 e2el<150ms");
+    spec.size = size(60);
+    let mut search = LoadSearch::new(spec).unwrap();
     let summary = searched_level();
     while let SearchStep::Measure(_) = search.next() {
         search.observe(&summary);

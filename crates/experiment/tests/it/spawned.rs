@@ -95,7 +95,8 @@ fn measured<K: EndpointKind>(
 /// A search that takes levels of 120 requests, and two before them, from 16 requests in flight on.
 fn search() -> Experiment<SearchSettings> {
     let slo = "mean e2el<1s".parse().unwrap();
-    let spec = LoadSearchSpec { to: Some(64.0), ..LoadSearchSpec::new(LoadKind::Concurrency, slo) };
+    let mut spec = LoadSearchSpec::new(LoadKind::Concurrency, slo);
+    spec.to = Some(64.0);
     let mut search = SearchSettings::new(spec);
     search.levels.workload = workload();
     search.levels.size = level_size(Some(120), None, Some(2)).unwrap();

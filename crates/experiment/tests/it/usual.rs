@@ -85,7 +85,7 @@ fn what_no_level_can_be_is_refused_before_the_first_request() {
     for rates in rates {
         assert_eq!(SweepLoads::new(&[1], rates).unwrap_err().field, InputField::Rates);
     }
-    let size = LevelSize { time: Some(Nanos::ZERO), ..LevelSize::default() };
+    let size = LevelSize::new(None, Some(Nanos::ZERO), None);
     let error = refused(&Experiment::new(target()).size(size));
     assert_eq!(error.field, InputField::LevelSeconds);
     let mut level = LevelSettings::default();

@@ -27,7 +27,7 @@ impl CaseEngine for Fixed<'_> {
         2
     }
 
-    fn run<K: EndpointKind>(
+    fn run_prepared<K: EndpointKind>(
         &self,
         prepared: PreparedExperiment<K>,
         watcher: &mut impl Watcher,

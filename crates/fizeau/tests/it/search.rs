@@ -5,7 +5,7 @@ mod cases;
 
 use cases::{CASES, Case};
 use fizeau::core::Nanos;
-use fizeau::experiment::{Confirmation, LevelSize, LoadSearchSpec};
+use fizeau::experiment::{Confirmation, LevelSize};
 use fizeau::pareto::SearchEnding;
 
 /// The bench has 100 seeds of each goal: `cargo xtask bench search`.
@@ -44,12 +44,9 @@ fn short_levels_claim_no_confidence() {
 #[test]
 fn a_search_keeps_to_its_budget_and_ends_with_a_load_that_kept_the_goals() {
     for (case, seconds) in [(CASES[0], 60), (CASES[1], 180), (CASES[3], 180), (CASES[4], 30)] {
-        let spec = LoadSearchSpec {
-            budget: Some(Nanos::from_secs(seconds)),
-            confirm: Some(LevelSize::default()),
-            size: LevelSize::default(),
-            ..case.spec()
-        };
+        let mut spec = case.spec();
+        spec.budget = Some(Nanos::from_secs(seconds));
+        (spec.confirm, spec.size) = (Some(LevelSize::default()), LevelSize::default());
         let (search, took) = case.searched(spec, 1849);
         let (share, found) = (took.as_secs_f64() / seconds as f64, search.result());
         assert!((0.5..1.05).contains(&share), "{} in {seconds} s: {share}", case.name);

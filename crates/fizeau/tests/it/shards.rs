@@ -190,14 +190,9 @@ proptest! {
             (LoadKind::Concurrency, "p95 e2el<800ms"),
         ]),
     ) {
-        let size = LevelSize { requests: NonZeroU64::new(300), time: None, warmup: Some(0) };
-        let spec = LoadSearchSpec {
-            size,
-            to: Some(256.0),
-            from: Some(4.0),
-            most_levels: 8,
-            ..LoadSearchSpec::new(over, slo.parse().unwrap())
-        };
+        let size = LevelSize::new(NonZeroU64::new(300), None, Some(0));
+        let mut spec = LoadSearchSpec::new(over, slo.parse().unwrap());
+        (spec.size, spec.from, spec.to, spec.most_levels) = (size, Some(4.0), Some(256.0), 8);
         let (one, its_levels) = searched(&spec, 1, seed);
         let (all, their_levels) = searched(&spec, count, seed);
         prop_assert!(one.trials().len() >= 3, "a search that decides: {:?}", one.trials());

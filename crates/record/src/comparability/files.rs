@@ -193,11 +193,16 @@ fn against(
     let points = |run: &Run| -> Vec<FrontierPoint> {
         run.levels.iter().filter_map(FrontierPoint::of_summary).collect()
     };
+    // A load that was paired with one of another name is not missing.
+    let paired = |of: &&Load<'_>| pairs.iter().all(|(load, _)| load.name != of.name);
+    let missing_levels =
+        options.missing.of(of_a.iter().filter(paired).map(|load| &*load.name), &[]);
     Ok(RunComparison {
         frontier_distance: FrontierDistance::between(&points(baseline), &points(candidate)),
         candidate: ComparedRun { name: candidate.name.clone(), notes: candidate.notes() },
         forced,
         changed: differing,
+        missing_levels,
         levels: pairs.into_iter().filter_map(compared).collect(),
         notes,
     })

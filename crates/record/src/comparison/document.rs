@@ -141,14 +141,23 @@ impl From<ComparisonReport> for CompareDocument {
 
 impl RunComparison {
     fn into_document(self) -> RunComparison<ComparisonDocument> {
-        let Self { candidate, notes, forced, changed, frontier_distance, levels } = self;
+        let Self { candidate, notes, forced, changed, frontier_distance, missing_levels, levels } =
+            self;
         let level = |ComparedLevel { name, notes, table }: ComparedLevel| ComparedLevel {
             name,
             notes,
             table: ComparisonDocument::from(&table),
         };
         let levels = levels.into_iter().map(level).collect();
-        RunComparison { candidate, notes, forced, changed, frontier_distance, levels }
+        RunComparison {
+            candidate,
+            notes,
+            forced,
+            changed,
+            frontier_distance,
+            missing_levels,
+            levels,
+        }
     }
 }
 

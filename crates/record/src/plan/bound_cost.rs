@@ -25,6 +25,26 @@ pub struct BoundCost {
     pub share_of_cost: f64,
 }
 
+/// Why it is not known what the bound would cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoBoundCost {
+    /// Model and device are not known.
+    #[error("no model and device are known")]
+    NoReference,
+    /// The model lies on another number of devices.
+    #[error("the run's model uses {}, but a replica was given {replica}", counted(*.model))]
+    OtherDevices {
+        /// The devices of the model.
+        model: u64,
+        /// The devices of a replica.
+        replica: u64,
+    },
+    /// There is no load at which the bound keeps the goals.
+    #[error("even the bound misses the goals")]
+    GoalsMissed,
+}
+
 impl BoundCost {
     pub(super) fn of(
         source: &DevicePlanSource,
@@ -32,17 +52,13 @@ impl BoundCost {
         rate: f64,
         fleet: Fleet,
         carried: FigureEstimate,
-    ) -> Result<Self, String> {
-        let curve = source.light.as_ref().map_err(Clone::clone)?;
-        let (own, requested) = (curve.devices(), source.devices_per_replica.get());
-        if own != requested {
-            return Err(format!(
-                "the run's model uses {}, but a replica was given {requested}",
-                counted(own)
-            ));
+    ) -> Result<Self, NoBoundCost> {
+        let curve = source.light.as_ref().ok_or(NoBoundCost::NoReference)?;
+        let (model, replica) = (curve.devices(), source.devices_per_replica.get());
+        if model != replica {
+            return Err(NoBoundCost::OtherDevices { model, replica });
         }
-        let bound = most_within(curve.points(), goals)
-            .ok_or_else(|| "even the bound misses the goals".to_owned())?;
+        let bound = most_within(curve.points(), goals).ok_or(NoBoundCost::GoalsMissed)?;
         let replicas = rate / bound;
         Ok(Self {
             requests_per_s: PerSec::new(bound),

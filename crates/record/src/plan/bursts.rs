@@ -4,7 +4,7 @@ mod simulated;
 mod subject;
 
 pub use simulated::{BurstsLevel, BurstsQuery};
-pub use subject::{BurstSubject, NoBurstSubject};
+pub use subject::{BurstSubject, NoBurstAccount};
 
 use fizeau_core::PerSec;
 use fizeau_pareto::FigureEstimate;
@@ -13,10 +13,7 @@ use fizeau_pareto::FigureEstimate;
 #[derive(Debug, Clone, PartialEq)]
 pub enum BurstAccount {
     /// They are not: a replica is taken to carry what it was measured to.
-    NotAccounted {
-        /// Why, in plain words.
-        reason: String,
-    },
+    NotAccounted(NoBurstAccount),
     /// The simulated engine was asked what they change, and what was measured is lowered by as much.
     Simulated(SimulatedBursts),
 }
@@ -59,7 +56,7 @@ impl BurstAccount {
     /// What a replica carries with the bursts that the plan is for.
     pub(super) fn lower(&self, measured: &FigureEstimate) -> FigureEstimate {
         let factor = match self {
-            Self::NotAccounted { .. } => 1.0,
+            Self::NotAccounted(_) => 1.0,
             Self::Simulated(simulated) => simulated.counted(),
         };
         let end = |value: f64| value * factor;

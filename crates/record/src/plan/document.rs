@@ -210,7 +210,7 @@ fn outcome(outcome: &Result<PlannedFleet, NoPlanReason>, each: u64) -> PlanOutco
         at_the_low_end: planned
             .and_then(|planned| Some(fleet(planned.fleets.cautious?, planned.cautious_cost))),
         speed_of_light: light.and_then(|light| light.as_ref().ok().map(light_json)),
-        speed_of_light_reason: light.and_then(|light| light.as_ref().err().cloned()),
+        speed_of_light_reason: light.and_then(|light| Some(light.as_ref().err()?.to_string())),
         no_plan_reason: outcome.as_ref().err().map(ToString::to_string),
     }
 }
@@ -230,8 +230,8 @@ const fn light_json(light: &BoundCost) -> PlanLight {
 
 fn bursts(bursts: &BurstAccount) -> BurstsDocument {
     match bursts {
-        BurstAccount::NotAccounted { reason } => {
-            BurstsDocument::Not { accounted: false, reason: reason.clone() }
+        BurstAccount::NotAccounted(reason) => {
+            BurstsDocument::Not { accounted: false, reason: reason.to_string() }
         }
         BurstAccount::Simulated(simulated) => BurstsDocument::Simulated {
             accounted: true,

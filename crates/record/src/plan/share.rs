@@ -13,6 +13,9 @@ use crate::SpeedOfLightReference;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum NoPromptShare {
+    /// Its model or its device is not known.
+    #[error("no model and device are known")]
+    NoReference,
     /// How long requests are is not known.
     #[error("the lengths of requests are not known")]
     NoLengths,

@@ -1,6 +1,7 @@
 //! What a stored run tells of one replica, for a plan.
 
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 
 use fizeau_core::{Arrival, Channel, Stamp, Tape, Tokens};
 use fizeau_metrics::Slo;
@@ -8,7 +9,10 @@ use fizeau_roofline::Device;
 use thiserror::Error;
 
 use super::{MeanLengths, PlanLevel, TestedLoads};
-use crate::{GoalSource, LevelReport, ReadRun, SpeedOfLightCurve, SpeedOfLightReference};
+use crate::{
+    GoalSource, LevelReport, ReadRun, SpeedOfLightCurve, SpeedOfLightReference, StoredError,
+    StoredRun,
+};
 
 /// What a stored run, or a table of tested loads, tells of one replica.
 #[derive(Debug, Clone)]
@@ -70,6 +74,16 @@ impl TestedReplica {
         let (burstiness, slo, hardware) = (None, None, None);
         let goal_source = GoalSource::Given;
         Self { levels, left_out, lengths, burstiness, slo, goal_source, reference, light, hardware }
+    }
+
+    /// Of the run in this folder, read again.
+    ///
+    /// # Errors
+    /// If a file of the folder cannot be read or is not understood.
+    pub fn read(folder: impl Into<PathBuf>) -> Result<Self, StoredError> {
+        let run = StoredRun::open(folder)?;
+        let reader = run.reader()?;
+        Ok(Self::of(&reader.together(reader.levels()?)?))
     }
 
     /// How many devices it takes, where its deployment is known.

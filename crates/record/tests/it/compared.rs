@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fizeau_record::{CompareError, CompareOptions, ComparisonReport, UnlikeRuns};
+use fizeau_record::{CompareError, CompareOptions, ComparisonReport, MissingLevels, UnlikeRuns};
 use serde_json::{Value, json};
 
 use crate::reading::{as_it_was, fixture};
@@ -88,6 +88,31 @@ fn runs_of_one_side_must_be_alike_or_are_said_not_to_be() {
         );
         let forced = compared(names, UnlikeRuns::Compare).to_string();
         assert!(forced.contains("counts as a repeat of"), "{names}: {forced}");
+    }
+}
+
+/// What a run did not measure, it was not shown to hold: as folders and as files.
+#[test]
+fn a_level_that_is_missing_does_not_pass() {
+    for names in
+        ["sweep sweep/concurrency-0001", "sweep/sweep.json sweep/concurrency-0001/summary.json"]
+    {
+        let sides = sides(names);
+        let mut options = CompareOptions::default();
+        options.unlike = UnlikeRuns::Compare;
+        let missing = |options: &CompareOptions| {
+            let report = ComparisonReport::of_sides(&sides, options).unwrap();
+            assert!(!report.passes() || report.comparisons[0].missing_levels.is_empty());
+            report.comparisons[0].missing_levels.join(", ")
+        };
+        assert_eq!(missing(&options), "40 requests/s", "{names}");
+        options.missing = MissingLevels::Allow;
+        assert_eq!(missing(&options), "", "{names}");
+        // What the run has beyond the baseline is no reason.
+        let turned = [sides[1].clone(), sides[0].clone()];
+        options.missing = MissingLevels::Fail;
+        let report = ComparisonReport::of_sides(&turned, &options).unwrap();
+        assert_eq!(report.comparisons[0].missing_levels, [""; 0], "{names}");
     }
 }
 

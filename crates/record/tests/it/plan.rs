@@ -6,8 +6,8 @@ use fizeau_core::{LevelLoad, LoadKind, PerSec, UsdPerHour};
 use fizeau_metrics::{Metric, Slo, Statistic};
 use fizeau_pareto::{Demand, FigureEstimate};
 use fizeau_record::{
-    BurstAccount, DevicePlanSource, MeanLengths, PlanFigure, PlanLevel, PlanQuery, PlanReport,
-    ReplicaCapacity, StoredRun, TestedLoads, TestedReplica,
+    BurstAccount, DevicePlanSource, MeanLengths, NoBurstAccount, PlanFigure, PlanLevel, PlanQuery,
+    PlanReport, ReplicaCapacity, TestedLoads, TestedReplica,
 };
 use fizeau_roofline::HourlyRate;
 use serde_json::{Value, json};
@@ -15,32 +15,18 @@ use serde_json::{Value, json};
 use crate::reading::{as_it_was, fixture};
 
 /// A replica of so many devices that carries as it was tested; the run's lengths and bound are as far known as `tested` has them.
-fn source(name: &str, tested: TestedReplica, hour: Option<f64>) -> DevicePlanSource {
+fn source(name: &str, tested: &TestedReplica, hour: Option<f64>) -> DevicePlanSource {
     let hour = hour.map(|usd| HourlyRate::given(UsdPerHour::new(usd)).unwrap());
-    let mut source = DevicePlanSource {
-        name: name.to_owned(),
-        from: "a run".to_owned(),
-        devices_per_replica: tested.devices().unwrap_or(NonZeroU64::MIN),
-        hour,
-        levels: tested.levels,
-        left_out: tested.left_out,
-        lengths: tested.lengths,
-        prompt_share: Err("nobody said so".to_owned()),
-        light: tested.light.ok_or_else(|| "no model was given".to_owned()),
-        bursts: BurstAccount::NotAccounted { reason: "there is no calibration".to_owned() },
-    };
-    if let Some(reference) = &tested.reference {
-        let goals: Slo = "mean e2el<1s".parse().unwrap();
-        let share = source.expected_prompt_share(&goals.goals, reference);
-        source.prompt_share = share.map_err(|error| error.to_string());
-    }
+    let goals: Slo = "mean e2el<1s".parse().unwrap();
+    let devices = tested.devices().unwrap_or(NonZeroU64::MIN);
+    let mut source = DevicePlanSource::tested(name, tested, devices, hour, &goals.goals);
+    "a run".clone_into(&mut source.from);
+    source.bursts = BurstAccount::NotAccounted(NoBurstAccount::NoCalibration);
     source
 }
 
 fn tested(name: &str) -> TestedReplica {
-    let run = StoredRun::open(fixture(name)).unwrap();
-    let reader = run.reader().unwrap();
-    TestedReplica::of(&reader.together(reader.levels().unwrap()).unwrap())
+    TestedReplica::read(fixture(name)).unwrap()
 }
 
 /// Levels whose figures somebody else has: requests per second, p99 TTFT and the share of good requests.
@@ -79,12 +65,12 @@ fn what_is_planned_is_as_it_was() {
     let closed = given(LoadKind::Concurrency, &[[2.0, 4.0, 90.0, 1.0], [8.0, 12.0, 300.0, 0.9]]);
     let sources = || {
         vec![
-            source("open", open.clone(), Some(2.5)),
-            source("closed", closed.clone(), Some(1.25)),
-            source("simulated", tested("simulated"), Some(2.0)),
-            source("sweep", tested("sweep"), None),
-            source("search", tested("search"), Some(3.0)),
-            source("none", none(), Some(1.0)),
+            source("open", &open, Some(2.5)),
+            source("closed", &closed, Some(1.25)),
+            source("simulated", &tested("simulated"), Some(2.0)),
+            source("sweep", &tested("sweep"), None),
+            source("search", &tested("search"), Some(3.0)),
+            source("none", &none(), Some(1.0)),
         ]
     };
     let mut all: Vec<Value> = Vec::new();
@@ -97,9 +83,9 @@ fn what_is_planned_is_as_it_was() {
         ("mean e2el<45ms", &[], 1000.0, 0),
     ] {
         let goals = |text: &str| text.parse::<Slo>().unwrap().goals.to_vec();
-        let others = others.iter().map(|text| ((*text).to_owned(), goals(text))).collect();
-        let demand = Demand::new(rate, 0.2, spare).unwrap();
-        let report = PlanReport::new(PlanQuery { demand, goals: goals(slo), others }, sources());
+        let mut ask = PlanQuery::new(Demand::new(rate, 0.2, spare).unwrap(), goals(slo));
+        ask.others = others.iter().map(|text| ((*text).to_owned(), goals(text))).collect();
+        let report = PlanReport::new(ask, sources());
         let mut plan: Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
         // What was tested is the runs' own.
         for plan in plan["plans"].as_array_mut().unwrap() {

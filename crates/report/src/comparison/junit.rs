@@ -11,8 +11,8 @@ use fizeau_record::ComparisonReport;
 impl Shown<'_, ComparisonReport> {
     /// The answers as JUnit's XML (the format that Apache Ant's junitreport task reads): a suite for each run that is held
     /// against the baseline, a test case for each figure that is decided and each load. Failed are those that make
-    /// [`ComparisonReport::passes`] false; what could not be tested is skipped, and where that is all of a level, one more
-    /// case fails. Ends with a newline.
+    /// [`ComparisonReport::passes`] false; what could not be tested is skipped, and where that is all of a level, or the
+    /// level is missing, one more case fails. Ends with a newline.
     #[must_use]
     pub fn junit(&self) -> String {
         let mut suites = String::new();
@@ -20,6 +20,9 @@ impl Shown<'_, ComparisonReport> {
         for comparison in &self.comparisons {
             let mut cases = String::new();
             let mut count = Count::default();
+            for missing in &comparison.missing_levels {
+                missing_case(missing, &mut cases, &mut count);
+            }
             for level in &comparison.levels {
                 level_cases(level, &mut cases, &mut count);
             }
@@ -53,6 +56,15 @@ impl Count {
         let Self { tests, failures, skipped } = self;
         format!(" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"")
     }
+}
+
+/// Of a level that only the baseline has.
+fn missing_case(level: &str, out: &mut String, count: &mut Count) {
+    (count.tests, count.failures) = (count.tests + 1, count.failures + 1);
+    out.push_str(&format!(
+        "    <testcase classname=\"{}\" name=\"the level was measured\"><failure message=\"only the baseline has it\"/></testcase>\n",
+        escape(level)
+    ));
 }
 
 fn level_cases(level: &ComparedLevel, out: &mut String, count: &mut Count) {

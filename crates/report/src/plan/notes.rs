@@ -49,7 +49,7 @@ impl Shown<'_, DevicePlan> {
     fn arrivals(&self, nearest: LevelLoad, out: &mut String) {
         let is_closed = matches!(nearest, LevelLoad::Concurrency(_));
         match &self.source.bursts {
-            BurstAccount::NotAccounted { reason } => {
+            BurstAccount::NotAccounted(reason) => {
                 sentence(
                     out,
                     &format!(

@@ -100,6 +100,7 @@ pub(crate) fn report() -> ComparisonReport {
         candidate: Some(candidate.to_owned()),
     };
     let comparisons = vec![RunComparison {
+        missing_levels: Vec::new(),
         candidate: run("runs/b\u{1b}[31m"),
         forced: vec![changed("plan.seed", Some("1"), "2")],
         changed: vec![changed("setup.hardware", None, "\"h100\"")],

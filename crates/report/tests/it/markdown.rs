@@ -97,6 +97,7 @@ fn compared(baseline: f64, candidate: f64) -> ComparisonReport {
         candidate: Some(HOSTILE.to_owned()),
     };
     let comparisons = vec![RunComparison {
+        missing_levels: Vec::new(),
         candidate: run(HOSTILE),
         forced: vec![changed.clone()],
         changed: vec![changed],

@@ -6,8 +6,8 @@ use fizeau_core::{LevelLoad, PerSec, UsdPerHour};
 use fizeau_metrics::{Goal, Metric, Slo, Statistic};
 use fizeau_pareto::{Demand, FigureEstimate};
 use fizeau_record::{
-    BurstAccount, DevicePlanSource, LevelStatus, MeanLengths, NoCapacityReason, NoPlanReason,
-    PlanFigure, PlanLevel, PlanQuery, PlanReport, SimulatedBursts,
+    BurstAccount, DevicePlanSource, LevelStatus, MeanLengths, NoBurstAccount, NoCapacityReason,
+    NoPlanReason, PlanFigure, PlanLevel, PlanQuery, PlanReport, SimulatedBursts,
 };
 use fizeau_report::Shown;
 use fizeau_roofline::HourlyRate;
@@ -20,7 +20,7 @@ fn goals(text: &str) -> Vec<Goal> {
 }
 
 fn ask(slo: &str) -> PlanQuery {
-    PlanQuery { demand: Demand::new(100.0, 0.2, 1).unwrap(), goals: goals(slo), others: Vec::new() }
+    PlanQuery::new(Demand::new(100.0, 0.2, 1).unwrap(), goals(slo))
 }
 
 /// A level at `rate` whose p99 TTFT lies within a tenth of `ttft`.
@@ -34,18 +34,14 @@ fn level((rate, ttft): (f64, f64)) -> PlanLevel {
 const CURVE: [(f64, f64); 4] = [(4.0, 200.0), (8.0, 260.0), (12.0, 300.0), (16.0, 700.0)];
 
 fn source(levels: &[(f64, f64)]) -> DevicePlanSource {
-    DevicePlanSource {
-        name: "h100".to_owned(),
-        from: "curve.csv".to_owned(),
-        devices_per_replica: NonZeroU64::new(8).unwrap(),
-        hour: Some(HourlyRate::given(UsdPerHour::new(2.5)).unwrap()),
-        levels: levels.iter().copied().map(level).collect(),
-        left_out: Vec::new(),
-        lengths: MeanLengths { input: Some(1000.0), output: Some(250.0) },
-        prompt_share: Ok(0.25),
-        light: Err("no model was given".to_owned()),
-        bursts: BurstAccount::NotAccounted { reason: "there is no calibration".to_owned() },
-    }
+    let levels = levels.iter().copied().map(level).collect();
+    let mut source = DevicePlanSource::new("h100", NonZeroU64::new(8).unwrap(), levels);
+    "curve.csv".clone_into(&mut source.from);
+    source.hour = Some(HourlyRate::given(UsdPerHour::new(2.5)).unwrap());
+    source.lengths = MeanLengths { input: Some(1000.0), output: Some(250.0) };
+    source.prompt_share = Ok(0.25);
+    source.bursts = BurstAccount::NotAccounted(NoBurstAccount::NoCalibration);
+    source
 }
 
 /// A plan with every field, and one that came to nothing.
@@ -108,7 +104,7 @@ fn json_has_all_of_it() {
     assert_eq!(plan["likely"]["devices"], 80);
     assert_eq!(plan["likely"]["usd_per_hour"]["low"], 200.0);
     assert_eq!(plan["nearest_tested"]["requests_per_s"], 12.0);
-    assert_eq!(plan["speed_of_light_reason"], "no model was given");
+    assert_eq!(plan["speed_of_light_reason"], "no model and device are known");
     assert_eq!(plan["bursts"]["accounted"], false);
     assert_eq!(plan["other_goals"].as_array().unwrap().len(), 5);
     let tightest = plan["tightest_share_of_latency_limits"].as_f64().unwrap();
@@ -196,9 +192,9 @@ fn a_run_is_planned_from() {
     let mut cut = sample::level(4);
     cut.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
     assert_eq!(PlanLevel::measured(&cut), Err("partial: interrupted".to_owned()));
-    let light = Ok(sweep.curve().unwrap().clone());
-    let one_device = NonZeroU64::MIN;
-    let source = DevicePlanSource { levels, light, devices_per_replica: one_device, ..source(&[]) };
+    let mut source = source(&[]);
+    (source.levels, source.light) = (levels, sweep.curve().cloned());
+    source.devices_per_replica = NonZeroU64::MIN;
     let report = PlanReport::new(ask("p99 e2el<600ms"), vec![source]);
     let planned = report.plans()[0].outcome.as_ref().unwrap();
     assert!(matches!(planned.carried.nearest, LevelLoad::Concurrency(_)));

@@ -125,7 +125,7 @@ impl<'a> DeploymentQuery<'a> {
     /// use fizeau_roofline::{Device, ServingGoal, KnownModel, UniformLoad, UnmetNeed, DeploymentQuery};
     /// let model = KnownModel::named("llama-3.1-70b")?.model()?; // Llama-3.1-70B: 141 GB
     /// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(64).ok_or("zero")?);
-    /// let goal = ServingGoal { concurrency: NonZeroU64::new(64), ..ServingGoal::default() };
+    /// let goal = "concurrency:64".parse()?;
     /// let found = DeploymentQuery::new(&model, load, goal).fewest_devices(Device::named("h100-sxm")?, 16)?;
     /// assert_eq!(found.best.deployment.devices(), 3);
     /// assert_eq!(found.limited_by.map(|lacks| lacks.need), Some(UnmetNeed::Concurrency));

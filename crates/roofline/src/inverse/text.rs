@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use fizeau_core::{PerSec, Seconds, Tokens};
 
-use super::ServingGoal;
+use super::{ServingGoal, ServingNeed};
 
 /// What is smaller or larger is a slip; nothing is so fast or so slow.
 const LEAST: f64 = 1e-9;
@@ -62,16 +62,50 @@ impl FromStr for ServingGoal {
                 let [text, name, value] = [text, name, value].map(str::to_owned);
                 return Err(ServingGoalError::Range { text, name, value, least });
             }
-            match name {
-                "ttft" => goal.ttft = Some(Seconds::new(number / 1e3)),
-                "tpot" => goal.tpot = Some(Seconds::new(number / 1e3)),
-                "tps" => goal.tokens_per_s_per_user = Some(PerSec::new(number)),
-                "rps" => goal.requests_per_s = Some(PerSec::new(number)),
-                "concurrency" => goal.concurrency = NonZeroU64::new(number as u64),
-                "context" => goal.context = Some(Tokens::new(number as u64)),
+            goal = goal.and(match name {
+                "ttft" => ServingNeed::Ttft(Seconds::new(number / 1e3)),
+                "tpot" => ServingNeed::Tpot(Seconds::new(number / 1e3)),
+                "tps" => ServingNeed::TokensPerSPerUser(PerSec::new(number)),
+                "rps" => ServingNeed::RequestsPerS(PerSec::new(number)),
+                "concurrency" => {
+                    ServingNeed::Concurrency(NonZeroU64::new(number as u64).ok_or_else(wrong)?)
+                }
+                "context" => ServingNeed::Context(Tokens::new(number as u64)),
                 _ => return Err(wrong()),
-            }
+            })?;
         }
         Ok(goal)
+    }
+}
+
+impl ServingGoal {
+    /// This need too.
+    pub(super) fn and(mut self, need: ServingNeed) -> Result<Self, ServingGoalError> {
+        let (name, value) = match need {
+            ServingNeed::Ttft(most) => ("ttft", most.get() * 1e3),
+            ServingNeed::Tpot(most) => ("tpot", most.get() * 1e3),
+            ServingNeed::TokensPerSPerUser(least) => ("tps", least.get()),
+            ServingNeed::RequestsPerS(least) => ("rps", least.get()),
+            ServingNeed::Concurrency(_) | ServingNeed::Context(_) => ("", 1.0),
+        };
+        // What was read is held against its own digits; here a rounding may lie between.
+        if !(LEAST * 0.999..=MOST * 1.001).contains(&value) {
+            let (text, value) = (format!("{name}:{value}"), value.to_string());
+            return Err(ServingGoalError::Range {
+                text,
+                name: name.to_owned(),
+                value,
+                least: LEAST,
+            });
+        }
+        match need {
+            ServingNeed::Ttft(most) => self.ttft = Some(most),
+            ServingNeed::Tpot(most) => self.tpot = Some(most),
+            ServingNeed::TokensPerSPerUser(least) => self.tokens_per_s_per_user = Some(least),
+            ServingNeed::RequestsPerS(least) => self.requests_per_s = Some(least),
+            ServingNeed::Concurrency(least) => self.concurrency = Some(least),
+            ServingNeed::Context(tokens) => self.context = Some(tokens),
+        }
+        Ok(self)
     }
 }

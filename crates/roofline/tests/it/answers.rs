@@ -5,7 +5,8 @@ use std::num::NonZeroU64;
 use fizeau_core::{Seconds, Tokens};
 use fizeau_roofline::{
     Admission, Deployment, Device, EstimateKind, Gain, LimitingResource, LoadAnalysisError,
-    MathType, Prefix, RequestLengths, Serving, ServingGoal, System, UniformLoad, UnmetNeed,
+    MathType, Prefix, RequestLengths, Serving, ServingGoal, ServingNeed, System, UniformLoad,
+    UnmetNeed,
 };
 
 use crate::golden::model;
@@ -58,7 +59,7 @@ fn the_running_batch_is_what_memory_holds() {
 fn requests_of_one_token_have_no_tpot_and_miss_no_goal_for_it() {
     let system = system("llama-3.1-8b", "h100-sxm", "1 device");
     let (one, two) = (load(2048, 1, 32), load(2048, 2, 32));
-    let goal = ServingGoal { tpot: Some(Seconds::new(1e-6)), ..ServingGoal::default() };
+    let goal = ServingGoal::new([ServingNeed::Tpot(Seconds::new(1e-6))]).unwrap();
     for by in EstimateKind::ALL {
         let figures = system.meet(by, &one, &goal).unwrap();
         assert_eq!((figures.tpot, figures.tokens_per_s_per_user()), (None, None));

@@ -223,7 +223,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         let target = &self.transport.target;
         let dialect = target.spoken();
         let framing = framing.unwrap_or_else(|| dialect.framing());
-        let reader = ReplyReader::framed(dialect, framing, target.text()).expecting(self.asked);
+        let reader = ReplyReader::spoken(dialect, framing, target.text()).expecting(self.asked);
         let (end, kind) = self.body(wire, BodyKind::Events(Box::new(reader))).await;
         match kind {
             BodyKind::Events(reader) => reader.finish_without(end, target.secrets()),

@@ -57,7 +57,7 @@ struct Echo {
 impl Echo {
     fn start(pace: ServerPace) -> Result<Self, ExperimentError> {
         let broken = |what: &str| {
-            ExperimentError::Broken(format!("--calibrate: the embedded server {what}"))
+            ExperimentError::Broken(format!("--calibrate: the embedded server {what}").into())
         };
         let program = std::env::current_exe()
             .map_err(|error| broken(&format!("cannot be found: {error}")))?;

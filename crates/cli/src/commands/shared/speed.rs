@@ -2,20 +2,17 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use fizeau::experiment::{
     InputError, InputField, LoadedDevice, LoadedModel, ReferenceSpec, SystemQuery,
 };
-use fizeau::record::{DeploymentRecord, EngineChoices, ReferenceFiles, SpeedOfLightReference};
+use fizeau::record::{DeploymentRecord, SpeedOfLightReference};
 use fizeau::roofline::Calibration;
-use fizeau::sim::Scenario;
 
 use crate::args::refusal::refused;
 use crate::args::{SpeedOfLightArgs, SpreadArgs, SystemArgs};
-use crate::commands::shared::scenario;
 use crate::exit::{Fail, Named, read_named};
 
 /// The speed of light that the flags ask for; none if neither model nor device was given. What is predicted is what a calibration
@@ -156,27 +153,6 @@ pub(crate) fn query<'a>(args: &'a SystemArgs, engine: Option<&'a str>) -> System
     (query.deployment.weights, query.deployment.kv) = (None, None);
     query.engine = engine.map(Cow::Borrowed);
     query
-}
-
-/// That of a simulated engine, which was made of what `args` name, with what it settled where they say nothing.
-pub(crate) fn of_scenario(
-    args: &SystemArgs,
-    scenario: &Scenario,
-) -> Result<SpeedOfLightReference, Fail> {
-    let (config, hardware) = scenario::names(args)?;
-    let LoadedModel { text, quantization, .. } = LoadedModel::named(config).map_err(Fail::usage)?;
-    let mut files = ReferenceFiles::default();
-    files.model_config = Some(text);
-    files.quantization = quantization;
-    files.device = LoadedDevice::named(hardware)?.file;
-    let mut deployment = deployed(args);
-    deployment.choices = EngineChoices::default();
-    deployment.replicas = scenario.system().deployment().replicas();
-    deployment.max_num_seqs = NonZeroU64::new(scenario.config().max_num_seqs);
-    deployment.draft = scenario.config().drafts.as_ref().map_or(0, |drafts| drafts.length);
-    deployment.reserve_bytes = scenario.system().serving().reserve.get() as u64;
-    let reference = SpeedOfLightReference::new(scenario.model_name(), scenario.system().clone());
-    Ok(reference.recorded(deployment, files))
 }
 
 // The device that a command line means, and how it is known to behave.

@@ -1,12 +1,11 @@
 //! What is asked besides, in the words of the command line.
 
 use fizeau::core::{Tokens, Watts};
-use fizeau::experiment::{CalibrationChoice, DrafterSpec, PreparedSystem};
+use fizeau::experiment::{CalibrationChoice, DraftSpec, PreparedSystem};
 use fizeau::report::{MeasuredComparison, SolExtra, SolSubject};
 use fizeau::roofline::{
-    Acceptance, Bound, CacheTransfer, Disaggregation, Drafter, HourlyRate, InstanceCounts,
-    LoadAnalysis, MeasuredFigures, PowerCap, PowerDraw, RequestLengths, ServingGoal, Speculation,
-    System, UniformLoad,
+    Acceptance, Bound, CacheTransfer, Disaggregation, HourlyRate, InstanceCounts, LoadAnalysis,
+    MeasuredFigures, PowerCap, PowerDraw, RequestLengths, ServingGoal, System, UniformLoad,
 };
 
 use crate::args::{ApartArgs, CalibrationArgs, DraftArgs, MechanismArgs, hour};
@@ -16,8 +15,8 @@ use crate::exit::{Fail, Named};
 /// Every matter that the flags ask about.
 pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<SolExtra>, Fail> {
     let mut all = Vec::new();
-    if let Some((speculation, length)) = speculation(&args.drafts, of.system)? {
-        all.push(SolExtra::speculation(of, &speculation, length));
+    if let Some(drafts) = drafts(&args.drafts, 0)? {
+        all.push(SolExtra::speculation(of, &drafts.load(of.system)?, drafts.length));
     }
     if let Some(budget) = args.chunk {
         let aside = SolExtra::chunked_prefill(of, Tokens::new(budget));
@@ -63,31 +62,24 @@ pub(super) fn within_goal(
 }
 
 /// The longest drafts.
-pub(crate) const MOST_DRAFTED: u32 = 1024;
+const MOST_DRAFTED: u32 = 1024;
 
 /// Beyond this a search takes long.
 const MOST_DEVICES: u64 = 1024;
 
-/// How drafts are made and accepted, and how long they are: 0 where that is to be found.
-pub(crate) fn speculation(
-    args: &DraftArgs,
-    system: &System,
-) -> Result<Option<(Speculation, u32)>, Fail> {
+/// Drafts of `least` tokens or more; 0 is a length that is to be found.
+pub(crate) fn drafts(args: &DraftArgs, least: u32) -> Result<Option<DraftSpec>, Fail> {
     let Some(length) = args.draft else { return Ok(None) };
-    if length > MOST_DRAFTED {
-        let wrong = format!("--draft {length}: give a number from 0 to {MOST_DRAFTED}");
-        return Err(Fail::usage(wrong));
-    }
+    refuse_if!(
+        length > MOST_DRAFTED,
+        "--draft {length}: give a number from {least} to {MOST_DRAFTED}"
+    );
     let acceptance = Acceptance::per_position(&args.acceptance).named("--acceptance")?;
-    let drafter = drafter(args.drafter.as_deref(), system)?;
-    Ok(Some((Speculation::new(acceptance, drafter), length)))
-}
-
-fn drafter(who: Option<&str>, system: &System) -> Result<Drafter, Fail> {
-    let spec = who.map(str::parse::<DrafterSpec>).transpose();
-    let spec = spec.map_err(|error| usage!("--drafter {error}"))?;
-    let flag = format!("--drafter {}", who.unwrap_or("mtp"));
-    spec.unwrap_or_default().load(system).named(&flag)
+    let mut drafts = DraftSpec::new(length, acceptance);
+    if let Some(who) = &args.drafter {
+        drafts.drafter = who.parse().given_as("--drafter")?;
+    }
+    Ok(Some(drafts))
 }
 
 /// So many that read prompts and so many that decode, where they are apart.
@@ -115,13 +107,15 @@ fn hourly_rate(price: &str, system: &System) -> Result<HourlyRate, Fail> {
     hour(price).map_err(|why| usage!("--gpu-hour {price}: {why}, or published"))
 }
 
-/// A limit of power in watts, as a share of the device's own, or `tdp` for that.
-pub(crate) fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
-    let cap = limit.parse::<PowerCap>();
-    let cap = cap.map_err(|error| usage!("--power-limit {error}"))?;
+/// A limit of power: watts, a share of the device's own, or `tdp` for that.
+pub(crate) fn power_cap(limit: &str) -> Result<PowerCap, Fail> {
+    limit.parse().given_as("--power-limit")
+}
+
+fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
     let name = &system.device().name;
-    let unknown = || usage!("--power-limit {limit}: that of {name} is not known");
-    cap.of(system.device()).ok_or_else(unknown)
+    let unknown = || usage!("--power-limit: that of {name} is not known");
+    power_cap(limit)?.of(system.device()).ok_or_else(unknown)
 }
 
 // `--measured`: what would explain it.

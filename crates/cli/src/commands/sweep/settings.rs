@@ -57,18 +57,18 @@ impl SeriesArgs<'_> {
 
 /// How a sweep goes on that takes its time.
 pub(super) fn protocol_of(args: &SweepArgs) -> Result<SweepProtocol, Fail> {
-    let stop = SweepProtocol::default().stop.filter(|_| !args.protocol.no_stop);
-    let budget = args.measure.budget;
-    Ok(SweepProtocol { stop, budget, ..simulated_protocol_of(&args.protocol)? })
+    let mut protocol = simulated_protocol_of(&args.protocol)?;
+    protocol.stop = SweepProtocol::default().stop.filter(|_| !args.protocol.no_stop);
+    protocol.budget = args.measure.budget;
+    Ok(protocol)
 }
 
 /// The same in virtual time, which costs nobody any: what lies beyond saturation is had for nothing.
 pub(crate) fn simulated_protocol_of(args: &ProtocolArgs) -> Result<SweepProtocol, Fail> {
-    Ok(SweepProtocol {
-        stop: args.stop_at_saturation.then(StopRule::default),
-        repeats: args.repeats,
-        refine: args.refine,
-        sustain: args.sustain.map(Nanos::from_secs_f64).transpose().named("--sustain")?,
-        budget: None,
-    })
+    let mut protocol = SweepProtocol::default();
+    protocol.stop = args.stop_at_saturation.then(StopRule::default);
+    (protocol.repeats, protocol.refine) = (args.repeats, args.refine);
+    protocol.sustain = args.sustain.map(Nanos::from_secs_f64).transpose().named("--sustain")?;
+    protocol.budget = None;
+    Ok(protocol)
 }

@@ -114,7 +114,7 @@ async fn levels<R: PreparedRun, M: Measure>(
         let none = || ExperimentError::broken("the run has no level to measure");
         let with = with.get_mut(level.endpoint).ok_or_else(none)?;
         let measured = share::measure(with, &level, &folder, run.basis(), group, &mut ()).await;
-        let Some(measured) = measured.map_err(ExperimentError::broken)? else {
+        let Some(measured) = measured.map_err(ExperimentError::told)? else {
             return Err(group.error().unwrap_or(ShardError::CalledOff).into());
         };
         let MeasuredShare { run: came, report, took, kept } = measured;

@@ -6,9 +6,8 @@ use std::rc::Rc;
 
 use fizeau::core::{Clock, Nanos, Stamp, Tokens};
 use fizeau::experiment::{AbRunner, AbSpec, AbTurn, RoundCount, UpcomingTurn};
-use fizeau::harness::{Cancel, DriveLimits, Observer, Rig, SelfWatch, TextAfter};
-use fizeau::metrics::{ComparisonSide, GoodputGoals};
-use fizeau::record::AbPrompts;
+use fizeau::harness::{Cancel, Observer, Rig, SelfWatch};
+use fizeau::metrics::ComparisonSide;
 use fizeau::sim::{Engine, EngineConfig, SimTransport, StepLoad, VirtualTime};
 use fizeau::workload::{Lengths, PlanSpec, Seed};
 
@@ -106,22 +105,14 @@ pub(crate) fn watched<O: Observer>(
     let (time, cancel) = (VirtualTime::new(), Cancel::new());
     let turn = Rc::new(Cell::new((1, ComparisonSide::Baseline)));
     let (a, b) = (engine(&time, &turn, weather, seed), engine(&time, &turn, weather, seed));
-    let spec = AbSpec {
-        rounds: RoundCount::new(size.rounds).unwrap(),
-        workload: PlanSpec {
-            lengths: Lengths::fixed(64, 6),
-            seed: Seed(seed),
-            ..PlanSpec::new(size.requests).unwrap()
-        },
-        tokenizer: None,
-        dataset: None,
-        load: DriveLimits { max_in_flight: NonZeroU32::new(4), stop_after: None },
-        warmup: 2,
-        settle: Nanos::from_secs(2),
-        prompts: AbPrompts::Same,
-        goals: GoodputGoals::default(),
-        text: TextAfter::Drop,
+    let workload = PlanSpec {
+        lengths: Lengths::fixed(64, 6),
+        seed: Seed(seed),
+        ..PlanSpec::new(size.requests).unwrap()
     };
+    let mut spec = AbSpec::new(RoundCount::new(size.rounds).unwrap(), workload);
+    spec.load.max_in_flight = NonZeroU32::new(4);
+    (spec.warmup, spec.settle) = (2, Nanos::from_secs(2));
     let rig = |transport| Rig { transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
     let mut ab = AbRunner::new(rig(&a), rig(&b), &time, &spec, None);
     let turns = async {

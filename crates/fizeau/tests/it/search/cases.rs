@@ -119,16 +119,19 @@ impl Case {
             ..PlanSpec::new(1).unwrap()
         };
         let goals: GoodputGoals = self.goodput.parse().unwrap();
-        SweepSpec { goals, ..SweepSpec::new([], workload) }
+        let mut spec = SweepSpec::new([], workload);
+        spec.goals = goals;
+        spec
     }
 
     pub(crate) fn size(requests: u64) -> LevelSize {
-        LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: None }
+        LevelSize::new(NonZeroU64::new(requests), None, None)
     }
 
     pub(crate) fn spec(&self) -> LoadSearchSpec {
-        let slo = self.slo.parse().unwrap();
-        LoadSearchSpec { size: Self::size(self.requests), ..LoadSearchSpec::new(self.over, slo) }
+        let mut spec = LoadSearchSpec::new(self.over, self.slo.parse().unwrap());
+        spec.size = Self::size(self.requests);
+        spec
     }
 
     /// A whole search, with how many levels it took.

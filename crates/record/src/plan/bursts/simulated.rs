@@ -7,7 +7,7 @@ use fizeau_metrics::Goal;
 use fizeau_pareto::Demand;
 use fizeau_workload::Spacing;
 
-use super::{BurstAccount, SimulatedBursts};
+use super::{BurstAccount, NoBurstAccount, SimulatedBursts};
 use crate::{PlanLevel, ReplicaCapacity};
 
 /// Requests of a simulated level for each replica: as many as tell a p99 to a few percent.
@@ -61,18 +61,17 @@ impl BurstAccount {
         ask: &BurstsQuery<'_>,
         level: impl FnMut(BurstsLevel) -> Result<Option<PlanLevel>, E>,
     ) -> Result<Self, E> {
-        let not = |reason: &str| Ok(Self::NotAccounted { reason: reason.to_owned() });
         let mut simulation = Simulation { goals: ask.goals, level };
         let (most, measured_with) = simulation.as_measured(ask)?;
         let Some(as_measured) = most else {
-            return not("the simulated engine misses the goals at every load");
+            return Ok(Self::NotAccounted(NoBurstAccount::NeverKept));
         };
         let bursty = SimulatedLoad {
             kind: LoadMode::Open(random(ask.burstiness)),
             replicas: NonZeroU32::MIN,
         };
         let Some(under_bursts) = simulation.most(bursty, as_measured)? else {
-            return not("with such bursts the simulated engine misses the goals at every rate");
+            return Ok(Self::NotAccounted(NoBurstAccount::NeverKeptWithBursts));
         };
         Ok(Self::Simulated(SimulatedBursts {
             burstiness: ask.burstiness,

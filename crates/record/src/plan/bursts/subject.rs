@@ -20,10 +20,13 @@ pub struct BurstSubject<'a> {
     pub carried: ReplicaCapacity,
 }
 
-/// Why nothing can be simulated of a replica.
+/// Why bursts are not in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum NoBurstSubject {
+pub enum NoBurstAccount {
+    /// Nobody said how regular arrivals will be.
+    #[error("nobody said how bursty they will be")]
+    NotAsked,
     /// Its model or its device is not known.
     #[error("no model and device are known")]
     NoReference,
@@ -39,6 +42,12 @@ pub enum NoBurstSubject {
     /// Goals on goodput need those of single requests.
     #[error("a goal on goodput can be simulated only with the goals of single requests")]
     NoGoodput,
+    /// The simulated engine keeps the goals at no load.
+    #[error("the simulated engine misses the goals at every load")]
+    NeverKept,
+    /// With the bursts it keeps them at no rate.
+    #[error("with such bursts the simulated engine misses the goals at every rate")]
+    NeverKeptWithBursts,
 }
 
 impl DevicePlanSource {
@@ -52,16 +61,16 @@ impl DevicePlanSource {
         tested: &'a TestedReplica,
         goals: &[Goal],
         goodput: &GoodputGoals,
-    ) -> Result<BurstSubject<'a>, NoBurstSubject> {
-        let reference = tested.reference.as_ref().ok_or(NoBurstSubject::NoReference)?;
+    ) -> Result<BurstSubject<'a>, NoBurstAccount> {
+        let reference = tested.reference.as_ref().ok_or(NoBurstAccount::NoReference)?;
         let calibration = reference.files().calibration.as_deref();
-        let calibration = calibration.ok_or(NoBurstSubject::NoCalibration)?;
-        let tokens = self.lengths.whole().ok_or(NoBurstSubject::NoLengths)?;
-        let carried = self.capacity(goals).map_err(|_| NoBurstSubject::NotCarried)?;
+        let calibration = calibration.ok_or(NoBurstAccount::NoCalibration)?;
+        let tokens = self.lengths.whole().ok_or(NoBurstAccount::NoLengths)?;
+        let carried = self.capacity(goals).map_err(|_| NoBurstAccount::NotCarried)?;
         let is_goodput =
             |goal: &Goal| matches!(goal.metric, Metric::GoodShare | Metric::GoodputPerSec);
         match goodput.is_empty() && goals.iter().any(is_goodput) {
-            true => Err(NoBurstSubject::NoGoodput),
+            true => Err(NoBurstAccount::NoGoodput),
             false => Ok(BurstSubject { reference, calibration, tokens, carried }),
         }
     }

@@ -14,7 +14,7 @@ impl SolExtra {
     pub fn goal(of: &SolSubject<'_>, goal: &ServingGoal, most: u64) -> Self {
         let SolSubject { system, load, batch } = *of;
         let mut aside = Self::new("goal", "To meet the goal".to_owned());
-        if let Some(tpot) = goal.tpot {
+        if let Some(tpot) = goal.tpot() {
             let any = UniformLoad { concurrency: NonZeroU64::MAX, ..*load };
             let found = by_each(|by| system.largest_batch(by, &any, tpot));
             let batches = found.map(|found| found.map(|found| found.batch as f64));

@@ -43,6 +43,7 @@ fn comparison(candidate: &str) -> ComparisonReport {
         notes: vec!["suspect: late".to_owned().into()],
     };
     let comparisons = vec![RunComparison {
+        missing_levels: Vec::new(),
         candidate: run(candidate),
         forced: Vec::new(),
         changed: vec![ChangedField {

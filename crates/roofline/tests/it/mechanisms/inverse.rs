@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use fizeau_core::{PerSec, Seconds, Tokens};
 use fizeau_roofline::{
     CurveEnd, Deployment, DeploymentObjective, DeploymentQuery, DeploymentSearchError,
-    EstimateKind, ServingGoal, System, UniformLoad, UnmetNeed,
+    EstimateKind, ServingGoal, ServingNeed, System, UniformLoad, UnmetNeed,
 };
 use proptest::prelude::*;
 
@@ -16,8 +16,12 @@ fn load(concurrency: u64) -> UniformLoad {
     UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(concurrency).unwrap())
 }
 
+fn goal<const N: usize>(needs: [ServingNeed; N]) -> ServingGoal {
+    ServingGoal::new(needs).unwrap()
+}
+
 fn within(millis: f64) -> ServingGoal {
-    ServingGoal { tpot: Some(Seconds::new(millis / 1e3)), ..ServingGoal::default() }
+    goal([ServingNeed::Tpot(Seconds::new(millis / 1e3))])
 }
 
 #[test]
@@ -53,7 +57,7 @@ fn what_limits_a_context() {
     assert_eq!(quick.limited_by, Some(UnmetNeed::Tpot));
     // 131,072 bytes a token: 5 ms less 4.48 ms of weights leave 13 thousand of them at best.
     assert!((10_000..13_400).contains(&quick.context.get()), "{quick:?}");
-    let goal = ServingGoal { ttft: Some(Seconds::new(0.1)), ..ServingGoal::default() };
+    let goal = goal([ServingNeed::Ttft(Seconds::new(0.1))]);
     assert_eq!(find(1.0, &goal, 1 << 20).limited_by, Some(UnmetNeed::Ttft));
 }
 
@@ -61,7 +65,7 @@ fn what_limits_a_context() {
 fn what_is_missed_is_named() {
     let (model, load) = (model("llama-3.1-70b"), load(8));
     let h100 = device("h100-sxm");
-    let goal = ServingGoal { tpot: Some(Seconds::new(0.001)), ..ServingGoal::default() };
+    let goal = within(1.0);
     let error = DeploymentQuery::new(&model, load, goal).fewest_devices(&h100, 4).unwrap_err();
     let message = error.to_string();
     assert!(
@@ -131,10 +135,11 @@ proptest! {
     fn the_largest_context_meets_and_one_more_does_not(
         system in systems(), by in accounts(), batch in 1.0..64.0, tpot in 1.0..200.0, ttft in 1.0..2000.0,
     ) {
-        let goal = ServingGoal { ttft: Some(Seconds::new(ttft / 1e3)), ..within(tpot) };
+        let needs = [(ttft, ServingNeed::Ttft as fn(_) -> _), (tpot, ServingNeed::Tpot)];
+        let goal = goal(needs.map(|(ms, of)| of(Seconds::new(ms / 1e3))));
         let most = |most| system.largest_context(by, batch, &goal, Tokens::new(most));
         if let Some(found) = most(1 << 20) {
-            prop_assert!(found.tpot <= goal.tpot.unwrap() && found.ttft <= goal.ttft.unwrap());
+            prop_assert!(found.tpot <= goal.tpot().unwrap() && found.ttft <= goal.ttft().unwrap());
             prop_assert_eq!(found.limited_by.is_none(), found.end != CurveEnd::Memory && found.context.get() ==
                 system.model().max_context.map_or(1 << 20, |most| most.get().min(1 << 20)));
         }
@@ -145,12 +150,12 @@ proptest! {
         system in systems(), load in loads(), by in accounts(), tpot in 1.0..200.0, user in 1.0..500.0,
         rate in 0.01..100.0, ttft in 1.0..5000.0,
     ) {
-        let goal = ServingGoal {
-            tokens_per_s_per_user: Some(PerSec::new(user)),
-            requests_per_s: Some(PerSec::new(rate)),
-            ttft: Some(Seconds::new(ttft / 1e3)),
-            ..within(tpot)
-        };
+        let goal = goal([
+            ServingNeed::TokensPerSPerUser(PerSec::new(user)),
+            ServingNeed::RequestsPerS(PerSec::new(rate)),
+            ServingNeed::Ttft(Seconds::new(ttft / 1e3)),
+            ServingNeed::Tpot(Seconds::new(tpot / 1e3)),
+        ]);
         match system.meet(by, &load, &goal) {
             Ok(figures) => {
                 if let Some(reached) = figures.tpot {
@@ -176,7 +181,9 @@ proptest! {
         tpot in 5.0..100.0, count in 1_u64..128,
     ) {
         let (model, device) = (model(name), device(hardware));
-        let goal = ServingGoal { concurrency: NonZeroU64::new(count), ..within(tpot) };
+        let count_of = NonZeroU64::new(count).unwrap();
+        let tpot = ServingNeed::Tpot(Seconds::new(tpot / 1e3));
+        let goal = goal([ServingNeed::Concurrency(count_of), tpot]);
         let query = DeploymentQuery::new(&model, load(count), goal);
         let Ok(found) = query.fewest_devices(&device, 12) else { return Ok(()) };
         let best = found.best.deployment;

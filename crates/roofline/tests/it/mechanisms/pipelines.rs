@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use fizeau_core::{Seconds, Tokens, UsdPerHour, Watts};
 use fizeau_roofline::{
     CacheTransfer, Deployment, Disaggregation, EstimateKind, HourlyRate, PhaseSchedule, PowerDraw,
-    ServingGoal, System, UniformLoad,
+    ServingGoal, ServingNeed, System, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -43,7 +43,7 @@ fn a_bound_has_one_time_to_first_token() {
     let bound = four.bound_figures(&load()).ttft.get();
     assert!(near(apart(&four).answer(&load()).bound.ttft.get(), bound));
     let longest = |stages| {
-        let goal = ServingGoal { ttft: Some(Seconds::new(0.5)), ..ServingGoal::default() };
+        let goal = ServingGoal::new([ServingNeed::Ttft(Seconds::new(0.5))]).unwrap();
         let most = Tokens::new(1 << 20);
         system(stages).largest_context(EstimateKind::Bound, 1.0, &goal, most).unwrap().context.get()
     };
