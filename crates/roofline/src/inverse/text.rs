@@ -47,7 +47,7 @@ impl FromStr for ServingGoal {
     /// use fizeau_roofline::ServingGoal;
     ///
     /// let goal: ServingGoal = "tpot:50 context:8192".parse()?;
-    /// assert_eq!(goal.tpot.map(|tpot| tpot.get()), Some(0.05));
+    /// assert_eq!(goal.tpot().map(|tpot| tpot.get()), Some(0.05));
     /// assert!("tpot:0".parse::<ServingGoal>().is_err());
     /// # Ok::<(), fizeau_roofline::ServingGoalError>(())
     /// ```
