@@ -44,6 +44,7 @@ mod input;
 mod level;
 mod measured_level;
 mod model;
+#[cfg(feature = "simulate")]
 mod plan;
 mod profiled;
 mod progress;
@@ -52,6 +53,7 @@ mod runner;
 mod scheduler;
 mod search;
 mod shards;
+#[cfg(feature = "simulate")]
 mod simulated;
 mod sol;
 mod sweep;
@@ -92,6 +94,7 @@ pub use input::{EndpointError, ExperimentError, InputError, InputField};
 pub use level::{LevelSettings, PreparedLevel, ProbeSpec};
 pub use measured_level::MeasuredLevel;
 pub use model::{LoadModelError, LoadedModel};
+#[cfg(feature = "simulate")]
 pub use plan::{PlanError, PlanSettings, PlannedReplica};
 pub use progress::{
     BatchFigures, FinishedLevel, HistoryPoint, ProgressState, RunHistory, RunningLevel, TimeLeft,
@@ -108,6 +111,7 @@ pub use shards::{
     ShardIdentity, ShardIdentityError, ShardOffer, ShardSecret, ShardSource, ShardSpec, StartTime,
     StartTimeError, Variables,
 };
+#[cfg(feature = "simulate")]
 pub use simulated::{DraftSpec, SimulatedSystem, SimulatedSystemSpec, StepTimeSpec};
 pub use sol::{
     AnsweredLine, CalibrationChoice, FitSources, InvalidLevels, LoadQuery, PreparedSystem,

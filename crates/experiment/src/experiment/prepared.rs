@@ -117,6 +117,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     }
 
     /// What calls it off.
+    #[cfg(feature = "simulate")]
     pub(crate) const fn cancel(&self) -> &Cancel {
         &self.experiment.conduct.cancel
     }

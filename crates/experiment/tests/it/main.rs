@@ -9,6 +9,7 @@ mod prepare;
 mod protocol;
 mod resumed;
 mod search;
+#[cfg(feature = "simulate")]
 mod simulated;
 mod sol;
 mod spawned;
