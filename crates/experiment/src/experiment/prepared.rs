@@ -1,7 +1,7 @@
 //! An experiment that is decided: made ready, and run.
 
 use fizeau_core::{FailureClass, Prompt, Timer};
-use fizeau_harness::{Cancel, Measure, Pacer, WorkerPool};
+use fizeau_harness::{Measure, Pacer, WorkerPool};
 use fizeau_record::{ClientCalibration, MissingShards, RunDocument, RunFolder};
 use fizeau_transport::{
     ConnectionUse, KeepText, MonotonicClock, RequestError, context_limit, listed_model,
@@ -118,7 +118,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
 
     /// What calls it off.
     #[cfg(feature = "simulate")]
-    pub(crate) const fn cancel(&self) -> &Cancel {
+    pub(crate) const fn cancel(&self) -> &fizeau_harness::Cancel {
         &self.experiment.conduct.cancel
     }
 
