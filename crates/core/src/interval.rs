@@ -53,7 +53,7 @@ pub struct ConfidenceError {
 /// use fizeau_core::{Confidence, Interval, Millis};
 /// let ttft = Interval::p95(Millis::new(180.0), Millis::new(220.0));
 /// assert_eq!(ttft.confidence, Confidence::P95);
-/// assert_eq!(ttft.map(Millis::get).relative_half_width(200.0), Some(0.1));
+/// assert_eq!(ttft.map(Millis::get).ends(), [180.0, 220.0]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval<T> {
@@ -84,18 +84,6 @@ impl<T> Interval<T> {
     #[must_use]
     pub fn ends(self) -> [T; 2] {
         [self.low, self.high]
-    }
-}
-
-impl Interval<f64> {
-    /// Half the width over the size of `value`, which is what "to within 2 %" is about; none at a value of zero.
-    ///
-    /// ```
-    /// assert_eq!(fizeau_core::Interval::p95(98.0, 102.0).relative_half_width(100.0), Some(0.02));
-    /// ```
-    #[must_use]
-    pub fn relative_half_width(self, value: f64) -> Option<f64> {
-        Some((self.high - self.low) / 2.0 / value.abs()).filter(|width| width.is_finite())
     }
 }
 

@@ -4,7 +4,7 @@
 //! tool; `run.rs`, `request.rs` and `gaps.rs` have what they take from a tape, `sample.rs` their percentile rules, `buckets.rs` and
 //! `steady.rs` how some of them find peaks and a steady state. [`TermDefinition`] holds the same as words.
 
-mod aiperf;
+pub(crate) mod aiperf;
 mod buckets;
 mod comparison;
 mod definition;

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod catalogue;
+mod clocks;
 mod e2el_parts;
 mod goodput;
 mod histograms;

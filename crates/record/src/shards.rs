@@ -7,6 +7,7 @@ mod tail;
 
 use std::cmp::Reverse;
 
+use fizeau_core::Nanos;
 use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,11 @@ impl ShardsReport {
     #[must_use]
     pub fn clients(&self) -> u32 {
         u32::try_from(self.health.len()).unwrap_or(u32::MAX)
+    }
+
+    /// By how much the clocks of two of them may be off from one another; none where that is not known.
+    pub(crate) fn clocks_off(&self) -> Option<Nanos> {
+        Nanos::from_secs_f64(self.start_skew_uncertainty_ms? / 1e3).ok()
     }
 
     /// What weighs against a level that took so many milliseconds: starts far apart, shards that are missing, and what weighs

@@ -197,6 +197,11 @@ fn a_sweep_goes_from_level_to_level_as_shard_0_decides() {
         assert_eq!(is_shown, count == 3, "{said}");
         let page = fs::read_to_string(page).unwrap();
         assert_eq!(page.contains("How did each shard fare?"), count == 3);
+        // The server's pages are read by shard 0 alone, for the level of all.
+        let has_pages = |of: &str| Path::new(&out).join(of).join("telemetry.jsonl").is_file();
+        assert!(has_pages("concurrency-0001"), "of {count}");
+        let parts = (0..count).map(|index| format!("shards/{index}-of-{count}/concurrency-0001"));
+        assert!(!parts.into_iter().any(|part| has_pages(&part)), "of {count}");
         let sweep = json(Path::new(&out).join("sweep.json"));
         let levels = sweep["levels"].as_array().unwrap();
         let sent = |level: &Value| level["requests"]["sent"].clone();

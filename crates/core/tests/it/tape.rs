@@ -1,6 +1,6 @@
 use fizeau_core::{
-    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, ReadLag, Stamp, Tape, TokenSource,
-    Tokens, Usage,
+    Arrival, Channel, ConnectMarks, Failure, FailureClass, Nanos, Outcome, ReadLag, Stamp, Tape,
+    TokenSource, Tokens, Usage,
 };
 use proptest::prelude::*;
 
@@ -108,4 +108,30 @@ fn a_failure_is_not_a_success_and_says_why() {
     assert_eq!(failure.to_string(), "truncated: the reply ended without [DONE]");
     tape.outcome = Outcome::Failed(failure);
     assert!(!tape.is_success());
+}
+
+#[test]
+fn a_tape_on_another_clock_has_every_instant_moved_and_no_length() {
+    let at = |ms: u64| Stamp::EPOCH + Nanos::from_millis(ms);
+    let mut tape = Tape::sent_at(at(10));
+    let (dns, tls) = (Some(at(11)), Some(at(13)));
+    tape.marks.connect = Some(ConnectMarks { start: at(10), dns, tcp: at(12), tls });
+    tape.marks.headers = Some(at(20));
+    tape.marks.end = Some(at(40));
+    tape.arrivals = vec![Arrival::tokens(at(30), 2, Channel::Visible)];
+    let before = tape.clone();
+    tape.put_later(Nanos::from_millis(7));
+    let connect = tape.marks.connect.unwrap();
+    assert_eq!(
+        (connect.start, connect.dns, connect.tcp, connect.tls),
+        (at(17), Some(at(18)), at(19), Some(at(20)))
+    );
+    assert_eq!((tape.marks.intended, tape.marks.released), (at(17), at(17)));
+    assert_eq!((tape.marks.headers, tape.marks.end), (Some(at(27)), Some(at(47))));
+    assert_eq!(tape.arrivals[0].at, at(37));
+    tape.put_earlier(Nanos::from_millis(7));
+    assert_eq!(tape, before);
+    // There is nothing before the epoch.
+    tape.put_earlier(Nanos::from_millis(25));
+    assert_eq!((tape.marks.intended, tape.arrivals[0].at), (Stamp::EPOCH, at(5)));
 }

@@ -1,4 +1,6 @@
-use fizeau_core::{Nanos, Stamp};
+use std::time::Duration;
+
+use fizeau_core::{Nanos, ReadLag, Stamp};
 use proptest::prelude::*;
 
 proptest! {
@@ -7,6 +9,21 @@ proptest! {
         let start = Stamp::from_nanos(at);
         let span = Nanos::from_nanos(span);
         prop_assert_eq!((start + span).since(start), Some(span));
+    }
+
+    #[test]
+    fn a_length_is_the_same_in_every_unit(a in 0..u64::MAX / 4, b in 0..u64::MAX / 4) {
+        let (one, other) = (Nanos::from_nanos(a), Nanos::from_nanos(b));
+        prop_assert_eq!((one + other).as_nanos(), a + b);
+        prop_assert_eq!([one, other, one].into_iter().sum::<Nanos>().as_nanos(), a + b + a);
+        prop_assert_eq!(one.saturating_sub(other).as_nanos(), a.saturating_sub(b));
+        prop_assert_eq!(one.as_millis_f64(), a as f64 / 1e6);
+        prop_assert_eq!(Nanos::from(Duration::from(one)), one);
+        prop_assert_eq!(Duration::from(one).as_nanos(), u128::from(a));
+        let at = Stamp::from_nanos(a);
+        prop_assert_eq!(at + other - other, at);
+        let lag = ReadLag::of(one);
+        prop_assert_eq!(lag.to_nanos().as_nanos(), a.min(u32::MAX.into()));
     }
 
     #[test]
@@ -33,6 +50,7 @@ fn arithmetic_saturates_instead_of_wrapping() {
     assert_eq!(Nanos::MAX * 2, Nanos::MAX);
     assert_eq!(Nanos::from_secs(1) / 0, Nanos::MAX);
     assert_eq!(Nanos::from_secs(u64::MAX), Nanos::MAX);
+    assert_eq!(Nanos::from(Duration::MAX), Nanos::MAX);
 }
 
 #[test]

@@ -94,3 +94,34 @@ fn every_seam_takes_references_and_boxes() {
     takes_a_sink(&mut tapes);
     assert_eq!(tapes.len(), 1);
 }
+
+/// Counts how often it was asked to write down what it holds.
+#[derive(Default)]
+struct Flushed(u32);
+
+impl TapeSink for Flushed {
+    type Error = Infallible;
+
+    fn record(&mut self, _: &Tape) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Infallible> {
+        self.0 += 1;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_sink_that_may_be_absent_is_flushed_where_it_is_there() {
+    let mut sink = Some(Flushed::default());
+    assert!(sink.flush().is_ok() && sink.as_mut().is_some_and(|sink| sink.0 == 1));
+    assert!(None::<Flushed>.flush().is_ok());
+}
+
+#[test]
+fn requests_that_stand_alone_are_followed_by_none() {
+    let ended = Tape::sent_at(Stamp::EPOCH);
+    assert_eq!(Nothing.after(&ended, Nanos::ZERO).map(|next| next.is_none()), Ok(true));
+    assert_eq!(Nothing.abandoned(), 0);
+}

@@ -105,10 +105,10 @@ pub(super) fn inputs<'a>(tapes: &'a [&'a Tape]) -> impl Iterator<Item = f64> + '
     good.map(|tape| tape.input_tokens().map_or(0.0, |tokens| tokens.get() as f64))
 }
 
-/// Lengths of their replies.
+/// Lengths of their replies by the tokens on the tape, as the sums of these tools count.
 pub(super) fn outputs<'a>(tapes: &'a [&'a Tape]) -> impl Iterator<Item = f64> + 'a {
     let good = tapes.iter().filter(|tape| tape.is_success());
-    good.map(|tape| crate::peers::run::reported_or_counted(tape) as f64)
+    good.map(|tape| tape.output_tokens().get() as f64)
 }
 
 /// Each known figure under its tag: `time_to_first_token.p99`.

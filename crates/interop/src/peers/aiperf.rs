@@ -4,6 +4,8 @@
 //! duration runs from the first sending to the last content, both of requests that succeeded: what failed is in
 //! no figure but the error counts. Percentiles are numpy's, deviations divide by n.
 
+use fizeau_core::{Nanos, Tape};
+
 use super::report::Sheet;
 use super::request::PeerRequest;
 use super::run::{self, Run};
@@ -16,6 +18,31 @@ const PERCENTILES: [u8; 9] = [1, 5, 10, 25, 50, 75, 90, 95, 99];
 pub(super) fn inter_token(request: &PeerRequest) -> Option<f64> {
     let decoding = request.time_to_last()? - request.time_to_text()?;
     run::per_later_token(decoding, request.counted)
+}
+
+/// What AIPerf has of one request, in milliseconds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct AiPerfRequest {
+    pub(crate) time_to_first_token: Option<f64>,
+    pub(crate) request_latency: Option<f64>,
+    pub(crate) inter_token_latency: Option<f64>,
+    pub(crate) inter_chunk_latencies: Vec<f64>,
+    pub(crate) output_tokens: u64,
+}
+
+impl AiPerfRequest {
+    pub(crate) fn of(tape: &Tape) -> Self {
+        let request = PeerRequest::of(tape);
+        let millis = |seconds: Option<f64>| seconds.map(|seconds| seconds * 1e3);
+        let gaps = run::spans(run::with_text(tape)).map(Nanos::as_millis_f64);
+        Self {
+            time_to_first_token: millis(request.time_to_text()),
+            request_latency: millis(request.time_to_last()),
+            inter_token_latency: millis(inter_token(&request)),
+            inter_chunk_latencies: gaps.collect(),
+            output_tokens: request.counted,
+        }
+    }
 }
 
 pub(super) fn figures(run: &Run) -> Sheet {

@@ -80,3 +80,15 @@ fn a_row_that_may_be_beaten_is_undecided() {
         ("membership", "frontier undecided dominated")
     );
 }
+
+#[test]
+fn a_table_without_points_says_what_it_lacks() {
+    let query = FrontierQuery::new(axes());
+    assert_eq!(query.why_empty(0), "there are no rows");
+    assert_eq!(query.why_empty(1), "its one row has no number for rps or p99_ms");
+    assert_eq!(query.why_empty(7), "none of its 7 rows has a number for each of rps, p99_ms");
+    let mut points = RowPoints::new(query, &["rps", "p99_ms"]).unwrap();
+    assert!(points.is_empty());
+    points.add(0, &|_| Some("1".into())).unwrap();
+    assert!(!points.is_empty());
+}

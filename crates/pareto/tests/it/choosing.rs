@@ -61,6 +61,12 @@ fn the_first_figure_sets_who_may_be_chosen() {
 }
 
 #[test]
+fn of_levels_that_are_alike_the_first_is_chosen() {
+    let plain = Preference { first: Maximize, factor: 1.1, then: Minimize };
+    assert_eq!(plain.choose(&[[9.0, 2.0], [10.0, 1.0], [10.0, 1.0], [9.5, 1.0]]), Some(1));
+}
+
+#[test]
 fn odd_figures_are_not_preferred() {
     let plain = Preference { first: Maximize, factor: 2.0, then: Maximize };
     assert_eq!(plain.choose(&[]), None);

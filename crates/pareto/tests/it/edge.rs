@@ -45,6 +45,28 @@ fn the_limit_that_breaks_first_is_named() {
 }
 
 #[test]
+fn of_limits_that_break_at_one_load_the_one_missed_most_is_named() {
+    // Both break half of the way, at 1.5.
+    let levels = [level(1.0, 1.0, &[400.0, 10.0]), level(2.0, 2.0, &[600.0, 30.0])];
+    let (latency, gap) = (FigureLimit::at_most(500.0), FigureLimit::at_most(20.0));
+    let found = between(&levels, &[latency, gap]);
+    assert_eq!((found.load, found.breaks.limit, found.breaks.over_limit), (exact(1.5), 1, 0.5));
+    let swapped = [level(1.0, 1.0, &[10.0, 400.0]), level(2.0, 2.0, &[30.0, 600.0])];
+    assert_eq!(between(&swapped, &[gap, latency]).breaks.limit, 0);
+}
+
+#[test]
+fn of_levels_that_miss_alike_the_lowest_is_nearest() {
+    let levels = [level(1.0, 1.0, &[600.0]), level(2.0, 2.0, &[600.0])];
+    let LoadEdge::Unmet(NearestMiss { worst, .. }) =
+        edge(&levels, &[FigureLimit::at_most(500.0)]).unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!((worst.level, worst.over_limit), (0, 0.2));
+}
+
+#[test]
 fn where_all_keep_the_limits_the_edge_is_above() {
     let levels = [level(2.0, 2.0, &[300.0]), level(1.0, 1.0, &[200.0])];
     let LoadEdge::Beyond(found) = edge(&levels, &[FigureLimit::at_most(400.0)]).unwrap() else {
@@ -165,6 +187,11 @@ fn runs_of_one_load_that_disagree_widen_the_interval() {
     let at = |high: f64| 1.0 + (500.0 - 10.0) / (high - 10.0);
     assert!((found.load.low() - at(455.0 + 872.2)).abs() < 1e-3, "{found:?}");
     assert!(found.load.high() > 2.2);
+    // Three say more than two: the standard deviation is 513.8, the mean's 296.6, and its half-width 581.4.
+    let levels = [run(1.0, 9.0), run(2.0, 10.0), run(2.0, 10.0), run(2.0, 900.0), run(3.0, 2e3)];
+    let found = between(&levels, &[FigureLimit::at_most(500.0)]);
+    let high = 920.0 / 3.0 + 581.4;
+    assert!((found.load.low() - at(high)).abs() < 1e-3, "{found:?} {}", at(high));
     // Those that agree within their own errors leave it as it is.
     let levels = [run(1.0, 9.0), run(2.0, 10.0), run(2.0, 10.5), run(3.0, 20.0)];
     let found = between(&levels, &[FigureLimit::at_most(10.75)]);

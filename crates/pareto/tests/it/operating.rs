@@ -35,6 +35,13 @@ fn a_margin_is_relative_to_its_limit() {
 }
 
 #[test]
+fn a_limit_of_an_axis_says_what_it_is_of() {
+    let (most, least) = (AxisLimit::at_most("p99_ms", 500.0), AxisLimit::at_least("rps", 3.0));
+    assert_eq!((most.axis(), most.limit()), ("p99_ms", 500.0));
+    assert_eq!((least.axis(), least.limit()), ("rps", 3.0));
+}
+
+#[test]
 fn margins_at_the_edges_are_numbers() {
     let inf = f64::INFINITY;
     assert_eq!(at_most(-2.0, 0.0).margin(), Some(1.0));

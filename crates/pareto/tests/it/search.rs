@@ -319,3 +319,54 @@ proptest! {
         prop_assert!(found(limit) <= found(limit * more));
     }
 }
+
+/// A search that was told of loads with margins, each of one goal and known to within `error` standard errors of 0.1.
+fn told(spec: SearchSpec, margins: &[(f64, f64)]) -> Search {
+    let mut search = Search::new(spec).unwrap();
+    for &(load, margin) in margins {
+        let half = 1.96 * 0.1;
+        let margin = FigureEstimate::new(margin, margin - half, margin + half).unwrap();
+        let bearing = LoadOutcome::Borne;
+        search.observe(&Evaluation { load, margins: vec![Some(margin)], bearing });
+    }
+    search
+}
+
+#[test]
+fn a_higher_load_that_keeps_what_a_lower_one_misses_is_said_if_chance_does_not_explain_it() {
+    let pair = |margins: &[(f64, f64)]| told(spec(), margins).result().not_monotone;
+    // Each difference has an error of 0.1 times the root of 2: 0.42 is three of them.
+    assert_eq!(pair(&[(4.0, -0.3), (8.0, 0.3)]), Some((0, 1)));
+    assert_eq!(pair(&[(4.0, -0.2), (8.0, 0.2)]), None);
+    assert_eq!(pair(&[(8.0, -0.5), (4.0, 0.5)]), None);
+    assert_eq!(pair(&[(4.0, -0.9), (8.0, -0.1)]), None);
+    // Of several the one that is the farthest from chance.
+    assert_eq!(pair(&[(4.0, -0.3), (8.0, 0.3), (2.0, -0.4), (16.0, 0.4)]), Some((2, 3)));
+}
+
+#[test]
+fn of_two_whole_loads_side_by_side_the_less_sure_is_evaluated_again() {
+    let spec = SearchSpec { start: 5.0, ..SearchSpec::between(Loads::Whole, 1.0, 64.0) };
+    let next = |margins: &[(f64, f64)]| told(spec, margins).next();
+    assert_eq!(next(&[(5.0, 0.02), (6.0, -0.1)]), NextLoad::Evaluate { load: 5.0 });
+    assert_eq!(next(&[(5.0, 0.1), (6.0, -0.02)]), NextLoad::Evaluate { load: 6.0 });
+    // Several evaluations of a load make it surer than one that lies as far off.
+    let thrice = [(5.0, 0.06), (5.0, 0.06), (5.0, 0.06), (6.0, -0.07)];
+    assert_eq!(next(&thrice), NextLoad::Evaluate { load: 6.0 });
+    assert_eq!(next(&[(5.0, 1.0), (6.0, -0.02)]), NextLoad::Evaluate { load: 6.0 });
+    assert_eq!(next(&[(5.0, 1.0), (6.0, -1.0)]), NextLoad::Done);
+}
+
+#[test]
+fn an_edge_by_figures_without_intervals_says_so() {
+    let exact = told(spec(), &[(5.0, 0.5), (8.0, -0.5)]);
+    assert!(exact.result().has_errors);
+    let mut search = Search::new(spec()).unwrap();
+    let unknown =
+        |value: f64| Some(FigureEstimate::new(value, f64::NEG_INFINITY, f64::INFINITY).unwrap());
+    for (load, margin) in [(5.0, 0.5), (8.0, -0.5)] {
+        let (margins, bearing) = (vec![unknown(margin)], LoadOutcome::Borne);
+        search.observe(&Evaluation { load, margins, bearing });
+    }
+    assert!(search.result().edge.is_some() && !search.result().has_errors);
+}

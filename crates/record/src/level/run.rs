@@ -104,6 +104,10 @@ impl LevelReport {
     pub fn from_run(load: LevelLoad, run: LevelOutcome<'_>, context: &LevelContext<'_>) -> Self {
         let LevelOutcome { summary, client, lengths, status, warm_up, until, shards, telemetry } =
             run;
+        let summary = match shards.as_ref().and_then(ShardsReport::clocks_off) {
+            Some(off) => summary.over_uncertain_clocks(off),
+            None => summary,
+        };
         let speed_of_light = match (&context.light, lengths) {
             (Ok(light), Some(lengths)) => SpeedOfLight::of(*light, lengths, load, &summary),
             (Ok(_), None) => {

@@ -249,3 +249,34 @@ fn lengths_for_other_windows_are_refused() {
     let error = Bound::over(&windows, &lengths(&[(10, 10)]), some(1)).unwrap_err();
     assert_eq!(error, LoadAnalysisError::OtherWindows);
 }
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    /// Shards of a run know the lengths of the whole. Means over decode steps are exact for these outputs, so that sums are.
+    #[test]
+    fn lengths_that_are_merged_are_those_of_all(
+        requests in prop::collection::vec((1_u64..4_000, 0_u64..4_000, prop::sample::select(vec![0_u64, 1, 2, 3, 5, 9])), 0..20),
+        first in 0_usize..20,
+    ) {
+        let of = |requests: &[(u64, u64, u64)]| {
+            let mut lengths = RequestLengths::for_model(&llama_8b());
+            for &(input, cached, output) in requests {
+                lengths.add_cached(Tokens::new(input), Tokens::new(cached), Tokens::new(output));
+            }
+            lengths
+        };
+        let (one, other) = requests.split_at(first.min(requests.len()));
+        let mut merged = of(one);
+        prop_assert!(merged.merge(&of(other)));
+        prop_assert_eq!(&merged, &of(&requests));
+        prop_assert!(merged.merge(&of(&[])) && merged == of(&requests));
+    }
+}
+
+#[test]
+fn lengths_for_a_model_with_other_windows_are_not_merged() {
+    let windowed = fizeau_roofline::KnownModel::named("gpt-oss-20b").unwrap().model().unwrap();
+    let mut lengths = RequestLengths::for_model(&llama_8b());
+    assert!(!lengths.merge(&RequestLengths::for_model(&windowed)));
+}

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::VllmRequestRate;
 use crate::foreign::vllm::iso;
 use crate::foreign::{ExportLevel, ForeignError, lists, statistics};
+use crate::peers::aiperf::AiPerfRequest;
 use crate::peers::run as by_vllm;
 use crate::vllm::object::Object;
 
@@ -140,26 +141,20 @@ fn record(index: usize, tape: &Tape, epoch: u64) -> Value {
 
 /// Of one request that succeeded; what it does not have is not there.
 fn own_metrics(tape: &Tape) -> Value {
-    let ms = |span: Nanos| span.as_nanos() as f64 / 1e6;
-    let ttft = tape.first_token().and_then(|first| first.since(by_vllm::sent(tape))).map(ms);
-    let latency = by_vllm::last_token(tape).map(ms);
-    let tokens = by_vllm::reported_or_counted(tape);
-    let gaps: Vec<f64> = by_vllm::spans(by_vllm::events(tape)).map(ms).collect();
-    let pace = latency.zip(ttft).filter(|_| tokens > 1);
-    let pace = pace.map(|(latency, ttft)| (latency - ttft) / (tokens - 1) as f64);
+    let request = AiPerfRequest::of(tape);
     let mut all = Map::new();
     let mut put = |tag: &str, value: Value, unit: &str| {
         if !value.is_null() {
             all.insert(tag.to_owned(), json!({"value": value, "unit": unit}));
         }
     };
-    put("time_to_first_token", json!(ttft), "ms");
-    put("request_latency", json!(latency), "ms");
-    put("inter_token_latency", json!(pace), "ms");
-    if !gaps.is_empty() {
-        put("inter_chunk_latency", json!(gaps), "ms");
+    put("time_to_first_token", json!(request.time_to_first_token), "ms");
+    put("request_latency", json!(request.request_latency), "ms");
+    put("inter_token_latency", json!(request.inter_token_latency), "ms");
+    if !request.inter_chunk_latencies.is_empty() {
+        put("inter_chunk_latency", json!(request.inter_chunk_latencies), "ms");
     }
     put("input_sequence_length", json!(tape.input_tokens().map(Tokens::get)), "tokens");
-    put("output_sequence_length", json!(tokens), "tokens");
+    put("output_sequence_length", json!(request.output_tokens), "tokens");
     Value::Object(all)
 }

@@ -132,10 +132,10 @@ fn in_flight(tapes: &[&Tape]) -> Values {
     spans.collect()
 }
 
-/// The server's count, else the number of events.
+/// The server's count that is not zero, else the number of events.
 pub(super) fn tokens(tape: &Tape) -> u64 {
     let reported = tape.usage.and_then(|usage| usage.completion_tokens).map(Tokens::get);
-    reported.unwrap_or(tape.arrivals.len() as u64)
+    reported.filter(|tokens| *tokens > 0).unwrap_or_else(|| events(tape))
 }
 
 fn span(tape: &Tape, to: Option<Stamp>) -> Option<f64> {

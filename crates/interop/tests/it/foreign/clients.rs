@@ -1,6 +1,6 @@
 //! AIPerf, GuideLLM, GenAI-Perf and inference-perf.
 
-use fizeau_core::{LoadKind, Nanos, Tape};
+use fizeau_core::{Channel, LoadKind, Nanos, Tape, Tokens, Usage};
 use fizeau_interop::{ExportLevel, ForeignFile, ForeignFormats};
 use fizeau_interop::{Peer, PeerSettings};
 use fizeau_metrics::{GoodputGoals, RequestMetrics};
@@ -252,6 +252,37 @@ proptest! {
                 prop_assert!(is_same, "{} {} {:?} {:?}", format, ours, found, wanted);
             }
         }
+    }
+
+    /// The mean over its lines of requests is the mean in its summary, where events without text or tokens came and the server counted
+    /// otherwise.
+    #[test]
+    fn aiperfs_lines_and_its_summary_say_the_same(
+        requests in requests(), silent in any::<bool>(), reported in 0..40_u64,
+    ) {
+        let (mut tapes, goals) = (tapes(&requests), GoodputGoals::default());
+        for tape in &mut tapes {
+            tape.usage = Some(Usage { completion_tokens: Some(Tokens::new(reported)), ..Usage::default() });
+            if silent {
+                tape.arrivals[0].channel = Channel::Silent;
+            }
+        }
+        let files = export("aiperf", &[level("", &tapes, &goals)]);
+        let summary: Value = serde_json::from_slice(&files[0].bytes).unwrap();
+        let lines = files.iter().find(|file| file.name.ends_with(".jsonl")).unwrap();
+        let lines = std::str::from_utf8(&lines.bytes).unwrap().lines();
+        let lines: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+        for tag in ["time_to_first_token", "request_latency", "inter_token_latency", "output_sequence_length"] {
+            let of = |line: &Value| line["metrics"][tag]["value"].as_f64();
+            let values: Vec<f64> = lines.iter().filter_map(of).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            match summary[tag]["avg"].as_f64() {
+                Some(wanted) => prop_assert!(close(mean, wanted), "{} {} {}", tag, mean, wanted),
+                None => prop_assert!(values.is_empty(), "{}", tag),
+            }
+        }
+        let total: f64 = lines.iter().filter_map(|line| line["metrics"]["output_sequence_length"]["value"].as_f64()).sum();
+        prop_assert_eq!(summary["total_osl"]["avg"].as_f64(), Some(total));
     }
 
     #[test]
