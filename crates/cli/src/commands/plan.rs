@@ -6,8 +6,8 @@ mod from;
 use fizeau::metrics::{Goal, Slo};
 use fizeau::pareto::Demand;
 use fizeau::record::{
-    BurstAccount, DevicePlanSource, GoalSource, MeanLengths, NoCommonGoals, NoPromptShare,
-    PlanQuery, PlanReport, TestedReplica,
+    BurstAccount, DevicePlanSource, GoalSource, NoCommonGoals, NoPromptShare, PlanQuery,
+    PlanReport, TestedReplica,
 };
 use fizeau::report::Shown;
 
