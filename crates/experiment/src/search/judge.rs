@@ -55,7 +55,9 @@ fn bearing(load: LevelLoad, level: &LevelSummary, judgement: SearchJudgement) ->
     };
     match judgement {
         SearchJudgement::Failing | SearchJudgement::Saturated => LoadOutcome::Saturated { served },
-        SearchJudgement::Held | SearchJudgement::Missed => LoadOutcome::Borne,
+        SearchJudgement::Held | SearchJudgement::Missed | SearchJudgement::Invalid => {
+            LoadOutcome::Borne
+        }
     }
 }
 
