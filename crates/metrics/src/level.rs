@@ -142,6 +142,16 @@ impl RequestCounts {
         self.by_class.get(&FailureClass::Cancelled).copied().unwrap_or_default()
     }
 
+    /// The failed ones of all that were sent, 0 to 1, those that the client itself cancelled counted on neither side; none where
+    /// there was nothing else.
+    #[must_use]
+    pub fn failed_share(&self) -> Option<f64> {
+        let cancelled = self.cancelled();
+        let (sent, failed) =
+            (self.sent.saturating_sub(cancelled), self.failed.saturating_sub(cancelled));
+        (sent > 0).then(|| failed as f64 / sent as f64)
+    }
+
     fn add(&mut self, outcome: &Outcome) {
         self.sent += 1;
         match outcome {

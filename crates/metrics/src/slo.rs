@@ -79,6 +79,8 @@ pub struct GoalOutcome {
     pub measured: Option<f64>,
     /// Where the true figure lies, at 95 %; absent if there is no figure, or no telling.
     pub interval: Option<Interval<f64>>,
+    /// The share of the requests that failed, where it is more than the goal [allows](Goal::failures_allowed).
+    pub failures: Option<f64>,
 }
 
 impl Slo {
@@ -115,12 +117,7 @@ impl Slo {
     /// How each goal comes out at `level`, in the order of the goals; ranges are compared with their tight ends.
     #[must_use]
     pub fn evaluate(&self, level: &LevelSummary) -> Vec<GoalOutcome> {
-        let outcome = |&goal: &Goal| GoalOutcome {
-            goal,
-            measured: goal.metric.measured(goal.statistic, level),
-            interval: goal.metric.interval(goal.statistic, level),
-        };
-        self.goals.iter().map(outcome).collect()
+        self.goals.iter().map(|goal| GoalOutcome::of(*goal, level)).collect()
     }
 }
 
@@ -137,6 +134,31 @@ impl fmt::Display for Slo {
 }
 
 impl Goal {
+    /// The most of the requests sent that may fail, as a share. A failed one met nothing: of a percentile it is what lies beyond it, of
+    /// the greatest value nothing, and of a mean, which has no value for it, as much as of a p99. None of rates and shares, in which
+    /// it counts by itself.
+    #[must_use]
+    pub const fn failures_allowed(&self) -> Option<f64> {
+        if !self.metric.is_latency() {
+            return None;
+        }
+        match self.statistic {
+            Statistic::P50 => Some(0.5),
+            Statistic::P90 => Some(0.1),
+            Statistic::P95 => Some(0.05),
+            Statistic::P99 | Statistic::Mean => Some(0.01),
+            Statistic::P999 => Some(0.001),
+            Statistic::Max => Some(0.0),
+            Statistic::Value => None,
+        }
+    }
+
+    /// `failed`, the share of the requests that failed, where that alone misses the goal.
+    #[must_use]
+    pub fn missed_by(&self, failed: f64) -> Option<f64> {
+        self.failures_allowed().filter(|allowed| failed > *allowed).map(|_| failed)
+    }
+
     /// The goal as a person would write it: `p99 TTFT < 500 ms`, `RPS > 10 req/s`, `good share >= 0.99..0.95`.
     #[must_use]
     pub fn describe(&self) -> String {
@@ -186,11 +208,22 @@ fizeau_core::words! {
 }
 
 impl GoalOutcome {
+    /// How `goal` comes out at `level`; a range is compared with its tight end.
+    #[must_use]
+    pub fn of(goal: Goal, level: &LevelSummary) -> Self {
+        Self {
+            goal,
+            measured: goal.metric.measured(goal.statistic, level),
+            interval: goal.metric.interval(goal.statistic, level),
+            failures: level.requests.failed_share().and_then(|failed| goal.missed_by(failed)),
+        }
+    }
+
     /// Whether the goal is met. A figure that is absent meets nothing: a goal is met only where that was
-    /// shown.
+    /// shown. Nor is it met by some requests where too many others failed.
     #[must_use]
     pub fn is_met(&self) -> bool {
         let holds = |measured| self.goal.comparison.holds(measured, self.goal.limit);
-        self.measured.is_some_and(holds)
+        self.failures.is_none() && self.measured.is_some_and(holds)
     }
 }

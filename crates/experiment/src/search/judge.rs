@@ -10,9 +10,6 @@ use fizeau_record::SearchJudgement;
 
 use super::spec::breaks;
 
-/// The most of all requests that may fail at a load that is borne.
-const FAILED: f64 = 0.01;
-
 /// The margins of all goals that more load breaks.
 pub(super) fn evaluation(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> Evaluation {
     let goals = slo.goals.iter().filter(|goal| breaks(goal));
@@ -25,14 +22,15 @@ pub(super) fn evaluation(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> Ev
 
 /// How a level came out, by all goals, those too that say nothing of the edge. It is the one judgement of a search: of its long
 /// levels, its exit code, and what it prints. A percentile that takes more values than there are is met where the greatest of them
-/// keeps its limit; where more than 1 % of the requests failed, those that are served may be served as fast as ever.
+/// keeps its limit; where more requests failed than a goal allows, those that are served may be served as fast as ever.
 pub(super) fn judge(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> SearchJudgement {
     let is_open = matches!(load, LevelLoad::Rate(_));
+    let outcomes = slo.evaluate(level);
     if is_open && matches!(level.saturation, Some(Saturation::Saturated(_))) {
         SearchJudgement::Saturated
-    } else if level.requests.failed as f64 > FAILED * level.requests.sent as f64 {
+    } else if outcomes.iter().any(|outcome| outcome.failures.is_some()) {
         SearchJudgement::Failing
-    } else if slo.evaluate(level).iter().all(|outcome| is_met(outcome, level)) {
+    } else if outcomes.iter().all(|outcome| is_met(outcome, level)) {
         SearchJudgement::Held
     } else {
         SearchJudgement::Missed

@@ -158,6 +158,35 @@ fn a_level_is_held_against_each_goal() {
     assert_eq!(outcomes[5].measured, Some(5.0));
 }
 
+/// A failed request met nothing: of those that were sent as many may fail as lie beyond the percentile.
+#[test]
+fn failed_requests_count_against_goals_on_latencies() {
+    let tapes: Vec<_> = (0..1_000u64).map(|_| tape(0, &[(20, 1), (1000, 1)])).collect();
+    let mut level = LevelSummary::of(&tapes, &GoodputGoals::default());
+    let is_met = |level: &LevelSummary, goal: &str| {
+        goal.parse::<Slo>().unwrap().evaluate(level).iter().all(GoalOutcome::is_met)
+    };
+    for (statistic, most) in [
+        ("p50", 500),
+        ("p90", 100),
+        ("p95", 50),
+        ("p99", 10),
+        ("p99.9", 1),
+        ("max", 0),
+        ("mean", 10),
+    ] {
+        for failed in [most, most + 1] {
+            (level.requests.completed, level.requests.failed) = (1_000 - failed, failed);
+            let goal = format!("{statistic} ttft<1s");
+            assert_eq!(is_met(&level, &goal), failed == most, "{goal}: {failed} failed");
+            level.requests.by_class = [(FailureClass::Cancelled, failed)].into();
+            assert!(is_met(&level, &goal), "the client cancelled them");
+            level.requests.by_class.clear();
+        }
+    }
+    assert!(is_met(&level, "rps>1"), "what completes counts by itself");
+}
+
 #[test]
 fn a_level_of_nothing_meets_nothing() {
     let level = LevelSummary::of(&[], &GoodputGoals::default());

@@ -43,10 +43,9 @@ pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
 
 /// Whether a level keeps all goals, ranges at their loose ends; none where one cannot be judged.
 pub(crate) fn keeps(slo: &Slo, level: &LevelSummary) -> Option<bool> {
-    let kept = results(&slo.loose(), level).into_iter().map(|result| {
-        let GoalOutcome { goal, measured, .. } = result.outcome;
-        measured.map(|measured| goal.comparison.holds(measured, goal.limit))
-    });
+    let kept = results(&slo.loose(), level)
+        .into_iter()
+        .map(|result| result.outcome.measured.map(|_| result.is_met()));
     kept.collect::<Option<Vec<bool>>>().map(|kept| kept.into_iter().all(|kept| kept))
 }
 
@@ -65,9 +64,7 @@ impl FigureOverRuns {
 impl GoalResult {
     /// How `goal` came out at `level`.
     pub(crate) fn of(goal: Goal, level: &LevelSummary) -> Self {
-        let measured = goal.metric.measured(goal.statistic, level);
-        let interval = goal.metric.interval(goal.statistic, level);
-        let outcome = GoalOutcome { goal, measured, interval };
+        let outcome = GoalOutcome::of(goal, level);
         // The greatest value is no less than any percentile, so it may speak for an upper limit only.
         let upper = goal.metric.distribution(level).filter(|_| is_upper(goal.comparison));
         let reading = upper.and_then(|sample| sample.value_or_max(goal.statistic));
@@ -75,7 +72,8 @@ impl GoalResult {
         else {
             return Self { outcome, stand_in: None, over_runs: None };
         };
-        let outcome = GoalOutcome { goal, measured: Some(greatest.get()), interval: None };
+        let measured = Some(greatest.get());
+        let outcome = GoalOutcome { measured, interval: None, ..outcome };
         Self { outcome, stand_in: Some(stand_in), over_runs: None }
     }
 
@@ -86,7 +84,14 @@ impl GoalResult {
         runs: impl Iterator<Item = &'a LevelSummary>,
     ) -> Self {
         let mut result = Self::of(*goal, level);
-        let figures: Vec<GoalFigure> = runs.filter_map(|run| figure(goal, run)).collect();
+        let runs: Vec<&LevelSummary> = runs.collect();
+        let failed: Vec<f64> = runs.iter().filter_map(|run| run.requests.failed_share()).collect();
+        if let [_, _, ..] = *failed {
+            let mean = failed.iter().sum::<f64>() / failed.len() as f64;
+            result.outcome.failures = goal.missed_by(mean);
+        }
+        let figures: Vec<GoalFigure> =
+            runs.into_iter().filter_map(|run| figure(goal, run)).collect();
         let over_runs = FigureOverRuns::of(&figures);
         if let (Some(_), Some(GoalFigure { estimate, ends })) = (over_runs, over(goal, &figures)) {
             result.outcome.measured = Some(estimate.value());
@@ -159,6 +164,13 @@ impl GoalResult {
         let goal = self.outcome.goal;
         let shown = |value: f64| self.shown(value);
         let is_met = self.is_met();
+        if let Some(failed) = self.outcome.failures {
+            let failed = percent(failed);
+            let others = self
+                .measured_words()
+                .map_or_else(String::new, |others| format!("; {how} {others} for the others"));
+            return format!("{}: missed: {failed} of the requests failed{others}", goal.describe());
+        }
         let came_out = match (self.outcome.measured, self.stand_in) {
             (None, _) => format!("missed, not {how}"),
             (Some(value), None) => {
@@ -222,6 +234,9 @@ pub struct GoalDocument {
     /// The greatest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_greatest: Option<f64>,
+    /// The share of the requests that failed, where that alone misses the goal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_share: Option<f64>,
     /// Whether it was met.
     pub met: bool,
 }
@@ -238,8 +253,8 @@ reasons!(GoalDocument, |of| {
 
 impl From<GoalResult> for GoalDocument {
     fn from(result: GoalResult) -> Self {
-        let GoalResult { outcome: GoalOutcome { goal, measured, interval }, stand_in, over_runs } =
-            result;
+        let GoalResult { outcome, stand_in, over_runs } = result;
+        let GoalOutcome { goal, measured, interval, failures } = outcome;
         let statistic = stand_in.map_or(goal.statistic, |_| Statistic::Max);
         Self {
             goal: goal.to_string(),
@@ -254,6 +269,7 @@ impl From<GoalResult> for GoalDocument {
             runs: over_runs.map(|over| over.runs as u64),
             measured_least: over_runs.map(|over| over.least),
             measured_greatest: over_runs.map(|over| over.greatest),
+            failed_share: failures,
             met: result.is_met(),
         }
     }
