@@ -19,8 +19,8 @@ use crate::{LevelSummary, Metric, Statistic};
 ///   `max`;
 /// - metric: a latency (`ttft`, `ttft_scheduled`, `first_visible`, `tpot`, `itl`, `icl`, `e2el`,
 ///   `e2el_scheduled`) with a unit of `ns`, `us`, `ms` (if none is given) or `s`; or a figure without a
-///   statistic or a unit: `rps`, `output_tps`, `goodput_per_s`, `good_share`. `goodput` is short for
-///   `good_share` with a number up to 1, else for `goodput_per_s`;
+///   statistic or a unit: `rps`, `output_tps`, `goodput_per_s`, `good_share`, `failed_share`. `goodput` is short for
+///   `good_share` with a number up to 1, else for `goodput_per_s`, and `failed` for `failed_share`; shares are also written in `%`;
 /// - comparison: `<`, `<=`, `>`, `>=`;
 /// - number: one, or a range from the limit that is wanted to the one that would still do: `ttft<500ms..800ms`,
 ///   `goodput>0.99..0.95`.
