@@ -25,6 +25,8 @@ use crate::{LevelSummary, Metric, Statistic};
 /// - number: one, or a range from the limit that is wanted to the one that would still do: `ttft<500ms..800ms`,
 ///   `goodput>0.99..0.95`.
 ///
+/// Under an open loop `ttft` and `e2el` must keep their limits from the schedule too, as `ttft_scheduled` and `e2el_scheduled`.
+///
 /// `Display` writes a form that parses to an equal value, which is how it is stored too.
 ///
 /// ```
@@ -81,6 +83,8 @@ pub struct GoalOutcome {
     pub interval: Option<Interval<f64>>,
     /// The share of the requests that failed, where it is more than the goal [allows](Goal::failures_allowed).
     pub failures: Option<f64>,
+    /// What was measured from the schedule of an open loop, where that misses the goal and the figure from the sending does not.
+    pub from_schedule: Option<f64>,
 }
 
 impl Slo {
@@ -153,6 +157,23 @@ impl Goal {
         }
     }
 
+    /// Under an open loop users do not wait for one another: what TTFT or E2EL come to from the schedule, where that misses the goal and
+    /// the figure from the sending, which a cap on requests in flight keeps small, does not.
+    fn missed_from_schedule(&self, level: &LevelSummary) -> Option<f64> {
+        level.arrivals.as_ref()?;
+        let scheduled = match self.metric {
+            Metric::Ttft => Metric::TtftScheduled,
+            Metric::E2el => Metric::E2elScheduled,
+            _ => return None,
+        };
+        let of = |metric: Metric| {
+            Some(metric.distribution(level)?.value_or_max(self.statistic)?.value.get())
+        };
+        let holds = |value: &f64| self.comparison.holds(*value, self.limit);
+        of(scheduled)
+            .filter(|value| !holds(value) && of(self.metric).is_some_and(|sent| holds(&sent)))
+    }
+
     /// `failed`, the share of the requests that failed, where that alone misses the goal.
     #[must_use]
     pub fn missed_by(&self, failed: f64) -> Option<f64> {
@@ -215,15 +236,17 @@ impl GoalOutcome {
             goal,
             measured: goal.metric.measured(goal.statistic, level),
             interval: goal.metric.interval(goal.statistic, level),
+            from_schedule: goal.missed_from_schedule(level),
             failures: level.requests.failed_share().and_then(|failed| goal.missed_by(failed)),
         }
     }
 
     /// Whether the goal is met. A figure that is absent meets nothing: a goal is met only where that was
-    /// shown. Nor is it met by some requests where too many others failed.
+    /// shown. Nor is it met by some requests where too many others failed, or by a wait that a cap on requests in flight hides.
     #[must_use]
     pub fn is_met(&self) -> bool {
         let holds = |measured| self.goal.comparison.holds(measured, self.goal.limit);
-        self.failures.is_none() && self.measured.is_some_and(holds)
+        let is_whole = self.failures.is_none() && self.from_schedule.is_none();
+        is_whole && self.measured.is_some_and(holds)
     }
 }

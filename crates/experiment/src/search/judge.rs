@@ -60,6 +60,9 @@ fn bearing(load: LevelLoad, level: &LevelSummary, judgement: SearchJudgement) ->
 }
 
 fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<FigureEstimate> {
+    if let Some(waited) = GoalOutcome::of(*goal, level).from_schedule {
+        return log_margin(with_interval(waited, None)?, Relation::AtMost, goal.limit);
+    }
     match goal.metric.distribution(level) {
         Some(sample) => log_margin(latency(sample, goal.statistic)?, Relation::AtMost, goal.limit),
         None => share_of_bad(goal, level),
@@ -73,12 +76,20 @@ fn latency(sample: &Distribution, statistic: Statistic) -> Option<FigureEstimate
     with_interval(value, interval.map(|ends| (ends.low.get(), ends.high.get())))
 }
 
-/// The margin of the bad share: near 1 the good share hardly moves, while the bad one spans decades. Half a bad request is
-/// added to those that there were, so that none at all has a logarithm.
+/// The margin of the bad share, or of the failed one: near 1 the good share hardly moves, while the bad one spans decades. Half a
+/// bad request is added to those that there were, so that none at all has a logarithm.
 fn share_of_bad(goal: &Goal, level: &LevelSummary) -> Option<FigureEstimate> {
-    let good = level.throughput.goodput.filter(|_| goal.metric == Metric::GoodShare)?.share;
     let sent = level.requests.sent as f64;
     let bad = |good: f64| ((1.0 - good) * sent + 0.5) / (sent + 1.0);
+    if goal.metric == Metric::FailedShare {
+        let failed = bad(1.0 - level.requests.failed_share()?);
+        return log_margin(
+            with_interval(failed, None)?,
+            Relation::AtMost,
+            goal.limit.max(bad(1.0)),
+        );
+    }
+    let good = level.throughput.goodput.filter(|_| goal.metric == Metric::GoodShare)?.share;
     let interval = level.throughput.intervals.good_share.and_then(SampleSupport::known);
     let interval = interval.map(|Interval { low, high, .. }| (bad(high), bad(low)));
     let limit = (1.0 - goal.limit).max(bad(1.0));

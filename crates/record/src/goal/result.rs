@@ -112,13 +112,31 @@ impl GoalResult {
 
     pub(crate) fn constraint(&self) -> Constraint {
         let (relation, limit) = limit_of(&self.outcome.goal);
-        Constraint { value: self.outcome.measured, relation, limit }
+        let GoalOutcome { measured, from_schedule, .. } = self.outcome;
+        Constraint { value: from_schedule.or(measured), relation, limit }
     }
 
     /// Whether the goal is met; one whose figure is absent is not.
     #[must_use]
     pub fn is_met(&self) -> bool {
         self.outcome.is_met()
+    }
+
+    /// How many values its percentile takes, where the greatest of fewer keeps the limit: that the percentile does was not shown.
+    #[must_use]
+    pub fn values_needed(&self) -> Option<u64> {
+        self.stand_in.filter(|_| self.is_met()).map(|few| few.needs)
+    }
+
+    /// How it came out where one level is all that there is, and [so many values](Self::values_needed) would decide it.
+    #[must_use]
+    pub fn undecided_words(&self) -> Option<String> {
+        let (needs, goal) = (self.values_needed()?, self.outcome.goal);
+        let (asked, values) = (goal.statistic.as_str(), self.stand_in?.values);
+        Some(format!(
+            "{}: not decided: {asked} needs {needs} values, there are {values}",
+            goal.describe()
+        ))
     }
 
     /// The goal and what was measured, in words: `p99 TTFT < 500 ms: met, measured 441 ms, margin 12 %`.
@@ -170,6 +188,13 @@ impl GoalResult {
                 .measured_words()
                 .map_or_else(String::new, |others| format!("; {how} {others} for the others"));
             return format!("{}: missed: {failed} of the requests failed{others}", goal.describe());
+        }
+        if let Some(waited) = self.outcome.from_schedule {
+            let (goal_words, waited) = (goal.describe(), measured(&goal, waited, None));
+            let sent = self.measured_words().map_or_else(String::new, |sent| {
+                format!(", and {sent} from the sending of requests")
+            });
+            return format!("{goal_words}: missed from schedule, {how} {waited}{sent}");
         }
         let came_out = match (self.outcome.measured, self.stand_in) {
             (None, _) => format!("missed, not {how}"),
@@ -234,6 +259,9 @@ pub struct GoalDocument {
     /// The greatest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_greatest: Option<f64>,
+    /// What was measured from the schedule of an open loop, where that alone misses the goal: `measured` is from the sending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_schedule: Option<f64>,
     /// The share of the requests that failed, where that alone misses the goal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_share: Option<f64>,
@@ -254,7 +282,7 @@ reasons!(GoalDocument, |of| {
 impl From<GoalResult> for GoalDocument {
     fn from(result: GoalResult) -> Self {
         let GoalResult { outcome, stand_in, over_runs } = result;
-        let GoalOutcome { goal, measured, interval, failures } = outcome;
+        let GoalOutcome { goal, measured, interval, failures, from_schedule } = outcome;
         let statistic = stand_in.map_or(goal.statistic, |_| Statistic::Max);
         Self {
             goal: goal.to_string(),
@@ -269,6 +297,7 @@ impl From<GoalResult> for GoalDocument {
             runs: over_runs.map(|over| over.runs as u64),
             measured_least: over_runs.map(|over| over.least),
             measured_greatest: over_runs.map(|over| over.greatest),
+            from_schedule,
             failed_share: failures,
             met: result.is_met(),
         }

@@ -67,7 +67,7 @@ impl Shown<'_, RunComparison> {
                 let told = told.map(|(word, figures)| format!("{word} in {}", figures.join(", ")));
                 let told: Vec<String> = told.collect();
                 let told = format!("{candidate} is {}.", told.join(", and "));
-                if self.fails_more() { format!("{told} {FEWER_COMPLETED}") } else { told }
+                if self.fails_more() { format!("{told} {FEWER_COMPLETED}.") } else { told }
             }
         }
     }

@@ -57,8 +57,8 @@ fn a_load_that_fails_requests_is_too_much() {
     (requests.sent, requests.completed, requests.failed) = (1_000, 540, 460);
     let report = sweep(vec![rate(20.0, 200.0, 0.0), failing.clone()], "p99 ttft<1s");
     let json = parsed(&report);
-    assert_eq!(json["operating_point"]["requests_per_s"], 20.0);
-    let highest = &json["decisions"][0]["maximum"];
+    assert_eq!(json["operating_point"]["load"]["requests_per_s"], 20.0);
+    let highest = &json["decisions"][0]["tight"]["highest_load"];
     let load = highest["load"].as_f64().unwrap();
     assert!((20.0..21.0).contains(&load), "{highest}");
     assert_eq!(highest["breaks_first"]["goal"], "few failed requests");
@@ -282,7 +282,7 @@ fn a_goal_that_the_run_has_no_figure_for_says_what_there_is() {
     let text = said(&report);
     let part = "Operating point: none, since good share > 0.99 cannot be judged: goodput needs goals for single requests; the run has TTFT,";
     assert!(text.contains(part), "{text}");
-    assert!(text.contains("RPS and output TPS"), "{text}");
+    assert!(text.contains("RPS, output TPS and failed share"), "{text}");
     let json = parsed(&report);
     assert!(json["operating_point"].is_null());
     assert!(json["operating_point_reason"].as_str().unwrap().starts_with("good share > 0.99"));
