@@ -130,12 +130,18 @@ impl LoadSearch {
     /// What is to be done next. It changes nothing; the answer is the same until something is observed.
     #[must_use]
     pub fn next(&self) -> SearchStep {
+        if self.is_unmeasurable() {
+            return SearchStep::Done;
+        }
         let Some(search) = &self.search else {
             let size = LevelSize { requests: None, ..self.spec.size };
             let size = self.in_time(first_loop(), size).unwrap_or(size);
             return SearchStep::Measure(self.ask(first_loop(), size));
         };
         let NextLoad::Evaluate { load } = search.next() else { return self.confirm(search) };
+        if self.is_out_of_runs() {
+            return self.confirm(search);
+        }
         let load = self.spec.over.at(load);
         match self.in_time(load, self.spec.size) {
             Some(size) => SearchStep::Measure(self.ask(load, size)),
@@ -181,12 +187,7 @@ impl LoadSearch {
 
     /// Takes note of the level that was asked for last.
     pub fn observe(&mut self, summary: &LevelSummary) {
-        let (ask, purpose) = match (self.next(), &self.search) {
-            (SearchStep::Done, _) => return,
-            (SearchStep::Measure(ask), None) => (ask, SearchPurpose::Start),
-            (SearchStep::Measure(ask), Some(_)) => (ask, SearchPurpose::Evaluation),
-            (SearchStep::Confirm(ask), _) => (ask, SearchPurpose::Confirmation),
-        };
+        let Some((ask, purpose)) = self.asked() else { return };
         let evaluation = judge::evaluation(&self.spec.slo, ask.load, summary);
         let judgement = judge::judge(&self.spec.slo, ask.load, summary);
         match (purpose, &mut self.search) {
@@ -199,6 +200,37 @@ impl LoadSearch {
         self.served = self.served.max(summary.throughput.requests_per_s.get());
         let side = evaluation.side(self.spec.confidence);
         self.trials.push(SearchTrial { ask, purpose, side, judgement });
+    }
+
+    /// Takes note that the level that was asked for last is no [evidence](fizeau_record::LevelReport::no_evidence): its load is
+    /// neither kept nor missed, and is asked for again, but not for ever.
+    pub fn pass_over(&mut self) {
+        let Some((ask, purpose)) = self.asked() else { return };
+        let (side, judgement) = (EdgeSide::Undecided, SearchJudgement::Invalid);
+        self.trials.push(SearchTrial { ask, purpose, side, judgement });
+    }
+
+    /// The level that is asked for, and what for.
+    fn asked(&self) -> Option<(LevelSpec, SearchPurpose)> {
+        Some(match (self.next(), &self.search) {
+            (SearchStep::Done, _) => return None,
+            (SearchStep::Measure(ask), None) => (ask, SearchPurpose::Start),
+            (SearchStep::Measure(ask), Some(_)) => (ask, SearchPurpose::Evaluation),
+            (SearchStep::Confirm(ask), _) => (ask, SearchPurpose::Confirmation),
+        })
+    }
+
+    /// Whether the last levels were of no use, one like the other.
+    fn is_unmeasurable(&self) -> bool {
+        let is_invalid = |trial: &&SearchTrial| trial.judgement == SearchJudgement::Invalid;
+        self.trials.iter().rev().take_while(is_invalid).count() >= MOST_INVALID
+    }
+
+    /// Whether levels that were passed over took the place of those that the search would go on with.
+    fn is_out_of_runs(&self) -> bool {
+        let is_short = |trial: &&SearchTrial| trial.purpose != SearchPurpose::Confirmation;
+        let short = self.trials.iter().filter(is_short).count();
+        u32::try_from(short).is_ok_and(|short| short >= self.spec.most_levels)
     }
 
     /// The levels so far, in the order in which they were measured.
@@ -231,9 +263,15 @@ impl LoadSearch {
 
     /// What the short levels say.
     fn searched(&self) -> SearchResult {
-        let Some(search) = &self.search else { return SearchResult::NOTHING };
-        let found = search.result();
-        match search.next() {
+        let found = self.search.as_ref().map_or(SearchResult::NOTHING, Search::result);
+        let next = self.search.as_ref().map_or(NextLoad::Done, Search::next);
+        if found.ending == SearchEnding::BrokenOff && self.is_unmeasurable() {
+            return SearchResult { ending: SearchEnding::Unmeasurable, ..found };
+        }
+        match next {
+            NextLoad::Evaluate { .. } if self.is_out_of_runs() => {
+                SearchResult { ending: SearchEnding::OutOfRuns, ..found }
+            }
             NextLoad::Evaluate { load }
                 if self.in_time(self.spec.over.at(load), self.spec.size).is_none() =>
             {
@@ -279,6 +317,7 @@ impl LoadSearch {
         let is_found = matches!(
             found.ending,
             SearchEnding::Decided
+                | SearchEnding::Undecided
                 | SearchEnding::OutOfRuns
                 | SearchEnding::OutOfTime
                 | SearchEnding::AllGood
@@ -341,6 +380,9 @@ impl LoadSearch {
 
 /// A level of a rate within a budget has room for so many requests at least.
 const FEWEST_REQUESTS: f64 = 3.0;
+
+/// After so many levels in a row that are no evidence a search gives up.
+const MOST_INVALID: usize = 3;
 
 /// How many long levels there are at the most.
 const MOST_LONG: u32 = 3;

@@ -116,7 +116,7 @@ impl LevelSummary {
 
 /// How many requests went out, and how they ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(into = "WrittenCounts")]
 #[non_exhaustive]
 pub struct RequestCounts {
     /// All that were released.
@@ -134,12 +134,55 @@ pub struct RequestCounts {
     pub abandoned: u64,
 }
 
+/// The counts as they are written.
+#[derive(serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RequestCounts"))]
+struct WrittenCounts {
+    /// All that were released.
+    sent: u64,
+    /// Those that succeeded by the strict rule.
+    completed: u64,
+    /// All others; `sent` is the sum of both.
+    failed: u64,
+    /// The failed ones of all that were sent, 0 to 1, those that the client itself cancelled left out; absent where none failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed_share: Option<f64>,
+    /// The failed ones by class.
+    by_class: BTreeMap<FailureClass, u64>,
+    /// Those that a cap on requests in flight held past their instant. Tapes do not say: whoever drove the level does, and
+    /// until then it is zero, as is the next.
+    held_back: u64,
+    /// Planned ones that were never sent, because a turn before them failed. They are in no other count.
+    abandoned: u64,
+}
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(RequestCounts, WrittenCounts);
+
+impl From<RequestCounts> for WrittenCounts {
+    fn from(counts: RequestCounts) -> Self {
+        let failed_share = counts.failed_share().filter(|share| *share > 0.0);
+        let RequestCounts { sent, completed, failed, by_class, held_back, abandoned } = counts;
+        Self { sent, completed, failed, failed_share, by_class, held_back, abandoned }
+    }
+}
+
 impl RequestCounts {
     /// Those that the client itself cancelled, as at an interrupt. `failed` has them too, though they are no failures of the
     /// server's.
     #[must_use]
     pub fn cancelled(&self) -> u64 {
         self.by_class.get(&FailureClass::Cancelled).copied().unwrap_or_default()
+    }
+
+    /// The failed ones of all that were sent, 0 to 1, those that the client itself cancelled counted on neither side; none where
+    /// there was nothing else.
+    #[must_use]
+    pub fn failed_share(&self) -> Option<f64> {
+        let cancelled = self.cancelled();
+        let (sent, failed) =
+            (self.sent.saturating_sub(cancelled), self.failed.saturating_sub(cancelled));
+        (sent > 0).then(|| failed as f64 / sent as f64)
     }
 
     fn add(&mut self, outcome: &Outcome) {

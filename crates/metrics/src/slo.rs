@@ -19,11 +19,13 @@ use crate::{LevelSummary, Metric, Statistic};
 ///   `max`;
 /// - metric: a latency (`ttft`, `ttft_scheduled`, `first_visible`, `tpot`, `itl`, `icl`, `e2el`,
 ///   `e2el_scheduled`) with a unit of `ns`, `us`, `ms` (if none is given) or `s`; or a figure without a
-///   statistic or a unit: `rps`, `output_tps`, `goodput_per_s`, `good_share`. `goodput` is short for
-///   `good_share` with a number up to 1, else for `goodput_per_s`;
+///   statistic or a unit: `rps`, `output_tps`, `goodput_per_s`, `good_share`, `failed_share`. `goodput` is short for
+///   `good_share` with a number up to 1, else for `goodput_per_s`, and `failed` for `failed_share`; shares are also written in `%`;
 /// - comparison: `<`, `<=`, `>`, `>=`;
 /// - number: one, or a range from the limit that is wanted to the one that would still do: `ttft<500ms..800ms`,
 ///   `goodput>0.99..0.95`.
+///
+/// Under an open loop `ttft` and `e2el` must keep their limits from the schedule too, as `ttft_scheduled` and `e2el_scheduled`.
 ///
 /// `Display` writes a form that parses to an equal value, which is how it is stored too.
 ///
@@ -79,6 +81,10 @@ pub struct GoalOutcome {
     pub measured: Option<f64>,
     /// Where the true figure lies, at 95 %; absent if there is no figure, or no telling.
     pub interval: Option<Interval<f64>>,
+    /// The share of the requests that failed, where it is more than the goal [allows](Goal::failures_allowed).
+    pub failures: Option<f64>,
+    /// What was measured from the schedule of an open loop, where that misses the goal and the figure from the sending does not.
+    pub from_schedule: Option<f64>,
 }
 
 impl Slo {
@@ -133,12 +139,7 @@ impl Slo {
     /// How each goal comes out at `level`, in the order of the goals; ranges are compared with their tight ends.
     #[must_use]
     pub fn evaluate(&self, level: &LevelSummary) -> Vec<GoalOutcome> {
-        let outcome = |&goal: &Goal| GoalOutcome {
-            goal,
-            measured: goal.metric.measured(goal.statistic, level),
-            interval: goal.metric.interval(goal.statistic, level),
-        };
-        self.goals.iter().map(outcome).collect()
+        self.goals.iter().map(|goal| GoalOutcome::of(*goal, level)).collect()
     }
 }
 
@@ -164,6 +165,48 @@ impl Goal {
         limit: f64,
     ) -> Self {
         Self { statistic, metric, comparison, limit, loosest: None }
+    }
+
+    /// The most of the requests sent that may fail, as a share. A failed one met nothing: of a percentile it is what lies beyond it, of
+    /// the greatest value nothing, and of a mean, which has no value for it, as much as of a p99. None of rates and shares, in which
+    /// it counts by itself.
+    #[must_use]
+    pub const fn failures_allowed(&self) -> Option<f64> {
+        if !self.metric.is_latency() {
+            return None;
+        }
+        match self.statistic {
+            Statistic::P50 => Some(0.5),
+            Statistic::P90 => Some(0.1),
+            Statistic::P95 => Some(0.05),
+            Statistic::P99 | Statistic::Mean => Some(0.01),
+            Statistic::P999 => Some(0.001),
+            Statistic::Max => Some(0.0),
+            Statistic::Value => None,
+        }
+    }
+
+    /// Under an open loop users do not wait for one another: what TTFT or E2EL come to from the schedule, where that misses the goal and
+    /// the figure from the sending, which a cap on requests in flight keeps small, does not.
+    fn missed_from_schedule(&self, level: &LevelSummary) -> Option<f64> {
+        level.arrivals.as_ref()?;
+        let scheduled = match self.metric {
+            Metric::Ttft => Metric::TtftScheduled,
+            Metric::E2el => Metric::E2elScheduled,
+            _ => return None,
+        };
+        let of = |metric: Metric| {
+            Some(metric.distribution(level)?.value_or_max(self.statistic)?.value.get())
+        };
+        let holds = |value: &f64| self.comparison.holds(*value, self.limit);
+        of(scheduled)
+            .filter(|value| !holds(value) && of(self.metric).is_some_and(|sent| holds(&sent)))
+    }
+
+    /// `failed`, the share of the requests that failed, where that alone misses the goal.
+    #[must_use]
+    pub fn missed_by(&self, failed: f64) -> Option<f64> {
+        self.failures_allowed().filter(|allowed| failed > *allowed).map(|_| failed)
     }
 
     /// The goal as a person would write it: `p99 TTFT < 500 ms`, `RPS > 10 req/s`, `good share >= 0.99..0.95`.
@@ -215,11 +258,24 @@ fizeau_core::words! {
 }
 
 impl GoalOutcome {
+    /// How `goal` comes out at `level`; a range is compared with its tight end.
+    #[must_use]
+    pub fn of(goal: Goal, level: &LevelSummary) -> Self {
+        Self {
+            goal,
+            measured: goal.metric.measured(goal.statistic, level),
+            interval: goal.metric.interval(goal.statistic, level),
+            from_schedule: goal.missed_from_schedule(level),
+            failures: level.requests.failed_share().and_then(|failed| goal.missed_by(failed)),
+        }
+    }
+
     /// Whether the goal is met. A figure that is absent meets nothing: a goal is met only where that was
-    /// shown.
+    /// shown. Nor is it met by some requests where too many others failed, or by a wait that a cap on requests in flight hides.
     #[must_use]
     pub fn is_met(&self) -> bool {
         let holds = |measured| self.goal.comparison.holds(measured, self.goal.limit);
-        self.measured.is_some_and(holds)
+        let is_whole = self.failures.is_none() && self.from_schedule.is_none();
+        is_whole && self.measured.is_some_and(holds)
     }
 }

@@ -89,6 +89,8 @@ pub struct SearchResult {
 pub enum SearchEnding {
     /// The edge is known as narrowly as was asked.
     Decided,
+    /// The edge lies between two whole loads, or on one of them, which stays too near to it however often it is evaluated.
+    Undecided,
     /// The evaluations are used up, and the edge is known less narrowly.
     OutOfRuns,
     /// The time is used up, and the edge is known less narrowly. Only who counts the time of evaluations ends a search so.
@@ -97,20 +99,25 @@ pub enum SearchEnding {
     AllGood,
     /// Even the lowest load is beyond them.
     Unmet,
+    /// The next load could not be measured: what was measured of it was of no use, several times in a row. Only who judges
+    /// evaluations ends a search so.
+    Unmeasurable,
     /// It did not end: it was broken off.
     BrokenOff,
 }
 
 impl SearchEnding {
-    /// The name used in files: `decided`, `out_of_runs`, `out_of_time`, `all_good`, `unmet`, `broken_off`.
+    /// The name used in files: `decided`, `undecided`, `out_of_runs`, `out_of_time`, `all_good`, `unmet`, `unmeasurable`, `broken_off`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Decided => "decided",
+            Self::Undecided => "undecided",
             Self::OutOfRuns => "out_of_runs",
             Self::OutOfTime => "out_of_time",
             Self::AllGood => "all_good",
             Self::Unmet => "unmet",
+            Self::Unmeasurable => "unmeasurable",
             Self::BrokenOff => "broken_off",
         }
     }

@@ -420,6 +420,9 @@ impl ComparisonJob<'_> {
         let of_b = b.requests(other.pace(), goals, "B", notes)?;
         let output = if of_a.has_tokens() { ReplyOutput::Tokens } else { ReplyOutput::None };
         let mut settings = self.options.settings(goals, output);
+        if [&of_a, &of_b].into_iter().any(|of| of.completed() < of.sent()) {
+            settings.figures = settings.figures.with_failures();
+        }
         // What is drawn alike is simulated alike, whenever that is.
         let is_repeatable = is_same && run.is_virtual() && other.is_virtual();
         if is_repeatable && self.options.run_to_run.is_none() {

@@ -36,14 +36,14 @@ pub enum HighestLoadBasis {
 pub(crate) struct GoalLoads<'a> {
     goals: &'a [Goal],
     loads: Vec<LoadRuns>,
-    /// Those of the goals, and behind them that of the queue.
+    /// Those of the goals, behind them that of the queue, and last that of failures.
     limits: Vec<FigureLimit>,
     tested: Vec<TestedLoad>,
 }
 
 /// Where the highest load is, and what its ends are.
 pub(crate) struct HighestLoadEdge {
-    /// Levels are as [`GoalLevel::index`] names them. Limit number [`GoalLoads::queue`] is that of the queue. What breaks is what was
+    /// Levels are as [`GoalLevel::index`] names them. Limit number [`GoalLoads::queue`] is that of the queue, the next that of failures. What breaks is what was
     /// measured there, not what a regression made of it: where the over_limit is not above 0 only the regression breaks.
     pub(crate) edge: LoadEdge,
     pub(crate) bounds: HighestLoadBasis,
@@ -60,8 +60,10 @@ impl<'a> GoalLoads<'a> {
             let first = figures.next();
             limit(goal, first.zip(figures.next_back()))
         };
-        let limits =
-            goals.iter().enumerate().map(limit).chain([FigureLimit::at_most(0.0)]).collect();
+        // Where no goal is about a latency, failures miss none by themselves.
+        let allowed = goals.iter().filter_map(Goal::failures_allowed).fold(1.0, f64::min);
+        let behind = [0.0, allowed].map(FigureLimit::at_most);
+        let limits = goals.iter().enumerate().map(limit).chain(behind).collect();
         let tested = loads.iter().map(|load| load.tested(goals.len())).collect();
         Self { goals, loads, limits, tested }
     }
@@ -90,7 +92,7 @@ impl<'a> GoalLoads<'a> {
             if is_interval { HighestLoadBasis::Interval } else { HighestLoadBasis::Runs };
         match &mut edge {
             LoadEdge::Between(found) => {
-                if !without_interval.is_empty() || found.breaks.limit == self.queue() {
+                if !without_interval.is_empty() || found.breaks.limit >= self.queue() {
                     bounds = HighestLoadBasis::Tested;
                 }
                 self.settle(found, bounds);
@@ -222,6 +224,9 @@ pub(crate) fn with_ends(value: f64, ends: Option<Interval<f64>>) -> Option<Figur
 pub(crate) fn figure(goal: &Goal, level: &LevelSummary) -> Option<GoalFigure> {
     let outcome = GoalResult::of(*goal, level).outcome;
     let value = outcome.measured.filter(|value| value.is_finite())?;
+    if let Some(waited) = outcome.from_schedule {
+        return Some(GoalFigure { estimate: with_ends(waited, None)?, ends: FigureEnds::Unknown });
+    }
     let ends = if outcome.interval.is_some() { FigureEnds::Interval } else { FigureEnds::Unknown };
     Some(GoalFigure { estimate: with_ends(value, outcome.interval)?, ends })
 }

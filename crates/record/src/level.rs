@@ -11,7 +11,7 @@ mod until;
 use fizeau_core::{Estimate, LevelLoad, Millis, PerSec, Tape, WarmUp};
 use fizeau_metrics::{
     ClientProof, Distribution, GoodputGoals, LevelShape, LevelSummary, Saturation, Statistic,
-    Validity, Verdict, VerdictReason,
+    Validity, Verdict, VerdictConcern, VerdictReason,
 };
 
 use crate::{
@@ -163,6 +163,16 @@ impl LevelReport {
         (came.intended.n + 1 < self.summary.requests.sent).then_some(rate)
     }
 
+    /// The rate at which requests of an open loop left, where it is more than a tenth off the one that was asked for: of few requests
+    /// the gaps come out short or long. None where sessions have several requests, whose later ones follow from replies.
+    #[must_use]
+    pub fn sent_apart(&self) -> Option<PerSec> {
+        let LevelLoad::Rate(asked) = self.load else { return None };
+        let came = self.summary.arrivals.as_ref()?.sent;
+        let is_of_all = came.n + 1 >= self.summary.requests.sent;
+        came.rate.filter(|sent| is_of_all && (sent.get() / asked.get() - 1.0).abs() > 0.1)
+    }
+
     /// Whether a reason of the verdict is that something was measured beyond the speed of light.
     #[must_use]
     pub fn is_of_light(&self, reason: &VerdictReason) -> bool {
@@ -179,18 +189,27 @@ impl LevelReport {
         if self.summary.requests.completed == 0 {
             return Some("no request completed".to_owned());
         }
-        let invalid = |verdict| verdict == Verdict::Invalid;
-        if invalid(self.validity.verdict) {
-            let mut reasons = self.validity.reasons.iter();
-            let reason = reasons.find(|reason| invalid(reason.verdict));
-            let text = match reason {
-                // What it could be is said once, among the reasons.
-                Some(reason) if self.is_of_light(reason) => "beyond the speed of light",
-                Some(reason) => &reason.text,
-                None => "the verdict",
-            };
-            return Some(format!("invalid: {text}"));
+        if self.validity.verdict != Verdict::Invalid {
+            return None;
         }
-        None
+        Some(self.invalid_by(|_| true).unwrap_or_else(|| "invalid: the verdict".to_owned()))
+    }
+
+    /// The reason why this level tells nothing of what the server can carry; none if it does. It is that of [`Self::left_out`], but
+    /// for failures: they are the server's, and show that it cannot carry the load.
+    #[must_use]
+    pub fn no_evidence(&self) -> Option<String> {
+        let of_client = |reason: &VerdictReason| reason.about != VerdictConcern::Failures;
+        (self.summary.requests.completed > 0).then(|| self.invalid_by(of_client)).flatten()
+    }
+
+    /// The first of some reasons for which it is invalid.
+    fn invalid_by(&self, counts: impl Fn(&VerdictReason) -> bool) -> Option<String> {
+        let mut reasons = self.validity.reasons.iter();
+        let reason = reasons.find(|one| one.verdict == Verdict::Invalid && counts(one))?;
+        // What it could be is said once, among the reasons.
+        let text =
+            if self.is_of_light(reason) { "beyond the speed of light" } else { &reason.text };
+        Some(format!("invalid: {text}"))
     }
 }

@@ -12,7 +12,7 @@ pub use json::{
 };
 
 use fizeau_core::{LevelLoad, LoadKind, Nanos};
-use fizeau_metrics::{Goal, Slo, Verdict};
+use fizeau_metrics::{Goal, Slo, Verdict, VerdictConcern, VerdictReason};
 use fizeau_pareto::{EdgeSide, SearchEnding, SearchResult};
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ pub struct SearchReport {
     pub slo: Slo,
     /// What was asked of the answer.
     pub requested: SearchTarget,
-    /// The answer, in the unit of [`SearchTarget::load`]. Its indices are of the evaluations alone, in their order.
+    /// The answer, in the unit of [`SearchTarget::load`]. Its indices are of the evaluations alone that are evidence, in their order.
     pub result: SearchResult,
     /// The goal that breaks first beyond it; none where no goal does.
     pub first_broken: Option<Goal>,
@@ -103,6 +103,8 @@ pub enum SearchJudgement {
     Failing,
     /// The queue grew to the end.
     Saturated,
+    /// Its verdict is invalid for another reason than failures, so that it shows neither.
+    Invalid,
 }
 
 /// What a level of a search was for.
@@ -133,13 +135,17 @@ impl SearchReport {
         is_found && self.confirmed().is_none_or(SearchedLevel::holds)
     }
 
-    /// The gravest verdict of all levels.
+    /// The gravest verdict of the levels that the answer rests on; where it rests on none, invalid if one was measured.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        // A load beyond the edge may fail as it likes.
-        let levels = self.levels.iter().filter(|level| level.side != EdgeSide::Bad);
-        let verdicts = levels.map(|level| level.level.validity.verdict);
-        verdicts.max().unwrap_or(Verdict::Valid)
+        let verdicts = self.levels.iter().filter(|level| level.is_evidence()).map(|level| {
+            let reasons = level.doubts().map(|reason| reason.verdict).max();
+            // A load that kept the goals is believed as its level is.
+            let own = (level.side != EdgeSide::Bad).then_some(level.level.validity.verdict);
+            reasons.max(own).unwrap_or(Verdict::Valid)
+        });
+        let none = if self.levels.is_empty() { Verdict::Valid } else { Verdict::Invalid };
+        verdicts.max().unwrap_or(none)
     }
 
     /// How the goals came out at a level.
@@ -150,22 +156,28 @@ impl SearchReport {
 
     /// The last long level.
     fn confirmed(&self) -> Option<&SearchedLevel> {
-        self.levels.iter().rfind(|level| level.purpose == SearchPurpose::Confirmation)
+        self.long().next_back()
     }
 
     /// The long levels that missed the goals.
     fn refuted(&self) -> impl Iterator<Item = &SearchedLevel> {
-        let long = self.levels.iter().filter(|level| level.purpose == SearchPurpose::Confirmation);
-        long.filter(|level| !level.holds())
+        self.long().filter(|level| !level.holds())
+    }
+
+    /// The long levels that tell something.
+    fn long(&self) -> impl DoubleEndedIterator<Item = &SearchedLevel> {
+        let long = |level: &&SearchedLevel| level.purpose == SearchPurpose::Confirmation;
+        self.levels.iter().filter(|level| level.is_evidence()).filter(long)
     }
 
     const fn is_simulated(&self) -> bool {
         matches!(self.setup.engine, EngineRecord::Simulated { .. })
     }
 
-    /// The evaluations alone.
+    /// The evaluations alone, which tell something.
     fn evaluations(&self) -> impl Iterator<Item = &SearchedLevel> {
-        self.levels.iter().filter(|level| level.purpose == SearchPurpose::Evaluation)
+        let short = |level: &&SearchedLevel| level.purpose == SearchPurpose::Evaluation;
+        self.levels.iter().filter(|level| level.is_evidence()).filter(short)
     }
 
     fn evaluation(&self, index: usize) -> Option<&SearchedLevel> {
@@ -182,6 +194,27 @@ impl SearchedLevel {
             EdgeSide::Bad => "bad",
             EdgeSide::Undecided => "undecided",
         }
+    }
+
+    /// Whether it tells on which side of the edge its load lies.
+    #[must_use]
+    pub fn is_evidence(&self) -> bool {
+        self.judgement != SearchJudgement::Invalid
+    }
+
+    /// What speaks against what it shows. That requests fail and queues grow beyond the edge is what it shows.
+    pub fn doubts(&self) -> impl Iterator<Item = &VerdictReason> {
+        let is_beyond = self.side == EdgeSide::Bad;
+        self.level.validity.reasons.iter().filter(move |reason| {
+            let is_of_load =
+                matches!(reason.about, VerdictConcern::Failures | VerdictConcern::Saturation);
+            reason.verdict != Verdict::Valid && !(is_beyond && is_of_load)
+        })
+    }
+
+    /// Whether it is a short level that lies too near to the edge to be called kept or missed.
+    fn is_undecided(&self) -> bool {
+        self.side == EdgeSide::Undecided && self.purpose == SearchPurpose::Evaluation
     }
 
     fn holds(&self) -> bool {

@@ -355,6 +355,13 @@ impl SweepReport {
         self.slo.is_some() && self.operating_point().level().is_none()
     }
 
+    /// How many values decide the goals of a run of one level, where a percentile takes more than there are and their greatest keeps
+    /// its limit.
+    #[must_use]
+    pub fn values_needed(&self) -> Option<u64> {
+        self.operating_point().goals().iter().filter_map(GoalResult::values_needed).max()
+    }
+
     /// How the goals came out at the operating point, or at the nearest level, each in words.
     #[must_use]
     pub fn goal_words(&self) -> Vec<String> {

@@ -4,7 +4,6 @@ use crate::grouped::{GroupedReason, grouped, placed};
 use crate::text::{VERDICT, Verbosity, line, sentence, shown};
 use crate::{Shown, shards};
 use fizeau_core::{LevelLoad, LoadKind};
-use fizeau_metrics::Verdict;
 use fizeau_pareto::EdgeSide;
 use fizeau_record::text::{four_digits, number};
 use fizeau_record::{
@@ -39,11 +38,9 @@ impl Shown<'_, SearchReport> {
 
     /// The verdict, and the reasons against the levels that count, each kind once with its loads.
     fn verdict_words(&self) -> Vec<String> {
-        let levels = self.levels.iter().filter(|level| level.side != EdgeSide::Bad);
-        let reasons = levels.flat_map(|SearchedLevel { level, .. }| {
-            let reasons = level.validity.reasons.iter();
-            let reasons = reasons.filter(|reason| reason.verdict != Verdict::Valid);
-            reasons.map(move |reason| placed(level.load, reason))
+        let levels = self.levels.iter().filter(|level| level.is_evidence());
+        let reasons = levels.flat_map(|searched| {
+            searched.doubts().map(move |reason| placed(searched.level.load, reason))
         });
         let words = |reason: GroupedReason<'_, LevelLoad>| {
             let text = shown(reason.text, Verbosity::Brief);
@@ -121,6 +118,7 @@ const fn words(level: &SearchedLevel) -> &'static str {
     match (level.judgement, level.purpose) {
         (SearchJudgement::Saturated, _) => "saturated",
         (SearchJudgement::Failing, _) => "failing",
+        (SearchJudgement::Invalid, _) => "invalid",
         (SearchJudgement::Held, SearchPurpose::Confirmation) => "met",
         (SearchJudgement::Missed, SearchPurpose::Confirmation) => "missed",
         (SearchJudgement::Held | SearchJudgement::Missed, _) => match level.side {

@@ -16,7 +16,8 @@ use crate::exit::{Fail, Named};
 #[command(next_help_heading = "Goals")]
 pub(crate) struct GoalArgs {
     /// The goals that must hold, such as "p99 ttft<500ms, p99 tpot<20ms"; the exit code is 1 if they are missed. A range such as
-    /// p99 ttft<500ms..800ms has a tight and a loose end, of which the loose one decides the exit code. `fizeau sweep` without goals
+    /// p99 ttft<500ms..800ms has a tight and a loose end, of which the loose one decides the exit code. Under an open loop ttft and e2el must keep their limits
+    /// from the schedule too, as ttft_scheduled and e2el_scheduled. `failed<1%` is a goal for failed requests. `fizeau sweep` without goals
     /// chooses its operating point by the goals in this example; `fizeau search` must have goals.
     #[arg(long, value_name = "GOALS")]
     slo: Option<String>,

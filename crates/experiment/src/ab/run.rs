@@ -191,14 +191,18 @@ impl PreparedAb {
         ComparisonTable::of_requests(&a, &b, RequestPairing::ByNumber, &settings)
     }
 
-    /// As it was settled before the run, but for whether there are tokens.
+    /// As it was settled before the run, but for whether there are tokens, and failures.
     fn settings_of(&self, counted: &[(&LevelReport, &LevelReport)]) -> ComparisonSettings {
         let has = |level: &LevelReport| level.summary.tokens.output.get() > 0;
         let output = match counted.iter().any(|(a, b)| has(a) || has(b)) {
             true => ReplyOutput::Tokens,
             false => ReplyOutput::None,
         };
-        let figures = FigureChoice::fitting(&self.figures, &self.spec.goals, output);
+        let mut figures = FigureChoice::fitting(&self.figures, &self.spec.goals, output);
+        let fails = |level: &LevelReport| level.summary.requests.failed > 0;
+        if counted.iter().any(|(a, b)| fails(a) || fails(b)) {
+            figures = figures.with_failures();
+        }
         ComparisonSettings { figures, ..self.comparison.clone() }
     }
 }

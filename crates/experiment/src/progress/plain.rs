@@ -35,7 +35,10 @@ fn ended(running: &RunningLevel, report: &LevelReport) -> String {
     let (all, requests) = (&report.summary.throughput, &report.summary.requests);
     let rate = |rate: PerSec| number(rate.get());
     let name = match report.load.kind() {
-        LoadKind::Rate => format!("sent at {}: completed", running.name()),
+        LoadKind::Rate => match report.sent_apart() {
+            Some(sent) => format!("asked {}, sent {}: completed", running.name(), rate(sent)),
+            None => format!("sent at {}: completed", running.name()),
+        },
         LoadKind::Concurrency => format!("{}:", running.name()),
     };
     let mut words = format!(

@@ -10,9 +10,6 @@ use fizeau_record::SearchJudgement;
 
 use super::spec::breaks;
 
-/// The most of all requests that may fail at a load that is borne.
-const FAILED: f64 = 0.01;
-
 /// The margins of all goals that more load breaks.
 pub(super) fn evaluation(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> Evaluation {
     let goals = slo.goals.iter().filter(|goal| breaks(goal));
@@ -25,14 +22,15 @@ pub(super) fn evaluation(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> Ev
 
 /// How a level came out, by all goals, those too that say nothing of the edge. It is the one judgement of a search: of its long
 /// levels, its exit code, and what it prints. A percentile that takes more values than there are is met where the greatest of them
-/// keeps its limit; where more than 1 % of the requests failed, those that are served may be served as fast as ever.
+/// keeps its limit; where more requests failed than a goal allows, those that are served may be served as fast as ever.
 pub(super) fn judge(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> SearchJudgement {
     let is_open = matches!(load, LevelLoad::Rate(_));
+    let outcomes = slo.evaluate(level);
     if is_open && matches!(level.saturation, Some(Saturation::Saturated(_))) {
         SearchJudgement::Saturated
-    } else if level.requests.failed as f64 > FAILED * level.requests.sent as f64 {
+    } else if outcomes.iter().any(|outcome| outcome.failures.is_some()) {
         SearchJudgement::Failing
-    } else if slo.evaluate(level).iter().all(|outcome| is_met(outcome, level)) {
+    } else if outcomes.iter().all(|outcome| is_met(outcome, level)) {
         SearchJudgement::Held
     } else {
         SearchJudgement::Missed
@@ -55,11 +53,16 @@ fn bearing(load: LevelLoad, level: &LevelSummary, judgement: SearchJudgement) ->
     };
     match judgement {
         SearchJudgement::Failing | SearchJudgement::Saturated => LoadOutcome::Saturated { served },
-        SearchJudgement::Held | SearchJudgement::Missed => LoadOutcome::Borne,
+        SearchJudgement::Held | SearchJudgement::Missed | SearchJudgement::Invalid => {
+            LoadOutcome::Borne
+        }
     }
 }
 
 fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<FigureEstimate> {
+    if let Some(waited) = GoalOutcome::of(*goal, level).from_schedule {
+        return log_margin(with_interval(waited, None)?, Relation::AtMost, goal.limit);
+    }
     match goal.metric.distribution(level) {
         Some(sample) => log_margin(latency(sample, goal.statistic)?, Relation::AtMost, goal.limit),
         None => share_of_bad(goal, level),
@@ -73,12 +76,20 @@ fn latency(sample: &Distribution, statistic: Statistic) -> Option<FigureEstimate
     with_interval(value, interval.map(|ends| (ends.low.get(), ends.high.get())))
 }
 
-/// The margin of the bad share: near 1 the good share hardly moves, while the bad one spans decades. Half a bad request is
-/// added to those that there were, so that none at all has a logarithm.
+/// The margin of the bad share, or of the failed one: near 1 the good share hardly moves, while the bad one spans decades. Half a
+/// bad request is added to those that there were, so that none at all has a logarithm.
 fn share_of_bad(goal: &Goal, level: &LevelSummary) -> Option<FigureEstimate> {
-    let good = level.throughput.goodput.filter(|_| goal.metric == Metric::GoodShare)?.share;
     let sent = level.requests.sent as f64;
     let bad = |good: f64| ((1.0 - good) * sent + 0.5) / (sent + 1.0);
+    if goal.metric == Metric::FailedShare {
+        let failed = bad(1.0 - level.requests.failed_share()?);
+        return log_margin(
+            with_interval(failed, None)?,
+            Relation::AtMost,
+            goal.limit.max(bad(1.0)),
+        );
+    }
+    let good = level.throughput.goodput.filter(|_| goal.metric == Metric::GoodShare)?.share;
     let interval = level.throughput.intervals.good_share.and_then(SampleSupport::known);
     let interval = interval.map(|Interval { low, high, .. }| (bad(high), bad(low)));
     let limit = (1.0 - goal.limit).max(bad(1.0));

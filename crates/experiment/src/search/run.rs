@@ -126,7 +126,10 @@ impl PreparedSearch {
             if runner.is_cancelled() {
                 break;
             }
-            search.observe(&level.summary);
+            match level.no_evidence() {
+                None => search.observe(&level.summary),
+                Some(_) => search.pass_over(),
+            }
             search.note_elapsed(runner.now().saturating_since(begun));
             levels.push(level);
         }

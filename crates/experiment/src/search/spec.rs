@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{LoadKind, Nanos};
-use fizeau_metrics::{Comparison, Goal, Metric, Slo, Statistic};
+use fizeau_metrics::{BetterDirection, Comparison, Goal, Metric, Slo, Statistic};
 use fizeau_pareto::{Loads, SearchSpec, SearchSpecError};
 
 use super::time::SHORTEST_BUDGET;
@@ -178,5 +178,8 @@ fn needed(slo: &Slo) -> NonZeroU64 {
 /// Whether more load breaks a goal.
 pub(super) fn breaks(goal: &Goal) -> bool {
     let upper = matches!(goal.comparison, Comparison::Less | Comparison::LessOrEqual);
-    if goal.metric.is_latency() { upper } else { goal.metric == Metric::GoodShare && !upper }
+    match goal.metric {
+        Metric::GoodShare => !upper,
+        metric => upper && metric.direction() == BetterDirection::LowerIsBetter,
+    }
 }

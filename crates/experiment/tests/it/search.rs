@@ -4,7 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{LevelLoad, LoadKind, Millis, Nanos};
 use fizeau_experiment::{
-    Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, SearchStep, SweepRunner, SweepSpec,
+    Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, SearchStep, SearchTrial,
+    SweepRunner, SweepSpec,
 };
 use fizeau_experiment::{LevelSize, LevelSpec};
 use fizeau_harness::{Cancel, Rig, SelfWatch};
@@ -119,6 +120,49 @@ fn the_answer_is_the_load_that_a_long_level_confirmed() {
     let edge = found.edge.unwrap();
     assert!(load < refuted);
     assert_eq!((found.load, edge.low(), edge.high()), (Some(load), load, refuted));
+}
+
+/// A client that cannot measure says nothing of the server: the load is asked for again, and not for ever.
+#[test]
+fn what_is_no_evidence_is_measured_again_and_ends_a_search_that_has_nothing_else() {
+    for over in [LoadKind::Rate, LoadKind::Concurrency] {
+        let mut search = LoadSearch::new(spec(over, "p99 e2el<150ms")).unwrap();
+        let SearchStep::Measure(first) = search.next() else { panic!("nothing to measure") };
+        search.pass_over();
+        let SearchStep::Measure(again) = search.next() else { panic!("not measured again") };
+        assert_eq!((again.load, again.visit), (first.load, 1));
+        search.pass_over();
+        search.pass_over();
+        assert_eq!(search.next(), SearchStep::Done);
+        let found = search.result();
+        assert_eq!((found.ending, found.load), (SearchEnding::Unmeasurable, None));
+        let judgements = search.trials().iter().map(|trial| trial.judgement);
+        assert!(judgements.eq([SearchJudgement::Invalid; 3]));
+    }
+}
+
+/// It finds what it would have found, in no more levels than were allowed.
+#[test]
+fn levels_that_are_no_evidence_change_no_answer() {
+    let summary = searched_level();
+    let of = |most_levels, every: usize| {
+        let mut spec = spec(LoadKind::Concurrency, "p99 e2el<150ms");
+        spec.most_levels = most_levels;
+        let mut search = LoadSearch::new(spec).unwrap();
+        while search.next() != SearchStep::Done {
+            if every > 0 && search.trials().len().is_multiple_of(every) {
+                search.pass_over();
+            } else {
+                search.observe(&summary);
+            }
+        }
+        search
+    };
+    assert_eq!(of(12, 3).result().load, of(12, 0).result().load);
+    let short = of(3, 2);
+    assert_eq!(short.result().ending, SearchEnding::OutOfRuns);
+    let is_short = |of: &&SearchTrial| of.purpose == SearchPurpose::Evaluation;
+    assert_eq!(short.trials().iter().filter(is_short).count(), 3);
 }
 
 /// More load gives more throughput: that breaks no search, but is held against the long level.

@@ -55,6 +55,9 @@ impl LevelFigure {
     pub const RPS: Self = Self { metric: Metric::RequestsPerSec, statistic: Statistic::Value };
     /// The share of all sent that met every goal for a request.
     pub const GOOD_SHARE: Self = Self { metric: Metric::GoodShare, statistic: Statistic::Value };
+    /// The share of all sent that failed.
+    pub const FAILED_SHARE: Self =
+        Self { metric: Metric::FailedShare, statistic: Statistic::Value };
 
     /// Which way is good.
     #[must_use]
@@ -174,6 +177,16 @@ impl FigureChoice {
     pub fn with_goals(mut self) -> Self {
         if !self.decided.contains(&LevelFigure::GOOD_SHARE) {
             self.decided.push(LevelFigure::GOOD_SHARE);
+        }
+        self
+    }
+
+    /// Decides over the share of failed requests as well, whatever else was asked for: where requests failed, what the others came to
+    /// is not the whole.
+    #[must_use]
+    pub fn with_failures(mut self) -> Self {
+        if !self.decided.contains(&LevelFigure::FAILED_SHARE) {
+            self.decided.push(LevelFigure::FAILED_SHARE);
         }
         self
     }

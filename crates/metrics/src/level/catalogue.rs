@@ -13,8 +13,10 @@ use super::latencies::Latencies;
 use crate::json::EMPTY;
 use crate::series::SentRequest;
 use crate::statistic::Statistic;
-use crate::{Distribution, LevelSummary, RateDistribution, RequestMetrics, SampleSupport};
-use Source::{Each, OfRequests, Pooled, Rate, Series, Share};
+use crate::{
+    Distribution, LevelSummary, RateDistribution, RequestCounts, RequestMetrics, SampleSupport,
+};
+use Source::{Count, Each, OfRequests, Pooled, Rate, Series, Share};
 pub use entry::{MetricEntry, TableColumns};
 
 /// Which way is good.
@@ -206,6 +208,9 @@ catalogue! {
             => MetricEntry::new("good share", "", Share(|of| Some(of.goodput?.share), |ends| ends.good_share))
             .goal().column("good_share").exposed("fizeau_good_requests_ratio")
             .spelled("good", "of 1").tabled("good", "%", [[Some(14), None], [None; 2]]);
+        /// Failed requests of all that were sent, 0 to 1.
+        FailedShare, "failed_share", ["requests", "failed_share"]
+            => MetricEntry::new("failed share", "", Count(RequestCounts::failed_share)).goal();
         /// Output tokens per second of one user: one over TPOT.
         UserTokensPerSec, "user_tps", ["rates", "user_tokens_per_s"]
             => MetricEntry::new("user TPS", "tok/s", OfRequests(|of| &of.user_tps, Some(|of| of.user_tps)))
@@ -306,10 +311,10 @@ impl Metric {
         Self::ALL.iter().copied().filter(is_series)
     }
 
-    /// Which way is good: latencies are better low, all else high.
+    /// Which way is good: latencies and failures are better low, all else high.
     #[must_use]
     pub const fn direction(self) -> BetterDirection {
-        if self.is_latency() {
+        if self.is_latency() || matches!(self, Self::FailedShare) {
             BetterDirection::LowerIsBetter
         } else {
             BetterDirection::HigherIsBetter
@@ -328,7 +333,7 @@ impl Metric {
         match self.source() {
             Series(..) | Each(_) | Pooled(_) => &Statistic::NAMED,
             OfRequests(..) => &[Statistic::Mean, Statistic::P50, Statistic::P90, Statistic::Max],
-            Rate(..) | Share(..) => &[Statistic::Value],
+            Rate(..) | Share(..) | Count(_) => &[Statistic::Value],
         }
     }
 
@@ -339,7 +344,7 @@ impl Metric {
             Rate(..) | Share(..) => true,
             Series(..) => !matches!(statistic, Statistic::Max),
             Pooled(_) => self.entry().is_goal && matches!(statistic, Statistic::Mean),
-            Each(_) | OfRequests(..) => false,
+            Each(_) | OfRequests(..) | Count(_) => false,
         }
     }
 
@@ -374,7 +379,7 @@ impl Metric {
             Series(_, of) => of(request).map(Millis::get),
             Each(of) => of(request).map(Nanos::as_millis_f64),
             OfRequests(_, of) => of?(request).map(PerSec::get),
-            Pooled(_) | Rate(..) | Share(..) => None,
+            Pooled(_) | Rate(..) | Share(..) | Count(_) => None,
         }
     }
 
@@ -394,6 +399,7 @@ impl Metric {
             Rate(of, _) if throughput.duration.get() > 0.0 => of(throughput).map(PerSec::get),
             Rate(..) => None,
             Share(of, _) => of(throughput),
+            Count(of) => of(&level.requests),
             OfRequests(of, _) => of(&level.rates).statistic(statistic).map(PerSec::get),
             _ => self.distribution(level)?.statistic(statistic).map(Millis::get),
         }
@@ -407,7 +413,7 @@ impl Metric {
         match self.source() {
             Rate(_, of) => Some(of(ends).and_then(SampleSupport::known)?.map(PerSec::get)),
             Share(_, of) => of(ends).and_then(SampleSupport::known),
-            OfRequests(..) => None,
+            OfRequests(..) | Count(_) => None,
             _ => Some(self.distribution(level)?.interval(statistic)?.map(Millis::get)),
         }
     }

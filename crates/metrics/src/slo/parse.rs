@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Comparison, Goal, Slo};
-use crate::{Metric, Statistic};
+use crate::{BetterDirection, Metric, Statistic};
 
 /// Why a text is not a set of goals. The message names the goal at fault and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +75,9 @@ fn goal(piece: &str) -> Result<Goal, SloError> {
         Comparison::Greater => limit >= 1.0,
         _ => limit > 1.0,
     };
-    if metric == Metric::GoodShare && (over(goal.limit) || goal.loosest.is_some_and(over)) {
+    if matches!(metric, Metric::GoodShare | Metric::FailedShare)
+        && (over(goal.limit) || goal.loosest.is_some_and(over))
+    {
         return Err(wrong(
             piece,
             "a share goes from 0 to 1 and cannot be above 1; for requests per second write `goodput_per_s`",
@@ -89,18 +91,20 @@ fn is_swapped(name: &str, statistic: &str) -> bool {
     Metric::named(name).is_some() && Statistic::named(statistic).is_some()
 }
 
-/// A latency is to be small, and a goal that it be large is a sign the wrong way round.
+/// What is to be small is: a latency or failures, and a goal that it be large is a sign the wrong way round.
 fn check_direction(piece: &str, goal: &Goal) -> Result<(), SloError> {
     let right = match goal.comparison {
         Comparison::Greater => Comparison::Less,
         Comparison::GreaterOrEqual => Comparison::LessOrEqual,
         Comparison::Less | Comparison::LessOrEqual => return Ok(()),
     };
-    if !goal.metric.is_latency() {
-        return Ok(());
-    }
+    let what = match (goal.metric.is_latency(), goal.metric.direction()) {
+        (true, _) => "a latency",
+        (false, BetterDirection::LowerIsBetter) => "the share of failed requests",
+        (false, BetterDirection::HigherIsBetter) => return Ok(()),
+    };
     let right = piece.replacen(goal.comparison.as_str(), right.as_str(), 1);
-    Err(wrong(piece, format_args!("a latency must stay below its limit; write `{right}`")))
+    Err(wrong(piece, format_args!("{what} must stay below its limit; write `{right}`")))
 }
 
 fn check_range(piece: &str, goal: &Goal) -> Result<(), SloError> {
@@ -164,12 +168,18 @@ fn parse_number(piece: &str, text: &str, shown: &str) -> Result<f64, SloError> {
 }
 
 fn metric(piece: &str, name: &str, limit: f64) -> Result<Metric, SloError> {
+    if name == "failed" {
+        return Ok(Metric::FailedShare);
+    }
     if name == "goodput" {
         return Ok(if limit <= 1.0 { Metric::GoodShare } else { Metric::GoodputPerSec });
     }
     Metric::named(name).ok_or_else(|| {
         let names = Metric::goal_names();
-        wrong(piece, format_args!("unknown metric `{name}`; the metrics are {names}, goodput"))
+        wrong(
+            piece,
+            format_args!("unknown metric `{name}`; the metrics are {names}, goodput, failed"),
+        )
     })
 }
 
@@ -199,6 +209,7 @@ fn in_unit_of(metric: Metric, piece: &str, number: &str, unit: &str) -> Result<f
         (true, "us") => "e-3",
         (true, "s") => "e3",
         (true, "" | "ms") | (false, "") => "",
+        (false, "%") if matches!(metric, Metric::GoodShare | Metric::FailedShare) => "e-2",
         (is_latency, _) => {
             let right = if is_latency { "ns, us, ms or s" } else { "a bare number" };
             let metric = metric.entry().key;

@@ -73,7 +73,7 @@ fn failures(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason> 
     if requests.completed == 0 {
         return invalid(VerdictConcern::Failures, format!("no request completed: {failed}"));
     }
-    let share = failures as f64 / sent as f64;
+    let share = requests.failed_share()?;
     let (verdict, limit) = exceeded(share, limits.failed_suspect, Some(limits.failed_invalid))?;
     let (share, limit) = (percent(share), percent(limit));
     reason(verdict, VerdictConcern::Failures, format!("{failed} ({share}, limit {limit})"))

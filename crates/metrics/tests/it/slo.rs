@@ -1,5 +1,6 @@
 //! Goals on a level.
 
+use fizeau_core::{FailureClass, Nanos, Stamp};
 use fizeau_metrics::{
     Comparison, Goal, GoalOutcome, GoodputGoals, LevelSummary, Metric, Slo, Statistic,
 };
@@ -156,6 +157,58 @@ fn a_level_is_held_against_each_goal() {
         "ten requests support no p99, so none is shown to be met"
     );
     assert_eq!(outcomes[5].measured, Some(5.0));
+}
+
+/// A failed request met nothing: of those that were sent as many may fail as lie beyond the percentile.
+#[test]
+fn failed_requests_count_against_goals_on_latencies() {
+    let tapes: Vec<_> = (0..1_000u64).map(|_| tape(0, &[(20, 1), (1000, 1)])).collect();
+    let mut level = LevelSummary::of(&tapes, &GoodputGoals::default());
+    let is_met = |level: &LevelSummary, goal: &str| {
+        goal.parse::<Slo>().unwrap().evaluate(level).iter().all(GoalOutcome::is_met)
+    };
+    for (statistic, most) in [
+        ("p50", 500),
+        ("p90", 100),
+        ("p95", 50),
+        ("p99", 10),
+        ("p99.9", 1),
+        ("max", 0),
+        ("mean", 10),
+    ] {
+        for failed in [most, most + 1] {
+            (level.requests.completed, level.requests.failed) = (1_000 - failed, failed);
+            let goal = format!("{statistic} ttft<1s");
+            assert_eq!(is_met(&level, &goal), failed == most, "{goal}: {failed} failed");
+            level.requests.by_class = [(FailureClass::Cancelled, failed)].into();
+            assert!(is_met(&level, &goal), "the client cancelled them");
+            level.requests.by_class.clear();
+        }
+    }
+    assert!(is_met(&level, "rps>1"), "what completes counts by itself");
+}
+
+/// A cap on requests in flight holds them back: from the sending all is fast, and from the schedule it is not.
+#[test]
+fn under_an_open_loop_goals_count_from_the_schedule() {
+    let held = |i: u64| {
+        let mut tape = tape(1_000, &[(1_020, 1), (1_100, 1)]);
+        tape.marks.intended = Stamp::EPOCH + Nanos::from_millis(i);
+        tape
+    };
+    let tapes: Vec<_> = (0..200u64).map(held).collect();
+    let mut level = LevelSummary::of(&tapes, &GoodputGoals::default());
+    let slo: Slo = "max ttft<500ms, p50 e2el<500ms, max ttft<2s, max ttft<10ms".parse().unwrap();
+    let waited = |level: &LevelSummary| -> Vec<Option<f64>> {
+        slo.evaluate(level).iter().map(|outcome| outcome.from_schedule).collect()
+    };
+    assert_eq!(waited(&level), [Some(1_020.0), Some(1_000.5), None, None]);
+    let met = |level: &LevelSummary| -> Vec<bool> {
+        slo.evaluate(level).iter().map(GoalOutcome::is_met).collect()
+    };
+    assert_eq!(met(&level), [false, false, true, false]);
+    level.arrivals = None;
+    assert_eq!(met(&level), [true, true, true, false], "a closed loop has no schedule");
 }
 
 #[test]

@@ -79,14 +79,14 @@ impl Bracket {
         spec: &SearchSpec,
     ) -> PlannedStep {
         if spec.loads == super::Loads::Whole && high.load - low.load <= 1.0 {
-            return match (low.is_sure, high.is_sure) {
-                (true, true) => PlannedStep::End(SearchEnding::Decided),
-                (false, true) => PlannedStep::Evaluate(low.load),
-                (true, false) => PlannedStep::Evaluate(high.load),
-                (false, false) if low.sureness() < high.sureness() => {
-                    PlannedStep::Evaluate(low.load)
-                }
-                (false, false) => PlannedStep::Evaluate(high.load),
+            // What stays too near to the limit is not settled by more of the same.
+            let unsure = [high, low].into_iter().filter(|pool| !pool.is_sure);
+            let again = unsure.clone().filter(|pool| pool.evaluations < VISITS);
+            let again = again.min_by(|one, other| one.sureness().total_cmp(&other.sureness()));
+            return match again {
+                Some(pool) => PlannedStep::Evaluate(pool.load),
+                None if unsure.count() == 0 => PlannedStep::End(SearchEnding::Decided),
+                None => PlannedStep::End(SearchEnding::Undecided),
             };
         }
         let tolerance = spec.tolerance.ln_1p();
@@ -184,7 +184,7 @@ fn capacity(high: &LoadPool, seen: &[SeenEvaluation]) -> Option<f64> {
 
 /// A bound of the interval is so many standard errors off the edge: among a dozen loads some are off by less by chance.
 const CERTAIN: f64 = 3.0;
-/// How many times an end of the range is evaluated at the most.
+/// How many times an end of the range, or one of two whole loads side by side, is evaluated at the most.
 const VISITS: usize = 3;
 /// A bracket wider than so many tolerances is made narrower before anything else.
 const NARROW: f64 = 3.0;

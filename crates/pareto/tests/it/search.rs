@@ -357,6 +357,26 @@ fn of_two_whole_loads_side_by_side_the_less_sure_is_evaluated_again() {
     assert_eq!(next(&[(5.0, 1.0), (6.0, -1.0)]), NextLoad::Done);
 }
 
+/// A load on the limit stays there: more of the same settles nothing, whichever of the two it is.
+#[test]
+fn a_whole_load_that_stays_too_near_to_the_edge_is_left_undecided() {
+    for (low, high) in [(1.0, -0.002), (0.002, -1.0), (0.002, -0.002)] {
+        let spec = SearchSpec { start: 20.0, ..SearchSpec::between(Loads::Whole, 1.0, 64.0) };
+        let mut search = told(spec, &[(20.0, low), (21.0, high)]);
+        let mut visits = 0;
+        while let NextLoad::Evaluate { load } = search.next() {
+            let margin = if load == 20.0 { low } else { high };
+            let margin = FigureEstimate::new(margin, margin - 0.2, margin + 0.2).unwrap();
+            let (margins, bearing) = (vec![Some(margin)], LoadOutcome::Borne);
+            search.observe(&Evaluation { load, margins, bearing });
+            visits += 1;
+        }
+        let found = search.result();
+        assert!(visits <= 4, "{low} {high}: {visits} more");
+        assert_eq!((found.ending, found.load), (SearchEnding::Undecided, Some(20.0)));
+    }
+}
+
 #[test]
 fn an_edge_by_figures_without_intervals_says_so() {
     let exact = told(spec(), &[(5.0, 0.5), (8.0, -0.5)]);

@@ -34,6 +34,8 @@ pub(crate) struct GoalLevel {
     pub(crate) served: FigureEstimate,
     /// Whether the queue of an open loop grew to the end.
     pub(crate) is_saturated: bool,
+    /// The share of the requests that failed.
+    pub(crate) failed: f64,
     /// Of each goal, in order.
     pub(crate) figures: Vec<Option<GoalFigure>>,
 }
@@ -46,6 +48,8 @@ pub(super) struct LoadRuns {
     figures: Vec<Option<GoalFigure>>,
     /// 1 where it is too much by its queue, else 0.
     too_much: f64,
+    /// The share of the requests that failed.
+    failed: f64,
 }
 
 /// The loads of `measured`, rising.
@@ -72,6 +76,7 @@ pub(super) fn loads(goals: &[Goal], measured: &[GoalLevel]) -> Vec<LoadRuns> {
             },
             figures: goals.iter().enumerate().map(figure).collect(),
             too_much,
+            failed: runs.iter().map(|run| run.failed).sum::<f64>() / runs.len() as f64,
         })
     };
     groups.iter().zip(too_much).filter_map(load).collect()
@@ -123,12 +128,13 @@ fn too_much(groups: &[&[&GoalLevel]]) -> Vec<f64> {
 }
 
 impl LoadRuns {
-    /// The figure of a goal; behind the goals, whether it is too much by its queue.
+    /// The figure of a goal; behind the goals, whether it is too much by its queue, and behind that how much failed.
     pub(super) fn estimate(&self, goal: usize) -> Option<FigureEstimate> {
-        if goal == self.figures.len() {
-            return FigureEstimate::exact(self.too_much).ok();
+        match goal.checked_sub(self.figures.len()) {
+            None => self.figures.get(goal)?.map(|figure| figure.estimate),
+            Some(0) => FigureEstimate::exact(self.too_much).ok(),
+            Some(_) => FigureEstimate::exact(self.failed).ok(),
         }
-        self.figures.get(goal)?.map(|figure| figure.estimate)
     }
 
     /// What the ends of the figure of a goal are.
@@ -141,7 +147,7 @@ impl LoadRuns {
         TestedLoad {
             load: self.load.value(),
             throughput: self.served,
-            figures: (0..=goals).map(|at| self.estimate(at)).collect(),
+            figures: (0..goals + 2).map(|at| self.estimate(at)).collect(),
         }
     }
 }

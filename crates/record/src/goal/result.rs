@@ -43,10 +43,9 @@ pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
 
 /// Whether a level keeps all goals, ranges at their loose ends; none where one cannot be judged.
 pub(crate) fn keeps(slo: &Slo, level: &LevelSummary) -> Option<bool> {
-    let kept = results(&slo.loose(), level).into_iter().map(|result| {
-        let GoalOutcome { goal, measured, .. } = result.outcome;
-        measured.map(|measured| goal.comparison.holds(measured, goal.limit))
-    });
+    let kept = results(&slo.loose(), level)
+        .into_iter()
+        .map(|result| result.outcome.measured.map(|_| result.is_met()));
     kept.collect::<Option<Vec<bool>>>().map(|kept| kept.into_iter().all(|kept| kept))
 }
 
@@ -65,9 +64,7 @@ impl FigureOverRuns {
 impl GoalResult {
     /// How `goal` came out at `level`.
     pub(crate) fn of(goal: Goal, level: &LevelSummary) -> Self {
-        let measured = goal.metric.measured(goal.statistic, level);
-        let interval = goal.metric.interval(goal.statistic, level);
-        let outcome = GoalOutcome { goal, measured, interval };
+        let outcome = GoalOutcome::of(goal, level);
         // The greatest value is no less than any percentile, so it may speak for an upper limit only.
         let upper = goal.metric.distribution(level).filter(|_| is_upper(goal.comparison));
         let reading = upper.and_then(|sample| sample.value_or_max(goal.statistic));
@@ -75,7 +72,8 @@ impl GoalResult {
         else {
             return Self { outcome, stand_in: None, over_runs: None };
         };
-        let outcome = GoalOutcome { goal, measured: Some(greatest.get()), interval: None };
+        let measured = Some(greatest.get());
+        let outcome = GoalOutcome { measured, interval: None, ..outcome };
         Self { outcome, stand_in: Some(stand_in), over_runs: None }
     }
 
@@ -86,7 +84,14 @@ impl GoalResult {
         runs: impl Iterator<Item = &'a LevelSummary>,
     ) -> Self {
         let mut result = Self::of(*goal, level);
-        let figures: Vec<GoalFigure> = runs.filter_map(|run| figure(goal, run)).collect();
+        let runs: Vec<&LevelSummary> = runs.collect();
+        let failed: Vec<f64> = runs.iter().filter_map(|run| run.requests.failed_share()).collect();
+        if let [_, _, ..] = *failed {
+            let mean = failed.iter().sum::<f64>() / failed.len() as f64;
+            result.outcome.failures = goal.missed_by(mean);
+        }
+        let figures: Vec<GoalFigure> =
+            runs.into_iter().filter_map(|run| figure(goal, run)).collect();
         let over_runs = FigureOverRuns::of(&figures);
         if let (Some(_), Some(GoalFigure { estimate, ends })) = (over_runs, over(goal, &figures)) {
             result.outcome.measured = Some(estimate.value());
@@ -107,13 +112,31 @@ impl GoalResult {
 
     pub(crate) fn constraint(&self) -> Constraint {
         let (relation, limit) = limit_of(&self.outcome.goal);
-        Constraint { value: self.outcome.measured, relation, limit }
+        let GoalOutcome { measured, from_schedule, .. } = self.outcome;
+        Constraint { value: from_schedule.or(measured), relation, limit }
     }
 
     /// Whether the goal is met; one whose figure is absent is not.
     #[must_use]
     pub fn is_met(&self) -> bool {
         self.outcome.is_met()
+    }
+
+    /// How many values its percentile takes, where the greatest of fewer keeps the limit: that the percentile does was not shown.
+    #[must_use]
+    pub fn values_needed(&self) -> Option<u64> {
+        self.stand_in.filter(|_| self.is_met()).map(|few| few.needs)
+    }
+
+    /// How it came out where one level is all that there is, and [so many values](Self::values_needed) would decide it.
+    #[must_use]
+    pub fn undecided_words(&self) -> Option<String> {
+        let (needs, goal) = (self.values_needed()?, self.outcome.goal);
+        let (asked, values) = (goal.statistic.as_str(), self.stand_in?.values);
+        Some(format!(
+            "{}: not decided: {asked} needs {needs} values, there are {values}",
+            goal.describe()
+        ))
     }
 
     /// The goal and what was measured, in words: `p99 TTFT < 500 ms: met, measured 441 ms, margin 12 %`.
@@ -159,6 +182,20 @@ impl GoalResult {
         let goal = self.outcome.goal;
         let shown = |value: f64| self.shown(value);
         let is_met = self.is_met();
+        if let Some(failed) = self.outcome.failures {
+            let failed = percent(failed);
+            let others = self
+                .measured_words()
+                .map_or_else(String::new, |others| format!("; {how} {others} for the others"));
+            return format!("{}: missed: {failed} of the requests failed{others}", goal.describe());
+        }
+        if let Some(waited) = self.outcome.from_schedule {
+            let (goal_words, waited) = (goal.describe(), measured(&goal, waited, None));
+            let sent = self.measured_words().map_or_else(String::new, |sent| {
+                format!(", and {sent} from the sending of requests")
+            });
+            return format!("{goal_words}: missed from schedule, {how} {waited}{sent}");
+        }
         let came_out = match (self.outcome.measured, self.stand_in) {
             (None, _) => format!("missed, not {how}"),
             (Some(value), None) => {
@@ -222,6 +259,12 @@ pub struct GoalDocument {
     /// The greatest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_greatest: Option<f64>,
+    /// What was measured from the schedule of an open loop, where that alone misses the goal: `measured` is from the sending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_schedule: Option<f64>,
+    /// The share of the requests that failed, where that alone misses the goal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_share: Option<f64>,
     /// Whether it was met.
     pub met: bool,
 }
@@ -238,8 +281,8 @@ reasons!(GoalDocument, |of| {
 
 impl From<GoalResult> for GoalDocument {
     fn from(result: GoalResult) -> Self {
-        let GoalResult { outcome: GoalOutcome { goal, measured, interval }, stand_in, over_runs } =
-            result;
+        let GoalResult { outcome, stand_in, over_runs } = result;
+        let GoalOutcome { goal, measured, interval, failures, from_schedule } = outcome;
         let statistic = stand_in.map_or(goal.statistic, |_| Statistic::Max);
         Self {
             goal: goal.to_string(),
@@ -254,6 +297,8 @@ impl From<GoalResult> for GoalDocument {
             runs: over_runs.map(|over| over.runs as u64),
             measured_least: over_runs.map(|over| over.least),
             measured_greatest: over_runs.map(|over| over.greatest),
+            from_schedule,
+            failed_share: failures,
             met: result.is_met(),
         }
     }

@@ -99,6 +99,10 @@ impl PlanLevel {
             load: self.load,
             served: self.requests_per_s,
             is_saturated: self.is_saturated,
+            failed: match &self.figures {
+                LevelFigures::Measured(of) => of.requests.failed_share().unwrap_or_default(),
+                LevelFigures::Given(_) => 0.0,
+            },
             figures: goals.iter().map(|goal| self.figure(goal)).collect(),
         }
     }

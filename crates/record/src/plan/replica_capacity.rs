@@ -179,7 +179,8 @@ impl JudgedLevels<'_> {
                 let side = if is_upper(goal.comparison) { "over" } else { "short of" };
                 format!("{name} at {at}: {}, {beyond} {side} its limit", shown(goal, found.value))
             }
-            None => format!("the queue grew to the end at {at}"),
+            None if found.limit == self.goals.len() => format!("the queue grew to the end at {at}"),
+            None => format!("{} of the requests failed at {at}", percent(found.value)),
         }
     }
 

@@ -148,7 +148,7 @@ fn tested(run: &ReadRun) -> Vec<&LevelReport> {
     }
     let is_outranked = |level: &LevelReport| {
         let same = |long: &&LevelReport| {
-            std::mem::discriminant(&long.load) == std::mem::discriminant(&level.load)
+            long.load.kind() == level.load.kind() && long.no_evidence().is_none()
         };
         let load = level.load.value();
         let long = || run.sustained.iter().filter(same).map(|long| long.load.value());

@@ -59,7 +59,7 @@ impl SearchReport {
         kept.max_by(|one, other| one.level.load.value().total_cmp(&other.level.load.value()))
     }
 
-    /// The lowest load above the best that missed the goals; a long level counts before a short one.
+    /// The lowest load above the best that surely missed the goals; a long level counts before a short one.
     #[must_use]
     pub fn lowest_missed(&self) -> Option<&SearchedLevel> {
         let best = self.best_kept().map_or(0.0, |best| best.level.load.value());
@@ -67,6 +67,7 @@ impl SearchReport {
             (level.level.load.value(), level.purpose != SearchPurpose::Confirmation)
         };
         let of_search = self.levels.iter().filter(|level| level.purpose != SearchPurpose::Start);
+        let of_search = of_search.filter(|level| level.is_evidence() && !level.is_undecided());
         let missed = of_search.filter(|level| !level.holds() && level.level.load.value() > best);
         missed.min_by(|one, other| order(one).partial_cmp(&order(other)).unwrap_or(Ordering::Equal))
     }
@@ -82,7 +83,13 @@ impl SearchReport {
             requested.map(|most| CONFIRMS.max(2.0 * seconds(best)).min(most.as_secs_f64()));
         let spent: f64 = self.evaluations().map(seconds).sum();
         let precision = self.precision();
-        let is_open = !matches!(self.result.ending, SearchEnding::Decided | SearchEnding::AllGood);
+        let is_open = !matches!(
+            self.result.ending,
+            SearchEnding::Decided
+                | SearchEnding::Undecided
+                | SearchEnding::AllGood
+                | SearchEnding::Unmeasurable
+        );
         let wide = precision.filter(|width| is_open && *width > self.requested.tolerance);
         let precision_then = wide.map(|width| self.requested.tolerance.max(width / 2.0));
         let narrows = match (wide.zip(precision_then), precision) {

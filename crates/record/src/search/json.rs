@@ -21,7 +21,7 @@ pub struct SearchDocument {
     version: String,
     /// What was run.
     pub setup: RunSetup,
-    /// The worst verdict of any level.
+    /// The worst verdict of the levels that the answer rests on.
     pub verdict: Verdict,
     /// What had to hold.
     pub slo: String,

@@ -6,7 +6,7 @@ use fizeau_pareto::SearchEnding;
 use super::{MoreTime, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel};
 use crate::GoalResult;
 use crate::goal::name;
-use crate::text::{four_digits, minutes_and_seconds, number, percent};
+use crate::text::{four_digits, listed, minutes_and_seconds, number, percent};
 use fizeau_core::LoadKind;
 
 impl SearchReport {
@@ -16,10 +16,12 @@ impl SearchReport {
     pub fn remarks(&self) -> Vec<String> {
         let further = [
             self.missed_words(),
+            self.undecided_words(),
             self.edge_words(),
             self.broken(),
             self.assumed(),
             self.wrong_order(),
+            self.no_evidence(),
             Some(self.ending_words()),
             self.more_words(),
         ];
@@ -32,6 +34,10 @@ impl SearchReport {
         let Some(best) = self.best_kept() else {
             return match (self.refuted().last(), self.result.ending) {
                 (Some(lowest), _) => self.refuted_words(lowest),
+                (None, _) if self.rests_on_nothing() => {
+                    "No answer: no level that was measured tells what the server can carry"
+                        .to_owned()
+                }
                 (None, SearchEnding::BrokenOff) => "No measured load kept the goals".to_owned(),
                 (None, _) => self.nearest(),
             };
@@ -63,6 +69,24 @@ impl SearchReport {
         )
     }
 
+    /// Whether levels were measured, and none of them is evidence.
+    fn rests_on_nothing(&self) -> bool {
+        !self.levels.is_empty() && self.levels.iter().all(|level| !level.is_evidence())
+    }
+
+    /// Which levels count neither way, and why.
+    fn no_evidence(&self) -> Option<String> {
+        let mut levels = self.levels.iter().filter(|level| !level.is_evidence());
+        let first = levels.next()?;
+        let count = match levels.count() {
+            0 => "1 level counts".to_owned(),
+            others => format!("{} levels count", others + 1),
+        };
+        let load = first.level.load;
+        let why = first.level.no_evidence().unwrap_or_default();
+        Some(format!("{count} neither as kept nor as missed. At {load}: {why}"))
+    }
+
     fn load_words(&self, level: &SearchedLevel) -> String {
         format!("{} {}", four_digits(level.level.load.value()), self.requested.load.words())
     }
@@ -76,11 +100,28 @@ impl SearchReport {
         Some(format!("Lowest load that missed them: {load}, observed for {time} ({why})"))
     }
 
+    /// The loads above the best that missed a goal by less than is sure.
+    fn undecided_words(&self) -> Option<String> {
+        let best = self.best_kept()?.level.load.value();
+        let mut loads: Vec<f64> = self
+            .evaluations()
+            .filter(|level| level.is_undecided() && !level.holds())
+            .map(|level| level.level.load.value())
+            .filter(|load| *load > best)
+            .collect();
+        loads.sort_by(f64::total_cmp);
+        loads.dedup();
+        let loads: Vec<String> = loads.into_iter().map(four_digits).collect();
+        let unit = self.requested.load.words();
+        (!loads.is_empty())
+            .then(|| format!("Too near to the limit to decide: {} {unit}", listed(&loads)))
+    }
+
     fn why_missed(&self, missed: &SearchedLevel) -> String {
         match missed.judgement {
             SearchJudgement::Saturated => "the queue grew to the end".to_owned(),
             SearchJudgement::Failing => self.failures(missed),
-            SearchJudgement::Held | SearchJudgement::Missed => {
+            SearchJudgement::Held | SearchJudgement::Missed | SearchJudgement::Invalid => {
                 let goals = self.goals_at(missed).into_iter().filter(|goal| !goal.is_met());
                 goals.map(|goal| self.words_of(&goal)).collect::<Vec<_>>().join("; ")
             }
@@ -113,6 +154,9 @@ impl SearchReport {
         let tolerance = percent(self.requested.tolerance);
         let why = match self.result.ending {
             SearchEnding::Decided => format!("the limit is known to {tolerance}, as requested"),
+            SearchEnding::Undecided => {
+                "stopped, since a load next to the limit stays too near to it to decide".to_owned()
+            }
             SearchEnding::OutOfRuns => {
                 format!(
                     "stopped at the largest number of levels allowed, before {tolerance} \
@@ -124,6 +168,9 @@ impl SearchReport {
             }
             SearchEnding::AllGood => "the highest load allowed keeps the goals".to_owned(),
             SearchEnding::Unmet => "the lowest load allowed misses the goals".to_owned(),
+            SearchEnding::Unmeasurable => {
+                "stopped, since several levels in a row were invalid".to_owned()
+            }
             SearchEnding::BrokenOff => "broken off".to_owned(),
         };
         format!("{runs}{taken}: {why}")
@@ -134,6 +181,8 @@ impl SearchReport {
         let Some(MoreTime { time_s, confirms_for_s, precision, precision_then }) = self.more_time()
         else {
             let words = match (self.best_kept(), self.result.ending) {
+                (_, SearchEnding::Unmeasurable) => return None,
+                (_, SearchEnding::Undecided) => "Longer levels would decide it",
                 (_, SearchEnding::AllGood) => "More time would not raise it; search higher loads",
                 (Some(_), _) => "More time would only make the interval narrower",
                 (None, SearchEnding::BrokenOff) => return None,
@@ -235,7 +284,9 @@ impl SearchReport {
         let more = match level.judgement {
             SearchJudgement::Saturated => "; the queue grew".to_owned(),
             SearchJudgement::Failing => format!("; {}", self.failures(level)),
-            SearchJudgement::Held | SearchJudgement::Missed => String::new(),
+            SearchJudgement::Held | SearchJudgement::Missed | SearchJudgement::Invalid => {
+                String::new()
+            }
         };
         format!("{}{more}", goals.join("; "))
     }

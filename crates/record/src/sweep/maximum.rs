@@ -10,7 +10,8 @@ use crate::goal::{GoalLevel, GoalLoads, HighestLoadBasis, figure, served};
 use fizeau_core::LoadKind;
 
 /// The highest load of one kind within the goals. Indices of levels are those of the sweep, of limits those of the goals; the
-/// limit behind the goals is that of the queue, which must not grow to the end.
+/// limit behind the goals is that of the queue, which must not grow to the end, and the one behind it that of requests that fail,
+/// which must be no more than any goal allows.
 ///
 /// A load that was measured more than once counts by all of its runs ([`LoadRepeats`]).
 #[derive(Debug, Clone, PartialEq)]
@@ -99,6 +100,7 @@ fn measured(slo: &Slo, index: usize, run: &LevelReport) -> Option<GoalLevel> {
         load: run.load,
         served: served(&run.summary)?,
         is_saturated: run.is_saturated(),
+        failed: run.summary.requests.failed_share().unwrap_or_default(),
         figures: slo.goals.iter().map(|goal| figure(goal, &run.summary)).collect(),
     })
 }

@@ -190,6 +190,13 @@ impl OperatingPoint {
             }
             Self::Missed { nearest: Some(nearest), goals } => {
                 let nearest = load(nearest);
+                let failed = goals.iter().filter_map(|goal| goal.outcome.failures);
+                if let Some(failed) = failed.reduce(f64::max) {
+                    let failed = percent(failed);
+                    return format!(
+                        "none, since no level on the frontier meets every goal; at the nearest, {nearest}, {failed} of the requests failed"
+                    );
+                }
                 let could = unmet_goals::could_be_met(goals).join(" and ");
                 format!(
                     "none, since no level on the frontier meets every goal; the nearest is {nearest}, where {could} can be met"

@@ -48,8 +48,8 @@ fn why(goal: &Goal, levels: &[&LevelReport]) -> String {
 
 /// The goals that were missed, each with the limit that could be met: `p99 TTFT <= 612 ms`.
 pub(super) fn could_be_met(goals: &[GoalResult]) -> Vec<String> {
-    let could = |GoalOutcome { goal, measured, .. }: GoalOutcome| {
-        let measured = measured?;
+    let could = |GoalOutcome { goal, measured, from_schedule, .. }: GoalOutcome| {
+        let measured = from_schedule.or(measured)?;
         let (sign, limit) = match goal.comparison {
             Comparison::Less | Comparison::LessOrEqual => ("<=", rounded(measured, f64::ceil)),
             Comparison::Greater | Comparison::GreaterOrEqual => {
@@ -61,7 +61,9 @@ pub(super) fn could_be_met(goals: &[GoalResult]) -> Vec<String> {
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
         Some(words.join(" "))
     };
-    goals.iter().filter(|goal| !goal.is_met()).filter_map(|goal| could(goal.outcome)).collect()
+    // Where too much failed, no limit on a latency could be met.
+    let missed = |goal: &&GoalResult| !goal.is_met() && goal.outcome.failures.is_none();
+    goals.iter().filter(missed).filter_map(|goal| could(goal.outcome)).collect()
 }
 
 /// To as many digits as are shown, in the direction in which it can still be met.

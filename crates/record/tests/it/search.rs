@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use fizeau_core::{LoadKind, Nanos, Seconds};
-use fizeau_metrics::Verdict;
+use fizeau_metrics::{Validity, Verdict, VerdictConcern, VerdictReason};
 use fizeau_pareto::{EdgeSide, FigureEstimate, SearchEnding, SearchResult};
 use fizeau_record::{
     EngineRecord, LevelReport, RunSetup, SearchDocument, SearchJudgement, SearchPurpose,
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::reading::{as_it_was, fixture};
 use crate::stored::cases;
-use SearchJudgement::{Failing, Held, Missed, Saturated};
+use SearchJudgement::{Failing, Held, Invalid, Missed, Saturated};
 use SearchPurpose::{Confirmation, Evaluation, Start};
 
 /// A level that was measured, which tests put at loads of their own.
@@ -31,7 +31,16 @@ fn searched(kind: LoadKind, (load, purpose, judgement): Outcome) -> SearchedLeve
     level.load = kind.at(load);
     let seconds = if purpose == Confirmation { 30.0 } else { 4.0 };
     level.summary.throughput.duration = Seconds::new(seconds);
-    let side = if judgement == Held { EdgeSide::Good } else { EdgeSide::Bad };
+    let side = match judgement {
+        Held => EdgeSide::Good,
+        Invalid => EdgeSide::Undecided,
+        Missed | Failing | Saturated => EdgeSide::Bad,
+    };
+    if judgement == Invalid {
+        let text = "the client sent later than scheduled: p99 55.0 ms (limit 10 ms)";
+        let reason = VerdictReason::new(Verdict::Invalid, VerdictConcern::Client, text);
+        level.validity = Validity::of(vec![reason]);
+    }
     SearchedLevel { purpose, side, judgement, level }
 }
 
@@ -81,12 +90,19 @@ proptest! {
         levels in prop::collection::vec((
             (1..7_u32).prop_map(f64::from),
             prop::sample::select(vec![Start, Evaluation, Confirmation]),
-            prop::sample::select(vec![Held, Missed, Failing, Saturated]),
+            prop::sample::select(vec![Held, Missed, Failing, Saturated, Invalid]),
         ), 0..7),
         edge in prop::option::of(1..7_u32),
     ) {
         let edge = edge.map(f64::from);
         let report = search(TARGET, SearchEnding::Decided, edge.map(|at| [at, at, at]), &levels);
+        // What is no evidence changes nothing.
+        let evidence: Vec<Outcome> = levels.iter().copied().filter(|of| of.2 != Invalid).collect();
+        let of_evidence =
+            search(TARGET, SearchEnding::Decided, edge.map(|at| [at, at, at]), &evidence);
+        prop_assert_eq!(report.best_kept().map(load), of_evidence.best_kept().map(load));
+        prop_assert_eq!(report.is_met(), of_evidence.is_met());
+        let levels = evidence;
         let long = || levels.iter().filter(|level| level.1 == Confirmation);
         let refuted = |at: f64| long().any(|level| level.2 != Held && level.0 <= at);
         let best = match long().next_back() {
@@ -153,6 +169,28 @@ fn more_time_is_what_the_interval_and_the_confirmation_take() {
     assert_eq!(long.more_time().unwrap().time_s, 80.0);
 }
 
+/// A level that misses a goal by less than is sure is never called missed.
+#[test]
+fn a_load_too_near_to_the_edge_is_named_so_and_is_not_the_lowest_that_missed() {
+    let levels = [
+        (20.0, Evaluation, Held),
+        (21.0, Evaluation, Missed),
+        (21.0, Evaluation, Missed),
+        (32.0, Evaluation, Missed),
+    ];
+    let target = SearchTarget { load: LoadKind::Concurrency, ..TARGET };
+    let edge = Some([20.7, 20.0, 23.7]);
+    let mut report = search(target, SearchEnding::Undecided, edge, &levels);
+    assert_eq!(report.lowest_missed().map(load), Some(21.0));
+    report.levels[1].side = EdgeSide::Undecided;
+    report.levels[2].side = EdgeSide::Undecided;
+    assert_eq!(report.lowest_missed().map(load), Some(32.0));
+    let said = report.remarks();
+    let undecided = "Too near to the limit to decide: 21 in flight";
+    assert!(said.iter().any(|text| text == undecided), "{said:?}");
+    assert!(report.is_met());
+}
+
 #[test]
 fn a_search_is_met_where_its_load_is_found_and_not_refuted() {
     let edge = Some([3.0, 2.9, 3.1]);
@@ -184,25 +222,34 @@ fn a_search_is_met_where_its_load_is_found_and_not_refuted() {
 fn a_level_beyond_the_edge_may_be_invalid() {
     let levels = [(2.0, Evaluation, Held), (4.0, Evaluation, Missed)];
     let mut report = search(TARGET, SearchEnding::Decided, Some([3.0, 2.0, 4.0]), &levels);
-    for level in &mut report.levels {
-        level.level.validity.verdict = Verdict::Valid;
+    let judged =
+        |about, verdict| Validity::of(vec![VerdictReason::new(verdict, about, "it was so")]);
+    report.levels[0].level.validity = Validity::of(Vec::new());
+    for about in [VerdictConcern::Failures, VerdictConcern::Saturation] {
+        report.levels[1].level.validity = judged(about, Verdict::Invalid);
+        assert_eq!(report.verdict(), Verdict::Valid);
     }
-    report.levels[1].level.validity.verdict = Verdict::Invalid;
-    assert_eq!(report.verdict(), Verdict::Valid);
-    report.levels[0].level.validity.verdict = Verdict::Suspect;
-    assert_eq!(report.verdict(), Verdict::Suspect);
+    report.levels[1].level.validity = judged(VerdictConcern::Client, Verdict::Suspect);
+    assert_eq!(report.verdict(), Verdict::Suspect, "the answer rests on what was missed too");
+    report.levels[0].level.validity = judged(VerdictConcern::Client, Verdict::Invalid);
+    assert_eq!(report.verdict(), Verdict::Invalid);
+    report.levels[0].judgement = Invalid;
+    assert_eq!(report.verdict(), Verdict::Suspect, "it rests on nothing that was left out");
+    report.levels[1].judgement = Invalid;
+    assert_eq!(report.verdict(), Verdict::Invalid, "there is nothing to believe");
 }
 
 /// What people read of searches of every ending, load and confirmation: `FIZEAU_BLESS=1` writes it anew.
 #[test]
 fn what_is_said_of_searches_is_as_it_was() {
     use LoadKind::{Concurrency, Rate};
-    use SearchEnding::{AllGood, BrokenOff, Decided, OutOfRuns, OutOfTime, Unmet};
+    use SearchEnding::{AllGood, BrokenOff, Decided, OutOfRuns, OutOfTime, Unmeasurable, Unmet};
     let held = [(2.0, Evaluation, Held), (3.0, Evaluation, Held), (4.0, Evaluation, Missed)];
     let all_missed = [(4.0, Evaluation, Missed), (1.0, Evaluation, Failing)];
     let confirmed = [held.as_slice(), &[(3.0, Confirmation, Held)]].concat();
     let refuted = [held.as_slice(), &[(2.0, Confirmation, Saturated), (1.0, Confirmation, Missed)]];
     let stepped = [held.as_slice(), &[(3.0, Confirmation, Failing), (2.0, Confirmation, Held)]];
+    let unmeasurable = [&held[..1], &[(3.0, Evaluation, Invalid); 3]];
     let edge = Some([3.4, 3.1, 3.7]);
     let wide = Some([3.4, 2.2, 3.9]);
     let outcomes = [
@@ -216,6 +263,8 @@ fn what_is_said_of_searches_is_as_it_was() {
         ("unmet", Unmet, None, all_missed.to_vec()),
         ("broken off", BrokenOff, None, all_missed[..1].to_vec()),
         ("nothing measured", OutOfTime, None, Vec::new()),
+        ("nothing to answer by", Unmeasurable, None, vec![(4.0, Evaluation, Invalid); 3]),
+        ("unmeasurable", Unmeasurable, Some([2.0, 2.0, f64::INFINITY]), unmeasurable.concat()),
     ];
     let minute = Some(Nanos::from_secs(60));
     let limits =

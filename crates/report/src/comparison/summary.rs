@@ -1,7 +1,7 @@
 //! What a comparison comes to, in a sentence.
 
 use crate::Shown;
-use fizeau_metrics::ComparisonAnswer;
+use fizeau_metrics::{ComparisonAnswer, LevelFigure};
 use fizeau_record::RunComparison;
 
 /// What all levels of a comparison say together.
@@ -16,6 +16,9 @@ pub(crate) enum SummaryLine {
 
 /// What is said of [`SummaryLine::Untested`].
 pub(crate) const NO_ANSWER: &str = "No answer: no figure could be tested";
+
+/// What is said where latencies are better and more requests fail.
+pub(crate) const FEWER_COMPLETED: &str = "More requests fail there, and latencies are of those that completed alone: they are no improvement";
 
 /// What is said of [`SummaryLine::NoDifference`].
 pub(crate) fn no_difference(candidate: &str) -> String {
@@ -45,6 +48,15 @@ impl Shown<'_, RunComparison> {
         }
     }
 
+    /// Whether more requests fail at a level where a latency looks better.
+    pub(crate) fn fails_more(&self) -> bool {
+        self.levels.iter().any(|level| {
+            let of = |answer| level.table.answered(answer);
+            let fails = of(ComparisonAnswer::Worse).any(|of| of == LevelFigure::FAILED_SHARE);
+            fails && of(ComparisonAnswer::Better).any(|of| of.metric.is_latency())
+        })
+    }
+
     /// `B is worse in p99 TTFT at concurrency 8.`, of a run that is called `candidate`.
     pub(crate) fn sentence(&self, candidate: &str) -> String {
         match self.summary_line() {
@@ -54,7 +66,8 @@ impl Shown<'_, RunComparison> {
                 let told = answers.into_iter();
                 let told = told.map(|(word, figures)| format!("{word} in {}", figures.join(", ")));
                 let told: Vec<String> = told.collect();
-                format!("{candidate} is {}.", told.join(", and "))
+                let told = format!("{candidate} is {}.", told.join(", and "));
+                if self.fails_more() { format!("{told} {FEWER_COMPLETED}.") } else { told }
             }
         }
     }

@@ -5,7 +5,7 @@ use fizeau_metrics::ComparedFigure;
 use super::escape;
 use super::{folded, table};
 use crate::Shown;
-use crate::comparison::summary::{NO_ANSWER, SummaryLine, no_difference};
+use crate::comparison::summary::{FEWER_COMPLETED, NO_ANSWER, SummaryLine, no_difference};
 use crate::comparison::table::{ComparisonLine, heads};
 use fizeau_record::{ChangedField, ComparedLevel, ComparisonReport, RunComparison};
 
@@ -67,7 +67,11 @@ fn verdict(comparison: &RunComparison) -> String {
             let told = answers
                 .into_iter()
                 .map(|(word, figures)| format!("**{word}** in {}", escape(&figures.join(", "))));
-            format!("B is {}.", told.collect::<Vec<_>>().join(", and "))
+            let told = format!("B is {}.", told.collect::<Vec<_>>().join(", and "));
+            match Shown(comparison).fails_more() {
+                true => format!("{told} {FEWER_COMPLETED}."),
+                false => told,
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use fizeau_pareto::{
 };
 use fizeau_record::GoalResult;
 use fizeau_record::text::{number, percent, supported};
-use fizeau_record::{GoalDecision, HighestLoad, OperatingDecision, OperatingPoint, SweepReport};
+use fizeau_record::{GoalDecision, OperatingDecision, OperatingPoint, SweepReport};
 use fizeau_record::{
     HighestLoadBasis, goal_measured as measured, goal_name as name, goal_value as shown,
 };
@@ -50,11 +50,8 @@ impl Shown<'_, SweepReport> {
         let named = |at: usize| goal(at).map(Goal::describe).unwrap_or_default();
         match &within.maximum.edge {
             Ok(LoadEdge::Between(found)) => {
-                lines.push(self.between(kind, found, &within.maximum));
-                lines.push(format!(
-                    "Beyond it {}",
-                    self.broken(&found.breaks, goal(found.breaks.limit))
-                ));
+                lines.push(self.between(kind, found, within));
+                lines.push(format!("Beyond it {}", self.broken(&found.breaks, &within.slo.goals)));
             }
             Ok(LoadEdge::Beyond(found)) => lines.push(self.beyond(kind, found, &named)),
             Ok(LoadEdge::Unmet(NearestMiss { is_within_error: true, .. })) => lines.push(
@@ -70,7 +67,8 @@ impl Shown<'_, SweepReport> {
         lines
     }
 
-    fn between(&self, kind: LoadKind, found: &EdgeCrossing, maximum: &HighestLoad) -> String {
+    fn between(&self, kind: LoadKind, found: &EdgeCrossing, decision: &GoalDecision) -> String {
+        let maximum = &decision.maximum;
         let bounds = maximum.bounds;
         let EdgeCrossing { load, throughput, .. } = found;
         let (below, above) = (self.load_of(found.below), self.load_of(found.breaks.level));
@@ -90,6 +88,9 @@ impl Shown<'_, SweepReport> {
             false => in_words(kind, load.value(), ends),
         };
         let why = match bounds {
+            HighestLoadBasis::Tested if found.breaks.limit > decision.slo.goals.len() => {
+                "; no interval, since none is known of failures"
+            }
             HighestLoadBasis::Tested if maximum.without_interval.is_empty() => {
                 "; no interval, since a queue either grows or does not"
             }
@@ -131,9 +132,15 @@ impl Shown<'_, SweepReport> {
         )
     }
 
-    fn broken(&self, found: &LimitBreak, goal: Option<&Goal>) -> String {
+    fn broken(&self, found: &LimitBreak, goals: &[Goal]) -> String {
+        let (goal, goals) = (goals.get(found.limit), goals.len());
         let load = self.load_of(found.level);
-        let Some(goal) = goal else { return format!("the queue grew to the end, at {load}") };
+        let Some(goal) = goal else {
+            return match found.limit == goals {
+                true => format!("the queue grew to the end, at {load}"),
+                false => format!("{} of the requests failed, at {load}", percent(found.value)),
+            };
+        };
         let value = measured(goal, found.value, self.goal_interval(goal, found.level));
         if found.over_limit <= 0.0 {
             let goal = goal.describe();

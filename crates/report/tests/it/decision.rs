@@ -48,6 +48,30 @@ pub(crate) fn sweep(levels: Vec<LevelReport>, slo: &str) -> SweepReport {
     SweepReport::new(sample::setup(), levels, Some(slo.parse().unwrap()))
 }
 
+/// A load at which some requests fail keeps no goal on a latency, however fast the others are: not as a candidate, and not for
+/// the highest load.
+#[test]
+fn a_load_that_fails_requests_is_too_much() {
+    let mut failing = rate(40.0, 220.0, 0.0);
+    let requests = &mut failing.summary.requests;
+    (requests.sent, requests.completed, requests.failed) = (1_000, 540, 460);
+    let report = sweep(vec![rate(20.0, 200.0, 0.0), failing.clone()], "p99 ttft<1s");
+    let json = parsed(&report);
+    assert_eq!(json["operating_point"]["load"]["requests_per_s"], 20.0);
+    let highest = &json["decisions"][0]["tight"]["highest_load"];
+    let load = highest["load"].as_f64().unwrap();
+    assert!((20.0..21.0).contains(&load), "{highest}");
+    assert_eq!(highest["breaks_first"]["goal"], "few failed requests");
+    assert!(said(&report).contains("46 % of the requests failed, at 40"), "{}", said(&report));
+    let alone = sweep(vec![failing], "p99 ttft<1s");
+    let json = parsed(&alone);
+    assert!(json["operating_point"].is_null());
+    assert_eq!(json["operating_point_nearest"]["goals"][0]["failed_share"], 0.46);
+    let text = said(&alone);
+    assert!(text.contains("at the nearest, 40 requests/s, 46 % of the requests failed"), "{text}");
+    assert!(text.contains("missed: 46 % of the requests failed; "), "{text}");
+}
+
 pub(crate) fn parsed(report: &SweepReport) -> Value {
     serde_json::from_str(&report.to_json().unwrap()).unwrap()
 }
@@ -258,7 +282,7 @@ fn a_goal_that_the_run_has_no_figure_for_says_what_there_is() {
     let text = said(&report);
     let part = "Operating point: none, since good share > 0.99 cannot be judged: goodput needs goals for single requests; the run has TTFT,";
     assert!(text.contains(part), "{text}");
-    assert!(text.contains("RPS and output TPS"), "{text}");
+    assert!(text.contains("RPS, output TPS and failed share"), "{text}");
     let json = parsed(&report);
     assert!(json["operating_point"].is_null());
     assert!(json["operating_point_reason"].as_str().unwrap().starts_with("good share > 0.99"));

@@ -210,7 +210,7 @@ fn it_says_all_that_it_must() {
         "Example CPU at 3 GHz",
         "fizeau sweep --slo 'p99 ttft<150ms, p99 e2el<600ms'",
         "Failed requests are in no latency",
-        "Failures: connect 15 (1 at 16, 2 at 32, 4 at 64, 8 at 128).",
+        "Failures: connect 12 (4 at 64, 8 at 128).",
         "Was the client the bottleneck?",
         "kernel 0.035 / 0.050 / 0.050",
         "Checklist: ",

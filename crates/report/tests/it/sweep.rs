@@ -18,6 +18,8 @@ fn level(requests_per_s: f64, p99: Option<f64>, max: f64) -> LevelReport {
     let mut level = sample::level(1);
     level.summary.throughput.requests_per_s = PerSec::new(requests_per_s);
     level.summary.throughput.duration = Seconds::new(1.0);
+    // A closed loop has no schedule.
+    level.summary.arrivals = None;
     let e2el = &mut level.summary.metrics.e2el;
     *e2el = Distribution::default();
     e2el.n = if p99.is_some() { 100 } else { 8 };

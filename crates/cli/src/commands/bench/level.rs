@@ -96,7 +96,8 @@ impl<'a> LevelOutputs<'a> {
         let result = vllm.0.finish(self.vllm.clone());
         let files = self.keep(folder, &sweep, &result);
         let is_invalid = report.validity.verdict == Verdict::Invalid;
-        let missed = is_invalid || !sweep.is_precise() || sweep.misses_goals();
+        let is_undecided = sweep.misses_goals() || sweep.values_needed().is_some();
+        let missed = is_invalid || !sweep.is_precise() || is_undecided;
         let exit = Exit::of(cancel, missed);
         Outcome { report, sweep, result, exit, files }
     }
@@ -146,6 +147,9 @@ impl Outcome {
         } else {
             say(self.result.block())?;
             say(Shown(&self.report).block_with(&self.sweep, trust.output.verbosity()))?;
+        }
+        if let Some(needed) = self.sweep.values_needed() {
+            say(format!("--num-prompts {needed} decides the goals that are not"))?;
         }
         self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
         for line in self.files? {

@@ -59,6 +59,9 @@ impl RequestColumns<'_> {
                 self.goals()?;
                 self.values(SeriesFigure::Mean, |row| Some(f64::from(u8::from(row.is_good))))
             }
+            Metric::FailedShare => {
+                self.values(SeriesFigure::Mean, |row| Some(f64::from(u8::from(!row.is_complete))))
+            }
             Metric::GoodputPerSec => {
                 self.goals()?;
                 self.rates(|row| u64::from(row.is_good))

@@ -3,7 +3,7 @@
 use fizeau_core::{Interval, Millis, Nanos, PerSec};
 
 use crate::level::latencies::{Latencies, SummaryOfBoth};
-use crate::level::{RateIntervals, RequestRates, Throughput};
+use crate::level::{RateIntervals, RequestCounts, RequestRates, Throughput};
 use crate::series::SentRequest;
 use crate::{Distribution, RateDistribution, RequestMetrics, SampleSupport};
 
@@ -21,6 +21,8 @@ pub(in crate::level) enum Source {
     Rate(fn(&Throughput) -> Option<PerSec>, Ends<PerSec>),
     /// A share.
     Share(fn(&Throughput) -> Option<f64>, Ends<f64>),
+    /// A share of how requests ended.
+    Count(fn(&RequestCounts) -> Option<f64>),
     /// Rates of single requests, and that of a request by itself.
     OfRequests(fn(&RequestRates) -> &RateDistribution, Option<RateOf>),
 }

@@ -208,6 +208,9 @@ fn highest(within: &GoalDecision) -> Option<HighestDocument> {
         [] if maximum.bounds == HighestLoadBasis::Runs => {
             "over several runs a percentile has a range and no interval".to_owned()
         }
+        [] if is_of_failures(within) => {
+            "it is where requests began to fail, which has no interval".to_owned()
+        }
         [] => "it is where a queue began to grow, which has no interval".to_owned(),
         without => format!("no interval is known of {}", without.join(", ")),
     });
@@ -275,6 +278,15 @@ fn departure(within: &GoalDecision, goal: usize, found: &MonotoneDeparture) -> D
 }
 
 fn goal_text(within: &GoalDecision, at: usize) -> String {
-    let goal = within.slo.goals.get(at);
-    goal.map_or_else(|| "no growing queue".to_owned(), ToString::to_string)
+    let goals = &within.slo.goals;
+    match goals.get(at) {
+        Some(goal) => goal.to_string(),
+        None if at == goals.len() => "no growing queue".to_owned(),
+        None => "few failed requests".to_owned(),
+    }
+}
+
+fn is_of_failures(within: &GoalDecision) -> bool {
+    let Ok(LoadEdge::Between(found)) = &within.maximum.edge else { return false };
+    found.breaks.limit > within.slo.goals.len()
 }

@@ -11,7 +11,7 @@ use crate::sample;
 #[test]
 fn tails() {
     hold(&[
-        (ChecklistItem::Tail, |_| {}, Pass, "fewest values 126"),
+        (ChecklistItem::Tail, |_| {}, Pass, "fewest values 128"),
         (
             ChecklistItem::Tail,
             |run| {
