@@ -128,3 +128,32 @@ fn a_goal_that_is_typed_counts_though_it_is_the_default() {
         assert_eq!(asked.code, Some(1), "{asked:?}");
     }
 }
+
+/// One level in virtual time, of so many words more.
+fn simulated(extra: &str) -> Ended {
+    let words = "simulate --model-config llama-3.1-8b --hardware h100-sxm --isl 512 --osl 32 --slo";
+    let words: Vec<&str> = words.split(' ').chain(["p99 ttft<300ms"]).collect();
+    run(&[&words[..], &extra.split(' ').collect::<Vec<_>>()].concat())
+}
+
+/// The greatest of three values is no p99.
+#[test]
+fn a_goal_of_one_level_that_takes_more_requests_is_not_decided() {
+    let few = simulated("--max-concurrency 1 --num-prompts 3");
+    assert_eq!(few.code, Some(1), "{few:?}");
+    assert!(few.out.contains("not decided: p99 needs 100 values, there are 3"), "{}", few.out);
+    assert!(few.out.contains("--num-prompts 100 decides the goals"), "{}", few.out);
+    let enough = simulated("--max-concurrency 1 --num-prompts 100");
+    assert_eq!(enough.code, Some(0), "{enough:?}");
+}
+
+/// A cap makes requests wait before they are sent, which their users see.
+#[test]
+fn a_cap_on_requests_in_flight_hides_no_queue_from_a_goal() {
+    let arrivals = "--request-rate 20 --num-prompts 400";
+    let capped = simulated(&format!("{arrivals} --max-concurrency 2"));
+    assert_eq!(capped.code, Some(1), "{capped:?}");
+    assert!(capped.out.contains("missed from schedule, simulated"), "{}", capped.out);
+    let open = simulated(arrivals);
+    assert_eq!(open.code, Some(0), "{open:?}");
+}
