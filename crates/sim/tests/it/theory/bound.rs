@@ -61,9 +61,11 @@ fn configs() -> impl Strategy<Value = EngineConfig> {
     // A cache of the longest job up to plenty, so that some runs preempt.
     (1u64..9, 190u64..1_000, 16u64..4_096, switches).prop_map(|(slots, blocks, budget, of)| {
         let (policy, chunking, admission, order, captured, prefix_caching, drafts) = of;
+        // Less than a token of each sequence with its drafts is refused.
+        let each = drafts.as_ref().map_or(1, |drafts| u64::from(drafts.length) + 1);
         EngineConfig {
             blocks,
-            max_batched_tokens: Tokens::new(budget),
+            max_batched_tokens: Tokens::new(budget.max(slots * each)),
             policy,
             chunking,
             admission,
