@@ -166,7 +166,7 @@ impl LevelReport {
     /// The rate at which requests of an open loop left, where it is more than a tenth off the one that was asked for: of few requests
     /// the gaps come out short or long. None where sessions have several requests, whose later ones follow from replies.
     #[must_use]
-    pub fn sent_apart(&self) -> Option<PerSec> {
+    pub fn differing_sent_rate(&self) -> Option<PerSec> {
         let LevelLoad::Rate(asked) = self.load else { return None };
         let came = self.summary.arrivals.as_ref()?.sent;
         let is_of_all = came.n + 1 >= self.summary.requests.sent;

@@ -88,7 +88,7 @@ impl System {
             batch,
         };
         Ok(Expected {
-            figures: figures.in_flight(concurrency),
+            figures: figures.with_wait(concurrency),
             max_batch,
             limited_by: LimitingResources { prefill: alone.binding.limit(), decode },
         })

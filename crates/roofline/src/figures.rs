@@ -61,7 +61,7 @@ impl Figures {
     }
 
     /// The same with so many requests in flight, of which those that do not run wait for a place.
-    pub(crate) fn in_flight(self, requests: NonZeroU64) -> Self {
+    pub(crate) fn with_wait(self, requests: NonZeroU64) -> Self {
         let requests = requests.get() as f64;
         let least = Seconds::new(requests / self.requests_per_s.get());
         let e2el = if requests > self.batch { self.e2el.max(least) } else { self.e2el };

@@ -35,7 +35,7 @@ fn ended(running: &RunningLevel, report: &LevelReport) -> String {
     let (all, requests) = (&report.summary.throughput, &report.summary.requests);
     let rate = |rate: PerSec| number(rate.get());
     let name = match report.load.kind() {
-        LoadKind::Rate => match report.sent_apart() {
+        LoadKind::Rate => match report.differing_sent_rate() {
             Some(sent) => format!("asked {}, sent {}: completed", running.name(), rate(sent)),
             None => format!("sent at {}: completed", running.name()),
         },

@@ -66,7 +66,7 @@ impl PlanParts {
         let untold = turns().filter(|turn| turn.output_tokens.is_none()).count();
         let is_given = self.file.as_ref().is_some_and(|file| file.output_tokens.is_some());
         let counts = match &self.tokenizer {
-            None => " (say it in output_tokens; of ShareGPT a tokenizer counts the answers)",
+            None => " (records may give output_tokens; a tokenizer counts the answers of ShareGPT)",
             Some(_) => "",
         };
         (untold > 0 && !is_given).then(|| {
