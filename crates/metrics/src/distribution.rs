@@ -76,6 +76,42 @@ pub struct Distribution {
     pub resolution: PercentileResolution,
     /// MLPerf's bounds for the tail; absent but for the TTFT, TPOT and E2EL of a level.
     pub early_stopping: Option<EarlyStopping>,
+    /// The percentiles over all requests that were sent; absent where none failed, and but for latencies of a level that a
+    /// request has one of.
+    pub over_sent: Option<SentPercentiles>,
+}
+
+/// Percentiles over all requests that were sent, of which a failed one lies beyond every latency: where 0.5 % failed, the p99 of
+/// these is nearly the p99.5 of those that completed. One that lies among the failed is the greatest latency, and one that the
+/// completed ones cannot support is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct SentPercentiles {
+    /// The median.
+    pub p50: Option<Millis>,
+    /// The 90th percentile.
+    pub p90: Option<Millis>,
+    /// The 95th percentile.
+    pub p95: Option<Millis>,
+    /// The 99th percentile.
+    pub p99: Option<Millis>,
+    /// The 99.9th percentile.
+    pub p999: Option<Millis>,
+}
+
+impl SentPercentiles {
+    /// The percentile that `statistic` names; none if it is no percentile or not supported.
+    #[must_use]
+    pub const fn get(&self, statistic: Statistic) -> Option<Millis> {
+        match statistic {
+            Statistic::P50 => self.p50,
+            Statistic::P90 => self.p90,
+            Statistic::P95 => self.p95,
+            Statistic::P99 => self.p99,
+            Statistic::P999 => self.p999,
+            Statistic::Mean | Statistic::Max | Statistic::Value => None,
+        }
+    }
 }
 
 /// What the true tail does not exceed in ninety-nine cases of a hundred: [`early_stopping_bound`] at 0.99.

@@ -13,7 +13,7 @@ pub(crate) struct Events {
     pub(crate) zero_gaps: u64,
     /// Those that were lost because the events on both sides were read at once, too late for the first.
     pub(crate) merged: u64,
-    /// Whether every event after the first is a token, so that a gap between events is one between tokens.
+    /// Whether every event after the first is a token that came later, so that a gap between events is one between tokens.
     pub(crate) are_tokens: bool,
 }
 
@@ -23,7 +23,8 @@ impl Events {
             let tokens = Tokens::ZERO;
             return Self { tokens, gaps: 0, zero_gaps: 0, merged: 0, are_tokens: true };
         };
-        let (mut tokens, mut are_tokens) = (u64::from(first.tokens), true);
+        let mut are_tokens = later.first().is_none_or(|second| second.at != first.at);
+        let mut tokens = u64::from(first.tokens);
         let (mut gaps, mut zero_gaps, mut last) = (0, 0, first.at);
         let mut reads = MergedReads::after(first);
         for event in later {

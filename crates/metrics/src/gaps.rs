@@ -29,17 +29,19 @@ pub struct ItlShare {
 ///
 /// An event without a token (a source that is an estimate may give it none) closes no gap: the time runs on
 /// to the next event that has one, so that no time is lost between two tokens. The gaps start at the first
-/// event, whatever it carried, as TPOT does. Hence the mean of the shares, weighted by tokens, is the
-/// request's TPOT whenever its last event carried a token. A request that failed has none.
+/// event and those that came at the same instant, whatever they carried, as TPOT does. Hence the mean of the shares, weighted
+/// by tokens, is the request's TPOT whenever its last event carried a token. A request that failed has none.
 pub fn inter_token(tape: &Tape) -> impl Iterator<Item = ItlShare> {
     inter_token_at(tape).map(|(_, share)| share)
 }
 
 /// The same, each with the instant at which its gap closed.
 pub(crate) fn inter_token_at(tape: &Tape) -> impl Iterator<Item = (Stamp, ItlShare)> {
-    let mut arrivals = successful(tape).iter();
-    let mut previous = arrivals.next().map(|first| first.at);
-    let with_tokens = arrivals.filter(|arrival| arrival.tokens > 0);
+    let arrivals = successful(tape);
+    let first = arrivals.first().map(|first| first.at);
+    let mut previous = first;
+    let later = arrivals.iter().skip_while(move |arrival| Some(arrival.at) == first);
+    let with_tokens = later.filter(|arrival| arrival.tokens > 0);
     with_tokens.filter_map(move |arrival| {
         let gap = arrival.at.since(previous.replace(arrival.at)?)?;
         let per_token = Millis::new(gap.as_millis_f64() / f64::from(arrival.tokens));

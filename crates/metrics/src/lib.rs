@@ -83,7 +83,7 @@ pub use compare::{
 };
 pub use distribution::{
     Distribution, EarlyStopping, PercentileResolution, PooledSample, RateDistribution,
-    TokenDistribution, percentile_of_sorted,
+    SentPercentiles, TokenDistribution, percentile_of_sorted,
 };
 pub use fizeau_core::{
     Arrival, Channel, Confidence, ConfidenceError, Estimate, EstimateError, Failure, FailureClass,

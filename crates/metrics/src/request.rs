@@ -69,7 +69,7 @@ pub struct RequestMetrics {
     pub network: Option<Nanos>,
     /// n: tokens received; absent if the request failed.
     pub output_tokens: Option<Tokens>,
-    /// k: tokens of the first generation event; absent if the request failed.
+    /// k: tokens of the first generation event, and of those that came at the same instant; absent if the request failed.
     pub first_event_tokens: Option<Tokens>,
 }
 
@@ -144,7 +144,8 @@ fn connection_wait(marks: &Marks) -> Nanos {
 
 fn first_event_tokens(tape: &Tape) -> Option<Tokens> {
     let first = tape.arrivals.first()?;
-    Some(Tokens::new(first.tokens.into()))
+    let at_once = tape.arrivals.iter().take_while(|arrival| arrival.at == first.at);
+    Some(Tokens::new(at_once.map(|arrival| u64::from(arrival.tokens)).sum()))
 }
 
 fn tpot(tape: &Tape, output: Tokens) -> Option<Millis> {

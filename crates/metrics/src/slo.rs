@@ -85,6 +85,8 @@ pub struct GoalOutcome {
     pub failures: Option<f64>,
     /// What was measured from the schedule of an open loop, where that misses the goal and the figure from the sending does not.
     pub from_schedule: Option<f64>,
+    /// What the percentile is over all that were sent, where that misses the goal and the one over the completed does not.
+    pub over_sent: Option<f64>,
 }
 
 impl Slo {
@@ -195,12 +197,28 @@ impl Goal {
             Metric::E2el => Metric::E2elScheduled,
             _ => return None,
         };
-        let of = |metric: Metric| {
-            Some(metric.distribution(level)?.value_or_max(self.statistic)?.value.get())
-        };
-        let holds = |value: &f64| self.comparison.holds(*value, self.limit);
-        of(scheduled)
-            .filter(|value| !holds(value) && of(self.metric).is_some_and(|sent| holds(&sent)))
+        let [waited, sent] = [scheduled, self.metric].map(|metric| {
+            let sample = metric.distribution(level)?;
+            let over_sent = sample.over_sent.and_then(|all| all.get(self.statistic));
+            Some(over_sent.or(Some(sample.value_or_max(self.statistic)?.value))?.get())
+        });
+        self.where_it_alone_misses(waited, sent)
+    }
+
+    /// A failed request has no latency, and lies beyond every limit: the percentile over all that were sent, where that misses the
+    /// goal and the one over those that completed does not.
+    fn missed_over_sent(&self, level: &LevelSummary) -> Option<f64> {
+        let sample = self.metric.distribution(level)?;
+        let over_sent = sample.over_sent?.get(self.statistic)?;
+        self.where_it_alone_misses(
+            Some(over_sent.get()),
+            Some(sample.statistic(self.statistic)?.get()),
+        )
+    }
+
+    fn where_it_alone_misses(&self, strict: Option<f64>, plain: Option<f64>) -> Option<f64> {
+        let holds = |value: f64| self.comparison.holds(value, self.limit);
+        strict.filter(|strict| !holds(*strict) && plain.is_some_and(holds))
     }
 
     /// `failed`, the share of the requests that failed, where that alone misses the goal.
@@ -266,6 +284,7 @@ impl GoalOutcome {
             measured: goal.metric.measured(goal.statistic, level),
             interval: goal.metric.interval(goal.statistic, level),
             from_schedule: goal.missed_from_schedule(level),
+            over_sent: goal.missed_over_sent(level),
             failures: level.requests.failed_share().and_then(|failed| goal.missed_by(failed)),
         }
     }
@@ -275,7 +294,18 @@ impl GoalOutcome {
     #[must_use]
     pub fn is_met(&self) -> bool {
         let holds = |measured| self.goal.comparison.holds(measured, self.goal.limit);
-        let is_whole = self.failures.is_none() && self.from_schedule.is_none();
-        is_whole && self.measured.is_some_and(holds)
+        self.failures.is_none() && self.decisive().is_some_and(holds)
+    }
+
+    /// The figure that decides: what was measured, or from the schedule or over all that were sent, where that alone misses the goal.
+    #[must_use]
+    pub fn decisive(&self) -> Option<f64> {
+        self.from_schedule.or(self.over_sent).or(self.measured)
+    }
+
+    /// Whether the figure that decides is another than the one measured, which the interval is of.
+    #[must_use]
+    pub const fn is_missed_otherwise(&self) -> bool {
+        self.from_schedule.is_some() || self.over_sent.is_some()
     }
 }

@@ -224,8 +224,9 @@ pub(crate) fn with_ends(value: f64, ends: Option<Interval<f64>>) -> Option<Figur
 pub(crate) fn figure(goal: &Goal, level: &LevelSummary) -> Option<GoalFigure> {
     let outcome = GoalResult::of(*goal, level).outcome;
     let value = outcome.measured.filter(|value| value.is_finite())?;
-    if let Some(waited) = outcome.from_schedule {
-        return Some(GoalFigure { estimate: with_ends(waited, None)?, ends: FigureEnds::Unknown });
+    if outcome.is_missed_otherwise() {
+        let estimate = with_ends(outcome.decisive()?, None)?;
+        return Some(GoalFigure { estimate, ends: FigureEnds::Unknown });
     }
     let ends = if outcome.interval.is_some() { FigureEnds::Interval } else { FigureEnds::Unknown };
     Some(GoalFigure { estimate: with_ends(value, outcome.interval)?, ends })

@@ -60,8 +60,9 @@ fn bearing(load: LevelLoad, level: &LevelSummary, judgement: SearchJudgement) ->
 }
 
 fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<FigureEstimate> {
-    if let Some(waited) = GoalOutcome::of(*goal, level).from_schedule {
-        return log_margin(with_interval(waited, None)?, Relation::AtMost, goal.limit);
+    let outcome = GoalOutcome::of(*goal, level);
+    if outcome.is_missed_otherwise() {
+        return log_margin(with_interval(outcome.decisive()?, None)?, Relation::AtMost, goal.limit);
     }
     match goal.metric.distribution(level) {
         Some(sample) => log_margin(latency(sample, goal.statistic)?, Relation::AtMost, goal.limit),

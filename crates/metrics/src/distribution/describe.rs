@@ -87,6 +87,7 @@ pub(super) fn describe(
         mean_interval,
         effective_n,
         early_stopping: None,
+        over_sent: None,
         mean: moments.mean.map(Millis::new),
         std: moments.std.map(Millis::new),
         min: at(0).map(Millis::new),

@@ -1,6 +1,6 @@
 //! Distributions in JSON: one flat object each.
 
-use super::{Distribution, EarlyStopping, RateDistribution, TokenDistribution};
+use super::{Distribution, EarlyStopping, RateDistribution, SentPercentiles, TokenDistribution};
 use crate::SampleSupport;
 use crate::json::scan;
 
@@ -22,10 +22,21 @@ json_object!(
         "max": or(max, empty),
         "resolution": is(resolution),
         "early_stopping": maybe(early_stopping),
+        "over_sent": maybe(over_sent),
     } => Ok(Distribution {
-        n, mean, mean_interval, effective_n, std, min, p50, p90, p95, p99, p999, max, resolution, early_stopping,
+        n, mean, mean_interval, effective_n, std, min, p50, p90, p95, p99, p999, max, resolution, early_stopping, over_sent,
     })
 );
+
+const FEW_COMPLETED: &str = "too few requests completed for this percentile";
+
+json_object!(SentPercentiles, "Percentiles over all requests that were sent, a failed one beyond every latency.", |sent| {
+    "p50": or(p50, FEW_COMPLETED),
+    "p90": or(p90, FEW_COMPLETED),
+    "p95": or(p95, FEW_COMPLETED),
+    "p99": or(p99, FEW_COMPLETED),
+    "p999": or(p999, FEW_COMPLETED),
+} => Ok(SentPercentiles { p50, p90, p95, p99, p999 }));
 
 json_object!(EarlyStopping, "MLPerf's bounds of percentiles, in milliseconds.", |bounds| {
     "p90": via_or(p90: fizeau_core::Millis = bounds.p90.known(), &too_few(&bounds.p90)),

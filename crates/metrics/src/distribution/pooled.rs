@@ -7,9 +7,9 @@ mod tests;
 use fizeau_core::{Millis, Nanos, Tokens};
 
 use super::column::{Column, SortedColumn};
-use super::describe::{Dependence, Moments, describe, interpolate};
+use super::describe::{Dependence, Moments, describe, interpolate, values_needed};
 use super::sample::{Ranked, WeightedSample};
-use super::{Distribution, PercentileResolution};
+use super::{Distribution, PercentileResolution, SentPercentiles};
 use folded::{Folded, share};
 
 /// A sample of gaps pooled from many requests, such as inter-token latencies: bounded in memory, however long the run.
@@ -136,6 +136,26 @@ impl PooledSample {
         let percentiles = ranks.percentiles(moments.n, percents);
         let summary = describe(moments, Dependence::Pooled, resolution, |rank| ranks.at(rank));
         (summary, percentiles)
+    }
+
+    /// The percentiles of these and of `failed` more, each of which lies beyond all of these.
+    pub(crate) fn over_sent(&self, failed: u64) -> SentPercentiles {
+        let (moments, _, ranks) = self.ranks();
+        let last = moments.n.saturating_sub(1) as f64;
+        let percentile = |per_mille: u64| {
+            let rank = (moments.n + failed).saturating_sub(1) as f64 * per_mille as f64 / 1000.0;
+            let share = if last > 0.0 { (rank / last).min(1.0) } else { 0.0 };
+            let is_supported = moments.n >= values_needed(per_mille);
+            let found = ranks.percentiles(moments.n, &[100.0 * share]);
+            found.into_iter().next().flatten().filter(|_| is_supported)
+        };
+        SentPercentiles {
+            p50: percentile(500),
+            p90: percentile(900),
+            p95: percentile(950),
+            p99: percentile(990),
+            p999: percentile(999),
+        }
     }
 
     /// How many bytes it holds.

@@ -71,7 +71,8 @@ impl WeightedSample {
 
     /// The values in order, to be read off by rank.
     pub(super) fn ranked(mut self) -> (Moments, Ranked) {
-        self.0.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        // Equal values by their weights: sums must not hang on the order in which they came.
+        self.0.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let moments = Moments::of(|| self.0.iter().copied());
         (moments, Ranked::from_sorted(self.0))
     }

@@ -59,9 +59,12 @@ impl UnorderedLatencies {
         Self(Metric::ALL.iter().filter_map(kept).collect())
     }
 
+    fn of(&self, metric: Metric) -> Option<&PooledSample> {
+        self.0.iter().find(|kept| kept.metric == metric).map(|kept| &kept.values)
+    }
+
     fn summary(&self, metric: Metric) -> Distribution {
-        let kept = self.0.iter().find(|kept| kept.metric == metric);
-        kept.map(|kept| kept.values.summary()).unwrap_or_default()
+        self.of(metric).map(PooledSample::summary).unwrap_or_default()
     }
 }
 
@@ -157,17 +160,19 @@ impl Latencies {
         all.summary()
     }
 
-    /// `rows` are the same requests, in the order in which they were sent.
-    pub(super) fn summary(&self, rows: &RequestSeries<'_>) -> (MetricTable, Jitter) {
+    /// `rows` are the same requests, in the order in which they were sent, and `failed` are those that have no latency.
+    pub(super) fn summary(&self, rows: &RequestSeries<'_>, failed: u64) -> (MetricTable, Jitter) {
         let both = SummaryOfBoth::default();
         let mut table = MetricTable::of(|metric| match metric.source() {
             Source::Series(..) => {
                 let series = rows.latency(metric).unwrap_or_default();
                 let series = Distribution::of_series(series.into_iter().map(Millis::new));
-                match rows.folded() {
+                let summary = match rows.folded() {
                     None => series,
                     Some(_) => self.each.summary(metric).with_intervals_of(&series),
-                }
+                };
+                let kept = self.each.of(metric).filter(|kept| failed > 0 && !kept.is_empty());
+                Distribution { over_sent: kept.map(|kept| kept.over_sent(failed)), ..summary }
             }
             Source::Pooled(of) => of(self, &both),
             _ => self.each.summary(metric),

@@ -205,7 +205,8 @@ impl LevelTally {
         let tokens = self.tokens.counts();
         let timeline = self.timeline();
         let rows = self.rows(&timeline);
-        let (metrics, jitter) = self.latencies.summary(&rows);
+        let (metrics, jitter) =
+            self.latencies.summary(&rows, self.requests.failed - self.requests.cancelled());
         let goodput = self.good.summary();
         let window = self.duration();
         let per_s = |count: u64| per_second(count, window);

@@ -32,6 +32,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
         run_delay(client, limits),
         steal(client, limits),
         merged_gaps(level, client, limits),
+        at_once(level),
         near_ceiling(level, client, limits),
         prompt_length(level, limits),
         output_length(level, limits),
@@ -48,7 +49,9 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
     let mut validity = Validity::of(reasons);
     validity.notes = notes(level, expected);
     let is_busy = late_read(level, limits).is_some() || run_delay(client, limits).is_some();
-    let is_late_but_stamped = is_busy && client.stamps == StampSource::Kernel;
+    let sent_late = late_release(level, expected).or_else(|| late_send(level, client, limits));
+    let is_exact = sent_late.is_none() && merged_gaps(level, client, limits).is_none();
+    let is_late_but_stamped = is_busy && is_exact && client.stamps == StampSource::Kernel;
     validity.notes.extend(is_late_but_stamped.then(|| STAND.to_owned()));
     let need = ClientNeed::of(level, client, expected.clients, limits);
     validity.notes.extend(need.map(|need| need.to_string()));
@@ -198,6 +201,22 @@ fn merged_gaps(
          gaps between them are missing from ITL and ICL"
     );
     reason(verdict, VerdictConcern::Client, text)
+}
+
+/// A reply whose events all came at one instant was not streamed to us: it has neither a pace nor a TTFT of its own.
+fn at_once(level: &LevelSummary) -> Option<VerdictReason> {
+    let zero = level.jitter.zero_gap_share.filter(|share| *share > 0.5)?;
+    let (completed, paced) = (level.requests.completed, level.metrics.tpot.n);
+    if 2 * paced >= completed {
+        return None;
+    }
+    let (zero, without) = (percent(zero), completed - paced);
+    let text = format!(
+        "replies came all at once: {zero} of the gaps between events are zero, and {without} of \
+         {completed} replies have no TPOT; the server does not stream, or something before the \
+         client holds events back, so TTFT is the time of the whole reply"
+    );
+    reason(Verdict::Suspect, VerdictConcern::Workload, text)
 }
 
 /// Near its own ceiling the client measures itself.

@@ -111,8 +111,7 @@ fn what_there_was_not_is_absent_with_a_reason() {
 #[test]
 fn a_rate_of_no_time_or_of_nothing_is_absent() {
     let burst = RequestMetrics::of(&tape(0, &[(10, 1), (10, 4)]));
-    assert_eq!(burst.tpot.map(fizeau_core::Millis::get), Some(0.0));
-    assert_eq!(burst.user_tps, None, "not infinite");
+    assert_eq!((burst.tpot, burst.user_tps), (None, None), "neither zero nor infinite");
     let mut cached = thoughtful();
     cached.usage.as_mut().unwrap().cached_tokens = Some(Tokens::new(70));
     assert_eq!(RequestMetrics::of(&cached).prefill_tps, None);

@@ -37,6 +37,26 @@ fn tokens_of_the_first_event_took_no_time_of_tpot() {
     assert_eq!(metrics.tpot.map(Millis::get), Some(10.0));
 }
 
+/// Eight tokens of 30 ms each that a buffer let go together are the same reply, whether they are one event or eight.
+#[test]
+fn what_came_at_the_first_instant_took_no_time_however_many_events_it_was() {
+    let one = tape(0, &[(240, 8), (480, 8)]);
+    let mut eight = tape(0, &[]);
+    for (at, events) in [(240, 8), (480, 8)] {
+        eight.arrivals.extend((0..events).map(|_| Arrival::tokens(ms(at), 1, Channel::Visible)));
+    }
+    for tape in [one, eight] {
+        let metrics = RequestMetrics::of(&tape);
+        assert_eq!(metrics.tpot.map(Millis::get), Some(30.0));
+        assert_eq!(metrics.first_event_tokens, Some(Tokens::new(8)));
+        let time: f64 = inter_token(&tape).map(|share| share.gap.as_millis_f64()).sum();
+        assert_eq!(time, 240.0);
+    }
+    let at_once = tape(0, &[(240, 1), (240, 1)]);
+    assert_eq!(RequestMetrics::of(&at_once).tpot, None, "absent, not 0.0");
+    assert_eq!((inter_chunk(&at_once).count(), inter_token(&at_once).count()), (1, 0));
+}
+
 #[test]
 fn a_request_of_one_event_has_no_tpot_and_no_gaps() {
     for tokens in [1, 5] {
@@ -137,7 +157,9 @@ proptest! {
     #[test]
     fn tpot_times_its_tokens_is_the_time_between_first_and_last(tape in any_tape()) {
         let metrics = RequestMetrics::of(&tape);
-        let (n, k) = (tape.output_tokens().get(), u64::from(tape.arrivals[0].tokens));
+        let first = tape.arrivals.iter().take_while(|arrival| arrival.at == tape.arrivals[0].at);
+        let k: u64 = first.map(|arrival| u64::from(arrival.tokens)).sum();
+        let n = tape.output_tokens().get();
         match metrics.tpot {
             None => prop_assert!(n == k),
             Some(tpot) => {

@@ -6,7 +6,7 @@ use fizeau_metrics::{
 };
 use proptest::prelude::*;
 
-use crate::tapes::tape;
+use crate::tapes::{failed, tape};
 
 fn goal(statistic: Statistic, metric: Metric, comparison: Comparison, limit: f64) -> Goal {
     Goal { statistic, metric, comparison, limit, loosest: None }
@@ -186,6 +186,27 @@ fn failed_requests_count_against_goals_on_latencies() {
         }
     }
     assert!(is_met(&level, "rps>1"), "what completes counts by itself");
+}
+
+/// Eight that failed and eight that were slow are 1.6 % of a thousand that did not keep the limit, though each alone is under 1 %.
+#[test]
+fn a_percentile_goal_counts_what_failed_and_what_was_slow_together() {
+    let of = |slow: usize, failures: usize| {
+        let mut tapes = vec![tape(0, &[(20, 1), (1000, 1)]); 1_000 - slow - failures];
+        tapes.resize(1_000 - failures, tape(0, &[(400, 1), (1000, 1)]));
+        tapes.resize(1_000, failed(tape(0, &[]), FailureClass::Status));
+        LevelSummary::of(&tapes, &GoodputGoals::default())
+    };
+    let slo: Slo = "p99 ttft<100ms".parse().unwrap();
+    for (slow, failures, expected) in
+        [(8, 0, None), (8, 8, Some(400.0)), (0, 8, None), (1, 8, None), (5, 6, Some(400.0))]
+    {
+        let outcome = slo.evaluate(&of(slow, failures))[0];
+        assert_eq!(outcome.measured, Some(20.0));
+        assert_eq!(outcome.over_sent, expected, "{slow} slow, {failures} failed");
+        assert_eq!(outcome.is_met(), expected.is_none());
+        assert_eq!(outcome.decisive(), expected.or(Some(20.0)));
+    }
 }
 
 /// A cap on requests in flight holds them back: from the sending all is fast, and from the schedule it is not.

@@ -26,9 +26,10 @@ pub(crate) fn failed(tape: Tape, class: FailureClass) -> Tape {
     Tape { outcome, ..tape }
 }
 
-/// Successful tapes with one to twenty events of any size and spacing, sent a millisecond late.
+/// Successful tapes with one to twenty events of any size and spacing, some at one instant, sent a millisecond late.
 pub(crate) fn any_tape() -> impl Strategy<Value = Tape> {
-    let events = prop::collection::vec((0u64..50_000_000, 0u32..9), 1..20);
+    let gap = prop_oneof![1 => Just(0), 3 => 0u64..50_000_000];
+    let events = prop::collection::vec((gap, 0u32..9), 1..20);
     (0u64..1_000, events).prop_map(|(intended, events)| {
         let mut tape = Tape::sent_at(ms(intended + 1));
         tape.marks.intended = ms(intended);

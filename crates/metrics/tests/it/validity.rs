@@ -165,6 +165,12 @@ fn a_client_without_time_of_its_own_is_noticed() {
     assert_one(&judged, Verdict::Suspect, text);
     let note = "the kernel recorded the arrival times, so the latencies above are still right";
     assert!(judged.notes.iter().any(|known| known == note), "{judged:?}");
+    // Where the client sent late besides, a latency from the schedule has that in it.
+    let mut late = good();
+    (late.marks.released, late.marks.send_start) = (ms(0), Some(ms(50)));
+    let level = LevelSummary::of(&[late], &GoodputGoals::default());
+    let judged = judge(&level, &delayed, &expected);
+    assert!(judged.reasons.len() == 2 && !judged.notes.iter().any(|known| known == note));
 }
 
 #[test]
@@ -201,6 +207,21 @@ fn gaps_that_a_late_read_swallowed_are_counted_and_those_of_a_server_are_not() {
     assert_eq!(judged(late(1)).verdict, Verdict::Valid);
     let text = "ITL is not the server's: 5.0 % of gaps were merged (limit 1.0 %); the client read these events together with the one before, and the server sends them one by one, so the gaps between them are missing from ITL and ICL";
     assert_one(&judged(late(10)), Verdict::Suspect, text);
+}
+
+/// A proxy that lets a reply go once it is whole.
+#[test]
+fn replies_that_came_all_at_once_are_no_streams() {
+    let at_once = |n: usize| {
+        let mut tapes = vec![tape(0, &[(200, 1), (200, 1), (200, 1)]); n];
+        tapes.resize(10, tape(0, &[(20, 1), (110, 1), (200, 1)]));
+        verdict_on(&tapes)
+    };
+    assert_eq!(at_once(5).verdict, Verdict::Valid);
+    let text = "replies came all at once: 60.0 % of the gaps between events are zero, and 6 of 10 replies have no TPOT; the server does not stream, or something before the client holds events back, so TTFT is the time of the whole reply";
+    assert_one(&at_once(6), Verdict::Suspect, text);
+    let single = vec![tape(0, &[(200, 1)]); 10];
+    assert_eq!(verdict_on(&single).verdict, Verdict::Valid, "one token has no pace");
 }
 
 /// Half a CPU: whose stamps they are decides what becomes of the figures.

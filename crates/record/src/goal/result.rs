@@ -112,8 +112,7 @@ impl GoalResult {
 
     pub(crate) fn constraint(&self) -> Constraint {
         let (relation, limit) = limit_of(&self.outcome.goal);
-        let GoalOutcome { measured, from_schedule, .. } = self.outcome;
-        Constraint { value: from_schedule.or(measured), relation, limit }
+        Constraint { value: self.outcome.decisive(), relation, limit }
     }
 
     /// Whether the goal is met; one whose figure is absent is not.
@@ -178,6 +177,16 @@ impl GoalResult {
         })
     }
 
+    /// Missed by the `strict` figure alone, beside the plain one.
+    fn missed_otherwise(&self, how: &str, strictly: &str, strict: f64, plainly: &str) -> String {
+        let goal = self.outcome.goal;
+        let (goal_words, strict) = (goal.describe(), measured(&goal, strict, None));
+        let plain = self
+            .measured_words()
+            .map_or_else(String::new, |plain| format!(", and {plain} {plainly}"));
+        format!("{goal_words}: missed {strictly}, {how} {strict}{plain}")
+    }
+
     fn outcome_text(&self, how: &str) -> String {
         let goal = self.outcome.goal;
         let shown = |value: f64| self.shown(value);
@@ -190,11 +199,20 @@ impl GoalResult {
             return format!("{}: missed: {failed} of the requests failed{others}", goal.describe());
         }
         if let Some(waited) = self.outcome.from_schedule {
-            let (goal_words, waited) = (goal.describe(), measured(&goal, waited, None));
-            let sent = self.measured_words().map_or_else(String::new, |sent| {
-                format!(", and {sent} from the sending of requests")
-            });
-            return format!("{goal_words}: missed from schedule, {how} {waited}{sent}");
+            return self.missed_otherwise(
+                how,
+                "from schedule",
+                waited,
+                "from the sending of requests",
+            );
+        }
+        if let Some(all) = self.outcome.over_sent {
+            return self.missed_otherwise(
+                how,
+                "over all requests sent",
+                all,
+                "over those that completed",
+            );
         }
         let came_out = match (self.outcome.measured, self.stand_in) {
             (None, _) => format!("missed, not {how}"),
@@ -262,6 +280,9 @@ pub struct GoalDocument {
     /// What was measured from the schedule of an open loop, where that alone misses the goal: `measured` is from the sending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_schedule: Option<f64>,
+    /// The percentile over all that were sent, where that alone misses the goal: `measured` is over those that completed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_sent: Option<f64>,
     /// The share of the requests that failed, where that alone misses the goal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_share: Option<f64>,
@@ -282,7 +303,7 @@ reasons!(GoalDocument, |of| {
 impl From<GoalResult> for GoalDocument {
     fn from(result: GoalResult) -> Self {
         let GoalResult { outcome, stand_in, over_runs } = result;
-        let GoalOutcome { goal, measured, interval, failures, from_schedule } = outcome;
+        let GoalOutcome { goal, measured, interval, failures, from_schedule, over_sent } = outcome;
         let statistic = stand_in.map_or(goal.statistic, |_| Statistic::Max);
         Self {
             goal: goal.to_string(),
@@ -298,6 +319,7 @@ impl From<GoalResult> for GoalDocument {
             measured_least: over_runs.map(|over| over.least),
             measured_greatest: over_runs.map(|over| over.greatest),
             from_schedule,
+            over_sent,
             failed_share: failures,
             met: result.is_met(),
         }

@@ -48,8 +48,8 @@ fn why(goal: &Goal, levels: &[&LevelReport]) -> String {
 
 /// The goals that were missed, each with the limit that could be met: `p99 TTFT <= 612 ms`.
 pub(super) fn could_be_met(goals: &[GoalResult]) -> Vec<String> {
-    let could = |GoalOutcome { goal, measured, from_schedule, .. }: GoalOutcome| {
-        let measured = from_schedule.or(measured)?;
+    let could = |outcome: GoalOutcome| {
+        let (goal, measured) = (outcome.goal, outcome.decisive()?);
         let (sign, limit) = match goal.comparison {
             Comparison::Less | Comparison::LessOrEqual => ("<=", rounded(measured, f64::ceil)),
             Comparison::Greater | Comparison::GreaterOrEqual => {
