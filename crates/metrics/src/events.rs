@@ -23,7 +23,7 @@ impl Events {
             let tokens = Tokens::ZERO;
             return Self { tokens, gaps: 0, zero_gaps: 0, merged: 0, are_tokens: true };
         };
-        let mut are_tokens = later.first().is_none_or(|second| second.at != first.at);
+        let mut are_tokens = later.first().is_none_or(|second| !is_together(first.at, second.at));
         let mut tokens = u64::from(first.tokens);
         let (mut gaps, mut zero_gaps, mut last) = (0, 0, first.at);
         let mut reads = MergedReads::after(first);
@@ -62,6 +62,11 @@ struct MergedReads {
 /// Stamps that are no further apart belong together: the kernel had merged the packets before they were read one by one.
 const TOGETHER_NS: u64 = 10_000;
 
+/// Whether what came at `later` came with what came at `earlier`: no engine makes tokens so fast.
+pub(crate) fn is_together(earlier: Stamp, later: Stamp) -> bool {
+    later.saturating_since(earlier).as_nanos() < TOGETHER_NS
+}
+
 /// Where events come faster than this, a gap that is lost is off by no more.
 const SHORTEST_PACE_NS: u64 = 500_000;
 
@@ -75,7 +80,7 @@ impl MergedReads {
     fn note(&mut self, event: &Arrival) {
         let (at, read) = self.last;
         let gap = event.at.saturating_since(at).as_nanos();
-        if event.read == read || gap < TOGETHER_NS {
+        if event.read == read || is_together(at, event.at) {
             self.is_merged |= self.is_late;
             self.merged += u64::from(self.is_late);
         } else {

@@ -2,6 +2,8 @@
 
 use fizeau_core::{Arrival, Millis, Nanos, Stamp, Tape, Tokens};
 
+use crate::events::is_together;
+
 /// The gaps between successive generation events of `tape`: inter-chunk latency, which other tools often call
 /// ITL.
 ///
@@ -38,9 +40,9 @@ pub fn inter_token(tape: &Tape) -> impl Iterator<Item = ItlShare> {
 /// The same, each with the instant at which its gap closed.
 pub(crate) fn inter_token_at(tape: &Tape) -> impl Iterator<Item = (Stamp, ItlShare)> {
     let arrivals = successful(tape);
-    let first = arrivals.first().map(|first| first.at);
-    let mut previous = first;
-    let later = arrivals.iter().skip_while(move |arrival| Some(arrival.at) == first);
+    let mut previous = arrivals.first().map(|first| first.at);
+    let is_first = move |arrival: &&Arrival| previous.is_some_and(|at| is_together(at, arrival.at));
+    let later = arrivals.iter().skip_while(is_first);
     let with_tokens = later.filter(|arrival| arrival.tokens > 0);
     with_tokens.filter_map(move |arrival| {
         let gap = arrival.at.since(previous.replace(arrival.at)?)?;

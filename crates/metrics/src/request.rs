@@ -2,6 +2,8 @@
 
 use fizeau_core::{Channel, ConnectMarks, Marks, Millis, Nanos, PerSec, Stamp, Tape, Tokens};
 
+use crate::events::is_together;
+
 /// The figures of one request, from its tape.
 ///
 /// With s the send start, i the intended instant, f the first token's arrival, l the last one's, n the output
@@ -144,7 +146,7 @@ fn connection_wait(marks: &Marks) -> Nanos {
 
 fn first_event_tokens(tape: &Tape) -> Option<Tokens> {
     let first = tape.arrivals.first()?;
-    let at_once = tape.arrivals.iter().take_while(|arrival| arrival.at == first.at);
+    let at_once = tape.arrivals.iter().take_while(|arrival| is_together(first.at, arrival.at));
     Some(Tokens::new(at_once.map(|arrival| u64::from(arrival.tokens)).sum()))
 }
 

@@ -103,7 +103,8 @@ pub(crate) fn over(goal: &Goal, runs: &[GoalFigure]) -> Option<GoalFigure> {
 fn mean(runs: impl Iterator<Item = FigureEstimate>) -> Option<FigureEstimate> {
     let values: Vec<f64> = runs.map(|run| run.value()).collect();
     let found = mean_of_runs(&values, Confidence::P95)?;
-    FigureEstimate::new(found.value(), found.low(), found.high()).ok()
+    // Student's interval of two unlike runs reaches below zero, which no figure of a goal does.
+    FigureEstimate::new(found.value(), found.low().max(0.0), found.high()).ok()
 }
 
 /// The median, between the least and the greatest: one of the values themselves, of an even number the worse of the two in the

@@ -16,6 +16,8 @@ pub struct PlanLevel {
     pub requests_per_s: FigureEstimate,
     /// Whether the queue of an open loop grew to the end: it cannot go on so, whatever its latencies.
     pub(super) is_saturated: bool,
+    /// The share of its requests that failed, those that the client cancelled counted on neither side.
+    failed: f64,
     figures: LevelFigures,
 }
 
@@ -72,6 +74,7 @@ impl PlanLevel {
             load,
             requests_per_s: served(summary)?,
             is_saturated,
+            failed: summary.requests.failed_share().unwrap_or_default(),
             figures: LevelFigures::Measured(Box::new(summary.clone())),
         })
     }
@@ -83,7 +86,14 @@ impl PlanLevel {
         requests_per_s: FigureEstimate,
         figures: Vec<PlanFigure>,
     ) -> Self {
-        Self { load, requests_per_s, is_saturated: false, figures: LevelFigures::Given(figures) }
+        let figures = LevelFigures::Given(figures);
+        Self { load, requests_per_s, is_saturated: false, failed: 0.0, figures }
+    }
+
+    /// The same, this share of its requests having failed, 0 to 1.
+    #[must_use]
+    pub fn with_failed_share(self, failed: f64) -> Self {
+        Self { failed, ..self }
     }
 
     /// The same, its queue having grown to the end.
@@ -99,10 +109,7 @@ impl PlanLevel {
             load: self.load,
             served: self.requests_per_s,
             is_saturated: self.is_saturated,
-            failed: match &self.figures {
-                LevelFigures::Measured(of) => of.requests.failed_share().unwrap_or_default(),
-                LevelFigures::Given(_) => 0.0,
-            },
+            failed: self.failed,
             figures: goals.iter().map(|goal| self.figure(goal)).collect(),
         }
     }

@@ -128,6 +128,43 @@ impl LoadRow<'_, '_> {
         (self.fields)(name).is_some_and(|text| text.trim() == word)
     }
 
+    /// Whether a column says yes; one that says neither that nor no is refused.
+    fn is_yes(&self, name: &str) -> Result<bool, String> {
+        let Some(text) = (self.fields)(name) else { return Ok(false) };
+        match text.trim().to_ascii_lowercase().as_str() {
+            "yes" | "true" | "1" => Ok(true),
+            // A closed loop has no queue that could grow, and a short level does not show whether one did.
+            "" | "no" | "false" | "0" | "unknown" => Ok(false),
+            _ => Err(format!("column {name}: `{text}`; write yes or no")),
+        }
+    }
+
+    fn share(&self, name: &str) -> Result<Option<f64>, String> {
+        match self.number(name)? {
+            Some(share) if !(0.0..=1.0).contains(&share) => {
+                Err(format!("column {name}: {share}; a share is from 0 to 1"))
+            }
+            share => Ok(share),
+        }
+    }
+
+    /// The share of the requests that failed, as a column says it or two that count.
+    fn failed_share(&self) -> Result<f64, String> {
+        if let Some(share) = self.share("failed_share")? {
+            return Ok(share);
+        }
+        let [completed, failed] = ["completed", "failed"].map(|name| self.number(name));
+        let (Some(completed), Some(failed)) = (completed?, failed?) else { return Ok(0.0) };
+        let sent = completed + failed;
+        let is_count = completed >= 0.0 && failed >= 0.0;
+        if !is_count {
+            return Err(format!(
+                "columns completed and failed: {completed} and {failed}; counts are not negative"
+            ));
+        }
+        Ok(if sent > 0.0 { failed / sent } else { 0.0 })
+    }
+
     fn positive(&self, name: &str) -> Result<Option<f64>, String> {
         match self.number(name)? {
             Some(number) if number <= 0.0 => {
@@ -150,13 +187,16 @@ impl LoadRow<'_, '_> {
         let (load, served) = self.load()?;
         let mut figures = Vec::new();
         for (name, (metric, statistic)) in self.columns.figures() {
+            if matches!(metric, Metric::GoodShare | Metric::FailedShare) {
+                self.share(name)?;
+            }
             let value = self.estimate(name)?;
             figures.extend(value.map(|value| PlanFigure { metric, statistic, value }));
         }
         let (metric, statistic) = (Metric::RequestsPerSec, Statistic::Value);
         figures.push(PlanFigure { metric, statistic, value: served });
-        let level = PlanLevel::given(load, served, figures);
-        Ok(if self.says("saturated", "yes") { level.saturated() } else { level })
+        let level = PlanLevel::given(load, served, figures).with_failed_share(self.failed_share()?);
+        Ok(if self.is_yes("saturated")? { level.saturated() } else { level })
     }
 
     /// The load of a level, and what it completed.

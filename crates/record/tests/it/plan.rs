@@ -236,3 +236,36 @@ fn a_table_of_tested_loads_is_read_row_by_row() {
         assert!(ReplicaCapacity::of(loads.levels(), &goals.goals).is_ok(), "{heads:?} {greatest}");
     }
 }
+
+/// What failed kept no goal, whatever those that completed took.
+#[test]
+fn a_table_says_what_failed_and_what_it_says_is_read() {
+    let slo: Slo = "p99 ttft<500ms".parse().unwrap();
+    let judged = |heads: &[&str], row: &[&str]| {
+        let mut loads = TestedLoads::of(heads, 0.0).unwrap();
+        let field = |name: &str| {
+            let at = heads.iter().position(|head| *head == name)?;
+            row.get(at).map(|field| (*field).into())
+        };
+        loads.add(&field).map(|()| loads.levels().to_vec())
+    };
+    let of =
+        |level: &PlanLevel| ReplicaCapacity::of(std::slice::from_ref(level), &slo.goals).is_ok();
+    let heads = ["rate", "p99_ttft_ms", "completed", "failed"];
+    for (completed, failed, is_kept) in [("99", "1", true), ("44", "16", false)] {
+        let levels = judged(&heads, &["8", "300", completed, failed]).unwrap();
+        assert_eq!(of(&levels[0]), is_kept, "{failed} failed");
+    }
+    let levels = judged(&["rate", "p99_ttft_ms", "failed_share"], &["8", "300", "0.5"]).unwrap();
+    assert!(!of(&levels[0]));
+    for (head, field, wrong) in [
+        ("failed_share", "2", "column failed_share: 2; a share is from 0 to 1"),
+        ("good_share", "99", "column good_share: 99; a share is from 0 to 1"),
+        ("saturated", "perhaps", "column saturated: `perhaps`; write yes or no"),
+    ] {
+        let error = judged(&["rate", "p99_ttft_ms", head], &["8", "300", field]).unwrap_err();
+        assert_eq!(error.to_string(), wrong);
+    }
+    let grew = judged(&["rate", "p99_ttft_ms", "saturated"], &["8", "300", "true"]).unwrap();
+    assert!(!of(&grew[0]));
+}

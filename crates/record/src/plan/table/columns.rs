@@ -16,6 +16,8 @@ impl GoalColumns {
         for name in names {
             let meaning = match *name {
                 "goodput" if is_rate => Some((Metric::GoodputPerSec, Statistic::Value)),
+                // A table of levels counts them.
+                "failed" => None,
                 name => meaning(name),
             };
             let Some(meaning) = meaning else { continue };
