@@ -187,14 +187,10 @@ impl Goal {
     }
 
     /// Under an open loop users do not wait for one another: what TTFT or E2EL come to from the schedule, where that misses the goal and
-    /// the figure from the sending, which a cap on requests in flight keeps small, does not.
+    /// the figure from the sending does not.
     fn missed_from_schedule(&self, level: &LevelSummary) -> Option<f64> {
         level.arrivals.as_ref()?;
-        let scheduled = match self.metric {
-            Metric::Ttft => Metric::TtftScheduled,
-            Metric::E2el => Metric::E2elScheduled,
-            _ => return None,
-        };
+        let scheduled = self.metric.scheduled()?;
         let of = |metric: Metric| {
             Some(metric.distribution(level)?.value_or_max(self.statistic)?.value.get())
         };
