@@ -16,6 +16,8 @@ impl GoalColumns {
         for name in names {
             let meaning = match *name {
                 "goodput" if is_rate => Some((Metric::GoodputPerSec, Statistic::Value)),
+                // A table of levels has a number of requests there; a goal of that name is for their share.
+                "failed" => None,
                 name => meaning(name),
             };
             let Some(meaning) = meaning else { continue };
