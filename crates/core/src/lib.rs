@@ -55,6 +55,7 @@ mod request;
 #[cfg(feature = "schema")]
 #[doc(hidden)]
 pub mod schema;
+pub mod spelling;
 pub mod split_mix;
 mod tape;
 mod time;

@@ -95,7 +95,7 @@ impl PlannedReplica {
         let name = name.into();
         let device = tested.device();
         let hour = device.and_then(|device| HourlyRate::lowest_published(&device).ok());
-        Self { from: name.clone(), name, devices: tested.devices(), hour, tested }
+        Self { from: name.clone(), name, devices: tested.devices, hour, tested }
     }
 }
 

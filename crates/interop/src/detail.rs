@@ -63,7 +63,11 @@ impl LevelDetailTally for DetailTally {
         goals: &GoodputGoals,
         max_in_flight: Option<u32>,
     ) -> LevelDetail {
-        let settings = PeerSettings { goals: goals.clone(), max_concurrency: max_in_flight };
+        let settings = PeerSettings {
+            goals: goals.clone(),
+            max_concurrency: max_in_flight,
+            ..PeerSettings::default()
+        };
         let peers = match self.requests == 0 || self.has_too_many() {
             true => Vec::new(),
             false => self.peers.beside_ours(summary, settings),

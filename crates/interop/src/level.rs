@@ -1,6 +1,7 @@
 //! A stored level, read again, with what other tools would have said of it.
 
 use fizeau_core::Tape;
+use fizeau_metrics::LoadPacing;
 use fizeau_record::{
     LevelDetailTally, PeerComparison, ReadLevel, RunReader, StoredError, StoredLevel,
     StoredLevelContext, TruncatedTail,
@@ -90,7 +91,12 @@ impl LevelTapes {
         let of = StoredLevelContext::read(reader.run(), stored)?;
         let mut tapes = Vec::new();
         let cut = stored.each_tape(|tape| tapes.push(tape))?;
-        let settings = PeerSettings { goals: reader.goals().clone(), max_concurrency: of.cap };
+        let pacing = match of.requested.arrivals {
+            Some(_) => LoadPacing::OpenLoop,
+            None => LoadPacing::ClosedLoop,
+        };
+        let goals = reader.goals().clone();
+        let settings = PeerSettings { goals, max_concurrency: of.cap, pacing };
         let requested = VllmRun::of(&of.setup, &of.requested, of.cap);
         Ok(Self { tapes, cut, settings, requested })
     }

@@ -29,7 +29,7 @@ mod vllm_rust;
 
 use fizeau_core::Tape;
 
-use fizeau_metrics::{GoodputGoals, LevelSummary};
+use fizeau_metrics::{GoodputGoals, LevelSummary, LoadPacing};
 use fizeau_record::PeerComparison;
 
 pub use comparison::beside_ours;
@@ -101,6 +101,8 @@ pub struct PeerSettings {
     pub goals: GoodputGoals,
     /// The cap on requests in flight (`--max-concurrency`), if there was one.
     pub max_concurrency: Option<u32>,
+    /// What set the pace. No tool's own figures go by it: our goodput beside them does, which counts from the schedule where there is one.
+    pub pacing: LoadPacing,
 }
 
 impl Peer {

@@ -31,7 +31,7 @@ pub use answer::ComparisonAnswer;
 pub use figure::{FigureChoice, FigureError, LevelFigure, ReplyOutput};
 pub use holm::holm;
 pub use intervals::IntervalFigure;
-pub use requests::{ComparedRequests, LoadPacing, RequestPairing};
+pub use requests::{ComparedRequests, RequestPairing};
 pub use rounds::{RoundFigures, RoundsError};
 pub use run_to_run::RunToRun;
 pub use runs::TooFewRuns;

@@ -57,6 +57,7 @@ mod gaps;
 mod histogram;
 mod level;
 mod output;
+mod pacing;
 mod precision;
 mod request;
 #[cfg(feature = "schema")]
@@ -75,11 +76,11 @@ mod window;
 pub use compare::{
     ComparedFigure, ComparedRequests, ComparisonAnswer, ComparisonBasis, ComparisonSettings,
     ComparisonSide, ComparisonTable, ComparisonTest, EffectKind, EffectSize, FigureChoice,
-    FigureDecision, FigureError, IntervalFigure, LevelFigure, LoadPacing, NamedTest,
-    NoDifferenceError, NullLaw, PValue, PairedValues, PairedValuesError, RankTest, ReplyOutput,
-    RequestPairing, RoundFigures, RoundsError, RunToRun, ShareError, SignificanceLevel,
-    SmallestChange, TTest, TestFindings, TestPower, TooFewRuns, UnpairedValues,
-    UnpairedValuesError, UntestedReason, ZeroVarianceError, holm,
+    FigureDecision, FigureError, IntervalFigure, LevelFigure, NamedTest, NoDifferenceError,
+    NullLaw, PValue, PairedValues, PairedValuesError, RankTest, ReplyOutput, RequestPairing,
+    RoundFigures, RoundsError, RunToRun, ShareError, SignificanceLevel, SmallestChange, TTest,
+    TestFindings, TestPower, TooFewRuns, UnpairedValues, UnpairedValuesError, UntestedReason,
+    ZeroVarianceError, holm,
 };
 pub use distribution::{
     Distribution, EarlyStopping, PercentileResolution, PooledSample, RateDistribution,
@@ -101,6 +102,7 @@ pub use level::{
     WindowThroughput, WindowedSummary,
 };
 pub use output::{ChannelTokens, RequestOutput};
+pub use pacing::LoadPacing;
 pub use precision::{Precision, PrecisionError, PrecisionGoal, PrecisionOutcome};
 pub use request::RequestMetrics;
 pub(crate) use series::{CountSeries, TokenCells};

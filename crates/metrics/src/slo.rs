@@ -189,14 +189,10 @@ impl Goal {
     }
 
     /// Under an open loop users do not wait for one another: what TTFT or E2EL come to from the schedule, where that misses the goal and
-    /// the figure from the sending, which a cap on requests in flight keeps small, does not.
+    /// the figure from the sending does not.
     fn missed_from_schedule(&self, level: &LevelSummary) -> Option<f64> {
         level.arrivals.as_ref()?;
-        let scheduled = match self.metric {
-            Metric::Ttft => Metric::TtftScheduled,
-            Metric::E2el => Metric::E2elScheduled,
-            _ => return None,
-        };
+        let scheduled = self.metric.scheduled()?;
         let [waited, sent] = [scheduled, self.metric].map(|metric| {
             let sample = metric.distribution(level)?;
             let over_sent = sample.over_sent.and_then(|all| all.get(self.statistic));

@@ -96,6 +96,7 @@ pub struct SearchedLevel {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SearchJudgement {
     /// Each goal was met, and the load was borne.
+    #[serde(rename = "met", alias = "held")]
     Held,
     /// A goal was missed.
     Missed,
@@ -115,8 +116,10 @@ pub enum SearchPurpose {
     /// A closed loop that says where to begin.
     Start,
     /// To find the edge.
+    #[serde(rename = "search", alias = "evaluation")]
     Evaluation,
     /// To see whether the goals hold for long.
+    #[serde(rename = "confirm", alias = "confirmation")]
     Confirmation,
 }
 

@@ -20,23 +20,31 @@ impl Shown<'_, AbDocument> {
             let reason = self.comparison_reason.as_deref().unwrap_or_default();
             return format!("  no answer: {}", plain(reason));
         };
-        let head = format!("  {:<22}{:>10}{:>10}{:>11}  answer", "figure", "A", "B", "change");
-        let judged = comparison.figures.iter().filter(|figure| figure.decided);
-        std::iter::once(head).chain(judged.map(judged_row)).collect::<Vec<_>>().join("\n")
+        let judged: Vec<_> = comparison.figures.iter().filter(|figure| figure.decided).collect();
+        let name = |of: &FigureDifference| format!("{} {}", plain(&of.figure), plain(&of.unit));
+        let names: Vec<String> = judged.iter().map(|of| name(of)).collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let head = format!("  {:<width$}{:>9}{:>9}{:>9}  answer", "figure", "A", "B", "change");
+        let rows = judged.iter().zip(&names).map(|(of, name)| judged_row(of, name, width));
+        std::iter::once(head).chain(rows).collect::<Vec<_>>().join("\n")
     }
 }
 
-fn judged_row(of: &FigureDifference) -> String {
+/// An answer that has no room beside its figures stands below them.
+fn judged_row(of: &FigureDifference, name: &str, width: usize) -> String {
     let number =
         |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
     let change = of.tested.as_ref().and_then(|tested| tested.change);
     let change =
-        change.map_or_else(|| "-".to_owned(), |change| format!("{:+.2} %", 100.0 * change));
+        change.map_or_else(|| "-".to_owned(), |change| format!("{:+.1} %", 100.0 * change));
     let answer = of.answer.as_deref().or(of.answer_reason.as_deref());
-    let name = format!("{} {}", plain(&of.figure), plain(&of.unit));
     let (a, b) = (number(of.baseline), number(of.candidate));
     let answer = plain(answer.unwrap_or("-"));
-    format!("  {name:<22}{a:>10}{b:>10}{change:>11}  {answer}")
+    let figures = format!("  {name:<width$}{a:>9}{b:>9}{change:>9}");
+    match figures.chars().count() + 2 + answer.chars().count() > 80 {
+        true => format!("{figures}\n      {answer}"),
+        false => format!("{figures}  {answer}"),
+    }
 }
 
 impl Shown<'_, AbReport> {

@@ -8,7 +8,20 @@ pub(crate) fn heading(title: &str) -> String {
     format!("{title:=^50}")
 }
 
-/// A name and its figure.
+/// A name and its figure. A list beside it that would go beyond 80 columns is broken behind its commas.
 pub(crate) fn line(name: &str, value: impl Display) -> String {
-    format!("{name:<40} {value}")
+    let whole = format!("{name:<40} {value}");
+    let mut out = String::new();
+    let mut width = 0;
+    for part in whole.split_inclusive(", ") {
+        let more = part.trim_end().chars().count();
+        if width > 0 && width + more > 80 {
+            out.truncate(out.trim_end().len());
+            out.push_str(&format!("\n{:<41}", ""));
+            width = 41;
+        }
+        out.push_str(part);
+        width += part.chars().count();
+    }
+    out
 }

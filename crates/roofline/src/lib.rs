@@ -92,7 +92,6 @@ mod serving;
 mod share;
 mod span;
 mod speculation;
-mod spelling;
 mod system;
 mod timed;
 mod totals;

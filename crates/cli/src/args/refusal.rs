@@ -159,7 +159,7 @@ fn hint(hint: &InputHint) -> String {
         InputHint::ListOfDevices => "; `fizeau devices` lists all names".to_owned(),
         InputHint::ListOfModels => "; `fizeau models` lists the built-in models".to_owned(),
         InputHint::ProbeWritesDevice => {
-            "; `fizeau probe all --out DIR` measures this machine and writes one".to_owned()
+            "; `fizeau probe memory compute --out DIR` measures this machine and writes one".to_owned()
         }
         InputHint::OwnCalibration => "; name the file of one with --calibration".to_owned(),
         InputHint::IsServerUp => ". Is the server up, and is this its address?".to_owned(),

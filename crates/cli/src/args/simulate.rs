@@ -109,7 +109,7 @@ impl SimulateArgs {
             None => self.sweep.levels.clone(),
         };
         let until = self.level.load.until.clone();
-        LevelsArgs { levels, rates: self.sweep.rates.clone(), until }
+        LevelsArgs { levels, rates: self.sweep.rates.clone(), until, ..LevelsArgs::default() }
     }
 
     /// How large a level of a sweep is, as `fizeau sweep` has it.

@@ -100,9 +100,13 @@ pub(crate) struct SeriesArgs<'a> {
 #[command(next_help_heading = "Levels")]
 pub(crate) struct LevelsArgs {
     /// The concurrencies to measure, from the lowest to the highest; by default 1,2,4,8,16,32,64,128, and none where --rates names rates.
-    #[arg(long, visible_aliases = ["concurrency", "max-concurrency"], value_delimiter = ',')]
+    #[arg(long, visible_alias = "concurrency", value_delimiter = ',')]
     #[arg(env = "FIZEAU_LEVELS", value_name = "N,...")]
     pub(crate) levels: Vec<u32>,
+    /// vLLM's spelling of --levels, and refused beside --rates, where it would be the most in flight: a sweep caps no rate, but
+    /// `fizeau bench --request-rate RATE --max-concurrency N` does.
+    #[arg(long, value_delimiter = ',', value_name = "N,...", conflicts_with = "levels")]
+    pub(crate) max_concurrency: Vec<u32>,
     /// The rates to measure, from the lowest to the highest, in requests per second, beside or without --levels: 1,2,4.5; or auto:8 for eight rates from a
     /// tenth to 1.2 times the highest throughput of --levels. Requests are sent at these rates whether or not earlier ones are done.
     /// With conversations (--turns) every turn counts; `fizeau bench --request-rate` counts those that begin.

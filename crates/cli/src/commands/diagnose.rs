@@ -49,7 +49,7 @@ fn silicon(path: &Path, reference: &SpeedOfLightReference) -> Result<ProbedSilic
     let file = if path.is_dir() { path.join("device.toml") } else { path.to_owned() };
     refuse_if!(
         !file.is_file(),
-        "--probe {}: there is no device.toml in it; `fizeau probe --out DIR` writes one",
+        "--probe {}: there is no device.toml in it; `fizeau probe memory compute --out DIR` writes one",
         path.display()
     );
     let device = speed::find_device(&file.display().to_string(), "--probe")?.device;

@@ -309,7 +309,7 @@ fn a_folder_or_a_name_without_what_is_wanted_says_what_would_be_right() {
     for (line, said) in [
         (
             format!("sol --model-config llama-3.1-8b --hardware {folder}"),
-            "this folder has no device.toml; `fizeau probe all --out DIR` measures this machine and writes one",
+            "this folder has no device.toml; `fizeau probe memory compute --out DIR` measures this machine and writes one",
         ),
         (format!("probe --import {folder}"), "this is a folder; name the files in it"),
         (

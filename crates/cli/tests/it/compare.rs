@@ -63,6 +63,28 @@ fn a_gate_fails_where_a_level_of_the_baseline_is_missing() {
     assert_eq!(compare(&[&all, &less], "").code, Some(0));
 }
 
+/// An engine that refuses what would wait answers the others sooner, which is nothing to be praised for.
+#[test]
+fn latencies_of_those_that_a_server_did_not_refuse_are_no_improvement() {
+    let scratch = Scratch::new("compare-refusing");
+    let simulated = |name: &str, more: &str| {
+        let out = scratch.path(name);
+        let line = format!(
+            "simulate --isl 256 --osl 64 --request-rate 35 --max-num-seqs 16 --num-prompts 1000 --out {out} {more}"
+        );
+        let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+        assert!(std::fs::exists(format!("{out}/run.json")).unwrap(), "{ended:?}");
+        out
+    };
+    let (all, some) = (simulated("all", ""), simulated("some", "--max-waiting 1"));
+    let said = compare(&[&all, &some], "").out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = "B is worse in output TPS, failed share, and better in p50 TPOT, p90 TPOT. More requests fail there, and \
+                    latencies are of those that completed alone: they are no improvement.";
+    assert!(said.ends_with(sentence), "{said}");
+    let back = compare(&[&some, &all], "").out;
+    assert!(!back.contains("no improvement"), "{back}");
+}
+
 const PLAIN: &str = "--num-prompts 160 --random-output-len 6 --seed 7";
 
 #[test]

@@ -215,6 +215,39 @@ fn of_one_load_that_keeps_the_goals_the_replicas_are_an_upper_limit() {
 }
 
 #[test]
+fn a_column_says_how_many_devices_a_replica_takes() {
+    let scratch = Scratch::new("plan-devices");
+    let path = scratch.path("curve.csv");
+    let plan_of = |text: &str, more: &[&str]| {
+        fs::write(&path, text).unwrap();
+        plan(&[&["--from", &path, "--slo", "p99 ttft<500ms", "--json"], more].concat())
+    };
+    let curve = "rate,p99_ttft_ms,devices\n6,120,2\n9,700,2\n";
+    let ended = plan_of(curve, &[]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let document: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(document["plans"][0]["devices_per_replica"], 2, "{document}");
+    assert_eq!(plan_of(curve, &["--gpus-per-replica", "2"]).out, ended.out);
+    for (text, more, said) in [
+        (
+            curve,
+            &["--gpus-per-replica", "8"][..],
+            "--gpus-per-replica 8: curve.csv says itself, in",
+        ),
+        (
+            "rate,p99_ttft_ms,devices\n6,120,2\n9,700,4\n",
+            &[],
+            "column devices: 4, and 2 in a row before",
+        ),
+        ("rate,p99_ttft_ms,devices\n6,120,0.5\n", &[], "column devices: 0.5; it must be a whole"),
+    ] {
+        let ended = plan_of(text, more);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.err.contains(said), "{said}: {}", ended.err);
+    }
+}
+
+#[test]
 fn wrong_flags_and_files_are_named() {
     let scratch = Scratch::new("plan-wrong");
     let csv = |text: &str| {

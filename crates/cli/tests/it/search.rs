@@ -53,9 +53,9 @@ fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
     assert!(document["runs"].as_u64().unwrap() <= 12);
     assert_eq!(
         document["runs"].as_u64().unwrap() as usize,
-        loads.iter().filter(|(of, _)| of != "confirmation").count()
+        loads.iter().filter(|(of, _)| of != "confirm").count()
     );
-    assert!(loads.iter().any(|(of, _)| of == "confirmation"));
+    assert!(loads.iter().any(|(of, _)| of == "confirm"));
     assert!(ended.out.contains("First to break: mean TPOT < 10 ms"), "{}", ended.out);
     assert!(
         ended.out.lines().all(|line| line.chars().count() <= 80 || line.starts_with("report:"))
@@ -64,7 +64,7 @@ fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
         read_to_string(format!("{out}/report.html")).unwrap().contains("data-chart=\"frontier\"")
     );
     let sweep = json(format!("{out}/sweep.json"));
-    let short = loads.iter().filter(|(of, _)| of != "confirmation").count();
+    let short = loads.iter().filter(|(of, _)| of != "confirm").count();
     assert_eq!(
         sweep["levels"].as_array().unwrap().len(),
         short,
@@ -128,7 +128,7 @@ fn it_finds_a_concurrency() {
     let (low, rest) = ends.split_once(" and ").unwrap();
     let ends = [low, rest.split(' ').next().unwrap()].map(str::parse::<u64>);
     assert!(ends.iter().all(Result::is_ok), "slots are whole: {words}");
-    assert_eq!(loads(&document)[0].0, "evaluation", "a range says where to begin");
+    assert_eq!(loads(&document)[0].0, "search", "a range says where to begin");
 }
 
 #[test]

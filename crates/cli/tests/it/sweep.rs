@@ -82,3 +82,28 @@ fn a_goal_that_was_asked_for_and_missed_is_exit_code_1() {
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.out.contains("no level on the frontier meets"), "{}", ended.out);
 }
+
+/// Of few requests of a Poisson process the gaps come out short or long: the line of a level says at which rate they left.
+#[test]
+fn a_level_whose_requests_left_at_another_rate_says_both() {
+    let scratch = Scratch::new("sweep-sent");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_millis(1));
+    let (url, out) = (server.base_url(), scratch.path("run"));
+    let line = format!(
+        "sweep --model m --base-url {url} --out {out} --rates 30 --num-prompts 6 --num-warmups 0 --isl 8 --osl 2"
+    );
+    let ended = run(&line.split_whitespace().chain(HOWEVER_BUSY).collect::<Vec<_>>());
+    let told = ended.err.lines().find_map(|line| line.split_once("asked 30 requests/s, sent "));
+    let sent = told.and_then(|(_, rest)| rest.split_once(": completed ")).map(|(sent, _)| sent);
+    let sent: f64 = sent.unwrap_or_default().parse().unwrap_or_else(|_| panic!("{ended:?}"));
+    assert!((sent / 30.0 - 1.0).abs() > 0.1, "{ended:?}");
+}
+
+#[test]
+fn a_cap_that_no_rate_of_a_sweep_can_have_is_refused() {
+    let ended = run(&["sweep", "--max-concurrency", "8", "--rates", "1,2"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.starts_with("error: --max-concurrency: a sweep caps no rate; "), "{ended:?}");
+    let both = run(&["sweep", "--max-concurrency", "8", "--levels", "4"]);
+    assert_eq!(both.code, Some(2), "{both:?}");
+}

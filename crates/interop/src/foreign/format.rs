@@ -135,7 +135,11 @@ impl ExportLevel<'_> {
 
     /// What a tool was told beside the requests, for its figures of them.
     pub(super) fn peer_settings(&self) -> PeerSettings {
-        PeerSettings { goals: self.goals.clone(), max_concurrency: self.run.max_concurrency }
+        PeerSettings {
+            goals: self.goals.clone(),
+            max_concurrency: self.run.max_concurrency,
+            ..PeerSettings::default()
+        }
     }
 
     /// Refuses a level without tapes: figures by somebody's definitions need what each request did.

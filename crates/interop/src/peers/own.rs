@@ -6,7 +6,9 @@ use super::gaps::{GapSample, ReplySteps};
 use super::run::Run;
 use super::sample::{Column, Sample};
 use super::{PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue};
-use fizeau_metrics::{Distribution, LevelSummary, RequestMetrics, Throughput};
+use fizeau_metrics::{
+    Distribution, LevelSummary, LevelTally, LoadPacing, RequestMetrics, Throughput,
+};
 
 /// Our own figures of the same tapes, by the names of [`PeerFigure::ours`]: each has our definition, and any statistic that
 /// a tool may have of it. A percentile that the sample does not support is absent, which other tools do not say.
@@ -93,7 +95,12 @@ impl OwnFigures {
         let load: Vec<&Tape> = load.collect();
         let (run, mut own) = (Run::of(load.iter().copied(), settings), OwnTally::default());
         load.iter().for_each(|tape| own.add(tape));
-        own.finish(&run.steps, LevelSummary::of(load, &settings.goals))
+        let mut level = LevelTally::new(&settings.goals);
+        if settings.pacing == LoadPacing::ClosedLoop {
+            level = level.of_closed_loop();
+        }
+        load.into_iter().for_each(|tape| level.add(tape));
+        own.finish(&run.steps, level.summary())
     }
 
     /// Our figure beside `figure`, in the unit of that; none where we have no name for it.

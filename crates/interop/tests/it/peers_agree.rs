@@ -73,7 +73,7 @@ proptest! {
     fn no_figure_is_infinite_and_no_name_stands_twice(
         replies in prop::collection::vec(good_or_bad(), 0..6),
     ) {
-        let settings = PeerSettings { goals: "ttft:20".parse().unwrap(), max_concurrency: Some(2) };
+        let settings = PeerSettings { goals: "ttft:20".parse().unwrap(), max_concurrency: Some(2), ..PeerSettings::default() };
         for peer in Peer::ALL {
             let report = peer.figures(&replies, &settings);
             let names: BTreeSet<&str> = report.figures.iter().map(|f| f.name.as_str()).collect();
@@ -92,7 +92,7 @@ proptest! {
     fn ours_stands_beside_every_figure_that_names_it(
         replies in prop::collection::vec(good_or_bad(), 0..6),
     ) {
-        let settings = PeerSettings { goals: "ttft:20".parse().unwrap(), max_concurrency: Some(2) };
+        let settings = PeerSettings { goals: "ttft:20".parse().unwrap(), max_concurrency: Some(2), ..PeerSettings::default() };
         let own = OwnFigures::of(&replies, &settings);
         for peer in Peer::ALL {
             for figure in peer.figures(&replies, &settings).figures {
@@ -156,7 +156,7 @@ fn keys_lead_back_to_what_they_name() {
 fn every_name_in_a_definition_is_that_of_a_figure() {
     let reply = tape(0, &[(10, 1), (20, 1)]);
     let goals = "ttft:20".parse().unwrap();
-    let settings = PeerSettings { goals, max_concurrency: Some(1) };
+    let settings = PeerSettings { goals, max_concurrency: Some(1), ..PeerSettings::default() };
     for concept in PeerTerm::ALL {
         let tools = concept.definitions();
         let peers: Vec<Peer> = tools.iter().map(|tool| tool.peer).collect();
@@ -183,7 +183,11 @@ fn nothing_is_no_error() {
 #[test]
 fn a_concept_is_shown_by_the_figures_that_its_definitions_name() {
     let replies = [tape(0, &[(10, 1), (20, 1)]), tape(0, &[(10, 1), (30, 1)])];
-    let settings = PeerSettings { goals: "ttft:20".parse().unwrap(), max_concurrency: Some(1) };
+    let settings = PeerSettings {
+        goals: "ttft:20".parse().unwrap(),
+        max_concurrency: Some(1),
+        ..PeerSettings::default()
+    };
     let own = OwnFigures::of(&replies, &settings);
     for concept in PeerTerm::ALL {
         for tool in concept.definitions() {

@@ -49,7 +49,7 @@ fn vllms_file_and_vllms_figures_agree() {
     let file = VllmResult::of(run, &tapes(), &selection, &goals, VllmDetail::Brief);
     let file: Value = serde_json::from_str(&file.to_json()).unwrap();
 
-    let settings = PeerSettings { goals, max_concurrency: Some(4) };
+    let settings = PeerSettings { goals, max_concurrency: Some(4), ..PeerSettings::default() };
     let report = Peer::VllmPython.figures(&tapes(), &settings);
     let mut peaks = Vec::new();
     for figure in &report.figures {

@@ -10,7 +10,7 @@ use super::{
     ComparedFigure, ComparisonBasis, ComparisonSettings, ComparisonSide, ComparisonTable,
     LevelFigure, UntestedReason,
 };
-use crate::{GoodputGoals, Metric, RequestMetrics, Statistic};
+use crate::{GoodputGoals, LoadPacing, Metric, RequestMetrics, Statistic};
 use column::RequestColumns;
 use test::TestableFigure;
 
@@ -45,17 +45,6 @@ pub struct ComparedRequests {
     rows: Vec<RequestValues>,
     /// Of each round, from the first release to the last end.
     spans: Vec<Option<(Stamp, Stamp)>>,
-}
-
-/// What sets the pace of a run, and so what makes its rates uncertain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LoadPacing {
-    /// A slot sends when it is free: the time that requests take makes the rate.
-    ClosedLoop,
-    /// A schedule: the gaps between ends make the rate.
-    OpenLoop,
-    /// Nothing: all are sent at once, and the one that ends last makes the rate.
-    AllAtOnce,
 }
 
 /// Whether each request has a partner on the other side.
@@ -125,7 +114,7 @@ impl ComparedRequests {
             end,
             latencies,
             is_complete: tape.is_success(),
-            is_good: self.goals.are_met_by(tape),
+            is_good: self.goals.are_met_by(tape, self.pace),
             output_tokens: metrics.output_tokens.map_or(0, Tokens::get),
         });
     }

@@ -210,7 +210,8 @@ catalogue! {
             .spelled("good", "of 1").tabled("good", "%", [[Some(14), None], [None; 2]]);
         /// Failed requests of all that were sent, 0 to 1.
         FailedShare, "failed_share", ["requests", "failed_share"]
-            => MetricEntry::new("failed share", "", Count(RequestCounts::failed_share)).goal();
+            => MetricEntry::new("failed share", "", Count(RequestCounts::failed_share))
+            .goal().column("failed_share").exposed("fizeau_failed_requests_ratio");
         /// Output tokens per second of one user: one over TPOT.
         UserTokensPerSec, "user_tps", ["rates", "user_tokens_per_s"]
             => MetricEntry::new("user TPS", "tok/s", OfRequests(|of| &of.user_tps, Some(|of| of.user_tps)))
@@ -318,6 +319,16 @@ impl Metric {
             BetterDirection::LowerIsBetter
         } else {
             BetterDirection::HigherIsBetter
+        }
+    }
+
+    /// The same from the schedule, of a latency that counts from the sending and is to be kept from the schedule too where there is one:
+    /// a cap on requests in flight makes requests wait before they are sent, which the figure from the sending does not show.
+    pub(crate) const fn scheduled(self) -> Option<Self> {
+        match self {
+            Self::Ttft => Some(Self::TtftScheduled),
+            Self::E2el => Some(Self::E2elScheduled),
+            _ => None,
         }
     }
 

@@ -10,13 +10,15 @@ pub use parse::GoodputError;
 use fizeau_core::{Millis, Tape};
 use serde::{Deserialize, Serialize};
 
-use crate::{Metric, PooledSample, RequestMetrics, inter_token};
+use crate::{LoadPacing, Metric, PooledSample, RequestMetrics, inter_token};
 
 /// Goals for a single request: groups of goals, of which one must be met in full.
 ///
 /// The spelling is that of vLLM's `--goodput`, in milliseconds: `ttft:500 tpot:50`. The word `or` begins another group:
 /// a request is good if it succeeded and meets every goal of at least one group. A goal is met if the request has the figure
-/// and it is no greater than the limit; so a reply of a single token, which has no TPOT, cannot meet a goal for TPOT.
+/// and it is no greater than the limit; so a reply of a single token, which has no TPOT, cannot meet a goal for TPOT. Where there is a
+/// schedule, goals for `ttft` and `e2el` are met only if those from the schedule, `ttft_scheduled` and `e2el_scheduled`, keep the limit
+/// too, as goals for the percentiles of a level are ([`Slo`](crate::Slo)).
 ///
 /// ```
 /// use fizeau_core::Millis;
@@ -97,10 +99,10 @@ impl GoodputGoals {
 
     /// Whether the request succeeded and met every goal of at least one group; without goals, whether it succeeded.
     #[must_use]
-    pub fn are_met_by(&self, tape: &Tape) -> bool {
+    pub fn are_met_by(&self, tape: &Tape, pacing: LoadPacing) -> bool {
         let metrics = RequestMetrics::of(tape);
         let figures = self.figures(tape, &metrics);
-        let met = |group: &Vec<RequestGoal>| group.iter().all(|goal| figures.meet(goal));
+        let met = |group: &Vec<RequestGoal>| group.iter().all(|goal| figures.meet(goal, pacing));
         tape.is_success() && (self.is_empty() || self.groups.iter().any(met))
     }
 
@@ -139,8 +141,10 @@ struct GoalFigures<'a> {
 
 impl GoalFigures<'_> {
     /// Of a request that failed there are none, so it meets nothing.
-    fn meet(&self, goal: &RequestGoal) -> bool {
-        self.of(goal.metric).is_some_and(|figure| figure <= goal.limit)
+    fn meet(&self, goal: &RequestGoal, pacing: LoadPacing) -> bool {
+        let keeps = |metric| self.of(metric).is_some_and(|figure| figure <= goal.limit);
+        let scheduled = goal.metric.scheduled().filter(|_| pacing.has_schedule());
+        keeps(goal.metric) && scheduled.is_none_or(keeps)
     }
 
     fn of(&self, metric: Metric) -> Option<Millis> {

@@ -23,7 +23,7 @@ use super::windowed::WindowedSummary;
 use super::{Goodput, LevelSummary, RateWindow, RequestCounts, Throughput};
 use crate::events::Events;
 use crate::series::end_of;
-use crate::{GoodputGoals, RequestMetrics, TimeSpan, Timeline, WindowChoice};
+use crate::{GoodputGoals, LoadPacing, RequestMetrics, TimeSpan, Timeline, WindowChoice};
 
 /// What has been seen of a level so far, without the tapes: some two hundred bytes a request, however long the replies, and some
 /// fifty megabytes at the most, however many requests.
@@ -58,7 +58,7 @@ pub struct LevelTally {
     timeline: Timeline,
     over_time: OverTimeTally,
     window: WindowChoice,
-    closed_loop: bool,
+    pacing: LoadPacing,
     models: ModelTally,
     probe: Option<Box<ProbeTally>>,
     good: GoodTally,
@@ -93,7 +93,7 @@ impl LevelTally {
             timeline: Timeline::default(),
             over_time: OverTimeTally::default(),
             window: WindowChoice::default(),
-            closed_loop: false,
+            pacing: LoadPacing::OpenLoop,
             models: ModelTally::default(),
             probe: None,
             good: GoodTally::new(goals),
@@ -123,10 +123,11 @@ impl LevelTally {
         }
     }
 
-    /// The same, of a closed loop: the endpoint sets the pace, so that the summary says nothing of arrivals and saturation.
+    /// The same, of a closed loop: the endpoint sets the pace, so that the summary says nothing of arrivals and saturation, and goodput
+    /// counts from the sending. Nothing may have been taken in yet.
     #[must_use]
     pub fn of_closed_loop(self) -> Self {
-        Self { closed_loop: true, ..self }
+        Self { pacing: LoadPacing::ClosedLoop, ..self }
     }
 
     /// Takes a tape in. The order of tapes does not matter. One of a probe stream counts into the probe's figures and the
@@ -143,9 +144,9 @@ impl LevelTally {
             self.tokens.add(tape, finish, events.tokens);
             self.output.add(tape, &metrics, events.tokens);
         }
-        let is_good = self.good.add(tape, &metrics);
+        let is_good = self.good.add(tape, &metrics, self.pacing);
         self.latencies.add(tape, &metrics, &events);
-        if !self.closed_loop {
+        if self.pacing.has_schedule() {
             self.arrivals.add(tape);
         }
         self.lengths.add(tape);
@@ -234,9 +235,9 @@ impl LevelTally {
             output: self.output.summary(window),
             throughput,
             goodput,
-            arrivals: (!self.closed_loop).then(|| self.arrivals.summary()),
+            arrivals: self.pacing.has_schedule().then(|| self.arrivals.summary()),
             over_time: whole.and_then(|whole| self.over_time.summary(&timeline, whole)),
-            saturation: (!self.closed_loop).then(|| timeline.saturation()),
+            saturation: self.pacing.has_schedule().then(|| timeline.saturation()),
             windowed: Box::new(WindowedSummary::of(&timeline, &self.over_time.cells, self.window)),
             lengths: self.lengths.summary(),
             models: self.models.summary(),

@@ -78,7 +78,7 @@ fn failures(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason> 
     }
     let share = requests.failed_share()?;
     let (verdict, limit) = exceeded(share, limits.failed_suspect, Some(limits.failed_invalid))?;
-    let (share, limit) = (percent(share), percent(limit));
+    let [share, limit] = percents(share, limit);
     reason(verdict, VerdictConcern::Failures, format!("{failed} ({share}, limit {limit})"))
 }
 
@@ -89,16 +89,16 @@ fn late_release(level: &LevelSummary, expected: &LevelExpectations) -> Option<Ve
     let limits = &expected.thresholds;
     let (suspect, invalid) = (limits.lateness_suspect.get(), limits.lateness_invalid.get());
     let (verdict, limit) = exceeded(late.get(), suspect, Some(invalid))?;
-    let late = late.get();
+    let late = beyond(late.get(), limit);
     // One request that was held back explains the greatest lateness, but a p99 only if it is one in a hundred.
     let explains = held_back > 0 && (name != "p99" || held_back.saturating_mul(100) >= sent);
     if !explains {
         let text =
-            format!("the client sent later than scheduled: {name} {late:.1} ms (limit {limit} ms)");
+            format!("the client sent later than scheduled: {name} {late} ms (limit {limit} ms)");
         return reason(verdict, VerdictConcern::Client, text);
     }
     let text = format!(
-        "the limit on requests in flight delayed {held_back} of {sent} requests ({name} {late:.1} \
+        "the limit on requests in flight delayed {held_back} of {sent} requests ({name} {late} \
          ms); the client sent fewer requests per second than requested, and latencies from \
          schedule include the wait",
     );
@@ -115,7 +115,7 @@ fn late_send(
     let (name, late) = tail(&level.metrics.send_delay)?;
     let (suspect, invalid) = (limits.lateness_suspect.get(), limits.lateness_invalid.get());
     let (verdict, limit) = exceeded(late.get(), suspect, Some(invalid))?;
-    let late = late.get();
+    let late = beyond(late.get(), limit);
     let so = match client.stamps {
         StampSource::User => {
             "; the client also stamps arrivals itself, so its stamps may be late by as much"
@@ -123,7 +123,7 @@ fn late_send(
         StampSource::Kernel | StampSource::Simulated => "",
     };
     let text = format!(
-        "the client was slow to send: {name} {late:.1} ms (limit {limit} ms); this is the time \
+        "the client was slow to send: {name} {late} ms (limit {limit} ms); this is the time \
          from the release of a request to its first byte sent{so}"
     );
     reason(verdict, VerdictConcern::Client, text)
@@ -133,9 +133,9 @@ fn late_send(
 fn late_read(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason> {
     let (name, late) = tail(&level.metrics.read_lag)?;
     let (verdict, limit) = exceeded(late.get(), limits.read_lag_suspect.get(), None)?;
-    let late = late.get();
+    let late = beyond(late.get(), limit);
     let text = format!(
-        "the client read replies late: {name} {late:.1} ms (limit {limit} ms); this is the time \
+        "the client read replies late: {name} {late} ms (limit {limit} ms); this is the time \
         from the arrival of data to its reading"
     );
     reason(verdict, VerdictConcern::Client, text)
@@ -144,7 +144,7 @@ fn late_read(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason>
 fn cpu(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason> {
     let share = client.watch.cpu_share?;
     let (verdict, limit) = exceeded(share, limits.cpu_suspect, Some(limits.cpu_invalid))?;
-    let (share, limit) = (percent(share), percent(limit));
+    let [share, limit] = percents(share, limit);
     let thread = thread(client, "busiest");
     let text = format!(
         "the client needs most of a CPU: {share} (limit {limit}); this is the CPU time of \
@@ -157,7 +157,7 @@ fn cpu(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason> {
 fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason> {
     let share = client.watch.run_delay_share?;
     let (verdict, limit) = exceeded(share, limits.run_delay_suspect, None)?;
-    let (share, limit) = (percent(share), percent(limit));
+    let [share, limit] = percents(share, limit);
     let thread = thread(client, "most delayed");
     let so = match client.stamps {
         StampSource::User => {
@@ -176,7 +176,7 @@ fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason>
 fn steal(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason> {
     let share = client.watch.steal_share?;
     let (verdict, limit) = exceeded(share, limits.steal_suspect, None)?;
-    let (share, limit) = (percent(share), percent(limit));
+    let [share, limit] = percents(share, limit);
     let text = format!(
         "the hypervisor took {share} of the client's CPU time (limit {limit}); the share is of the \
          CPU time that all programs of its machine wanted, and even the kernel may stamp arrivals \
@@ -194,7 +194,7 @@ fn merged_gaps(
     let share =
         level.jitter.merged_gap_share.filter(|_| client.stamps != StampSource::Simulated)?;
     let (verdict, limit) = exceeded(share, limits.merged_suspect, None)?;
-    let (share, limit) = (percent(share), percent(limit));
+    let [share, limit] = percents(share, limit);
     let text = format!(
         "ITL is not the server's: {share} of gaps were merged (limit {limit}); the client read \
          these events together with the one before, and the server sends them one by one, so the \
@@ -228,7 +228,7 @@ fn near_ceiling(
     let ceiling = client.watch.ceiling?;
     let (most, share) = ceiling.nearest(level)?;
     let (verdict, limit) = exceeded(share, limits.ceiling_suspect, None)?;
-    let (share, limit) = (percent(share), percent(limit));
+    let [share, limit] = percents(share, limit);
     let text = format!(
         "the client ran near its own ceiling: {share} of it (limit {limit}); the client can handle \
          at most {most} on this machine, and the server may be faster"
@@ -300,6 +300,28 @@ pub(super) fn exceeded(figure: f64, suspect: f64, invalid: Option<f64>) -> Optio
 fn tail(sample: &Distribution) -> Option<(&'static str, Millis)> {
     let of = sample.value_or_max(Statistic::P99)?;
     Some((if of.stand_in.is_some() { "max" } else { "p99" }, of.value))
+}
+
+/// How many decimals, one at least, tell `figure` from the `limit` that it is beyond.
+fn decimals_apart(figure: f64, limit: f64) -> usize {
+    (1..9).find(|&n| format!("{figure:.n$}") != format!("{limit:.n$}")).unwrap_or(9)
+}
+
+/// A figure with as many decimals as tell it from the `limit` that it is beyond.
+fn beyond(figure: f64, limit: f64) -> String {
+    format!("{figure:.0$}", decimals_apart(figure, limit))
+}
+
+/// The same in percentage points, and the limit with as many decimals.
+pub(super) fn points(share: f64, limit: f64) -> [String; 2] {
+    let [share, limit] = [share, limit].map(|of| of * 100.0);
+    let decimals = decimals_apart(share, limit);
+    [share, limit].map(|of| format!("{of:.decimals$}"))
+}
+
+/// The same with their sign.
+pub(super) fn percents(share: f64, limit: f64) -> [String; 2] {
+    points(share, limit).map(|of| of + " %")
 }
 
 pub(super) fn percent(share: f64) -> String {

@@ -1,6 +1,6 @@
 //! Whether what was sent is what was asked for: lengths, cache, whole sessions.
 
-use super::judge::{exceeded, percent, reason};
+use super::judge::{exceeded, percent, percents, points, reason};
 use super::{
     CacheExpectation, LevelExpectations, Thresholds, Verdict, VerdictConcern, VerdictReason,
 };
@@ -12,7 +12,7 @@ pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option
     let share = difference.share()?;
     let (verdict, limit) = exceeded(share, limits.prompt_suspect, None)?;
     let (requested, seen) = (difference.requested_mean, difference.seen_mean);
-    let (share, limit) = (percent(share), percent(limit));
+    let [share, limit] = percents(share, limit);
     let so = match difference.constant() {
         Some(constant) => format!(
             "every prompt differs by {constant:+} tokens, which a chat template may add; the \
@@ -40,7 +40,7 @@ pub(super) fn output_length(level: &LevelSummary, limits: &Thresholds) -> Option
     }
     let share = differs as f64 / completed as f64;
     let (verdict, limit) = exceeded(share, limits.length_suspect, None)?;
-    let (share, limit) = (percent(share), percent(limit));
+    let [share, limit] = percents(share, limit);
     let text = format!(
         "{differs} of {completed} replies have another length than requested ({share}, limit \
          {limit}); the server was told to ignore the end of sequence"
@@ -56,7 +56,7 @@ pub(super) fn cache(level: &LevelSummary, expected: &LevelExpectations) -> Optio
         CacheExpectation::Reuse => None,
         CacheExpectation::None => {
             let (verdict, limit) = exceeded(measured, limits.cached_suspect, None)?;
-            let (share, limit) = (percent(measured), percent(limit));
+            let [share, limit] = percents(measured, limit);
             let text = format!(
                 "{share} of the prompt tokens came from a cache (limit {limit}); no prompt was \
                  meant to be cached, so prefill looks faster than it is; use another salt, or \
@@ -74,13 +74,12 @@ pub(super) fn cache(level: &LevelSummary, expected: &LevelExpectations) -> Optio
                 "prompts of an earlier run were still in the cache; use another salt (or seed, \
                  where there is none)"
             };
+            let [off, limit] = points(off, limit);
             let text = format!(
-                "the cache supplied {} of the prompt tokens, not the requested {} (off by {:.1} \
-                 points, limit {:.1}); {so}",
+                "the cache supplied {} of the prompt tokens, not the requested {} (off by {off} \
+                 points, limit {limit}); {so}",
                 percent(measured),
-                percent(requested),
-                off * 100.0,
-                limit * 100.0
+                percent(requested)
             );
             reason(verdict, VerdictConcern::Cache, text)
         }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use fizeau_core::{Channel, FailureClass, Millis, Tape};
 use fizeau_metrics::{
-    GoodputError, GoodputGoals, LevelSummary, LevelTally, Metric, RequestGoal, SimpleGoals,
+    GoodputError, GoodputGoals, LevelSummary, LevelTally, LoadPacing, Metric, RequestGoal,
+    SimpleGoals,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -13,6 +14,11 @@ use crate::tapes::{any_tape, failed, ms, tape};
 
 fn goals(text: &str) -> GoodputGoals {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// Of a closed loop, where all counts from the sending.
+fn meets(tape: &Tape, text: &str) -> bool {
+    goals(text).are_met_by(tape, LoadPacing::ClosedLoop)
 }
 
 fn goal(metric: Metric, limit: f64) -> RequestGoal {
@@ -88,12 +94,12 @@ fn a_goal_is_met_at_its_limit_and_missed_beyond() {
     let message = "x:1".parse::<GoodputGoals>().unwrap_err().to_string();
     assert!(message.contains(known), "{message}");
     for (name, limit) in limits {
-        assert!(goals(&format!("{name}:{limit}")).are_met_by(&request), "{name}");
-        assert!(!goals(&format!("{name}:{}", limit - 0.1)).are_met_by(&request), "{name}");
+        assert!(meets(&request, &format!("{name}:{limit}")), "{name}");
+        assert!(!meets(&request, &format!("{name}:{}", limit - 0.1)), "{name}");
     }
-    assert!(!goals("ttft:20 e2el:29").are_met_by(&request));
-    assert!(goals("ttft:1 or ttft:20 e2el:30").are_met_by(&request));
-    assert!(!goals("ttft:1 e2el:30 or ttft:20 e2el:1").are_met_by(&request));
+    assert!(!meets(&request, "ttft:20 e2el:29"));
+    assert!(meets(&request, "ttft:1 or ttft:20 e2el:30"));
+    assert!(!meets(&request, "ttft:1 e2el:30 or ttft:20 e2el:1"));
 }
 
 /// Gaps of 10 ms for one token and 90 ms for nine: ten tokens of 10 ms each, then one of 30 ms. Of eleven values the
@@ -101,19 +107,19 @@ fn a_goal_is_met_at_its_limit_and_missed_beyond() {
 #[test]
 fn the_p99_of_a_replys_own_gaps_is_weighted_by_tokens() {
     let reply = tape(0, &[(5, 3), (15, 1), (105, 9), (135, 1)]);
-    assert!(goals("itl_p99:28.0001").are_met_by(&reply));
-    assert!(!goals("itl_p99:27.9999").are_met_by(&reply));
+    assert!(meets(&reply, "itl_p99:28.0001"));
+    assert!(!meets(&reply, "itl_p99:27.9999"));
     let two = tape(0, &[(5, 1), (15, 1)]);
-    assert!(goals("itl_p99:10").are_met_by(&two), "one gap is enough for the reply's own p99");
+    assert!(meets(&two, "itl_p99:10"), "one gap is enough for the reply's own p99");
 }
 
 #[test]
 fn a_figure_that_is_absent_meets_no_goal() {
     let single = tape(0, &[(20, 1)]);
-    assert!(!goals("tpot:50").are_met_by(&single));
-    assert!(!goals("itl_p99:50").are_met_by(&single));
-    assert!(goals("ttft:50").are_met_by(&single));
-    assert!(goals("tpot:50 or ttft:50").are_met_by(&single));
+    assert!(!meets(&single, "tpot:50"));
+    assert!(!meets(&single, "itl_p99:50"));
+    assert!(meets(&single, "ttft:50"));
+    assert!(meets(&single, "tpot:50 or ttft:50"));
 }
 
 #[test]
@@ -152,7 +158,7 @@ fn a_failed_request_is_bad_and_in_the_denominator() {
     assert_eq!(goodput.rate.get(), 1.0);
     let without = LevelSummary::of([&good], &GoodputGoals::default());
     assert_eq!((without.throughput.goodput, without.goodput), (None, None));
-    assert!(GoodputGoals::NONE.are_met_by(&good) && !GoodputGoals::NONE.are_met_by(&bad));
+    assert!(meets(&good, "") && !meets(&bad, ""));
 }
 
 #[test]
@@ -175,6 +181,34 @@ fn the_goals_are_kept_with_what_came_of_each() {
     let bare = serde_json::to_value(LevelSummary::of([&quick], &GoodputGoals::NONE)).unwrap();
     assert!(bare["goodput"].is_null());
     assert_eq!(bare["goodput_reason"], "no goals were given, or nothing was sent");
+}
+
+/// A cap on requests in flight holds the second request back for 600 ms: sent then, it is as quick as the first. Whoever sent it waits
+/// for 620 ms, and goals for a percentile of TTFT count that ([`Slo`](fizeau_metrics::Slo)).
+#[test]
+fn under_a_schedule_a_good_request_keeps_its_limits_from_the_schedule_too() {
+    let quick = tape(0, &[(20, 1), (30, 1)]);
+    let mut held = tape(600, &[(620, 1), (630, 1)]);
+    held.marks.intended = ms(0);
+    let level = |text: &str, closed: LoadPacing| {
+        let mut tally = LevelTally::new(&goals(text));
+        if closed == LoadPacing::ClosedLoop {
+            tally = tally.of_closed_loop();
+        }
+        [&quick, &held].into_iter().for_each(|tape| tally.add(tape));
+        serde_json::to_value(tally.summary()).unwrap()["goodput"].take()
+    };
+    for late in ["ttft:500", "e2el:500 tpot:50", "tpot:1 or ttft:500"] {
+        assert!(!goals(late).are_met_by(&held, LoadPacing::OpenLoop), "{late}");
+        assert!(!goals(late).are_met_by(&held, LoadPacing::AllAtOnce), "{late}");
+        let open = level(late, LoadPacing::OpenLoop);
+        assert_eq!((&open["good"], &open["good_from_sending"]), (&json!(1), &json!(2)), "{late}");
+        let closed = level(late, LoadPacing::ClosedLoop);
+        assert_eq!((&closed["good"], closed.get("good_from_sending")), (&json!(2), None));
+    }
+    let by_goal = &level("e2el:500 tpot:50", LoadPacing::OpenLoop)["groups"][0]["by_goal"];
+    assert_eq!((&by_goal[0]["met"], &by_goal[1]["met"]), (&json!(1), &json!(2)));
+    assert!(goals("ttft:620 tpot:50").are_met_by(&held, LoadPacing::OpenLoop));
 }
 
 fn any_goals() -> impl Strategy<Value = GoodputGoals> {
@@ -207,7 +241,7 @@ proptest! {
     #[test]
     fn shares_are_ordered(tapes in some_tapes(), goals in any_goals()) {
         let level = LevelSummary::of(&tapes, &goals).goodput.unwrap();
-        let one_by_one = tapes.iter().filter(|tape| goals.are_met_by(tape)).count() as u64;
+        let one_by_one = tapes.iter().filter(|tape| goals.are_met_by(tape, LoadPacing::OpenLoop)).count() as u64;
         prop_assert_eq!((level.sent, level.good), (tapes.len() as u64, one_by_one));
         prop_assert_eq!(level.goals(), goals);
         for group in &level.groups {

@@ -68,6 +68,11 @@ fn failures_weigh_by_their_share() {
     assert_one(&of(2), Verdict::Suspect, "2 of 100 requests failed (2.0 %, limit 1.0 %)");
     assert_eq!(of(50).verdict, Verdict::Suspect);
     assert_one(&of(51), Verdict::Invalid, "51 of 100 requests failed (51.0 %, limit 50.0 %)");
+    // A figure is never shown as the limit that it is beyond.
+    let mut tapes = vec![good(); 95];
+    tapes.push(failed(good(), FailureClass::Status));
+    let text = "1 of 96 requests failed (1.04 %, limit 1.00 %)";
+    assert_one(&verdict_on(&tapes), Verdict::Suspect, text);
     let text = "no request completed: 100 of 100 requests failed";
     assert_one(&of(100), Verdict::Invalid, text);
     assert_one(&verdict_on(&[]), Verdict::Invalid, "no request was sent");

@@ -1,5 +1,7 @@
 //! In what two runs must agree to be compared, and what else differs.
 
+use fizeau_roofline::KnownModel;
+
 use super::level::Level;
 use super::{CompareError, CompareOptions, UnlikeRuns};
 use crate::fields::told;
@@ -51,7 +53,9 @@ pub(super) fn must_agree(
 ) -> Vec<ChangedField> {
     let differing = baseline.differing(candidate, &MUST_AGREE);
     let bears = |differing: &ChangedField| {
-        !is_at(&differing.field, &NO_BEARING) && !is_untold(differing, baseline, candidate)
+        !is_at(&differing.field, &NO_BEARING)
+            && !is_untold(differing, baseline, candidate)
+            && !is_one_model(differing)
     };
     let fields: Vec<ChangedField> = differing.into_iter().filter(bears).collect();
     without_repetitions(fields)
@@ -140,7 +144,23 @@ fn is_untold(
     };
     let is_any_imported = is_imported(baseline) || is_imported(candidate);
     let is_in_words = is_at(field, &["setup.workload"]);
-    is_any_imported && (says_nothing(one) || says_nothing(other) || is_in_words)
+    // Another tool's file has how many devices there were, and nothing of what is on them.
+    let is_begun = |[short, long]: [&Option<String>; 2]| {
+        let words = |json: &Option<String>| json.clone().unwrap_or_default().replace('"', "");
+        is_at(field, &["setup.deployment"]) && words(long).starts_with(&words(short))
+    };
+    is_any_imported
+        && (says_nothing(one)
+            || says_nothing(other)
+            || is_in_words
+            || is_begun([one, other])
+            || is_begun([other, one]))
+}
+
+/// Whether it is a model that both call by a name of their own.
+fn is_one_model(differing: &ChangedField) -> bool {
+    let [one, other] = differing.values();
+    differing.field == "setup.endpoint.model" && KnownModel::is_one(&one, &other)
 }
 
 /// Whether `field` is one of `paths`, or below one.
@@ -181,4 +201,50 @@ pub(super) fn words(fields: &[ChangedField], [one, other]: [&str; 2]) -> String 
         format!("\n  {}: {a} in {one}, {b} in {other}", field.label())
     };
     told(fields).map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{changed, must_agree};
+    use crate::DocumentFields;
+
+    fn fields(document: &Value) -> DocumentFields {
+        DocumentFields::of(document).expect("it is JSON")
+    }
+
+    #[test]
+    fn a_model_may_be_called_by_any_of_its_names() {
+        let run = |model: &str| fields(&json!({"setup": {"endpoint": {"model": model}}}));
+        let differing = |one: &str, other: &str| must_agree(&run(one), &run(other)).len();
+        for (one, other) in [
+            ("llama-3.1-8b", "Llama-3.1-8B"),
+            ("meta-llama/Llama-3.1-8B", "Llama-3.1-8B"),
+            ("own/Thing-7B", "thing-7b"),
+            ("kimi-k2", "moonshotai/Kimi-K2-Instruct"),
+        ] {
+            assert_eq!(differing(one, other), 0, "{one} {other}");
+        }
+        for (one, other) in [
+            ("llama-3.1-8b", "meta-llama/Llama-3.1-8B-Instruct"),
+            ("own/Thing-7B", "other/Thing-7B"),
+            ("model", "thing-7b"),
+        ] {
+            assert_eq!(differing(one, other), 1, "{one} {other}");
+        }
+    }
+
+    /// A file of another tool says how many devices there were, and not what is on them.
+    #[test]
+    fn a_deployment_that_only_one_side_tells_in_full_is_no_change() {
+        let run = |tool: Value, deployment: &str| {
+            let source = json!({"tool": tool});
+            fields(&json!({"setup": {"deployment": deployment}, "imported": {"source": source}}))
+        };
+        let own = run(Value::Null, "one device; weights fp8");
+        assert!(changed(&own, &run("vllm".into(), "one device")).is_empty());
+        assert_eq!(changed(&own, &run("vllm".into(), "8 devices")).len(), 1);
+        assert_eq!(changed(&own, &run(Value::Null, "one device")).len(), 1);
+    }
 }

@@ -4,6 +4,7 @@ use fizeau_pareto::{Objective, frontier};
 use serde::{Deserialize, Serialize};
 
 use super::{ImportedAbout, ImportedLevel};
+use crate::text::counted_devices;
 use crate::{
     ArrivalMoments, ClientHost, ConnectionRecord, EndpointRecord, EngineRecord, NOT_RECORDED,
     RequestedLoad, RunSetup, ToolVersion, UnknownFact, WorkloadRecord,
@@ -137,9 +138,7 @@ impl ImportedRun {
             host: ClientHost { os: unknown(), cpu: None, cores: None },
             model_config: None,
             hardware: None,
-            deployment: about
-                .devices
-                .map(|n| format!("{n} {}", if n == 1 { "device" } else { "devices" })),
+            deployment: about.devices.map(counted_devices),
             precision: None,
         }
     }
@@ -250,7 +249,7 @@ impl ImportedRun {
     pub fn title(&self) -> String {
         let about = self.levels.first().map(|level| level.about.clone()).unwrap_or_default();
         let ImportedAbout { model, backend, devices, .. } = about;
-        let devices = devices.map(|n| format!("{n} {}", if n == 1 { "device" } else { "devices" }));
+        let devices = devices.map(counted_devices);
         let model = model.unwrap_or_else(|| self.name.clone());
         let words: Vec<String> = [Some(model), devices, backend].into_iter().flatten().collect();
         words.join(", ")

@@ -7,6 +7,7 @@ use fizeau_pareto::{FigureEstimate, Fleet};
 use super::{DevicePlanSource, MoneyRange};
 use crate::curve::SpeedOfLightPoint;
 use crate::goal::is_upper;
+use crate::text::counted_devices;
 
 /// What the same requests would cost if each replica ran at the bound, within the same limits of latency, busy without a pause
 /// and with none to spare: no engine and no fleet of these devices can serve them for less.
@@ -33,7 +34,7 @@ pub enum NoBoundCost {
     #[error("no model and device are known")]
     NoReference,
     /// The model lies on another number of devices.
-    #[error("the run's model uses {}, but a replica was given {replica}", counted(*.model))]
+    #[error("the run's model uses {}, but a replica was given {replica}", counted_devices(*.model))]
     OtherDevices {
         /// The devices of the model.
         model: u64,
@@ -66,13 +67,6 @@ impl BoundCost {
             usd_per_hour: source.cost(replicas, rate).map(|cost| cost.usd_per_hour),
             share_of_cost: replicas / fleet.installed() as f64,
         })
-    }
-}
-
-fn counted(devices: u64) -> String {
-    match devices {
-        1 => "one device".to_owned(),
-        many => format!("{many} devices"),
     }
 }
 

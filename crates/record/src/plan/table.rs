@@ -3,6 +3,7 @@
 mod columns;
 
 use std::borrow::Cow;
+use std::num::NonZeroU64;
 
 use fizeau_core::{LevelLoad, LoadKind, PerSec};
 use fizeau_metrics::{Metric, Statistic};
@@ -37,6 +38,7 @@ pub struct TestedLoads {
     input: Vec<f64>,
     /// Output tokens, likewise.
     output: Vec<f64>,
+    devices: Option<NonZeroU64>,
 }
 
 /// What is wrong with a table of tested loads, or with a row of it, in one line.
@@ -68,7 +70,8 @@ impl TestedLoads {
         }
         let is_rate = heads.contains(&"good_share") || greatest_goodput > 1.0;
         let columns = GoalColumns::of(heads, is_rate).map_err(TestedLoadsError)?;
-        Ok(Self { columns, levels: Vec::new(), input: Vec::new(), output: Vec::new() })
+        let (levels, input, output) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { columns, levels, input, output, devices: None })
     }
 
     /// Takes in a row.
@@ -91,6 +94,12 @@ impl TestedLoads {
         MeanLengths { input: mean(&self.input), output: mean(&self.output) }
     }
 
+    /// How many devices a replica takes, where a column `devices` says it.
+    #[must_use]
+    pub const fn devices(&self) -> Option<NonZeroU64> {
+        self.devices
+    }
+
     fn row(&mut self, fields: &Fields<'_>) -> Result<(), String> {
         let row = LoadRow { columns: &self.columns, fields };
         self.levels.push(row.level()?);
@@ -98,6 +107,15 @@ impl TestedLoads {
         // A table of levels calls it so.
         let input = input.or(row.number("prompt_tokens")?);
         let output = row.number("output_tokens")?;
+        let devices = row.number("devices")?.map(whole_devices).transpose()?;
+        if let (Some(before), Some(devices)) = (self.devices, devices)
+            && before != devices
+        {
+            return Err(format!(
+                "column devices: {devices}, and {before} in a row before; a plan is of replicas of one size, so give a table of each"
+            ));
+        }
+        self.devices = self.devices.or(devices);
         self.input.extend(input);
         self.output.extend(output);
         Ok(())
@@ -225,6 +243,12 @@ impl LoadRow<'_, '_> {
             (None, None, None) => Err(format!("it takes one of {}", LOADS.join(", "))),
         }
     }
+}
+
+/// The devices of a row, which are a count.
+fn whole_devices(number: f64) -> Result<NonZeroU64, String> {
+    let wrong = |_| format!("column devices: {number}; it must be a whole number from 1 on");
+    number.to_string().parse().map_err(wrong)
 }
 
 /// The concurrency of a row, which is a count.

@@ -36,6 +36,8 @@ pub struct TestedReplica {
     pub light: Option<SpeedOfLightCurve>,
     /// The device's name, where the run says it.
     pub hardware: Option<String>,
+    /// How many devices it takes, where its deployment is known, or a table has a column for it.
+    pub devices: Option<NonZeroU64>,
 }
 
 /// Why there are no goals that several runs have in common.
@@ -73,7 +75,19 @@ impl TestedReplica {
         let (levels, left_out) = (loads.levels().to_vec(), Vec::new());
         let (burstiness, slo, hardware) = (None, None, None);
         let goal_source = GoalSource::Given;
-        Self { levels, left_out, lengths, burstiness, slo, goal_source, reference, light, hardware }
+        let devices = loads.devices().or_else(|| devices_of(reference.as_ref()));
+        Self {
+            levels,
+            left_out,
+            lengths,
+            burstiness,
+            slo,
+            goal_source,
+            reference,
+            light,
+            hardware,
+            devices,
+        }
     }
 
     /// Of the run in this folder, read again.
@@ -84,12 +98,6 @@ impl TestedReplica {
         let run = StoredRun::open(folder)?;
         let reader = run.reader()?;
         Ok(Self::of(&reader.together(reader.levels()?)?))
-    }
-
-    /// How many devices it takes, where its deployment is known.
-    #[must_use]
-    pub fn devices(&self) -> Option<NonZeroU64> {
-        NonZeroU64::new(self.reference.as_ref()?.reference().system.deployment().devices())
     }
 
     /// The device that it ran on, where it is known; a run may name one in words that no table has.
@@ -136,8 +144,25 @@ impl TestedReplica {
         let (slo, goal_source) = (run.slo.clone(), run.goal_source);
         let (light, reference) = (run.curve.clone(), run.reference.clone());
         let hardware = run.setup.hardware.clone();
-        Self { levels, left_out, lengths, burstiness, slo, goal_source, reference, light, hardware }
+        let devices = devices_of(reference.as_ref());
+        Self {
+            levels,
+            left_out,
+            lengths,
+            burstiness,
+            slo,
+            goal_source,
+            reference,
+            light,
+            hardware,
+            devices,
+        }
     }
+}
+
+/// How many devices the deployment of `reference` has.
+fn devices_of(reference: Option<&SpeedOfLightReference>) -> Option<NonZeroU64> {
+    NonZeroU64::new(reference?.reference().system.deployment().devices())
 }
 
 /// Of a search the long levels outrank the short ones that lie as high: near its capacity a queue looks shorter in a short level than

@@ -9,6 +9,8 @@ use fizeau_roofline::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::text::counted_devices;
+
 /// How a model lies on its devices and how its engine is set up, as `run.json` keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -184,8 +186,8 @@ impl DeploymentRecord {
     pub fn words(&self, system: &System) -> String {
         let deployment = system.deployment();
         let mut words = match deployment.devices() {
-            1 => "one device".to_owned(),
-            devices => format!("{devices} devices, {deployment}"),
+            1 => counted_devices(1),
+            devices => format!("{}, {deployment}", counted_devices(devices)),
         };
         for (name, format) in [("weights", &self.weights), ("KV cache", &self.kv)] {
             if let Some(format) = format {

@@ -33,6 +33,15 @@ pub fn minutes_and_seconds(time: Duration) -> String {
     }
 }
 
+/// How many devices: `one device`, `8 devices`.
+#[must_use]
+pub fn counted_devices(devices: u64) -> String {
+    match devices {
+        1 => "one device".to_owned(),
+        many => format!("{many} devices"),
+    }
+}
+
 /// The goals as they were given.
 #[must_use]
 pub fn slo_words(slo: &Slo) -> String {

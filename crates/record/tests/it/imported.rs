@@ -178,13 +178,13 @@ fn levels_of_one_setting_are_a_run() {
     };
     assert_eq!(runs.iter().map(slots).collect::<Vec<_>>(), [vec![1, 2], vec![1], vec![1]]);
     assert_eq!(runs[0].settings(), ["kv=fp8"]);
-    assert_eq!(runs[0].title(), "org/m, 1 device");
-    assert_eq!(runs[0].words(), "2 levels of org/m, 1 device, measured by a tool; figures alone");
-    assert_eq!(runs[1].words(), "1 level of org/m, 1 device, measured by a tool; figures alone");
+    assert_eq!(runs[0].title(), "org/m, one device");
+    assert_eq!(runs[0].words(), "2 levels of org/m, one device, measured by a tool; figures alone");
+    assert_eq!(runs[1].words(), "1 level of org/m, one device, measured by a tool; figures alone");
     let setup = runs[0].setup();
     assert_eq!(setup.workload.input_tokens, "100 on average");
     assert_eq!(setup.workload.output_tokens, "not recorded");
-    assert_eq!(setup.deployment.as_deref(), Some("1 device"));
+    assert_eq!(setup.deployment.as_deref(), Some("one device"));
     assert_eq!(
         ImportedRun::new("r", vec![levels[0].clone()]).setup().deployment.as_deref(),
         Some("2 devices")

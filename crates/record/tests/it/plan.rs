@@ -18,7 +18,7 @@ use crate::reading::{as_it_was, fixture};
 fn source(name: &str, tested: &TestedReplica, hour: Option<f64>) -> DevicePlanSource {
     let hour = hour.map(|usd| HourlyRate::given(UsdPerHour::new(usd)).unwrap());
     let goals: Slo = "mean e2el<1s".parse().unwrap();
-    let devices = tested.devices().unwrap_or(NonZeroU64::MIN);
+    let devices = tested.devices.unwrap_or(NonZeroU64::MIN);
     let mut source = DevicePlanSource::tested(name, tested, devices, hour, &goals.goals);
     "a run".clone_into(&mut source.from);
     source.bursts = BurstAccount::NotAccounted(NoBurstAccount::NoCalibration);
@@ -102,14 +102,14 @@ fn what_is_planned_is_as_it_was() {
 #[test]
 fn a_replica_is_of_the_device_that_its_run_names() {
     let mut replica = tested("simulated");
-    assert_eq!(replica.devices(), NonZeroU64::new(1));
+    assert_eq!(replica.devices, NonZeroU64::new(1));
     let name = |replica: &TestedReplica| replica.device().map(|device| device.name);
     assert_eq!(name(&replica).as_deref(), Some("h100-sxm"));
     replica.reference = None;
     replica.hardware = Some("h200-sxm".to_owned());
     assert_eq!(name(&replica).as_deref(), Some("h200-sxm"));
     replica.hardware = Some("a machine of ours".to_owned());
-    assert_eq!((replica.devices(), name(&replica)), (None, None));
+    assert_eq!(name(&replica), None);
     let slo = |text: &str| Some(text.parse::<Slo>().unwrap());
     let (mut a, mut b) = (none(), none());
     (a.slo, b.slo) = (None, None);

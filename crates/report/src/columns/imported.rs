@@ -56,6 +56,10 @@ impl ImportedTableRun<'_> {
             "output_tps_per_device" => number(self.per_device(level)),
             "completed" => number(Some(level.counts.completed as f64)),
             "failed" => number(level.counts.failed.map(|failed| failed as f64)),
+            "failed_share" => {
+                let failed = level.counts.failed.filter(|_| level.sent() > 0);
+                number(failed.map(|failed| failed as f64 / level.sent() as f64))
+            }
             "usd_per_device_hour" => number(self.price.map(UsdPerHour::get)),
             "cost_per_million_output" => number(self.cost(level)),
             "quality" => number(self.quality),

@@ -15,10 +15,15 @@ impl Shown<'_, LevelReport> {
         let Some(rate) = all.goodput else { return Vec::new() };
         let rates = ends_of("good requests", all.intervals.goodput_per_s, |end| number(end.get()));
         let shares = ends_of("requests", all.intervals.good_share, percent);
-        vec![
+        let mut lines = vec![
             line("Goodput (req/s):", number(rate.rate.get()) + &rates),
             line("Goodput share of all sent:", percent(rate.share) + &shares),
-        ]
+        ];
+        if let Some(counted) = self.summary.goodput.as_ref().filter(|all| all.hidden_wait()) {
+            let share = percent(counted.share(counted.good_from_sending));
+            lines.push(line("  if counted from sending:", share));
+        }
+        lines
     }
 
     /// The same, and the share that met each goal.

@@ -68,10 +68,10 @@ impl Shown<'_, DevicePlan> {
             self.prices.iter().filter_map(|price| price.outcome.as_ref().ok()).collect();
         if planned.iter().any(|planned| planned.carried.is_open_above) {
             let fewer = match planned.iter().any(|planned| may_be_fewer(planned)) {
-                true => ", and fewer of them (<) may be enough",
+                true => ", and fewer of them (<=) may be enough",
                 false => "",
             };
-            let more = "  > at the highest load that was tested: a replica may carry more";
+            let more = "  >= at the highest load that was tested: a replica may carry more";
             sentence(out, &format!("{more}{fewer}."));
         }
     }
@@ -104,10 +104,10 @@ fn cells(out: &mut String, label: &str, planned: &PlannedFleet, plan: &DevicePla
             " ".repeat(LABEL)
         }
     };
-    let open = if planned.carried.is_open_above { ">" } else { "" };
+    let open = if planned.carried.is_open_above { ">=" } else { "" };
     let each = format!("{open}{}", number(planned.per_replica.value()));
     let fleet = &planned.fleets.likely;
-    let fewer = if may_be_fewer(planned) { "<" } else { "" };
+    let fewer = if may_be_fewer(planned) { "<=" } else { "" };
     let replicas = match fleet.spare {
         0 => format!("{fewer}{}", fleet.needed),
         spare => format!("{fewer}{} + {spare}", fleet.needed),

@@ -118,15 +118,12 @@ impl SolView<'_> {
             cached => format!(" ({cached} cached)"),
         };
         let requested = load.concurrency.get();
-        let running = match running < requested as f64 {
-            true => format!(", {} of them running", number(running)),
-            false => String::new(),
+        let at_once = match running < requested as f64 {
+            true => format!("{requested} in flight, {} running on average", number(running)),
+            false => format!("{requested} at once"),
         };
         let (input, output) = (load.input_tokens.get(), load.output_tokens.get());
-        text.say(
-            "Load",
-            &format!("{input} tokens in{cached}, {output} out; {requested} at once{running}"),
-        );
+        text.say("Load", &format!("{input} tokens in{cached}, {output} out; {at_once}"));
     }
 
     fn say_limits(&self, text: &mut Text) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fizeau_metrics::{BetterDirection, LevelFigure, Metric, Slo};
+use fizeau_metrics::{BetterDirection, LevelFigure, Metric, Slo, Statistic};
 use fizeau_record::LevelReport;
 use fizeau_report::{
     Charset, ChecklistRows, Exposition, LevelTable, RequestRow, Shown, TableRun, Terminal,
@@ -54,7 +54,11 @@ fn each_has_the_columns_that_its_entry_names() {
         let is_there = |name: &str| table.heads().iter().any(|head| head == name);
         match metric.entry().column {
             Some(name) if metric.is_latency() => assert!(is_there(&format!("p50_{name}"))),
-            Some(name) => assert!(is_there(name) && is_there(&format!("{name}_low")), "{name}"),
+            Some(name) => {
+                let has_ends = is_there(&format!("{name}_low"));
+                assert!(is_there(name), "{name}");
+                assert_eq!(has_ends, metric.has_interval(Statistic::Value), "{name}");
+            }
             None => assert!(!is_there(metric.entry().json[1]), "{metric:?}"),
         }
         assert_eq!(

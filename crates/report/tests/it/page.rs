@@ -367,7 +367,7 @@ fn levels_of_both_kinds_have_a_table_each() {
     let page =
         Shown(&SweepReport::new(sample::setup(), vec![sample::level(4), by_rate], None)).page();
     assert!(page.contains("data-name=\"levels\"") && page.contains("data-name=\"levels-2\""));
-    assert!(words(&page).contains("offered requests/s"));
+    assert!(words(&page).contains("asked requests/s"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! pipe with `80 ascii`.
 
 use fizeau_core::{LevelLoad, PerSec, UsdPerHour};
-use fizeau_metrics::LevelSummary;
+use fizeau_metrics::LevelTally;
 use fizeau_record::{EngineRecord, SpeedOfLight, SweepReport};
 use fizeau_report::{Charset, ChartRun, ChecklistRows, Shown, Terminal, TextStyle};
 use fizeau_roofline::HourlyRate;
@@ -132,7 +132,9 @@ fn a_sweep_with_goals_has_the_share_of_good_requests_and_what_met_each_goal() {
     let levels = [32, 64].map(|load| {
         let goals = "ttft:325.6 e2el:9000".parse().unwrap();
         let mut level = sample::level(load);
-        level.summary = LevelSummary::of(&sample::tapes(load.into()), &goals);
+        let mut tally = LevelTally::new(&goals).of_closed_loop();
+        sample::tapes(load.into()).iter().for_each(|tape| tally.add(tape));
+        level.summary = tally.summary();
         level
     });
     let text = text(&SweepReport::new(sample::setup(), levels.into(), None), 80, TextStyle::Plain);
@@ -173,7 +175,7 @@ fn an_asked_rate_is_not_called_concurrency() {
     level.load = LevelLoad::Rate(PerSec::new(2.5));
     let report = SweepReport::new(sample::setup(), vec![level], None);
     let text = text(&report, 100, TextStyle::Plain);
-    assert!(text.contains("offered") && text.contains("2.5"), "{text}");
+    assert!(text.contains("asked") && text.contains("2.5"), "{text}");
     assert!(!text.contains("conc "), "{text}");
 }
 

@@ -1,7 +1,7 @@
 //! Finding a device by its name.
 
 use super::{Device, table};
-use crate::spelling::edits;
+use fizeau_core::spelling::edits;
 
 /// No device in the table has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! Models whose configs are built in.
 
 use super::{Model, ModelConfigError};
-use crate::spelling::edits;
+use fizeau_core::spelling::edits;
 
 /// A public model whose config comes with this crate.
 ///
@@ -131,6 +131,29 @@ impl KnownModel {
     /// If there is none of that name; the error lists those that there are.
     pub fn named(name: &str) -> Result<&'static Self, UnknownModel> {
         KNOWN.iter().find(|known| known.is_called(name)).ok_or_else(|| UnknownModel::new(name))
+    }
+
+    /// Whether two names are certainly of one model: in whatever case, with or without an owner, as people call it or as its
+    /// repository is called. Other [training](Self::aliases) of the same architecture is another model, and so may be one of another
+    /// owner.
+    ///
+    /// ```
+    /// use fizeau_roofline::KnownModel;
+    /// assert!(KnownModel::is_one("llama-3.1-8b", "meta-llama/Llama-3.1-8B"));
+    /// assert!(KnownModel::is_one("kimi-k2", "Kimi-K2-Instruct"));
+    /// assert!(!KnownModel::is_one("llama-3.1-8b", "meta-llama/Llama-3.1-8B-Instruct"));
+    /// ```
+    #[must_use]
+    pub fn is_one(one: &str, other: &str) -> bool {
+        let whole = |name| {
+            let known = KNOWN.iter().find(|known| known.name.eq_ignore_ascii_case(name));
+            known.map_or(name, |known| known.repository)
+        };
+        let [(owner, one), (other_owner, other)] = [one, other]
+            .map(|name| whole(name).rsplit_once('/').unwrap_or_else(|| ("", whole(name))));
+        let is_either_unknown = owner.is_empty() || other_owner.is_empty();
+        one.eq_ignore_ascii_case(other)
+            && (is_either_unknown || owner.eq_ignore_ascii_case(other_owner))
     }
 
     /// The config, read.

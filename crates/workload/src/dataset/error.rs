@@ -155,6 +155,12 @@ impl RecordFault {
         Self { field: field.to_owned(), kind, expected: expected.into() }
     }
 
+    /// There is no such `field`.
+    pub(super) fn unknown(field: &str, expected: impl Into<String>) -> Self {
+        let kind = RecordFaultKind::Found("is not known".to_owned());
+        Self { field: field.to_owned(), kind, expected: expected.into() }
+    }
+
     /// `json` is no good as a `field`.
     pub(super) fn unfit(field: &str, json: &str, expected: impl Into<String>) -> Self {
         let kind = RecordFaultKind::Found(format!("is {}", shown(json)));

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use fizeau_core::spelling::edits;
 use fizeau_core::{Nanos, Tokens};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -64,6 +65,31 @@ impl<'a> RecordFields<'a> {
         }
     }
 
+    /// The number of tokens under any of `names`, which all mean the same.
+    pub(super) fn same_tokens(&self, names: &[&str]) -> Result<Option<Tokens>, RecordFault> {
+        let mut found: Option<(&str, Tokens)> = None;
+        for &name in names {
+            let Some(tokens) = self.tokens(name)? else { continue };
+            let (first, before) = *found.get_or_insert((name, tokens));
+            if before != tokens {
+                let expected = format!("{before}, as {first} says: they mean the same");
+                return Err(RecordFault::unfit(name, &tokens.to_string(), expected));
+            }
+        }
+        Ok(found.map(|(_, tokens)| tokens))
+    }
+
+    /// Refuses a field that is none of `known` and nearly one of them that is not there: nobody would look at it.
+    pub(super) fn check_spelling(&self, known: &[&str]) -> Result<(), RecordFault> {
+        for (key, _) in self.pairs.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
+            let meant = known.iter().find(|name| is_misspelt(key, name));
+            if let Some(meant) = meant.filter(|name| self.raw(name).is_none()) {
+                return Err(RecordFault::unknown(key, format!("{meant}, or a name less like it")));
+            }
+        }
+        Ok(())
+    }
+
     /// Token ids, at least one.
     pub(super) fn ids(&self, name: &str) -> Result<Option<Vec<u32>>, RecordFault> {
         const EXPECTED: &str =
@@ -117,6 +143,19 @@ impl<'a> RecordFields<'a> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
         serde_json::from_str(raw).map(Some).map_err(|_| RecordFault::unfit(name, raw, expected))
     }
+}
+
+/// Whether `key` is `name` but for a letter, for letters in another order, or for capitals, hyphens and underscores. `min_tokens`,
+/// which is two letters from `max_tokens`, is another name.
+fn is_misspelt(key: &str, name: &str) -> bool {
+    let letters = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
+    let sorted = |text: &str| {
+        let mut letters: Vec<char> = text.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let (key, name) = (letters(key), letters(name));
+    edits(&key, &name) <= 1 || sorted(&key) == sorted(&name)
 }
 
 /// An object being read: what there is of it when the parser gives up says which field is wrong.

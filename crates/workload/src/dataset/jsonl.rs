@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::{Message, Prompt, Role};
 
+use super::body::LIMITS;
 use super::error::{DatasetError, DatasetLocation, RecordFault, RecordStart, RestOfFile, as_text};
 use super::fields::RecordFields;
 use super::{Conversation, Dataset};
@@ -21,14 +22,14 @@ impl Dataset {
     /// | `prompt_token_ids` | token ids, in place of `prompt` |
     /// | `messages` | a chat's `{"role", "content"}`, in place of `prompt`; roles are `system`, `user` and `assistant`, contents plain text |
     /// | `turns` | a conversation, in place of `prompt`: a list of objects of these same fields, each with what is new in its turn; several turns cannot be of token ids |
-    /// | `output_tokens`, or else `max_tokens` | the most tokens to generate, 1 to 16777216 |
+    /// | `output_tokens`, or `max_tokens`, or another name that OpenAI's API has for it | the most tokens to generate, 1 to 16777216 |
     /// | `input_tokens` | how many tokens the server shall see |
     /// | `think_ms` | how long the user thinks before this turn, in milliseconds |
     /// | `model` | the model to be asked |
     /// | `extra` | an object of further fields of the body, sent as they stand: `response_format`, `tools` |
     ///
     /// Exactly one of the first four must be there. `model` and `extra` beside `turns` hold for all turns that do not name
-    /// their own. Fields of other names are not looked at. `name` is for messages.
+    /// their own. Fields of other names are not looked at, but one that is nearly such a name is refused. `name` is for messages.
     ///
     /// ```
     /// use fizeau_workload::Dataset;
@@ -57,11 +58,29 @@ impl Dataset {
     }
 }
 
+/// The names of the most tokens to generate.
+const OUTPUT: [&str; 4] = {
+    let [a, b, c] = LIMITS;
+    ["output_tokens", a, b, c]
+};
+
+/// The other fields of a turn.
+const FIELDS: [&str; 4] = ["input_tokens", "think_ms", "model", "extra"];
+
+/// The kinds of prompt that there are.
+const KINDS: [&str; 3] = ["prompt", "prompt_token_ids", "messages"];
+
 fn conversation(line: &str) -> Result<Conversation, RecordFault> {
     let fields = RecordFields::of(line, EXPECTED)?;
+    if fields.raw("turns").is_none() && kinds(&fields).next().is_none() {
+        fields.check_spelling(&["turns"])?;
+    }
     let Some(listed) = fields.filled_list("turns")? else { return Ok(turn(&fields)?.into()) };
-    if let Some((kind, raw)) = kinds(&fields).next() {
-        return Err(RecordFault::unfit(kind, raw, "it within turns, where there are turns"));
+    fields.check_spelling(&["turns", "model", "extra"])?;
+    for name in KINDS.into_iter().chain(OUTPUT).chain(["think_ms"]) {
+        if let Some(raw) = fields.raw(name) {
+            return Err(RecordFault::unfit(name, raw, "it within turns, where there are turns"));
+        }
     }
     let (model, extra) = (model(&fields)?, fields.object("extra")?);
     let several = listed.len() > 1;
@@ -85,14 +104,15 @@ fn conversation(line: &str) -> Result<Conversation, RecordFault> {
 }
 
 fn turn(fields: &RecordFields<'_>) -> Result<Turn, RecordFault> {
-    let output = match fields.tokens("output_tokens")? {
-        None => fields.tokens("max_tokens")?,
-        output => output,
-    };
+    if kinds(fields).next().is_none() {
+        fields.check_spelling(&KINDS)?;
+    }
+    fields.check_spelling(&OUTPUT)?;
+    fields.check_spelling(&FIELDS)?;
     Ok(Turn {
         prompt: prompt(fields)?,
         input_tokens: fields.tokens("input_tokens")?,
-        output_tokens: output,
+        output_tokens: fields.same_tokens(&OUTPUT)?,
         think: fields.millis("think_ms")?,
         model: model(fields)?,
         extra: fields.object("extra")?,
@@ -103,9 +123,8 @@ fn model(fields: &RecordFields<'_>) -> Result<Option<Arc<str>>, RecordFault> {
     Ok(fields.text("model")?.map(Arc::from))
 }
 
-/// The kinds of prompt that there are, as a name and a text.
+/// The kinds of prompt that are there, as a name and a text.
 fn kinds<'a>(fields: &RecordFields<'a>) -> impl Iterator<Item = (&'static str, &'a str)> {
-    const KINDS: [&str; 3] = ["prompt", "prompt_token_ids", "messages"];
     KINDS.into_iter().filter_map(|kind| Some((kind, fields.raw(kind)?)))
 }
 

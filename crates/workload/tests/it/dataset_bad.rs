@@ -74,6 +74,50 @@ fn lines_that_are_no_record() {
     }
 }
 
+/// A field that nobody looks at changes nothing, and whoever wrote it does not hear of it.
+#[test]
+fn misspelt_fields_and_two_that_contradict_each_other() {
+    for (fields, expected) in [
+        (
+            r#""prompt": "a", "ouput_tokens": 9"#,
+            "field ouput_tokens is not known; expected output_tokens",
+        ),
+        (
+            r#""prompt": "a", "outputTokens": 9"#,
+            "field outputTokens is not known; expected output_tokens",
+        ),
+        (
+            r#""prompt": "a", "max_tokens": 9, "output_token": 9"#,
+            "field output_token is not known;",
+        ),
+        (r#""prompt": "a", "thnik_ms": 9"#, "field thnik_ms is not known; expected think_ms"),
+        (r#""promt": "a""#, "field promt is not known; expected prompt"),
+        (r#""turn": [{"prompt": "a"}]"#, "field turn is not known; expected turns"),
+        (
+            r#""turns": [{"prompt": "a", "imput_tokens": 9}]"#,
+            "field turns[0].imput_tokens is not known",
+        ),
+        (
+            r#""turns": [{"prompt": "a"}], "output_tokens": 9"#,
+            "field output_tokens is 9; expected it within turns",
+        ),
+        (
+            r#""prompt": "a", "output_tokens": 9, "max_tokens": 10"#,
+            "field max_tokens is 10; expected 9, as output_tokens says: they mean the same",
+        ),
+    ] {
+        let said = jsonl(&format!("{{{fields}}}"));
+        assert!(said.starts_with(&format!("d.jsonl, line 1: {expected}")), "{said}");
+    }
+    for fields in [
+        r#""prompt": "a", "output_tokens": 9, "max_tokens": 9, "max_completion_tokens": 9"#,
+        r#""prompt": "a", "output_tokens": 9, "min_tokens": 1, "turn": 1, "tokens": 3"#,
+        r#""prompt": "a", "prompts": 1, "id": 5, "completion": "b""#,
+    ] {
+        assert!(Dataset::jsonl("d", format!("{{{fields}}}").as_bytes()).is_ok(), "{fields}");
+    }
+}
+
 #[test]
 fn lengths_of_nothing_and_beyond_all() {
     for length in ["0", "-3", "1e9", "1000000000", "16777217", "2.5", "\"12\"", "[]"] {

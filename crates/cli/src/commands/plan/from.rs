@@ -118,6 +118,14 @@ fn device(from: &FromArg, args: &PlanArgs, found: &TestedReplica) -> Result<Opti
 /// A table of tested loads.
 pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
     let loads = pareto::read(&from.path.to_string_lossy())?.tested_loads()?;
+    if let (Some(own), Some(given)) = (loads.devices(), from.gpus.or(args.gpus_per_replica)) {
+        let flag = if from.gpus.is_some() { "--from gpus" } else { "--gpus-per-replica" };
+        refuse_if!(
+            own != given,
+            "{flag} {given}: {name} says itself, in its column devices, that a replica takes {own}; leave the flag out",
+            name = from.name
+        );
+    }
     let mut asked = args.speed_of_light.clone();
     asked.hardware = from.hardware.clone().or(asked.hardware);
     // A device alone is for its price.

@@ -8,13 +8,18 @@ use fizeau::experiment::{
 };
 use fizeau::record::Profile;
 
-use crate::args::{LevelSizeArgs, ProtocolArgs, SeriesArgs, SweepArgs};
+use crate::args::{LevelSizeArgs, LevelsArgs, ProtocolArgs, SeriesArgs, SweepArgs};
 use crate::commands::shared::workload;
 use crate::exit::{Fail, Named};
 
 impl SeriesArgs<'_> {
-    /// Refuses what says how regular rates are, where there are none.
+    /// Refuses what says how regular rates are, where there are none, and what could be a cap on them.
     pub(crate) fn check(self) -> Result<(), Fail> {
+        refuse_if!(
+            !self.levels.max_concurrency.is_empty() && self.levels.rates.is_some(),
+            "--max-concurrency: a sweep caps no rate; use --levels N,... to measure these numbers in flight beside --rates, or \
+             `fizeau bench --request-rate RATE --max-concurrency N` for a rate under a cap"
+        );
         refuse_if!(
             self.size.spacing.burstiness != 1.0 && self.levels.rates.is_none(),
             "--burstiness: it works only with --rates; a level of --levels sends a request whenever one ends"
@@ -43,7 +48,10 @@ impl SeriesArgs<'_> {
     /// The loads that are asked for.
     fn loads(self) -> Result<SweepLoads, Fail> {
         let rates: Option<SweepRates> = self.levels.rates.as_deref().map(str::parse).transpose()?;
-        let loads = SweepLoads::new(&self.levels.levels, rates.unwrap_or_default())?;
+        let LevelsArgs { levels, max_concurrency, .. } = self.levels;
+        // Only one of them is given.
+        let concurrencies = [levels.as_slice(), max_concurrency].concat();
+        let loads = SweepLoads::new(&concurrencies, rates.unwrap_or_default())?;
         Ok(loads.with_burstiness(self.size.spacing.burstiness)?)
     }
 

@@ -76,7 +76,7 @@ fn as_stem(peer: Peer, name: &str) -> String {
 fn names(peer: Peer) -> BTreeMap<String, BTreeSet<&'static str>> {
     let tapes = [tape(0, &[(20, 1), (30, 1), (40, 1)]), tape(5, &[(25, 1), (35, 1)])];
     let goals = "ttft:500 tpot:50 e2el:1000".parse().unwrap_or_default();
-    let settings = PeerSettings { goals, max_concurrency: Some(1) };
+    let settings = PeerSettings { goals, max_concurrency: Some(1), ..PeerSettings::default() };
     let mut names: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
     for figure in peer.figures(&tapes, &settings).figures {
         names.entry(stem(peer, &figure.name)).or_default().extend(figure.ours);

@@ -2,9 +2,9 @@
 
 use fizeau_core::Stamp;
 
-use super::{ComparedRequests, LoadPacing, RequestPairing, RequestValues, UntestedFigure};
+use super::{ComparedRequests, RequestPairing, RequestValues, UntestedFigure};
 use crate::compare::{ComparisonSide, LevelFigure, UntestedReason};
-use crate::{Metric, Percent, Statistic};
+use crate::{LoadPacing, Metric, Percent, Statistic};
 
 /// The requests that figures are read from.
 pub(super) struct RequestColumns<'a> {

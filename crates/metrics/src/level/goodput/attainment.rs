@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::parse::spelled;
 use super::{GoodputGoals, RequestGoal};
-use crate::RequestMetrics;
 use crate::json::strange;
+use crate::{LoadPacing, RequestMetrics};
 
 /// How many requests of a level were good, and how many met each single goal.
 ///
@@ -19,6 +19,9 @@ pub struct GoodputAttainment {
     pub sent: u64,
     /// Those that met every goal of at least one group.
     pub good: u64,
+    /// Those that would have met one if all figures counted from the sending, as vLLM's goodput does: more than
+    /// [`good`](Self::good) where requests of a schedule were sent late.
+    pub good_from_sending: u64,
     /// The groups, in the order in which they were given.
     pub groups: Vec<GroupAttainment>,
 }
@@ -51,6 +54,12 @@ impl GoodputAttainment {
         GoodputGoals::any_of(self.groups.iter().map(goals))
     }
 
+    /// Whether some requests would be good ones but for the time that they waited past their instants before they were sent.
+    #[must_use]
+    pub const fn hidden_wait(&self) -> bool {
+        self.good_from_sending != self.good
+    }
+
     /// `count` as a share of all that were sent, from 0 to 1.
     #[must_use]
     pub fn share(&self, count: u64) -> f64 {
@@ -70,6 +79,7 @@ json_object!(GoodputAttainment, "How many requests met the goals for single requ
     "sent": is(sent),
     "good": is(good),
     "good_share": told(f64, all.share(all.good)),
+    "good_from_sending": via_if(sending: u64 = all.hidden_wait().then_some(all.good_from_sending)),
     "groups": via(groups: Vec<GroupJson> = all.written()),
 } => {
     let group = |group: GroupJson| {
@@ -77,7 +87,7 @@ json_object!(GoodputAttainment, "How many requests met the goals for single requ
         Ok(GroupAttainment { good: group.good, goals })
     };
     let groups = groups.into_iter().map(group).collect::<Result<_, String>>()?;
-    Ok(GoodputAttainment { sent, good, groups })
+    Ok(GoodputAttainment { sent, good, good_from_sending: sending.unwrap_or(good), groups })
 });
 
 /// Goals that a good request meets together.
@@ -142,28 +152,39 @@ impl GoodTally {
             goals: group.iter().map(counted).collect(),
         };
         let groups = goals.groups().iter().map(group).collect();
-        Self { goals: goals.clone(), counts: GoodputAttainment { sent: 0, good: 0, groups } }
+        Self {
+            goals: goals.clone(),
+            counts: GoodputAttainment { sent: 0, good: 0, good_from_sending: 0, groups },
+        }
     }
 
-    /// Takes a request in, and says whether it is a good one; without goals none is.
-    pub(crate) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics) -> bool {
+    /// Takes a request of a load of that pacing in, and says whether it is a good one; without goals none is.
+    pub(crate) fn add(
+        &mut self,
+        tape: &Tape,
+        metrics: &RequestMetrics,
+        pacing: LoadPacing,
+    ) -> bool {
         if self.goals.is_empty() {
             return false;
         }
         let figures = self.goals.figures(tape, metrics);
         self.counts.sent += 1;
-        let mut good = false;
+        let (mut good, mut good_from_sending) = (false, false);
         for group in &mut self.counts.groups {
-            let mut all = true;
+            let (mut all, mut all_from_sending) = (true, true);
             for counted in &mut group.goals {
-                let met = figures.meet(&counted.goal);
+                let met = figures.meet(&counted.goal, pacing);
                 counted.met += u64::from(met);
                 all &= met;
+                all_from_sending &= figures.meet(&counted.goal, LoadPacing::ClosedLoop);
             }
             group.good += u64::from(all);
             good |= all;
+            good_from_sending |= all_from_sending;
         }
         self.counts.good += u64::from(good);
+        self.counts.good_from_sending += u64::from(good_from_sending);
         good
     }
 
@@ -171,6 +192,7 @@ impl GoodTally {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.counts.sent += other.counts.sent;
         self.counts.good += other.counts.good;
+        self.counts.good_from_sending += other.counts.good_from_sending;
         for (ours, theirs) in self.counts.groups.iter_mut().zip(&other.counts.groups) {
             ours.good += theirs.good;
             for (our, their) in ours.goals.iter_mut().zip(&theirs.goals) {

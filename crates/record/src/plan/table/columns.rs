@@ -16,7 +16,7 @@ impl GoalColumns {
         for name in names {
             let meaning = match *name {
                 "goodput" if is_rate => Some((Metric::GoodputPerSec, Statistic::Value)),
-                // A table of levels counts them.
+                // A table of levels has a number of requests there; a goal of that name is for their share.
                 "failed" => None,
                 name => meaning(name),
             };

@@ -1,7 +1,8 @@
 //! How far a name is from another.
 
 /// How many letters must be put in, taken out or changed to make `from` into `to` (Levenshtein's distance).
-pub(crate) fn edits(from: &str, to: &str) -> usize {
+#[must_use]
+pub fn edits(from: &str, to: &str) -> usize {
     let mut above: Vec<usize> = (0..=to.chars().count()).collect();
     for (i, a) in from.chars().take(64).enumerate() {
         let mut row = vec![i + 1];
