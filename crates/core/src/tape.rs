@@ -236,7 +236,7 @@ pub struct Marks {
     /// The making of the connection; absent when one was at hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<ConnectMarks>,
-    /// When the first byte of the request was handed to the kernel.
+    /// When the first byte of the request was handed to the kernel; of a request that was sent again, for the first time.
     #[serde(rename = "send_start_ns", default, skip_serializing_if = "Option::is_none")]
     pub send_start: Option<Stamp>,
     /// When its last byte was.
@@ -315,7 +315,8 @@ pub enum Connection {
     /// An idle one was at hand.
     #[default]
     Reused,
-    /// An idle one was at hand, turned out dead before a byte of the reply, and was replaced once.
+    /// An idle one was at hand and broke as the request was sent, which the server cannot have taken: it was sent again, once, on
+    /// another. The send start is that of the first try.
     ReplacedStale,
 }
 

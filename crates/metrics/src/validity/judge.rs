@@ -47,6 +47,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
     .collect();
     let mut validity = Validity::of(reasons);
     validity.notes = notes(level, expected);
+    validity.notes.extend(sent_again(client));
     let is_busy = late_read(level, limits).is_some() || run_delay(client, limits).is_some();
     let is_late_but_stamped = is_busy && client.stamps == StampSource::Kernel;
     validity.notes.extend(is_late_but_stamped.then(|| STAND.to_owned()));
@@ -77,6 +78,20 @@ fn failures(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason> 
     let (verdict, limit) = exceeded(share, limits.failed_suspect, Some(limits.failed_invalid))?;
     let (share, limit) = (percent(share), percent(limit));
     reason(verdict, VerdictConcern::Failures, format!("{failed} ({share}, limit {limit})"))
+}
+
+/// What cannot have been taken is tried once more, and never in secret.
+fn sent_again(client: &ClientProof) -> Option<String> {
+    let count = client.connections_replaced;
+    let (requests, they, them) = match count {
+        0 => return None,
+        1 => ("request was", "it was", "it"),
+        2.. => ("requests were", "they were", "them"),
+    };
+    Some(format!(
+        "{count} {requests} sent again because the server closed an idle connection as {they} sent, \
+         or refused {them} unseen; latencies count from the first sending"
+    ))
 }
 
 /// What the client itself added between the intended instant and the sending: a late release, unless a cap held it.

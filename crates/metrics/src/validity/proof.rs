@@ -15,7 +15,7 @@ pub struct ClientProof {
     pub stamps: StampSource,
     /// Connections made for a request.
     pub connections_fresh: u64,
-    /// Requests whose idle connection was found dead and replaced.
+    /// Requests that were sent again: their idle connection was closed as they were sent, or the server refused them unseen.
     pub connections_replaced: u64,
     /// What its machine saw.
     #[serde(flatten)]

@@ -149,6 +149,20 @@ fn a_cap_that_held_one_of_many_back_does_not_excuse_all() {
 }
 
 #[test]
+fn what_was_sent_again_is_no_secret() {
+    let notes = |connections_replaced| {
+        let mut client = CLIENT;
+        client.connections_replaced = connections_replaced;
+        verdict_with(client, &LevelExpectations::default()).notes
+    };
+    let again = |note: &String| note.contains("sent again");
+    assert!(!notes(0).iter().any(again));
+    let text = "1 request was sent again because the server closed an idle connection as it was sent, or refused it unseen; latencies count from the first sending";
+    assert!(notes(1).iter().any(|note| note == text), "{:?}", notes(1));
+    assert!(notes(2).iter().any(|note| note.starts_with("2 requests were sent again")));
+}
+
+#[test]
 fn a_client_without_time_of_its_own_is_noticed() {
     let expected = LevelExpectations::default();
     let with_cpu = |share| verdict_with(with_watch(|watch| watch.cpu_share = share), &expected);

@@ -15,6 +15,7 @@ use super::endpoint::{ConnectionChoice, Endpoint, Payload};
 use super::h1::ReplyHead;
 use super::log::IoLog;
 use super::reading::{BodyContent, BodyKind, BodyReading, EndedBody};
+use super::resend::UnansweredBreak;
 use super::watchdog::{TimeoutAlarm, WaitPhase, Watchdog};
 use super::wire::{BodyEnding, DrivenConnection, ReplyHeadError};
 use crate::dialect::chunk;
@@ -32,6 +33,8 @@ pub(super) struct HttpCall<'t, C> {
     watchdog: Watchdog,
     /// The socket's account of the request, once there is a connection.
     log: Option<Arc<IoLog>>,
+    /// When it was sent first, if it has to be sent again.
+    first_sent: Option<Stamp>,
     /// How many tokens were asked for.
     asked: Tokens,
 }
@@ -44,8 +47,8 @@ struct StartedReply<C> {
 
 /// Why no head of a reply came.
 enum NoReplyHead {
-    /// The connection was dead before a byte of the reply.
-    Dead(String),
+    /// The server cannot have taken the request.
+    Untaken(String),
     Failed(Failure),
 }
 
@@ -66,6 +69,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
             stamps: StampSource::User,
             watchdog: Watchdog::new(transport.clock.now(), *transport.target.limits()),
             log: None,
+            first_sent: None,
         }
     }
 
@@ -100,7 +104,8 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         self.stamps
     }
 
-    /// Sends the request, on an idle connection if there is one, and waits for the head of the reply.
+    /// Sends the request, on an idle connection if there is one, and waits for the head of the reply. Where the server cannot have
+    /// taken it on the idle one, it is sent again.
     async fn ask(&mut self, payload: Payload) -> Result<StartedReply<C>, Failure> {
         let mut wanted = ConnectionChoice::Any;
         if let Some(wire) = self.endpoint.check_out() {
@@ -108,10 +113,13 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
             match self.exchange(wire, payload.clone()).await {
                 Ok(answer) => return Ok(answer),
                 Err(NoReplyHead::Failed(failure)) => return Err(failure),
-                Err(NoReplyHead::Dead(why)) => {
+                Err(NoReplyHead::Untaken(why)) => {
                     tracing::debug!(why, "an idle connection was dead and is replaced");
-                    self.connection = Connection::ReplacedStale;
-                    self.log = None;
+                    self.first_sent = self.log.take().and_then(|log| log.first_write());
+                    self.connection = match self.first_sent {
+                        Some(_) => Connection::ReplacedStale,
+                        None => Connection::Fresh,
+                    };
                     wanted = ConnectionChoice::New;
                 }
             }
@@ -119,13 +127,19 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         let wire = self.connect(wanted).await?;
         self.exchange(wire, payload).await.map_err(|unanswered| match unanswered {
             NoReplyHead::Failed(failure) => failure,
-            NoReplyHead::Dead(why) => {
-                let whom = self.endpoint.way().whom();
-                let detail =
-                    format!("the connection to {whom} broke before the reply began: {why}");
-                Failure::new(FailureClass::Connect, detail)
-            }
+            NoReplyHead::Untaken(why) => self.unanswered(&why),
         })
+    }
+
+    /// The failure of a connection that broke without a byte of a reply.
+    fn unanswered(&self, why: &str) -> Failure {
+        let whom = self.endpoint.way().whom();
+        let is_sent = self.log.as_ref().is_some_and(|log| log.first_write().is_some());
+        let detail = match is_sent {
+            true => format!("{whom} closed the connection after the request was sent, without a reply: {why}"),
+            false => format!("the connection to {whom} broke before the request was sent: {why}"),
+        };
+        Failure::new(FailureClass::Connect, detail)
     }
 
     async fn connect(&mut self, wanted: ConnectionChoice) -> Result<DrivenConnection<C>, Failure> {
@@ -150,7 +164,8 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     ) -> Result<StartedReply<C>, NoReplyHead> {
         let log = Arc::clone(wire.log());
         self.log = Some(Arc::clone(&log));
-        self.watchdog.enter(WaitPhase::FirstToken, self.transport.clock.now());
+        let sent = self.first_sent.unwrap_or_else(|| self.transport.clock.now());
+        self.watchdog.enter(WaitPhase::FirstToken, sent);
         self.endpoint.begin(&mut wire, payload);
         let answered =
             poll_fn(|cx| match wire.poll_head(cx, &mut self.transport.scratch.borrow_mut()) {
@@ -162,12 +177,28 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
                 self.marks.headers = log.last_read();
                 Ok(StartedReply { wire, head })
             }
+            Ok(Err(ReplyHeadError::Untaken(why))) if log.first_read().is_none() => {
+                Err(NoReplyHead::Untaken(why))
+            }
             Ok(Err(ReplyHeadError::Cut(why))) if log.first_read().is_none() => {
-                Err(NoReplyHead::Dead(why))
+                match self.may_be_untaken(&log, wire.known_round_trip()) {
+                    true => Err(NoReplyHead::Untaken(why)),
+                    false => Err(NoReplyHead::Failed(self.unanswered(&why))),
+                }
             }
             Ok(Err(headless)) => Err(NoReplyHead::Failed(without_head(headless))),
             Err(alarm) => Err(NoReplyHead::Failed(self.give_up(alarm))),
         }
+    }
+
+    /// Whether the server can have closed the connection of `log`, which is broken, before the request came to it.
+    fn may_be_untaken(&self, log: &IoLog, round_trip: Option<Nanos>) -> bool {
+        let (Some(sent), Some(rest)) = (log.first_write(), log.rest()) else {
+            // Nothing was sent.
+            return true;
+        };
+        let after = self.transport.clock.now().saturating_since(sent);
+        self.transport.race.explains(&UnansweredBreak { rest, after, round_trip })
     }
 
     /// Gives the connection back for another request, whose stamps will then overwrite ours.
@@ -179,7 +210,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     /// Takes the marks over from the socket.
     fn note_io(&mut self) {
         if let Some(log) = self.log.take() {
-            self.marks.send_start = log.first_write();
+            self.marks.send_start = self.first_sent.or_else(|| log.first_write());
             self.marks.send_end = log.last_write();
             self.marks.first_byte = log.first_read();
             self.stamps = log.stamps();
@@ -298,7 +329,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
 /// The failure of a reply that began and whose head never became whole.
 fn without_head(headless: ReplyHeadError) -> Failure {
     let (class, why) = match headless {
-        ReplyHeadError::Cut(why) => (FailureClass::Truncated, why),
+        ReplyHeadError::Cut(why) | ReplyHeadError::Untaken(why) => (FailureClass::Truncated, why),
         ReplyHeadError::Malformed(why) => (FailureClass::Malformed, why),
     };
     Failure::new(class, format!("the reply's head is broken: {why}"))

@@ -92,7 +92,12 @@ impl<C: Clock> H1<C> {
         loop {
             match self.io.poll_receive(cx, scratch) {
                 Poll::Ready(Ok(0)) => {
-                    return Poll::Ready(Err(ReplyHeadError::Cut("connection closed".to_owned())));
+                    let why = "connection closed".to_owned();
+                    let error = match self.io.is_unacknowledged() {
+                        true => ReplyHeadError::Untaken(why),
+                        false => ReplyHeadError::Cut(why),
+                    };
+                    return Poll::Ready(Err(error));
                 }
                 Poll::Ready(Ok(got)) => {
                     let bytes = scratch.get(..got).unwrap_or_default();

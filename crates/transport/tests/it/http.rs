@@ -51,8 +51,9 @@ async fn every_trap_over_a_socket() {
     let runtimes = transport(target(&server.url())).heard_by_runtime();
     let asked =
         [&ours, &runtimes].into_iter().flat_map(|by| cases.iter().map(move |case| (by, case)));
-    for (transport, case) in asked {
+    for (done, (transport, case)) in asked.enumerate() {
         let tape = ask(transport).await;
+        server.has_closed(done + 1);
         assert!(tape.arrivals.is_sorted_by_key(|arrival| arrival.at), "{}", case.name);
         assert!(tape.arrivals.is_sorted_by_key(|arrival| arrival.read), "{}", case.name);
         assert_eq!(tape.round_trip.is_some(), cfg!(target_os = "linux"), "{}", case.name);
@@ -162,24 +163,46 @@ async fn what_is_sent() {
 async fn a_server_that_closes_after_each_reply_fails_no_request() {
     let server = Server::run(vec![stream(&good()); 30]);
     let transport = transport(target(&server.url()));
-    for _ in 0..30 {
+    for done in 0..30 {
         let tape = ask(&transport).await;
         assert!(tape.is_success(), "{tape:?}");
+        server.has_closed(done + 1);
     }
     assert_eq!(server.requests().len(), 30);
 }
 
+/// Answers one request, reads another and closes the connection.
+fn dropping() -> Vec<Step> {
+    [stream(&good()), vec![Step::Request]].concat()
+}
+
 #[tokio::test]
-async fn a_connection_that_dies_as_the_request_is_written_is_replaced_once() {
-    let dying = [stream(&good()), vec![Step::Request]].concat();
-    let server = Server::run(vec![dying, stream(&good())]);
+async fn a_request_that_the_server_took_and_dropped_is_a_failure() {
+    let server = Server::run(vec![dropping(), stream(&good())]);
     let transport = transport(target(&server.url()));
+    ask(&transport).await;
+    let tape = ask(&transport).await;
+    let detail = "closed the connection after the request was sent, without a reply";
+    check_failure(&tape, FailureClass::Connect, None, detail);
+    assert_eq!((server.requests().len(), tape.connection), (2, Connection::Reused));
+    assert!(tape.marks.send_start.is_some() && tape.marks.connect.is_none(), "{:?}", tape.marks);
+}
+
+/// As [`transport`], for which each connection has rested long enough to be closed by its server at any time.
+fn rested(url: &str) -> HttpTransport<MonotonicClock> {
+    transport(target(url)).racing_keep_alive(Nanos::ZERO, Nanos::from_secs(60))
+}
+
+#[tokio::test]
+async fn a_connection_that_rested_and_dies_as_the_request_is_written_is_replaced_once() {
+    let server = Server::run(vec![dropping(), stream(&good())]);
+    let transport = rested(&server.url());
     ask(&transport).await;
     let tape = ask(&transport).await;
     assert_eq!(tape.connection, Connection::ReplacedStale);
     assert!(tape.is_success(), "{tape:?}");
     let connect = tape.marks.connect.unwrap();
-    assert!(Some(connect.tcp) <= tape.marks.send_start, "marks start over");
+    assert!(tape.marks.send_start <= Some(connect.start), "latencies have the lost try in them");
     assert_eq!(server.requests().len(), 3);
 }
 
@@ -188,15 +211,14 @@ async fn nothing_else_is_tried_again() {
     // A fresh connection that dies, and the replacement of a dead one that dies too.
     let server = Server::run(vec![vec![Step::Request], stream(&good())]);
     let tape = ask(&transport(target(&server.url()))).await;
-    check_failure(&tape, FailureClass::Connect, None, "broke before the reply began");
+    check_failure(&tape, FailureClass::Connect, None, "closed the connection after the request");
     assert_eq!((server.requests().len(), tape.connection), (1, Connection::Fresh));
 
-    let dying = [stream(&good()), vec![Step::Request]].concat();
-    let server = Server::run(vec![dying, vec![Step::Request], stream(&good())]);
-    let transport = transport(target(&server.url()));
+    let server = Server::run(vec![dropping(), vec![Step::Request], stream(&good())]);
+    let transport = rested(&server.url());
     ask(&transport).await;
     let tape = ask(&transport).await;
-    check_failure(&tape, FailureClass::Connect, None, "broke before the reply began");
+    check_failure(&tape, FailureClass::Connect, None, "closed the connection after the request");
     assert_eq!((server.requests().len(), tape.connection), (3, Connection::ReplacedStale));
 }
 
@@ -269,7 +291,8 @@ async fn a_name_is_resolved_and_the_time_it_takes_is_marked() {
 
 /// The server has closed an idle connection, and that shows only once the request has been handed over: the
 /// task's budget of reads was used up (tokio lets a task make 128 in a row), so the look at the socket before it
-/// saw nothing.
+/// saw nothing. It was used just before, but the end acknowledges nothing of the request: that came too late.
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_connection_seen_dead_after_the_request_was_handed_over_is_replaced() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

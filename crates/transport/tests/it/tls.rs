@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use fizeau_core::{Connection, FailureClass, Tape};
+use fizeau_core::{Connection, FailureClass, Nanos, Tape};
 use fizeau_transport::{ConnectionUse, HttpVersion, Target, Trust, TrustError};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -151,6 +151,7 @@ async fn a_connection_whose_end_was_announced_while_idle_is_replaced() {
         (first, serve())
     });
     let transport = transport(trusting(address, &signed.authority));
+    let transport = transport.racing_keep_alive(Nanos::ZERO, Nanos::from_secs(60));
     assert!(ask(&transport).await.is_success());
     close.send(()).unwrap();
     while close.send(()).is_ok() {
