@@ -12,6 +12,7 @@ mod kernel;
 mod log;
 mod look;
 mod reading;
+mod remainder;
 mod resend;
 mod socket;
 #[cfg(feature = "tls")]
@@ -29,7 +30,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use fizeau_core::{
-    Clock, Failure, FailureClass, Marks, Nanos, Release, Request, RequestedTokens, Tape, Transport,
+    CallOff, Clock, Failure, FailureClass, Marks, Nanos, Release, Request, RequestedTokens, Tape,
+    Transport,
 };
 use futures_util::{StreamExt, stream};
 use tokio::task::coop;
@@ -207,7 +209,8 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
 
     /// A connection to `endpoint`, an idle one or a new one, within the limit.
     async fn open(&self, endpoint: &Endpoint<C>) -> Result<DrivenConnection<C>, Failure> {
-        if let Some(wire) = endpoint.check_out() {
+        let idle = endpoint.check_out(&mut self.scratch.borrow_mut(), &self.clock);
+        if let Some(wire) = idle {
             return Ok(wire);
         }
         let connecting = endpoint.connect(&self.clock, self.stamps(), ConnectionChoice::Any);
@@ -256,12 +259,21 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
     type Error = RequestError;
 
     async fn send(&self, request: &Request, release: Release) -> Result<Tape, RequestError> {
+        self.send_until(request, release, &CallOff::default()).await
+    }
+
+    async fn send_until(
+        &self,
+        request: &Request,
+        release: Release,
+        off: &CallOff,
+    ) -> Result<Tape, RequestError> {
         let path = self.target.path_for(request)?.map(Arc::from);
         let payload = Payload { path, body: Bytes::from(self.target.body(request)?) };
         let place = self.target.balancer().choose(request.id);
         let endpoint = self.endpoint(place.endpoint);
         let marks = Marks::released(release);
-        let mut call = HttpCall::new(self, endpoint, request.max_output_tokens, marks);
+        let mut call = HttpCall::new(self, endpoint, request.max_output_tokens, marks, off);
         let reply = coop::unconstrained(call.run(payload)).await;
         Ok(Tape {
             request: request.id,
@@ -283,6 +295,7 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
             server_timing: reply.server_timing,
             connection: call.connection(),
             round_trip: call.round_trip(),
+            left_open: call.left_open(),
             outcome: reply.outcome,
             text: reply.text,
         })

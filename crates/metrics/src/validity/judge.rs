@@ -2,7 +2,7 @@
 
 use fizeau_core::{Millis, StampSource, TokenSource};
 
-use super::workload::{abandoned, cache, notes, output_length, prompt_length};
+use super::workload::{abandoned, cache, notes, output_length, prompt_length, unsent};
 use super::{
     ClientNeed, ClientProof, LevelEnding, LevelExpectations, Thresholds, Validity, Verdict,
     VerdictConcern, VerdictReason,
@@ -37,6 +37,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
         output_length(level, limits),
         cache(level, expected),
         abandoned(level, expected),
+        unsent(level, limits),
         saturated(level),
         token_source(level),
         speed_of_light(expected),
@@ -48,6 +49,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
     let mut validity = Validity::of(reasons);
     validity.notes = notes(level, expected);
     validity.notes.extend(sent_again(client));
+    validity.notes.extend(left_open(client));
     let is_busy = late_read(level, limits).is_some() || run_delay(client, limits).is_some();
     let is_late_but_stamped = is_busy && client.stamps == StampSource::Kernel;
     validity.notes.extend(is_late_but_stamped.then(|| STAND.to_owned()));
@@ -92,6 +94,18 @@ fn sent_again(client: &ClientProof) -> Option<String> {
         "{count} {requests} sent again because the server closed an idle connection as {they} sent, \
          or refused {them} unseen; latencies count from the first sending"
     ))
+}
+
+/// Such a reply is over as its end marker comes, and its connection is of no use to the next request.
+fn left_open(client: &ClientProof) -> Option<String> {
+    let count = client.replies_left_open;
+    let replies = if count == 1 { "1 reply".to_owned() } else { format!("{count} replies") };
+    (count > 0).then(|| {
+        format!(
+            "the server left the bodies of {replies} open after the end marker: they count as over \
+             with it, and other requests took other connections"
+        )
+    })
 }
 
 /// What the client itself added between the intended instant and the sending: a late release, unless a cap held it.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use fizeau_core::{
-    Clock, Connection, Failure, FailureClass, Marks, Nanos, Outcome, Stamp, StampSource, Tokens,
+    CallOff, Clock, Connection, Failure, FailureClass, Marks, Nanos, Outcome, Stamp, StampSource,
+    Tokens,
 };
 use hyper::StatusCode;
 
@@ -26,6 +27,7 @@ use crate::reply::{BodyEnd, Reply, ReplyReader};
 pub(super) struct HttpCall<'t, C> {
     transport: &'t HttpTransport<C>,
     endpoint: &'t Endpoint<C>,
+    off: &'t CallOff,
     marks: Marks,
     connection: Connection,
     round_trip: Option<Nanos>,
@@ -35,6 +37,8 @@ pub(super) struct HttpCall<'t, C> {
     log: Option<Arc<IoLog>>,
     /// When it was sent first, if it has to be sent again.
     first_sent: Option<Stamp>,
+    /// Whether the reply was over before its body.
+    left_open: bool,
     /// How many tokens were asked for.
     asked: Tokens,
 }
@@ -58,10 +62,12 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         endpoint: &'t Endpoint<C>,
         asked: Tokens,
         marks: Marks,
+        off: &'t CallOff,
     ) -> Self {
         Self {
             transport,
             endpoint,
+            off,
             asked,
             marks,
             connection: Connection::Fresh,
@@ -70,6 +76,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
             watchdog: Watchdog::new(transport.clock.now(), *transport.target.limits()),
             log: None,
             first_sent: None,
+            left_open: false,
         }
     }
 
@@ -99,6 +106,11 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         self.round_trip
     }
 
+    /// Whether the reply was over before its body.
+    pub(super) const fn left_open(&self) -> bool {
+        self.left_open
+    }
+
     /// Who stamped what came.
     pub(super) const fn stamps(&self) -> StampSource {
         self.stamps
@@ -108,7 +120,9 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     /// taken it on the idle one, it is sent again.
     async fn ask(&mut self, payload: Payload) -> Result<StartedReply<C>, Failure> {
         let mut wanted = ConnectionChoice::Any;
-        if let Some(wire) = self.endpoint.check_out() {
+        let transport = self.transport;
+        let idle = self.endpoint.check_out(&mut transport.scratch.borrow_mut(), &transport.clock);
+        if let Some(wire) = idle {
             self.connection = Connection::Reused;
             match self.exchange(wire, payload.clone()).await {
                 Ok(answer) => return Ok(answer),
@@ -136,7 +150,9 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         let whom = self.endpoint.way().whom();
         let is_sent = self.log.as_ref().is_some_and(|log| log.first_write().is_some());
         let detail = match is_sent {
-            true => format!("{whom} closed the connection after the request was sent, without a reply: {why}"),
+            true => format!(
+                "{whom} closed the connection after the request was sent, without a reply: {why}"
+            ),
             false => format!("the connection to {whom} broke before the request was sent: {why}"),
         };
         Failure::new(FailureClass::Connect, detail)
@@ -219,6 +235,9 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
 
     /// Looks for a limit that is reached. `now` may be any instant since the task was woken.
     fn watch(&mut self, cx: &mut Context<'_>, now: Option<Stamp>) -> Poll<TimeoutAlarm> {
+        if self.off.is_thrown() {
+            return Poll::Ready(TimeoutAlarm::CalledOff);
+        }
         let clock = &self.transport.clock;
         self.watchdog.poll(cx, || now.unwrap_or_else(|| clock.now()))
     }
@@ -226,6 +245,10 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     fn give_up(&self, alarm: TimeoutAlarm) -> Failure {
         let whom = self.endpoint.way().whom();
         match alarm {
+            TimeoutAlarm::CalledOff => Failure::new(
+                FailureClass::Cancelled,
+                "the run was cancelled while this request was in flight",
+            ),
             TimeoutAlarm::Timeout(class) => self.transport.timed_out(class, whom),
             TimeoutAlarm::Grace => self.transport.timed_out(FailureClass::TimeoutTotal, whom),
         }
@@ -267,19 +290,33 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     async fn body(&mut self, wire: DrivenConnection<C>, kind: BodyKind) -> (BodyEnd, BodyKind) {
         let transport = self.transport;
         let log = Arc::clone(wire.log());
-        let content = BodyContent { watchdog: self.watchdog.hand_over(), kind };
+        let watchdog = self.watchdog.hand_over(self.endpoint.grace());
+        let content = BodyContent { watchdog, kind, settled: None };
         let mut reading = BodyReading::new(wire, content);
-        let ended =
-            poll_fn(|cx| reading.poll(cx, &mut transport.scratch.borrow_mut(), &transport.clock));
+        let off = self.off;
+        let ended = poll_fn(|cx| {
+            let polled = reading.poll(cx, &mut transport.scratch.borrow_mut(), &transport.clock);
+            if polled.is_pending() && off.is_thrown() { reading.call_off() } else { polled }
+        });
         let EndedBody { wire, content, how } = ended.await;
         self.round_trip = wire.round_trip();
         let end = match how {
             Ok(BodyEnding::Whole) => {
                 self.marks.end = log.last_read();
+                self.endpoint.body_ended();
                 self.check_in(wire);
                 BodyEnd::Whole
             }
-            Ok(BodyEnding::Cut | BodyEnding::Stopped) | Err(TimeoutAlarm::Grace) => BodyEnd::Cut,
+            Err(TimeoutAlarm::Grace) => {
+                // What follows decides nothing, so it is over as all was said.
+                if let Some(settled) = content.settled {
+                    (self.marks.end, self.left_open) = (Some(settled), true);
+                    self.note_io();
+                    self.endpoint.leave_open(wire, settled);
+                }
+                BodyEnd::Cut
+            }
+            Ok(BodyEnding::Cut | BodyEnding::Stopped) => BodyEnd::Cut,
             Ok(BodyEnding::Malformed(why)) => {
                 let detail = format!("the reply's chunked encoding is broken: {why}");
                 BodyEnd::Stopped(Failure::new(FailureClass::Malformed, detail))
@@ -291,7 +328,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
 
     /// The start of a body that is not a stream.
     async fn plain_body(&mut self, wire: DrivenConnection<C>) -> Vec<u8> {
-        self.watchdog.enter(WaitPhase::BodyEnd, self.transport.clock.now());
+        self.watchdog.enter(WaitPhase::Remainder, self.transport.clock.now());
         // However it ended: what came of it is the best there is.
         match self.body(wire, BodyKind::Plain(Vec::new())).await {
             (_, BodyKind::Plain(bytes)) => bytes,

@@ -244,7 +244,8 @@ async fn a_server_of_http_1_1_only_is_doubted() {
 
 /// What the server says that it has not looked at may be sent again: RFC 9113, section 8.7.
 #[tokio::test]
-async fn a_request_that_the_server_refused_unseen_is_sent_again_once_and_another_reset_is_a_failure() {
+async fn a_request_that_the_server_refused_unseen_is_sent_again_once_and_another_reset_is_a_failure()
+ {
     for (reason, refusals, is_success) in [
         (Reason::REFUSED_STREAM, 1, true),
         (Reason::REFUSED_STREAM, 2, false),

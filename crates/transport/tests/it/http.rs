@@ -4,8 +4,8 @@ use std::net::TcpListener;
 use std::sync::Mutex;
 
 use fizeau_core::{
-    Connection, EosRule, FailureClass, Finish, Nanos, Outcome, Prompt, ReadLag, Release, Stamp,
-    StampSource, Tape, Transport,
+    CallOff, Connection, EosRule, FailureClass, Finish, Nanos, Outcome, Prompt, ReadLag, Release,
+    Stamp, StampSource, Tape, Transport,
 };
 use fizeau_transport::{
     Backend, HttpTransport, KeepText, MonotonicClock, Reply, Secret, StampChoice, Target, Timeouts,
@@ -228,6 +228,93 @@ async fn a_body_that_ends_with_its_connection() {
     let tape = ask_once(vec![Step::Request, send(head), send(good())], NO_LIMITS).await;
     assert!(tape.is_success(), "{tape:?}");
     assert_eq!(tape.text.as_deref(), Some("Ga bu"));
+}
+
+/// Nobody waits for the end of a body that decides nothing, and the connection is used again once it has come.
+#[tokio::test]
+async fn a_body_that_is_left_open_holds_nobody_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (end, ends) = std::sync::mpsc::channel();
+    let (ended, is_ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let (first, _) = listener.accept().unwrap();
+        let open = [STREAM.as_bytes(), &chunk(good())].concat();
+        follow(&[Step::Request, Step::Send(open)], &first, &Mutex::default());
+        ends.recv().unwrap();
+        follow(&[send(LAST)], &first, &Mutex::default());
+        ended.send(()).unwrap();
+        follow(&stream(&good()), &first, &Mutex::default());
+        // No other connection is taken.
+        drop(listener);
+    });
+    let transport = transport(target(&format!("http://{address}")));
+    let open = ask(&transport).await;
+    assert!(open.is_success() && open.left_open, "{open:?}");
+    assert_eq!(open.marks.end, open.last_output());
+    end.send(()).unwrap();
+    is_ended.recv().unwrap();
+    // The runtime looks at its sockets every so often.
+    for _ in 0..1_000 {
+        tokio::task::yield_now().await;
+    }
+    let tape = ask(&transport).await;
+    assert!(tape.is_success() && !tape.left_open, "{tape:?}");
+    assert_eq!(tape.connection, Connection::Reused);
+    assert!(open.marks.end < tape.marks.send_start);
+}
+
+/// Each of the first few waits a little for the end of its body. Then the server is known for leaving it open, and its replies are
+/// over as they were said.
+#[tokio::test]
+async fn a_server_that_leaves_all_bodies_open_gets_a_connection_for_each() {
+    let open = [STREAM.as_bytes(), &chunk(good())].concat();
+    let server = Server::run(vec![vec![Step::Request, Step::Send(open), Step::Hold]; 8]);
+    let transport = transport(target(&server.url()));
+    for _ in 0..8 {
+        let tape = ask(&transport).await;
+        assert!(tape.is_success() && tape.left_open, "{tape:?}");
+        assert_eq!((tape.marks.end, tape.connection), (tape.last_output(), Connection::Fresh));
+    }
+}
+
+/// What was seen of a request that is called off is on its tape.
+#[tokio::test]
+async fn a_request_that_is_called_off_leaves_what_was_seen() {
+    let begun = [STREAM.as_bytes(), &chunk(text("Ga", "", ""))].concat();
+    for (script, arrivals) in [(vec![], 0), (vec![Step::Send(begun)], 1)] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (sent, is_sent) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            follow(&[vec![Step::Request], script].concat(), &stream, &Mutex::default());
+            sent.send(()).unwrap();
+            follow(&[Step::Hold], &stream, &Mutex::default());
+        });
+        let transport = transport(target(&format!("http://{address}")));
+        let (request, off) =
+            (request(Prompt::Text("hi".into()), EosRule::Ignore), CallOff::default());
+        let mut sending =
+            std::pin::pin!(transport.send_until(&request, Release::at(Stamp::EPOCH), &off));
+        let mut looks = 0;
+        let tape = std::future::poll_fn(|cx| {
+            // The connection is made and the server has spoken, and the runtime has looked at its sockets since.
+            looks += u32::from(looks > 0 || is_sent.try_recv().is_ok());
+            if looks == 1_000 {
+                off.throw();
+            }
+            cx.waker().wake_by_ref();
+            sending.as_mut().poll(cx)
+        });
+        let tape = tape.await.unwrap();
+        let status = (arrivals > 0).then_some(200);
+        check_failure(&tape, FailureClass::Cancelled, status, "cancelled while this request");
+        assert_eq!(tape.arrivals.len(), arrivals);
+        let marks = tape.marks;
+        assert!(marks.send_start.is_some() && marks.send_start < marks.end, "{marks:?}");
+        assert_eq!(marks.first_byte.is_some(), arrivals > 0);
+    }
 }
 
 /// A connection that the server means to close, or that holds bytes nobody asked for, is not used again.
