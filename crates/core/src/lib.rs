@@ -75,7 +75,7 @@ pub use tape::{
     RequestedTokens, ServerTiming, StampSource, Tape, TokenSource, Usage,
 };
 pub use time::{Nanos, NanosError, ParseNanosError, ReadLag, Stamp};
-pub use traits::{Clock, RequestSource, TapeSink, Timer, TokenCounter, Transport};
+pub use traits::{CallOff, Clock, RequestSource, TapeSink, Timer, TokenCounter, Transport};
 pub use units::{
     Bytes, BytesPerSec, Flops, FlopsPerSec, Joules, Millis, PerJoule, PerSec, Seconds, Tokens, Usd,
     UsdPerHour, Watts,

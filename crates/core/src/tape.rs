@@ -68,6 +68,10 @@ pub struct Tape {
     /// ended; absent where it does not say.
     #[serde(rename = "round_trip_ns", default, skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<Nanos>,
+    /// Whether the reply was over before its body: the server said all and left the body open, so that the connection was not free
+    /// for another request.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub left_open: bool,
     /// How it ended.
     pub outcome: Outcome,
     /// The generated text, kept only when asked for.
@@ -100,6 +104,7 @@ impl Tape {
             server_timing: None,
             connection: Connection::Reused,
             round_trip: None,
+            left_open: false,
             outcome: Outcome::Complete(Finish::Length),
             text: None,
         }
@@ -207,6 +212,12 @@ const fn is_first(endpoint: &u32) -> bool {
 
 /// For serde, which wants a reference.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_no(answer: &bool) -> bool {
+    !*answer
+}
+
+/// For serde, which wants a reference.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 const fn is_load(part: &RequestPurpose) -> bool {
     matches!(part, RequestPurpose::Load)
 }
@@ -236,7 +247,7 @@ pub struct Marks {
     /// The making of the connection; absent when one was at hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<ConnectMarks>,
-    /// When the first byte of the request was handed to the kernel.
+    /// When the first byte of the request was handed to the kernel; of a request that was sent again, for the first time.
     #[serde(rename = "send_start_ns", default, skip_serializing_if = "Option::is_none")]
     pub send_start: Option<Stamp>,
     /// When its last byte was.
@@ -248,7 +259,7 @@ pub struct Marks {
     /// When the reply's headers were complete.
     #[serde(rename = "headers_ns", default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<Stamp>,
-    /// When the reply was over, however it ended.
+    /// When the reply was over, however it ended: with its body, or as its end marker came where the server left the body open.
     #[serde(rename = "end_ns", default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Stamp>,
 }
@@ -315,7 +326,8 @@ pub enum Connection {
     /// An idle one was at hand.
     #[default]
     Reused,
-    /// An idle one was at hand, turned out dead before a byte of the reply, and was replaced once.
+    /// An idle one was at hand and broke as the request was sent, which the server cannot have taken: it was sent again, once, on
+    /// another. The send start is that of the first try.
     ReplacedStale,
 }
 

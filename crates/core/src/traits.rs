@@ -1,6 +1,7 @@
 //! The seams between layers. Each trait has one required method and is implemented for references and boxes, so that
 //! a stranger's type fits wherever one of ours does.
 
+use core::cell::Cell;
 use core::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,6 +47,46 @@ pub trait Transport {
         request: &Request,
         release: Release,
     ) -> impl Future<Output = Result<Tape, Self::Error>>;
+
+    /// As [`Transport::send`], but once `off` is thrown its next poll ends it with all that was seen of it, as a failure of the
+    /// class [`Cancelled`](crate::FailureClass::Cancelled). A transport that can show nothing of an unfinished request goes on, as
+    /// it does here: whoever called it off drops it then.
+    ///
+    /// # Errors
+    /// As [`Transport::send`].
+    fn send_until(
+        &self,
+        request: &Request,
+        release: Release,
+        off: &CallOff,
+    ) -> impl Future<Output = Result<Tape, Self::Error>> {
+        let _ = off;
+        self.send(request, release)
+    }
+}
+
+/// What calls requests off that are in flight. It wakes nobody: whoever throws it polls them.
+///
+/// ```
+/// let off = fizeau_core::CallOff::default();
+/// assert!(!off.is_thrown());
+/// off.throw();
+/// assert!(off.is_thrown());
+/// ```
+#[derive(Debug, Default)]
+pub struct CallOff(Cell<bool>);
+
+impl CallOff {
+    /// Throws it, for good.
+    pub fn throw(&self) {
+        self.0.set(true);
+    }
+
+    /// Whether it has been thrown.
+    #[must_use]
+    pub const fn is_thrown(&self) -> bool {
+        self.0.get()
+    }
 }
 
 /// Where requests come from, in order of intended release: a plan, a trace, a generator of your own.
@@ -77,6 +118,19 @@ pub trait RequestSource {
     /// How many requests will not come any more, because one of their session failed that they would have followed.
     fn abandoned(&self) -> u64 {
         0
+    }
+
+    /// Leaves out those of the next requests that are due before `end`, an offset from the start of the level, and tells how many
+    /// they are: the level is over. A source that can tell without making them should.
+    ///
+    /// # Errors
+    /// As [`RequestSource::next_request`].
+    fn skip_due(&mut self, end: Nanos) -> Result<u64, Self::Error> {
+        let mut count = 0;
+        while self.next_request()?.and_then(|next| next.at).is_some_and(|at| at < end) {
+            count += 1;
+        }
+        Ok(count)
     }
 }
 
@@ -133,6 +187,15 @@ macro_rules! forward {
             fn send(&self, request: &Request, release: Release) -> impl Future<Output = Result<Tape, Self::Error>> {
                 (**self).send(request, release)
             }
+
+            fn send_until(
+                &self,
+                request: &Request,
+                release: Release,
+                off: &CallOff,
+            ) -> impl Future<Output = Result<Tape, Self::Error>> {
+                (**self).send_until(request, release, off)
+            }
         }
 
         impl<T: TokenCounter + ?Sized> TokenCounter for $pointer {
@@ -162,6 +225,10 @@ macro_rules! forward_mut {
 
             fn abandoned(&self) -> u64 {
                 (**self).abandoned()
+            }
+
+            fn skip_due(&mut self, end: Nanos) -> Result<u64, Self::Error> {
+                (**self).skip_due(end)
             }
         }
 

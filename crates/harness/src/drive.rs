@@ -46,12 +46,15 @@ pub struct DriveOutcome {
     pub held_back: u64,
     /// How many planned requests never came, because one of their session failed that they would have followed.
     pub abandoned: u64,
+    /// How many scheduled requests were due and never sent, because the drive ended while they waited for the cap, or for this
+    /// client.
+    pub unsent: u64,
 }
 
 impl DriveOutcome {
     /// A drive that was called off before it did anything.
     pub(crate) const fn none(start: Stamp) -> Self {
-        Self { start, ended: DriveEnding::Cancelled, held_back: 0, abandoned: 0 }
+        Self { start, ended: DriveEnding::Cancelled, held_back: 0, abandoned: 0, unsent: 0 }
     }
 }
 

@@ -193,8 +193,9 @@ impl LevelRun {
         tally.settle();
         let precision = looks.map(|looks| tally.precision(looks.requested)).unwrap_or_default();
         let (mut summary, client) = (tally.summary(), tally.proof(watch));
-        let DriveOutcome { held_back, abandoned, .. } = driven;
-        (summary.requests.held_back, summary.requests.abandoned) = (held_back, abandoned);
+        let counts = &mut summary.requests;
+        (counts.held_back, counts.abandoned) = (driven.held_back, driven.abandoned);
+        counts.unsent = driven.unsent;
         Self { summary, client, driven, warmup, precision }
     }
 

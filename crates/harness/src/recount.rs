@@ -1,6 +1,6 @@
 //! Token counts from a tokenizer of the client's own, where the server gives none.
 
-use fizeau_core::{Release, Request, Tape, TokenCounter, TokenSource, Transport};
+use fizeau_core::{CallOff, Release, Request, Tape, TokenCounter, TokenSource, Transport};
 
 /// A transport whose tapes get their token counts from `counter` where they would be a count of chunks.
 ///
@@ -22,7 +22,16 @@ impl<T: Transport, K: TokenCounter> Transport for Recounted<T, K> {
     type Error = T::Error;
 
     async fn send(&self, request: &Request, release: Release) -> Result<Tape, T::Error> {
-        let mut tape = self.transport.send(request, release).await?;
+        self.send_until(request, release, &CallOff::default()).await
+    }
+
+    async fn send_until(
+        &self,
+        request: &Request,
+        release: Release,
+        off: &CallOff,
+    ) -> Result<Tape, T::Error> {
+        let mut tape = self.transport.send_until(request, release, off).await?;
         let counts_chunks = tape.token_source == TokenSource::Events;
         let text = tape.text.as_deref().filter(|_| counts_chunks);
         let total = self.counter.as_ref().zip(text).and_then(|(k, text)| k.count(text).ok());

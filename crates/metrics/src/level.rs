@@ -132,6 +132,10 @@ pub struct RequestCounts {
     pub held_back: u64,
     /// Planned ones that were never sent, because a turn before them failed. They are in no other count.
     pub abandoned: u64,
+    /// Those that were due and never sent: the level ended while a cap on requests in flight held them, or the client was too slow.
+    /// They are in no other count.
+    #[serde(default)]
+    pub unsent: u64,
 }
 
 /// The counts as they are written.
@@ -154,6 +158,10 @@ struct WrittenCounts {
     held_back: u64,
     /// Planned ones that were never sent, because a turn before them failed. They are in no other count.
     abandoned: u64,
+    /// Those that were due and never sent: the level ended while a cap on requests in flight held them, or the client was too slow.
+    /// They are in no other count; absent where there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unsent: Option<u64>,
 }
 
 #[cfg(feature = "schema")]
@@ -162,8 +170,10 @@ fizeau_core::written_as!(RequestCounts, WrittenCounts);
 impl From<RequestCounts> for WrittenCounts {
     fn from(counts: RequestCounts) -> Self {
         let failed_share = counts.failed_share().filter(|share| *share > 0.0);
-        let RequestCounts { sent, completed, failed, by_class, held_back, abandoned } = counts;
-        Self { sent, completed, failed, failed_share, by_class, held_back, abandoned }
+        let RequestCounts { sent, completed, failed, by_class, held_back, abandoned, unsent } =
+            counts;
+        let unsent = (unsent > 0).then_some(unsent);
+        Self { sent, completed, failed, failed_share, by_class, held_back, abandoned, unsent }
     }
 }
 
@@ -173,6 +183,13 @@ impl RequestCounts {
     #[must_use]
     pub fn cancelled(&self) -> u64 {
         self.by_class.get(&FailureClass::Cancelled).copied().unwrap_or_default()
+    }
+
+    /// The share of those that were due and never sent, of all that were due, 0 to 1; none where nothing was.
+    #[must_use]
+    pub fn unsent_share(&self) -> Option<f64> {
+        let due = self.sent.saturating_add(self.unsent);
+        (due > 0).then(|| self.unsent as f64 / due as f64)
     }
 
     /// The failed ones of all that were sent, 0 to 1, those that the client itself cancelled counted on neither side; none where
@@ -205,6 +222,7 @@ impl RequestCounts {
         }
         self.held_back += other.held_back;
         self.abandoned += other.abandoned;
+        self.unsent += other.unsent;
     }
 }
 

@@ -12,6 +12,8 @@ mod kernel;
 mod log;
 mod look;
 mod reading;
+mod remainder;
+mod resend;
 mod socket;
 #[cfg(feature = "tls")]
 mod tls;
@@ -28,7 +30,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use fizeau_core::{
-    Clock, Failure, FailureClass, Marks, Release, Request, RequestedTokens, Tape, Transport,
+    CallOff, Clock, Failure, FailureClass, Marks, Nanos, Release, Request, RequestedTokens, Tape,
+    Transport,
 };
 use futures_util::{StreamExt, stream};
 use tokio::task::coop;
@@ -38,6 +41,7 @@ use crate::target::{ConnectionUse, StampChoice, Target, UrlAuthority};
 use call::HttpCall;
 use endpoint::{ConnectionChoice, Endpoint, Payload};
 use ingest::IngestLoop;
+use resend::KeepAliveRace;
 use wire::DrivenConnection;
 
 pub(crate) use look::NoReply;
@@ -47,9 +51,11 @@ pub(crate) use look::NoReply;
 /// threads use `fizeau_harness::WorkerPool`, which makes one on each of its threads, or `fizeau_harness::on_own_thread`.
 ///
 /// Connections are kept and reused, the one used last first, without a limit on their number: a limit would
-/// be a hidden queue. Nothing is ever retried, but for one case: an idle connection that turns out dead
-/// before a byte of the reply came is replaced by a fresh one, once, and the tape says so
-/// ([`Connection::ReplacedStale`](fizeau_core::Connection::ReplacedStale)).
+/// be a hidden queue. A request is sent again, once and on a fresh connection, only where the server cannot have taken it: it
+/// had closed the idle connection before the request came to it (the kernel tells by what was acknowledged), it says so (HTTP/2), or
+/// the break looks like its keep-alive timer, that is, it came after a second or more of rest and within two round trips.
+/// Latencies then count from the first try, and the tape says so
+/// ([`Connection::ReplacedStale`](fizeau_core::Connection::ReplacedStale)). Whatever else breaks is a failure.
 ///
 /// Arrivals carry the kernel's own receive stamps where there are any (Linux; see [`StampChoice`]), so that they are
 /// true even where this process comes late to read them. A tape says [`StampSource::Kernel`] only if the kernel
@@ -86,6 +92,7 @@ pub struct HttpTransport<C> {
     /// What reads the bodies of replies.
     ingest: IngestLoop<C>,
     readiness: Readiness,
+    race: KeepAliveRace,
 }
 
 /// Who hears when a connection has something to read.
@@ -125,7 +132,8 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         let others = target.other_bases().iter().map(|base| Endpoint::new(&target, base)).collect();
         let scratch = RefCell::new(vec![0; SCRATCH].into_boxed_slice());
         let (ingest, readiness) = (IngestLoop::new(), Readiness::OwnLoop);
-        Self { target, clock, first, others, scratch, ingest, readiness }
+        let race = KeepAliveRace::USUAL;
+        Self { target, clock, first, others, scratch, ingest, readiness, race }
     }
 
     /// The same, with every connection heard of by the runtime, as those are that its own loop cannot take: for tests, which hold
@@ -134,6 +142,14 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
     #[must_use]
     pub fn heard_by_runtime(self) -> Self {
         Self { readiness: Readiness::Runtime, ..self }
+    }
+
+    /// The same, with a connection taken for idle after `rest`, and for closed as a request was sent where that shows `within` so
+    /// long: for tests, which need not wait then.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn racing_keep_alive(self, rest: Nanos, within: Nanos) -> Self {
+        Self { race: KeepAliveRace { rest, within }, ..self }
     }
 
     /// Has the transport's loop hear of a connection to `endpoint`, where it can.
@@ -193,7 +209,8 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
 
     /// A connection to `endpoint`, an idle one or a new one, within the limit.
     async fn open(&self, endpoint: &Endpoint<C>) -> Result<DrivenConnection<C>, Failure> {
-        if let Some(wire) = endpoint.check_out() {
+        let idle = endpoint.check_out(&mut self.scratch.borrow_mut(), &self.clock);
+        if let Some(wire) = idle {
             return Ok(wire);
         }
         let connecting = endpoint.connect(&self.clock, self.stamps(), ConnectionChoice::Any);
@@ -242,12 +259,21 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
     type Error = RequestError;
 
     async fn send(&self, request: &Request, release: Release) -> Result<Tape, RequestError> {
+        self.send_until(request, release, &CallOff::default()).await
+    }
+
+    async fn send_until(
+        &self,
+        request: &Request,
+        release: Release,
+        off: &CallOff,
+    ) -> Result<Tape, RequestError> {
         let path = self.target.path_for(request)?.map(Arc::from);
         let payload = Payload { path, body: Bytes::from(self.target.body(request)?) };
         let place = self.target.balancer().choose(request.id);
         let endpoint = self.endpoint(place.endpoint);
         let marks = Marks::released(release);
-        let mut call = HttpCall::new(self, endpoint, request.max_output_tokens, marks);
+        let mut call = HttpCall::new(self, endpoint, request.max_output_tokens, marks, off);
         let reply = coop::unconstrained(call.run(payload)).await;
         Ok(Tape {
             request: request.id,
@@ -269,6 +295,7 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
             server_timing: reply.server_timing,
             connection: call.connection(),
             round_trip: call.round_trip(),
+            left_open: call.left_open(),
             outcome: reply.outcome,
             text: reply.text,
         })

@@ -239,4 +239,22 @@ mod tests {
         assert_eq!(reply.arrivals.len(), 2);
         assert!(format!("{:?}", reply.outcome).contains("Malformed"));
     }
+
+    #[test]
+    fn counts_that_no_request_can_have_are_garbage() {
+        let most = 1_u64 << 30;
+        for count in ["prompt_tokens", "completion_tokens"] {
+            for (value, is_good) in [(most, true), (most + 1, false), (10_u64.pow(12), false)] {
+                let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);
+                let usage = format!(r#""usage":{{"{count}":{value}}}"#);
+                let event = format!(r#"{{"choices":[{{"text":"a"}}],{usage}}}"#);
+                let stream = format!("data: {event}\n\ndata: {event}\n\ndata: [DONE]\n\n");
+                reader.feed(stream.as_bytes(), ReadMark::user(Stamp::EPOCH, 0));
+                let reply = reader.finish(BodyEnd::Whole);
+                let outcome = format!("{:?}", reply.outcome);
+                assert_eq!(outcome.contains("Complete"), is_good, "{count} {value}: {outcome}");
+                assert_eq!(outcome.contains("more than any request"), !is_good, "{outcome}");
+            }
+        }
+    }
 }

@@ -48,6 +48,7 @@ impl Secrets {
     pub(crate) fn add(&mut self, secret: Secret) {
         // Shorter ones cannot be told from ordinary words.
         if secret.0.len() >= 4 {
+            self.0.extend(json_escaped(&secret.0));
             self.0.push(secret);
             // The longest first, or one within another would leave the rest of it.
             self.0.sort_by_key(|secret| std::cmp::Reverse(secret.0.len()));
@@ -75,6 +76,13 @@ impl Secrets {
         }
         line
     }
+}
+
+/// `value` as a string of JSON holds it, where that is another spelling: a server's message may quote it so.
+fn json_escaped(value: &str) -> Option<Secret> {
+    let quoted = serde_json::to_string(value).ok()?;
+    let escaped = quoted.strip_prefix('"')?.strip_suffix('"')?;
+    (escaped != value).then(|| Secret::new(escaped))
 }
 
 /// What an address has escaped: `pa%20ss` as `pa ss`. What is no escape stays.
@@ -110,4 +118,17 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Secret, Secrets};
+
+    #[test]
+    fn a_secret_is_scrubbed_in_json_too() {
+        let mut secrets = Secrets::default();
+        secrets.add(Secret::new(r#"sk-"a\b"#));
+        let said = r#"bad key sk-"a\b in {"key": "sk-\"a\\b"}"#;
+        assert_eq!(secrets.detail(said), r#"bad key *** in {"key": "***"}"#);
+    }
 }

@@ -74,7 +74,7 @@ impl std::error::Error for Failure {}
 pub enum FailureClass {
     /// We gave it up (an interrupt, the end of a level).
     Cancelled,
-    /// No connection could be made, or it broke before the reply began.
+    /// No connection could be made, or it broke before a byte of the reply.
     Connect,
     /// A good end without a single token.
     Empty,

@@ -94,6 +94,8 @@ pub(crate) struct PartReport {
     pub(crate) warm_up: WarmUp,
     pub(crate) held_back: u64,
     pub(crate) abandoned: u64,
+    #[serde(default)]
+    pub(crate) unsent: u64,
     pub(crate) threads: u32,
     /// What its client can do at most, where that was measured.
     pub(crate) ceiling: Option<ClientCeiling>,

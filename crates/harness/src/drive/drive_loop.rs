@@ -2,10 +2,13 @@
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
-use fizeau_core::{Nanos, Release, RequestPurpose, RequestSource, Stamp, Tape, Timer, Transport};
+use fizeau_core::{
+    CallOff, Nanos, Release, RequestPurpose, RequestSource, Stamp, Tape, Timer, Transport,
+};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::in_flight::InFlightTable;
@@ -99,13 +102,18 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
     ) -> Result<DriveOutcome, DriveError<S::Error, T::Error, K::Error>> {
         let signals =
             DriveSignals { cancel: self.cancel.watch(), until: self.until.map(Cancel::watch) };
+        let off = CallOff::default();
         let mut sending = FuturesUnordered::new();
         let mut table = InFlightTable::new(self.in_flight.clone());
         let mut unkept = VecDeque::new();
         let mut queue = ReleaseQueue::new(self.timer, self.start);
         queue.refill(source).map_err(DriveError::Source)?;
+        let mut enough_since = None;
         let ended = loop {
             let (now, earliest) = (self.timer.now(), queue.earliest());
+            if self.until.is_some_and(Cancel::is_cancelled) {
+                enough_since = enough_since.or(Some(now));
+            }
             let time_up = self.is_up(now) || earliest.is_some_and(|at| self.is_beyond(at));
             let is_idle = sending.is_empty() && (time_up || earliest.is_none());
             if let Some(ended) = self.over(is_idle, time_up) {
@@ -117,8 +125,8 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
             {
                 let release = Release { intended: leaving.intended, released: now };
                 table.enter(&leaving.request, release);
-                let request_future =
-                    poll_once(Box::pin(send_request(self.transport, leaving, release))).await;
+                let request_future = send_request(self.transport, leaving, release, &off);
+                let request_future = poll_once(Box::pin(request_future)).await;
                 sending.push(Yielding {
                     request_future,
                     urgency: &self.urgency,
@@ -146,14 +154,30 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
         };
         // Abandon before recording, so that the endpoint is left alone at once. What was sent has its tape, also if the drive
         // broke off.
-        drop(sending);
         self.urgency.set(self.part, None);
+        off.throw();
+        for tape in last_words(&mut sending) {
+            table.leave(tape.request);
+            unkept.push_back(match self.text {
+                TextAfter::Drop => Tape { text: None, ..tape },
+                TextAfter::Keep => tape,
+            });
+        }
+        drop(sending);
         for tape in unkept.into_iter().chain(table.cancelled(self.timer.now())) {
             outlet.put(tape).map_err(DriveError::Sink)?;
         }
         outlet.rest().map_err(DriveError::Sink)?;
         let (ended, held_back, abandoned) = (ended?, queue.held_back(), source.abandoned());
-        Ok(DriveOutcome { start: self.start, ended, held_back, abandoned })
+        let unsent = match (self.part, ended) {
+            (RequestPurpose::Probe, _) | (_, DriveEnding::Exhausted) => 0,
+            (RequestPurpose::Load, _) => {
+                let stopped = enough_since.unwrap_or_else(|| self.timer.now());
+                let end = self.deadline().map_or(stopped, |deadline| deadline.min(stopped));
+                queue.unsent(source, end).map_err(DriveError::Source)?
+            }
+        };
+        Ok(DriveOutcome { start: self.start, ended, held_back, abandoned, unsent })
     }
 
     /// Lets a due probe go before the next of a burst of requests, and the load go on between probes where the `next` is due
@@ -260,6 +284,19 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
         }
         Ok(())
     }
+}
+
+/// The tapes of requests that have been called off, as far as their transport can make them.
+fn last_words<F, E>(sending: &mut FuturesUnordered<F>) -> Vec<Tape>
+where
+    F: Future<Output = CompletedRequest<E>> + Unpin,
+{
+    let mut cx = Context::from_waker(Waker::noop());
+    let polled = sending.iter_mut().filter_map(|request| match Pin::new(request).poll(&mut cx) {
+        Poll::Ready(completed) => completed.sent.ok(),
+        Poll::Pending => None,
+    });
+    polled.collect()
 }
 
 /// What a drive hears of from outside.

@@ -5,7 +5,9 @@ use std::future::{Future, Ready, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use fizeau_core::{Clock, Release, RequestId, RequestPurpose, Stamp, Tape, TapeSink, Transport};
+use fizeau_core::{
+    CallOff, Clock, Release, RequestId, RequestPurpose, Stamp, Tape, TapeSink, Transport,
+};
 use futures_util::future::Either;
 
 use super::release_queue::ReadyRequest;
@@ -56,14 +58,15 @@ pub(super) struct CompletedRequest<E> {
     pub(super) sent: Result<Tape, E>,
 }
 
-/// Sends what leaves, as `release` says.
+/// Sends what leaves, as `release` says, until `off` is thrown.
 pub(super) async fn send_request<T: Transport>(
     transport: &T,
     leaving: ReadyRequest,
     release: Release,
+    off: &CallOff,
 ) -> CompletedRequest<T::Error> {
     let ReadyRequest { request, keeps_slot, .. } = leaving;
-    let mut sent = transport.send(&request, release).await;
+    let mut sent = transport.send_until(&request, release, off).await;
     if let Ok(tape) = &mut sent {
         // What follows from a tape hangs on these, whether the transport copied them or not.
         (tape.session, tape.turn, tape.part) = (request.session, request.turn, request.part);
@@ -133,7 +136,7 @@ impl NextRelease {
 
 #[cfg(test)]
 mod tests {
-    use fizeau_core::{Prompt, Release, Request, RequestId, Stamp, Tokens};
+    use fizeau_core::{CallOff, Prompt, Release, Request, RequestId, Stamp, Tokens};
     use fizeau_transport::{Backend, HttpTransport, MonotonicClock, Target};
 
     use super::{ReadyRequest, send_request};
@@ -147,7 +150,8 @@ mod tests {
         let transport = HttpTransport::new(target, MonotonicClock::new());
         let request = Request::new(RequestId(0), Prompt::Text("Once".to_owned()), Tokens::new(16));
         let leaving = ReadyRequest { request, intended: Stamp::EPOCH, keeps_slot: false };
-        let sending = send_request(&transport, leaving, Release::at(Stamp::EPOCH));
+        let off = CallOff::default();
+        let sending = send_request(&transport, leaving, Release::at(Stamp::EPOCH), &off);
         let size = size_of_val(&sending);
         assert!(size <= MOST, "{size} bytes");
     }

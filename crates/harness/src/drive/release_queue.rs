@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use fizeau_core::{Request, RequestSource, Scheduled, Stamp, Timer};
+use fizeau_core::{Nanos, Request, RequestSource, Scheduled, Stamp, Timer};
 
 use super::slots::{ScheduleRank, Slots};
 
@@ -110,6 +110,28 @@ impl<'t, C: Timer> ReleaseQueue<'t, C> {
         self.held_back
     }
 
+    /// How many were due before `end`, at which the drive is over, and have not left. None where the one that waited longest did so
+    /// for no longer than a timer may be late.
+    pub(super) fn unsent<S: RequestSource>(
+        &self,
+        source: &mut S,
+        end: Stamp,
+    ) -> Result<u64, S::Error> {
+        let first = self.first.iter().filter(|first| !first.is_slot_bound);
+        let own = self.own.as_ref().and_then(|(at, _)| *at);
+        let turns = self.unseated.keys().map(|rank| rank.due);
+        let dues = || first.clone().map(|first| first.rank.due).chain(own).chain(turns.clone());
+        let longest = dues().map(|due| end.saturating_since(due)).max();
+        if longest.is_none_or(|waited| waited < TIMER_LATENESS) {
+            return Ok(0);
+        }
+        let at_hand = dues().filter(|due| *due < end).count() as u64;
+        // The source comes in the order of instants.
+        let is_more = own.is_none_or(|at| at < end);
+        let skipped = if is_more { source.skip_due(end.saturating_since(self.start))? } else { 0 };
+        Ok(at_hand + skipped)
+    }
+
     /// The request that leaves `now`, if any may. Where one only lacks a slot, the task is woken when it may have one.
     pub(super) async fn next_ready(
         &mut self,
@@ -191,6 +213,9 @@ impl<'t, C: Timer> ReleaseQueue<'t, C> {
         self.poll_slot(slots, cx)
     }
 }
+
+/// What was due at the end of a drive for less than this may have found its timer late, and nothing else.
+const TIMER_LATENESS: Nanos = Nanos::from_millis(10);
 
 /// When the first of `queue` is due.
 fn due(queue: &BTreeMap<ScheduleRank, Request>) -> Option<Stamp> {

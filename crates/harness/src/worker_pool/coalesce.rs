@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fizeau_core::{
-    Clock, Failure, Nanos, Release, Request, Stamp, StampSource, Tape, Timer, Transport,
+    CallOff, Clock, Failure, Nanos, Release, Request, Stamp, StampSource, Tape, Timer, Transport,
 };
 
 use super::Preconnect;
@@ -113,8 +113,17 @@ impl<T: Transport> Transport for CountedTransport<T> {
     type Error = T::Error;
 
     async fn send(&self, request: &Request, release: Release) -> Result<Tape, T::Error> {
+        self.send_until(request, release, &CallOff::default()).await
+    }
+
+    async fn send_until(
+        &self,
+        request: &Request,
+        release: Release,
+        off: &CallOff,
+    ) -> Result<Tape, T::Error> {
         let in_flight = InFlightGuard::begin(&self.coalescer);
-        let sent = self.transport.send(request, release).await;
+        let sent = self.transport.send_until(request, release, off).await;
         drop(in_flight);
         sent.inspect(|tape| self.coalescer.note(tape))
     }

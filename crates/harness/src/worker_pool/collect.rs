@@ -198,6 +198,7 @@ impl<E: Error> Collector<E> {
                 ended: worse(sum.ended, driven.ended),
                 held_back: sum.held_back + driven.held_back,
                 abandoned: sum.abandoned + driven.abandoned,
+                unsent: sum.unsent + driven.unsent,
             },
         });
         // The share of the worker that has most.

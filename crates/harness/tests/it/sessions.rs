@@ -247,9 +247,9 @@ fn a_transport_that_keeps_no_text_cannot_go_on_and_says_so() {
         let error = drive(&mut source, &server, &time, cap(2), &mut tapes, &cancel).await;
         let Err(DriveError::Source(error)) = error else { panic!("{error:?}") };
         assert!(error.to_string().contains("the text of replies is not kept"), "{error}");
-        // The request whose reply cannot be followed left its tape nonetheless, and the other in flight too.
+        // The request whose reply cannot be followed left its tape nonetheless, and the other too, which was as good as over.
         let outcomes = tapes.iter().map(|tape| (tape.request.0, tape.is_success()));
-        assert_eq!(outcomes.collect::<Vec<_>>(), [(0, true), (2, false)]);
+        assert_eq!(outcomes.collect::<Vec<_>>(), [(0, true), (2, true)]);
     });
 }
 

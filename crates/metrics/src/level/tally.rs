@@ -66,6 +66,7 @@ pub struct LevelTally {
     stamps: Stamps,
     connections_fresh: u64,
     connections_replaced: u64,
+    left_open: u64,
 }
 
 /// Who stamped anything that was read.
@@ -101,6 +102,7 @@ impl LevelTally {
             stamps: Stamps::default(),
             connections_fresh: 0,
             connections_replaced: 0,
+            left_open: 0,
         }
     }
 
@@ -180,6 +182,7 @@ impl LevelTally {
         self.stamps.user |= other.stamps.user;
         self.connections_fresh += other.connections_fresh;
         self.connections_replaced += other.connections_replaced;
+        self.left_open += other.left_open;
     }
 
     /// How many requests of the load have been taken in, and how they ended.
@@ -255,9 +258,11 @@ impl LevelTally {
         RequestSeries::of(timeline, &self.over_time.cells, self.span)
     }
 
-    /// The least trustworthy source of any stamp; and how many connections were made, and how many in place of dead ones.
-    pub(crate) const fn client(&self) -> (StampSource, [u64; 2]) {
-        (self.stamps.least_trustworthy(), [self.connections_fresh, self.connections_replaced])
+    /// The least trustworthy source of any stamp; and how many connections were made, how many in place of dead ones, and how many
+    /// replies were over before their bodies.
+    pub(crate) const fn client(&self) -> (StampSource, [u64; 3]) {
+        let counts = [self.connections_fresh, self.connections_replaced, self.left_open];
+        (self.stamps.least_trustworthy(), counts)
     }
 
     /// From the first release to the last end.
@@ -288,6 +293,7 @@ impl LevelTally {
             Connection::ReplacedStale => self.connections_replaced += 1,
             Connection::Reused => {}
         }
+        self.left_open += u64::from(tape.left_open);
     }
 }
 

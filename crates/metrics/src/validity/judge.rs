@@ -2,7 +2,7 @@
 
 use fizeau_core::{Millis, StampSource, TokenSource};
 
-use super::workload::{abandoned, cache, notes, output_length, prompt_length};
+use super::workload::{abandoned, cache, notes, output_length, prompt_length, unsent};
 use super::{
     ClientNeed, ClientProof, LevelEnding, LevelExpectations, Thresholds, Validity, Verdict,
     VerdictConcern, VerdictReason,
@@ -38,6 +38,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
         output_length(level, limits),
         cache(level, expected),
         abandoned(level, expected),
+        unsent(level, limits),
         saturated(level),
         token_source(level),
         speed_of_light(expected),
@@ -48,6 +49,8 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
     .collect();
     let mut validity = Validity::of(reasons);
     validity.notes = notes(level, expected);
+    validity.notes.extend(sent_again(client));
+    validity.notes.extend(left_open(client));
     let is_busy = late_read(level, limits).is_some() || run_delay(client, limits).is_some();
     let sent_late = late_release(level, expected).or_else(|| late_send(level, client, limits));
     let is_exact = sent_late.is_none() && merged_gaps(level, client, limits).is_none();
@@ -80,6 +83,32 @@ fn failures(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason> 
     let (verdict, limit) = exceeded(share, limits.failed_suspect, Some(limits.failed_invalid))?;
     let [share, limit] = percents(share, limit);
     reason(verdict, VerdictConcern::Failures, format!("{failed} ({share}, limit {limit})"))
+}
+
+/// What cannot have been taken is tried once more, and never in secret.
+fn sent_again(client: &ClientProof) -> Option<String> {
+    let count = client.connections_replaced;
+    let (requests, they, them) = match count {
+        0 => return None,
+        1 => ("request was", "it was", "it"),
+        2.. => ("requests were", "they were", "them"),
+    };
+    Some(format!(
+        "{count} {requests} sent again because the server closed an idle connection as {they} sent, \
+         or refused {them} unseen; latencies count from the first sending"
+    ))
+}
+
+/// Such a reply is over as its end marker comes, and its connection is of no use to the next request.
+fn left_open(client: &ClientProof) -> Option<String> {
+    let count = client.replies_left_open;
+    let replies = if count == 1 { "1 reply".to_owned() } else { format!("{count} replies") };
+    (count > 0).then(|| {
+        format!(
+            "the server left the bodies of {replies} open after the end marker: they count as over \
+             with it, and other requests took other connections"
+        )
+    })
 }
 
 /// What the client itself added between the intended instant and the sending: a late release, unless a cap held it.

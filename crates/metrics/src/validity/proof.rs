@@ -15,8 +15,11 @@ pub struct ClientProof {
     pub stamps: StampSource,
     /// Connections made for a request.
     pub connections_fresh: u64,
-    /// Requests whose idle connection was found dead and replaced.
+    /// Requests that were sent again: their idle connection was closed as they were sent, or the server refused them unseen.
     pub connections_replaced: u64,
+    /// Replies that were over while the server left their bodies open, so that their connections were not free for another request.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub replies_left_open: u64,
     /// What its machine saw.
     #[serde(flatten)]
     pub watch: ClientWatch,
@@ -26,16 +29,23 @@ impl ClientProof {
     /// What `watch` saw of a client whose arrivals `stamps` stamped, and that made no connection.
     #[must_use]
     pub const fn new(stamps: StampSource, watch: ClientWatch) -> Self {
-        Self { stamps, connections_fresh: 0, connections_replaced: 0, watch }
+        let (connections_fresh, connections_replaced, replies_left_open) = (0, 0, 0);
+        Self { stamps, connections_fresh, connections_replaced, replies_left_open, watch }
     }
+}
+
+/// For serde, which wants a reference.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl LevelTally {
     /// The client's proof for this level: what the tapes say of the client, beside what its machine saw.
     #[must_use]
     pub const fn proof(&self, watch: ClientWatch) -> ClientProof {
-        let (stamps, [connections_fresh, connections_replaced]) = self.client();
-        ClientProof { stamps, connections_fresh, connections_replaced, watch }
+        let (stamps, [connections_fresh, connections_replaced, replies_left_open]) = self.client();
+        ClientProof { stamps, connections_fresh, connections_replaced, replies_left_open, watch }
     }
 }
 

@@ -103,6 +103,24 @@ pub(super) fn abandoned(
     reason(Verdict::Suspect, VerdictConcern::Workload, text)
 }
 
+/// Requests that were due when the level ended and had not been sent: as bad as failed ones, and in no latency. Those that waited
+/// longest are missing, so that all that is known of the others looks better than it was.
+pub(super) fn unsent(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason> {
+    let share = level.requests.unsent_share()?;
+    let (verdict, limit) = exceeded(share, limits.failed_suspect, None)?;
+    let due = level.requests.sent + level.requests.unsent;
+    let text = format!(
+        "{} of {due} requests that were due were never sent ({}, limit {}); the level ended while \
+         they waited for the limit on requests in flight, so latencies from schedule and shares of \
+         good requests look better than they were; raise that limit, or read this load as more \
+         than the endpoint can serve",
+        level.requests.unsent,
+        percent(share),
+        percent(limit)
+    );
+    reason(verdict, VerdictConcern::Workload, text)
+}
+
 /// What could not be checked, and what else is worth knowing.
 pub(super) fn notes(level: &LevelSummary, expected: &LevelExpectations) -> Vec<String> {
     [

@@ -6,8 +6,8 @@ use fizeau_core::{
 };
 use fizeau_metrics::{
     ClientCeiling, ClientNeed, ClientProof, ClientWatch, GoodputGoals, LevelEnding,
-    LevelExpectations, LevelSummary, OnTimeLimit, Thresholds, Validity, Verdict, VerdictReason,
-    judge,
+    LevelExpectations, LevelSummary, LevelTally, OnTimeLimit, Thresholds, Validity, Verdict,
+    VerdictReason, judge,
 };
 
 use crate::tapes::{failed, ms, tape};
@@ -151,6 +151,47 @@ fn a_cap_that_held_one_of_many_back_does_not_excuse_all() {
     assert!(
         judged(2).reasons[0].text.starts_with("the limit on requests in flight delayed 2 of 200")
     );
+}
+
+#[test]
+fn what_was_due_and_never_sent_is_noticed() {
+    let mut level = LevelSummary::of(&vec![good(); 76], &GoodputGoals::default());
+    let judged = |level: &LevelSummary| judge(level, &CLIENT, &LevelExpectations::default());
+    assert_eq!(judged(&level).verdict, Verdict::Valid);
+    level.requests.unsent = 203;
+    let text = "203 of 279 requests that were due were never sent (72.8 %, limit 1.0 %); the level ended while they waited for the limit on requests in flight, so latencies from schedule and shares of good requests look better than they were; raise that limit, or read this load as more than the endpoint can serve";
+    assert_one(&judged(&level), Verdict::Suspect, text);
+}
+
+#[test]
+fn what_was_sent_again_is_no_secret() {
+    let notes = |connections_replaced| {
+        let mut client = CLIENT;
+        client.connections_replaced = connections_replaced;
+        verdict_with(client, &LevelExpectations::default()).notes
+    };
+    let again = |note: &String| note.contains("sent again");
+    assert!(!notes(0).iter().any(again));
+    let text = "1 request was sent again because the server closed an idle connection as it was sent, or refused it unseen; latencies count from the first sending";
+    assert!(notes(1).iter().any(|note| note == text), "{:?}", notes(1));
+    assert!(notes(2).iter().any(|note| note.starts_with("2 requests were sent again")));
+}
+
+#[test]
+fn bodies_that_were_left_open_are_told_of() {
+    let left = Tape { left_open: true, ..good() };
+    let tally = LevelTally::new(&GoodputGoals::default());
+    let level = |tapes: [&Tape; 2]| {
+        let mut tally = tally.clone();
+        tapes.into_iter().for_each(|tape| tally.add(tape));
+        tally.proof(ClientWatch::default())
+    };
+    assert_eq!(level([&good(), &good()]).replies_left_open, 0);
+    let client = level([&good(), &left]);
+    assert_eq!(client.replies_left_open, 1);
+    let notes = verdict_with(client, &LevelExpectations::default()).notes;
+    let text = "the server left the bodies of 1 reply open";
+    assert!(notes.iter().any(|note| note.starts_with(text)), "{notes:?}");
 }
 
 #[test]

@@ -63,6 +63,7 @@ pub(super) fn report(
     let requests = || shards.iter().filter_map(MeasuredShard::requests);
     run.summary.requests.held_back = requests().map(|requests| requests.held_back).sum();
     run.summary.requests.abandoned = requests().map(|requests| requests.abandoned).sum();
+    run.summary.requests.unsent = requests().map(|requests| requests.unsent).sum();
     run.status = status(shards, &found.cuts);
     run.warm_up = warm_up(shards);
     // Readings of clocks say more than tapes.

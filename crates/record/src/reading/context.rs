@@ -25,6 +25,7 @@ pub struct StoredLevelContext {
     pub(super) watch: ClientWatch,
     pub(super) held_back: u64,
     pub(super) abandoned: u64,
+    pub(super) unsent: u64,
     /// What was sent before it; absent where the run does not say.
     pub(super) warm_up: Option<WarmUp>,
     pub(super) status: LevelStatus,
@@ -100,6 +101,7 @@ impl StoredLevelContext {
             watch: watch(document, summary),
             held_back: requests.map_or(0, |requests| requests.held_back),
             abandoned: requests.map_or(0, |requests| requests.abandoned),
+            unsent: requests.map_or(0, |requests| requests.unsent),
             warm_up: summary.and_then(|summary| summary.warm_up),
             status: match (summary, &imported) {
                 (Some(summary), _) => summary.status(),

@@ -124,7 +124,7 @@ fn client(report: &SweepReport) -> Option<Table> {
 
 const CLIENT_NOTE: &str = "Send lateness: intended release to send start. Read lag: the kernel's stamp of an arrival to its reading. \
     Both p50 / p99 / max. CPU, CPU starvation: the share of time in which the busiest measuring thread ran, and in which the most \
-    delayed one waited for a CPU. CPU stolen: the share of all CPUs' time that the hypervisor gave to others. Connections: made in the level / found dead and replaced. Ceiling: tokens/s or streams, \
+    delayed one waited for a CPU. CPU stolen: the share of all CPUs' time that the hypervisor gave to others. Connections: made in the level / broken as a request was sent, which was sent again. Ceiling: tokens/s or streams, \
     whichever is nearer to what the client can do on this machine, as a share of that.";
 
 /// How each client fared, where several measured together.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use fizeau_core::{
-    Clock, Connection, Failure, FailureClass, Marks, Nanos, Outcome, Stamp, StampSource, Tokens,
+    CallOff, Clock, Connection, Failure, FailureClass, Marks, Nanos, Outcome, Stamp, StampSource,
+    Tokens,
 };
 use hyper::StatusCode;
 
@@ -15,6 +16,7 @@ use super::endpoint::{ConnectionChoice, Endpoint, Payload};
 use super::h1::ReplyHead;
 use super::log::IoLog;
 use super::reading::{BodyContent, BodyKind, BodyReading, EndedBody};
+use super::resend::UnansweredBreak;
 use super::watchdog::{TimeoutAlarm, WaitPhase, Watchdog};
 use super::wire::{BodyEnding, DrivenConnection, ReplyHeadError};
 use crate::dialect::chunk;
@@ -25,6 +27,7 @@ use crate::reply::{BodyEnd, Reply, ReplyReader};
 pub(super) struct HttpCall<'t, C> {
     transport: &'t HttpTransport<C>,
     endpoint: &'t Endpoint<C>,
+    off: &'t CallOff,
     marks: Marks,
     connection: Connection,
     round_trip: Option<Nanos>,
@@ -32,6 +35,10 @@ pub(super) struct HttpCall<'t, C> {
     watchdog: Watchdog,
     /// The socket's account of the request, once there is a connection.
     log: Option<Arc<IoLog>>,
+    /// When it was sent first, if it has to be sent again.
+    first_sent: Option<Stamp>,
+    /// Whether the reply was over before its body.
+    left_open: bool,
     /// How many tokens were asked for.
     asked: Tokens,
 }
@@ -44,8 +51,8 @@ struct StartedReply<C> {
 
 /// Why no head of a reply came.
 enum NoReplyHead {
-    /// The connection was dead before a byte of the reply.
-    Dead(String),
+    /// The server cannot have taken the request.
+    Untaken(String),
     Failed(Failure),
 }
 
@@ -55,10 +62,12 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         endpoint: &'t Endpoint<C>,
         asked: Tokens,
         marks: Marks,
+        off: &'t CallOff,
     ) -> Self {
         Self {
             transport,
             endpoint,
+            off,
             asked,
             marks,
             connection: Connection::Fresh,
@@ -66,6 +75,8 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
             stamps: StampSource::User,
             watchdog: Watchdog::new(transport.clock.now(), *transport.target.limits()),
             log: None,
+            first_sent: None,
+            left_open: false,
         }
     }
 
@@ -95,23 +106,34 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         self.round_trip
     }
 
+    /// Whether the reply was over before its body.
+    pub(super) const fn left_open(&self) -> bool {
+        self.left_open
+    }
+
     /// Who stamped what came.
     pub(super) const fn stamps(&self) -> StampSource {
         self.stamps
     }
 
-    /// Sends the request, on an idle connection if there is one, and waits for the head of the reply.
+    /// Sends the request, on an idle connection if there is one, and waits for the head of the reply. Where the server cannot have
+    /// taken it on the idle one, it is sent again.
     async fn ask(&mut self, payload: Payload) -> Result<StartedReply<C>, Failure> {
         let mut wanted = ConnectionChoice::Any;
-        if let Some(wire) = self.endpoint.check_out() {
+        let transport = self.transport;
+        let idle = self.endpoint.check_out(&mut transport.scratch.borrow_mut(), &transport.clock);
+        if let Some(wire) = idle {
             self.connection = Connection::Reused;
             match self.exchange(wire, payload.clone()).await {
                 Ok(answer) => return Ok(answer),
                 Err(NoReplyHead::Failed(failure)) => return Err(failure),
-                Err(NoReplyHead::Dead(why)) => {
+                Err(NoReplyHead::Untaken(why)) => {
                     tracing::debug!(why, "an idle connection was dead and is replaced");
-                    self.connection = Connection::ReplacedStale;
-                    self.log = None;
+                    self.first_sent = self.log.take().and_then(|log| log.first_write());
+                    self.connection = match self.first_sent {
+                        Some(_) => Connection::ReplacedStale,
+                        None => Connection::Fresh,
+                    };
                     wanted = ConnectionChoice::New;
                 }
             }
@@ -119,13 +141,21 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         let wire = self.connect(wanted).await?;
         self.exchange(wire, payload).await.map_err(|unanswered| match unanswered {
             NoReplyHead::Failed(failure) => failure,
-            NoReplyHead::Dead(why) => {
-                let whom = self.endpoint.way().whom();
-                let detail =
-                    format!("the connection to {whom} broke before the reply began: {why}");
-                Failure::new(FailureClass::Connect, detail)
-            }
+            NoReplyHead::Untaken(why) => self.unanswered(&why),
         })
+    }
+
+    /// The failure of a connection that broke without a byte of a reply.
+    fn unanswered(&self, why: &str) -> Failure {
+        let whom = self.endpoint.way().whom();
+        let is_sent = self.log.as_ref().is_some_and(|log| log.first_write().is_some());
+        let detail = match is_sent {
+            true => format!(
+                "{whom} closed the connection after the request was sent, without a reply: {why}"
+            ),
+            false => format!("the connection to {whom} broke before the request was sent: {why}"),
+        };
+        Failure::new(FailureClass::Connect, detail)
     }
 
     async fn connect(&mut self, wanted: ConnectionChoice) -> Result<DrivenConnection<C>, Failure> {
@@ -150,7 +180,8 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     ) -> Result<StartedReply<C>, NoReplyHead> {
         let log = Arc::clone(wire.log());
         self.log = Some(Arc::clone(&log));
-        self.watchdog.enter(WaitPhase::FirstToken, self.transport.clock.now());
+        let sent = self.first_sent.unwrap_or_else(|| self.transport.clock.now());
+        self.watchdog.enter(WaitPhase::FirstToken, sent);
         self.endpoint.begin(&mut wire, payload);
         let answered =
             poll_fn(|cx| match wire.poll_head(cx, &mut self.transport.scratch.borrow_mut()) {
@@ -162,12 +193,28 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
                 self.marks.headers = log.last_read();
                 Ok(StartedReply { wire, head })
             }
+            Ok(Err(ReplyHeadError::Untaken(why))) if log.first_read().is_none() => {
+                Err(NoReplyHead::Untaken(why))
+            }
             Ok(Err(ReplyHeadError::Cut(why))) if log.first_read().is_none() => {
-                Err(NoReplyHead::Dead(why))
+                match self.may_be_untaken(&log, wire.known_round_trip()) {
+                    true => Err(NoReplyHead::Untaken(why)),
+                    false => Err(NoReplyHead::Failed(self.unanswered(&why))),
+                }
             }
             Ok(Err(headless)) => Err(NoReplyHead::Failed(without_head(headless))),
             Err(alarm) => Err(NoReplyHead::Failed(self.give_up(alarm))),
         }
+    }
+
+    /// Whether the server can have closed the connection of `log`, which is broken, before the request came to it.
+    fn may_be_untaken(&self, log: &IoLog, round_trip: Option<Nanos>) -> bool {
+        let (Some(sent), Some(rest)) = (log.first_write(), log.rest()) else {
+            // Nothing was sent.
+            return true;
+        };
+        let after = self.transport.clock.now().saturating_since(sent);
+        self.transport.race.explains(&UnansweredBreak { rest, after, round_trip })
     }
 
     /// Gives the connection back for another request, whose stamps will then overwrite ours.
@@ -179,7 +226,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     /// Takes the marks over from the socket.
     fn note_io(&mut self) {
         if let Some(log) = self.log.take() {
-            self.marks.send_start = log.first_write();
+            self.marks.send_start = self.first_sent.or_else(|| log.first_write());
             self.marks.send_end = log.last_write();
             self.marks.first_byte = log.first_read();
             self.stamps = log.stamps();
@@ -188,6 +235,9 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
 
     /// Looks for a limit that is reached. `now` may be any instant since the task was woken.
     fn watch(&mut self, cx: &mut Context<'_>, now: Option<Stamp>) -> Poll<TimeoutAlarm> {
+        if self.off.is_thrown() {
+            return Poll::Ready(TimeoutAlarm::CalledOff);
+        }
         let clock = &self.transport.clock;
         self.watchdog.poll(cx, || now.unwrap_or_else(|| clock.now()))
     }
@@ -195,6 +245,10 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     fn give_up(&self, alarm: TimeoutAlarm) -> Failure {
         let whom = self.endpoint.way().whom();
         match alarm {
+            TimeoutAlarm::CalledOff => Failure::new(
+                FailureClass::Cancelled,
+                "the run was cancelled while this request was in flight",
+            ),
             TimeoutAlarm::Timeout(class) => self.transport.timed_out(class, whom),
             TimeoutAlarm::Grace => self.transport.timed_out(FailureClass::TimeoutTotal, whom),
         }
@@ -236,19 +290,33 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     async fn body(&mut self, wire: DrivenConnection<C>, kind: BodyKind) -> (BodyEnd, BodyKind) {
         let transport = self.transport;
         let log = Arc::clone(wire.log());
-        let content = BodyContent { watchdog: self.watchdog.hand_over(), kind };
+        let watchdog = self.watchdog.hand_over(self.endpoint.grace());
+        let content = BodyContent { watchdog, kind, settled: None };
         let mut reading = BodyReading::new(wire, content);
-        let ended =
-            poll_fn(|cx| reading.poll(cx, &mut transport.scratch.borrow_mut(), &transport.clock));
+        let off = self.off;
+        let ended = poll_fn(|cx| {
+            let polled = reading.poll(cx, &mut transport.scratch.borrow_mut(), &transport.clock);
+            if polled.is_pending() && off.is_thrown() { reading.call_off() } else { polled }
+        });
         let EndedBody { wire, content, how } = ended.await;
         self.round_trip = wire.round_trip();
         let end = match how {
             Ok(BodyEnding::Whole) => {
                 self.marks.end = log.last_read();
+                self.endpoint.body_ended();
                 self.check_in(wire);
                 BodyEnd::Whole
             }
-            Ok(BodyEnding::Cut | BodyEnding::Stopped) | Err(TimeoutAlarm::Grace) => BodyEnd::Cut,
+            Err(TimeoutAlarm::Grace) => {
+                // What follows decides nothing, so it is over as all was said.
+                if let Some(settled) = content.settled {
+                    (self.marks.end, self.left_open) = (Some(settled), true);
+                    self.note_io();
+                    self.endpoint.leave_open(wire, settled);
+                }
+                BodyEnd::Cut
+            }
+            Ok(BodyEnding::Cut | BodyEnding::Stopped) => BodyEnd::Cut,
             Ok(BodyEnding::Malformed(why)) => {
                 let detail = format!("the reply's chunked encoding is broken: {why}");
                 BodyEnd::Stopped(Failure::new(FailureClass::Malformed, detail))
@@ -260,7 +328,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
 
     /// The start of a body that is not a stream.
     async fn plain_body(&mut self, wire: DrivenConnection<C>) -> Vec<u8> {
-        self.watchdog.enter(WaitPhase::BodyEnd, self.transport.clock.now());
+        self.watchdog.enter(WaitPhase::Remainder, self.transport.clock.now());
         // However it ended: what came of it is the best there is.
         match self.body(wire, BodyKind::Plain(Vec::new())).await {
             (_, BodyKind::Plain(bytes)) => bytes,
@@ -298,7 +366,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
 /// The failure of a reply that began and whose head never became whole.
 fn without_head(headless: ReplyHeadError) -> Failure {
     let (class, why) = match headless {
-        ReplyHeadError::Cut(why) => (FailureClass::Truncated, why),
+        ReplyHeadError::Cut(why) | ReplyHeadError::Untaken(why) => (FailureClass::Truncated, why),
         ReplyHeadError::Malformed(why) => (FailureClass::Malformed, why),
     };
     Failure::new(class, format!("the reply's head is broken: {why}"))

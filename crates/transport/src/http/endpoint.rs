@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use fizeau_core::{Clock, ConnectMarks, Failure};
+use fizeau_core::{Clock, ConnectMarks, Failure, Nanos, Stamp};
 use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderValue, PROXY_AUTHORIZATION};
 use hyper::{Method, Uri};
 
 use super::connect::EndpointConnector;
 use super::h1::RequestHead;
 use super::h2::{H2, H2Connection, H2Connections, RequestTemplate, StreamSlot};
+use super::remainder::OpenBodies;
 use super::wire::{DrivenConnection, IdleConnections};
 use crate::target::{BaseUrl, ConnectionUse, HttpVersion, StampChoice, Target};
 
@@ -20,6 +21,7 @@ pub(super) struct Endpoint<C> {
     front: String,
     usage: ConnectionUse,
     speech: ProtocolState<C>,
+    open_bodies: OpenBodies<C>,
 }
 
 /// What one request sends.
@@ -78,7 +80,8 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
                 ProtocolState::Http2 { template, links: H2Connections::new(streams) }
             }
         };
-        Self { way, front, usage: connections.usage, speech }
+        let open_bodies = OpenBodies::default();
+        Self { way, front, usage: connections.usage, speech, open_bodies }
     }
 
     pub(super) const fn way(&self) -> &EndpointConnector {
@@ -86,9 +89,12 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
     }
 
     /// A connection that stands and can take a request, as far as can be seen.
-    pub(super) fn check_out(&self) -> Option<DrivenConnection<C>> {
+    pub(super) fn check_out(&self, scratch: &mut [u8], clock: &C) -> Option<DrivenConnection<C>> {
         match &self.speech {
-            ProtocolState::Http11 { pool, .. } => pool.check_out(),
+            ProtocolState::Http11 { pool, .. } => {
+                self.open_bodies.sweep(pool, scratch, clock);
+                pool.check_out()
+            }
             ProtocolState::Http2 { links, .. } => {
                 links.check_out().map(|seat| DrivenConnection::H2(Box::new(H2::new(seat))))
             }
@@ -101,6 +107,23 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
             && self.usage == ConnectionUse::Reuse
         {
             pool.check_in(wire);
+        }
+    }
+
+    /// How long a reply waits for the end of its body.
+    pub(super) fn grace(&self) -> Nanos {
+        self.open_bodies.grace()
+    }
+
+    /// Takes note that a reply's body ended in time.
+    pub(super) fn body_ended(&self) {
+        self.open_bodies.ended();
+    }
+
+    /// Keeps a connection whose reply was over when it `settled`, and its body not, until that ends, if that is wanted.
+    pub(super) fn leave_open(&self, wire: DrivenConnection<C>, settled: Stamp) {
+        if self.usage == ConnectionUse::Reuse {
+            self.open_bodies.leave(wire, settled);
         }
     }
 
@@ -158,7 +181,7 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
 }
 
 /// The marks of a connection as somebody sees them who has waited for it since `booked`.
-fn since(booked: fizeau_core::Stamp, marks: ConnectMarks) -> ConnectMarks {
+fn since(booked: Stamp, marks: ConnectMarks) -> ConnectMarks {
     ConnectMarks {
         start: marks.start.max(booked),
         dns: marks.dns.map(|dns| dns.max(booked)),

@@ -92,7 +92,11 @@ impl<C: Clock> H1<C> {
         loop {
             match self.io.poll_receive(cx, scratch) {
                 Poll::Ready(Ok(0)) => {
-                    return Poll::Ready(Err(ReplyHeadError::Cut("connection closed".to_owned())));
+                    return Poll::Ready(Err(self.ended("connection closed".to_owned())));
+                }
+                // In TLS, an end without the word for it.
+                Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    return Poll::Ready(Err(self.ended(why(&error))));
                 }
                 Poll::Ready(Ok(got)) => {
                     let bytes = scratch.get(..got).unwrap_or_default();
@@ -116,6 +120,14 @@ impl<C: Clock> H1<C> {
                     };
                 }
             }
+        }
+    }
+
+    /// What the server's end of the connection means, where no head has come.
+    fn ended(&self, why: String) -> ReplyHeadError {
+        match self.io.is_unacknowledged() {
+            true => ReplyHeadError::Untaken(why),
+            false => ReplyHeadError::Cut(why),
         }
     }
 

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use fizeau_core::Nanos;
 use hyper::body::{Body, Incoming};
 use hyper::header::{CONNECTION, HOST, HeaderMap};
 use hyper::{Method, Request, Response, Uri};
@@ -92,9 +93,15 @@ impl H2 {
         &self.log
     }
 
+    /// The round trip of the connection when it was made.
+    pub(super) fn first_round_trip(&self) -> Option<Nanos> {
+        self.seat.link()?.round_trip()
+    }
+
     /// Begins a request; the connection's task sends it.
     pub(super) fn begin(&mut self, template: &RequestTemplate, target: Option<&str>, body: Bytes) {
         self.log.begin();
+        self.log.rested(self.seat.link().and_then(|link| link.log().last_use()));
         self.seen = None;
         self.body = None;
         self.answer = self.seat.link().map(|link| {
@@ -179,13 +186,19 @@ impl H2 {
         if !words.starts_with("stream error") {
             self.seat.give_up();
         }
+        // A stream that was open has GOAWAY for its error only if the server names an earlier one as the last (RFC 9113, sections
+        // 6.8 and 8.7).
+        let is_untaken = words.starts_with("connection error received")
+            || words.starts_with("stream error received: refused stream");
+        if is_untaken {
+            return ReplyHeadError::Untaken(words);
+        }
         let is_death = error.is_canceled()
             || error.is_closed()
             || error.is_incomplete_message()
-            || cause.is::<std::io::Error>()
-            || words.starts_with("connection error received");
+            || cause.is::<std::io::Error>();
         if !is_death {
-            // The server's word, or what came of it: a reply had begun, and nothing is to be tried again.
+            // The server's word, or what came of it: a reply had begun.
             self.note_read();
         }
         ReplyHeadError::Cut(words)

@@ -47,6 +47,15 @@ impl<C: Clock> Io<C> {
         }
     }
 
+    /// Whether nothing of the present request has reached the server's kernel, as far as ours can tell.
+    pub(super) fn is_unacknowledged(&self) -> bool {
+        match self {
+            Self::Plain(socket) => socket.is_unacknowledged(),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.get_ref().0.is_unacknowledged(),
+        }
+    }
+
     /// Reads what is there into `into`, which is not empty; no bytes are the end.
     pub(super) fn poll_receive(
         &mut self,

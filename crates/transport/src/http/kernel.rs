@@ -7,7 +7,7 @@
 //!
 //! See `Documentation/networking/timestamping.rst` in the Linux sources, sections 1.3.1 and 2.1.
 //!
-//! [`least_round_trip`] asks the kernel what it knows of a connection's way.
+//! [`least_round_trip`] and [`unacknowledged`] ask the kernel what it knows of a connection's way.
 
 #![allow(unsafe_code, reason = "the standard library reads no ancillary data")]
 #![deny(clippy::undocumented_unsafe_blocks)]
@@ -15,7 +15,7 @@
 pub(crate) use system::wall_clock_error;
 #[cfg(target_os = "linux")]
 pub(super) use system::{EpollFd, hear};
-pub(super) use system::{enable, least_round_trip, peek, receive};
+pub(super) use system::{enable, least_round_trip, peek, receive, unacknowledged};
 
 #[cfg(target_os = "linux")]
 mod system {
@@ -135,7 +135,32 @@ mod system {
     /// (`net.ipv4.tcp_min_rtt_wlen`). The smoothed one beside it has what the server waits before it acknowledges a request,
     /// which may be longer than the way. None where the kernel has seen none, or is older than 4.6.
     pub(in crate::http) fn least_round_trip(socket: &impl AsRawFd) -> Option<Nanos> {
-        let mut info = [0_u32; TCP_INFO_WORDS];
+        // `tcpi_min_rtt` lies at byte 148.
+        let [.., micros] = tcp_info::<38>(socket)?;
+        // Zero is none as well, and all bits set are the kernel's word for it.
+        (1..u32::MAX).contains(&micros).then(|| Nanos::from_micros(micros.into()))
+    }
+
+    /// How many of the bytes that `socket` sent the other end's kernel had not acknowledged when its last packet left it. A packet
+    /// that ends the connection from there (FIN) acknowledges all that had come: what it leaves out came after it. None where the
+    /// kernel does not say, as before 4.19.
+    pub(in crate::http) fn unacknowledged(socket: &impl AsRawFd) -> Option<u64> {
+        let info = tcp_info::<54>(socket)?;
+        let long = |at: usize| {
+            let [first, second] = [at / 4, at / 4 + 1].map(|word| info.get(word).copied());
+            let halves = [first?.to_ne_bytes(), second?.to_ne_bytes()];
+            Some(u64::from_ne_bytes(halves.concat().try_into().ok()?))
+        };
+        // `tcpi_bytes_acked`, `tcpi_bytes_sent` and `tcpi_bytes_retrans`; the first counts the SYN as a byte, the second what was
+        // sent again.
+        let (acknowledged, sent, again) = (long(120)?.checked_sub(1)?, long(200)?, long(208)?);
+        sent.checked_sub(again)?.checked_sub(acknowledged)
+    }
+
+    /// The first words of the kernel's account of a connection (`include/uapi/linux/tcp.h`; fields are only ever added behind the
+    /// last). None where it has fewer.
+    fn tcp_info<const WORDS: usize>(socket: &impl AsRawFd) -> Option<[u32; WORDS]> {
+        let mut info = [0_u32; WORDS];
         let mut length = size_of_val(&info) as libc::socklen_t;
         // SAFETY: pointer and length are those of `info`, borrowed for writing, which any bits are a value of; both outlive the call.
         let done = unsafe {
@@ -148,14 +173,8 @@ mod system {
             )
         };
         let is_whole = done == 0 && usize::try_from(length).ok()? == size_of_val(&info);
-        let [.., micros] = info;
-        // Zero is none as well, and all bits set are the kernel's word for it.
-        (is_whole && (1..u32::MAX).contains(&micros)).then(|| Nanos::from_micros(micros.into()))
+        is_whole.then_some(info)
     }
-
-    /// The words of `tcp_info` up to and with `tcpi_min_rtt`, which lies at byte 148 (`include/uapi/linux/tcp.h`; fields are only
-    /// ever added behind the last).
-    const TCP_INFO_WORDS: usize = 38;
 
     /// The stamp in a message's ancillary data, by the wall clock; none where it is zero, the kernel's word for
     /// none.
@@ -270,6 +289,11 @@ mod system {
     }
 
     /// Never known: only Linux is asked.
+    pub(in crate::http) fn unacknowledged<S>(_: &S) -> Option<u64> {
+        None
+    }
+
+    /// Never known: only Linux is asked.
     pub(crate) fn wall_clock_error() -> Option<Nanos> {
         None
     }
@@ -295,12 +319,12 @@ mod system {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::io::{ErrorKind, Write};
+    use std::io::{ErrorKind, Read, Write};
     use std::net::{TcpListener, TcpStream};
 
     use fizeau_core::{Clock, Nanos};
 
-    use super::{enable, least_round_trip, receive};
+    use super::{enable, least_round_trip, receive, unacknowledged};
     use crate::clock::MonotonicClock;
 
     /// The first stamps may be missing: the kernel takes a moment to begin.
@@ -338,6 +362,31 @@ mod tests {
         let round_trip = least_round_trip(&near).unwrap();
         assert!(round_trip > Nanos::ZERO && round_trip < Nanos::from_secs(1), "{round_trip}");
         assert_eq!(least_round_trip(&std::fs::File::open("/dev/null").unwrap()), None);
+    }
+
+    #[test]
+    fn what_a_server_took_before_its_end_is_acknowledged_and_what_came_after_it_is_not() {
+        for takes in [true, false] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (mut far, _) = listener.accept().unwrap();
+            let mut bytes = [0; 8];
+            near.write_all(b"first").unwrap();
+            far.read_exact(&mut bytes[..5]).unwrap();
+            far.write_all(b"reply").unwrap();
+            near.read_exact(&mut bytes[..5]).unwrap();
+            assert_eq!(unacknowledged(&near), Some(0));
+            if takes {
+                near.write_all(b"second").unwrap();
+                far.read_exact(&mut bytes[..6]).unwrap();
+            }
+            drop(far);
+            if !takes {
+                near.write_all(b"second").unwrap();
+            }
+            assert_eq!(near.read(&mut bytes).unwrap(), 0);
+            assert_eq!(unacknowledged(&near), Some(if takes { 0 } else { 6 }));
+        }
     }
 
     #[test]

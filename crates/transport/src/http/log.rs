@@ -27,18 +27,43 @@ pub(super) struct IoLog {
     heeded: AtomicBool,
     /// The last two gaps between reads, in nanoseconds.
     gaps: [AtomicU64; 2],
+    /// How many bytes were written.
+    written: AtomicU64,
+    /// Since when nothing had passed before the present request.
+    idle_since: StampSlot,
 }
 
 /// Gaps below this are not told apart: what shares a stamp with the next within it is off by no more.
 const SHORTEST_GAP: Nanos = Nanos::from_micros(500);
 
 impl IoLog {
+    /// That of a connection that stands since `made`.
+    pub(super) fn since(made: Stamp) -> Self {
+        let log = Self::default();
+        log.idle_since.set(Some(made));
+        log
+    }
+
     /// Starts over for another request.
     pub(super) fn begin(&self) {
+        self.rested(self.last_use());
+        self.written.store(0, Relaxed);
         self.first_write.set(None);
         self.last_write.set(None);
         self.heeded.store(false, Relaxed);
         self.forget_reads();
+    }
+
+    /// Takes note that nothing has passed since `last_use`.
+    pub(super) fn rested(&self, last_use: Option<Stamp>) {
+        if last_use.is_some() {
+            self.idle_since.set(last_use);
+        }
+    }
+
+    /// When a byte last passed, or else since when the connection stands.
+    pub(super) fn last_use(&self) -> Option<Stamp> {
+        self.last_read.get().max(self.last_write.get()).or_else(|| self.idle_since.get())
     }
 
     fn forget_reads(&self) {
@@ -91,6 +116,16 @@ impl IoLog {
         Some((returned, age))
     }
 
+    /// How long nothing had passed when the present request was sent, where it was.
+    pub(super) fn rest(&self) -> Option<Nanos> {
+        Some(self.first_write.get()?.saturating_since(self.idle_since.get()?))
+    }
+
+    /// How many bytes of the present request were written.
+    pub(super) fn written(&self) -> u64 {
+        self.written.load(Relaxed)
+    }
+
     pub(super) fn first_write(&self) -> Option<Stamp> {
         self.first_write.get()
     }
@@ -129,9 +164,10 @@ impl IoLog {
         }
     }
 
-    /// Takes note of a write: `before` the call, because the kernel may deliver the bytes within it, and
+    /// Takes note of a write of so many `bytes`: `before` the call, because the kernel may deliver the bytes within it, and
     /// `after`.
-    pub(super) fn wrote(&self, before: Stamp, after: Stamp) {
+    pub(super) fn wrote(&self, before: Stamp, after: Stamp, bytes: usize) {
+        self.written.store(self.written() + bytes as u64, Relaxed);
         self.first_write.set_first(before);
         self.last_write.set(Some(after));
     }
@@ -239,7 +275,7 @@ mod tests {
     #[test]
     fn no_reply_is_stamped_before_its_request() {
         let log = IoLog::default();
-        log.wrote(at(90), at(95));
+        log.wrote(at(90), at(95), 1);
         log.read(at(100), Some(Nanos::from_nanos(50)));
         assert_eq!((log.first_read(), log.last_read()), (Some(at(90)), Some(at(90))));
         assert_eq!(log.mark().lag, ReadLag::of(Nanos::from_nanos(10)));
@@ -267,8 +303,27 @@ mod tests {
     #[test]
     fn writes_from_the_first_to_the_last() {
         let log = IoLog::default();
-        log.wrote(at(1), at(2));
-        log.wrote(at(3), at(4));
+        log.wrote(at(1), at(2), 7);
+        log.wrote(at(3), at(4), 5);
         assert_eq!((log.first_write(), log.last_write()), (Some(at(1)), Some(at(4))));
+        assert_eq!(log.written(), 12);
+        log.begin();
+        assert_eq!((log.first_write(), log.written()), (None, 0));
+    }
+
+    #[test]
+    fn the_rest_before_a_request_begins_with_what_passed_last() {
+        let log = IoLog::since(at(100));
+        let rest_at = |sent| {
+            log.begin();
+            assert_eq!(log.rest(), None, "nothing was sent");
+            log.wrote(at(sent), at(sent + 1), 1);
+            log.rest().map(Nanos::as_nanos)
+        };
+        assert_eq!(rest_at(130), Some(30), "since it was made");
+        log.read(at(150), None);
+        log.read(at(180), Some(Nanos::from_nanos(10)));
+        assert_eq!(rest_at(200), Some(30), "since the server's last byte");
+        assert_eq!(rest_at(210), Some(9), "since a request without a reply");
     }
 }

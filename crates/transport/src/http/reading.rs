@@ -20,6 +20,8 @@ const PLAIN_BODY_LIMIT: usize = 64 << 10;
 pub(super) struct BodyContent {
     pub(super) watchdog: Watchdog,
     pub(super) kind: BodyKind,
+    /// When all was said.
+    pub(super) settled: Option<Stamp>,
 }
 
 /// What a body is read as.
@@ -52,7 +54,10 @@ impl BodyContent {
             FeedProgress::Broken => return ControlFlow::Break(()),
             FeedProgress::Quiet => {}
             FeedProgress::Settled if self.watchdog.phase() == WaitPhase::BodyEnd => {}
-            FeedProgress::Settled => self.watchdog.enter(WaitPhase::BodyEnd, since()),
+            FeedProgress::Settled => {
+                self.settled = Some(mark.at);
+                self.watchdog.enter(WaitPhase::BodyEnd, since());
+            }
             FeedProgress::Tokens => self.watchdog.enter(WaitPhase::NextToken, since()),
         }
         ControlFlow::Continue(())
@@ -112,6 +117,23 @@ impl<C: Clock + Send + 'static> BodyReading<C> {
                 }
             },
             // Nobody asks again what has been answered.
+            Self::Over => Poll::Pending,
+        }
+    }
+}
+
+impl<C: Clock + Send + 'static> BodyReading<C> {
+    /// Ends it where it is, whoever reads it.
+    pub(super) fn call_off(&mut self) -> Poll<EndedBody<C>> {
+        let how = Err(TimeoutAlarm::CalledOff);
+        match std::mem::replace(self, Self::Over) {
+            Self::Held(held) => Poll::Ready(held.ended(how)),
+            Self::Given(mut given) => match given.take_back() {
+                Some(LinedBody { h1, content }) => {
+                    Poll::Ready(EndedBody { wire: DrivenConnection::H1(h1), content, how })
+                }
+                None => Poll::Pending,
+            },
             Self::Over => Poll::Pending,
         }
     }

@@ -54,7 +54,10 @@ impl<C> Unpin for Stamped<C> {}
 
 impl<C> Stamped<C> {
     /// Stamps on `stream` as chosen. A kernel that cannot is no error: the log says who stamped.
-    pub(super) fn new(stream: TcpStream, clock: C, choice: StampChoice) -> Self {
+    pub(super) fn new(stream: TcpStream, clock: C, choice: StampChoice) -> Self
+    where
+        C: Clock,
+    {
         let stamps = match choice {
             StampChoice::KernelIfAvailable if kernel::enable(&stream).is_ok() => {
                 StampSource::Kernel
@@ -62,7 +65,8 @@ impl<C> Stamped<C> {
             _ => StampSource::User,
         };
         let stream = HeardStream::Runtime(stream);
-        Self { stream, clock, log: Arc::default(), stamps, is_clear: true }
+        let log = Arc::new(IoLog::since(clock.now()));
+        Self { stream, clock, log, stamps, is_clear: true }
     }
 
     /// The same for TLS, in whose bytes no message can be told from the next.
@@ -109,6 +113,17 @@ impl<C> Stamped<C> {
             HeardStream::Runtime(stream) => kernel::least_round_trip(stream),
             HeardStream::Loop(line) => kernel::least_round_trip(line.stream()),
         }
+    }
+
+    /// Whether nothing of the present request had reached the server's kernel when the last of the server's packets left it, as far
+    /// as ours can tell. After the server's end that is all it will ever have had of it in time.
+    pub(super) fn is_unacknowledged(&self) -> bool {
+        let unacknowledged = match &self.stream {
+            HeardStream::Runtime(stream) => kernel::unacknowledged(stream),
+            HeardStream::Loop(line) => kernel::unacknowledged(line.stream()),
+        };
+        let written = self.log.written();
+        written > 0 && unacknowledged.is_some_and(|bytes| bytes >= written)
     }
 
     /// The start of `into` that the next read is to fill, so that it takes one message and not two: those that waited
@@ -237,7 +252,7 @@ impl<C: Clock> Stamped<C> {
             match written {
                 Ok(written) => {
                     if written > 0 {
-                        self.log.wrote(before, self.clock.now());
+                        self.log.wrote(before, self.clock.now(), written);
                     }
                     return Poll::Ready(Ok(written));
                 }

@@ -8,9 +8,12 @@ use tokio::time::Sleep;
 
 use crate::target::Timeouts;
 
-/// How long a settled reply may take to end its body, so that the connection can be reused. A server that says
-/// `[DONE]` and leaves the body open costs this and no more.
-const GRACE: Nanos = Nanos::from_secs(1);
+/// How long a settled reply may take to end its body, so that the connection can be reused at once: a server sends both together.
+/// Short against any lateness that matters, as the request holds its slot meanwhile.
+pub(super) const BODY_END_GRACE: Nanos = Nanos::from_millis(5);
+
+/// How long what decides nothing is read on: the words of a refusal, and what is left of a body that a reply did not wait for.
+const REMAINDER_LIMIT: Nanos = Nanos::from_secs(1);
 
 /// What a request waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +23,15 @@ pub(super) enum WaitPhase {
     NextToken,
     /// All is known but the end of the body.
     BodyEnd,
+    /// What decides nothing.
+    Remainder,
 }
 
 /// What was waited for too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimeoutAlarm {
+    /// Nothing any more: the request was called off.
+    CalledOff,
     /// The end of a body that matters no more.
     Grace,
     /// Something that fails the request.
@@ -39,6 +46,8 @@ pub(super) struct Watchdog {
     started: Stamp,
     phase: WaitPhase,
     since: Stamp,
+    /// How long the end of the body is waited for.
+    grace: Nanos,
     timer: Option<SetTimer>,
 }
 
@@ -53,13 +62,22 @@ struct SetTimer {
 
 impl Watchdog {
     pub(super) const fn new(started: Stamp, limits: Timeouts) -> Self {
-        Self { limits, started, phase: WaitPhase::Connection, since: started, timer: None }
+        let (phase, grace) = (WaitPhase::Connection, BODY_END_GRACE);
+        Self { limits, started, phase, since: started, grace, timer: None }
     }
 
-    /// The watching for whoever reads on; none is left behind.
-    pub(super) fn hand_over(&mut self) -> Self {
+    /// That of what is left of a body since `settled`, when all was said.
+    pub(super) const fn of_remainder(settled: Stamp) -> Self {
+        let limits = Timeouts { connect: None, first_token: None, idle: None, total: None };
+        let grace = BODY_END_GRACE;
+        let phase = WaitPhase::Remainder;
+        Self { limits, started: settled, phase, since: settled, grace, timer: None }
+    }
+
+    /// The watching for whoever reads on, and waits for the end of the body for `grace`; none is left behind.
+    pub(super) fn hand_over(&mut self, grace: Nanos) -> Self {
         let Self { limits, started, phase, since, .. } = *self;
-        Self { limits, started, phase, since, timer: self.timer.take() }
+        Self { limits, started, phase, since, grace, timer: self.timer.take() }
     }
 
     /// From `since` on, `phase` is waited for.
@@ -123,7 +141,8 @@ impl Watchdog {
             WaitPhase::NextToken => {
                 (self.limits.idle, TimeoutAlarm::Timeout(FailureClass::TimeoutIdle))
             }
-            WaitPhase::BodyEnd => (Some(GRACE), TimeoutAlarm::Grace),
+            WaitPhase::BodyEnd => (Some(self.grace), TimeoutAlarm::Grace),
+            WaitPhase::Remainder => (Some(REMAINDER_LIMIT), TimeoutAlarm::Grace),
         };
         let own = limit.map(|limit| (self.since + limit, alarm));
         let total = self.limits.total.map(|limit| {

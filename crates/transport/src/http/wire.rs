@@ -31,6 +31,8 @@ pub(super) enum DrivenConnection<C> {
 pub(super) enum ReplyHeadError {
     /// The connection ended or broke, for this reason.
     Cut(String),
+    /// The server cannot have taken the request, for this reason: it ended the connection before, or says so.
+    Untaken(String),
     /// What came is no head, for this reason.
     Malformed(String),
 }
@@ -82,6 +84,14 @@ impl<C: Clock> DrivenConnection<C> {
         match self {
             Self::H1(h1) => h1.round_trip(),
             Self::H2(_) => None,
+        }
+    }
+
+    /// The same of any connection, as far as it is known: of one that many requests share, what it was when the connection was made.
+    pub(super) fn known_round_trip(&self) -> Option<Nanos> {
+        match self {
+            Self::H1(h1) => h1.round_trip(),
+            Self::H2(h2) => h2.first_round_trip(),
         }
     }
 

@@ -15,6 +15,10 @@ use crate::tokens::{EventOutput, PackedOutput};
 const MOST_EVENTS: usize = 1 << 22;
 const MOST_TEXT: usize = 1 << 28;
 
+/// The most tokens that a server may count of one request: a thousand times the longest context of a model. Past it a count is
+/// garbage, or grows towards what the counts of a tape cannot hold.
+const MOST_TOKENS: u64 = 1 << 30;
+
 /// What has been read so far.
 #[derive(Debug)]
 pub(super) struct ReplyNotes {
@@ -59,8 +63,7 @@ impl ReplyNotes {
             let texts = event.texts().into_iter().rev().map(|(_, text)| text);
             self.take_output(output, texts, counts, mark);
         }
-        self.running = event.running.unwrap_or(self.running).max(self.running);
-        self.take_usage(event.usage);
+        self.take_counts(event.running, event.usage);
         self.timing = event.timing.or(self.timing);
         self.finish = event.finish.or(self.finish);
         self.done |= event.done;
@@ -79,8 +82,23 @@ impl ReplyNotes {
             counts,
             mark,
         );
-        self.running = matched.running.unwrap_or(self.running).max(self.running);
-        self.take_usage(matched.usage);
+        self.take_counts(matched.running, matched.usage);
+    }
+
+    /// Notes the `running` count and the `usage` of an event, unless they are none that a request can have.
+    fn take_counts(&mut self, running: Option<u64>, usage: Option<Usage>) {
+        let usage_counts = usage.map(|of| {
+            [of.prompt_tokens, of.completion_tokens, of.cached_tokens, of.reasoning_tokens]
+        });
+        let counts = usage_counts.into_iter().flatten().flatten().map(Tokens::get).chain(running);
+        if let Some(count) = counts.max().filter(|count| *count > MOST_TOKENS) {
+            self.malformed(format!(
+                "the server counts {count} tokens, more than any request can have (limit {MOST_TOKENS})"
+            ));
+            return;
+        }
+        self.running = running.unwrap_or(self.running).max(self.running);
+        self.take_usage(usage);
     }
 
     /// Notes `output`, made of `texts`.

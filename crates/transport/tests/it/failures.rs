@@ -135,6 +135,11 @@ async fn bodies_that_break_off() {
     assert!(tape.is_success(), "{tape:?}");
     let tape = ask_once(vec![Step::Request, Step::Send(whole), Step::Hold], NO_LIMITS).await;
     assert!(tape.is_success(), "{tape:?}");
+    assert_eq!(
+        (tape.marks.end, tape.left_open),
+        (tape.last_output(), true),
+        "over as all was said"
+    );
 }
 
 #[tokio::test]

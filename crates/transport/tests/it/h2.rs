@@ -12,6 +12,7 @@ use fizeau_core::{
 };
 use fizeau_transport::{ConnectionUse, HttpTransport, HttpVersion, MonotonicClock, Timeouts};
 use futures_util::future::join_all;
+use h2::Reason;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
@@ -241,6 +242,85 @@ async fn a_server_of_http_1_1_only_is_doubted() {
     check_failure(&tape, FailureClass::Connect, None, "does it support HTTP/2 without TLS?");
 }
 
+/// What the server says that it has not looked at may be sent again: RFC 9113, section 8.7.
+#[tokio::test]
+async fn a_request_that_the_server_refused_unseen_is_sent_again_once_and_another_reset_is_a_failure()
+ {
+    for (reason, refusals, is_success) in [
+        (Reason::REFUSED_STREAM, 1, true),
+        (Reason::REFUSED_STREAM, 2, false),
+        (Reason::INTERNAL_ERROR, 1, false),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let asked = Arc::new(AtomicU32::new(0));
+        let seen = Arc::clone(&asked);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let seen = Arc::clone(&seen);
+                let service = service_fn(move |_| {
+                    // The first is answered, so that the next one has a connection at hand.
+                    let number = seen.fetch_add(1, SeqCst);
+                    let is_refused = (1..=refusals).contains(&number);
+                    let response = Response::builder().header("content-type", "text/event-stream");
+                    let reply = response.body(Full::new(Bytes::from(good()))).unwrap();
+                    let answer = if is_refused { Err(h2::Error::from(reason)) } else { Ok(reply) };
+                    std::future::ready(answer)
+                });
+                let builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+                tokio::spawn(builder.serve_connection(TokioIo::new(stream), service));
+            }
+        });
+        let transport = speaking(&format!("http://{address}"), 100);
+        ask_together(&transport, 1).await;
+        let tape = ask(&transport).await;
+        assert_eq!(tape.is_success(), is_success, "{tape:?}");
+        let is_again = reason == Reason::REFUSED_STREAM;
+        assert_eq!(tape.connection == Connection::ReplacedStale, is_again, "{tape:?}");
+        assert_eq!(asked.load(SeqCst), if is_again { 3 } else { 2 });
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_broke_under_a_request_is_replaced_only_after_a_rest() {
+    for rest in [Nanos::ZERO, Nanos::from_secs(3600)] {
+        let server = Server::run(1).await;
+        let front = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = front.local_addr().unwrap();
+        let upstream = server.address;
+        let (breaks, broken) = tokio::sync::oneshot::channel::<()>();
+        let (stopped, stops) = tokio::sync::oneshot::channel::<()>();
+        // The first connection takes what comes once it is told, and ends.
+        tokio::spawn(async move {
+            let (mut client, _) = front.accept().await.unwrap();
+            let mut to = tokio::net::TcpStream::connect(upstream).await.unwrap();
+            tokio::select! {
+                _ = tokio::io::copy_bidirectional(&mut client, &mut to) => {}
+                _ = broken => {}
+            }
+            drop(stopped);
+            client.readable().await.unwrap();
+            drop((client, to));
+            let (mut client, _) = front.accept().await.unwrap();
+            let mut to = tokio::net::TcpStream::connect(upstream).await.unwrap();
+            let _ = tokio::io::copy_bidirectional(&mut client, &mut to).await;
+        });
+        let transport = speaking(&format!("http://{address}"), 100);
+        let transport = transport.racing_keep_alive(rest, Nanos::from_secs(60));
+        ask_together(&transport, 1).await;
+        drop(breaks);
+        assert!(stops.await.is_err(), "nothing is copied any more");
+        let tape = ask(&transport).await;
+        if rest == Nanos::ZERO {
+            assert!(tape.is_success(), "{tape:?}");
+            assert_eq!(tape.connection, Connection::ReplacedStale);
+        } else {
+            let detail = "closed the connection after the request was sent";
+            check_failure(&tape, FailureClass::Connect, None, detail);
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_connection_that_died_idle_is_replaced_once() {
     let server = Server::run(1).await;
@@ -262,6 +342,7 @@ async fn a_connection_that_died_idle_is_replaced_once() {
         let _ = tokio::io::copy_bidirectional(&mut client, &mut to).await;
     });
     let transport = speaking(&format!("http://{address}"), 100);
+    let transport = transport.racing_keep_alive(Nanos::ZERO, Nanos::from_secs(60));
     ask_together(&transport, 1).await;
     end.send(()).unwrap();
     let after = ask_together(&transport, 1).await;

@@ -4,8 +4,8 @@ use std::net::TcpListener;
 use std::sync::Mutex;
 
 use fizeau_core::{
-    Connection, EosRule, FailureClass, Finish, Nanos, Outcome, Prompt, ReadLag, Release, Stamp,
-    StampSource, Tape, Transport,
+    CallOff, Connection, EosRule, FailureClass, Finish, Nanos, Outcome, Prompt, ReadLag, Release,
+    Stamp, StampSource, Tape, Transport,
 };
 use fizeau_transport::{
     Backend, HttpTransport, KeepText, MonotonicClock, Reply, Secret, StampChoice, Target, Timeouts,
@@ -51,8 +51,9 @@ async fn every_trap_over_a_socket() {
     let runtimes = transport(target(&server.url())).heard_by_runtime();
     let asked =
         [&ours, &runtimes].into_iter().flat_map(|by| cases.iter().map(move |case| (by, case)));
-    for (transport, case) in asked {
+    for (done, (transport, case)) in asked.enumerate() {
         let tape = ask(transport).await;
+        server.has_closed(done + 1);
         assert!(tape.arrivals.is_sorted_by_key(|arrival| arrival.at), "{}", case.name);
         assert!(tape.arrivals.is_sorted_by_key(|arrival| arrival.read), "{}", case.name);
         assert_eq!(tape.round_trip.is_some(), cfg!(target_os = "linux"), "{}", case.name);
@@ -162,24 +163,46 @@ async fn what_is_sent() {
 async fn a_server_that_closes_after_each_reply_fails_no_request() {
     let server = Server::run(vec![stream(&good()); 30]);
     let transport = transport(target(&server.url()));
-    for _ in 0..30 {
+    for done in 0..30 {
         let tape = ask(&transport).await;
         assert!(tape.is_success(), "{tape:?}");
+        server.has_closed(done + 1);
     }
     assert_eq!(server.requests().len(), 30);
 }
 
+/// Answers one request, reads another and closes the connection.
+fn dropping() -> Vec<Step> {
+    [stream(&good()), vec![Step::Request]].concat()
+}
+
 #[tokio::test]
-async fn a_connection_that_dies_as_the_request_is_written_is_replaced_once() {
-    let dying = [stream(&good()), vec![Step::Request]].concat();
-    let server = Server::run(vec![dying, stream(&good())]);
+async fn a_request_that_the_server_took_and_dropped_is_a_failure() {
+    let server = Server::run(vec![dropping(), stream(&good())]);
     let transport = transport(target(&server.url()));
+    ask(&transport).await;
+    let tape = ask(&transport).await;
+    let detail = "closed the connection after the request was sent, without a reply";
+    check_failure(&tape, FailureClass::Connect, None, detail);
+    assert_eq!((server.requests().len(), tape.connection), (2, Connection::Reused));
+    assert!(tape.marks.send_start.is_some() && tape.marks.connect.is_none(), "{:?}", tape.marks);
+}
+
+/// As [`transport`], for which each connection has rested long enough to be closed by its server at any time.
+fn rested(url: &str) -> HttpTransport<MonotonicClock> {
+    transport(target(url)).racing_keep_alive(Nanos::ZERO, Nanos::from_secs(60))
+}
+
+#[tokio::test]
+async fn a_connection_that_rested_and_dies_as_the_request_is_written_is_replaced_once() {
+    let server = Server::run(vec![dropping(), stream(&good())]);
+    let transport = rested(&server.url());
     ask(&transport).await;
     let tape = ask(&transport).await;
     assert_eq!(tape.connection, Connection::ReplacedStale);
     assert!(tape.is_success(), "{tape:?}");
     let connect = tape.marks.connect.unwrap();
-    assert!(Some(connect.tcp) <= tape.marks.send_start, "marks start over");
+    assert!(tape.marks.send_start <= Some(connect.start), "latencies have the lost try in them");
     assert_eq!(server.requests().len(), 3);
 }
 
@@ -188,15 +211,14 @@ async fn nothing_else_is_tried_again() {
     // A fresh connection that dies, and the replacement of a dead one that dies too.
     let server = Server::run(vec![vec![Step::Request], stream(&good())]);
     let tape = ask(&transport(target(&server.url()))).await;
-    check_failure(&tape, FailureClass::Connect, None, "broke before the reply began");
+    check_failure(&tape, FailureClass::Connect, None, "closed the connection after the request");
     assert_eq!((server.requests().len(), tape.connection), (1, Connection::Fresh));
 
-    let dying = [stream(&good()), vec![Step::Request]].concat();
-    let server = Server::run(vec![dying, vec![Step::Request], stream(&good())]);
-    let transport = transport(target(&server.url()));
+    let server = Server::run(vec![dropping(), vec![Step::Request], stream(&good())]);
+    let transport = rested(&server.url());
     ask(&transport).await;
     let tape = ask(&transport).await;
-    check_failure(&tape, FailureClass::Connect, None, "broke before the reply began");
+    check_failure(&tape, FailureClass::Connect, None, "closed the connection after the request");
     assert_eq!((server.requests().len(), tape.connection), (3, Connection::ReplacedStale));
 }
 
@@ -206,6 +228,93 @@ async fn a_body_that_ends_with_its_connection() {
     let tape = ask_once(vec![Step::Request, send(head), send(good())], NO_LIMITS).await;
     assert!(tape.is_success(), "{tape:?}");
     assert_eq!(tape.text.as_deref(), Some("Ga bu"));
+}
+
+/// Nobody waits for the end of a body that decides nothing, and the connection is used again once it has come.
+#[tokio::test]
+async fn a_body_that_is_left_open_holds_nobody_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (end, ends) = std::sync::mpsc::channel();
+    let (ended, is_ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let (first, _) = listener.accept().unwrap();
+        let open = [STREAM.as_bytes(), &chunk(good())].concat();
+        follow(&[Step::Request, Step::Send(open)], &first, &Mutex::default());
+        ends.recv().unwrap();
+        follow(&[send(LAST)], &first, &Mutex::default());
+        ended.send(()).unwrap();
+        follow(&stream(&good()), &first, &Mutex::default());
+        // No other connection is taken.
+        drop(listener);
+    });
+    let transport = transport(target(&format!("http://{address}")));
+    let open = ask(&transport).await;
+    assert!(open.is_success() && open.left_open, "{open:?}");
+    assert_eq!(open.marks.end, open.last_output());
+    end.send(()).unwrap();
+    is_ended.recv().unwrap();
+    // The runtime looks at its sockets every so often.
+    for _ in 0..1_000 {
+        tokio::task::yield_now().await;
+    }
+    let tape = ask(&transport).await;
+    assert!(tape.is_success() && !tape.left_open, "{tape:?}");
+    assert_eq!(tape.connection, Connection::Reused);
+    assert!(open.marks.end < tape.marks.send_start);
+}
+
+/// Each of the first few waits a little for the end of its body. Then the server is known for leaving it open, and its replies are
+/// over as they were said.
+#[tokio::test]
+async fn a_server_that_leaves_all_bodies_open_gets_a_connection_for_each() {
+    let open = [STREAM.as_bytes(), &chunk(good())].concat();
+    let server = Server::run(vec![vec![Step::Request, Step::Send(open), Step::Hold]; 8]);
+    let transport = transport(target(&server.url()));
+    for _ in 0..8 {
+        let tape = ask(&transport).await;
+        assert!(tape.is_success() && tape.left_open, "{tape:?}");
+        assert_eq!((tape.marks.end, tape.connection), (tape.last_output(), Connection::Fresh));
+    }
+}
+
+/// What was seen of a request that is called off is on its tape.
+#[tokio::test]
+async fn a_request_that_is_called_off_leaves_what_was_seen() {
+    let begun = [STREAM.as_bytes(), &chunk(text("Ga", "", ""))].concat();
+    for (script, arrivals) in [(vec![], 0), (vec![Step::Send(begun)], 1)] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (sent, is_sent) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            follow(&[vec![Step::Request], script].concat(), &stream, &Mutex::default());
+            sent.send(()).unwrap();
+            follow(&[Step::Hold], &stream, &Mutex::default());
+        });
+        let transport = transport(target(&format!("http://{address}")));
+        let (request, off) =
+            (request(Prompt::Text("hi".into()), EosRule::Ignore), CallOff::default());
+        let mut sending =
+            std::pin::pin!(transport.send_until(&request, Release::at(Stamp::EPOCH), &off));
+        let mut looks = 0;
+        let tape = std::future::poll_fn(|cx| {
+            // The connection is made and the server has spoken, and the runtime has looked at its sockets since.
+            looks += u32::from(looks > 0 || is_sent.try_recv().is_ok());
+            if looks == 1_000 {
+                off.throw();
+            }
+            cx.waker().wake_by_ref();
+            sending.as_mut().poll(cx)
+        });
+        let tape = tape.await.unwrap();
+        let status = (arrivals > 0).then_some(200);
+        check_failure(&tape, FailureClass::Cancelled, status, "cancelled while this request");
+        assert_eq!(tape.arrivals.len(), arrivals);
+        let marks = tape.marks;
+        assert!(marks.send_start.is_some() && marks.send_start < marks.end, "{marks:?}");
+        assert_eq!(marks.first_byte.is_some(), arrivals > 0);
+    }
 }
 
 /// A connection that the server means to close, or that holds bytes nobody asked for, is not used again.
@@ -269,7 +378,8 @@ async fn a_name_is_resolved_and_the_time_it_takes_is_marked() {
 
 /// The server has closed an idle connection, and that shows only once the request has been handed over: the
 /// task's budget of reads was used up (tokio lets a task make 128 in a row), so the look at the socket before it
-/// saw nothing.
+/// saw nothing. It was used just before, but the end acknowledges nothing of the request: that came too late.
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_connection_seen_dead_after_the_request_was_handed_over_is_replaced() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

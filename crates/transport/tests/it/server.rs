@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -19,6 +20,7 @@ pub(crate) enum Step {
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
+    closed: Arc<AtomicUsize>,
 }
 
 impl Server {
@@ -27,20 +29,32 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&requests);
+        let (seen, closed) = (Arc::clone(&requests), Arc::new(AtomicUsize::new(0)));
+        let ended = Arc::clone(&closed);
         thread::spawn(move || {
             for script in scripts {
                 let (stream, _) = listener.accept().unwrap();
-                let seen = Arc::clone(&seen);
-                thread::spawn(move || follow(&script, &stream, &seen));
+                let (seen, ended) = (Arc::clone(&seen), Arc::clone(&ended));
+                thread::spawn(move || {
+                    follow(&script, &stream, &seen);
+                    drop(stream);
+                    ended.fetch_add(1, SeqCst);
+                });
             }
         });
-        Self { address, requests }
+        Self { address, requests, closed }
     }
 
     /// The requests read so far, head and body.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
+    }
+
+    /// Waits until so many connections are closed from this side. Whatever is sent on them after that comes too late.
+    pub(crate) fn has_closed(&self, count: usize) {
+        while self.closed.load(SeqCst) < count {
+            thread::yield_now();
+        }
     }
 
     pub(crate) fn url(&self) -> String {

@@ -111,14 +111,22 @@ impl PlanSource {
     }
 }
 
-impl Iterator for PlanSource {
-    type Item = Scheduled;
-
-    fn next(&mut self) -> Option<Scheduled> {
+impl PlanSource {
+    /// The next session and its instant.
+    fn next_session(&mut self) -> Option<(u64, Option<Nanos>)> {
         let number = self.which.next()?;
         let skipped = usize::try_from(number.checked_sub(self.passed)?).ok()?;
         let at = self.schedule.nth(skipped)?;
         self.passed = number + 1;
+        Some((number, at))
+    }
+}
+
+impl Iterator for PlanSource {
+    type Item = Scheduled;
+
+    fn next(&mut self) -> Option<Scheduled> {
+        let (number, at) = self.next_session()?;
         let session = SessionId(number);
         let id = match self.phase {
             RequestPhase::Measured => self.plan.index.request(session, 0)?,
@@ -156,6 +164,14 @@ impl RequestSource for PlanSource {
 
     fn abandoned(&self) -> u64 {
         self.abandoned
+    }
+
+    fn skip_due(&mut self, end: Nanos) -> Result<u64, WalkError> {
+        let mut count = 0;
+        while self.next_session().and_then(|(_, at)| at).is_some_and(|at| at < end) {
+            count += 1;
+        }
+        Ok(count)
     }
 }
 

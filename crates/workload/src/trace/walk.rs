@@ -73,7 +73,9 @@ impl TraceWalk {
         TraceError::Read { file, line: self.record.line, message }
     }
 
-    fn next(&mut self) -> Result<Option<Scheduled>, TraceError> {
+    /// The next request's number and the reading of the file that it belongs to, with `record` at it, and when it came after the
+    /// first.
+    fn next_record(&mut self) -> Result<Option<(u64, u64, Nanos)>, TraceError> {
         let survey = self.trace.survey;
         let last = match self.phase {
             RequestPhase::Measured => survey.requests.get(),
@@ -85,7 +87,11 @@ impl TraceWalk {
         // A warm-up goes over no more of the file than the plan does.
         let rows = survey.rows;
         let (round, row) = (number / rows, number % rows);
-        let Some(offset) = self.seek(round, row)? else {
+        Ok(self.seek(round, row)?.map(|offset| (number, round, offset)))
+    }
+
+    fn next(&mut self) -> Result<Option<Scheduled>, TraceError> {
+        let Some((number, round, offset)) = self.next_record()? else {
             return Ok(None);
         };
         let (at, which) = match self.phase {
@@ -110,5 +116,18 @@ impl RequestSource for TraceWalk {
 
     fn next_request(&mut self) -> Result<Option<Scheduled>, WalkError> {
         self.next().map_err(|error| WalkError::new(error.to_string()))
+    }
+
+    fn skip_due(&mut self, end: Nanos) -> Result<u64, WalkError> {
+        let mut count = 0;
+        while self.timed() {
+            let next = self.next_record().map_err(|error| WalkError::new(error.to_string()))?;
+            let at = next.and_then(|(.., offset)| self.trace.spec().instant(offset));
+            if at.is_none_or(|at| at >= end) {
+                break;
+            }
+            count += 1;
+        }
+        Ok(count)
     }
 }

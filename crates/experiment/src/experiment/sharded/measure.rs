@@ -181,11 +181,13 @@ fn together(run: &mut LevelRun, tally: &LevelTally, parts: &[PartOf]) {
     };
     run.driven.held_back = reports().map(|report| report.held_back).sum();
     run.driven.abandoned = reports().map(|report| report.abandoned).sum();
+    run.driven.unsent = reports().map(|report| report.unsent).sum();
     run.warmup.sent = reports().map(|report| report.warm_up.sent).sum();
     run.warmup.failed = reports().map(|report| report.warm_up.failed).sum();
     run.summary = tally.summary();
     run.summary.requests.held_back = run.driven.held_back;
     run.summary.requests.abandoned = run.driven.abandoned;
+    run.summary.requests.unsent = run.driven.unsent;
     run.client = tally.proof(ClientWatch {
         threads: reports().map(|report| report.threads).sum(),
         cpu_share: most(|health| health.cpu_share),
@@ -229,6 +231,7 @@ mod tests {
                 warm_up: WarmUp::default(),
                 held_back: 0,
                 abandoned: 0,
+                unsent: 0,
                 threads: 1,
                 ceiling: None,
                 record: ShardRecord::of_health(ShardHealth::default()),

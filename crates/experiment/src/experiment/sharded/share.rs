@@ -207,6 +207,7 @@ fn part_report(
         warm_up: run.warmup,
         held_back: run.driven.held_back,
         abandoned: run.driven.abandoned,
+        unsent: run.driven.unsent,
         threads: run.client.watch.threads,
         ceiling: None,
         record,

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, ready};
 
-use fizeau_core::{Clock, ConnectMarks, Failure};
+use fizeau_core::{Clock, ConnectMarks, Failure, Nanos};
 use hyper::client::conn::http2::{self, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::sync::{Notify, OnceCell};
@@ -48,6 +48,7 @@ pub(in crate::http) struct H2Connection {
     /// The most requests at a time that the server allows, by its last word on that.
     allowed: Box<dyn Fn() -> usize>,
     marks: ConnectMarks,
+    round_trip: Option<Nanos>,
 }
 
 /// A place on a connection, free again when this is dropped.
@@ -159,7 +160,7 @@ impl H2Connection {
         marks: ConnectMarks,
         clock: C,
     ) -> Result<Self, String> {
-        let log = Arc::clone(io.log());
+        let (log, round_trip) = (Arc::clone(io.log()), io.round_trip());
         let (sending, heard) = (Arc::new(SendingRequests::default()), Arc::new(Notify::new()));
         let traffic =
             AttributedConnection::new(io, clock, Arc::clone(&sending), Arc::clone(&heard));
@@ -195,7 +196,7 @@ impl H2Connection {
                 return Err("it ended before the server's settings came".to_owned());
             }
         }
-        Ok(Self { sender, log, sending, allowed: Box::new(allowed), marks })
+        Ok(Self { sender, log, sending, allowed: Box::new(allowed), marks, round_trip })
     }
 
     pub(super) fn sender(&self) -> SendRequest<UploadBody> {
@@ -204,6 +205,11 @@ impl H2Connection {
 
     pub(super) const fn log(&self) -> &Arc<IoLog> {
         &self.log
+    }
+
+    /// That of the connection when it was made.
+    pub(super) const fn round_trip(&self) -> Option<Nanos> {
+        self.round_trip
     }
 
     pub(super) const fn sending(&self) -> &Arc<SendingRequests> {

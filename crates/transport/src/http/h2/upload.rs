@@ -89,12 +89,16 @@ impl<C> AttributedConnection<C> {
 }
 
 impl<C: Clock> AttributedConnection<C> {
-    fn note<T>(&mut self, write: impl FnOnce(Pin<&mut Io<C>>) -> Poll<T>) -> Poll<T> {
+    fn note(
+        &mut self,
+        write: impl FnOnce(Pin<&mut Io<C>>) -> Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
         let before: Stamp = self.clock.now();
         let written = write(Pin::new(&mut self.io));
-        if written.is_ready() {
+        if let Poll::Ready(Ok(bytes)) = written {
             let after = self.clock.now();
-            self.sending.with(|sending| sending.iter().for_each(|log| log.wrote(before, after)));
+            let note = |log: &Arc<IoLog>| log.wrote(before, after, bytes);
+            self.sending.with(|sending| sending.iter().for_each(note));
         }
         written
     }

@@ -46,6 +46,11 @@ impl<C: Clock + Send + 'static> GivenBody<C> {
     ) -> Poll<(LinedBody<C>, Result<BodyEnding, TimeoutAlarm>)> {
         self.hub.poll_given(self.key, cx, now)
     }
+
+    /// Takes it from the loop as it is; none where that no longer has it.
+    pub(in crate::http) fn take_back(&mut self) -> Option<LinedBody<C>> {
+        self.hub.take_back(self.key)
+    }
 }
 
 impl<C> Drop for GivenBody<C> {

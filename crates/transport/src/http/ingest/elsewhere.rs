@@ -73,4 +73,8 @@ impl<C: Clock + Send + 'static> GivenBody<C> {
     ) -> Poll<(LinedBody<C>, Result<BodyEnding, TimeoutAlarm>)> {
         match self.0 {}
     }
+
+    pub(in crate::http) fn take_back(&mut self) -> Option<LinedBody<C>> {
+        match self.0 {}
+    }
 }
