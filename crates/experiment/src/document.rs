@@ -3,10 +3,10 @@
 use std::num::NonZeroU32;
 
 use fizeau_core::Nanos;
-use fizeau_metrics::{GoodputGoals, WindowChoice};
+use fizeau_metrics::{GoodputGoals, Slo, WindowChoice};
 use fizeau_record::{
-    AbPlan, FolderError, Json, LevelPlan, RequestTimeouts, RunDocument, RunFolder, RunTime,
-    SpeedOfLightReference,
+    AbPlan, FolderError, GoalSource, Json, LevelPlan, RequestTimeouts, RunDocument, RunFolder,
+    RunTime, SpeedOfLightReference,
 };
 use fizeau_roofline::HourlyRate;
 use fizeau_transport::MonotonicClock;
@@ -67,6 +67,7 @@ impl PreparedLevel {
         let mut document = requested_document(&self.basis, levels, &settings.goals, price)?;
         let probe = self.probe.as_ref().map(|probe| Json::of(probe.spec())).transpose();
         document.probe = probe.map_err(ExperimentError::broken)?.map(|it| it.without("requests"));
+        document.slo = settings.slo.as_ref().map(Slo::to_string);
         document.shard = (settings.shard != Shard::WHOLE).then(|| settings.shard.to_string());
         Ok(document)
     }
@@ -79,12 +80,11 @@ impl PreparedSweep {
     /// If what is asked cannot be written as JSON.
     pub fn document(&self) -> Result<RunDocument, ExperimentError> {
         let settings = &self.settings;
-        requested_document(
-            &self.basis,
-            self.level_plans(),
-            &settings.goals,
-            settings.price.as_ref(),
-        )
+        let (levels, price) = (self.level_plans(), settings.price.as_ref());
+        let mut document = requested_document(&self.basis, levels, &settings.goals, price)?;
+        let given = settings.slo.as_ref().filter(|_| self.goal_source == GoalSource::Given);
+        document.slo = given.map(Slo::to_string);
+        Ok(document)
     }
 }
 

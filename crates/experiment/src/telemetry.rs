@@ -9,7 +9,7 @@ use std::fmt;
 use fizeau_core::Nanos;
 #[cfg(feature = "nvml")]
 use fizeau_telemetry::DeviceChoice;
-use fizeau_telemetry::{FetchErrorKind, PageSettings, PageSource, SharedSource, Source};
+use fizeau_telemetry::{FetchErrorKind, PageSettings, PageSource, PageTrust, SharedSource, Source};
 use fizeau_transport::MonotonicClock;
 
 use crate::endpoint::{ExtraHeader, PreparedEndpoint, split_url};
@@ -130,7 +130,7 @@ impl TelemetrySpec {
     /// run.
     ///
     /// # Errors
-    /// If a GPU was named that is not there, or nobody publishes forward passes where it was said.
+    /// If a GPU was named that is not there, nobody publishes forward passes where it was said, or trusted certificates cannot be read.
     pub(crate) fn find(
         &self,
         endpoint: &PreparedEndpoint,
@@ -156,6 +156,7 @@ impl TelemetrySpec {
             passes: PassStream::all(&self.forward_passes, clock)?,
             bare: Self { headers: Vec::new(), ..self.clone() }.settings(),
             settings: self.settings(),
+            trusted: endpoint.reached.trust.of_pages()?,
             clock,
             interval: self.interval,
         };
@@ -163,11 +164,11 @@ impl TelemetrySpec {
             let mut missing: Option<Missing> = None;
             for page in &places {
                 match telemetry.tried(page, &hosts) {
-                    Ok(key) => {
+                    Ok(access) => {
                         missing = None;
                         // What is read twice would be counted twice.
                         if !telemetry.reads(page) {
-                            telemetry.pages.push((page.clone(), key));
+                            telemetry.pages.push((page.clone(), access));
                         }
                         break;
                     }
@@ -215,6 +216,13 @@ enum ApiKey {
     Withheld,
 }
 
+/// How a page is asked for.
+#[derive(Debug, Clone)]
+struct PageAccess {
+    key: ApiKey,
+    trust: PageTrust,
+}
+
 /// The host of `url`, without user and port.
 fn host(url: &str) -> &str {
     let (origin, _) = split_url(url);
@@ -227,7 +235,7 @@ fn host(url: &str) -> &str {
 /// The pages that are read beside the levels of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Telemetry {
-    pages: Vec<(Address, ApiKey)>,
+    pages: Vec<(Address, PageAccess)>,
     /// Metrics that are kept by their names.
     metrics: Vec<String>,
     /// Sources of a program's own, by name.
@@ -242,6 +250,8 @@ pub(crate) struct Telemetry {
     settings: PageSettings,
     /// The same without headers.
     bare: PageSettings,
+    /// The certificates that are trusted, each tried where nobody answered by those before.
+    trusted: Vec<PageTrust>,
     clock: MonotonicClock,
     interval: Nanos,
 }
@@ -252,11 +262,12 @@ impl Telemetry {
         self.pages.is_empty() && self.sources.is_empty() && self.gpus.is_none()
     }
 
-    fn source(&self, page: &Address, key: ApiKey) -> PageSource {
-        let settings = match key {
+    fn source(&self, page: &Address, access: &PageAccess) -> PageSource {
+        let settings = match access.key {
             ApiKey::Attached => self.settings.clone(),
             ApiKey::Withheld => self.bare.clone(),
         };
+        let settings = settings.trust(access.trust.clone());
         match page {
             Address::At(url) => PageSource::new(url, settings),
             Address::Beside(base) => PageSource::beside(base, settings),
@@ -266,13 +277,14 @@ impl Telemetry {
 
     /// Whether this page is one of those that are read: as far as its address goes, without a query.
     fn reads(&self, page: &Address) -> bool {
-        let address = |page| self.source(page, ApiKey::Withheld).address().to_owned();
+        let access = PageAccess { key: ApiKey::Withheld, trust: PageTrust::default() };
+        let address = |page| self.source(page, &access).address().to_owned();
         self.pages.iter().any(|(read, _)| address(read) == address(page))
     }
 
     /// How to ask for this page, if there is one with anything on it that is known, and if not why: on one of `hosts`, which are the
     /// server's, with the headers, elsewhere without them unless it wants them.
-    fn tried(&self, page: &Address, hosts: &[String]) -> Result<ApiKey, Missing> {
+    fn tried(&self, page: &Address, hosts: &[String]) -> Result<PageAccess, Missing> {
         let is_elsewhere = match page {
             Address::At(url) => !hosts.iter().any(|own| own.eq_ignore_ascii_case(host(url))),
             Address::Beside(_) | Address::BesideTensorrtLlm(_) => false,
@@ -283,8 +295,19 @@ impl Telemetry {
         }
     }
 
-    fn requested(&self, page: &Address, key: ApiKey) -> Result<ApiKey, Missing> {
-        let mut source = self.source(page, key);
+    fn requested(&self, page: &Address, key: ApiKey) -> Result<PageAccess, Missing> {
+        let mut trusted = self.trusted.iter().peekable();
+        loop {
+            let trust = trusted.next().cloned().unwrap_or_default();
+            match self.requested_by(page, PageAccess { key, trust }) {
+                Err(Missing::NoAnswer(_)) if trusted.peek().is_some() => {}
+                told => return told,
+            }
+        }
+    }
+
+    fn requested_by(&self, page: &Address, access: PageAccess) -> Result<PageAccess, Missing> {
+        let mut source = self.source(page, &access);
         let told = source.page().map_err(|error| match &error.kind {
             FetchErrorKind::TooSlow { .. } | FetchErrorKind::Connection(_) => {
                 Missing::NoAnswer(error.to_string())
@@ -293,7 +316,7 @@ impl Telemetry {
             _ => Missing::Answered(error.to_string()),
         })?;
         match told.samples.is_empty() {
-            false => Ok(key),
+            false => Ok(access),
             true => Err(Missing::Answered(format!(
                 "{}: a metrics page without the series of any known program",
                 source.address()

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use csv::{ReaderBuilder, StringRecord, Terminator};
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::foreign::csv_of_lines;
@@ -108,6 +108,11 @@ impl InputTable {
             left_out: vec![],
             csv: None,
         };
+        if serde_json::from_str::<Vec<IgnoredAny>>(&text).is_ok() {
+            let what = "a JSON array; a table is CSV, or JSON with an object on each line (jq -c '.[]' \
+                        writes one)";
+            return Err(damaged(what.to_owned()));
+        }
         match text.trim_start().starts_with('{') {
             true => table.read_json_lines(&text)?,
             false => table.read_csv(&text).map_err(damaged)?,

@@ -59,7 +59,7 @@ pub enum NoKnee {
         axes: usize,
     },
     /// Two points have no bend.
-    #[error("the frontier has {points} different points and a knee needs three; measure more")]
+    #[error("a knee needs three different points, and the frontier has {points}; measure more")]
     TooFew {
         /// How many different points the frontier has.
         points: usize,

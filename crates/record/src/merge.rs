@@ -10,7 +10,7 @@ mod summary;
 use std::path::PathBuf;
 
 use fizeau_core::{Nanos, Tape, TapeSink as _};
-use fizeau_metrics::{GoodputGoals, LevelHistograms, LevelTally, WindowChoice, WindowEnd};
+use fizeau_metrics::{GoodputGoals, LevelHistograms, LevelTally, Slo, WindowChoice, WindowEnd};
 use thiserror::Error;
 
 use crate::{
@@ -102,6 +102,8 @@ pub struct MergedRun {
     pub setup: RunSetup,
     /// The cap on requests in flight of all shards; none if one has none.
     pub cap: Option<u32>,
+    /// The goals of its level, as the first shard has them.
+    pub slo: Option<Slo>,
 }
 
 impl ShardMerge {
@@ -217,7 +219,7 @@ impl ShardMerge {
         folder.write_histograms(&histograms, duration)?;
         self.copy_reference(folder)?;
         let setup = first.document().setup.clone();
-        Ok(MergedRun { report, setup, cap: summary::cap(shards) })
+        Ok(MergedRun { report, setup, cap: summary::cap(shards), slo: first.run.slo()? })
     }
 
     fn first(&self) -> Result<&MeasuredShard, MergeError> {

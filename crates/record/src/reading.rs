@@ -72,7 +72,7 @@ pub struct ReadRun {
     pub setup: RunSetup,
     /// The levels, in the order of [`StoredRun::levels`].
     pub levels: Vec<LevelReport>,
-    /// The goals of a sweep; none of any other run.
+    /// The goals of its levels; none where nobody gave any.
     pub slo: Option<Slo>,
     /// Whose these goals are.
     pub goal_source: GoalSource,
@@ -119,6 +119,13 @@ impl StoredRun {
     fn is_sweep(&self) -> bool {
         let is_whole = self.document_path().parent() == Some(self.path());
         is_whole && self.levels().iter().any(|level| is_level_folder(level.name()))
+    }
+
+    /// The goals of its levels. One level of a sweep or of an A/B run has none by itself.
+    pub(crate) fn slo(&self) -> Result<Option<Slo>, StoredError> {
+        let is_whole = self.document_path().parent() == Some(self.path());
+        let given = self.document().slo.as_deref().filter(|_| is_whole);
+        given.map(str::parse).transpose().map_err(|error| self.wrong("slo", error))
     }
 
     /// Whether `level`, computed again, is all that is there of a sweep that had more.
@@ -238,7 +245,10 @@ impl<'a> RunReader<'a> {
         let curve = self.curve(&levels);
         let levels: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
         let sweep = sweep::read(self.run)?;
-        let slo = sweep.as_ref().map(|stored| sweep::slo(stored, self.run)).transpose()?.flatten();
+        let slo = match &sweep {
+            Some(stored) => sweep::slo(stored, self.run)?,
+            None => self.run.slo()?,
+        };
         let profile = sweep.as_ref().map(|stored| sweep::profile(stored, self.run)).transpose()?;
         let unmeasured = missing::of(self.run, &levels, sweep.as_ref());
         let device = match &self.reference {

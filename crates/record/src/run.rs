@@ -80,6 +80,9 @@ pub struct RunDocument {
     /// Goals of each request, as they were given.
     #[serde(default)]
     pub goodput: Vec<String>,
+    /// Goals of levels, as they were given; absent where nobody gave any, and of runs from before they were kept here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slo: Option<String>,
     /// Who was to measure; absent where nobody did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientPlan>,
@@ -183,6 +186,7 @@ impl RunDocument {
             sampling: None,
             timeouts: RequestTimeouts::default(),
             goodput: Vec::new(),
+            slo: None,
             client: None,
             probed: None,
             ab: None,

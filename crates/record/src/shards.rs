@@ -35,6 +35,9 @@ pub struct ShardsReport {
     pub health: Vec<ShardHealth>,
     /// Those that did not, and why: `2/8: it is gone`. The load was then less than the plan's.
     pub missing: Vec<String>,
+    /// Why they may be no one load, as their merge found; empty where nothing speaks against it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
 }
 
 /// Whether shards may be missing from what is to be one run of several.
@@ -112,8 +115,8 @@ impl ShardsReport {
         Nanos::from_secs_f64(self.start_skew_uncertainty_ms? / 1e3).ok()
     }
 
-    /// What weighs against a level that took so many milliseconds: starts far apart, shards that are missing, and what weighs
-    /// against a shard by itself, unless it is among the reasons that are `known` of the whole level.
+    /// What weighs against a level that took so many milliseconds: starts far apart, shards that are missing, what weighs
+    /// against a shard by itself, unless it is among the reasons that are `known` of the whole level, and what their merge found.
     #[must_use]
     pub fn reasons(&self, duration_ms: f64, known: &[VerdictReason]) -> Vec<VerdictReason> {
         let reason =
@@ -152,6 +155,7 @@ impl ShardsReport {
         reasons.extend(first.map(|(one, found)| {
             reason(found.verdict, format!("shard {}: {}{others}", one.shard, found.text))
         }));
+        reasons.extend(self.doubts.iter().map(|text| reason(Verdict::Suspect, text.clone())));
         reasons
     }
 

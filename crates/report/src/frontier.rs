@@ -5,7 +5,7 @@ mod answer;
 use std::borrow::Cow;
 
 use fizeau_pareto::{Axis, FrontierAnswer, FrontierQuery, Objective};
-use fizeau_record::text::wrap;
+use fizeau_record::text::{percent, wrap};
 use fizeau_record::variant_letter as letter;
 use serde_json::{Map, Value, json};
 
@@ -49,6 +49,8 @@ struct Level {
     figures: Vec<Option<f64>>,
     /// The columns in which the greatest value stands in for a 99th percentile.
     greatest: String,
+    /// Why to doubt it; none where its verdict is that it is valid, or it has none.
+    doubt: Option<String>,
 }
 
 /// What a level was measured on.
@@ -61,8 +63,18 @@ struct Setting {
 }
 
 /// The columns that say what a row is, in order.
-const ABOUT: [&str; 7] =
-    ["run", "load", "hardware", "precision", "devices", "deployment", "greatest_for_p99"];
+const ABOUT: [&str; 10] = [
+    "run",
+    "load",
+    "hardware",
+    "precision",
+    "devices",
+    "deployment",
+    "greatest_for_p99",
+    "verdict",
+    "completed",
+    "failed",
+];
 
 impl ExcludedLevel {
     /// That it is compared with nothing, in a line.
@@ -95,7 +107,25 @@ impl<'a> FrontierLevels<'a> {
     pub fn add<'f>(&mut self, fields: &dyn Fn(&str) -> Option<Cow<'f, str>>) {
         let word = |name: &str| fields(name).unwrap_or_default().into_owned();
         let number = |name: &str| fields(name)?.trim().parse().ok().filter(|n: &f64| !n.is_nan());
-        let [run, load, hardware, precision, devices, deployment, greatest] = ABOUT;
+        let [
+            run,
+            load,
+            hardware,
+            precision,
+            devices,
+            deployment,
+            greatest,
+            verdict,
+            completed,
+            failed,
+        ] = ABOUT;
+        let failed = number(failed).filter(|failed| *failed > 0.0);
+        let share = failed.zip(number(completed)).map(|(failed, done)| failed / (failed + done));
+        let doubt = match (&*word(verdict), share) {
+            ("" | "valid", _) => None,
+            (verdict, Some(share)) => Some(format!("{verdict}, {} failed", percent(share))),
+            (verdict, None) => Some(verdict.to_owned()),
+        };
         let own = word(self.by());
         let known = self.parties.iter().position(|known| *known == own);
         let party = known.unwrap_or_else(|| {
@@ -110,6 +140,7 @@ impl<'a> FrontierLevels<'a> {
             setting: Setting { hardware, precision, devices: number(devices), deployment },
             figures: self.query.axes.iter().map(|axis| number(axis.name())).collect(),
             greatest: word(greatest),
+            doubt,
         });
     }
 
@@ -212,6 +243,7 @@ impl<'a> FrontierLevels<'a> {
                     .to_owned(),
             );
         }
+        marks.extend(self.doubted(answer));
         let shown = answer.shown();
         let mut shown = shown.iter().filter_map(|&row| self.rows.get(row));
         let axes = 0..self.query.axes.len();
@@ -221,6 +253,20 @@ impl<'a> FrontierLevels<'a> {
             );
         }
         marks
+    }
+
+    /// The rows that are shown and whose verdict is another than that they are valid.
+    fn doubted(&self, answer: &FrontierAnswer) -> Option<String> {
+        let shown = answer.shown();
+        let words = |&row: &usize| {
+            let doubt = self.rows.get(row)?.doubt.as_ref()?;
+            Some(format!("{} ({doubt})", self.at(row)))
+        };
+        let doubted: Vec<String> = shown.iter().filter_map(words).collect();
+        let others = doubted.len().saturating_sub(MOST_NAMED);
+        let named = doubted.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+        (!doubted.is_empty()).then(|| format!("Not valid: {named}{more}; `fizeau report` says why"))
     }
 
     /// Whether the frontier of all is marked: where it is not all that is shown.
@@ -337,6 +383,9 @@ impl<'a> FrontierLevels<'a> {
         rows.iter().map(cell).collect()
     }
 }
+
+/// So many levels are named where each is doubted.
+const MOST_NAMED: usize = 6;
 
 fn counted(many: usize, what: &str) -> String {
     match many {

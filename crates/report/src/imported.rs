@@ -84,7 +84,9 @@ impl Shown<'_, ImportedRun> {
         }
         let failed: u64 = self.levels().iter().filter_map(|level| level.counts.failed).sum();
         if failed > 0 {
-            lines.push(format!("{failed} requests failed; they are in no figure"));
+            let (requests, they) =
+                if failed == 1 { ("request", "it is") } else { ("requests", "they are") };
+            lines.push(format!("{failed} {requests} failed; {they} in no figure"));
         }
         for level in self.levels() {
             if let Some(reason) = level.left_out() {

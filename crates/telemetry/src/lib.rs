@@ -92,8 +92,10 @@ pub use host::{CpuTime, HostReading, HostWindow};
 pub use listener::{ListenError, MetricsListener};
 #[cfg(feature = "nvml")]
 pub use nvml::{DeviceChoice, NvmlSource, NvmlUnavailable};
+#[cfg(all(feature = "http", feature = "tls"))]
+pub use page_source::PageTrustError;
 #[cfg(feature = "http")]
-pub use page_source::{FetchError, FetchErrorKind, PageSettings, PageSource};
+pub use page_source::{FetchError, FetchErrorKind, PageSettings, PageSource, PageTrust};
 pub use samples::{Combine, Fetch, FetchFailure, History, HistoryLine, Point};
 pub use scraper::{
     Metrics, Pace, ScrapeCost, ScrapeReport, ScrapeSettings, Scraper, ScraperError, in_one_line,

@@ -91,6 +91,12 @@ pub struct ServerWindow {
     /// Requests that ended well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<ReportedCounter>,
+    /// Tokens of the prompt of each of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_prompt_tokens: Option<ReportedHistogram>,
+    /// Tokens that each of them generated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_generation_tokens: Option<ReportedHistogram>,
     /// Time to first token.
     #[serde(rename = "ttft_ms", default, skip_serializing_if = "Option::is_none")]
     pub ttft: Option<ReportedHistogram>,
@@ -186,6 +192,8 @@ impl ServerWindow {
             prompt_tokens_cached: counter(Meaning::PromptTokensCached),
             generation_tokens: counter(Meaning::GenerationTokens),
             requests: counter(Meaning::Requests),
+            request_prompt_tokens: histogram(Meaning::RequestPromptTokens),
+            request_generation_tokens: histogram(Meaning::RequestGenerationTokens),
             ttft: histogram(Meaning::Ttft),
             itl: histogram(Meaning::Itl),
             tpot: histogram(Meaning::Tpot),

@@ -54,6 +54,13 @@ pub(crate) struct ReportArgs {
     pub(crate) export: ExportArgs,
 }
 
+impl ReportArgs {
+    /// Whether the report or a view of it is asked for beside what is for other programs.
+    pub(crate) const fn is_shown(&self) -> bool {
+        self.json || self.markdown || self.html.is_some() || self.view.is_asked()
+    }
+}
+
 /// What to show of a run; by default what `fizeau bench` or `fizeau sweep` showed.
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {

@@ -4,6 +4,9 @@ use std::num::NonZeroU32;
 
 use clap::Args;
 use fizeau::experiment::{ExtraHeader, HeaderTextError, LocalGpus, ServerPages, TelemetrySpec};
+use fizeau::telemetry::{PageSettings, PageSource};
+
+use crate::exit::{Fail, Named};
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Server metrics")]
@@ -38,13 +41,14 @@ pub(crate) struct TelemetryArgs {
 
 impl TelemetryArgs {
     /// What is asked for.
-    pub(crate) fn spec(&self) -> Result<TelemetrySpec, HeaderTextError> {
-        let headers: Result<Vec<ExtraHeader>, _> =
-            self.server_metrics_header.iter().map(|text| text.parse()).collect();
+    pub(crate) fn spec(&self) -> Result<TelemetrySpec, Fail> {
+        let headers = self.server_metrics_header.iter().map(|text| text.parse());
+        let headers: Result<Vec<ExtraHeader>, HeaderTextError> = headers.collect();
+        self.server_metrics.iter().try_for_each(|url| check_page_address(url))?;
         let mut spec = TelemetrySpec::default();
         spec.pages.clone_from(&self.server_metrics);
         spec.metrics.clone_from(&self.server_metric);
-        spec.headers = headers?;
+        spec.headers = headers.named("--server-metrics-header")?;
         spec.forward_passes.clone_from(&self.forward_pass);
         if self.no_server_metrics {
             spec.servers = ServerPages::Unasked;
@@ -57,4 +61,15 @@ impl TelemetryArgs {
         }
         Ok(spec)
     }
+}
+
+/// Refuses what is no address of a page; what it may hold as a key is not shown.
+pub(crate) fn check_page_address(url: &str) -> Result<(), Fail> {
+    let has_host = |scheme| url.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty());
+    refuse_if!(
+        !["http://", "https://"].into_iter().any(has_host),
+        "--server-metrics {}: a page has an address such as http://127.0.0.1:8000/metrics",
+        PageSource::new(url, PageSettings::default()).address()
+    );
+    Ok(())
 }

@@ -4,7 +4,7 @@ mod arrivals;
 mod level;
 
 pub(crate) use arrivals::{arrivals, arrivals_flag, cap, has_arrivals};
-pub(crate) use level::{LevelOutputs, selection, settings, text_after};
+pub(crate) use level::{LevelOutputs, leaves_goals_open, selection, settings, text_after};
 
 use fizeau::experiment::{
     EndpointSpec, Experiment, ExperimentError, LevelSettings, PreparedExperiment, ShardOutcome,
@@ -21,7 +21,7 @@ use crate::commands::shared::shards::Shards;
 use crate::commands::shared::{
     calibrate, client, endpoint, folder, opening, shards, speed, workload,
 };
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
 
@@ -81,7 +81,7 @@ fn experiment(
     if let Shards::Apart(shard) = shards {
         settings.shard = *shard;
     }
-    let telemetry = args.telemetry.spec().named("--server-metrics-header")?;
+    let telemetry = args.telemetry.spec()?;
     let experiment = Experiment::new(endpoint(args)?)
         .settings(settings)
         .system(system)

@@ -3,16 +3,18 @@
 use fizeau::core::LevelLoad;
 use fizeau::interop::{VllmDetail, VllmRequestRate, VllmRun, VllmSelection, VllmTally};
 use fizeau::metrics::Verdict;
-use fizeau::record::{MergeError, MergedRun, MissingShards, ShardMerge};
+use fizeau::record::{MergeError, MergedRun, MissingShards, ShardMerge, SweepReport};
 use fizeau::report::Shown;
 
 use crate::args::MergeArgs;
+use crate::commands::bench;
 use crate::commands::shared::checklist;
 use crate::commands::shared::folder;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 
 pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
+    args.runs.iter().try_for_each(|path| folder::refuse_file(path))?;
     let forced_by = args.force.then_some("--force");
     let mut note = |text: &str| tell!("note: {text}");
     let missing = match args.allow_missing_shards {
@@ -24,7 +26,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let out = folder::claim(&args.out)?;
     let mut vllm = VllmTally::new(&VllmSelection::default(), &goals, VllmDetail::Totals);
     let merged = merge.write(&out, |tape| vllm.add(tape), &mut note);
-    let MergedRun { report, setup, cap, .. } = merged.map_err(refused)?;
+    let MergedRun { report, setup, cap, slo, .. } = merged.map_err(refused)?;
     let request_rate = match report.load {
         LevelLoad::Rate(rate) => VllmRequestRate::Limited(rate),
         LevelLoad::Concurrency(_) => VllmRequestRate::Unlimited,
@@ -32,10 +34,12 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let asked = VllmRun { request_rate, ..VllmRun::of(&setup, &report.requested, cap) };
     say(vllm.finish(asked).block())?;
     let trust = &args.trust;
-    say(Shown(&report).block(trust.output.verbosity()))?;
+    let run = SweepReport::new(setup, vec![report.clone()], slo);
+    say(Shown(&report).block_with(&run, trust.output.verbosity()))?;
     report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
     say(format!("{} runs merged: {}", merge.count(), out.path().display()))?;
-    let exit = Exit::missed(report.validity.verdict == Verdict::Invalid);
+    let is_invalid = report.validity.verdict == Verdict::Invalid;
+    let exit = Exit::missed(is_invalid || bench::leaves_goals_open(&run));
     let list = report.checklist.iter();
     Ok(list.fold(exit, |exit, list| checklist::enforce(list, trust, exit)))
 }

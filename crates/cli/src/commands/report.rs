@@ -30,8 +30,8 @@ use fizeau::record::{
 use fizeau::report::Shown;
 
 use crate::args::{ReportArgs, TrustArgs};
-use crate::commands::shared::checklist;
-use crate::commands::sweep;
+use crate::commands::shared::{checklist, folder};
+use crate::commands::{bench, sweep};
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::{say, say_json};
 use page::PageLocation;
@@ -62,7 +62,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     };
     let asked = ReportRequest::new(args, &run)?;
     if args.export.is_wanted() {
-        return export::run(&asked, &args.export);
+        export::run(&asked, args)?;
+        if !args.is_shown() {
+            return Ok(Exit::Good);
+        }
     }
     if args.view.is_asked() {
         note_made_up(&run)?;
@@ -97,9 +100,7 @@ fn open(path: &Path) -> Result<OpenedRun, Fail> {
          `fizeau report {path}/configuration-01`",
         path = path.display()
     );
-    if path.is_file() {
-        return Err(is_a_file(path));
-    }
+    folder::refuse_file(path)?;
     match ImportedRun::read(path).map_err(Fail::usage)? {
         Some(run) => Ok(OpenedRun::Figures(run)),
         None => StoredRun::open(path).map(OpenedRun::Tapes).map_err(Fail::usage),
@@ -120,20 +121,6 @@ fn note_made_up(run: &StoredRun) -> Result<(), Fail> {
         }
     }
     Ok(())
-}
-
-/// What to name in place of a file: the folder that it lies in, or what takes it in.
-fn is_a_file(path: &Path) -> Fail {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or_else(|| Path::new("."));
-    let (name, is_of_run) = (path.display(), folder.join("run.json").is_file());
-    Fail::usage(match is_of_run {
-        true => format!("{name} is a file; name the folder of its run, {}", folder.display()),
-        false => format!(
-            "{name} is a file, and a run is a folder; `fizeau convert {name} --out DIR` makes a \
-             run of another tool's file"
-        ),
-    })
 }
 
 /// What is asked of a run, by the command line or by the run itself.
@@ -185,12 +172,16 @@ fn levels(run: &StoredRun, asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
         Some((search, _)) => search.verdict == Verdict::Invalid,
         None => levels.iter().any(is_missed),
     };
-    let exit = Exit::missed(is_missed);
+    // Of a sweep another level may keep the goals.
+    let is_alone = matches!(&*levels, [level] if level.read.name.is_empty());
+    let exit = |report: &SweepReport| {
+        Exit::missed(is_missed || is_alone && bench::leaves_goals_open(report))
+    };
     if asked.markdown {
         let report = asked.together(levels)?;
         asked.write(&report)?;
         say(Shown(&report).markdown().trim_end())?;
-        return Ok(checklist::enforce(&report.checklist(), &asked.trust, exit));
+        return Ok(checklist::enforce(&report.checklist(), &asked.trust, exit(&report)));
     }
     let checklist = match search {
         Some(search) => searched(&search, &asked.together(levels)?, asked)?,
@@ -198,11 +189,14 @@ fn levels(run: &StoredRun, asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
             Ok([level]) if run.is_rest(&level.read.report).map_err(Fail::usage)? => {
                 sweep_or_blocks(run, vec![level], asked)?
             }
-            Ok([level]) => alone(level, asked)?,
+            Ok([level]) => {
+                let (checklist, run) = alone(&level, asked)?;
+                return Ok(checklist::enforce(&checklist, &asked.trust, exit(&run)));
+            }
             Err(levels) => sweep_or_blocks(run, levels, asked)?,
         },
     };
-    Ok(checklist::enforce(&checklist, &asked.trust, exit))
+    Ok(checklist::enforce(&checklist, &asked.trust, Exit::missed(is_missed)))
 }
 
 /// A search, as it was kept.
@@ -223,9 +217,10 @@ fn searched(
     Ok(checklist)
 }
 
-/// The only level of a run.
-fn alone(level: RereadLevel, asked: &ReportRequest<'_>) -> Result<Checklist, Fail> {
+/// The only level of a run, which is given back as a sweep of one.
+fn alone(level: &RereadLevel, asked: &ReportRequest<'_>) -> Result<(Checklist, SweepReport), Fail> {
     let checklist = level.read.checklist();
+    let run = asked.together(vec![level.clone()])?;
     let text = if asked.json {
         // One of a sweep is as its own file has it: the list is that of all levels.
         let own = Some(checklist.clone()).filter(|_| level.read.name.is_empty());
@@ -233,18 +228,15 @@ fn alone(level: RereadLevel, asked: &ReportRequest<'_>) -> Result<Checklist, Fai
         report.checklist = own;
         report.to_json().map_err(Fail::broken)?
     } else {
-        level::text(&level, asked.trust.output.verbosity())
+        level::text(level, Some(&run), asked.trust.output.verbosity())
     };
-    let page = match &asked.page {
-        Some(_) => asked.write(&asked.together(vec![level])?)?,
-        None => None,
-    };
+    let page = asked.write(&run)?;
     say(text.trim_end())?;
     if !asked.json {
         checklist::show(&checklist, &asked.trust)?;
         say_page(page.as_deref())?;
     }
-    Ok(checklist)
+    Ok((checklist, run))
 }
 
 /// A sweep has its table; levels of any other kind are shown one after another.
@@ -282,7 +274,7 @@ fn blocks(
         say(run.levels_json(LEVELS_SCHEMA, &all).map_err(Fail::broken)?)?;
     } else {
         let verbosity = asked.trust.output.verbosity();
-        levels.iter().try_for_each(|level| say(level::text(level, verbosity)))?;
+        levels.iter().try_for_each(|level| say(level::text(level, None, verbosity)))?;
         answers(run)?;
         checklist::show(&checklist, &asked.trust)?;
     }

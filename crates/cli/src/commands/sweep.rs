@@ -24,7 +24,7 @@ use crate::commands::shared::shards::Shards;
 use crate::commands::shared::{
     checklist, client, endpoint, folder, opening, shards, speed, workload,
 };
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail};
 use crate::terminal::progress::{Progress, Title};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
@@ -128,7 +128,7 @@ pub(crate) fn measure<K: EndpointKind>(
         .settings(settings)
         .system(system)
         .client(client::spec(&args.client)?)
-        .telemetry(args.telemetry.spec().named("--server-metrics-header")?)
+        .telemetry(args.telemetry.spec()?)
         .origin(origin.clone())
         .cancel(cancel.clone());
     let experiment = shards.share(experiment);

@@ -100,9 +100,10 @@ fn certificates_and_flags_that_make_no_sense_are_refused() {
     let empty = scratch.path("empty.pem");
     std::fs::write(&empty, "").unwrap();
     let missing = scratch.path("missing.pem");
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 6] = [
         (&["--ca-cert", &empty], "holds no certificate"),
         (&["--ca-cert", &missing], "missing.pem"),
+        (&["--server-metrics", "foo"], "--server-metrics foo: a page has an address such as http"),
         (&["--ca-cert", &empty, "--insecure"], "--insecure"),
         (&["--http-version", "3"], "[possible values: 1.1, 2]"),
         (&["--http2-streams", "0"], "--http2-streams"),

@@ -215,6 +215,13 @@ fn a_single_file_goes_where_it_is_sent_and_nothing_is_written_over() {
     let again = convert(&[&run, "--to", "vllm", "--out", &file]);
     assert_eq!(again.code, Some(2));
     assert!(again.err.contains("already exists"), "{}", again.err);
+    // Several files have no name of one.
+    let sweep = simulated(&scratch, "sweep", "1,2");
+    let file = scratch.path("sweep.json");
+    let ended = convert(&[&sweep, "--to", "vllm", "--out", &file]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.contains("there are 2 files to write"), "{}", ended.err);
+    assert!(!Path::new(&file).exists());
 }
 
 #[test]
@@ -322,7 +329,7 @@ fn bad_input_is_one_line_and_writes_nothing() {
     std::fs::write(&none, file.to_string()).unwrap();
     let out = scratch.path("out");
     let good = fixture("vllm.json");
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (
             &[&odd],
             "odd.json: its format is not known (JSON with the fields mine, ...); the formats are vllm",
@@ -334,6 +341,7 @@ fn bad_input_is_one_line_and_writes_nothing() {
         (&[&none], "none.json: no request completed"),
         (&[&scratch.path("gone.json")], "gone.json: there is no such file"),
         (&[&good, "--from", "jmeter"], "--from: `jmeter` is not a format; the formats are "),
+        (&[&good, "--from", "sglang"], "vllm.json: its format is vllm, not sglang; name that"),
         (&[&odd, "--from", "sglang"], "odd.json: the field `completed` is missing"),
         (&[&good, "--to", "jmeter"], "--to: `jmeter` is not a format; the formats are "),
         (&[&good, "--to", "vllm"], "vllm.json: Not a directory"),

@@ -90,6 +90,16 @@ fn shards_become_one_run_on_one_axis_of_time() {
     let again = merge(&runs, &out, &[]);
     assert_eq!(again.code, Some(2));
     assert!(again.err.contains("already holds a run"), "{}", again.err);
+    assert!(summary["validity"].to_string().contains("after"), "{}", summary["validity"]);
+    reads_back(&out);
+}
+
+/// What a merge found is found again when its run is read.
+fn reads_back(out: &str) {
+    let summary = fs::read_to_string(Path::new(out).join("summary.json")).unwrap();
+    assert_eq!(run(&["report", out, "--json"]).out, summary);
+    let verdict = json(Path::new(out).join("summary.json"))["validity"]["verdict"].clone();
+    assert_eq!(verdict, "suspect");
 }
 
 #[test]
@@ -120,6 +130,7 @@ fn what_is_no_shards_of_one_run_is_refused_by_its_fields() {
     assert_eq!(summary["validity"]["verdict"], "suspect");
     let kept = [&summary["validity"]["reasons"], &document(&out, "run.json")["merged_though"]];
     assert!(kept.iter().all(|kept| kept.to_string().contains("seed: 0 and 99")), "{kept:?}");
+    reads_back(&out);
 }
 
 /// The speed of light of the whole would be that of the first shard's device.

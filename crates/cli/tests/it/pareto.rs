@@ -234,6 +234,11 @@ fn wrong_flags_and_tables_are_refused() {
     let two = run(&["pareto", "a.csv", "b.csv", "--maximize", "x"]);
     assert_eq!(two.code, Some(2));
     assert!(two.err.contains("one table at a time"), "{}", two.err);
+    let folder = scratch.path(".");
+    let alike = format!("a={folder}");
+    let alike = run(&["pareto", &alike, &alike]);
+    assert_eq!(alike.code, Some(2));
+    assert!(alike.err.contains("a: two runs are called so"), "{}", alike.err);
 }
 
 #[test]

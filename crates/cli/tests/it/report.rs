@@ -43,6 +43,7 @@ fn all_of_a_summary_comes_back_from_the_tapes() {
     for (name, line) in [
         ("closed", "--max-concurrency 4 --goodput ttft:500 tpot:50 or e2el:2000"),
         ("open", "--request-rate 400 --warmup 20 --cooldown 100ms"),
+        ("capped", "--request-rate 400 --max-concurrency 4"),
     ] {
         let scratch = Scratch::new(&format!("report-same-{name}"));
         let out = measured(&server, &scratch, line);
@@ -59,6 +60,53 @@ fn all_of_a_summary_comes_back_from_the_tapes() {
     assert_eq!(again["throughput"]["good_share"], 0.0);
     assert_eq!(json(format!("{out}/summary.json"))["throughput"]["good_share"], 1.0);
     assert_eq!(again["metrics"], json(format!("{out}/summary.json"))["metrics"]);
+}
+
+#[test]
+fn the_goals_of_a_level_are_judged_again_and_planned_for() {
+    let scratch = Scratch::new("report-slo");
+    let simulate = |name: &str, slo: &str| {
+        let out = scratch.path(name);
+        let line = "simulate --random-input-len 32 --random-output-len 8 --num-prompts 200 --max-concurrency 8";
+        let mut arguments: Vec<&str> = line.split(' ').collect();
+        arguments.extend(["--slo", slo, "--out", &out]);
+        (run(&arguments), out)
+    };
+    for (name, slo, code) in [("met", "p99 ttft<60s", 0), ("missed", "p99 ttft<1ms", 1)] {
+        let (ended, out) = simulate(name, slo);
+        assert_eq!(ended.code, Some(code), "{ended:?}");
+        let goal =
+            |text: &str| text.lines().find(|line| line.starts_with("p99 TTFT")).map(str::to_owned);
+        let again = run(&["report", &out]);
+        assert_eq!((again.code, goal(&again.out)), (Some(code), goal(&ended.out)), "{again:?}");
+        assert!(goal(&ended.out).is_some(), "{ended:?}");
+        assert_eq!(run(&["report", &out, "--markdown"]).code, Some(code));
+        let page = fs::read_to_string(format!("{out}/report.html")).unwrap();
+        assert!(!page.contains("no goal given"));
+        let plan = run(&["plan", "--from", &out, "--rate", "10", "--gpus-per-replica", "1"]);
+        assert!(matches!(plan.code, Some(0 | 1)) && plan.out.contains("ttft"), "{plan:?}");
+        assert!(json(format!("{out}/run.json"))["slo"].as_str().unwrap().starts_with("p99 ttft<"));
+    }
+}
+
+#[test]
+fn a_table_in_a_file_takes_nothing_from_the_report() {
+    let scratch = Scratch::new("report-both");
+    let (out, csv, page) = (scratch.path("run"), scratch.path("c.csv"), scratch.path("page.html"));
+    let line = "simulate --random-input-len 32 --random-output-len 8 --num-prompts 20 --max-concurrency 2 --out";
+    let mut arguments: Vec<&str> = line.split(' ').collect();
+    arguments.push(&out);
+    assert_eq!(run(&arguments).code, Some(0));
+    let table = format!("--csv={csv}");
+    assert_eq!(printed(&[&out, &table])["schema"], json(format!("{out}/summary.json"))["schema"]);
+    assert!(fs::read_to_string(&csv).unwrap().lines().count() == 2);
+    assert_eq!(run(&["report", &out, &table, "--html", &page]).code, Some(0));
+    assert!(fs::exists(&page).unwrap());
+    for other in [&["--json"][..], &["--markdown"], &["--html", &page]] {
+        let refused = run(&[&["report", &out, "--csv"], other].concat());
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.err.contains("both go to standard output"), "{}", refused.err);
+    }
 }
 
 #[test]

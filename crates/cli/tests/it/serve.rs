@@ -210,6 +210,17 @@ fn tls_is_spoken_with_a_certificate_of_its_own_or_with_files() {
         run(&[&words[..], &["--random-input-len", "4", "--random-output-len", "2"], &HOWEVER_BUSY]
             .concat());
     assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
+    // Who trusts the server for requests trusts it for its page of metrics.
+    for (name, trust) in [("any", &["--insecure"][..]), ("given", &["--ca-cert", &file])] {
+        let out = scratch.path(name);
+        let words =
+            ["bench", "--base-url", url, "--model", "m", "--num-prompts", "3", "--out", &out];
+        let lengths = ["--random-input-len", "4", "--random-output-len", "2"];
+        let ended = run(&[&words[..], &lengths, trust, &HOWEVER_BUSY].concat());
+        assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
+        let summary = crate::stand::json(format!("{out}/summary.json"));
+        assert_eq!(summary["telemetry"]["server"]["exporter"], "vllm", "{trust:?}: {}", ended.err);
+    }
     server.end();
     let nothing = scratch.path("nothing.pem");
     let line = format!("--ssl-certfile {nothing} --ssl-keyfile {nothing}");

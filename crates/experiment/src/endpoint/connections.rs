@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use fizeau_record::ConnectionRecord;
+use fizeau_telemetry::PageTrust;
 use fizeau_transport::{ConnectionUse, HttpVersion, LoadBalancing, Proxy, StampChoice, Target};
 
 use super::split_url;
@@ -65,6 +66,31 @@ impl TrustSpec {
             Self::Unchecked => Err(without(InputField::Insecure)),
             Self::File(_) => Err(without(InputField::CaCert)),
         }
+    }
+}
+
+impl TrustSpec {
+    /// What pages of metrics are asked with, in the order in which it is tried.
+    #[cfg(feature = "tls")]
+    pub(crate) fn of_pages(&self) -> Result<Vec<PageTrust>, InputError> {
+        use crate::input::{Blame, unreadable};
+        Ok(match self {
+            Self::WebPki => vec![PageTrust::default()],
+            Self::Unchecked => vec![PageTrust::unchecked()],
+            Self::File(path) => {
+                let pem = std::fs::read(path);
+                let pem = pem.map_err(|error| unreadable(InputField::CaCert, path, &error))?;
+                let given = PageTrust::pem(&pem);
+                let given = given.blame_given(InputField::CaCert, path.display())?;
+                vec![PageTrust::default(), given]
+            }
+        })
+    }
+
+    /// What pages of metrics are asked with.
+    #[cfg(not(feature = "tls"))]
+    pub(crate) fn of_pages(&self) -> Result<Vec<PageTrust>, InputError> {
+        Ok(vec![PageTrust::default()])
     }
 }
 

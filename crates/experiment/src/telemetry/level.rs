@@ -17,7 +17,7 @@ use fizeau_transport::{MonotonicClock, wall_clock_error};
 #[cfg(feature = "nvml")]
 use super::local_gpus::ADDRESS;
 use super::passes::{PassCounts, PassStream};
-use super::{Address, ApiKey, Telemetry};
+use super::{Address, PageAccess, Telemetry};
 use crate::input::ExperimentError;
 
 /// How long a level waits for a page before it begins and after it ends, when nothing of it is in flight.
@@ -56,8 +56,8 @@ impl LevelScrapers {
         // Pages have left out what nobody asked for.
         let metrics = if telemetry.metrics.is_empty() { Metrics::Known } else { Metrics::All };
         let settings = ScrapeSettings { interval, metrics, ..ScrapeSettings::default() };
-        let start = |(page, key): &(Address, ApiKey)| {
-            let source = telemetry.source(page, *key);
+        let start = |(page, access): &(Address, PageAccess)| {
+            let source = telemetry.source(page, access);
             let address = source.address().to_owned();
             let scraper = Scraper::start(source, telemetry.clock, settings);
             scraper.map(|scraper| (address, scraper))

@@ -14,6 +14,16 @@ pub enum ForeignError {
         /// The names of the formats that were tried.
         known: String,
     },
+    /// It has the form of another tool than was named.
+    #[error("{file}: its format is {found}, not {named}; name that, or leave the format out")]
+    Other {
+        /// The file.
+        file: String,
+        /// The format that it has.
+        found: &'static str,
+        /// The one that was named.
+        named: &'static str,
+    },
     /// There is no format of that name.
     #[error("`{name}` is not a format; the formats are {known}")]
     NoFormat {

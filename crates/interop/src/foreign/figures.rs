@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use fizeau_core::{Millis, Nanos, RequestPurpose, Tape};
 use fizeau_metrics::{Distribution, Metric, RequestMetrics};
 
+use fizeau_record::text::number;
+
 use super::{ImportedCounts, ImportedLevel, UnknownFact};
 
 /// Figures as they are put together, with what could not be.
@@ -93,7 +95,66 @@ impl FigureSheet {
         let (counted, listed) = (level.counts.completed, good.len() as u64);
         let miscounted = (!level.tapes.is_empty() && counted != listed)
             .then(|| format!("the file counts {counted} completed requests, and lists {listed}"));
-        differing.chain(miscounted).map(UnknownFact::contradiction).collect()
+        let all = differing.chain(miscounted).chain(self.impossible(&level.counts));
+        all.map(UnknownFact::contradiction).collect()
+    }
+
+    /// Where the file's totals and statistics cannot be of the same requests.
+    fn impossible(&self, counts: &ImportedCounts) -> Vec<String> {
+        let Some(took) = counts.duration_s.filter(|_| self.completed > 0) else {
+            return Vec::new();
+        };
+        if took.is_nan() || took <= 0.0 {
+            return vec![format!(
+                "the file counts {} completed requests in {took} s",
+                self.completed
+            )];
+        }
+        let [input, output] =
+            [counts.input_tokens, counts.output_tokens].map(|tokens| tokens.map(|n| n as f64));
+        let totals = [
+            ("requests_per_s", Some(self.completed as f64)),
+            ("output_tps", output),
+            ("total_tps", input.zip(output).map(|(input, output)| input + output)),
+        ];
+        let rates = totals.into_iter().filter_map(|(name, total)| {
+            let (stated, own) = (*self.figures.get(name)?, total? / took);
+            ((stated - own).abs() > FAR_OFF * stated.abs().max(own)).then(|| {
+                format!(
+                    "the file says {name} is {}, and its totals come to {}",
+                    number(stated),
+                    number(own)
+                )
+            })
+        });
+        // A time per token is never beyond the whole latency either.
+        let statistics = ["ttft", "tpot", "e2el"];
+        let means = statistics.into_iter().filter_map(|metric| self.impossible_mean(metric, took));
+        rates.chain(means).collect()
+    }
+
+    /// That the mean of a latency is beyond what its other statistics allow, of requests none of which took longer than all together, or
+    /// below it.
+    fn impossible_mean(&self, metric: &str, took_s: f64) -> Option<String> {
+        let figure =
+            |statistic: &str| self.figures.get(&format!("{statistic}_{metric}_ms")).copied();
+        let mean = figure("mean")?;
+        let known = || [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)].into_iter();
+        let max = figure("max").unwrap_or(took_s * 1e3);
+        let most =
+            known().filter_map(|(name, share)| Some(share * figure(name)? + (1.0 - share) * max));
+        let most = most.fold(max, f64::min);
+        let least = known().filter_map(|(name, share)| Some((1.0 - share) * figure(name)?));
+        let least = least.fold(0.0, f64::max);
+        let is_possible = mean <= most * (1.0 + FAR_OFF) && mean >= least * (1.0 - FAR_OFF);
+        (!is_possible).then(|| {
+            format!(
+                "the file says mean_{metric}_ms is {}, and its other statistics allow {} to {}",
+                number(mean),
+                number(least),
+                number(most)
+            )
+        })
     }
 
     pub(super) fn not_known(&mut self, what: &str, why: &str) {

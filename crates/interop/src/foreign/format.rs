@@ -86,6 +86,14 @@ pub enum ExportWriteError {
     /// Something is there.
     #[error("{} already exists; name another place", .0.display())]
     Taken(PathBuf),
+    /// There are several files, and the place is called as one.
+    #[error("{}: there are {count} files to write, and this is the name of one; name a folder for them", path.display())]
+    Several {
+        /// The place.
+        path: PathBuf,
+        /// How many files there are.
+        count: usize,
+    },
     /// A folder cannot be made.
     #[error(transparent)]
     Folder(io::Error),
@@ -105,9 +113,15 @@ impl ExportedFile {
     /// it. Nothing that is there is written over.
     ///
     /// # Errors
-    /// If something is there, or the system refuses.
+    /// If something is there, several files have the name of one, or the system refuses.
     pub fn write_all(files: &[Self], out: &Path) -> Result<Vec<PathBuf>, ExportWriteError> {
         let is_folder = out.is_dir() || out.to_string_lossy().ends_with('/');
+        let is_name_of_file = out
+            .extension()
+            .is_some_and(|ending| ["json", "jsonl", "csv"].iter().any(|known| ending == *known));
+        if files.len() > 1 && is_name_of_file && !is_folder {
+            return Err(ExportWriteError::Several { path: out.to_owned(), count: files.len() });
+        }
         let paths: Vec<PathBuf> = match files {
             [_] if !is_folder => vec![out.to_owned()],
             files => files.iter().map(|file| out.join(&file.name)).collect(),

@@ -57,6 +57,20 @@ impl ForeignFormats {
         })
     }
 
+    /// The one that was named, unless the file has surely another.
+    fn named_for(
+        form: &'static dyn ForeignFormat,
+        file: &ForeignFile<'_>,
+    ) -> Result<&'static dyn ForeignFormat, ForeignError> {
+        match Self::of(file) {
+            Ok(found) if found.key() != form.key() && !form.recognises(file) => {
+                let (found, named) = (found.key(), form.key());
+                Err(ForeignError::Other { file: file.name().to_owned(), found, named })
+            }
+            _ => Ok(form),
+        }
+    }
+
     /// The levels in files of whatever forms, or all of the one form that is given: files of one folder and form together.
     ///
     /// # Errors
@@ -67,7 +81,8 @@ impl ForeignFormats {
     ) -> Result<Vec<ImportedLevel>, ForeignError> {
         let mut groups: Vec<(&dyn ForeignFormat, Vec<ForeignFile<'_>>)> = Vec::new();
         for file in files {
-            let format = form.map_or_else(|| Self::of(&file), Ok)?;
+            let format =
+                form.map_or_else(|| Self::of(&file), |form| Self::named_for(form, &file))?;
             let is_its = |(known, group): &&mut (&dyn ForeignFormat, Vec<ForeignFile<'_>>)| {
                 known.key() == format.key()
                     && group.first().is_some_and(|first| first.folder() == file.folder())

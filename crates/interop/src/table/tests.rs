@@ -84,6 +84,14 @@ fn an_unknown_column_is_answered_with_those_that_there_are() {
 }
 
 #[test]
+fn a_json_array_is_called_so() {
+    for text in ["[{\"a\": 1},\n {\"a\": 2}]\n", "[]"] {
+        assert!(refused(text.as_bytes()).starts_with("t.csv: a JSON array; a table is "), "{text}");
+    }
+    assert!(InputTable::new("t", b"[a],b\n1,2\n".to_vec()).is_ok());
+}
+
+#[test]
 fn a_line_that_is_no_object_is_named() {
     let error = refused(b"{\"a\":1}\n[2]\n");
     assert!(error.starts_with("t.csv: row 1 (line 2): not a JSON object"), "{error}");

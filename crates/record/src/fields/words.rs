@@ -1,7 +1,7 @@
 //! What fields of `run.json` are called in a sentence.
 
 /// Fields and what they are called; a field of a list stands here without its place in it.
-const NAMES: [(&str, &str); 49] = [
+const NAMES: [(&str, &str); 50] = [
     ("goodput", "goal of single requests"),
     ("lengths.input.law", "input length"),
     ("lengths.output.law", "output length"),
@@ -49,6 +49,7 @@ const NAMES: [(&str, &str); 49] = [
     ("setup.workload.input_tokens", "input length"),
     ("setup.workload.output_tokens", "output length"),
     ("shard", "shard"),
+    ("slo", "goals of levels"),
     ("timeouts.connect_ms", "time limit of a connection"),
     ("timeouts.total_ms", "time limit of a request"),
 ];

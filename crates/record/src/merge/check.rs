@@ -10,12 +10,13 @@ use crate::{ChangedField, DocumentFields, MissingShards, ReferenceFiles, StoredE
 
 /// The fields of `run.json` that are the same in all shards of a run: what is asked, of which model, how the endpoint is spoken to, and by
 /// which program. Where the endpoint is, each may know by another name.
-pub const SHARDS_ALIKE: [&str; 17] = [
+pub const SHARDS_ALIKE: [&str; 18] = [
     "version",
     "plan",
     "probe",
     "sampling",
     "goodput",
+    "slo",
     "timeouts",
     "setup.tool.name",
     "setup.tool.version",

@@ -1,7 +1,6 @@
 //! Whether shards ran at one time: the rates of those that did not are of no load that there ever was.
 
 use fizeau_core::{Nanos, Stamp};
-use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
 
 use super::MergeError;
 use super::shard::MeasuredShard;
@@ -89,7 +88,7 @@ impl ClockOffsets {
 }
 
 /// What weighs against shards with these names and these first releases and last ends; none for a shard without requests.
-pub(super) fn apart(names: &[String], spans: &[Option<(Stamp, Stamp)>]) -> Option<VerdictReason> {
+pub(super) fn apart(names: &[String], spans: &[Option<(Stamp, Stamp)>]) -> Option<String> {
     let known = || names.iter().zip(spans).filter_map(|(name, span)| Some((name, (*span)?)));
     let (first, (began, _)) = known().min_by_key(|(_, (start, _))| *start)?;
     let (last, (start, _)) = known().max_by_key(|(_, (start, _))| *start)?;
@@ -104,8 +103,7 @@ pub(super) fn apart(names: &[String], spans: &[Option<(Stamp, Stamp)>]) -> Optio
     } else {
         return None;
     };
-    let text = format!("{what}; shards must run at the same time to be one load");
-    Some(VerdictReason::new(Verdict::Suspect, VerdictConcern::Shards, text))
+    Some(format!("{what}; shards must run at the same time to be one load"))
 }
 
 pub(super) fn seconds(span: Nanos) -> String {
@@ -120,9 +118,7 @@ mod tests {
         let names: Vec<String> = (0..spans.len()).map(|n| format!("s{n}")).collect();
         let at = |ms| Stamp::EPOCH + Nanos::from_millis(ms);
         let spans = spans.iter().map(|span| span.map(|(start, end)| (at(start), at(end))));
-        let reason = apart(&names, &spans.collect::<Vec<_>>())?;
-        assert_eq!(reason.verdict, Verdict::Suspect);
-        Some(reason.text)
+        apart(&names, &spans.collect::<Vec<_>>())
     }
 
     #[test]

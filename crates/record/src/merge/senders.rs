@@ -1,7 +1,6 @@
 //! Which shard sent a request, of several that were merged into one file too.
 
 use fizeau_core::{Stamp, Tape};
-use fizeau_metrics::VerdictReason;
 
 use super::clock_offsets;
 use super::shard::{MeasuredShard, share};
@@ -65,7 +64,7 @@ impl ShardSenders {
     }
 
     /// That they did not run together, by what was read of them.
-    pub(super) fn apart(&self) -> Option<VerdictReason> {
+    pub(super) fn apart(&self) -> Option<String> {
         clock_offsets::apart(&self.names, &self.spans)
     }
 

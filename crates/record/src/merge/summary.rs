@@ -1,9 +1,7 @@
 //! What shards amount to: figures from the tapes of all, judged again, with the worst of what their clients saw.
 
 use fizeau_core::{LevelLoad, LoadKind, PerSec, WarmUp};
-use fizeau_metrics::{
-    ClientWatch, LevelTally, ResourceNeed, SystemHeadroom, Verdict, VerdictConcern, VerdictReason,
-};
+use fizeau_metrics::{ClientWatch, LevelTally, ResourceNeed, SystemHeadroom};
 
 use super::check::{CheckedShards, PlanCoverage};
 use super::senders::ShardSenders;
@@ -41,7 +39,7 @@ pub(super) struct MergeFindings {
     /// What forced it.
     pub(super) forced_by: String,
     /// That the shards did not run together, by their tapes.
-    pub(super) apart: Option<VerdictReason>,
+    pub(super) apart: Option<String>,
     /// How each of them fared.
     pub(super) shards: ShardsReport,
     /// How they were put on one axis of time, where that is a guess.
@@ -66,9 +64,17 @@ pub(super) fn report(
     run.summary.requests.unsent = requests().map(|requests| requests.unsent).sum();
     run.status = status(shards, &found.cuts);
     run.warm_up = warm_up(shards);
+    let mut shards_report = found.shards;
     // Readings of clocks say more than tapes.
-    let apart = found.apart.filter(|_| found.shards.start_skew_ms.is_none());
-    run.shards = Some(found.shards);
+    let apart = found.apart.filter(|_| shards_report.start_skew_ms.is_none());
+    let forced = found.forced.into_iter().map(|text| {
+        // In one line: below each other they are for a terminal.
+        let text = text.replacen(":\n", "; ", 1).replace('\n', ",");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("merged by {}: {text}", found.forced_by)
+    });
+    shards_report.doubts = forced.chain(apart).collect();
+    run.shards = Some(shards_report);
     let mut context = LevelContext::new(requested);
     context.light = Err("not computed of merged shards".to_owned());
     context.thresholds = first.run.thresholds()?;
@@ -77,16 +83,6 @@ pub(super) fn report(
     validity.notes.extend(found.note.map(str::to_owned));
     let is_told = shards.iter().any(MeasuredShard::has_telemetry);
     validity.notes.extend(is_told.then(|| NOT_MERGED.to_owned()));
-    let forced = found.forced.into_iter().map(|text| {
-        // In one line: below each other they are for a terminal.
-        let text = text.replacen(":\n", "; ", 1).replace('\n', ",");
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = format!("merged by {}: {text}", found.forced_by);
-        VerdictReason::new(Verdict::Suspect, VerdictConcern::Shards, text)
-    });
-    for reason in forced.chain(apart) {
-        validity.add(reason);
-    }
     // What differs from shard to shard is as the first had it.
     let setup = &first.document().setup;
     report.checklist = Some(Checklist::of(setup, std::slice::from_ref(&report)));

@@ -12,8 +12,9 @@ pub(super) fn of(
     levels: &[LevelReport],
     stored: Option<&SweepDocument>,
 ) -> Vec<Unmeasured> {
-    // One level of a sweep misses none of the others.
-    if run.document_path().parent() != Some(run.path()) {
+    // One level of a sweep misses none of the others, and a level that is a run by itself has none.
+    let is_alone = run.levels().iter().any(|level| level.name().is_empty());
+    if is_alone || run.document_path().parent() != Some(run.path()) {
         return Vec::new();
     }
     // The sweep itself knows why.

@@ -27,6 +27,14 @@ pub enum RunInputError {
         /// The place.
         path: String,
     },
+    /// Two are called the same.
+    #[error("{name}: two runs are called so; give each a name of its own, such as {name}-2={path}")]
+    SameName {
+        /// The name.
+        name: String,
+        /// The second of them.
+        path: String,
+    },
     /// A file stands among folders.
     #[error("{path} is not a folder; name either one table or folders of runs")]
     NotFolder {
@@ -82,6 +90,12 @@ impl NamedRun {
         }
         if let Some((_, file)) = taken.iter().find(|(_, path)| !is_folder(path)) {
             return Err(RunInputError::NotFolder { path: (*file).to_owned() });
+        }
+        for (index, (name, path)) in taken.iter().enumerate() {
+            if name.is_some() && taken.iter().take(index).any(|(other, _)| other == name) {
+                let (name, path) = (name.unwrap_or_default().to_owned(), (*path).to_owned());
+                return Err(RunInputError::SameName { name, path });
+            }
         }
         let mut runs = Vec::new();
         for (name, path) in taken {

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use fizeau_core::LevelLoad;
+use fizeau_metrics::LoadPacing;
 
 use crate::{LevelPlan, LevelRole, RunDocument, StoredLevel, level_folder};
 
@@ -50,13 +51,17 @@ impl LevelAhead {
     /// Of all levels that were planned, in the order in which they were to be measured, and then those that were decided
     /// upon later.
     pub(crate) fn all(run: &RunDocument) -> Vec<Self> {
-        run.levels.iter().enumerate().map(|(index, plan)| Self::at(index, plan)).collect()
+        let pace = run.pace();
+        run.levels.iter().enumerate().map(|(index, plan)| Self::at(index, plan, pace)).collect()
     }
 
-    fn at(index: usize, plan: &LevelPlan) -> Self {
+    fn at(index: usize, plan: &LevelPlan, pace: LoadPacing) -> Self {
         let cap = plan.max_in_flight;
-        // Sweeps were of concurrencies alone before a level's load was written down.
-        let by_cap = || Some(LevelLoad::Concurrency(NonZeroU32::new(cap?)?));
+        // Sweeps were of concurrencies alone before a level's load was written down. The cap of an open loop is no load.
+        let by_cap = || match pace {
+            LoadPacing::ClosedLoop => Some(LevelLoad::Concurrency(NonZeroU32::new(cap?)?)),
+            LoadPacing::OpenLoop | LoadPacing::AllAtOnce => None,
+        };
         Self {
             index,
             load: plan.load.or_else(by_cap),

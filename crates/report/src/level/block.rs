@@ -1,6 +1,7 @@
 //! What vLLM's block does not say of a level, in the same layout.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 
 use fizeau_core::{FailureClass, Millis, PerSec, TokenSource};
 use fizeau_metrics::{
@@ -103,7 +104,7 @@ impl Shown<'_, LevelReport> {
         lines.extend(self.shards.iter().flat_map(|shards| table_lines(shards, Verbosity::Full)));
         lines.extend(self.telemetry_sentences().iter().map(|words| sentence(words)));
         let figures = self.telemetry_figures().into_iter();
-        lines.extend(figures.map(|(name, shown)| line(&format!("  {name}:"), shown)));
+        lines.extend(figures.map(|(name, shown)| within_width(&format!("  {name}:"), shown)));
         lines.extend(self.speed_lines());
         lines.extend(self.verdict_lines(Verbosity::Full));
         lines.extend(self.unseen_lines());
@@ -150,7 +151,8 @@ impl Shown<'_, LevelReport> {
         let failed =
             requests.by_class.iter().filter(|(class, _)| **class != FailureClass::Cancelled);
         let failed: Vec<_> = failed.map(|(class, n)| format!("{class} {n}")).collect();
-        let failed = (!failed.is_empty()).then(|| line("Failed by class:", failed.join(", ")));
+        let failed =
+            (!failed.is_empty()).then(|| within_width("Failed by class:", failed.join(", ")));
         let cancelled = Some(requests.cancelled()).filter(|n| *n > 0);
         let cancelled = cancelled.map(|n| line("Cancelled by the client:", n));
         failed.into_iter().chain(cancelled).collect()
@@ -261,6 +263,17 @@ impl Shown<'_, LevelReport> {
             lines.push(line("Expected, roofline model (output tok/s):", tokens));
             lines.extend(beats(light).then(|| sentence(IN_TURNS)));
         }
+        lines.extend(light.calibrated.as_ref().map(|calibrated| match &calibrated.prediction {
+            Ok(prediction) => {
+                let of = &prediction.output_tokens_per_s;
+                let [value, low, high] = [of.value(), of.low(), of.high()].map(rate);
+                line(
+                    "Predicted, calibration (output tok/s):",
+                    format_args!("{value} ({low} to {high})"),
+                )
+            }
+            Err(outside) => sentence(&format!("calibration: {outside}")),
+        }));
         lines
     }
 
@@ -372,6 +385,15 @@ fn slow_tail(rates: &RateDistribution) -> String {
     let figure =
         |rate: Option<PerSec>| rate.map_or_else(|| "-".to_owned(), |rate| number(rate.get()));
     format!("{} / {}", figure(rates.p50), figure(rates.p10))
+}
+
+/// A line, or where there is no room a sentence.
+fn within_width(name: &str, shown: impl Display) -> String {
+    let short = line(name, &shown);
+    match short.chars().count() <= WIDTH {
+        true => short,
+        false => sentence(&format!("{} {shown}", name.trim_start())),
+    }
 }
 
 /// What is longer than a figure, on lines of its own.

@@ -170,8 +170,9 @@ impl Table {
             let span = widths + gap * (run.len() - 1);
             let group = run.first().map_or("", |column| column.group);
             line.push_str(&" ".repeat(gap));
-            if run.len() > 1 {
-                line.push_str(&format!("{:-^span$}", format!(" {group} ")));
+            let spaced = format!(" {group} ");
+            if run.len() > 1 && spaced.len() <= span {
+                line.push_str(&format!("{spaced:-^span$}"));
             } else {
                 line.push_str(&format!("{group:>span$}"));
             }

@@ -87,7 +87,7 @@ fn a_sentence_in_brief_and_every_figure_in_full() {
     for words in [
         server,
         "gap: client TTFT less server TTFT 6.19 ms; tokens agree",
-        "the same by source: local_cache_hit 1200, local_compute 2800",
+        "prompt tokens by source: local_cache_hit 1200, local_compute 2800",
         "the same by position in the draft: 0 180, 1 80, 2 40",
     ] {
         assert!(full.contains(words), "{words}: {full}");
@@ -199,7 +199,7 @@ fn what_is_shown_is_in_tables_too() {
     let full = Shown(&sweep.levels()[0]).block(Verbosity::Full);
     for (shown, column) in [
         ("power of all devices (W):", "power_w"),
-        ("the same in the steady part:", "server_kv_use_share_steady"),
+        ("KV cache in use, steady part:", "server_kv_use_share_steady"),
         ("compute clock of the slowest device, mean / least (MHz):", "compute_clock_min_mhz"),
         ("clocks lowered, by reason:", "lowered_clocks_share_by_reason"),
         ("DRAM activity of the least busy device:", "dram_active_share"),

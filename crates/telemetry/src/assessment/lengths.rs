@@ -1,4 +1,4 @@
-//! How long requests are, on average, by a server's counters.
+//! How long requests are, on average, by a server's metrics.
 
 use std::num::NonZeroU64;
 
@@ -7,7 +7,7 @@ use fizeau_roofline::UniformLoad;
 use serde::{Deserialize, Serialize};
 
 use super::{Work, whole};
-use crate::server::ServerWindow;
+use crate::server::{ReportedHistogram, ServerWindow};
 
 /// The mean context of a running request, and how it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -41,7 +41,8 @@ pub(super) struct MeanLengths {
 const ENOUGH_ENDED: f64 = 10.0;
 
 impl MeanLengths {
-    /// By the requests that ended and the cache in use; where few ended, by the ratio of prompts to what is generated and the cache.
+    /// By the requests that ended; where few did, by the ratio of prompts to what is generated and the cache in use. None where only
+    /// counters tell while so many more or fewer requests run than before that those which began are not those which ended.
     pub(super) fn of(server: &ServerWindow, work: &Work) -> Option<Self> {
         if work.prompts <= 0.0 || work.generated <= 0.0 {
             return None;
@@ -50,12 +51,15 @@ impl MeanLengths {
         let by_cache = held.map(|held| held / work.running).filter(|context| *context >= 1.0);
         let ended = server.requests.as_ref().map_or(0.0, |told| told.figure.delta);
         let ratio = work.prompts / work.generated;
-        let (input, output) = match by_cache {
-            Some(context) if ended < ENOUGH_ENDED => {
+        let (input, output) = match (by_cache, of_each(server)) {
+            (Some(context), _) if ended < ENOUGH_ENDED => {
                 let output = context / (ratio + 0.5);
                 (output * ratio, output)
             }
-            _ if ended >= 1.0 => (work.prompts / ended, work.generated / ended),
+            (_, Some(told)) => told,
+            _ if ended >= 1.0 && change_of_running(server) <= ended / 2.0 => {
+                (work.prompts / ended, work.generated / ended)
+            }
             _ => return None,
         };
         let context = match by_cache {
@@ -78,6 +82,18 @@ impl MeanLengths {
         let cached = Tokens::new((self.input * cached) as u64);
         Some(UniformLoad::new(input, output, NonZeroU64::new(1 << 32)?).with_cached(cached))
     }
+}
+
+/// The mean prompt and output of the requests that ended, where the server has them of each.
+fn of_each(server: &ServerWindow) -> Option<(f64, f64)> {
+    let mean = |told: &Option<ReportedHistogram>| told.as_ref()?.figure.mean;
+    mean(&server.request_prompt_tokens).zip(mean(&server.request_generation_tokens))
+}
+
+/// By how much the running requests changed at the most; 0 where that is not known.
+fn change_of_running(server: &ServerWindow) -> f64 {
+    let ends = server.running.as_ref().and_then(|told| told.figure.peak.zip(told.figure.min));
+    ends.map_or(0.0, |(peak, least)| peak - least)
 }
 
 /// Tokens in the KV cache.

@@ -8,6 +8,7 @@ use fizeau_core::Nanos;
 
 use super::address::{below, shown};
 use super::error::{FetchError, FetchErrorKind};
+use super::trust::PageTrust;
 use crate::exposition::{
     Page, PageError, PageForm, PageLimits, PageParser, SeriesBook, SharedLayouts,
 };
@@ -21,6 +22,7 @@ pub struct PageSettings {
     limits: PageLimits,
     patience: Nanos,
     headers: Vec<(String, Secret)>,
+    trust: PageTrust,
     wanted: fn(&str) -> bool,
     named: Arc<[String]>,
     layouts: SharedLayouts,
@@ -33,6 +35,7 @@ impl Default for PageSettings {
             limits: PageLimits::default(),
             patience: Nanos::from_secs(10),
             headers: Vec::new(),
+            trust: PageTrust::default(),
             wanted: |_| true,
             named: Arc::default(),
             layouts: SharedLayouts::default(),
@@ -52,6 +55,13 @@ impl PageSettings {
     #[must_use]
     pub const fn patience(mut self, patience: Nanos) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// Trusting those certificates.
+    #[must_use]
+    pub fn trust(mut self, trust: PageTrust) -> Self {
+        self.trust = trust;
         self
     }
 
@@ -117,7 +127,7 @@ impl PageSource {
     #[must_use]
     pub fn new(url: impl Into<String>, settings: PageSettings) -> Self {
         let url = url.into();
-        let agent = ureq::Agent::config_builder()
+        let config = ureq::Agent::config_builder()
             .timeout_global(Some(settings.patience.into()))
             .http_status_as_error(false)
             .max_redirects(0)
@@ -125,9 +135,8 @@ impl PageSource {
             .max_idle_age(Duration::from_secs(4))
             .input_buffer_size(PIECE)
             .output_buffer_size(REQUEST)
-            .user_agent("fizeau")
-            .build()
-            .new_agent();
+            .user_agent("fizeau");
+        let agent = settings.trust.apply(config).build().new_agent();
         Self {
             agent,
             shown: shown(&url),

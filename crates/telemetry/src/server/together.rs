@@ -53,6 +53,8 @@ impl ServerWindow {
             prompt_tokens_cached: counter(|one| &one.prompt_tokens_cached),
             generation_tokens: counter(|one| &one.generation_tokens),
             requests: counter(|one| &one.requests),
+            request_prompt_tokens: histogram(|one| &one.request_prompt_tokens),
+            request_generation_tokens: histogram(|one| &one.request_generation_tokens),
             ttft: histogram(|one| &one.ttft),
             itl: histogram(|one| &one.itl),
             tpot: histogram(|one| &one.tpot),

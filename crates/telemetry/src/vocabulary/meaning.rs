@@ -112,6 +112,10 @@ meanings! {
     GenerationTokens Counter "generated tokens",
     /// Requests that ended well.
     Requests Counter "requests",
+    /// Tokens of the prompt of each request, as a rule of those that ended.
+    RequestPromptTokens Histogram "prompt tokens a request",
+    /// Tokens that each request generated.
+    RequestGenerationTokens Histogram "generated tokens a request",
     /// Time to first token as the server sees it, in milliseconds.
     Ttft Histogram "server TTFT",
     /// Inter-token latency as the server sees it, in milliseconds.

@@ -3,11 +3,11 @@
 use fizeau_core::{Nanos, Stamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Edges, Window};
+use super::Window;
 use crate::samples::Point;
 
-/// What a gauge was over a window. Between pages nobody knows: each value stands for the time that is nearer to its page than to
-/// another, and not for longer than it may be held.
+/// What a gauge was over a window, by the pages within it: those around a level are of an idle server. Between pages nobody knows: each
+/// value stands for the time that is nearer to its page than to another, and not for longer than it may be held.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -33,33 +33,24 @@ pub struct GaugeOver {
 
 impl GaugeOver {
     /// What the gauge of `points` (one a page, in order) was over `window`, where a value stands for at most `hold` on either side
-    /// of its page; none where no page says.
+    /// of its page; none where no page within the window says.
     #[must_use]
     pub fn of(points: &[Point], window: Window, hold: Nanos) -> Option<Self> {
-        let seen: Vec<(Stamp, f64)> =
-            points.iter().filter_map(|point| Some((point.at(), point.value?))).collect();
-        let is_within = |at: Stamp| window.from <= at && at <= window.to;
+        let seen = points.iter().filter_map(|point| Some((point.at(), point.value?)));
         let within: Vec<(Stamp, f64)> =
-            seen.iter().copied().filter(|(at, _)| is_within(*at)).collect();
-        // Around a level that is alone the server is idle: what it says then is not of the level.
-        let standing = if window.edges == Edges::Quiet { &within } else { &seen };
-        let weights = weights(standing, window, hold);
+            seen.filter(|(at, _)| window.from <= *at && *at <= window.to).collect();
+        let (_, first) = *within.first()?;
+        let weights = weights(&within, window, hold);
         let covered: f64 = weights.iter().sum();
-        let sum: f64 =
-            standing.iter().zip(&weights).map(|((_, value), weight)| value * weight).sum();
-        let stands = standing.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
-        let mut told: Vec<f64> = stands.map(|((_, value), _)| *value).collect();
-        if told.is_empty() {
-            told.extend(within.iter().map(|(_, value)| *value));
-        }
-        let first = *told.first()?;
+        let sum: f64 = within.iter().zip(&weights).map(|((_, value), weight)| value * weight).sum();
+        let values = || within.iter().map(|(_, value)| *value);
         let mean = if covered > 0.0 { sum / covered } else { first };
         let length = window.length().as_secs_f64();
         let (changes, resolution) = changes(&within);
         Some(Self {
             mean,
-            min: Some(told.iter().copied().fold(first, f64::min)),
-            peak: Some(told.iter().copied().fold(first, f64::max)),
+            min: Some(values().fold(first, f64::min)),
+            peak: Some(values().fold(first, f64::max)),
             pages: u32::try_from(within.len()).unwrap_or(u32::MAX),
             changes,
             resolution: resolution.map(Nanos::to_millis),

@@ -233,6 +233,39 @@ fn contexts_come_from_the_cache_or_from_lengths() {
     assert!((share(&early) / share(&late) - 1.0).abs() < 1e-3, "{early:?} {late:?}");
 }
 
+/// Two hundred prompts of 2000 tokens were taken in while forty ended.
+#[test]
+fn the_lengths_of_requests_are_their_own_while_the_load_changes() {
+    let prompt = |histograms: &str, running: [u32; 2]| {
+        let mut history = History::new();
+        for (ms, of) in [(0, 0), (10_000, 1)] {
+            let text = format!(
+                "vllm:num_requests_running {}\nvllm:generation_tokens_total {}\n\
+                 vllm:prompt_tokens_total {}\nvllm:request_success_total {}\n{}",
+                running[of],
+                12_000 * of,
+                400_000 * of,
+                40 * of,
+                histograms
+                    .replace("PROMPTS", &(80_000 * of).to_string())
+                    .replace("OUTPUTS", &(8_000 * of).to_string())
+                    .replace("COUNT", &(40 * of).to_string()),
+            );
+            history.record(instant(ms), &Page::read(text.as_bytes(), None).unwrap());
+        }
+        let window = Window::within(at(0), at(10_000));
+        let server = ServerWindow::of(&history, window, Nanos::from_secs(20));
+        let system = system(Deployment::SINGLE);
+        let now = ServingAssessment::of(&server, window.length(), &system, None).unwrap();
+        now.context.map(|context| context.tokens)
+    };
+    let histograms = "vllm:request_prompt_tokens_sum PROMPTS\nvllm:request_prompt_tokens_count COUNT\n\
+                      vllm:request_generation_tokens_sum OUTPUTS\nvllm:request_generation_tokens_count COUNT\n";
+    assert_eq!(prompt(histograms, [8, 168]), Some(2_000.0 + 100.0));
+    assert_eq!(prompt("", [8, 168]), None, "many more run than ended");
+    assert_eq!(prompt("", [160, 168]), Some(10_000.0 + 150.0));
+}
+
 #[test]
 fn a_page_that_does_not_tell_is_named() {
     let told = |text: &str| {

@@ -64,6 +64,16 @@ fn what_an_idle_server_says_around_a_level_is_not_of_it() {
 }
 
 #[test]
+fn a_part_of_a_level_has_the_pages_within_it_alone() {
+    let points = [point(0, 0.0), point(1_000, 48.0), point(2_000, 48.0), point(3_000, 0.0)];
+    let steady =
+        |from, to| GaugeOver::of(&points, Window::within(at(from), at(to)), Nanos::from_secs(2));
+    let over = steady(300, 2_900).unwrap();
+    assert_eq!((over.mean, over.min, over.pages), (48.0, Some(48.0), 2));
+    assert_eq!(steady(200, 780), None, "no page is of it");
+}
+
+#[test]
 fn the_true_resolution_is_found() {
     let points: Vec<Point> = (0..100_u32)
         .map(|second| point(u64::from(second) * 1_000, f64::from(second / 30)))

@@ -56,13 +56,15 @@ pub enum ArrivalsError {
     NoStages,
     /// The rate is not a usable number.
     #[error(
-        "the rate of {0} requests per second cannot be used: it must be from 1e-9 to 1e9 (to send \
-         everything at the start, use arrivals all at once)"
+        "the rate of {} requests per second cannot be used: it must be from 1e-9 to 1e9 (to send \
+         everything at the start, use arrivals all at once)",
+        short(*.0)
     )]
     Rate(f64),
     /// One of several rates is not a usable number.
     #[error(
-        "the {which} of {rate} requests per second cannot be used: it must be from 1e-9 to 1e9"
+        "the {which} of {} requests per second cannot be used: it must be from 1e-9 to 1e9",
+        short(*.rate)
     )]
     RateOf {
         /// Which rate.
@@ -72,7 +74,8 @@ pub enum ArrivalsError {
     },
     /// One of several rates is neither 0, which it may be, nor a usable number.
     #[error(
-        "the {which} of {rate} requests per second cannot be used: it must be 0 or from 1e-9 to 1e9"
+        "the {which} of {} requests per second cannot be used: it must be 0 or from 1e-9 to 1e9",
+        short(*.rate)
     )]
     RateOrZero {
         /// Which rate.
@@ -86,13 +89,18 @@ pub enum ArrivalsError {
     )]
     Swing(f64),
     /// A length of time is not a usable number.
-    #[error("the {which} of {seconds} s cannot be used: it must be from 1e-9 s to 1e9 s")]
+    #[error("the {which} of {} s cannot be used: it must be from 1e-9 s to 1e9 s", short(*.seconds))]
     Time {
         /// Which time.
         which: String,
         /// The time given, in seconds.
         seconds: f64,
     },
+}
+
+/// As it was typed, but without more zeros than a double has digits.
+fn short(number: f64) -> String {
+    if number.abs() < 1e16 { number.to_string() } else { format!("{number:e}") }
 }
 
 impl ArrivalLaw {

@@ -96,8 +96,7 @@ impl<'a> LevelOutputs<'a> {
         let result = vllm.0.finish(self.vllm.clone());
         let files = self.keep(folder, &sweep, &result);
         let is_invalid = report.validity.verdict == Verdict::Invalid;
-        let is_undecided = sweep.misses_goals() || sweep.values_needed().is_some();
-        let missed = is_invalid || !sweep.is_precise() || is_undecided;
+        let missed = is_invalid || !sweep.is_precise() || leaves_goals_open(&sweep);
         let exit = Exit::of(cancel, missed);
         Outcome { report, sweep, result, exit, files }
     }
@@ -130,6 +129,11 @@ impl<'a> LevelOutputs<'a> {
         }
         Ok(lines)
     }
+}
+
+/// Whether the goals of the only level of a run are missed, or not decided.
+pub(crate) fn leaves_goals_open(run: &SweepReport) -> bool {
+    run.misses_goals() || run.values_needed().is_some()
 }
 
 impl Outcome {

@@ -13,14 +13,15 @@ use fizeau::report::{Exposition, LevelTable, RequestRow};
 use fizeau::transport::{MonotonicClock, PushProtocol, PushTarget};
 
 use super::{ReportRequest, level, note_cut};
-use crate::args::ExportArgs;
+use crate::args::ReportArgs;
 use crate::commands::shared::endpoint;
-use crate::exit::{Exit, Fail};
+use crate::exit::Fail;
 use crate::terminal::runtime;
 
-/// Everything that `args` ask for.
-pub(super) fn run(asked: &ReportRequest<'_>, args: &ExportArgs) -> Result<Exit, Fail> {
+/// Everything for other programs that `args` ask for.
+pub(super) fn run(asked: &ReportRequest<'_>, args: &ReportArgs) -> Result<(), Fail> {
     one_to_the_screen(args)?;
+    let args = &args.export;
     let run = asked.reader.run();
     // What cannot be sent is said before anything is read.
     let targets = args.push.iter().map(|url| PushTarget::parse(url)).collect::<Result<Vec<_>, _>>();
@@ -33,7 +34,7 @@ pub(super) fn run(asked: &ReportRequest<'_>, args: &ExportArgs) -> Result<Exit, 
     }
     let wants_levels = args.csv.is_some() || args.parquet.is_some();
     if !wants_levels && args.prometheus.is_none() && targets.is_empty() {
-        return Ok(Exit::Good);
+        return Ok(());
     }
     let levels = level::read(level::all(asked, ExtraTallies::default())?);
     let read = asked.reader.together(levels).map_err(Fail::usage)?;
@@ -54,7 +55,7 @@ pub(super) fn run(asked: &ReportRequest<'_>, args: &ExportArgs) -> Result<Exit, 
     for target in targets {
         send(&target, &exposition, &name)?;
     }
-    Ok(Exit::Good)
+    Ok(())
 }
 
 /// Sends the metrics of the run with that name.
@@ -72,15 +73,22 @@ fn send(target: &PushTarget, exposition: &Exposition, run: &str) -> Result<(), F
     Ok(())
 }
 
-/// Two tables on one screen would be neither.
-fn one_to_the_screen(args: &ExportArgs) -> Result<(), Fail> {
-    let files = [("--csv", &args.csv), ("--requests-csv", &args.requests_csv)];
-    let files = files.into_iter().chain([("--prometheus", &args.prometheus)]);
-    let to_screen = files.filter(|(_, file)| file.as_deref().is_some_and(is_screen));
+/// Two tables on one screen would be neither, nor a table and a report.
+pub(super) fn one_to_the_screen(args: &ReportArgs) -> Result<(), Fail> {
+    let export = &args.export;
+    let files = [
+        ("--csv", &export.csv),
+        ("--requests-csv", &export.requests_csv),
+        ("--prometheus", &export.prometheus),
+    ];
+    let to_screen = files.into_iter().filter(|(_, file)| file.as_deref().is_some_and(is_screen));
     let flags: Vec<&str> = to_screen.map(|(flag, _)| flag).collect();
     match flags.as_slice() {
         [first, second, ..] => Err(usage!(
             "{first} and {second} both go to standard output: name a file for one, {second}=FILE"
+        )),
+        [flag] if args.is_shown() => Err(usage!(
+            "{flag} and the report both go to standard output: name a file for the table, {flag}=FILE"
         )),
         _ => Ok(()),
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use fizeau::record::{Checklist, ImportedRun, NamedRun};
 use fizeau::report::{ImportedTableRun, LevelTable, Shown, Terminal};
 
-use super::export::Sink;
+use super::export::{Sink, one_to_the_screen};
 use super::page::PageLocation;
 use super::{PAGE, say_page};
 use crate::args::ReportArgs;
@@ -23,6 +23,7 @@ const UNCHECKED: &str = "imported without tapes: nothing can be checked";
 pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<Exit, Fail> {
     takes_no_tapes(path, args)?;
     if let Some(file) = &args.export.csv {
+        one_to_the_screen(args)?;
         let name = NamedRun::at(path).name;
         let own = ImportedTableRun { name, run, devices: None, price: None, quality: None };
         let table = LevelTable::new(&[]).with_imported(&[own]);
@@ -36,7 +37,9 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
             );
         }
         Sink::open(file)?.write_whole(&table.to_csv())?;
-        return Ok(Exit::Good);
+        if !args.is_shown() {
+            return Ok(Exit::Good);
+        }
     }
     let page = (args.html.is_some() || !(args.json || args.markdown))
         .then(|| PageLocation::of(args.html.as_deref(), path.join(PAGE)));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fizeau::interop::{ExtraTallies, RereadLevel, VllmResult};
-use fizeau::record::{ReadLevel, RunSetup, SearchDocument, StoredRun, TruncatedTail};
+use fizeau::record::{ReadLevel, RunSetup, SearchDocument, StoredRun, SweepReport, TruncatedTail};
 use fizeau::report::{Shown, Verbosity};
 
 use super::ReportRequest;
@@ -33,8 +33,8 @@ pub(super) fn read(levels: Vec<RereadLevel>) -> Vec<ReadLevel> {
     levels.into_iter().map(|level| level.read).collect()
 }
 
-/// What `fizeau bench` prints.
-pub(super) fn text(of: &RereadLevel, verbosity: Verbosity) -> String {
+/// What `fizeau bench` prints of a level that is the only one of `run`, or of one of several.
+pub(super) fn text(of: &RereadLevel, run: Option<&SweepReport>, verbosity: Verbosity) -> String {
     let ReadLevel { name, setup: RunSetup { endpoint, started, .. }, report, .. } = &of.read;
     let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
     let head = [
@@ -44,7 +44,11 @@ pub(super) fn text(of: &RereadLevel, verbosity: Verbosity) -> String {
     // What a file says may hold what a terminal would obey.
     let head = head.map(|line| printable(&line)).join("\n");
     let vllm = of.vllm.as_ref().map(VllmResult::block).unwrap_or_default();
-    format!("{head}\n{vllm}\n{}", Shown(report).block(verbosity))
+    let block = match run {
+        Some(run) => Shown(report).block_with(run, verbosity),
+        None => Shown(report).block(verbosity),
+    };
+    format!("{head}\n{vllm}\n{block}")
 }
 
 /// Says what a killed run left over of the tapes of a level in this folder.

@@ -65,8 +65,26 @@ pub(crate) fn origin() -> RunOrigin {
 
 // Folders of imported runs, read again.
 
+/// Refuses a file where a run is to be named, with what to name: the folder that it lies in, or what takes it in.
+pub(crate) fn refuse_file(path: &Path) -> Result<(), Fail> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    let (name, is_of_run) = (path.display(), folder.join("run.json").is_file());
+    Err(Fail::usage(match is_of_run {
+        true => format!("{name} is a file; name the folder of its run, {}", folder.display()),
+        false => format!(
+            "{name} is a file, and a run is a folder; `fizeau convert {name} --out DIR` makes a \
+             run of another tool's file"
+        ),
+    }))
+}
+
 /// Opens a run for what takes its requests; one that was imported without says so.
 pub(crate) fn open_with_tapes(path: &Path) -> Result<StoredRun, Fail> {
+    refuse_file(path)?;
     match ImportedRun::read(path).map_err(Fail::usage)? {
         Some(_) => Err(no_requests(path)),
         None => StoredRun::open(path).map_err(Fail::usage),

@@ -3,7 +3,7 @@
 use fizeau::experiment::ExtraHeader;
 use fizeau::telemetry::{FetchError, FetchErrorKind, Page, PageSettings, PageSource, Source};
 
-use crate::args::WatchArgs;
+use crate::args::{WatchArgs, check_page_address};
 use crate::exit::Fail;
 
 /// A page by its name in the figures, whose errors name what to type.
@@ -51,12 +51,9 @@ pub(super) fn sources(args: &WatchArgs) -> Result<Vec<WatchedPage>, Fail> {
     }
     let mut sources: Vec<WatchedPage> = Vec::new();
     for (index, url) in args.server_metrics.iter().enumerate() {
+        check_page_address(url)?;
         let source = PageSource::new(url, settings.clone());
         let address = source.address();
-        refuse_if!(
-            !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)),
-            "--server-metrics {address}: a page has an address such as http://127.0.0.1:8000/metrics"
-        );
         refuse_if!(
             args.server_metrics.iter().take(index).any(|other| other == url),
             "--server-metrics {address}: it is given twice; name each replica once"

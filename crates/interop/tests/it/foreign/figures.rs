@@ -102,6 +102,32 @@ fn a_mean_that_is_not_that_of_its_own_requests_is_named() {
 }
 
 #[test]
+fn totals_and_statistics_that_cannot_be_of_the_same_requests_are_named() {
+    let contradictions = |field: &str, value: Value| {
+        let mut file = record("vllm.json");
+        file[field] = value;
+        let levels = import("vllm.json", file.to_string().as_bytes()).unwrap();
+        let found = levels[0].not_known.iter().filter(|fact| fact.is_contradiction());
+        found.map(|fact| fact.why.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(contradictions("label", "as it came".into()), [""; 0]);
+    for (field, value, says) in [
+        ("request_throughput", 500.0, "requests_per_s is 500, and its totals come to 94.2"),
+        ("request_throughput", 1e9, "requests_per_s is "),
+        ("output_throughput", 1.0, "output_tps is 1.00, and its totals come to 755"),
+        ("duration", 0.0, "120 completed requests in 0 s"),
+        ("mean_ttft_ms", 99_999.0, "mean_ttft_ms is "),
+        ("mean_tpot_ms", 0.0001, "mean_tpot_ms is "),
+    ] {
+        let found = contradictions(field, value.into());
+        assert_eq!(found.len(), 1, "{field}: {found:?}");
+        assert!(found[0].contains(says), "{field}: {found:?}");
+    }
+    let found = contradictions("completed", 1_000_000_000_000_000_000_u64.into());
+    assert!(found.iter().any(|why| why.contains("requests_per_s is 94.2")), "{found:?}");
+}
+
+#[test]
 fn a_failure_keeps_its_class_and_its_instant() {
     let level = level("vllm-detailed.json");
     let failed: Vec<_> = level.tapes.iter().filter(|tape| !tape.is_success()).collect();

@@ -121,7 +121,7 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
         ],
     ),
     TelemetryFigure::new(
-        "the same in the steady part",
+        "KV cache in use, steady part",
         "",
         |said| gauge(said.steady.as_ref()?.kv_use.as_ref(), percent),
         &[
@@ -178,7 +178,7 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
         )],
     ),
     TelemetryFigure::new(
-        "the same by source",
+        "prompt tokens by source",
         "",
         |said| by_name(&by_source(said), whole),
         &[labelled(
