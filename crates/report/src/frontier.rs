@@ -266,7 +266,8 @@ impl<'a> FrontierLevels<'a> {
         let others = doubted.len().saturating_sub(MOST_NAMED);
         let named = doubted.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
         let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-        (!doubted.is_empty()).then(|| format!("Not valid: {named}{more}; `fizeau report` says why"))
+        (!doubted.is_empty())
+            .then(|| format!("Not valid: {named}{more}; the report of each says why"))
     }
 
     /// Whether the frontier of all is marked: where it is not all that is shown.
