@@ -130,5 +130,6 @@ pub(crate) fn number(time: Millis) -> String {
 }
 
 pub(crate) fn range(ends: Option<[Millis; 2]>) -> String {
-    ends.map_or_else(String::new, |[low, high]| format!("[{}, {}]", number(low), number(high)))
+    let shown = ends.map(|ends| ends.map(number)).filter(|[low, high]| low != high);
+    shown.map_or_else(String::new, |[low, high]| format!("[{low}, {high}]"))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use fizeau_record::text::wrap_hanging;
 use fizeau_roofline::{Attention, FeedForward, Keys, Layers, Mixer, Model, ModelSheet as Sheet};
 
 use crate::Shown;
@@ -76,12 +77,13 @@ fn sheet(sheet: &Sheet, model: &Model) -> String {
     );
     for layers in &model.layers {
         let plural = if layers.count == 1 { "" } else { "s" };
-        let _ = writeln!(text, "{:>4} layer{plural}: {}", layers.count, one_layer(layers));
+        let line = format!("{:>4} layer{plural}: {}", layers.count, one_layer(layers));
+        let _ = writeln!(text, "{}", wrap_hanging(&line, WIDTH, "        "));
     }
     let params = &sheet.params;
     let _ = writeln!(
         text,
-        "\nparameters: {}; a token uses {}, and a decode step of one request reads {}",
+        "\nparameters: {}; a token uses {}; a decode step of one request reads {}",
         count(params.total),
         count(params.active),
         count(params.streamed)
@@ -137,6 +139,9 @@ fn cache(text: &mut String, sheet: &Sheet) {
         let _ = writeln!(text, "{:>9} tokens {:>10}", kept.context, bytes(kept.bytes));
     }
 }
+
+/// The columns of a terminal.
+const WIDTH: usize = 80;
 
 /// `64 heads of size 64, 8 key-value heads, window 128; 4 of 128 experts 2880 wide`.
 fn one_layer(layers: &Layers) -> String {

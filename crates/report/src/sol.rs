@@ -72,6 +72,11 @@ pub struct SolView<'a> {
 }
 
 impl SolView<'_> {
+    /// Whether a token comes after the first.
+    const fn decodes(&self) -> bool {
+        self.answer.bound.tpot.is_some()
+    }
+
     /// Bound and expectation of the sequences that run, by a schedule that either may have.
     fn scheduled(&self, schedule: PhaseSchedule) -> [Figures; 2] {
         let (system, load, running) = (self.system, self.load, self.answer.running_batch);

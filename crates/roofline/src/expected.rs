@@ -63,14 +63,13 @@ impl System {
         let batch = self.running_batch(&load).min(max_batch);
         let (local, active) = self.local(batch);
         let stages = f64::from(self.deployment().pipeline());
-        let groups = f64::from(self.deployment().attention_groups()).min(local).max(1.0);
-
         let alone = self.expected_of(&lengths.prompt());
-        let prefill = self.expected_of(&lengths.prompts(groups)).scaled(1.0 / groups);
+        let output = lengths.passes / lengths.requests() as f64;
+        let prompts = self.prompts_together(batch, lengths.mean_computed(), output);
+        let prefill = self.expected_of(&lengths.prompts(prompts)).scaled(1.0 / prompts);
         let micro = (local / stages).max(local.min(1.0));
         let step = self.expected_of(&lengths.step(micro));
-        let output = lengths.passes / lengths.requests() as f64;
-        let phases = PhaseCosts { alone, prefill, step, micro, local, active };
+        let phases = PhaseCosts { alone, prefill, prompts, step, micro, local, active };
         let times = self.alternating(&phases, output, self.unevenness());
         let step_time = times.tpot();
         let requests_per_s = PerSec::new(batch / times.whole().get());

@@ -86,8 +86,8 @@ impl Figures {
 #[non_exhaustive]
 pub enum PhaseSchedule {
     /// They alternate, and each step waits for the prompts of the others that come in meanwhile:
-    /// `TPOT = td(B) + (B - 1) / O Cp`, `RPS = B / (B Cp + (O - 1) td(B))`, with `td(B)` the decode step and `Cp` the
-    /// prefill.
+    /// `TPOT = td(B) + (B - k) / O Cp`, `RPS = B / (B Cp + (O - 1) td(B))`, with `td(B)` the decode step, `k` the prompts that a
+    /// pass reads at once ([`System::prompts_of_pass`]) and `Cp` the share of such a pass that each of them has.
     Serial,
     /// One's memory traffic goes on under the other's arithmetic, perfectly: `TPOT = td(B)`, and
     /// `RPS = 1 / max(Cp + O f / F, O (W / B + k c) / BW)`, with `f` the arithmetic of a token, `W` the weights and `k c`

@@ -18,6 +18,9 @@ pub struct Serving {
     pub block: Tokens,
     /// The most sequences that run at once in each attention group; none: as many as fit. Default none.
     pub max_sequences: Option<NonZeroU64>,
+    /// The most tokens of a pass in each attention group, within which the prompts that come in together share its weights.
+    /// Default [`Serving::BATCHED_TOKENS`].
+    pub max_batched_tokens: Tokens,
     /// What a sequence is given room for when it is admitted.
     pub admission: Admission,
     /// Whose the cached tokens of prompts are.
@@ -49,6 +52,11 @@ pub enum Admission {
     Whole,
 }
 
+impl Serving {
+    /// The tokens of a pass where nothing else is said, as vLLM's `max_num_batched_tokens` when it serves.
+    pub const BATCHED_TOKENS: Tokens = Tokens::new(8_192);
+}
+
 impl Default for Serving {
     fn default() -> Self {
         Self {
@@ -56,6 +64,7 @@ impl Default for Serving {
             reserve: Bytes::new(0.0),
             block: Tokens::new(16),
             max_sequences: None,
+            max_batched_tokens: Self::BATCHED_TOKENS,
             admission: Admission::AsItGrows,
             prefix: Prefix::Shared,
             tokens_per_step: NonZeroU64::MIN,

@@ -4,7 +4,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use clap::Args;
 use fizeau::core::Nanos;
-use fizeau::roofline::CacheTransfer;
+use fizeau::roofline::{CacheTransfer, Serving};
 use fizeau::sim::{AdmissionOrder, Policy, ReplicaRouting};
 
 use super::EngineConstantsArgs;
@@ -16,7 +16,7 @@ use super::values::share;
 #[command(next_help_heading = "Engine")]
 pub(crate) struct EngineArgs {
     /// The most tokens of a step, those of prompts and those decoded together.
-    #[arg(long, alias = "chunked-prefill-size", value_name = "TOKENS", default_value_t = 8192)]
+    #[arg(long, alias = "chunked-prefill-size", value_name = "TOKENS", default_value_t = Serving::BATCHED_TOKENS.get())]
     pub(crate) max_num_batched_tokens: u64,
     /// The number of tokens of a block of the key-value cache.
     #[arg(long, alias = "page-size", value_name = "TOKENS", default_value_t = 16)]

@@ -89,7 +89,8 @@ fn what_to_probe(
     format!(
         "\nTo separate what this device itself adds, run these on the engine's machine:\n  \
          fizeau probe memory compute gemm attention{together}{which} \\\n    \
-         --model-config {} --concurrency {most}{spread} --out probed\n  \
+         --model-config {} \\\n    \
+         --concurrency {most}{spread} --out probed\n  \
          fizeau diagnose {} --probe probed",
         model.display(),
         args.run.display(),

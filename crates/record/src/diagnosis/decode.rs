@@ -4,7 +4,7 @@ use fizeau_core::Millis;
 use fizeau_metrics::Metric;
 use fizeau_roofline::{PassTime, System};
 
-use super::level::{LevelFacts, MeasuredMean, millis};
+use super::level::{LevelFacts, MeasuredMean, NOT_APART, millis};
 use super::try_first::{self, AdviceFacts};
 use super::waterfall::{SlowdownCause, Waterfall, WaterfallBuilder};
 use super::{Diagnosed, ProbedSilicon, collectives};
@@ -95,6 +95,11 @@ fn overheads(
         mean.get()
     );
     let adds = Millis::new(beyond.min(left));
+    if !lightest.is_alone() {
+        let evidence = format!("{evidence}; {NOT_APART}");
+        waterfall.add(SlowdownCause::EngineOrQueue, adds, evidence);
+        return;
+    }
     let step = waterfall.add(SlowdownCause::LaunchesAndSteps, adds, evidence);
     if !level.is(lightest) || beyond <= left {
         step.range_ms =
@@ -111,7 +116,7 @@ fn prompts_between(
 ) {
     let left = waterfall.left().get();
     // With one request at a time there are no others.
-    if left <= 0.0 || level.in_flight < MORE_THAN_ONE || lightest.is_some_and(|one| one.is(level)) {
+    if left <= 0.0 || level.is_alone() || lightest.is_some_and(|one| one.is(level)) {
         return;
     }
     let system = of.silicon();
@@ -132,9 +137,6 @@ fn prompts_between(
         waterfall.add(SlowdownCause::BatchAndQueue, Millis::new(adds), evidence);
     }
 }
-
-/// Fewer than this in flight on average are one at a time.
-const MORE_THAN_ONE: f64 = 1.05;
 
 /// An engine cannot read prompts all of the time and still make tokens.
 const MOST_BUSY: f64 = 0.9;

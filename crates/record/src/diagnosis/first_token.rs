@@ -5,7 +5,7 @@ use fizeau_metrics::Metric;
 use fizeau_roofline::{PassTime, System};
 
 use super::decode::{operators, silicon};
-use super::level::{LevelFacts, millis};
+use super::level::{LevelFacts, NOT_APART, millis};
 use super::try_first::{self, AdviceFacts};
 use super::waterfall::{SlowdownCause, Waterfall, WaterfallBuilder};
 use super::{Diagnosed, collectives};
@@ -69,6 +69,11 @@ fn overheads(
         seen.mean.get()
     );
     let adds = Millis::new(beyond.min(left));
+    if !lightest.is_alone() {
+        let evidence = format!("{evidence}; {NOT_APART}");
+        waterfall.add(SlowdownCause::EngineOrQueue, adds, evidence);
+        return;
+    }
     let step = waterfall.add(SlowdownCause::LaunchesAndSteps, adds, evidence);
     step.range_ms =
         seen.ends.map(|ends| ends.map(|end| Millis::new((end.get() - expected).max(0.0))));

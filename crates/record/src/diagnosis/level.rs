@@ -58,10 +58,22 @@ impl<'a> LevelFacts<'a> {
         Some(MeasuredMean { mean, ends: ends.map(|ends| [ends.low, ends.high].map(Millis::new)) })
     }
 
+    /// Whether one request at a time was in flight, which no other delays.
+    pub(super) fn is_alone(&self) -> bool {
+        self.in_flight < MORE_THAN_ONE
+    }
+
     pub(super) fn is(&self, other: &Self) -> bool {
         std::ptr::eq(self.report, other.report)
     }
 }
+
+/// Fewer than this in flight on average are one at a time.
+const MORE_THAN_ONE: f64 = 1.05;
+
+/// Why what a level takes beyond its expectation is not split.
+pub(super) const NOT_APART: &str = "without a level of one request in flight the engine's overhead and other requests cannot be told \
+     apart";
 
 pub(super) fn millis(time: Seconds) -> Millis {
     Millis::new(time.get() * 1e3)

@@ -74,6 +74,9 @@ const fn common(cause: SlowdownCause, facts: AdviceFacts) -> &'static str {
         SlowdownCause::Silicon => {
             "Look at the device before the engine: clocks and power limit, error correction, other programs, the virtual machine; compare its probe with that of another device of its kind."
         }
+        SlowdownCause::EngineOrQueue => {
+            "Measure a level with one request in flight as well: it shows what the engine costs by itself, and so what other requests add."
+        }
         SlowdownCause::Collectives if facts.devices > 1 => {
             "Make devices exchange less: use fewer devices for each matrix, or overlap collectives with arithmetic; and measure the collectives at these message sizes."
         }

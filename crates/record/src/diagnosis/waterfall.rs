@@ -22,6 +22,8 @@ pub enum SlowdownCause {
     Collectives,
     /// Launches of kernels, scheduling, sampling, the front end: what a step costs where nothing queues.
     LaunchesAndSteps,
+    /// That and other requests together, where no level has one request in flight to tell them apart.
+    EngineOrQueue,
     /// Other requests: their prompts between the steps of this one, and its wait for a place.
     BatchAndQueue,
     /// What none of these explains.
@@ -33,6 +35,7 @@ fizeau_core::words! {
     pub SlowdownCause::title, all {
         DataSheet = "hardware bound (data sheet)", Silicon = "this silicon, as probed", Algorithm = "no overlap (roofline)",
         Collectives = "collectives", LaunchesAndSteps = "engine overhead",
+        EngineOrQueue = "engine, batch and queue",
         BatchAndQueue = "batch and queue", Unexplained = "not explained",
     }
 }

@@ -72,6 +72,23 @@ fn the_lightest_level_has_no_queue() {
     assert!(document.fullest().unwrap().in_flight >= least.in_flight);
 }
 
+/// With one level, and many requests in it, the engine's overhead and what others cost are one cause, without a range.
+#[test]
+fn one_level_under_load_does_not_tell_the_engine_from_the_batch() {
+    let run = simulated();
+    let [_, fullest] = &run.levels[..] else { panic!("one at a time, and eight") };
+    let one = std::slice::from_ref(fullest);
+    let document = Diagnosed::new(one, system(&run)).diagnose("a model");
+    for waterfall in waterfalls(&document) {
+        assert!(adds_up(waterfall), "{waterfall:?}");
+        assert!(cause(waterfall, SlowdownCause::LaunchesAndSteps).is_none(), "{waterfall:?}");
+        let both = waterfall.steps.iter().find(|step| step.cause == SlowdownCause::EngineOrQueue);
+        let both = both.unwrap();
+        assert_eq!(both.range_ms, None);
+        assert!(both.evidence.contains("cannot be told apart"), "{}", both.evidence);
+    }
+}
+
 /// What the roofline model does not expect of a first token where nothing queues is the engine's own, at each level.
 #[test]
 fn a_first_token_that_is_later_than_its_prompt_takes_has_launches_and_steps() {

@@ -1,7 +1,7 @@
 //! Figures as JSON, the same wherever they stand.
 
 use fizeau_record::JsonNumber as Number;
-use fizeau_roofline::{Figures, LimitingResources};
+use fizeau_roofline::{Figures, LoadAnalysis};
 use serde::Serialize;
 
 /// The figures of one estimate.
@@ -42,11 +42,15 @@ impl Block {
 #[derive(Debug, Serialize)]
 pub(super) struct Limiting {
     prefill: &'static str,
-    decode: &'static str,
+    /// None where no token comes after the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decode: Option<&'static str>,
 }
 
-impl From<LimitingResources> for Limiting {
-    fn from(limits: LimitingResources) -> Self {
-        Self { prefill: limits.prefill.as_str(), decode: limits.decode.as_str() }
+impl From<&LoadAnalysis> for Limiting {
+    fn from(answer: &LoadAnalysis) -> Self {
+        let limits = answer.limited_by;
+        let decode = answer.bound.tpot.map(|_| limits.decode.as_str());
+        Self { prefill: limits.prefill.as_str(), decode }
     }
 }

@@ -233,7 +233,8 @@ pub(super) fn one_by_one(intake: Seconds) -> String {
 const FEW: u64 = 50;
 
 /// What an interval leaves out.
-const OF_NOISE: &str = "intervals are of noise alone; that the law may be wrong is not in them";
+const OF_NOISE: &str = "intervals: noise, and how far engines differ where little tells a constant;\n\
+                        that the law may be wrong is not in them";
 
 /// The columns of a terminal.
 const WIDTH: usize = 80;

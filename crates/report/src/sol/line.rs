@@ -88,7 +88,7 @@ impl<'a> AnswerFields<'a> {
             even_routing: answer.evenly_routed.as_ref().map(Block::of),
             expected: Block::of(&answer.expected),
             calibrated: None,
-            limited_by: answer.limited_by.into(),
+            limited_by: answer.into(),
             warnings: Warnings(&answer.warnings, notes),
         }
     }

@@ -19,7 +19,8 @@ pub(super) fn memory(view: &SolView<'_>) -> Vec<String> {
         None => "no limit to the sequences".to_owned(),
     };
     let local = sequences(answer.running_batch / groups);
-    let sequences = format!("{local}, {} each", bytes(of.sequence.get()));
+    let whose = if groups > 1.0 { " of a group" } else { "" };
+    let sequences = format!("{local}{whose}, {} each", bytes(of.sequence.get()));
     let mut grid = Grid::new(&["GB of a device", "", "", ""]).with_notes();
     for (name, part, note) in [
         ("weights", of.weights, String::new()),
@@ -46,36 +47,49 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
     let ways: Vec<_> = ways.iter().filter_map(|(name, of)| Some((*name, (*of)?))).collect();
     let heads: Vec<&str> = std::iter::once("").chain(ways.iter().map(|way| way.0)).collect();
     let mut grid = Grid::new(&heads);
-    let devices = view.system.deployment().devices() as f64;
+    let devices = view.system.deployment().devices();
+    let of_all = if devices > 1 { format!(", all {devices} devices") } else { String::new() };
+    let running = view.answer.running_batch;
+    let of_running =
+        if running > 1.0 { format!(", {} running", whole_or_not(running)) } else { String::new() };
     let mut add = |name: &str, of: &dyn Fn(&Figures) -> Option<f64>| {
         grid.row(row(name, ways.iter().map(|way| of(way.1))));
     };
     let is_whole = view.scope == SolScope::Requests;
     if is_whole {
-        add("unloaded TTFT, ms", &|figures| Some(figures.ttft.get() * 1e3));
+        add("TTFT of a prompt alone, ms", &|figures| Some(figures.ttft.get() * 1e3));
     }
-    add("TPOT, ms", &|figures| figures.tpot.map(|tpot| tpot.get() * 1e3));
+    add(&format!("TPOT{of_running}, ms"), &|figures| figures.tpot.map(|tpot| tpot.get() * 1e3));
     if is_whole {
-        add("E2EL, ms", &|figures| Some(figures.e2el.get() * 1e3));
+        add(&format!("E2EL{of_running}, ms"), &|figures| Some(figures.e2el.get() * 1e3));
     }
     add("output tokens/s of a user", &|figures| figures.tokens_per_s_per_user().map(PerSec::get));
-    add("output tokens/s", &|figures| Some(figures.output_tokens_per_s.get()));
-    if devices > 1.0 {
-        add("output tokens/s of a device", &|figures| {
-            Some(figures.output_tokens_per_s.get() / devices)
+    add(&format!("output tokens/s{of_all}"), &|figures| Some(figures.output_tokens_per_s.get()));
+    if devices > 1 {
+        add("output tokens/s, a device", &|figures| {
+            Some(figures.output_tokens_per_s.get() / devices as f64)
         });
     }
     if is_whole {
-        add("requests/s", &|figures| Some(figures.requests_per_s.get()));
+        add(&format!("requests/s{of_all}"), &|figures| Some(figures.requests_per_s.get()));
     }
-    if view.answer.running_batch > 1.0 && answer.bound.tpot.is_some() {
+    if running > 1.0 && view.decodes() {
         let one = view.system.single_request(view.load);
         // One token a step has no others to agree with.
         let mut alone = vec![one.bound.get(); ways.len() - 1];
         alone.push(one.expected.get());
-        grid.row(row("single-stream output tokens/s", alone.into_iter()));
+        grid.row(row("output tokens/s, one running", alone.into_iter()));
     }
     let mut lines = grid.lines();
+    let together = view.system.prompts_of_pass(view.load, running);
+    let side_by_side = f64::from(view.system.deployment().attention_groups());
+    if is_whole && together > side_by_side {
+        lines.push(format!(
+            "Expected passes read {} prompts at once, of at most {} tokens.",
+            whole_or_not(together),
+            view.system.serving().max_batched_tokens
+        ));
+    }
     if let Some(even) = even {
         let expected = answer.expected.output_tokens_per_s;
         lines.extend([
@@ -83,14 +97,14 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
                 .to_owned(),
             "chooses for itself, all equally often.".to_owned(),
             format!(
-                "The expected output is {} of the bound at even routing, and {} of the bound.",
+                "The expected output is {} of the bound at even routing, {} of the bound.",
                 percent(expected / even.output_tokens_per_s),
                 percent(expected / answer.bound.output_tokens_per_s)
             ),
         ]);
     }
     let most = view.system.ideal_max_batch(view.load).min(view.load.concurrency.get() as f64);
-    if is_whole && most > view.answer.running_batch {
+    if is_whole && most > running {
         let most = number(most.floor());
         lines.push(format!(
             "The bound's rates are for {most} at once, which the memory could hold at best."
@@ -165,7 +179,7 @@ pub(super) fn sequences(count: f64) -> String {
 }
 
 /// A mean number, without a fraction where it has none.
-fn whole_or_not(count: f64) -> String {
+pub(super) fn whole_or_not(count: f64) -> String {
     if count.fract() == 0.0 { format!("{count:.0}") } else { number(count) }
 }
 

@@ -54,7 +54,9 @@ impl SolView<'_> {
         if self.scope == SolScope::Requests {
             text.table(tables::operator_rows(self, PassPhase::Prefill));
         }
-        text.table(tables::operator_rows(self, PassPhase::Decode));
+        if self.decodes() {
+            text.table(tables::operator_rows(self, PassPhase::Decode));
+        }
         let gains = self.gains();
         if !gains.is_empty() {
             text.table(tables::gains(&gains, self));
@@ -101,7 +103,8 @@ impl SolView<'_> {
             devices => format!("{devices} ({deployment})"),
         };
         text.say("Devices", &format!("{spread} x {}: {}", device.name, device.title));
-        text.say("", &device_figures(device));
+        let each = if deployment.devices() > 1 { "each " } else { "" };
+        text.say("", &format!("{each}{}", device_figures(device)));
     }
 
     fn say_load(&self, text: &mut Text) {
@@ -129,6 +132,11 @@ impl SolView<'_> {
     fn say_limits(&self, text: &mut Text) {
         let limits = self.answer.limited_by;
         let (system, load) = (self.system, self.load);
+        let prompt = tables::shares(&system.expected_pass(&system.prefill_pass(load)));
+        let prefill = format!("as expected, prefill by {} ({prompt})", limits.prefill);
+        if !self.decodes() {
+            return text.say("Limits", &prefill);
+        }
         let step = tables::shares(&system.expected_decode(load, self.answer.running_batch));
         let load_at = load.input_tokens.get() as f64 + load.output_tokens.get() as f64 / 2.0;
         let decode = match system.crossover(load_at) {
@@ -140,12 +148,8 @@ impl SolView<'_> {
         };
         let decode = format!("decode by {} ({step}){decode}", limits.decode);
         match self.scope {
-            SolScope::Requests => {
-                let prompt = tables::shares(&system.expected_pass(&system.prefill_pass(load)));
-                let prefill = format!("prefill by {} ({prompt})", limits.prefill);
-                text.say("Limits", &format!("{prefill}; {decode}"));
-            }
-            SolScope::Step => text.say("Limits", &decode),
+            SolScope::Requests => text.say("Limits", &format!("{prefill}; {decode}")),
+            SolScope::Step => text.say("Limits", &format!("as expected, {decode}")),
         }
     }
 }
@@ -175,7 +179,7 @@ fn device_figures(device: &Device) -> String {
     });
     let rates: Vec<String> = rates.collect();
     let mut text = format!(
-        "{}, {}; {}",
+        "{}, {}; dense peaks {}",
         bytes(device.memory().get()),
         per_second(device.memory_bandwidth().get(), "B/s"),
         rates.join(", ")

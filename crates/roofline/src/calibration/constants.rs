@@ -240,11 +240,15 @@ pub struct FittedConstant {
 }
 
 impl FittedConstant {
-    /// The interval that holds the constant with 95 % confidence if residuals are as they seem.
+    /// The interval that holds the constant with 95 % confidence if residuals are as they seem. Near a limit it reaches farther away
+    /// from it than towards it. Of a constant that is not [determined](FittedConstant::is_determined) it is mostly what was assumed
+    /// before.
     #[must_use]
     pub fn interval(&self) -> Interval<f64> {
-        let factor = (1.96 * self.deviation).exp();
-        Interval::p95(self.value / factor, (self.value * factor).min(self.constant.limit()))
+        let deviation = self.deviation / self.constant.slope(self.value).max(f64::MIN_POSITIVE);
+        let natural = self.constant.natural(self.value);
+        let end = |away: f64| self.constant.of_natural(natural + 1.96 * away * deviation);
+        Interval::p95(end(-1.0), end(1.0))
     }
 
     /// Whether measurements tell it: what is known of it is narrower by a third and more than what was assumed before.

@@ -13,9 +13,11 @@ pub(crate) struct PhaseCosts {
     /// The prefill of one prompt that waits for none: its total is how long it takes to come out, and in a bound stages
     /// work on parts of it at the same time.
     pub(crate) alone: PassTime,
-    /// A prompt's share of a pass over as many as there are attention groups: its total is the time that the stages work
-    /// on it, all of them together.
+    /// A prompt's share of a pass over [`PhaseCosts::prompts`] of them: its total is the time that the stages work on it, all
+    /// of them together.
     pub(crate) prefill: PassTime,
+    /// The prompts that a pass reads at once, at least one.
+    pub(crate) prompts: f64,
     /// A decode step of one micro-batch, through all stages.
     pub(crate) step: PassTime,
     /// The sequences of that micro-batch.
@@ -88,28 +90,49 @@ impl System {
         load: &UniformLoad,
         batch: f64,
     ) -> PhaseCosts {
-        let prefill = ideal[0].time(&self.prefill_pass(load));
-        let alone = PassTime { total: self.bound_prompt(&prefill), ..prefill };
+        let one = ideal[0].time(&self.prefill_pass(load));
+        let alone = PassTime { total: self.bound_prompt(&one), ..one };
         let decode = self.decode_pass(load, batch);
         let (local, active) = self.local(batch);
         let (step, micro) = (ideal[1].time(&decode), decode.decoding);
-        PhaseCosts { alone, prefill, step, micro, local, active }
+        let prompts = self.prompts_of_pass(load, batch);
+        let together = Pass { prompts, ..self.prefill_pass(load) };
+        let prefill = ideal[0].time(&together).scaled(1.0 / prompts);
+        PhaseCosts { alone, prefill, prompts, step, micro, local, active }
     }
 
     pub(crate) fn expected_phases(&self, load: &UniformLoad, batch: f64) -> PhaseCosts {
         let (local, active) = self.local(batch);
         let one = self.prefill_pass(load);
         let alone = self.expected_pass(&one);
-        // Groups read prompts side by side.
-        let groups = f64::from(self.deployment().attention_groups()).min(local);
-        let prefill = if groups > 1.0 {
-            self.expected_pass(&Pass { prompts: groups, ..one }).scaled(1.0 / groups)
+        let prompts = self.prompts_of_pass(load, batch);
+        let prefill = if prompts > 1.0 {
+            self.expected_pass(&Pass { prompts, ..one }).scaled(1.0 / prompts)
         } else {
             alone
         };
         let decode = self.decode_pass(load, batch);
         let (step, micro) = (self.expected_pass(&decode), decode.decoding);
-        PhaseCosts { alone, prefill, step, micro, local, active }
+        PhaseCosts { alone, prefill, prompts, step, micro, local, active }
+    }
+
+    /// The prompts that a pass of a stage reads at once with `batch` sequences running: those that come in while each of its
+    /// sequences gets one token, within [`Serving::max_batched_tokens`](crate::Serving::max_batched_tokens) of each attention
+    /// group. At least one, or one in each group that has any.
+    #[must_use]
+    pub fn prompts_of_pass(&self, load: &UniformLoad, batch: f64) -> f64 {
+        let (input, output, cached) = load.lengths();
+        self.prompts_together(batch, input - cached, output)
+    }
+
+    /// That for prompts of which so many tokens are computed, and so many generated after each.
+    pub(crate) fn prompts_together(&self, batch: f64, computed: f64, output: f64) -> f64 {
+        let (local, _) = self.local(batch);
+        let micro = self.micro_batch(batch);
+        let groups = f64::from(self.deployment().attention_groups());
+        let least = groups.min(local).max(1.0);
+        let budget = self.serving().max_batched_tokens.get() as f64;
+        (micro / output).clamp(least, (groups * budget / computed).max(least))
     }
 
     /// The least time of a prompt whose pass is `pass`: stages can work on different parts of it at the same time, but
@@ -129,7 +152,8 @@ impl System {
             (of(prefill) + of(step) * ((output - 1.0) / phases.micro)) * (1.0 / stages)
         };
         // Of the request's passes each carries at most as many others as a micro-batch has, so many share a prefix.
-        let shared = prefill.shared + step.shared * ((output - 1.0) / phases.micro.min(1.0));
+        let shared = prefill.shared * phases.prompts
+            + step.shared * ((output - 1.0) / phases.micro.min(1.0));
         let shared = shared * (1.0 / (phases.local / stages).max(1.0) / stages);
         ResourceBusyTime {
             weights: step.weights * (output / phases.local),
@@ -151,8 +175,7 @@ impl System {
         let each_stage = phases.local / stages * unevenness;
         let prompts = phases.prefill.scaled(each_stage);
         let prompts = if prompts.total > phases.alone.total { prompts } else { phases.alone };
-        let beside = f64::from(self.deployment().attention_groups()).min(phases.local);
-        let others = phases.prefill.scaled((each_stage - beside).max(0.0));
+        let others = phases.prefill.scaled((each_stage - phases.prompts).max(0.0));
         // Micro-batches wait for the slowest stage where there are as many as stages.
         let micro_batches = phases.local / phases.micro;
         let step = phases.step.scaled((micro_batches / stages * unevenness).max(1.0));

@@ -223,16 +223,27 @@ fn a_request_alone_takes_its_prompt_and_its_steps() {
     assert_eq!(format!("{:.2}", alone.requests_per_s.get()), "4.86");
 }
 
-/// Where each request has one token, none decodes: the rate is that of prompts, whatever runs.
+/// Where each request has one token, none decodes: the rate is that of prompts, as many of them in a pass as its tokens allow.
 #[test]
-fn prompts_alone_are_read_one_after_the_other() {
+fn prompts_alone_share_passes_within_the_budget() {
     let system = system("llama-3.1-8b", "h100-sxm", "tp=1");
-    for concurrency in [1, 256] {
-        let expected = system.expected_figures(&load(1024, 1, concurrency));
+    for (concurrency, together) in [(1, 1.0), (4, 4.0), (256, 81.92)] {
+        let load = load(100, 1, concurrency);
+        assert_eq!(system.prompts_of_pass(&load, concurrency as f64), together);
+        let expected = system.expected_figures(&load);
         assert_eq!(expected.e2el, expected.ttft);
-        let prompts = expected.requests_per_s.get() * expected.ttft.get();
-        assert!((prompts - 1.0).abs() < 1e-9, "{prompts}");
+        let mut pass = system.prefill_pass(&load);
+        pass.prompts = together;
+        let prompts = expected.requests_per_s.get() * system.expected_pass(&pass).total.get();
+        assert!((prompts / together - 1.0).abs() < 1e-9, "{prompts}");
     }
+}
+
+/// Prompts of 100 tokens and 20 generated, 400 at once: 20 prompts come in for each step, and share a pass.
+#[test]
+fn short_prompts_share_passes() {
+    let expected = system("llama-3.1-8b", "h100-sxm", "tp=1").expected_figures(&load(100, 20, 400));
+    assert_eq!(format!("{:.0}", expected.output_tokens_per_s.get()), "10995");
 }
 
 /// By Little's law: of 4096 in flight those that do not fit wait.

@@ -1,7 +1,7 @@
 //! How an engine is set up.
 
 use fizeau_core::{Nanos, Tokens};
-use fizeau_roofline::Admission;
+use fizeau_roofline::{Admission, Serving};
 
 use super::speculation::Drafts;
 
@@ -142,7 +142,7 @@ impl EngineConfig {
         let block = Tokens::new(16);
         Self {
             max_num_seqs,
-            max_batched_tokens: Tokens::new(8_192),
+            max_batched_tokens: Serving::BATCHED_TOKENS,
             block,
             blocks: kv_tokens.get() / block.get(),
             max_context: None,

@@ -128,6 +128,7 @@ pub(super) fn with_limits(
     let bytes = (unused * config.block.get() as f64 * footprint.per_token).floor();
     serving.reserve = serving.reserve + Bytes::new(bytes);
     serving.max_sequences = NonZeroU64::new(config.max_num_seqs);
+    serving.max_batched_tokens = config.max_batched_tokens;
     serving.block = config.block;
     serving.admission = config.admission;
     let drafted = config.drafts.as_ref().map_or(0, |drafts| drafts.length);

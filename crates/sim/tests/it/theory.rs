@@ -2,6 +2,7 @@
 
 mod bound;
 pub(crate) mod chance;
+mod expectation;
 mod little;
 mod queues;
 mod zero_load;

@@ -68,7 +68,9 @@ impl OfCalibratedDocument {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Bound"))]
 struct BoundDocument {
     ttft_ms: Millis,
-    tpot_ms: Millis,
+    /// Of a sequence that has the devices to itself.
+    #[serde(alias = "tpot_ms")]
+    tpot_alone_ms: Millis,
     full_batch_step_ms: Millis,
     e2el_ms: Millis,
     requests_per_s: f64,
@@ -216,7 +218,7 @@ impl From<&Bound> for BoundDocument {
     fn from(bound: &Bound) -> Self {
         Self {
             ttft_ms: bound.ttft.to_millis(),
-            tpot_ms: bound.single_tpot.to_millis(),
+            tpot_alone_ms: bound.single_tpot.to_millis(),
             full_batch_step_ms: bound.tpot.to_millis(),
             e2el_ms: bound.e2el.to_millis(),
             requests_per_s: bound.requests_per_s.get(),

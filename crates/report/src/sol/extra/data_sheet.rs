@@ -36,7 +36,7 @@ impl SolExtra {
         let measured = "  measured silicon allows, %";
         both(
             "ttft_ms",
-            "unloaded TTFT, ms",
+            "TTFT of a prompt alone, ms",
             "ttft_share",
             measured,
             |of| Some(of.ttft.get() * 1e3),

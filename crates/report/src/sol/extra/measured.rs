@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{OwnTable, SolExtra};
 use crate::sol::fit::shown_in;
 use crate::sol::grid::Grid;
+use crate::sol::tables::whole_or_not;
 
 /// What of measured figures is beyond the bound, and what lies between them and what is expected of the engine.
 #[derive(Debug, Clone, Copy)]
@@ -35,18 +36,29 @@ impl SolExtra {
         let shares_of = |figures| of.measured.percent_of(&as_bound(of.bound, figures));
         let (of_bound, evenly) = (shares_of(of.figures), of.evenly_routed.map(shares_of));
         let mut fields = Map::new();
-        let heads =
-            ["Measured", "measured", "predicted", "from", "to", "at even routing", "of bound"];
+        let held = as_bound(of.bound, of.figures);
+        let heads = [
+            "Measured",
+            "measured",
+            "predicted",
+            "from",
+            "to",
+            "bound",
+            "at even routing",
+            "of bound",
+        ];
         let heads = heads.iter().filter(|head| evenly.is_some() || **head != "at even routing");
         let mut grid = Grid::new(&heads.copied().collect::<Vec<_>>());
         for (figure, measured) in of.measured.each() {
             let gap = of.gaps.and_then(|(_, gaps)| gaps.iter().find(|gap| gap.figure == figure));
             let shares: Vec<_> =
                 evenly.iter().chain([&of_bound]).map(|of| share(of, figure)).collect();
-            grid.row(cells(figure, measured, gap, &shares));
-            fields.insert(figure.as_str().to_owned(), entry(measured, gap, &shares));
+            let limit = bound_of(&held, figure);
+            grid.row(cells(figure, [measured, limit], gap, &shares));
+            fields.insert(figure.as_str().to_owned(), entry([measured, limit], gap, &shares));
         }
         let mut lines = grid.lines();
+        lines.push(held_against(of));
         if let Some(violation) = of.violation {
             lines.push(format!("  {violation}"));
             fields.insert("impossible".to_owned(), violation.to_string().into());
@@ -85,10 +97,27 @@ const fn share(of: &SpeedOfLightShares, figure: MeasuredFigure) -> Option<BoundS
     }
 }
 
+/// A figure of the bound, in its unit.
+fn bound_of(bound: &Bound, figure: MeasuredFigure) -> f64 {
+    match figure {
+        MeasuredFigure::Ttft => bound.ttft.to_millis().get(),
+        MeasuredFigure::Tpot => bound.single_tpot.to_millis().get(),
+        MeasuredFigure::E2el => bound.e2el.to_millis().get(),
+        MeasuredFigure::OutputTokens => bound.output_tokens_per_s.get(),
+        _ => bound.requests_per_s.get(),
+    }
+}
+
+/// Which load the bounds are of.
+fn held_against(of: &MeasuredComparison<'_>) -> String {
+    let running = whole_or_not(of.figures.batch);
+    format!("  Bounds with {running} running; of TTFT that of a prompt alone, below which none is.")
+}
+
 /// The share of the bound is the last of `shares`; before it stands that at even routing, where there is one.
 fn cells(
     figure: MeasuredFigure,
-    measured: f64,
+    [measured, bound]: [f64; 2],
     gap: Option<&PredictionGap>,
     shares: &[Option<BoundShare>],
 ) -> Vec<String> {
@@ -97,7 +126,7 @@ fn cells(
     let shown = predicted.map_or_else(Default::default, |each| each.map(number));
     let share = |share: &Option<BoundShare>| share.map_or_else(String::new, |of| of.to_string());
     let first = [format!("  {}", named(figure)), number(measured)];
-    first.into_iter().chain(shown).chain(shares.iter().map(share)).collect()
+    first.into_iter().chain(shown).chain([number(bound)]).chain(shares.iter().map(share)).collect()
 }
 
 const fn named(figure: MeasuredFigure) -> &'static str {
@@ -196,7 +225,11 @@ fn unusual(remedy: &PredictionRemedy) -> String {
     }
 }
 
-fn entry(measured: f64, gap: Option<&PredictionGap>, shares: &[Option<BoundShare>]) -> Value {
+fn entry(
+    [measured, bound]: [f64; 2],
+    gap: Option<&PredictionGap>,
+    shares: &[Option<BoundShare>],
+) -> Value {
     let remedy = |remedy: &PredictionRemedy| {
         json!({
             "input": remedy.input.as_str(),
@@ -209,7 +242,10 @@ fn entry(measured: f64, gap: Option<&PredictionGap>, shares: &[Option<BoundShare
     };
     let names = ["bound_share", "even_routing_share"];
     let shares = names.iter().zip(shares.iter().rev());
-    let mut fields = Map::from_iter([("measured".to_owned(), measured.into())]);
+    let mut fields = Map::from_iter([
+        ("measured".to_owned(), measured.into()),
+        ("bound".to_owned(), bound.into()),
+    ]);
     fields.extend(shares.map(|(name, of)| ((*name).to_owned(), of.map(BoundShare::get).into())));
     if let Some(gap) = gap {
         let of = gap.predicted;
