@@ -179,13 +179,20 @@ impl DeploymentRecord {
         system.with_serving(serving)
     }
 
-    /// In words: `8 devices, TP8; weights fp8`.
+    /// In words: `8 devices, TP8; weights fp8`, or `6 devices, 3 replicas of TP2`.
     #[must_use]
     pub fn words(&self, system: &System) -> String {
         let deployment = system.deployment();
-        let mut words = match deployment.devices() {
-            1 => "one device".to_owned(),
-            devices => format!("{devices} devices, {deployment}"),
+        let (devices, replicas) = (deployment.devices(), deployment.replicas());
+        let mut words = match (devices, replicas) {
+            (1, _) => "one device".to_owned(),
+            (_, 1) => format!("{devices} devices, {deployment}"),
+            _ if devices == u64::from(replicas) => format!("{devices} devices, a replica on each"),
+            _ => {
+                // One replica there always is.
+                let of = deployment.with_replicas(1).map(|of| of.to_string()).unwrap_or_default();
+                format!("{devices} devices, {replicas} replicas of {of}")
+            }
         };
         for (name, format) in [("weights", &self.weights), ("KV cache", &self.kv)] {
             if let Some(format) = format {
