@@ -283,6 +283,10 @@ impl PreparedEndpoint {
             backend: self.target.backend().as_str().to_owned(),
             model: self.target.model().to_owned(),
             connections: self.connections.clone(),
+            prefix_cache: match self.cache {
+                CacheBeforeLevel::Emptied => Some("emptied before each level".to_owned()),
+                CacheBeforeLevel::Kept => None,
+            },
         }
     }
 }

@@ -100,6 +100,12 @@ pub enum Confirmation {
 }
 
 impl SearchTrial {
+    /// Whether it is a long level that missed the goals.
+    fn is_refuting(&self) -> bool {
+        let missed = !matches!(self.judgement, SearchJudgement::Held | SearchJudgement::Invalid);
+        missed && self.purpose == SearchPurpose::Confirmation
+    }
+
     /// Whether it kept the goals at a load that the search is about.
     fn is_kept(&self) -> bool {
         self.purpose == SearchPurpose::Evaluation && self.judgement == SearchJudgement::Held
@@ -247,18 +253,29 @@ impl LoadSearch {
     pub fn result(&self) -> SearchResult {
         let found = self.searched();
         let Some(edge) = found.edge else { return found };
-        match self.confirmation {
-            Confirmation::NotRun => found,
-            Confirmation::Held { load, refuted: None } => {
-                SearchResult { load: Some(load), edge: around(edge, load, edge.high()), ..found }
+        let (load, low, high) = match self.confirmation {
+            Confirmation::NotRun => return found,
+            Confirmation::Held { load, refuted } => {
+                (Some(load), load, refuted.unwrap_or_else(|| edge.high()))
             }
-            Confirmation::Held { load, refuted: Some(refuted) } => {
-                SearchResult { load: Some(load), edge: around(edge, load, refuted), ..found }
-            }
-            Confirmation::Missed { load, .. } => {
-                SearchResult { load: None, edge: around(edge, edge.low().min(load), load), ..found }
-            }
-        }
+            Confirmation::Missed { load, .. } => (None, edge.low().min(load), load),
+        };
+        let ending = match found.ending {
+            SearchEnding::AllGood if high.is_finite() => SearchEnding::Refuted,
+            ending => ending,
+        };
+        SearchResult { load, edge: around(edge, low, high), ending, ..found }
+    }
+
+    /// Whether a level that kept the goals lies where long ones say that they break.
+    fn is_outranked(&self, trial: &SearchTrial) -> bool {
+        let load = trial.ask.load.value();
+        let is_beyond = match self.confirmation {
+            Confirmation::NotRun | Confirmation::Held { refuted: None, .. } => false,
+            Confirmation::Held { load: kept, refuted: Some(_) } => load > kept,
+            Confirmation::Missed { load: lowest, .. } => load >= lowest,
+        };
+        is_beyond && trial.is_kept()
     }
 
     /// What the short levels say.

@@ -5,7 +5,7 @@ use std::vec;
 use fizeau_harness::Cancel;
 use fizeau_metrics::Slo;
 use fizeau_record::{
-    GoalSource, NotRunReason, RunFolder, RunSetup, SweepReport, WhatIf, WhatIfVariant,
+    GoalSource, NotRunReason, Profile, RunFolder, RunSetup, SweepReport, WhatIf, WhatIfVariant,
 };
 use thiserror::Error;
 
@@ -106,9 +106,10 @@ impl CaseOutcome {
 }
 
 impl RanCase {
-    /// As it stands beside the others, which have the same goals.
+    /// As it stands beside the others, which have the same goals: by the most within them, be it worth its latency or not, unless
+    /// somebody asked for another choice.
     fn sweep(&self, slo: &Slo, source: GoalSource) -> SweepReport {
-        match &self.outcome {
+        let sweep = match &self.outcome {
             CaseOutcome::Level(level) => {
                 let levels = vec![level.report.clone()];
                 let sweep = SweepReport::new(self.setup.clone(), levels, Some(slo.clone()));
@@ -116,6 +117,10 @@ impl RanCase {
             }
             CaseOutcome::Sweep(sweep) => (**sweep).clone(),
             CaseOutcome::Search(search) => search.sweep.clone(),
+        };
+        match *sweep.profile() == Profile::GENERAL {
+            true => sweep.with_profile(Profile::GENERAL.with_rule(None)),
+            false => sweep,
         }
     }
 }

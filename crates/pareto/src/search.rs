@@ -97,6 +97,9 @@ pub enum SearchEnding {
     OutOfTime,
     /// Even the highest load is within the goals.
     AllGood,
+    /// The highest load seemed to be within the goals, and a longer evaluation of it was not. Only who evaluates a load again at
+    /// length ends a search so.
+    Refuted,
     /// Even the lowest load is beyond them.
     Unmet,
     /// The next load could not be measured: what was measured of it was of no use, several times in a row. Only who judges
@@ -107,7 +110,7 @@ pub enum SearchEnding {
 }
 
 impl SearchEnding {
-    /// The name used in files: `decided`, `undecided`, `out_of_runs`, `out_of_time`, `all_good`, `unmet`, `unmeasurable`, `broken_off`.
+    /// The name used in files: `decided`, `undecided`, `out_of_runs`, `out_of_time`, `all_good`, `refuted`, `unmet`, `unmeasurable`, `broken_off`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -116,6 +119,7 @@ impl SearchEnding {
             Self::OutOfRuns => "out_of_runs",
             Self::OutOfTime => "out_of_time",
             Self::AllGood => "all_good",
+            Self::Refuted => "refuted",
             Self::Unmet => "unmet",
             Self::Unmeasurable => "unmeasurable",
             Self::BrokenOff => "broken_off",

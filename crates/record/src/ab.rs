@@ -146,19 +146,33 @@ impl AbReport {
     }
 
     /// Whether goals were asked for and `side` misses one over its rounds, not even at its loose end met; so it does where no round
-    /// counts.
+    /// counts, and where its queue [grew](Self::is_saturated).
     #[must_use]
     pub fn misses_goals(&self, side: ComparisonSide) -> bool {
         let goals = self.goals(side);
-        self.slo.is_some() && (goals.is_empty() || !goals.iter().all(GoalResult::is_met))
+        let is_met = !goals.is_empty() && goals.iter().all(GoalResult::is_met);
+        self.slo.is_some() && (!is_met || self.is_saturated(side))
+    }
+
+    /// Whether the queue of `side` grew to the end in most of the rounds that count: goals that it met so far it would not keep for
+    /// longer.
+    #[must_use]
+    pub fn is_saturated(&self, side: ComparisonSide) -> bool {
+        let (grew, did_not): (Vec<bool>, Vec<bool>) =
+            self.turns(side).map(LevelReport::is_saturated).partition(|grew| *grew);
+        grew.len() > did_not.len()
+    }
+
+    /// The turns of `side` in the rounds that count.
+    fn turns(&self, side: ComparisonSide) -> impl Iterator<Item = &LevelReport> {
+        self.counted().map(move |(a, b)| match side {
+            ComparisonSide::Baseline => a,
+            ComparisonSide::Candidate => b,
+        })
     }
 
     fn results(&self, slo: &Slo, side: ComparisonSide) -> Vec<GoalResult> {
-        let turns = self.counted().map(|(a, b)| match side {
-            ComparisonSide::Baseline => &a.summary,
-            ComparisonSide::Candidate => &b.summary,
-        });
-        let turns: Vec<_> = turns.collect();
+        let turns: Vec<_> = self.turns(side).map(|level| &level.summary).collect();
         let Some(first) = turns.first() else { return Vec::new() };
         let over = |goal| GoalResult::over_runs(goal, first, turns.iter().copied());
         slo.goals.iter().map(over).collect()

@@ -155,6 +155,13 @@ impl LevelReport {
         self.requested.arrivals.is_some() && matches!(found, Some(Saturation::Saturated(_)))
     }
 
+    /// Whether a closed loop had fewer requests than slots: then its load was never there, and the level is one of a lower load.
+    #[must_use]
+    pub fn is_never_full(&self) -> bool {
+        let sent = self.summary.requests.sent;
+        self.load.concurrency().is_some_and(|slots| sent < u64::from(slots.get()))
+    }
+
     /// The sessions that were asked to begin each second, where some have several requests: the rate of the load counts those all.
     #[must_use]
     pub fn sessions_per_s(&self) -> Option<PerSec> {

@@ -15,6 +15,7 @@ use fizeau_metrics::{GoodputGoals, LoadPacing};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::fields::told;
 use crate::{ChangedField, DocumentFields, EndpointRecord, Json, LevelPlan, RunSetup};
 
 /// The schema of `run.json`.
@@ -269,7 +270,8 @@ impl RunDocument {
             "speed_of_light",
             "time",
         ];
-        self.fields().differing(&now.fields(), &SAME)
+        let differing = self.fields().differing(&now.fields(), &SAME);
+        told(&differing).cloned().collect()
     }
 
     /// Its leaves, to be compared with those of another: each goal in the one form that it has, however it was typed.

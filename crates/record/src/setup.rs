@@ -68,6 +68,9 @@ pub struct EndpointRecord {
     pub model: String,
     /// How it was reached.
     pub connections: ConnectionRecord,
+    /// What became of its prefix cache before each level; absent where it was left as it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix_cache: Option<String>,
 }
 
 /// How the endpoint was reached. Words for people; what does not apply is left out. Without a version of HTTP there were no

@@ -32,7 +32,7 @@ pub use sustained::SustainedRun;
 pub use unmeasured::Unmeasured;
 
 use crate::goal::{GoalResult, GoalSource};
-use crate::text::number;
+use crate::text::{listed, number};
 use crate::{
     Checklist, EngineRecord, ImportUnknowns, LatencyBasis, LevelDetail, LevelReport, RunSetup,
     SpeedOfLightCurve, TailLatency, UnknownFact, UntilPrecise,
@@ -302,6 +302,21 @@ impl SweepReport {
         };
         let dips = frontier_positions::dips_of(&self.levels, &self.repeats);
         dips.into_iter().map(sentence).collect()
+    }
+
+    /// Which loads of a closed loop were never in flight, and why, in a sentence; none where all were, or one level is all there is.
+    #[must_use]
+    pub fn never_full_words(&self) -> Option<String> {
+        let several = self.levels.len() > 1;
+        let empty = self.compared().filter(|level| several && level.is_never_full());
+        let (loads, sent): (Vec<String>, Vec<u64>) =
+            empty.map(|level| (level.load.number(), level.summary.requests.sent)).unzip();
+        let most = sent.into_iter().max()?;
+        let slots = listed(&loads);
+        Some(format!(
+            "Concurrency {slots} was never reached, since {most} requests were sent there at most: \
+             it says nothing of loads above {most}; send at least as many requests as slots"
+        ))
     }
 
     /// Which latencies a knee was seen in.

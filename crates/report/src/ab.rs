@@ -162,7 +162,10 @@ impl Shown<'_, AbReport> {
             return;
         }
         for side in [ComparisonSide::Baseline, ComparisonSide::Candidate] {
-            let goals: Vec<String> = self.0.goals(side).iter().map(GoalResult::words).collect();
+            let grew = self.is_saturated(side).then(|| "the queue grew to the end".to_owned());
+            let words = self.0.goals(side);
+            let goals: Vec<String> =
+                grew.into_iter().chain(words.iter().map(GoalResult::words)).collect();
             let goals = if goals.is_empty() {
                 "not judged, since no round counts".to_owned()
             } else {

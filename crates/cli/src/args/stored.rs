@@ -48,7 +48,7 @@ pub(crate) struct CompareArgs {
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
     /// The folders of the shards, in any order.
-    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,
     /// The folder that the merged run is written to.
     #[arg(long, value_name = "DIR")]

@@ -29,8 +29,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
     }
     for RunComparison { candidate, missing_levels, .. } in &report.comparisons {
         if !missing_levels.is_empty() {
+            let lack = if candidate.name.contains(", ") { "lack" } else { "lacks" };
             tell!(
-                "error: {} lacks levels of the baseline: {}; measure them too, or let it pass without them by --allow-missing-levels",
+                "error: {} {lack} levels of the baseline: {}; measure them too, or let it pass without them by --allow-missing-levels",
                 candidate.name,
                 missing_levels.join(", ")
             );

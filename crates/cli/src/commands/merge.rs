@@ -14,6 +14,12 @@ use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 
 pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
+    if args.runs.len() < 2 && !args.allow_missing_shards {
+        return Err(usage!(
+            "RUN: name the folders of at least 2 shards; --allow-missing-shards takes one that is \
+             left of several"
+        ));
+    }
     args.runs.iter().try_for_each(|path| folder::refuse_file(path))?;
     let forced_by = args.force.then_some("--force");
     let mut note = |text: &str| tell!("note: {text}");

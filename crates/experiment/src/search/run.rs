@@ -1,14 +1,14 @@
 //! A search, carried out: level by level measured, judged and kept.
 
-use fizeau_core::{LevelLoad, Nanos};
+use fizeau_core::{LevelLoad, LoadKind, Nanos};
 use fizeau_harness::Measure;
 use fizeau_record::{
-    LevelReport, LevelStatus, RunFolder, SearchReport, SearchTarget, SearchedLevel, SweepDocument,
-    SweepReport,
+    LevelReport, LevelStatus, RunFolder, SearchPurpose, SearchReport, SearchTarget, SearchedLevel,
+    SweepDocument, SweepReport,
 };
 use fizeau_transport::Target;
 
-use super::{LoadSearch, LoadSearchSpec, SearchStep, SearchTrial};
+use super::{Confirmation, LoadSearch, LoadSearchSpec, SearchStep, SearchTrial};
 use crate::event::{AfterLevel, Watcher};
 use crate::input::{ExperimentError, InputError};
 use crate::runner::{LevelRunner, NextLevel};
@@ -60,6 +60,10 @@ impl SearchSettings {
         let mut levels = levels.prepare(target, system, origin)?;
         // What is measured decides on the next.
         levels.spec.levels.clear();
+        if self.search.over == LoadKind::Rate {
+            let arrivals = &mut levels.basis.setup.workload.arrivals;
+            *arrivals = levels.settings.loads.searched_words();
+        }
         Ok(PreparedSearch { levels, search })
     }
 }
@@ -80,7 +84,8 @@ pub struct PreparedSearch {
 pub struct SearchOutcome {
     /// The load that was found, and how.
     pub report: SearchReport,
-    /// Its levels side by side, as a sweep has them, each for itself.
+    /// Its levels side by side, as a sweep has them, each for itself: where long levels missed the goals, these in place of the short
+    /// ones that had kept them.
     pub sweep: SweepReport,
     /// The same as its folder shows it: with all that was measured, the levels of a load together.
     pub page: SweepReport,
@@ -137,22 +142,23 @@ impl PreparedSearch {
         let elapsed = runner.now().saturating_since(begun);
         // Stable: levels of one load stay in the order in which they were measured.
         all.sort_by(|one, other| one.load.rising(&other.load));
+        let concluded = search.concluded(&levels);
         let (long, of_curve): (Vec<MeasuredLoad>, Vec<MeasuredLoad>) =
             all.into_iter().partition(|level| level.is_long);
         let of_curve: Vec<LevelReport> = of_curve.into_iter().map(|level| level.report).collect();
         // Long levels step down: the lowest is the last.
         let last = long.into_iter().next().map(|level| level.report);
         let (setup, slo) = (&prepared.basis.setup, &prepared.settings.slo);
-        let finish = |report: SweepReport, levels: &[LevelReport]| {
-            let report = report.with_curve(runner.curve(levels)).with_sustained(last.clone());
+        let finish = |report: SweepReport, levels: &[LevelReport], last: Option<LevelReport>| {
+            let report = report.with_curve(runner.curve(levels)).with_sustained(last);
             report.with_price(prepared.price.clone()).with_ending(runner.ending())
         };
         let page = SweepReport::of_runs(setup.clone(), of_curve.clone(), slo.clone());
-        let page = finish(page, &of_curve);
-        // Of a part of a level nothing is concluded.
-        let concluded = of_curve.into_iter().filter(|level| level.status == LevelStatus::Finished);
-        let sweep = SweepReport::new(setup.clone(), concluded.collect(), slo.clone());
-        let sweep = finish(sweep, &levels);
+        let page = finish(page, &of_curve, last.clone());
+        // One that missed the goals stands among the levels, and none at the operating point.
+        let last = last.filter(|_| matches!(search.confirmation(), Confirmation::Held { .. }));
+        let sweep = SweepReport::new(setup.clone(), concluded, slo.clone());
+        let sweep = finish(sweep, &levels, last);
         let report = search.report(prepared, levels, &sweep, elapsed);
         if let Some(folder) = folder {
             let written = folder.write_json("search.json", &report);
@@ -185,6 +191,21 @@ impl MeasuredLoad {
 }
 
 impl LoadSearch {
+    /// What of `levels`, each of which is one of the [trials](Self::trials), the load to run at is chosen from, in rising order. Of a
+    /// part of a level nothing is concluded.
+    fn concluded(&self, levels: &[LevelReport]) -> Vec<LevelReport> {
+        let counts = |(level, trial): &(&LevelReport, &SearchTrial)| {
+            let is_long = trial.purpose == SearchPurpose::Confirmation;
+            let is_of_curve = !is_long && !self.is_outranked(trial);
+            level.status == LevelStatus::Finished && (is_of_curve || trial.is_refuting())
+        };
+        let levels = levels.iter().zip(self.trials()).filter(counts);
+        let mut levels: Vec<LevelReport> = levels.map(|(level, _)| level.clone()).collect();
+        // Stable: levels of one load stay in the order in which they were measured.
+        levels.sort_by(|one, other| one.load.rising(&other.load));
+        levels
+    }
+
     /// What comes after the next level: at the most all levels that are allowed, and one that confirms.
     fn after(&self, prepared: &PreparedSweep) -> AfterLevel {
         let (spec, done) = (self.spec(), u64::try_from(self.trials().len()).unwrap_or(u64::MAX));

@@ -135,9 +135,17 @@ impl LoadSearchSpec {
             }
         };
         let ends = [self.from, self.to].into_iter().flatten();
-        if let Some(load) =
-            ends.filter(|load| load.is_finite() && *load > 0.0).find(|load| !range.contains(load))
+        if let Some(load) = ends
+            .clone()
+            .filter(|load| load.is_finite() && *load > 0.0)
+            .find(|load| !range.contains(load))
         {
+            return Err(LoadSearchError::NoLoad { load, what, right });
+        }
+        let most = self.most_slots();
+        if let Some(load) = ends.clone().find(|load| *load > most) {
+            let right = "a level needs at least as many requests as slots; allow more requests, or \
+                         give a lower load";
             return Err(LoadSearchError::NoLoad { load, what, right });
         }
         if let Some(budget) = self.budget.filter(|budget| *budget < SHORTEST_BUDGET) {
@@ -146,14 +154,20 @@ impl LoadSearchSpec {
         Ok(())
     }
 
+    /// The most requests that a level of a closed loop could have in flight: more slots than requests are never full.
+    fn most_slots(&self) -> f64 {
+        let requests = self.size.requests.filter(|_| self.over == LoadKind::Concurrency);
+        requests.map_or(f64::INFINITY, |requests| requests.get() as f64)
+    }
+
     /// The search itself, which begins at `start` where no range says otherwise.
     pub(super) fn search_from(&self, start: f64, most: u32) -> SearchSpec {
         let (loads, lowest, highest) = match self.over {
             LoadKind::Rate => (Loads::Any, start / 100.0, start * 100.0),
-            LoadKind::Concurrency => (Loads::Whole, 1.0, 4096.0),
+            LoadKind::Concurrency => (Loads::Whole, 1.0, self.most_slots().min(4096.0)),
         };
         let lowest = self.from.unwrap_or_else(|| lowest.min(self.to.unwrap_or(lowest)));
-        let highest = self.to.unwrap_or_else(|| highest.max(10.0 * lowest));
+        let highest = self.to.unwrap_or_else(|| highest.max(10.0 * lowest).min(self.most_slots()));
         let between = SearchSpec::between(loads, lowest, highest);
         let start = match (self.from, self.to) {
             (Some(_), Some(_)) => between.start,

@@ -115,11 +115,7 @@ impl SweepLoads {
     /// loops.
     #[must_use]
     pub fn words(&self) -> Option<String> {
-        let law = match self.spacing {
-            Spacing::Even => "at equal distances".to_owned(),
-            Spacing::Random { burstiness: 1.0 } => "Poisson".to_owned(),
-            Spacing::Random { burstiness } => format!("burstiness {burstiness}"),
-        };
+        let law = self.law();
         let open = match &self.rates {
             SweepRates::Named(rates) if rates.is_empty() => return None,
             SweepRates::Named(rates) => {
@@ -131,6 +127,19 @@ impl SweepLoads {
             }
         };
         Some(if self.closed.is_empty() { open } else { format!("closed loop; {open}") })
+    }
+
+    /// The arrivals of a search of a rate, in words, which tries rates of its own.
+    pub(crate) fn searched_words(&self) -> String {
+        format!("open loop at rates that are searched ({})", self.law())
+    }
+
+    fn law(&self) -> String {
+        match self.spacing {
+            Spacing::Even => "at equal distances".to_owned(),
+            Spacing::Random { burstiness: 1.0 } => "Poisson".to_owned(),
+            Spacing::Random { burstiness } => format!("burstiness {burstiness}"),
+        }
     }
 }
 

@@ -101,7 +101,7 @@ fn what_no_load_keeps_is_unmet_and_never_confirmed() {
 #[test]
 fn the_answer_is_the_load_that_a_long_level_confirmed() {
     let mut spec = spec(LoadKind::Concurrency, "p99 e2el<150ms");
-    spec.size = size(60);
+    spec.size = size(90);
     let mut search = LoadSearch::new(spec).unwrap();
     let summary = searched_level();
     while let SearchStep::Measure(_) = search.next() {
@@ -119,6 +119,7 @@ fn the_answer_is_the_load_that_a_long_level_confirmed() {
     let found = search.result();
     let edge = found.edge.unwrap();
     assert!(load < refuted);
+    assert_eq!(found.ending, SearchEnding::Refuted, "the highest load was not kept");
     assert_eq!((found.load, edge.low(), edge.high()), (Some(load), load, refuted));
 }
 

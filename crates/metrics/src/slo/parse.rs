@@ -70,6 +70,7 @@ fn goal(piece: &str) -> Result<Goal, SloError> {
         loosest: loose.map(limit_of).transpose()?,
     };
     check_direction(piece, &goal)?;
+    check_least(piece, &goal)?;
     check_range(piece, &goal)?;
     let over = |limit: f64| match comparison {
         Comparison::Greater => limit >= 1.0,
@@ -91,20 +92,34 @@ fn is_swapped(name: &str, statistic: &str) -> bool {
     Metric::named(name).is_some() && Statistic::named(statistic).is_some()
 }
 
-/// What is to be small is: a latency or failures, and a goal that it be large is a sign the wrong way round.
+/// Refuses a sign the wrong way round: that a latency or failures be many, or throughput and good requests few.
 fn check_direction(piece: &str, goal: &Goal) -> Result<(), SloError> {
-    let right = match goal.comparison {
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        Comparison::Less | Comparison::LessOrEqual => return Ok(()),
+    use BetterDirection::{HigherIsBetter, LowerIsBetter};
+    let direction = goal.metric.direction();
+    let (right, side) = match (goal.comparison, direction) {
+        (Comparison::Greater, LowerIsBetter) => (Comparison::Less, "below"),
+        (Comparison::GreaterOrEqual, LowerIsBetter) => (Comparison::LessOrEqual, "below"),
+        (Comparison::Less, HigherIsBetter) => (Comparison::Greater, "above"),
+        (Comparison::LessOrEqual, HigherIsBetter) => (Comparison::GreaterOrEqual, "above"),
+        _ => return Ok(()),
     };
-    let what = match (goal.metric.is_latency(), goal.metric.direction()) {
-        (true, _) => "a latency",
-        (false, BetterDirection::LowerIsBetter) => "the share of failed requests",
-        (false, BetterDirection::HigherIsBetter) => return Ok(()),
+    let what = match (goal.metric, goal.metric.is_latency(), direction) {
+        (_, true, _) => "a latency",
+        (_, false, LowerIsBetter) => "the share of failed requests",
+        (Metric::GoodShare, ..) => "the share of good requests",
+        (_, false, HigherIsBetter) => "throughput",
     };
     let right = piece.replacen(goal.comparison.as_str(), right.as_str(), 1);
-    Err(wrong(piece, format_args!("{what} must stay below its limit; write `{right}`")))
+    Err(wrong(piece, format_args!("{what} must stay {side} its limit; write `{right}`")))
+}
+
+/// Refuses to ask for less than nothing, which no server gives.
+fn check_least(piece: &str, goal: &Goal) -> Result<(), SloError> {
+    if goal.comparison != Comparison::Less || goal.limit > 0.0 {
+        return Ok(());
+    }
+    let right = piece.replacen('<', "<=", 1);
+    Err(wrong(piece, format_args!("nothing is below 0; write `{right}`")))
 }
 
 fn check_range(piece: &str, goal: &Goal) -> Result<(), SloError> {

@@ -103,6 +103,13 @@ fn errors_name_the_piece_and_the_remedy() {
             "goal `p99 ttft>500ms`: a latency must stay below its limit; write `p99 ttft<500ms`",
         ),
         ("tpot>=20", "goal `tpot>=20`: a latency must stay below its limit; write `tpot<=20`"),
+        ("rps<5", "goal `rps<5`: throughput must stay above its limit; write `rps>5`"),
+        (
+            "good_share<=0.9",
+            "goal `good_share<=0.9`: the share of good requests must stay above its limit; write `good_share>=0.9`",
+        ),
+        ("failed<0%", "goal `failed<0%`: nothing is below 0; write `failed<=0%`"),
+        ("ttft<0ms", "goal `ttft<0ms`: nothing is below 0; write `ttft<=0ms`"),
         (
             "ttft p99 < 500ms",
             "goal `ttft p99 < 500ms`: the statistic comes first; write `p99 ttft< 500ms`",
@@ -235,7 +242,7 @@ fn under_an_open_loop_goals_count_from_the_schedule() {
 #[test]
 fn a_level_of_nothing_meets_nothing() {
     let level = LevelSummary::of(&[], &GoodputGoals::default());
-    let slo: Slo = "mean ttft<1s, rps<10, goodput<1, goodput<10".parse().unwrap();
+    let slo: Slo = "mean ttft<1s, rps>10, goodput>0.1, goodput>10".parse().unwrap();
     assert!(slo.evaluate(&level).iter().all(|outcome| !outcome.is_met()));
 }
 
@@ -261,7 +268,7 @@ fn any_goal() -> impl Strategy<Value = String> {
             "ttft_scheduled",
         ]),
         prop::sample::select(vec!["<", "<="]),
-        0.0..1e6f64,
+        1e-6..1e6f64,
         prop::sample::select(vec!["", "ns", "us", "ms", "s"]),
     );
     let latency = latency.prop_map(|(s, m, c, x, u)| format!("{s}{m}{c}{x}{u}"));

@@ -37,7 +37,10 @@ pub enum LoadOutcome {
 
 /// How far a figure is within its limit, as the logarithm of how many times it fits: 0 on the limit, positive within, 0.69 at
 /// half of an upper limit or twice a lower one. Over the logarithm of the load it is nearer to a straight line than the figure
-/// itself, which may span decades. None unless figure and limit are above 0.
+/// itself, which may span decades.
+///
+/// Of an upper limit nothing is further within it than a millionth of it, as is a figure of 0, and a limit of 0 counts as a
+/// millionth of the figure's unit. None of a figure or limit below 0, and of a lower limit unless both are above it.
 ///
 /// ```
 /// use fizeau_pareto::{FigureEstimate, Relation, log_margin};
@@ -52,7 +55,15 @@ pub fn log_margin(
     relation: Relation,
     limit: f64,
 ) -> Option<FigureEstimate> {
-    let is_positive = figure.value() > 0.0 && limit > 0.0 && limit.is_finite();
+    let (value, limit) = match relation {
+        Relation::AtMost if figure.value() >= 0.0 && limit >= 0.0 => {
+            let limit = limit.max(NEXT_TO_NONE);
+            (figure.value().max(NEXT_TO_NONE * limit), limit)
+        }
+        Relation::AtMost => return None,
+        Relation::AtLeast => (figure.value(), limit),
+    };
+    let is_positive = value > 0.0 && limit > 0.0 && limit.is_finite();
     if !is_positive {
         return None;
     }
@@ -61,9 +72,12 @@ pub fn log_margin(
         Relation::AtMost => (limit / figure.max(0.0)).ln(),
         Relation::AtLeast => (figure.max(0.0) / limit).ln(),
     };
-    let (one, other) = (within(figure.low()), within(figure.high()));
-    FigureEstimate::new(within(figure.value()), one.min(other), one.max(other)).ok()
+    let (one, other, value) = (within(figure.low()), within(figure.high()), within(value));
+    FigureEstimate::new(value, one.min(other).min(value), one.max(other)).ok()
 }
+
+/// What a figure of 0 counts as, of its limit; and a limit of 0, of its unit.
+const NEXT_TO_NONE: f64 = 1e-6;
 
 /// On which side of the edge a load lies, as far as is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -390,3 +390,18 @@ fn an_edge_by_figures_without_intervals_says_so() {
     }
     assert!(search.result().edge.is_some() && !search.result().has_errors);
 }
+
+/// A latency of 0 keeps every limit, and a limit of 0 is missed by the less the smaller a figure is.
+#[test]
+fn next_to_nothing_is_within_every_upper_limit() {
+    let margin = |figure: f64, limit: f64| {
+        let figure = FigureEstimate::exact(figure).unwrap();
+        log_margin(figure, Relation::AtMost, limit).unwrap().value()
+    };
+    assert!(margin(0.0, 500.0) > margin(1.0, 500.0));
+    assert!(margin(0.0, 0.0) > 0.0);
+    assert!(margin(2.0, 0.0) < margin(1.0, 0.0) && margin(1.0, 0.0) < 0.0);
+    let nothing = FigureEstimate::new(0.0, 0.0, 1.0).unwrap();
+    assert!(log_margin(nothing, Relation::AtMost, 500.0).is_some());
+    assert_eq!(log_margin(nothing, Relation::AtLeast, 500.0), None);
+}

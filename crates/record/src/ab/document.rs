@@ -34,6 +34,12 @@ pub struct AbDocument {
     /// How they came out on B.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub b_goals: Vec<GoalDocument>,
+    /// Whether the queue of A grew to the end in most of them, so that goals met so far are not kept; left out where it did not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub a_saturated: bool,
+    /// The same of B.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub b_saturated: bool,
     /// The rounds that were begun.
     pub rounds: Vec<RoundDocument>,
     /// What the rounds that count come to; null where there is no answer.
@@ -116,6 +122,8 @@ impl From<AbReport> for AbDocument {
             schema: AB.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             verdict: report.verdict(),
+            a_saturated: report.is_saturated(ComparisonSide::Baseline),
+            b_saturated: report.is_saturated(ComparisonSide::Candidate),
             a: report.a,
             b: report.b,
             planned_rounds: report.planned,

@@ -1,6 +1,8 @@
 //! How the goals came out at a level.
 
-use fizeau_metrics::{Goal, GoalOutcome, Interval, LevelSummary, Slo, StandIn, Statistic};
+use fizeau_metrics::{
+    Goal, GoalOutcome, Interval, LevelSummary, Saturation, Slo, StandIn, Statistic,
+};
 use fizeau_pareto::Constraint;
 use serde::{Deserialize, Serialize};
 
@@ -41,12 +43,15 @@ pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
     slo.goals.iter().map(|goal| GoalResult::of(*goal, level)).collect()
 }
 
-/// Whether a level keeps all goals, ranges at their loose ends; none where one cannot be judged.
+/// Whether a level keeps all goals, ranges at their loose ends, and its queue did not grow to the end; none where one goal cannot be
+/// judged.
 pub(crate) fn keeps(slo: &Slo, level: &LevelSummary) -> Option<bool> {
     let kept = results(&slo.loose(), level)
         .into_iter()
         .map(|result| result.outcome.measured.map(|_| result.is_met()));
-    kept.collect::<Option<Vec<bool>>>().map(|kept| kept.into_iter().all(|kept| kept))
+    let has_grown = matches!(level.saturation, Some(Saturation::Saturated(_)));
+    let kept = kept.collect::<Option<Vec<bool>>>()?;
+    Some(!has_grown && kept.into_iter().all(|kept| kept))
 }
 
 impl FigureOverRuns {

@@ -123,6 +123,7 @@ impl ImportedRun {
                     stamps: unknown(),
                     ..ConnectionRecord::default()
                 },
+                prefix_cache: None,
             },
             engine: EngineRecord::Remote {
                 description: (!settings.is_empty()).then(|| settings.join(", ")),

@@ -181,13 +181,21 @@ impl DeploymentRecord {
         system.with_serving(serving)
     }
 
-    /// In words: `8 devices, TP8; weights fp8`.
+    /// In words: `8 devices, TP8; weights fp8`, or `6 devices, 3 replicas of TP2`.
     #[must_use]
     pub fn words(&self, system: &System) -> String {
         let deployment = system.deployment();
-        let mut words = match deployment.devices() {
-            1 => counted_devices(1),
-            devices => format!("{}, {deployment}", counted_devices(devices)),
+        let (devices, replicas) = (deployment.devices(), deployment.replicas());
+        let counted = counted_devices(devices);
+        let mut words = match (devices, replicas) {
+            (1, _) => counted,
+            (_, 1) => format!("{counted}, {deployment}"),
+            _ if devices == u64::from(replicas) => format!("{counted}, a replica on each"),
+            _ => {
+                // One replica there always is.
+                let of = deployment.with_replicas(1).map(|of| of.to_string()).unwrap_or_default();
+                format!("{counted}, {replicas} replicas of {of}")
+            }
         };
         for (name, format) in [("weights", &self.weights), ("KV cache", &self.kv)] {
             if let Some(format) = format {

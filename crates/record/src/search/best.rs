@@ -88,6 +88,7 @@ impl SearchReport {
             SearchEnding::Decided
                 | SearchEnding::Undecided
                 | SearchEnding::AllGood
+                | SearchEnding::Refuted
                 | SearchEnding::Unmeasurable
         );
         let wide = precision.filter(|width| is_open && *width > self.requested.tolerance);

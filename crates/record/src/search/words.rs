@@ -167,6 +167,9 @@ impl SearchReport {
                 format!("stopped when its time was used up, before {tolerance} precision")
             }
             SearchEnding::AllGood => "the highest load allowed keeps the goals".to_owned(),
+            SearchEnding::Refuted => {
+                "a long level missed the goals at the highest load allowed".to_owned()
+            }
             SearchEnding::Unmet => "the lowest load allowed misses the goals".to_owned(),
             SearchEnding::Unmeasurable => {
                 "stopped, since several levels in a row were invalid".to_owned()

@@ -48,9 +48,13 @@ pub(super) fn decide(runs: Runs<'_>, slo: &Slo, profile: &Profile) -> Vec<Operat
                 levels.get(index).is_some_and(|level| frontier_positions::point(level).is_ok())
             })
             .collect();
-        let frontier = frontier_positions::frontier_among(levels, &compared);
+        // A load that was never in flight is none to run at, unless nothing else was measured.
+        let full = compared.iter().copied();
+        let full = full.filter(|&at| levels.get(at).is_some_and(|level| !level.is_never_full()));
+        let full: Vec<usize> = full.collect();
+        let compared = if full.is_empty() { compared } else { full };
         let within = |slo: Slo| {
-            let point = operating::choose(runs, &frontier, &slo, profile);
+            let point = operating::choose(runs, &compared, &slo, profile);
             let maximum = runs.highest(&slo, kind);
             GoalDecision { slo, point, maximum }
         };

@@ -253,6 +253,7 @@ impl SweepReport {
         if self.has_stand_in() {
             notes.push(format!("latency_basis max: {STAND_IN_NOTE}"));
         }
+        notes.extend(self.never_full_words());
         notes
     }
 }

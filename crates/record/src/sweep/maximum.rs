@@ -90,9 +90,9 @@ impl Runs<'_> {
     }
 }
 
-/// A run as goals see it; none that may not be compared.
+/// A run as goals see it; none that may not be compared, or whose load was never there.
 fn measured(slo: &Slo, index: usize, run: &LevelReport) -> Option<GoalLevel> {
-    if run.left_out().is_some() {
+    if run.left_out().is_some() || run.is_never_full() {
         return None;
     }
     Some(GoalLevel {

@@ -12,13 +12,14 @@ use crate::goal::{GoalResult, name};
 use crate::text::{number, percent, supported};
 use crate::{LevelReport, request_rate};
 
-/// The level to run at for the goals: of those on the frontier that meet every goal, the one with the most
-/// requests per second, unless it is not worth its latency or a profile puts something else first.
+/// The level to run at for the goals: of those that meet every goal, the one with the most requests per second, unless it is not
+/// worth its latency or a profile puts something else first. One that another of them beats in both throughput and tail latency is
+/// never chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OperatingPoint {
     /// No goal was given.
     NoGoal,
-    /// No level is on the frontier, so there is none to choose from.
+    /// No level may be compared with others, so there is none to choose from.
     NoLevel,
     /// No level has the figure that a goal is about.
     Unjudged {
@@ -36,7 +37,7 @@ pub enum OperatingPoint {
         /// How each goal came out there.
         goals: Vec<GoalResult>,
     },
-    /// No level on the frontier meets every goal without its queue growing to the end.
+    /// No level meets every goal without its queue growing to the end.
     Missed {
         /// The index of the level that misses least; absent if no level has all the figures that the goals are about.
         nearest: Option<usize>,
@@ -63,39 +64,43 @@ pub enum OperatingChoiceReason {
     Profile,
 }
 
-/// A level of the frontier, judged.
+/// A level, judged.
 struct JudgedLevel<'a> {
     index: usize,
     level: &'a LevelReport,
     goals: Vec<GoalResult>,
 }
 
-/// Chooses among the levels of `frontier`.
+/// Chooses among the levels `compared`.
 pub(super) fn choose(
     runs: Runs<'_>,
-    frontier: &[usize],
+    compared: &[usize],
     slo: &Slo,
     profile: &Profile,
 ) -> OperatingPoint {
     let levels = runs.levels;
-    let judged = frontier.iter().filter_map(|&index| {
+    let judged = compared.iter().filter_map(|&index| {
         let level = levels.get(index)?;
         Some(JudgedLevel { index, level, goals: runs.results(slo, level) })
     });
-    let mut judged: Vec<JudgedLevel<'_>> = judged.collect();
-    // On a frontier latency rises with throughput.
-    judged.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
+    let judged: Vec<JudgedLevel<'_>> = judged.collect();
     if judged.is_empty() {
         return OperatingPoint::NoLevel;
     }
-    if let Some(reason) = unmet_goals::reason(slo, levels, frontier) {
+    if let Some(reason) = unmet_goals::reason(slo, levels, compared) {
         return OperatingPoint::Unjudged { reason };
     }
-    let met: Vec<&JudgedLevel<'_>> =
-        judged.iter().filter(|one| one.is_met() && !runs.is_saturated(one.level)).collect();
-    if met.is_empty() {
+    let is_kept = |one: &JudgedLevel<'_>| one.is_met() && !runs.is_saturated(one.level);
+    let kept: Vec<usize> = judged.iter().filter(|one| is_kept(one)).map(|one| one.index).collect();
+    if kept.is_empty() {
         return missed(judged);
     }
+    // A level that misses the goals may beat one that keeps them in what the frontier is about.
+    let best = frontier_positions::frontier_among(levels, &kept);
+    let mut met: Vec<&JudgedLevel<'_>> =
+        judged.iter().filter(|one| best.contains(&one.index)).collect();
+    // On a frontier latency rises with throughput.
+    met.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
     let points: Vec<[f64; 2]> = met
         .iter()
         .map(|one| frontier_positions::point(one.level).unwrap_or([f64::NAN; 2]))
@@ -173,7 +178,7 @@ impl OperatingPoint {
             |i: &usize| levels.get(*i).map_or_else(String::new, |level| level.load.to_string());
         match self {
             Self::NoGoal => "none, since no goal was given".to_owned(),
-            Self::NoLevel => format!("none, since no level is on the frontier{}", left_out(levels)),
+            Self::NoLevel => format!("none, since no level can be compared{}", left_out(levels)),
             Self::Unjudged { reason } => format!("none, since {reason}"),
             Self::Met { level, why, goals, .. } => match levels.get(*level) {
                 Some(level) => met(level, why, goals, levels, profile),
@@ -194,17 +199,16 @@ impl OperatingPoint {
                 if let Some(failed) = failed.reduce(f64::max) {
                     let failed = percent(failed);
                     return format!(
-                        "none, since no level on the frontier meets every goal; at the nearest, {nearest}, {failed} of the requests failed"
+                        "none, since no level meets every goal; at the nearest, {nearest}, {failed} of the requests failed"
                     );
                 }
                 let could = unmet_goals::could_be_met(goals).join(" and ");
                 format!(
-                    "none, since no level on the frontier meets every goal; the nearest is {nearest}, where {could} can be met"
+                    "none, since no level meets every goal; the nearest is {nearest}, where {could} can be met"
                 )
             }
             Self::Missed { nearest: None, .. } => {
-                "none, since no level on the frontier has all the figures that the goals are about"
-                    .to_owned()
+                "none, since no level has all the figures that the goals are about".to_owned()
             }
         }
     }
@@ -270,7 +274,7 @@ fn closest(goals: &[GoalResult]) -> String {
     least.filter(|(_, margin)| margin.is_finite()).map(words).unwrap_or_default()
 }
 
-/// Why there is no frontier.
+/// Why there is none to compare.
 const fn left_out(levels: &[LevelReport]) -> &'static str {
     match levels {
         [] => ": none was measured",

@@ -4,7 +4,7 @@ use fizeau_core::{LevelLoad, Millis};
 use fizeau_metrics::{Comparison, Confidence, Distribution, Slo, mean_of_runs};
 use serde::{Deserialize, Serialize};
 
-use super::SweepReport;
+use super::{SustainedRun, SweepReport};
 use crate::goal::{keeps, middle};
 use crate::{LevelReport, RunSetup, SummaryDocument};
 
@@ -205,12 +205,13 @@ impl SweepReport {
     }
 
     /// Every run that was measured, load by load: the level that stands for a load, then all runs of it where there are several, that
-    /// one among them.
+    /// one among them; and last the one at the operating point.
     pub fn measured_runs(&self) -> impl Iterator<Item = &LevelReport> {
-        self.levels.iter().flat_map(|level| {
+        let of_loads = self.levels.iter().flat_map(|level| {
             let repeats = self.repeats.iter().find(|all| all.load() == Some(level.load));
             let runs = repeats.map_or(&[][..], LoadRepeats::runs);
             std::iter::once(level).chain(runs)
-        })
+        });
+        of_loads.chain(self.sustained().map(SustainedRun::run))
     }
 }

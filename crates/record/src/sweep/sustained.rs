@@ -21,7 +21,7 @@ pub struct SustainedRun {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sustained"))]
 pub(super) struct SustainedDocument {
     load: LevelLoad,
-    /// Whether it finished and met each goal.
+    /// Whether it finished and met each goal, without its queue growing to the end.
     holds: bool,
     goals: Vec<GoalDocument>,
     /// The index of the level of the same load.
@@ -55,19 +55,25 @@ impl SustainedRun {
         &self.goals
     }
 
-    /// Whether it came to its end, may be believed, and met each goal.
+    /// Whether it came to its end, may be believed, kept up with its load, and met each goal: while a queue grows, goals that
+    /// are met so far would be missed by a longer run.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.run.left_out().is_none() && self.goals.iter().all(GoalResult::is_met)
+        self.run.left_out().is_none()
+            && !self.run.is_saturated()
+            && self.goals.iter().all(GoalResult::is_met)
     }
 }
 
 impl SweepReport {
-    /// The same, with a `run` at the load of its operating point, made after all levels.
+    /// The same, with a `run` at the load of its operating point, made after all levels: judged by that end of the goals for which
+    /// the point was chosen.
     #[must_use]
     pub fn with_sustained(self, run: Option<LevelReport>) -> Self {
-        let slo = self.slo.as_ref();
         let sustained = run.map(|run| {
+            let kind = run.load.kind();
+            let chosen = self.decisions.iter().find(|decision| decision.kind == kind);
+            let slo = chosen.map(|decision| &decision.foremost().slo).or(self.slo.as_ref());
             let goals = slo.map_or_else(Vec::new, |slo| results(slo, &run.summary));
             Box::new(SustainedRun { run, goals })
         });

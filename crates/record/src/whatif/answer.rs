@@ -1,8 +1,10 @@
 //! Which configuration to take for the goals.
 
+use fizeau_pareto::LoadEdge;
+
 use super::{WhatIf, WhatIfVariant, variant_letter};
 use crate::LevelReport;
-use crate::text::{number, slo_words};
+use crate::text::{listed, number, slo_words};
 
 /// Where a configuration is to run: its level within the goals.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +16,8 @@ pub struct ChosenLevel<'a> {
     pub level: &'a LevelReport,
     /// Output tokens per second and device there.
     pub per_device: f64,
+    /// Whether it is the highest load that was tested: a higher one may give more within the goals.
+    pub is_highest_tested: bool,
 }
 
 impl WhatIf {
@@ -22,8 +26,15 @@ impl WhatIf {
     pub fn chosen(&self) -> Vec<ChosenLevel<'_>> {
         let chosen = |(variant, of): (usize, &'_ WhatIfVariant)| {
             let sweep = self.variants.get(variant)?.sweep()?;
-            let level = sweep.levels().get(sweep.operating_point().level()?)?;
-            Some(ChosenLevel { variant, level, per_device: of.per_device(level) })
+            let at = sweep.operating_point().level()?;
+            let level = sweep.levels().get(at)?;
+            let decision = sweep.decisions().first()?.foremost();
+            let is_highest_tested = matches!(
+                &decision.maximum.edge,
+                Ok(LoadEdge::Beyond(found)) if found.level == at
+            );
+            let per_device = of.per_device(level);
+            Some(ChosenLevel { variant, level, per_device, is_highest_tested })
         };
         self.variants.iter().enumerate().filter_map(chosen).collect()
     }
@@ -44,23 +55,35 @@ impl WhatIf {
         let Some(best) = chosen.iter().rev().max_by(by_throughput) else {
             return format!("No configuration meets {}.", slo_words(slo));
         };
+        let given = |of: &ChosenLevel<'_>| {
+            let least = if of.is_highest_tested { "at least " } else { "" };
+            format!("{least}{} at {}", number(of.per_device), of.level.load)
+        };
         let what = format!(
-            "{} gives the most output tokens/s a device within {}: {} at {}",
+            "{} gives the most output tokens/s a device within {}: {}",
             self.called(best.variant),
             slo_words(slo),
-            number(best.per_device),
-            best.level.load,
+            given(best),
         );
-        match chosen.first() {
+        let ratio = match chosen.first() {
             Some(first) if first.variant != best.variant => format!(
-                "{what}, {} times {} ({} at {}).",
+                ", {} times {} ({})",
                 number(best.per_device / first.per_device),
                 self.called(first.variant),
-                number(first.per_device),
-                first.level.load,
+                given(first),
             ),
-            _ => format!("{what}."),
-        }
+            _ => String::new(),
+        };
+        let open = chosen.iter().filter(|of| of.is_highest_tested);
+        let open: Vec<String> = open.map(|of| variant_letter(of.variant)).collect();
+        let higher = match &*open {
+            [] => String::new(),
+            open => format!(
+                " The highest load tested keeps the goals on {}: test higher loads.",
+                listed(open)
+            ),
+        };
+        format!("{what}{ratio}.{higher}")
     }
 
     /// A configuration in a sentence: `B (tp 2)`.

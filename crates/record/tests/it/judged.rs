@@ -1,13 +1,14 @@
 //! What is said of levels side by side: in a sweep, in rounds of two servers, on several configurations.
 
-use fizeau_core::{LoadKind, PerSec};
+use fizeau_core::{Arrival, Channel, LoadKind, Nanos, PerSec, Stamp, Tape};
 use fizeau_metrics::{
-    ComparisonAnswer, ComparisonSide, Interval, LevelSummary, SampleSupport, Slo, Verdict,
+    ComparisonAnswer, ComparisonSide, Interval, LevelSummary, SampleSupport, Saturation, Slo,
+    Timeline, Verdict,
 };
 use fizeau_record::{
-    AbParty, AbReport, AbRound, CompareOptions, ComparisonReport, EndpointRecord, LevelReport,
-    LevelStatus, NotRunReason, RunSetup, StoredRun, SweepReport, WhatIf, WhatIfVariant,
-    requests_interval,
+    AbParty, AbReport, AbRound, ArrivalMoments, CompareOptions, ComparisonReport, EndpointRecord,
+    LevelReport, LevelStatus, NotRunReason, RunSetup, StoredRun, SweepReport, WhatIf,
+    WhatIfVariant, requests_interval,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -174,6 +175,17 @@ fn tokens_of_other_requests_say_nothing() {
     none(&|summary| summary.lengths.output.seen.mean = None);
 }
 
+/// One is due every 10 ms, and one is served every 12 ms.
+fn growing_queue() -> Saturation {
+    let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
+    let tapes = (0..200).map(|n| {
+        let mut tape = Tape::sent_at(ms(10 * n));
+        tape.arrivals.push(Arrival::tokens(ms(12 * n + 12), 1, Channel::Visible));
+        tape
+    });
+    Timeline::of(&tapes.collect::<Vec<_>>()).saturation()
+}
+
 /// Rounds count where both turns ended and neither is invalid; what they must keep is judged over those alone.
 #[test]
 fn rounds_that_count_are_whole_and_valid() {
@@ -246,6 +258,11 @@ fn rounds_that_count_are_whole_and_valid() {
     assert_eq!(report.goals(side)[0].outcome.goal.limit, between);
     let other = [ComparisonSide::Candidate, ComparisonSide::Baseline][fast];
     assert_eq!(report.goals(other)[0].outcome.goal.limit, 0.1);
+    for level in report.rounds.iter_mut().flat_map(|round| [&mut round.a, &mut round.b]).flatten() {
+        level.requested.arrivals = Some(ArrivalMoments::default());
+        level.summary.saturation = Some(growing_queue());
+    }
+    assert_eq!(misses(&report), [true; 2], "what a growing queue meets it does not keep");
     report.rounds.remove(0);
     assert_eq!(misses(&report), [true; 2], "no round counts");
     report.rounds.retain(|round| round.number != 3);

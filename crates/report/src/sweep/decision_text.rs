@@ -36,6 +36,7 @@ impl Shown<'_, SweepReport> {
             lines.extend(self.maximum_lines(decision.kind, decision.foremost()));
             lines.extend(self.range_lines(decision));
         }
+        lines.extend(self.never_full_words());
         lines
     }
 
@@ -54,6 +55,11 @@ impl Shown<'_, SweepReport> {
                 lines.push(format!("Beyond it {}", self.broken(&found.breaks, &within.slo.goals)));
             }
             Ok(LoadEdge::Beyond(found)) => lines.push(self.beyond(kind, found, &named)),
+            Ok(LoadEdge::Unmet(_)) if within.point.level().is_some() => lines.push(format!(
+                "Highest {} within the goals: none once figures are smoothed over neighbouring \
+                 loads; measure the levels with more requests, or lower ones too",
+                self::kind(kind)
+            )),
             Ok(LoadEdge::Unmet(NearestMiss { is_within_error: true, .. })) => lines.push(
                 "The miss is within the error of the figures; more requests per level would \
                  settle it"

@@ -29,6 +29,9 @@ impl Shown<'_, SweepReport> {
             beside(run.p99_e2el().map(ms), level.and_then(|level| self.tail_at(level)).map(ms));
         let holds = match (run.left_out(), sustained.holds()) {
             (Some(reason), _) => reason,
+            (None, false) if run.is_saturated() => {
+                "the queue grew to the end, so that this load cannot be kept up".to_owned()
+            }
             (None, true) if sustained.goals().is_empty() => "no goal was given".to_owned(),
             (None, true) => "the goals hold".to_owned(),
             (None, false) => "the goals do not hold".to_owned(),

@@ -2,7 +2,7 @@
 
 use fizeau_core::{Arrival, Channel, Millis, Nanos, PerSec, Seconds, Stamp, Tape};
 use fizeau_core::{LevelLoad, LoadKind};
-use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, SampleSupport, Timeline};
+use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, SampleSupport, Timeline, Verdict};
 use fizeau_pareto::LoadEdge;
 use fizeau_record::{
     ArrivalMoments, LevelReport, LevelStatus, OperatingChoiceReason, OperatingDecision,
@@ -37,7 +37,9 @@ fn level(load: LevelLoad, requests_per_s: f64, ttft: Distribution, e2el: f64) ->
 }
 
 pub(crate) fn slots(n: u32, requests_per_s: f64, ttft: f64, e2el: f64) -> LevelReport {
-    level(LoadKind::Concurrency.at(n.into()), requests_per_s, p99(ttft, 0.0), e2el)
+    let mut level = level(LoadKind::Concurrency.at(n.into()), requests_per_s, p99(ttft, 0.0), e2el);
+    (level.summary.requests.sent, level.summary.requests.completed) = (1_000, 1_000);
+    level
 }
 
 pub(crate) fn rate(rate: f64, ttft: f64, half: f64) -> LevelReport {
@@ -251,7 +253,7 @@ fn a_range_is_answered_at_both_ends() {
         text.contains("the tightest goal is p99 TTFT, 14 % below its limit; met at the loose end of the goals only"),
         "{text}"
     );
-    let part = "At the tight end (p99 ttft<=100ms): none, since no level on the frontier meets every goal; the nearest is 2 requests/s, where p99 TTFT <= 200 ms can be met";
+    let part = "At the tight end (p99 ttft<=100ms): none, since no level meets every goal; the nearest is 2 requests/s, where p99 TTFT <= 200 ms can be met";
     assert!(text.contains(part), "{text}");
     let report = sweep(levels(), "p99 ttft<=100ms..150ms");
     assert!(!report.decisions()[0].is_met());
@@ -298,8 +300,8 @@ fn an_empty_frontier_says_why() {
         let json = parsed(&sweep(levels, "p99 ttft<500ms"));
         json["operating_point_reason"].as_str().unwrap().to_owned()
     };
-    assert_eq!(reason(vec![partial]), "no level is on the frontier: every level was left out");
-    assert_eq!(reason(Vec::new()), "no level is on the frontier: none was measured");
+    assert_eq!(reason(vec![partial]), "no level can be compared: every level was left out");
+    assert_eq!(reason(Vec::new()), "no level can be compared: none was measured");
 }
 
 #[test]
@@ -392,4 +394,78 @@ fn what_breaks_is_what_was_measured() {
     let levels = vec![rate(2.0, 200.0, 20.0), rate(4.0, 700.0, 20.0), rate(8.0, 600.0, 20.0)];
     let text = said(&sweep(levels, "p99 ttft<=500ms"));
     assert!(text.contains("breaks first: 700 ms at 4, 40 % beyond"), "{text}");
+}
+
+/// Of what keeps the goals the most is taken, be there a level that misses them and beats it in throughput and tail latency.
+#[test]
+fn a_level_that_keeps_the_goals_is_found_behind_one_that_misses_them() {
+    let levels = vec![
+        slots(8, 10.0, 100.0, 800.0),
+        slots(10, 12.0, 150.0, 900.0),
+        slots(11, 14.0, 600.0, 850.0),
+        slots(12, 16.0, 700.0, 950.0),
+    ];
+    let report = sweep(levels, "p99 ttft<500ms");
+    assert_eq!(report.frontier(), [0, 2, 3]);
+    assert_eq!(report.operating_point().level(), Some(1));
+}
+
+/// Smoothed over its neighbours no level keeps the goal, and one does as it was measured.
+#[test]
+fn what_smoothing_alone_misses_is_said_so() {
+    let levels = vec![slots(8, 10.0, 600.0, 800.0), slots(10, 12.0, 450.0, 900.0)];
+    let report = sweep(levels, "p99 ttft<500ms");
+    assert_eq!(report.operating_point().level(), Some(1));
+    let json = parsed(&report);
+    let reason = "no tested level keeps all goals once figures are smoothed over neighbouring \
+                  loads; the best as measured is concurrency 10";
+    assert_eq!(json["decisions"][0]["tight"]["highest_load_reason"], reason);
+    let text = said(&report);
+    assert!(text.contains("Highest concurrency within the goals: none once figures"), "{text}");
+}
+
+/// Whether a load can be kept up is judged by the end of the goals that it was chosen for, by the queue, and by the run's verdict.
+#[test]
+fn a_sustained_run_is_judged_as_its_point_was_chosen() {
+    let levels = || vec![rate(2.0, 200.0, 0.0), rate(4.0, 600.0, 0.0)];
+    let kept = |slo: &str, run: LevelReport| {
+        let report = sweep(levels(), slo).with_sustained(Some(run));
+        (report.sustained().unwrap().holds(), report)
+    };
+    assert!(kept("p99 ttft<=300ms", rate(2.0, 250.0, 0.0)).0);
+    let (holds, report) = kept("p99 ttft<=100ms..300ms", rate(2.0, 250.0, 0.0));
+    assert!(holds, "the loose end is what the level was chosen for");
+    assert_eq!(parsed(&report)["sustained"]["goals"][0]["goal"], "p99 ttft<=300ms");
+    let (holds, report) = kept("p99 ttft<=300ms", saturated(rate(2.0, 250.0, 0.0)));
+    assert!(!holds);
+    let text = said(&report);
+    assert!(text.contains("the queue grew to the end, so that this load cannot be"), "{text}");
+    let mut suspect = rate(2.0, 250.0, 0.0);
+    suspect.validity.verdict = Verdict::Suspect;
+    assert_eq!(kept("p99 ttft<=300ms", suspect).1.verdict(), Verdict::Suspect);
+}
+
+/// Slots that had no request are no load: neither one to run at nor one that bounds the goals.
+#[test]
+fn a_concurrency_of_more_slots_than_requests_is_no_load_to_run_at() {
+    let mut levels = vec![
+        slots(16, 10.0, 100.0, 800.0),
+        slots(512, 30.0, 150.0, 900.0),
+        slots(2_048, 31.0, 160.0, 900.0),
+    ];
+    for level in &mut levels {
+        (level.summary.requests.sent, level.summary.requests.completed) = (300, 300);
+    }
+    let report = sweep(levels.clone(), "p99 ttft<500ms");
+    assert_eq!(report.operating_point().level(), Some(0));
+    let text = said(&report);
+    for part in [
+        "Concurrency 512 and 2048 was never reached, since 300 requests were sent there at most",
+        "above the highest tested, 16",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let alone = sweep(levels.split_off(2), "p99 ttft<500ms");
+    assert_eq!(alone.operating_point().level(), Some(0), "it is as it was asked for");
+    assert_eq!(alone.never_full_words(), None);
 }

@@ -74,6 +74,7 @@ pub(crate) fn setup() -> RunSetup {
             stamps: "kernel if available".to_owned(),
             ..ConnectionRecord::default()
         },
+        prefix_cache: None,
     };
     setup.engine = EngineRecord::Simulated {
         description: "Llama-3.1-8B bf16 on one H100 SXM, 32 slots".to_owned(),

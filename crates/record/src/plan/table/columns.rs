@@ -43,10 +43,11 @@ fn meaning(column: &str) -> Option<ColumnMeaning> {
     let statistics = ["mean", "p50", "median", "p90", "p95", "p999", "p99", "max"];
     let split = statistics.iter().find_map(|statistic| {
         let metric = name.strip_prefix(statistic)?.strip_prefix('_')?;
-        Some(format!("{statistic} {metric}<1"))
+        Some(format!("{statistic} {metric}"))
     });
-    let text = split.unwrap_or_else(|| format!("{name}<1"));
-    let slo: Slo = text.parse().ok()?;
+    let figure = split.unwrap_or_else(|| name.to_owned());
+    // A goal has one sign that suits its figure.
+    let slo = ["<", ">="].iter().find_map(|sign| format!("{figure}{sign}1").parse::<Slo>().ok())?;
     let goal = slo.goals.first()?;
     (goal.metric != Metric::RequestsPerSec).then_some((goal.metric, goal.statistic))
 }

@@ -149,7 +149,7 @@ impl SweepReport {
             operating_point_reason: operating_point.is_none().then(|| self.no_point(&within.point)),
             operating_point_nearest: self.nearest_document(&within.point),
             operating_point,
-            highest_load_reason: highest_load.is_none().then(|| no_highest(within)),
+            highest_load_reason: highest_load.is_none().then(|| self.no_highest(within)),
             highest_load,
             not_monotone: within
                 .maximum
@@ -178,6 +178,19 @@ impl SweepReport {
     /// Why there is no level to run at.
     pub(in crate::sweep) fn no_point(&self, point: &OperatingPoint) -> String {
         point.words(&self.levels, &self.profile).replacen("none, since ", "", 1)
+    }
+
+    /// Why there is no highest load within the goals: a level may keep them by itself, and not once its neighbours count too.
+    fn no_highest(&self, within: &GoalDecision) -> String {
+        let best = within.point.level().and_then(|level| self.load_of(level));
+        match (&within.maximum.edge, best) {
+            (Err(error), _) => error.to_string(),
+            (Ok(_), None) => "no tested level keeps all goals".to_owned(),
+            (Ok(_), Some(best)) => format!(
+                "no tested level keeps all goals once figures are smoothed over neighbouring loads; \
+                 the best as measured is {best}"
+            ),
+        }
     }
 
     pub(in crate::sweep) fn nearest_document(
@@ -251,13 +264,6 @@ fn highest(within: &GoalDecision) -> Option<HighestDocument> {
             ..of(&found.throughput)
         }),
         LoadEdge::Unmet(_) => None,
-    }
-}
-
-fn no_highest(within: &GoalDecision) -> String {
-    match &within.maximum.edge {
-        Err(error) => error.to_string(),
-        Ok(_) => "no tested level keeps all goals".to_owned(),
     }
 }
 
