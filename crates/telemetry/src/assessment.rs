@@ -34,7 +34,7 @@ pub use same_latency::SameLatency;
 pub struct ServingAssessment {
     /// The devices that serve.
     pub devices: u64,
-    /// The requests in the running batch, on average over the window.
+    /// The requests in the running batch, on average over the window: by the gauge, or by the time between tokens where that says more.
     pub running: f64,
     /// The requests that waited, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -269,9 +269,13 @@ impl Work {
         let running = server.running.as_ref().ok_or_else(|| missing("running requests"))?;
         let generated = server.generation_tokens.as_ref();
         let generated = generated.ok_or_else(|| missing("generated tokens"))?;
+        let length = Seconds::new(length.as_secs_f64());
+        // The time between tokens, of all requests together, says how many decoded (Little's law). It counts what came between two
+        // pages too, of which a gauge says nothing: as a load begins it lags behind. Times are in milliseconds.
+        let between_tokens = server.itl.as_ref().map_or(0.0, |told| told.figure.sum.delta / 1e3);
         Ok(Self {
-            length: Seconds::new(length.as_secs_f64()),
-            running: running.figure.mean.max(0.0),
+            length,
+            running: running.figure.mean.max(between_tokens / length.get()).max(0.0),
             generated: generated.figure.delta.max(0.0),
             prompts: server.prompt_tokens.as_ref().map_or(0.0, |told| told.figure.delta.max(0.0)),
             cached: server.cached_share().unwrap_or(0.0),

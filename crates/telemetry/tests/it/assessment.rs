@@ -92,6 +92,29 @@ fn experts(tensor: u32) -> System {
     System::new(model, Device::named("b200-sxm").unwrap().clone(), deployment).unwrap()
 }
 
+/// As a load begins the gauge lags behind what its pages count: the bound is that of the batch which made the tokens.
+#[test]
+fn a_gauge_that_lags_makes_no_share_above_the_bound() {
+    let mut history = History::new();
+    for (second, running) in [(0, 0.0), (1, 4.0), (2, 16.0)] {
+        let tokens = 2500 * second;
+        let text = format!(
+            "vllm:num_requests_running {running}\nvllm:generation_tokens_total {tokens}\n\
+             vllm:inter_token_latency_seconds_count {tokens}\nvllm:inter_token_latency_seconds_sum {}\n",
+            16 * second
+        );
+        history.record(instant(1_000 * second), &Page::read(text.as_bytes(), None).unwrap());
+    }
+    let window = Window::within(at(0), at(2_000));
+    let server = ServerWindow::of(&history, window, Nanos::from_secs(2));
+    let told =
+        ServingAssessment::of(&server, Nanos::from_secs(2), &system(Deployment::SINGLE), None);
+    let told = told.unwrap();
+    assert_eq!(format!("{:.1}", told.running), "16.0");
+    assert!(told.share.is_some_and(|share| (0.6..0.8).contains(&share)), "{told:?}");
+    assert!(!told.is_impossible());
+}
+
 fn load(input: u64, output: u64, concurrency: u64) -> UniformLoad {
     let many = NonZeroU64::new(concurrency).unwrap();
     UniformLoad::new(Tokens::new(input), Tokens::new(output), many)
