@@ -287,3 +287,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_due_before_an_instant_is_left_out_without_being_made() {
+    let rate = PerSec::new(100.0);
+    let due = |arrivals| {
+        let plan = Plan::new(PlanSpec { arrivals, ..PlanSpec::new(1_000).unwrap() }).unwrap();
+        let mut source = plan.source();
+        let _ = source.next_request().unwrap();
+        source.skip_due(Nanos::from_secs(3)).unwrap()
+    };
+    assert_eq!(due(ArrivalLaw::Constant { rate }), 298, "of 299, one had been taken");
+    assert_eq!(due(ArrivalLaw::ClosedLoop), 0);
+    assert_eq!(due(ArrivalLaw::AllAtOnce), 999);
+}
