@@ -28,7 +28,7 @@ fn a_search_tries_loads_and_ends_with_one_answer_of_all() {
     let server = narrow();
     let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
     let meeting = format!("127.0.0.1:{}", free_port());
-    let line = "search --model m --over concurrency --from 2 --to 32 --slo p90\u{a0}e2el<250ms --num-prompts 24 --num-warmups 2 --isl 8 --osl 6 \
+    let line = "search --model m --over concurrency --from 2 --to 24 --slo p90\u{a0}e2el<250ms --num-prompts 24 --num-warmups 2 --isl 8 --osl 6 \
                 --max-runs 6 --confirm 0 --level-seconds 60";
     let words: Vec<String> =
         line.split_ascii_whitespace().map(|word| word.replace('\u{a0}', " ")).collect();
