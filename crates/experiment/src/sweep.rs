@@ -257,7 +257,7 @@ impl<M: Measure> SweepRunner<M> {
             name: &order,
             ..PlannedLevel::new(&plan, limits(ask))
         };
-        let run = self.with.measure(level, &mut kept, observer).await;
+        let run = Box::pin(self.with.measure(level, &mut kept, observer)).await;
         let run = run.map_err(|error| SweepError::Level { load, error })?;
         Ok(Some(SweptLevel { ask, plan, run, folder }))
     }

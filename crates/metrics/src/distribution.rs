@@ -78,7 +78,7 @@ pub struct Distribution {
     pub early_stopping: Option<EarlyStopping>,
     /// The percentiles over all requests that were sent; absent where none failed, and but for latencies of a level that a
     /// request has one of.
-    pub over_sent: Option<SentPercentiles>,
+    pub over_sent: Option<Box<SentPercentiles>>,
 }
 
 /// Percentiles over all requests that were sent, of which a failed one lies beyond every latency: where 0.5 % failed, the p99 of

@@ -195,7 +195,7 @@ impl Goal {
         let scheduled = self.metric.scheduled()?;
         let [waited, sent] = [scheduled, self.metric].map(|metric| {
             let sample = metric.distribution(level)?;
-            let over_sent = sample.over_sent.and_then(|all| all.get(self.statistic));
+            let over_sent = sample.over_sent.as_ref().and_then(|all| all.get(self.statistic));
             Some(over_sent.or(Some(sample.value_or_max(self.statistic)?.value))?.get())
         });
         self.where_it_alone_misses(waited, sent)
@@ -205,7 +205,7 @@ impl Goal {
     /// goal and the one over those that completed does not.
     fn missed_over_sent(&self, level: &LevelSummary) -> Option<f64> {
         let sample = self.metric.distribution(level)?;
-        let over_sent = sample.over_sent?.get(self.statistic)?;
+        let over_sent = sample.over_sent.as_ref()?.get(self.statistic)?;
         self.where_it_alone_misses(
             Some(over_sent.get()),
             Some(sample.statistic(self.statistic)?.get()),

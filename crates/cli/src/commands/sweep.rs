@@ -181,7 +181,7 @@ mod tests {
 
     fn levels_hold_nothing() {
         let out = std::env::temp_dir().join(format!("fizeau-held-{}", std::process::id()));
-        let line = format!("--num-prompts 4 --isl 8 --osl 4 --out {}", out.display());
+        let line = format!("--num-prompts 32 --isl 8 --osl 4 --out {}", out.display());
         let Command::Sweep(args) = parsed(&format!("fizeau sweep --levels 1,2 {line}/sweep"))
         else {
             panic!("{line}")

@@ -115,7 +115,10 @@ fn runs(words: &[&str], out: &str) {
     // So few requests leave together that some miss the cache that those before them will have filled.
     let reasons = summary["validity"]["reasons"].as_array().unwrap();
     let text = |reason: &Value| reason["text"].as_str().unwrap().to_owned();
-    assert!(reasons.iter().map(text).all(|text| text.contains("the cache supplied")), "{ended:?}");
+    // At 20 µs a token a reply may come in one read.
+    let expected = ["the cache supplied", "replies came all at once"];
+    let is_expected = |text: String| expected.iter().any(|known| text.contains(known));
+    assert!(reasons.iter().map(text).all(is_expected), "{ended:?}");
     let run = json(format!("{out}/run.json"));
     assert!(run["plan"]["seed"].is_number() && run["plan"]["salt"].is_number(), "{words:?}: {run}");
 }

@@ -62,7 +62,7 @@ fn counts(summary: &Value) -> Vec<Value> {
         "/warm_up",
         "/metrics/ttft_ms/n",
         "/metrics/e2el_ms/n",
-        "/metrics/itl_ms/n",
+        "/metrics/icl_ms/n",
         "/status",
     ];
     paths.iter().map(|path| summary.pointer(path).cloned().unwrap_or_default()).collect()

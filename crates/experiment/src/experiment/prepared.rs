@@ -267,7 +267,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         self,
         watcher: &mut impl Watcher,
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
-        match self.run_shared(watcher).await? {
+        match Box::pin(self.run_shared(watcher)).await? {
             ShardOutcome::Whole(outcome) => Ok(outcome),
             ShardOutcome::Part(part) => Err(ExperimentError::told(part)),
         }
@@ -290,7 +290,9 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             let basis = self.run.basis_mut();
             basis.caches = EmptiedCaches::of(&self.endpoints);
             basis.profiled = ProfiledLevel::of(&self.endpoints);
-            let whole = self.measure(pools, Pacer::new(clock), &document, watcher).await?;
+            let whole = self.measure(pools, Pacer::new(clock), &document, watcher);
+            // On the heap, as in what calls this.
+            let whole = Box::pin(whole).await?;
             return Ok(ShardOutcome::Whole(whole));
         };
         let (group, clock) = (&group, group.clock());
@@ -400,7 +402,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         watcher: &mut impl Watcher,
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
         self.keep(document, watcher)?;
-        self.run.measure(with, timer, self.folder(), watcher).await
+        Box::pin(self.run.measure(with, timer, self.folder(), watcher)).await
     }
 
     /// Puts it on record, and says that it begins.

@@ -211,7 +211,7 @@ fn a_wait_within_the_client_is_lateness_and_no_latency() {
 fn no_rate_of_a_gap_without_length_reaches_a_figure() {
     // Two events of one read: a rate of their gap would have no bound.
     let tapes = [tape(0, &[(20, 1), (20, 1), (30, 1)])];
-    assert_eq!(RequestMetrics::of(&tapes[0]).tpot.map(fizeau_core::Millis::get), Some(5.0));
+    assert_eq!(RequestMetrics::of(&tapes[0]).tpot.map(fizeau_core::Millis::get), Some(10.0));
     let level = LevelSummary::of(&tapes, &GoodputGoals::default());
     assert_eq!(level.jitter.zero_gap_share, Some(0.5));
     assert_eq!(level.throughput.output_tokens_per_s.get(), 100.0);

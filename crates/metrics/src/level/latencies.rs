@@ -172,7 +172,10 @@ impl Latencies {
                     Some(_) => self.each.summary(metric).with_intervals_of(&series),
                 };
                 let kept = self.each.of(metric).filter(|kept| failed > 0 && !kept.is_empty());
-                Distribution { over_sent: kept.map(|kept| kept.over_sent(failed)), ..summary }
+                Distribution {
+                    over_sent: kept.map(|kept| Box::new(kept.over_sent(failed))),
+                    ..summary
+                }
             }
             Source::Pooled(of) => of(self, &both),
             _ => self.each.summary(metric),
