@@ -30,6 +30,7 @@ fn the_words_of_earlier_schemas_are_read_as_the_present_ones() {
             ("\"requested\":", "\"asked\":"),
             ("\"requested_mean\":", "\"asked_mean\":"),
             ("\"kind\": \"plateau\"", "\"found\": \"plateau\""),
+            ("\"tpot_alone_ms\":", "\"tpot_ms\":"),
             ("\"purpose\": \"search\"", "\"purpose\": \"evaluation\""),
             ("\"judgement\": \"met\"", "\"judgement\": \"held\""),
             ("\"answer\": {\n    \"load\"", "\"found\": {\n    \"load\""),
