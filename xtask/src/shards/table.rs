@@ -97,7 +97,7 @@ fn measure(fizeau: &Path, home: &Path, count: usize) -> Result<(Summary, Counts)
         sent: summary.count("/requests/sent"),
         completed: summary.count("/requests/completed"),
         output_tokens: summary.count("/tokens/output"),
-        gaps: summary.count("/metrics/itl_ms/n"),
+        gaps: summary.count("/metrics/icl_ms/n"),
     };
     Ok((summary, counts))
 }
