@@ -125,7 +125,10 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         if let Some(wire) = idle {
             self.connection = Connection::Reused;
             match self.exchange(wire, payload.clone()).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    self.endpoint.note_reuse();
+                    return Ok(answer);
+                }
                 Err(NoReplyHead::Failed(failure)) => return Err(failure),
                 Err(NoReplyHead::Untaken(why)) => {
                     tracing::debug!(why, "an idle connection was dead and is replaced");
@@ -214,7 +217,8 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
             return true;
         };
         let after = self.transport.clock.now().saturating_since(sent);
-        self.transport.race.explains(&UnansweredBreak { rest, after, round_trip })
+        let keeps_alive = self.endpoint.keeps_alive();
+        self.transport.race.explains(&UnansweredBreak { rest, after, round_trip, keeps_alive })
     }
 
     /// Gives the connection back for another request, whose stamps will then overwrite ours.

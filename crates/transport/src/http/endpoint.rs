@@ -1,5 +1,6 @@
 //! One endpoint, as a transport has it: the way there, the connections that stand, and what its requests begin with.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -22,7 +23,12 @@ pub(super) struct Endpoint<C> {
     usage: ConnectionUse,
     speech: ProtocolState<C>,
     open_bodies: OpenBodies<C>,
+    /// How many requests were answered on a connection that had carried one before.
+    reuses: Cell<u32>,
 }
+
+/// A server that closes each connection after its reply answers a second request of one now and then, where that comes fast.
+const ENOUGH_REUSES: u32 = 16;
 
 /// What one request sends.
 #[derive(Clone)]
@@ -81,7 +87,8 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
             }
         };
         let open_bodies = OpenBodies::default();
-        Self { way, front, usage: connections.usage, speech, open_bodies }
+        let reuses = Cell::default();
+        Self { way, front, usage: connections.usage, speech, open_bodies, reuses }
     }
 
     pub(super) const fn way(&self) -> &EndpointConnector {
@@ -93,7 +100,7 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
         match &self.speech {
             ProtocolState::Http11 { pool, .. } => {
                 self.open_bodies.sweep(pool, scratch, clock);
-                pool.check_out()
+                pool.check_out(clock)
             }
             ProtocolState::Http2 { links, .. } => {
                 links.check_out().map(|seat| DrivenConnection::H2(Box::new(H2::new(seat))))
@@ -107,6 +114,22 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
             && self.usage == ConnectionUse::Reuse
         {
             pool.check_in(wire);
+        }
+    }
+
+    /// Takes note that a request was answered on a connection that had carried one before.
+    pub(super) fn note_reuse(&self) {
+        self.reuses.set(self.reuses.get().saturating_add(1));
+    }
+
+    /// Whether connections are known to be kept between requests: some were, and none was closed early. Those of HTTP/2 are made for
+    /// many.
+    pub(super) const fn keeps_alive(&self) -> bool {
+        match &self.speech {
+            ProtocolState::Http11 { pool, .. } => {
+                self.reuses.get() >= ENOUGH_REUSES && !pool.are_closed_early()
+            }
+            ProtocolState::Http2 { .. } => true,
         }
     }
 

@@ -261,11 +261,12 @@ impl<C: Clock> H1<C> {
 
     /// Whether another request can be sent, as far as can be known without sending it.
     pub(super) fn is_usable(&mut self) -> bool {
-        self.keeps_alive
-            && self.outgoing.is_none()
-            && self.rest.is_empty()
-            && self.body.is_over()
-            && self.io.is_silent()
+        self.is_promised() && self.io.is_silent()
+    }
+
+    /// Whether it ought to be kept for another request, by what the reply said.
+    pub(super) fn is_promised(&self) -> bool {
+        self.keeps_alive && self.outgoing.is_none() && self.rest.is_empty() && self.body.is_over()
     }
 }
 

@@ -6,6 +6,8 @@
 
 use fizeau_core::Nanos;
 
+use super::wire::SHORTEST_KEEP_ALIVE;
+
 /// What a break looks like that comes of a server's keep-alive timer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KeepAliveRace {
@@ -24,6 +26,8 @@ pub(super) struct UnansweredBreak {
     pub(super) after: Nanos,
     /// The connection's round trip, where it is known.
     pub(super) round_trip: Option<Nanos>,
+    /// Whether the server is known to keep its connections between requests.
+    pub(super) keeps_alive: bool,
 }
 
 impl KeepAliveRace {
@@ -31,12 +35,14 @@ impl KeepAliveRace {
     /// never closed by one. An event loop closes what its timer names before it looks for requests, and takes no longer over it
     /// than 10 ms unless it is overloaded.
     pub(super) const USUAL: Self =
-        Self { rest: Nanos::from_secs(1), within: Nanos::from_millis(10) };
+        Self { rest: SHORTEST_KEEP_ALIVE, within: Nanos::from_millis(10) };
 
-    /// Whether `broken` can be one.
+    /// Whether `broken` can be one. A server that does not keep connections closes each after its reply, whatever it promised, as
+    /// llama.cpp's does: the next request meets that without a rest, and as late as a busy server closes.
     pub(super) fn explains(&self, broken: &UnansweredBreak) -> bool {
         let within = broken.round_trip.map_or(self.within, |way| (way * 2).max(self.within));
-        broken.rest >= self.rest && broken.after <= within
+        let is_timer = broken.rest >= self.rest && broken.after <= within;
+        is_timer || !broken.keeps_alive
     }
 }
 
@@ -48,16 +54,19 @@ mod tests {
 
     #[test]
     fn only_what_breaks_at_once_after_a_rest_can_be_a_keep_alive_timer() {
-        let explains = |rest, after, round_trip: Option<u64>| {
+        let explained = |keeps_alive, rest, after, round_trip: Option<u64>| {
             KeepAliveRace::USUAL.explains(&UnansweredBreak {
                 rest: Nanos::from_millis(rest),
                 after: Nanos::from_millis(after),
                 round_trip: round_trip.map(Nanos::from_millis),
+                keeps_alive,
             })
         };
+        let explains = |rest, after, round_trip| explained(true, rest, after, round_trip);
         assert!(explains(1_000, 0, None) && explains(5_000, 10, Some(1)));
         assert!(!explains(999, 0, Some(1)), "a connection in use");
         assert!(!explains(5_000, 11, Some(1)) && !explains(5_000, 500, None), "taken and held");
+        assert!(explained(false, 0, 500, None), "closed after each reply");
         assert!(explains(5_000, 160, Some(80)) && !explains(5_000, 161, Some(80)), "a long way");
     }
 }

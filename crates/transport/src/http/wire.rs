@@ -1,6 +1,6 @@
 //! One connection, whatever version of HTTP it speaks.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
@@ -134,36 +134,54 @@ impl<C: Clock> DrivenConnection<C> {
 // Idle connections.
 
 /// Idle connections, the one used last on top. Without a limit: one would be a hidden queue.
-pub(super) struct IdleConnections<C>(RefCell<Vec<DrivenConnection<C>>>);
+pub(super) struct IdleConnections<C> {
+    kept: RefCell<Vec<DrivenConnection<C>>>,
+    /// Whether the server closed one soon after its reply, though it had promised to keep it.
+    are_closed_early: Cell<bool>,
+}
+
+/// No server's keep-alive timer is shorter.
+pub(super) const SHORTEST_KEEP_ALIVE: Nanos = Nanos::from_secs(1);
 
 impl<C: Clock> IdleConnections<C> {
     /// An idle connection that is, as far as can be seen, alive. Dead ones are dropped on the way.
-    pub(super) fn check_out(&self) -> Option<DrivenConnection<C>> {
+    pub(super) fn check_out(&self, clock: &C) -> Option<DrivenConnection<C>> {
         loop {
-            let mut wire = self.0.borrow_mut().pop()?;
+            let mut wire = self.kept.borrow_mut().pop()?;
             if wire.is_usable() {
                 return Some(wire);
             }
+            let rest = wire.log().last_use().map(|last| clock.now().saturating_since(last));
+            if rest.is_some_and(|rest| rest < SHORTEST_KEEP_ALIVE) {
+                self.are_closed_early.set(true);
+            }
         }
+    }
+
+    /// Whether the server closes connections that have hardly rested.
+    pub(super) const fn are_closed_early(&self) -> bool {
+        self.are_closed_early.get()
     }
 
     /// Keeps `wire` for another request, if it can carry one.
     pub(super) fn check_in(&self, mut wire: DrivenConnection<C>) {
         if wire.is_usable() {
-            self.0.borrow_mut().push(wire);
+            self.kept.borrow_mut().push(wire);
+        } else if matches!(&wire, DrivenConnection::H1(h1) if h1.is_promised()) {
+            self.are_closed_early.set(true);
         }
     }
 }
 
 impl<C> IdleConnections<C> {
     pub(super) fn idle(&self) -> usize {
-        self.0.borrow().len()
+        self.kept.borrow().len()
     }
 }
 
 impl<C> Default for IdleConnections<C> {
     fn default() -> Self {
-        Self(RefCell::default())
+        Self { kept: RefCell::default(), are_closed_early: Cell::default() }
     }
 }
 

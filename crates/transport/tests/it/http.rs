@@ -178,13 +178,18 @@ fn dropping() -> Vec<Step> {
 
 #[tokio::test]
 async fn a_request_that_the_server_took_and_dropped_is_a_failure() {
-    let server = Server::run(vec![dropping(), stream(&good())]);
+    // Its connections are kept, as many requests of one show.
+    let answers = 17;
+    let kept = std::iter::repeat_n(stream(&good()), answers).flatten().chain(dropping());
+    let server = Server::run(vec![kept.collect(), stream(&good())]);
     let transport = transport(target(&server.url()));
-    ask(&transport).await;
+    for _ in 0..=answers {
+        assert!(ask(&transport).await.is_success());
+    }
     let tape = ask(&transport).await;
     let detail = "closed the connection after the request was sent, without a reply";
     check_failure(&tape, FailureClass::Connect, None, detail);
-    assert_eq!((server.requests().len(), tape.connection), (2, Connection::Reused));
+    assert_eq!((server.requests().len(), tape.connection), (19, Connection::Reused));
     assert!(tape.marks.send_start.is_some() && tape.marks.connect.is_none(), "{:?}", tape.marks);
 }
 
