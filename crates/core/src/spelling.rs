@@ -2,7 +2,7 @@
 
 /// How many letters must be put in, taken out or changed to make `from` into `to` (Levenshtein's distance).
 #[must_use]
-pub fn edits(from: &str, to: &str) -> usize {
+pub fn edit_distance(from: &str, to: &str) -> usize {
     let mut above: Vec<usize> = (0..=to.chars().count()).collect();
     for (i, a) in from.chars().take(64).enumerate() {
         let mut row = vec![i + 1];

@@ -290,12 +290,12 @@ impl GoalOutcome {
     #[must_use]
     pub fn is_met(&self) -> bool {
         let holds = |measured| self.goal.comparison.holds(measured, self.goal.limit);
-        self.failures.is_none() && self.decisive().is_some_and(holds)
+        self.failures.is_none() && self.deciding_figure().is_some_and(holds)
     }
 
     /// The figure that decides: what was measured, or from the schedule or over all that were sent, where that alone misses the goal.
     #[must_use]
-    pub fn decisive(&self) -> Option<f64> {
+    pub fn deciding_figure(&self) -> Option<f64> {
         self.from_schedule.or(self.over_sent).or(self.measured)
     }
 

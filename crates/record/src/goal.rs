@@ -225,7 +225,7 @@ pub(crate) fn figure(goal: &Goal, level: &LevelSummary) -> Option<GoalFigure> {
     let outcome = GoalResult::of(*goal, level).outcome;
     let value = outcome.measured.filter(|value| value.is_finite())?;
     if outcome.is_missed_otherwise() {
-        let estimate = with_ends(outcome.decisive()?, None)?;
+        let estimate = with_ends(outcome.deciding_figure()?, None)?;
         return Some(GoalFigure { estimate, ends: FigureEnds::Unknown });
     }
     let ends = if outcome.interval.is_some() { FigureEnds::Interval } else { FigureEnds::Unknown };

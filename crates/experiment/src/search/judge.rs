@@ -62,7 +62,11 @@ fn bearing(load: LevelLoad, level: &LevelSummary, judgement: SearchJudgement) ->
 fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<FigureEstimate> {
     let outcome = GoalOutcome::of(*goal, level);
     if outcome.is_missed_otherwise() {
-        return log_margin(with_interval(outcome.decisive()?, None)?, Relation::AtMost, goal.limit);
+        return log_margin(
+            with_interval(outcome.deciding_figure()?, None)?,
+            Relation::AtMost,
+            goal.limit,
+        );
     }
     match goal.metric.distribution(level) {
         Some(sample) => log_margin(latency(sample, goal.statistic)?, Relation::AtMost, goal.limit),

@@ -212,7 +212,7 @@ fn a_percentile_goal_counts_what_failed_and_what_was_slow_together() {
         assert_eq!(outcome.measured, Some(20.0));
         assert_eq!(outcome.over_sent, expected, "{slow} slow, {failures} failed");
         assert_eq!(outcome.is_met(), expected.is_none());
-        assert_eq!(outcome.decisive(), expected.or(Some(20.0)));
+        assert_eq!(outcome.deciding_figure(), expected.or(Some(20.0)));
     }
 }
 

@@ -160,7 +160,7 @@ fn is_untold(
 /// Whether it is a model that both call by a name of their own.
 fn is_one_model(differing: &ChangedField) -> bool {
     let [one, other] = differing.values();
-    differing.field == "setup.endpoint.model" && KnownModel::is_one(&one, &other)
+    differing.field == "setup.endpoint.model" && KnownModel::is_same_model(&one, &other)
 }
 
 /// Whether `field` is one of `paths`, or below one.

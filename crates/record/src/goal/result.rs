@@ -117,7 +117,7 @@ impl GoalResult {
 
     pub(crate) fn constraint(&self) -> Constraint {
         let (relation, limit) = limit_of(&self.outcome.goal);
-        Constraint { value: self.outcome.decisive(), relation, limit }
+        Constraint { value: self.outcome.deciding_figure(), relation, limit }
     }
 
     /// Whether the goal is met; one whose figure is absent is not.

@@ -72,21 +72,17 @@ impl TestedReplica {
     ) -> Self {
         let lengths = lengths.or(loads.lengths());
         let light = reference.as_ref().and_then(|of| lengths.speed_of_light_curve(of));
-        let (levels, left_out) = (loads.levels().to_vec(), Vec::new());
-        let (burstiness, slo, hardware) = (None, None, None);
-        let goal_source = GoalSource::Given;
-        let devices = loads.devices().or_else(|| devices_of(reference.as_ref()));
         Self {
-            levels,
-            left_out,
+            levels: loads.levels().to_vec(),
+            left_out: Vec::new(),
             lengths,
-            burstiness,
-            slo,
-            goal_source,
+            burstiness: None,
+            slo: None,
+            goal_source: GoalSource::Given,
+            devices: loads.devices().or_else(|| devices_of(reference.as_ref())),
             reference,
             light,
-            hardware,
-            devices,
+            hardware: None,
         }
     }
 
@@ -140,22 +136,17 @@ impl TestedReplica {
                 Err(reason) => left_out.push(format!("{}: {reason}", level.load)),
             }
         }
-        let (lengths, burstiness) = (lengths(&run.levels), burstiness(&run.levels));
-        let (slo, goal_source) = (run.slo.clone(), run.goal_source);
-        let (light, reference) = (run.curve.clone(), run.reference.clone());
-        let hardware = run.setup.hardware.clone();
-        let devices = devices_of(reference.as_ref());
         Self {
             levels,
             left_out,
-            lengths,
-            burstiness,
-            slo,
-            goal_source,
-            reference,
-            light,
-            hardware,
-            devices,
+            lengths: lengths(&run.levels),
+            burstiness: burstiness(&run.levels),
+            slo: run.slo.clone(),
+            goal_source: run.goal_source,
+            reference: run.reference.clone(),
+            light: run.curve.clone(),
+            hardware: run.setup.hardware.clone(),
+            devices: devices_of(run.reference.as_ref()),
         }
     }
 }

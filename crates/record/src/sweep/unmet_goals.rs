@@ -49,7 +49,7 @@ fn why(goal: &Goal, levels: &[&LevelReport]) -> String {
 /// The goals that were missed, each with the limit that could be met: `p99 TTFT <= 612 ms`.
 pub(super) fn could_be_met(goals: &[GoalResult]) -> Vec<String> {
     let could = |outcome: GoalOutcome| {
-        let (goal, measured) = (outcome.goal, outcome.decisive()?);
+        let (goal, measured) = (outcome.goal, outcome.deciding_figure()?);
         let (sign, limit) = match goal.comparison {
             Comparison::Less | Comparison::LessOrEqual => ("<=", rounded(measured, f64::ceil)),
             Comparison::Greater | Comparison::GreaterOrEqual => {

@@ -19,7 +19,7 @@ impl Shown<'_, LevelReport> {
             line("Goodput (req/s):", number(rate.rate.get()) + &rates),
             line("Goodput share of all sent:", percent(rate.share) + &shares),
         ];
-        if let Some(counted) = self.summary.goodput.as_ref().filter(|all| all.hidden_wait()) {
+        if let Some(counted) = self.summary.goodput.as_ref().filter(|all| all.has_hidden_wait()) {
             let share = percent(counted.share(counted.good_from_sending));
             lines.push(line("  if counted from sending:", share));
         }

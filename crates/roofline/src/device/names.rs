@@ -1,7 +1,7 @@
 //! Finding a device by its name.
 
 use super::{Device, table};
-use fizeau_core::spelling::edits;
+use fizeau_core::spelling::edit_distance;
 
 /// No device in the table has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,7 +18,7 @@ impl UnknownDevice {
         let cost = |device: &&Device| {
             let known = &device.name;
             let part = edits_to_part(wanted, known).filter(|edits| *edits <= NEAR_PART);
-            let edits = edits(wanted, known);
+            let edits = edit_distance(wanted, known);
             (!known.contains(wanted), part.unwrap_or(edits).min(edits), edits)
         };
         let is_near = |device: &&Device| {
@@ -56,7 +56,7 @@ const NEAR_PART: usize = 1;
 fn edits_to_part(wanted: &str, known: &str) -> Option<usize> {
     let parts = known.match_indices('-').filter_map(|(at, _)| known.get(..at));
     let parts = parts.filter(|part| part.len() > 2 * NEAR_PART + 1);
-    parts.map(|part| edits(wanted, part)).min()
+    parts.map(|part| edit_distance(wanted, part)).min()
 }
 
 fn hint(nearest: &str) -> String {

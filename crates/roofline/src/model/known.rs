@@ -1,7 +1,7 @@
 //! Models whose configs are built in.
 
 use super::{Model, ModelConfigError};
-use fizeau_core::spelling::edits;
+use fizeau_core::spelling::edit_distance;
 
 /// A public model whose config comes with this crate.
 ///
@@ -49,7 +49,7 @@ impl UnknownModel {
         // A part of a name is the likeliest slip (`llama3`), then one of letters.
         let cost = |known: &&KnownModel| {
             let known = letters(known.name);
-            (!known.contains(&wanted), edits(&wanted, &known))
+            (!known.contains(&wanted), edit_distance(&wanted, &known))
         };
         let is_near = |known: &&KnownModel| {
             let (is_no_part, edits) = cost(known);
@@ -139,12 +139,12 @@ impl KnownModel {
     ///
     /// ```
     /// use fizeau_roofline::KnownModel;
-    /// assert!(KnownModel::is_one("llama-3.1-8b", "meta-llama/Llama-3.1-8B"));
-    /// assert!(KnownModel::is_one("kimi-k2", "Kimi-K2-Instruct"));
-    /// assert!(!KnownModel::is_one("llama-3.1-8b", "meta-llama/Llama-3.1-8B-Instruct"));
+    /// assert!(KnownModel::is_same_model("llama-3.1-8b", "meta-llama/Llama-3.1-8B"));
+    /// assert!(KnownModel::is_same_model("kimi-k2", "Kimi-K2-Instruct"));
+    /// assert!(!KnownModel::is_same_model("llama-3.1-8b", "meta-llama/Llama-3.1-8B-Instruct"));
     /// ```
     #[must_use]
-    pub fn is_one(one: &str, other: &str) -> bool {
+    pub fn is_same_model(one: &str, other: &str) -> bool {
         let whole = |name| {
             let known = KNOWN.iter().find(|known| known.name.eq_ignore_ascii_case(name));
             known.map_or(name, |known| known.repository)

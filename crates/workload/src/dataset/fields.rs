@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use fizeau_core::spelling::edits;
+use fizeau_core::spelling::edit_distance;
 use fizeau_core::{Nanos, Tokens};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -155,7 +155,7 @@ fn is_misspelt(key: &str, name: &str) -> bool {
         letters
     };
     let (key, name) = (letters(key), letters(name));
-    edits(&key, &name) <= 1 || sorted(&key) == sorted(&name)
+    edit_distance(&key, &name) <= 1 || sorted(&key) == sorted(&name)
 }
 
 /// An object being read: what there is of it when the parser gives up says which field is wrong.

@@ -56,7 +56,7 @@ impl GoodputAttainment {
 
     /// Whether some requests would be good ones but for the time that they waited past their instants before they were sent.
     #[must_use]
-    pub const fn hidden_wait(&self) -> bool {
+    pub const fn has_hidden_wait(&self) -> bool {
         self.good_from_sending != self.good
     }
 
@@ -79,7 +79,7 @@ json_object!(GoodputAttainment, "How many requests met the goals for single requ
     "sent": is(sent),
     "good": is(good),
     "good_share": told(f64, all.share(all.good)),
-    "good_from_sending": via_if(sending: u64 = all.hidden_wait().then_some(all.good_from_sending)),
+    "good_from_sending": via_if(sending: u64 = all.has_hidden_wait().then_some(all.good_from_sending)),
     "groups": via(groups: Vec<GroupJson> = all.written()),
 } => {
     let group = |group: GroupJson| {
