@@ -91,7 +91,7 @@ impl System {
             memory: self.memory_use(load, running),
             bound: self.bound_figures(load),
             evenly_routed: None,
-            expected: self.expected_figures(load).with_wait(load.concurrency),
+            expected: self.expected_figures(load),
             limited_by: self.limits(load),
             warnings,
         };

@@ -14,7 +14,7 @@ use fizeau_core::{PerSec, Seconds};
 
 use crate::estimate_kind::EstimateKind;
 use crate::system::System;
-use crate::{Figures, Link, UniformLoad};
+use crate::{Figures, Link, Pass, UniformLoad};
 
 /// Instances that only read prompts, and instances that only decode.
 ///
@@ -185,19 +185,22 @@ impl<'a> Disaggregation<'a> {
         }
     }
 
-    /// Prompts per second of all prefill instances. A bound reads the weights once for any number of prompts.
+    /// Prompts per second of all prefill instances. A bound reads the weights once for any number of prompts, an engine for as
+    /// many as wait and a pass has room for ([`crate::Serving::max_batched_tokens`]).
     fn prefill_rate(&self, by: EstimateKind, load: &UniformLoad) -> PerSec {
         let system = self.prefill;
         let replicas = f64::from(system.deployment().replicas());
         let stages = f64::from(system.deployment().pipeline());
-        // One prompt for each attention group, side by side.
-        let groups = f64::from(system.deployment().attention_groups());
-        let phases = system.phases(by, load, replicas * groups);
-        let busy = match by {
-            EstimateKind::Bound => phases.prefill.cache.max(phases.prefill.arithmetic()),
-            EstimateKind::Expected => phases.prefill.total * system.unevenness(),
-        };
         let instances = f64::from(self.prefill_instances.get());
+        let (input, _, cached) = load.lengths();
+        let waiting = load.concurrency.get() as f64 / (instances * replicas * stages);
+        let prompts = system.prompts_together(waiting * replicas * stages, input - cached, 1.0);
+        let pass = Pass { prompts, ..system.prefill_pass(load) };
+        let pass = system.pass_time(by, &pass).scaled(1.0 / prompts);
+        let busy = match by {
+            EstimateKind::Bound => pass.cache.max(pass.arithmetic()),
+            EstimateKind::Expected => pass.total * system.unevenness(),
+        };
         PerSec::new(instances * replicas * stages / busy.get())
     }
 }

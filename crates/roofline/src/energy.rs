@@ -12,7 +12,7 @@ use crate::estimate_kind::EstimateKind;
 use crate::figures::PhaseCosts;
 use crate::pass::PassTime;
 use crate::system::System;
-use crate::{Figures, LimitingResource, LimitingResources, UniformLoad};
+use crate::{Figures, LimitingResource, LimitingResources, PhaseSchedule, UniformLoad};
 
 /// The energy that a load takes. An estimate: see [`PowerDraw`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,6 +86,7 @@ impl System {
         let room = draw.room(limit)?;
         let whole = self.phases(by, load, batch);
         let slowed = |pass: PassTime, room: Watts| slowed(pass, draw, room);
+        let (mixed, step) = (slowed(whole.mixed, room), slowed(whole.step, room));
         // A bound's lone prompt keeps all stages busy at the same time, each with its share of the energy.
         let spread = match by {
             EstimateKind::Bound => f64::from(self.deployment().pipeline()),
@@ -94,11 +95,13 @@ impl System {
         let phases = PhaseCosts {
             alone: slowed(whole.alone, room * spread),
             prefill: slowed(whole.prefill, room),
-            step: slowed(whole.step, room),
+            mixed,
+            added: mixed.less(step),
+            step,
             ..whole
         };
         let mut figures = self.figures_of(by, load, batch, &phases);
-        let dynamic = self.dynamic_per_request(load, &whole, draw);
+        let dynamic = self.dynamic_per_request(by, load, &whole, draw);
         let devices = self.deployment().devices() as f64;
         if by == EstimateKind::Bound {
             // Overlapped, the phases share the room for power as well.
@@ -136,14 +139,26 @@ impl System {
     /// What the passes of one request take beside the constant draw, on all devices that work on them.
     fn dynamic_per_request(
         &self,
+        by: EstimateKind,
         load: &UniformLoad,
         phases: &PhaseCosts,
         draw: &PowerDraw,
     ) -> Joules {
         let (_, output, _) = load.lengths();
-        let steps = draw.of(&phases.step) * ((output - 1.0) / phases.micro);
+        let each = match by {
+            // A prompt is read in one of the `O` passes whose weights are read once for all sequences.
+            EstimateKind::Bound => {
+                let weights = phases.step.weights * (output / phases.micro);
+                let each = phases.step.scaled((output - 1.0) / phases.micro);
+                PassTime { weights, ..phases.prefill.then(each) }
+            }
+            EstimateKind::Expected => {
+                let times = self.request_times(PhaseSchedule::Mixed, phases, output, 1.0);
+                times.whole.scaled(1.0 / phases.micro)
+            }
+        };
         // A pass's times are those of one device of each stage.
-        (draw.of(&phases.prefill) + steps) * self.deployment().devices_per_stage() as f64
+        draw.of(&each) * self.deployment().devices_per_stage() as f64
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{Figures, UniformLoad};
 pub enum EstimateKind {
     /// What nothing can beat: [`System::bound_pass`], prefill and decode overlapped perfectly.
     Bound,
-    /// What the roofline model expects: [`System::expected_pass`], prefills and decode steps in turns.
+    /// What the roofline model expects: [`System::expected_pass`], prompts in the passes that decode.
     Expected,
 }
 
@@ -80,7 +80,7 @@ impl System {
                 self.figures(load, batch, phases, PhaseSchedule::Overlapped, 1.0)
             }
             EstimateKind::Expected => {
-                self.figures(load, batch, phases, PhaseSchedule::Serial, self.unevenness())
+                self.figures(load, batch, phases, PhaseSchedule::Mixed, self.unevenness())
             }
         }
     }
@@ -102,6 +102,11 @@ impl PassTime {
             collectives: self.collectives + other.collectives,
             binding: self.binding.and(1.0, other.binding),
         }
+    }
+
+    /// What of this pass another would not take.
+    pub(crate) fn less(self, other: Self) -> Self {
+        self.then(other.scaled(-1.0))
     }
 
     /// This pass and another on the same devices, by an account: one after the other as expected; for a bound the memory

@@ -4,14 +4,15 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, Tokens};
 
-use crate::figures::PhaseCosts;
+use crate::figures::{PhaseCosts, decoding_beside};
 use crate::pass::{Pass, PassTime};
 use crate::pass_demand::PassDemand;
 use crate::reach::LayerReach;
 use crate::span::ContextSpan;
 use crate::system::System;
 use crate::{
-    Figures, LimitingResource, LimitingResources, LoadAnalysisError, RequestLengths, UniformLoad,
+    Figures, LimitingResource, LimitingResources, LoadAnalysisError, PhaseSchedule, RequestLengths,
+    UniformLoad,
 };
 
 /// The figures that the roofline model expects of requests of known lengths.
@@ -69,10 +70,24 @@ impl System {
         let prefill = self.expected_of(&lengths.prompts(prompts)).scaled(1.0 / prompts);
         let micro = (local / stages).max(local.min(1.0));
         let step = self.expected_of(&lengths.step(micro));
-        let phases = PhaseCosts { alone, prefill, prompts, step, micro, local, active };
-        let times = self.alternating(&phases, output, self.unevenness());
-        let step_time = times.tpot();
-        let requests_per_s = PerSec::new(batch / times.whole().get());
+        let decoding = decoding_beside(micro, prompts, output - 1.0);
+        let mixed = self.expected_of(&lengths.mixed(prompts, decoding));
+        let added = mixed.less(step);
+        let phases = PhaseCosts {
+            alone,
+            prefill,
+            prompts,
+            mixed,
+            added,
+            step,
+            yields: 1.0,
+            micro,
+            local,
+            active,
+        };
+        let times = self.request_times(PhaseSchedule::Mixed, &phases, output, self.unevenness());
+        let step_time = times.token.total;
+        let requests_per_s = PerSec::new(batch / times.whole.total.get());
         let decode = match step.binding.limit() {
             LimitingResource::Weights if self.fills_memory(&load) => LimitingResource::Capacity,
             other => other,

@@ -3,7 +3,7 @@
 mod evenly_routed;
 mod phase_costs;
 
-pub(crate) use phase_costs::PhaseCosts;
+pub(crate) use phase_costs::{PhaseCosts, decoding_beside, mixed_pass};
 
 use std::num::NonZeroU64;
 
@@ -28,8 +28,8 @@ pub struct Figures {
     pub tpot: Option<Seconds>,
     /// A decode step with [`Figures::batch`] sequences running, and what it waits for others' prompts.
     pub step: Seconds,
-    /// From sending to the last token: `ttft + (O - 1) step`, and as expected of a load of which not all requests can run, at
-    /// least what they are in flight for by Little's law.
+    /// From sending to the last token: `ttft + (O - 1) step`, and as expected at least what requests are in flight for by
+    /// Little's law: what is more waits for its first token.
     pub e2el: Seconds,
     /// Generated tokens per second, of all replicas.
     pub output_tokens_per_s: PerSec,
@@ -60,12 +60,10 @@ impl Figures {
         }
     }
 
-    /// The same with so many requests in flight, of which those that do not run wait for a place.
+    /// The same with so many requests in flight, which wait for one another's prompts and for places.
     pub(crate) fn with_wait(self, requests: NonZeroU64) -> Self {
-        let requests = requests.get() as f64;
-        let least = Seconds::new(requests / self.requests_per_s.get());
-        let e2el = if requests > self.batch { self.e2el.max(least) } else { self.e2el };
-        Self { e2el, ..self }
+        let least = Seconds::new(requests.get() as f64 / self.requests_per_s.get());
+        Self { e2el: self.e2el.max(least), ..self }
     }
 
     /// Generated tokens per second that each user sees, `1 / tpot`; none where there is no [`Figures::tpot`].
@@ -85,6 +83,11 @@ impl Figures {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PhaseSchedule {
+    /// Prompts are read in the passes that decode, which read the weights once for both: `TPOT = td(B) + s (tm - td(B))`, with
+    /// `tm` the pass that reads `k` prompts ([`System::prompts_of_pass`]) beside the sequences that decode, `td(B)` the one that
+    /// reads none, and `s = (B / k - 1) / (O - 1)`, at most 1, the share of a request's passes in which others' prompts come in;
+    /// `RPS = B / (B / k tm + (O - B / k) td(B))`, and `k / tm` where each pass reads prompts. As engines do that chunk prompts.
+    Mixed,
     /// They alternate, and each step waits for the prompts of the others that come in meanwhile:
     /// `TPOT = td(B) + (B - k) / O Cp`, `RPS = B / (B Cp + (O - 1) td(B))`, with `td(B)` the decode step, `k` the prompts that a
     /// pass reads at once ([`System::prompts_of_pass`]) and `Cp` the share of such a pass that each of them has.
@@ -142,11 +145,12 @@ impl System {
         Figures::new(load, running, phases.alone.total, phases.step.total, requests)
     }
 
-    /// What the roofline model expects under `load`: prefills and decode steps alternate
-    /// ([`PhaseSchedule::Serial`]), so that each step waits for the prompts that come in meanwhile.
+    /// What the roofline model expects under `load`: prompts are read in the passes that decode
+    /// ([`PhaseSchedule::Mixed`]), which take longer for them.
     #[must_use]
     pub fn expected_figures(&self, load: &UniformLoad) -> Figures {
-        self.expected_at(load, self.running_batch(load), PhaseSchedule::Serial)
+        let figures = self.expected_at(load, self.running_batch(load), PhaseSchedule::Mixed);
+        figures.with_wait(load.concurrency)
     }
 
     /// The ideal passes of `load` with exactly `batch` sequences running, fitting or not, under a schedule.
@@ -222,11 +226,11 @@ impl System {
     ) -> Figures {
         let ttft = phases.alone.total;
         match schedule {
-            PhaseSchedule::Serial => {
+            PhaseSchedule::Mixed | PhaseSchedule::Serial => {
                 let (_, output, _) = load.lengths();
-                let times = self.alternating(phases, output, unevenness);
-                let requests = PerSec::new(batch / times.whole().get());
-                Figures::new(load, batch, ttft, times.tpot(), requests)
+                let times = self.request_times(schedule, phases, output, unevenness);
+                let requests = PerSec::new(batch / times.whole.total.get());
+                Figures::new(load, batch, ttft, times.token.total, requests)
             }
             PhaseSchedule::Overlapped => {
                 let busy = self.busy(load, phases).longest() * unevenness;

@@ -233,6 +233,11 @@ impl RequestLengths {
         }
     }
 
+    /// The pass of so many of the mean prompt beside such a step.
+    pub(crate) fn mixed(&self, prompts: f64, decoding: f64) -> LengthView<'_> {
+        LengthView { prompts: prompts / self.requests as f64, ..self.step(decoding) }
+    }
+
     /// The step that would come after the prompt, where none does.
     fn first(&self, batch: f64) -> LengthView<'_> {
         let scale = batch / self.requests as f64;

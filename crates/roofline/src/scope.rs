@@ -47,7 +47,7 @@ fn crowded(
     answer.running_batch = running;
     answer.memory = system.memory_use(load, running);
     answer.bound = system.bound_at(load, running, PhaseSchedule::Overlapped);
-    answer.expected = system.expected_at(load, running, PhaseSchedule::Serial);
+    answer.expected = system.expected_at(load, running, PhaseSchedule::Mixed);
     answer.limited_by.decode = system.expected_decode(load, running).binding.limit();
     let even = system.evenly_routed_figures(load, Some(running));
     Ok(answer.evenly_routed(even))

@@ -6,7 +6,7 @@ use crate::estimate_kind::EstimateKind;
 use crate::figures::PhaseCosts;
 use crate::pass::Binding;
 use crate::system::System;
-use crate::{DeploymentError, DeviceError, Figures, Model, UniformLoad};
+use crate::{DeploymentError, DeviceError, Figures, Model, PhaseSchedule, UniformLoad};
 
 /// Elasticities: by how many per cent a figure grows where a resource, or what is asked of it, grows by one. The batch
 /// stays as it is. Times fall and rates grow with bandwidth: the signs are those of the figure itself.
@@ -147,11 +147,12 @@ impl System {
     fn expected_sensitivities_of(&self, load: &UniformLoad, running: f64) -> Sensitivities {
         let phases = self.expected_phases(load, running);
         let (_, output, _) = load.lengths();
-        let times = self.alternating(&phases, output, self.unevenness());
+        let mixed = PhaseSchedule::Mixed;
+        let times = self.request_times(mixed, &phases, output, self.unevenness());
         Sensitivities {
             ttft: Sensitivity::of_time(&phases.alone.binding),
-            tpot: Sensitivity::of_time(&times.tpot_binding()),
-            requests_per_s: Sensitivity::of_time(&times.whole_binding()).inverse(),
+            tpot: Sensitivity::of_time(&times.token.binding),
+            requests_per_s: Sensitivity::of_time(&times.whole.binding).inverse(),
         }
     }
 

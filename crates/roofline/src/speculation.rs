@@ -11,7 +11,7 @@ use std::num::NonZeroU32;
 use fizeau_core::Seconds;
 
 use crate::estimate_kind::EstimateKind;
-use crate::figures::PhaseCosts;
+use crate::figures::{PhaseCosts, mixed_pass};
 use crate::pass::PassTime;
 use crate::system::System;
 use crate::{Figures, Pass, UniformLoad};
@@ -190,18 +190,37 @@ impl Speculation {
         let yields = cycle.yields.min((output - 1.0).max(1.0));
         let plain = system.phases(by, load, batch);
         let pass = system.decode_pass(load, batch);
-        let verifying = Pass { tokens_each: 1.0 + f64::from(cycle.drafted), ..pass };
-        let verify = system.pass_time(by, &verifying);
+        let drafts = |pass: Pass| Pass { tokens_each: 1.0 + f64::from(cycle.drafted), ..pass };
+        let verify = system.pass_time(by, &drafts(pass));
         let draft = self.drafter.time(by, &pass, plain.step, cycle.deep);
-        let step = verify.beside(by, draft).scaled(1.0 / yields);
-        let prompt = |pass: PassTime| match &self.drafter {
+        let step = verify.beside(by, draft);
+        let one = system.prefill_pass(load);
+        let reading = |pass: PassTime, prompts: f64| match &self.drafter {
             Drafter::Model(drafter) if cycle.drafted > 0 => {
-                pass.beside(by, drafter.pass_time(by, &system.prefill_pass(load)))
+                pass.beside(by, drafter.pass_time(by, &one).scaled(prompts))
             }
             _ => pass,
         };
+        // Sequences that end sooner make room for more prompts.
+        let steps = (output - 1.0) / yields;
+        let prompts = system.prompts_together(batch, one.tokens(), 1.0 + steps);
+        let mixed = mixed_pass(&Pass { prompts, ..one }, &pass, steps);
+        let draft_beside = match mixed.decoding > 0.0 {
+            true => self.drafter.time(by, &Pass { prompts: 0.0, ..mixed }, plain.step, cycle.deep),
+            false => PassTime::default(),
+        };
+        let mixed = system.pass_time(by, &drafts(mixed)).beside(by, draft_beside);
+        let mixed = reading(mixed, prompts);
         // The first token does not wait for the drafter to read the prompt.
-        let phases = PhaseCosts { step, prefill: prompt(plain.prefill), ..plain };
+        let phases = PhaseCosts {
+            step: step.scaled(1.0 / yields),
+            yields,
+            prefill: reading(plain.prefill, 1.0),
+            prompts,
+            mixed,
+            added: mixed.less(step),
+            ..plain
+        };
         let figures = system.figures_of(by, load, batch, &phases);
         let before = system.figures_of(by, load, batch, &plain);
         Speculated {

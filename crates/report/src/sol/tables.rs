@@ -113,13 +113,15 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
     lines
 }
 
-/// The sequences that run by either schedule: the bound above is that of the one, the expectation that of the other.
+/// The sequences that run by each schedule: the bound above is that of one, the expectation that of another.
 pub(super) fn schedules(view: &SolView<'_>) -> Vec<String> {
     let head = format!("prefill and decode, {}", sequences(view.answer.running_batch));
     let mut grid = Grid::new(&[&head, "bound", "expected"]);
-    for (name, schedule) in
-        [("alternating", PhaseSchedule::Serial), ("overlapped", PhaseSchedule::Overlapped)]
-    {
+    for (name, schedule) in [
+        ("mixed", PhaseSchedule::Mixed),
+        ("alternating", PhaseSchedule::Serial),
+        ("overlapped", PhaseSchedule::Overlapped),
+    ] {
         let ways = view.scheduled(schedule);
         let mut add = |what: &str, of: fn(&Figures) -> Option<f64>| {
             grid.row(row(&format!("  {name}: {what}"), ways.iter().map(of)));
@@ -134,7 +136,7 @@ pub(super) fn schedules(view: &SolView<'_>) -> Vec<String> {
 
 /// Which of the schedules the other table has.
 const SCHEDULES: &str =
-    "The bound above is that of overlapped, the expectation that of alternating.";
+    "The bound above is that of overlapped, the expectation that of mixed passes.";
 
 /// Where the time of a pass goes, operator by operator.
 pub(super) fn operator_rows(view: &SolView<'_>, phase: PassPhase) -> Vec<String> {

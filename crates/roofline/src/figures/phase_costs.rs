@@ -2,10 +2,10 @@
 
 use fizeau_core::Seconds;
 
-use crate::UniformLoad;
-use crate::pass::{Binding, Pass, PassTime};
+use crate::pass::{Pass, PassTime};
 use crate::system::System;
 use crate::totals::Totals;
+use crate::{PhaseSchedule, UniformLoad};
 
 /// What one replica's share of a load costs.
 #[derive(Clone, Copy)]
@@ -18,8 +18,14 @@ pub(crate) struct PhaseCosts {
     pub(crate) prefill: PassTime,
     /// The prompts that a pass reads at once, at least one.
     pub(crate) prompts: f64,
-    /// A decode step of one micro-batch, through all stages.
+    /// A pass that reads in so many prompts for a micro-batch, beside those of its sequences that decode.
+    pub(crate) mixed: PassTime,
+    /// What of that pass a decode step would not take.
+    pub(crate) added: PassTime,
+    /// A decode step of one micro-batch, through all stages; of one that yields several tokens, the share of one of them.
     pub(crate) step: PassTime,
+    /// The tokens that a step yields to each sequence, on average.
+    pub(crate) yields: f64,
     /// The sequences of that micro-batch.
     pub(crate) micro: f64,
     /// `B` of one replica.
@@ -28,39 +34,12 @@ pub(crate) struct PhaseCosts {
     pub(crate) active: f64,
 }
 
-/// What a request takes where the prompts and the decode steps of its replica alternate.
-pub(crate) struct AlternatingTimes {
-    /// The prompts of all sequences of the replica, one after the other; of several stages in the slowest.
-    prompts: PassTime,
-    /// Of these, what others' take that are not read beside its own.
-    others: PassTime,
-    /// A step, as often as a sequence has one.
-    step: PassTime,
-    /// Tokens that it generates.
-    output: f64,
-}
-
-impl AlternatingTimes {
-    /// From one token of a request to its next: others' prompts come in at any of its passes alike, and its own does not
-    /// delay itself.
-    pub(crate) fn tpot(&self) -> Seconds {
-        self.step.total + self.others.total * (1.0 / self.output)
-    }
-
-    /// From the start of a request until the next one starts in its place.
-    pub(crate) fn whole(&self) -> Seconds {
-        self.prompts.total + self.step.total * (self.output - 1.0)
-    }
-
-    /// What [`AlternatingTimes::tpot`] waits for.
-    pub(crate) fn tpot_binding(&self) -> Binding {
-        self.step.binding.and(1.0 / self.output, self.others.binding)
-    }
-
-    /// What [`AlternatingTimes::whole`] waits for.
-    pub(crate) fn whole_binding(&self) -> Binding {
-        self.prompts.binding.and(self.output - 1.0, self.step.binding)
-    }
+/// What a request takes of the passes of its replica.
+pub(crate) struct RequestTimes {
+    /// From one of its tokens to the next.
+    pub(crate) token: PassTime,
+    /// As many as run at once, from the start of one until the next one starts in its place.
+    pub(crate) whole: PassTime,
 }
 
 /// How long a request keeps each resource busy.
@@ -90,6 +69,7 @@ impl System {
         load: &UniformLoad,
         batch: f64,
     ) -> PhaseCosts {
+        let (_, output, _) = load.lengths();
         let one = ideal[0].time(&self.prefill_pass(load));
         let alone = PassTime { total: self.bound_prompt(&one), ..one };
         let decode = self.decode_pass(load, batch);
@@ -98,11 +78,25 @@ impl System {
         let prompts = self.prompts_of_pass(load, batch);
         let together = Pass { prompts, ..self.prefill_pass(load) };
         let prefill = ideal[0].time(&together).scaled(1.0 / prompts);
-        PhaseCosts { alone, prefill, prompts, step, micro, local, active }
+        let mixed = ideal[0].time(&mixed_pass(&together, &decode, output - 1.0));
+        let added = mixed.less(step);
+        PhaseCosts {
+            alone,
+            prefill,
+            prompts,
+            mixed,
+            added,
+            step,
+            yields: 1.0,
+            micro,
+            local,
+            active,
+        }
     }
 
     pub(crate) fn expected_phases(&self, load: &UniformLoad, batch: f64) -> PhaseCosts {
         let (local, active) = self.local(batch);
+        let (_, output, _) = load.lengths();
         let one = self.prefill_pass(load);
         let alone = self.expected_pass(&one);
         let prompts = self.prompts_of_pass(load, batch);
@@ -113,7 +107,21 @@ impl System {
         };
         let decode = self.decode_pass(load, batch);
         let (step, micro) = (self.expected_pass(&decode), decode.decoding);
-        PhaseCosts { alone, prefill, prompts, step, micro, local, active }
+        let mixed =
+            self.expected_pass(&mixed_pass(&Pass { prompts, ..one }, &decode, output - 1.0));
+        let added = mixed.less(step);
+        PhaseCosts {
+            alone,
+            prefill,
+            prompts,
+            mixed,
+            added,
+            step,
+            yields: 1.0,
+            micro,
+            local,
+            active,
+        }
     }
 
     /// The prompts that a pass of a stage reads at once with `batch` sequences running: those that come in while each of its
@@ -127,10 +135,9 @@ impl System {
 
     /// That for prompts of which so many tokens are computed, and so many generated after each.
     pub(crate) fn prompts_together(&self, batch: f64, computed: f64, output: f64) -> f64 {
-        let (local, _) = self.local(batch);
         let micro = self.micro_batch(batch);
         let groups = f64::from(self.deployment().attention_groups());
-        let least = groups.min(local).max(1.0);
+        let least = groups.min(micro).max(1.0);
         let budget = self.serving().max_batched_tokens.get() as f64;
         (micro / output).clamp(least, (groups * budget / computed).max(least))
     }
@@ -163,22 +170,49 @@ impl System {
         }
     }
 
-    /// The times of requests with so many tokens, whose slowest stage takes `unevenness` times as long as the mean one.
-    pub(crate) fn alternating(
+    /// The times of requests with so many tokens under a schedule that does not overlap, of which the slowest stage takes
+    /// `unevenness` times as long as the mean one.
+    pub(crate) fn request_times(
         &self,
+        schedule: PhaseSchedule,
         phases: &PhaseCosts,
         output: f64,
         unevenness: f64,
-    ) -> AlternatingTimes {
+    ) -> RequestTimes {
         let stages = f64::from(self.deployment().pipeline());
+        // Micro-batches wait for the slowest stage where there are as many as stages.
+        let slower = (phases.local / phases.micro / stages * unevenness).max(1.0);
+        let step = phases.step.scaled(slower);
+        if schedule == PhaseSchedule::Mixed {
+            // Passes that read prompts for a micro-batch while one of its sequences lives.
+            let reading = phases.micro / phases.prompts;
+            let (mixed, added) = (phases.mixed.scaled(slower), phases.added.scaled(slower));
+            let others = (reading - 1.0).max(0.0);
+            let tokens = (output - 1.0).max(others * phases.yields);
+            let whole = mixed.then(added.scaled(others)).then(step.scaled(tokens));
+            // Where a prompt takes less than what decodes in its place, those that run are decoding at any time.
+            let is_slower = output > 1.0 && added.total > Seconds::default();
+            let share = if is_slower { others / tokens } else { 0.0 };
+            return RequestTimes { token: step.then(added.scaled(share)), whole };
+        }
         // While one prompt is in a stage, others are in the others.
         let each_stage = phases.local / stages * unevenness;
         let prompts = phases.prefill.scaled(each_stage);
         let prompts = if prompts.total > phases.alone.total { prompts } else { phases.alone };
-        let others = phases.prefill.scaled((each_stage - phases.prompts).max(0.0));
-        // Micro-batches wait for the slowest stage where there are as many as stages.
-        let micro_batches = phases.local / phases.micro;
-        let step = phases.step.scaled((micro_batches / stages * unevenness).max(1.0));
-        AlternatingTimes { prompts, others, step, output }
+        // Others' prompts come in at any of a request's passes alike, and its own does not delay itself.
+        let others = phases.prefill.scaled((each_stage - phases.prompts).max(0.0) / output);
+        RequestTimes { token: step.then(others), whole: prompts.then(step.scaled(output - 1.0)) }
     }
+}
+
+/// The pass over `prompts` with those of the micro-batch `decode` that have their first token: as many as can be beside them,
+/// where a sequence has so many steps.
+pub(crate) fn mixed_pass(prompts: &Pass, decode: &Pass, steps: f64) -> Pass {
+    let decoding = decoding_beside(decode.decoding, prompts.prompts, steps);
+    Pass { prompts: prompts.prompts, positions: prompts.positions, decoding, ..*decode }
+}
+
+/// Of a micro-batch, the sequences that decode in a pass that reads so many prompts.
+pub(crate) fn decoding_beside(micro: f64, prompts: f64, steps: f64) -> f64 {
+    (micro - prompts).min(prompts * steps).max(0.0)
 }

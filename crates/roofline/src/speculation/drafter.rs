@@ -33,7 +33,7 @@ impl Drafter {
         };
         let deployment = last_stage(system.deployment())?;
         let drafter = System::new(module, system.device().clone(), deployment)?;
-        Ok(Some(Self::Model(Box::new(drafter))))
+        Ok(Some(Self::Model(Box::new(drafter.with_routing(system.routing())))))
     }
 
     /// What its weights take on each device beside those of `system`, for which it drafts: nothing but for a model, of which the

@@ -26,7 +26,7 @@ fn is_no_worse(better: &Figures, worse: &Figures) -> bool {
 
 /// Bound and expectation with the same sequences running.
 fn at(system: &System, load: &UniformLoad, batch: f64) -> (Figures, Figures) {
-    let expected = system.expected_at(load, batch, PhaseSchedule::Serial);
+    let expected = system.expected_at(load, batch, PhaseSchedule::Mixed);
     (system.bound_at(load, batch, PhaseSchedule::Overlapped), expected)
 }
 
@@ -49,24 +49,40 @@ proptest! {
         prop_assert!(at_least(system.ideal_max_batch(&load), system.max_batch(&load)));
     }
 
-    /// Little's law in a closed loop: none of those that run is in two places.
+    /// Little's law in a closed loop: what is offered is in flight, and of those that run none is in two places.
     #[test]
-    fn no_more_requests_are_expected_in_flight_than_run(
+    fn as_many_requests_are_expected_in_flight_as_are_offered(
         system in systems(), load in loads(), batch in 1.0..5_000.0,
     ) {
-        let expected = system.expected_at(&load, batch, PhaseSchedule::Serial);
-        let in_flight = expected.requests_per_s.get() * expected.e2el.get();
-        prop_assert!(at_least(batch, in_flight), "{batch} {in_flight} {expected:?}");
+        let in_flight = |figures: &Figures| figures.requests_per_s.get() * figures.e2el.get();
+        let serial = system.expected_at(&load, batch, PhaseSchedule::Serial);
+        prop_assert!(at_least(batch, in_flight(&serial)), "{batch} {serial:?}");
+        if let Ok(answer) = system.answer(&load) {
+            let offered = load.concurrency.get() as f64;
+            prop_assert!(at_least(in_flight(&answer.expected), offered), "{:?}", answer.expected);
+        }
     }
 
     /// Nor does a request wait for its own prompt: alone its tokens come at the pace of decode steps.
     #[test]
     fn a_request_alone_delays_itself_by_nothing(system in systems(), load in loads()) {
-        let expected = system.expected_at(&load, 1.0, PhaseSchedule::Serial);
-        let step = system.expected_decode(&load, 1.0).total;
-        prop_assert!((expected.step / step - 1.0).abs() < 1e-9, "{expected:?} {step:?}");
-        let in_flight = expected.requests_per_s.get() * expected.e2el.get();
-        prop_assert!((in_flight - 1.0).abs() < 1e-9, "{in_flight} {expected:?}");
+        for schedule in [PhaseSchedule::Mixed, PhaseSchedule::Serial] {
+            let expected = system.expected_at(&load, 1.0, schedule);
+            let step = system.expected_decode(&load, 1.0).total;
+            prop_assert!((expected.step / step - 1.0).abs() < 1e-9, "{expected:?} {step:?}");
+            let in_flight = expected.requests_per_s.get() * expected.e2el.get();
+            prop_assert!((in_flight - 1.0).abs() < 1e-9, "{in_flight} {expected:?}");
+        }
+    }
+
+    /// Passes that read prompts while they decode take no longer than the same in turns.
+    #[test]
+    fn prompts_in_passes_that_decode_are_never_slower_than_in_turns(
+        system in systems(), load in loads(), batch in 1.0..5_000.0,
+    ) {
+        let rate = |schedule| system.expected_at(&load, batch, schedule).requests_per_s.get();
+        let (mixed, serial) = (rate(PhaseSchedule::Mixed), rate(PhaseSchedule::Serial));
+        prop_assert!(at_least(mixed, serial), "{mixed} {serial}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The figures of the sequences that run by either schedule, as JSON.
+//! The figures of the sequences that run by each schedule, as JSON.
 
 use fizeau_roofline::PhaseSchedule;
 use serde::Serialize;
@@ -8,6 +8,7 @@ use crate::sol::figures::Block;
 
 #[derive(Serialize)]
 pub(super) struct Schedules {
+    mixed: Ways,
     serial: Ways,
     overlapped: Ways,
 }
@@ -24,6 +25,10 @@ impl Schedules {
             let [bound, expected] = view.scheduled(schedule);
             Ways { bound: Block::of(&bound), expected: Block::of(&expected) }
         };
-        Self { serial: ways(PhaseSchedule::Serial), overlapped: ways(PhaseSchedule::Overlapped) }
+        Self {
+            mixed: ways(PhaseSchedule::Mixed),
+            serial: ways(PhaseSchedule::Serial),
+            overlapped: ways(PhaseSchedule::Overlapped),
+        }
     }
 }
