@@ -159,7 +159,7 @@ fn what_was_due_and_never_sent_is_noticed() {
     let judged = |level: &LevelSummary| judge(level, &CLIENT, &LevelExpectations::default());
     assert_eq!(judged(&level).verdict, Verdict::Valid);
     level.requests.unsent = 203;
-    let text = "203 of 279 requests that were due were never sent (72.8 %, limit 1.0 %); the level ended while they waited for the limit on requests in flight, so latencies from schedule and shares of good requests look better than they were; raise that limit, or read this load as more than the endpoint can serve";
+    let text = "203 of 279 requests that were due were never sent (72.8 %, limit 1.0 %); the level ended while they waited for the limit on requests in flight, so latencies from schedule look better than they were; raise that limit, or read this load as more than the endpoint can serve";
     assert_one(&judged(&level), Verdict::Suspect, text);
 }
 

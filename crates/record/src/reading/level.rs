@@ -80,7 +80,7 @@ impl RunReader<'_> {
         let mut outcome = LevelOutcome::new(tally.summary(), tally.proof(stored.watch));
         outcome.summary.requests.held_back = stored.held_back;
         outcome.summary.requests.abandoned = stored.abandoned;
-        outcome.summary.requests.unsent = stored.unsent;
+        outcome.summary.note_unsent(stored.unsent);
         outcome.lengths = lengths;
         outcome.status = stored.status.clone();
         outcome.warm_up = stored.warm_up;
