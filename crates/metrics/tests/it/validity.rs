@@ -172,7 +172,7 @@ fn what_was_sent_again_is_no_secret() {
     };
     let again = |note: &String| note.contains("sent again");
     assert!(!notes(0).iter().any(again));
-    let text = "1 request was sent again because the server closed an idle connection as it was sent, or refused it unseen; latencies count from the first sending";
+    let text = "1 request was sent again because the server closed an idle connection as it was sent, or refused it unseen, so its TTFT and E2EL include the failed try and a new connection";
     assert!(notes(1).iter().any(|note| note == text), "{:?}", notes(1));
     assert!(notes(2).iter().any(|note| note.starts_with("2 requests were sent again")));
 }
