@@ -128,12 +128,6 @@ impl ComparedRequests {
         self.rows.len() as u64
     }
 
-    /// How many of them succeeded.
-    #[must_use]
-    pub fn completed(&self) -> u64 {
-        self.rows.iter().filter(|row| row.is_complete).count() as u64
-    }
-
     /// How many the client itself called off, as at the end of a level's time.
     #[must_use]
     pub fn cancelled(&self) -> u64 {
@@ -143,7 +137,7 @@ impl ComparedRequests {
     /// How many failed, and were not called off.
     #[must_use]
     pub fn failed(&self) -> u64 {
-        self.sent() - self.completed() - self.cancelled()
+        self.rows.iter().filter(|row| !row.is_complete && !row.is_cancelled).count() as u64
     }
 
     /// Whether any request got tokens; embeddings have none.

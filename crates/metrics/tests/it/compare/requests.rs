@@ -416,8 +416,8 @@ fn what_the_client_called_off_neither_failed_nor_was_it_good_or_bad() {
         }
     }
     let [cut, broken] = &requests;
-    assert_eq!((cut.cancelled(), cut.failed(), cut.completed()), (20, 0, 60));
-    assert_eq!((broken.cancelled(), broken.failed(), broken.completed()), (0, 20, 60));
+    assert_eq!((cut.cancelled(), cut.failed(), cut.sent()), (20, 0, 80));
+    assert_eq!((broken.cancelled(), broken.failed(), broken.sent()), (0, 20, 80));
     let figures = FigureChoice::only([LevelFigure::FAILED_SHARE, LevelFigure::GOOD_SHARE]);
     let settings = ComparisonSettings { figures, ..settings(200) };
     let table = ComparisonTable::of_requests(cut, broken, RequestPairing::None, &settings);
