@@ -195,7 +195,7 @@ impl LevelRun {
         let (mut summary, client) = (tally.summary(), tally.proof(watch));
         let counts = &mut summary.requests;
         (counts.held_back, counts.abandoned) = (driven.held_back, driven.abandoned);
-        counts.unsent = driven.unsent;
+        summary.note_unsent(driven.unsent);
         Self { summary, client, driven, warmup, precision }
     }
 

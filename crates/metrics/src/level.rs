@@ -112,6 +112,22 @@ impl LevelSummary {
         }
         tally.summary()
     }
+
+    /// Takes in that so many were due and never sent, which tapes do not say: the share of good requests is of them too.
+    pub fn note_unsent(&mut self, unsent: u64) {
+        self.requests.unsent = unsent;
+        let Some(all) = &mut self.goodput else { return };
+        let before = std::mem::replace(&mut all.unsent, unsent) + all.sent;
+        let left = before as f64 / (all.sent + unsent) as f64;
+        let share = all.share(all.good);
+        let rates = &mut self.throughput;
+        if let Some(goodput) = &mut rates.goodput {
+            goodput.share = share;
+        }
+        if let Some(known) = &mut rates.intervals.good_share {
+            *known = known.map(|ends| ends.map(|end| end * left));
+        }
+    }
 }
 
 /// How many requests went out, and how they ended.
@@ -133,7 +149,7 @@ pub struct RequestCounts {
     /// Planned ones that were never sent, because a turn before them failed. They are in no other count.
     pub abandoned: u64,
     /// Those that were due and never sent: the level ended while a cap on requests in flight held them, or the client was too slow.
-    /// They are in no other count.
+    /// They are in no other count, and bad ones in the share of good requests: [`LevelSummary::note_unsent`].
     #[serde(default)]
     pub unsent: u64,
 }
@@ -159,7 +175,7 @@ struct WrittenCounts {
     /// Planned ones that were never sent, because a turn before them failed. They are in no other count.
     abandoned: u64,
     /// Those that were due and never sent: the level ended while a cap on requests in flight held them, or the client was too slow.
-    /// They are in no other count; absent where there were none.
+    /// They are in no other count, and bad ones in the share of good requests; absent where there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     unsent: Option<u64>,
 }
@@ -312,12 +328,12 @@ pub struct Throughput {
 pub struct Goodput {
     /// Good requests per second.
     pub rate: PerSec,
-    /// Their share of all *sent*; a failed request is a bad one. From 0 to 1.
+    /// Their share of all that were due: a failed request is a bad one, and so is one that was never sent. From 0 to 1.
     pub share: f64,
 }
 
 impl Goodput {
-    /// `rate` good requests per second, and their share of all that were sent.
+    /// `rate` good requests per second, and their share of all that were due.
     #[must_use]
     pub const fn new(rate: PerSec, share: f64) -> Self {
         Self { rate, share }

@@ -420,7 +420,7 @@ impl ComparisonJob<'_> {
         let of_b = b.requests(other.pace(), goals, "B", notes)?;
         let output = if of_a.has_tokens() { ReplyOutput::Tokens } else { ReplyOutput::None };
         let mut settings = self.options.settings(goals, output);
-        if [&of_a, &of_b].into_iter().any(|of| of.completed() < of.sent()) {
+        if of_a.failed() + of_b.failed() > 0 {
             settings.figures = settings.figures.with_failures();
         }
         // What is drawn alike is simulated alike, whenever that is.

@@ -141,6 +141,13 @@ impl TailLatency {
 }
 
 impl LevelReport {
+    /// Those of the verdict's notes that one has to know: what its server did, and what was sent again.
+    #[must_use]
+    pub fn finding_notes(&self) -> Vec<String> {
+        let told = self.telemetry.as_ref().map(|said| said.notes()).unwrap_or_default();
+        told.into_iter().chain(self.client.sent_again()).collect()
+    }
+
     /// The 99th percentile of the end-to-end latency, with its interval where it has one; none where there are too few values.
     #[must_use]
     pub fn p99_e2el(&self) -> Option<Estimate<Millis>> {

@@ -219,7 +219,7 @@ impl ShardMerge {
         folder.write_histograms(&histograms, duration)?;
         self.copy_reference(folder)?;
         let setup = first.document().setup.clone();
-        Ok(MergedRun { report, setup, cap: summary::cap(shards), slo: first.run.slo()? })
+        Ok(MergedRun { report, setup, cap: summary::cap(shards), slo: first.run.goals()?.slo })
     }
 
     fn first(&self) -> Result<&MeasuredShard, MergeError> {

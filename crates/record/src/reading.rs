@@ -1,6 +1,7 @@
 //! A stored run, read again: its levels computed from their tapes, and all of it side by side.
 
 mod context;
+mod goals;
 mod imported;
 mod level;
 mod missing;
@@ -22,6 +23,8 @@ use crate::{
 };
 
 pub use context::StoredLevelContext;
+pub(crate) use context::unkept_doubts;
+pub(crate) use goals::StoredGoals;
 pub use level::ReadLevel;
 pub use named::{NamedRun, NamedValueError, RunInputError, UnnamedValue};
 pub(crate) use planned::LevelAhead;
@@ -119,13 +122,6 @@ impl StoredRun {
     fn is_sweep(&self) -> bool {
         let is_whole = self.document_path().parent() == Some(self.path());
         is_whole && self.levels().iter().any(|level| is_level_folder(level.name()))
-    }
-
-    /// The goals of its levels. One level of a sweep or of an A/B run has none by itself.
-    pub(crate) fn slo(&self) -> Result<Option<Slo>, StoredError> {
-        let is_whole = self.document_path().parent() == Some(self.path());
-        let given = self.document().slo.as_deref().filter(|_| is_whole);
-        given.map(str::parse).transpose().map_err(|error| self.wrong("slo", error))
     }
 
     /// Whether `level`, computed again, is all that is there of a sweep that had more.
@@ -245,10 +241,6 @@ impl<'a> RunReader<'a> {
         let curve = self.curve(&levels);
         let levels: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
         let sweep = sweep::read(self.run)?;
-        let slo = match &sweep {
-            Some(stored) => sweep::slo(stored, self.run)?,
-            None => self.run.slo()?,
-        };
         let profile = sweep.as_ref().map(|stored| sweep::profile(stored, self.run)).transpose()?;
         let unmeasured = missing::of(self.run, &levels, sweep.as_ref());
         let device = match &self.reference {
@@ -261,7 +253,7 @@ impl<'a> RunReader<'a> {
         Ok(ReadRun {
             setup,
             levels,
-            slo,
+            slo: self.run.goals()?.slo,
             goal_source: sweep.as_ref().map(SweepDocument::goal_source).unwrap_or_default(),
             profile: self.choice.over(profile.unwrap_or(Profile::GENERAL)),
             curve,

@@ -35,9 +35,10 @@ pub struct ShardsReport {
     pub health: Vec<ShardHealth>,
     /// Those that did not, and why: `2/8: it is gone`. The load was then less than the plan's.
     pub missing: Vec<String>,
-    /// Why they may be no one load, as their merge found; empty where nothing speaks against it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub doubts: Vec<String>,
+    /// Why they may be no one load, as their merge found; empty where nothing speaks against it, absent where they were not merged, or
+    /// the merge did not keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubts: Option<Vec<String>>,
 }
 
 /// Whether shards may be missing from what is to be one run of several.
@@ -155,7 +156,8 @@ impl ShardsReport {
         reasons.extend(first.map(|(one, found)| {
             reason(found.verdict, format!("shard {}: {}{others}", one.shard, found.text))
         }));
-        reasons.extend(self.doubts.iter().map(|text| reason(Verdict::Suspect, text.clone())));
+        let doubts = self.doubts.iter().flatten();
+        reasons.extend(doubts.map(|text| reason(Verdict::Suspect, text.clone())));
         reasons
     }
 

@@ -100,7 +100,7 @@ impl ReceivedOutput {
     }
 
     /// The arrivals with their token counts, and where the counts come from. `total` is the server's own final count,
-    /// if it gave one, and `thought` how many of those it calls reasoning. What was asked for plays no part.
+    /// if it gave one, and `thought` how many of those it calls reasoning, unless they are known to be within the text. What was asked for plays no part.
     pub(crate) fn count(mut self, total: Option<u64>, thought: u64) -> (Vec<Arrival>, TokenSource) {
         if self.arrivals.iter().any(|arrival| !arrival.channel.has_tokens()) {
             return (self.arrivals, TokenSource::Tokenless);

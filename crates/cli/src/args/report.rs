@@ -83,7 +83,18 @@ pub(crate) struct ViewArgs {
 impl ViewArgs {
     /// Whether something is asked for by itself, in place of a report.
     pub(crate) const fn is_asked(&self) -> bool {
-        self.explain.is_some() || !self.tools.is_empty() || self.has_percentiles()
+        self.flag().is_some()
+    }
+
+    /// The flag that asks for it.
+    pub(crate) const fn flag(&self) -> Option<&'static str> {
+        match self {
+            Self { explain: Some(_), .. } => Some("--explain"),
+            Self { percentile_rule: Some(_), .. } => Some("--percentile-rule"),
+            _ if !self.tools.is_empty() => Some("--as"),
+            _ if !self.percentiles.is_empty() => Some("--percentiles"),
+            _ => None,
+        }
     }
 
     /// Whether percentiles are asked for by themselves.
@@ -131,7 +142,17 @@ pub(crate) struct PictureArgs {
 impl PictureArgs {
     /// Whether any is asked for.
     pub(crate) const fn is_asked(&self) -> bool {
-        self.svg.is_some() || self.png.is_some() || self.chart.is_some()
+        self.flag().is_some()
+    }
+
+    /// The flag that asks for it.
+    pub(crate) const fn flag(&self) -> Option<&'static str> {
+        match self {
+            Self { svg: Some(_), .. } => Some("--svg"),
+            Self { png: Some(_), .. } => Some("--png"),
+            Self { chart: Some(_), .. } => Some("--chart"),
+            _ => None,
+        }
     }
 
     /// The chart that is named.

@@ -41,12 +41,13 @@ const WIDTH: usize = 80;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     let concept = args.view.explain.as_deref().and_then(PeerTerm::from_key);
-    let makes_none = args.export.is_wanted() || args.pictures.is_asked() || args.view.is_asked();
-    refuse_if!(
-        makes_none && args.trust.require.is_some(),
-        "--require works only where the report itself is shown, not with flags that write files or \
-         show a single view; leave it out, or run the command twice"
-    );
+    if let Some(flag) = args.pictures.flag().or_else(|| args.view.flag()) {
+        refuse_if!(
+            args.trust.require.is_some(),
+            "--require needs a report of the whole run, and {flag} makes none; leave one out, or run \
+             the command twice"
+        );
+    }
     let path = match &*args.runs {
         [] => {
             let concept = concept.ok_or_else(|| usage!("name the folder of a run"))?;
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     if args.export.is_wanted() {
         export::run(&asked, args)?;
         if !args.is_shown() {
-            return Ok(Exit::Good);
+            return required(&asked);
         }
     }
     if args.view.is_asked() {
@@ -82,6 +83,15 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     let page = (args.html.is_some() || !(args.json || args.markdown))
         .then(|| PageLocation::of(args.html.as_deref(), path.join(PAGE)));
     levels(&run, &ReportRequest { page, ..asked })
+}
+
+/// Whether a run that is not shown has what is required of it; nothing is read again where nothing is.
+fn required(asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
+    if asked.trust.require.is_none() {
+        return Ok(Exit::Good);
+    }
+    let levels = level::all(asked, ExtraTallies::default())?;
+    Ok(checklist::enforce(&asked.together(levels)?.checklist(), &asked.trust, Exit::Good))
 }
 
 /// A run that is named.

@@ -100,16 +100,13 @@ fn a_row_of_which_nothing_can_be_told_does_not_pass() {
     let said: Vec<&str> = ended.err.lines().collect();
     assert_eq!(said.len(), 2, "{}", ended.err);
     assert!(said.iter().all(|line| line.starts_with("--require: ")), "{}", ended.err);
+    assert_eq!(run(&["report", &out, "--csv", "--require", "client"]).code, Some(1));
     // What is no report is not judged, nor passed unjudged.
     let folder = scratch.path("pictures");
-    for flags in [&["--csv"][..], &["--svg", &folder], &["--as", "vllm"]] {
-        let ended = run(&[&["report", &out, "--require", "all"], flags].concat());
-        assert_eq!(ended.code, Some(2), "{flags:?}: {ended:?}");
-        assert!(
-            ended.err.contains("--require works only where the report itself is shown"),
-            "{}",
-            ended.err
-        );
+    for [flag, value] in [["--svg", folder.as_str()], ["--as", "vllm"]] {
+        let ended = run(&["report", &out, "--require", "all", flag, value]);
+        assert_eq!(ended.code, Some(2), "{flag}: {ended:?}");
+        assert!(ended.err.contains(&format!("whole run, and {flag} makes none")), "{}", ended.err);
     }
     let other = converted(&scratch, &fixture("sglang.jsonl"), "other");
     let page = scratch.path("page.html");

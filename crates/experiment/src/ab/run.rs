@@ -199,7 +199,9 @@ impl PreparedAb {
             false => ReplyOutput::None,
         };
         let mut figures = FigureChoice::fitting(&self.figures, &self.spec.goals, output);
-        let fails = |level: &LevelReport| level.summary.requests.failed > 0;
+        let fails = |level: &LevelReport| {
+            level.summary.requests.failed_share().is_some_and(|share| share > 0.0)
+        };
         if counted.iter().any(|(a, b)| fails(a) || fails(b)) {
             figures = figures.with_failures();
         }

@@ -4,7 +4,7 @@ mod column;
 mod drawn;
 mod test;
 
-use fizeau_core::{RequestPurpose, Stamp, Tape, Tokens};
+use fizeau_core::{FailureClass, Outcome, RequestPurpose, Stamp, Tape, Tokens};
 
 use super::{
     ComparedFigure, ComparisonBasis, ComparisonSettings, ComparisonSide, ComparisonTable,
@@ -67,6 +67,8 @@ struct RequestValues {
     /// In milliseconds, in the order of [`Metric::series`].
     latencies: [Option<f64>; Metric::SERIES],
     is_complete: bool,
+    /// By the client itself: neither failed nor complete.
+    is_cancelled: bool,
     is_good: bool,
     output_tokens: u64,
 }
@@ -114,6 +116,7 @@ impl ComparedRequests {
             end,
             latencies,
             is_complete: tape.is_success(),
+            is_cancelled: matches!(&tape.outcome, Outcome::Failed(why) if why.class == FailureClass::Cancelled),
             is_good: self.goals.are_met_by(tape, self.pace),
             output_tokens: metrics.output_tokens.map_or(0, Tokens::get),
         });
@@ -125,10 +128,16 @@ impl ComparedRequests {
         self.rows.len() as u64
     }
 
-    /// How many of them succeeded.
+    /// How many the client itself called off, as at the end of a level's time.
     #[must_use]
-    pub fn completed(&self) -> u64 {
-        self.rows.iter().filter(|row| row.is_complete).count() as u64
+    pub fn cancelled(&self) -> u64 {
+        self.rows.iter().filter(|row| row.is_cancelled).count() as u64
+    }
+
+    /// How many failed, and were not called off.
+    #[must_use]
+    pub fn failed(&self) -> u64 {
+        self.rows.iter().filter(|row| !row.is_complete && !row.is_cancelled).count() as u64
     }
 
     /// Whether any request got tokens; embeddings have none.

@@ -162,6 +162,8 @@ pub enum ComparisonTest {
     BlockBootstrap,
     /// [`UnpairedValues::mann_whitney`](super::UnpairedValues::mann_whitney), its deviation made smaller for the autocorrelation of ranks.
     MannWhitney,
+    /// The logarithm of the medians' ratio over how much the logarithms of the quarters' medians differ, against Student's t.
+    Quarters,
     /// The difference against the normal distribution, by the 95 % intervals of both figures.
     Intervals,
 }
@@ -170,7 +172,7 @@ fizeau_core::words! {
     /// As it is shown: `paired t`, `block bootstrap`.
     pub ComparisonTest::as_str {
         PairedT = "paired t", TwoSampleT = "two-sample t", Wilcoxon = "Wilcoxon", BlockBootstrap = "block bootstrap",
-        MannWhitney = "Mann-Whitney", Intervals = "normal, by intervals",
+        MannWhitney = "Mann-Whitney", Quarters = "quarters", Intervals = "normal, by intervals",
     }
 }
 

@@ -203,7 +203,7 @@ catalogue! {
             => MetricEntry::new("goodput", "req/s", Rate(|of| Some(of.goodput?.rate), |ends| ends.goodput_per_s))
             .goal().column("goodput").exposed("fizeau_good_requests_per_second")
             .spelled("goodput", "/s").tabled("good", "req/s", [[Some(3), None], [None; 2]]);
-        /// Good requests of all that were sent, 0 to 1.
+        /// Good requests of all that were due, 0 to 1.
         GoodShare, "good_share", ["throughput", "good_share"]
             => MetricEntry::new("good share", "", Share(|of| Some(of.goodput?.share), |ends| ends.good_share))
             .goal().column("good_share").exposed("fizeau_good_requests_ratio")

@@ -49,7 +49,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
     .collect();
     let mut validity = Validity::of(reasons);
     validity.notes = notes(level, expected);
-    validity.notes.extend(sent_again(client));
+    validity.notes.extend(client.sent_again());
     validity.notes.extend(left_open(client));
     let is_busy = late_read(level, limits).is_some() || run_delay(client, limits).is_some();
     let sent_late = late_release(level, expected).or_else(|| late_send(level, client, limits));
@@ -83,20 +83,6 @@ fn failures(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason> 
     let (verdict, limit) = exceeded(share, limits.failed_suspect, Some(limits.failed_invalid))?;
     let [share, limit] = percents(share, limit);
     reason(verdict, VerdictConcern::Failures, format!("{failed} ({share}, limit {limit})"))
-}
-
-/// What cannot have been taken is tried once more, and never in secret.
-fn sent_again(client: &ClientProof) -> Option<String> {
-    let count = client.connections_replaced;
-    let (requests, they, them) = match count {
-        0 => return None,
-        1 => ("request was", "it was", "it"),
-        2.. => ("requests were", "they were", "them"),
-    };
-    Some(format!(
-        "{count} {requests} sent again because the server closed an idle connection as {they} sent, \
-         or refused {them} unseen; latencies count from the first sending"
-    ))
 }
 
 /// Such a reply is over as its end marker comes, and its connection is of no use to the next request.

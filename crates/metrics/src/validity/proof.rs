@@ -32,6 +32,22 @@ impl ClientProof {
         let (connections_fresh, connections_replaced, replies_left_open) = (0, 0, 0);
         Self { stamps, connections_fresh, connections_replaced, replies_left_open, watch }
     }
+
+    /// How many requests were sent again, and what that did to their figures, in a sentence; none where none were.
+    #[must_use]
+    pub fn sent_again(&self) -> Option<String> {
+        let count = self.connections_replaced;
+        let (requests, they, them, their) = match count {
+            0 => return None,
+            1 => ("request was", "it was", "it", "its"),
+            2.. => ("requests were", "they were", "them", "their"),
+        };
+        Some(format!(
+            "{count} {requests} sent again because the server closed an idle connection as {they} \
+             sent, or refused {them} unseen, so {their} TTFT and E2EL include the failed try and a \
+             new connection"
+        ))
+    }
 }
 
 /// For serde, which wants a reference.

@@ -111,9 +111,8 @@ pub(super) fn unsent(level: &LevelSummary, limits: &Thresholds) -> Option<Verdic
     let due = level.requests.sent + level.requests.unsent;
     let text = format!(
         "{} of {due} requests that were due were never sent ({}, limit {}); the level ended while \
-         they waited for the limit on requests in flight, so latencies from schedule and shares of \
-         good requests look better than they were; raise that limit, or read this load as more \
-         than the endpoint can serve",
+         they waited for the limit on requests in flight, so latencies from schedule look better \
+         than they were; raise that limit, or read this load as more than the endpoint can serve",
         level.requests.unsent,
         percent(share),
         percent(limit)

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fizeau_core::{Channel, FailureClass, Millis, Tape};
 use fizeau_metrics::{
-    GoodputError, GoodputGoals, LevelSummary, LevelTally, LoadPacing, Metric, RequestGoal,
-    SimpleGoals,
+    Goodput, GoodputAttainment, GoodputError, GoodputGoals, LevelSummary, LevelTally, LoadPacing,
+    Metric, RequestGoal, SimpleGoals,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -159,6 +159,23 @@ fn a_failed_request_is_bad_and_in_the_denominator() {
     let without = LevelSummary::of([&good], &GoodputGoals::default());
     assert_eq!((without.throughput.goodput, without.goodput), (None, None));
     assert!(meets(&good, "") && !meets(&bad, ""));
+}
+
+#[test]
+fn a_request_that_was_due_and_never_sent_is_bad_too() {
+    let good: Vec<Tape> = (0..400).map(|n| tape(n * 100, &[(n * 100 + 20, 1)])).collect();
+    let mut level = LevelSummary::of(&good, &goals("ttft:500"));
+    let rate = level.throughput.goodput.unwrap().rate;
+    level.note_unsent(400);
+    assert_eq!(level.throughput.goodput.unwrap(), Goodput::new(rate, 0.5));
+    let mut written = serde_json::to_value(&level).unwrap();
+    assert_eq!(written["requests"]["unsent"], 400);
+    let high = written["throughput"]["good_share_ci"][1].as_f64().unwrap();
+    assert_eq!(high, 0.5);
+    assert_eq!(written["goodput"]["unsent"], 400);
+    assert_eq!(written["goodput"]["groups"][0]["by_goal"][0]["met_share"], 0.5);
+    let again: GoodputAttainment = serde_json::from_value(written["goodput"].take()).unwrap();
+    assert_eq!(Some(again), level.goodput);
 }
 
 #[test]

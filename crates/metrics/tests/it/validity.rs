@@ -159,7 +159,7 @@ fn what_was_due_and_never_sent_is_noticed() {
     let judged = |level: &LevelSummary| judge(level, &CLIENT, &LevelExpectations::default());
     assert_eq!(judged(&level).verdict, Verdict::Valid);
     level.requests.unsent = 203;
-    let text = "203 of 279 requests that were due were never sent (72.8 %, limit 1.0 %); the level ended while they waited for the limit on requests in flight, so latencies from schedule and shares of good requests look better than they were; raise that limit, or read this load as more than the endpoint can serve";
+    let text = "203 of 279 requests that were due were never sent (72.8 %, limit 1.0 %); the level ended while they waited for the limit on requests in flight, so latencies from schedule look better than they were; raise that limit, or read this load as more than the endpoint can serve";
     assert_one(&judged(&level), Verdict::Suspect, text);
 }
 
@@ -172,7 +172,7 @@ fn what_was_sent_again_is_no_secret() {
     };
     let again = |note: &String| note.contains("sent again");
     assert!(!notes(0).iter().any(again));
-    let text = "1 request was sent again because the server closed an idle connection as it was sent, or refused it unseen; latencies count from the first sending";
+    let text = "1 request was sent again because the server closed an idle connection as it was sent, or refused it unseen, so its TTFT and E2EL include the failed try and a new connection";
     assert!(notes(1).iter().any(|note| note == text), "{:?}", notes(1));
     assert!(notes(2).iter().any(|note| note.starts_with("2 requests were sent again")));
 }

@@ -5,7 +5,7 @@ use fizeau_metrics::{
 };
 
 use crate::goal::keeps;
-use crate::reading::LevelAhead;
+use crate::reading::{LevelAhead, unkept_doubts};
 use crate::{
     DocumentFields, FrontierPoint, LevelStatus, RunDocument, StoredError, StoredLevel,
     SummaryDocument,
@@ -70,7 +70,10 @@ impl Level {
             let (invalid, point, repeat) = (None, None, None);
             return Ok(Self { stored, load, index, notes, invalid, point, repeat });
         };
-        let (load, notes) = (load(&summary), notes(&summary));
+        let (load, mut notes) = (load(&summary), notes(&summary));
+        let unkept = unkept_doubts(run, Some(&summary)).into_iter();
+        let unkept = unkept.filter(|why| !summary.validity.reasons.contains(why));
+        notes.extend(unkept.map(|why| format!("{}: {}", why.verdict.as_str(), why.text)));
         let (invalid, point) = (invalid(&summary), FrontierPoint::of_summary(&summary));
         let repeat = Repeat::of(&summary, slo);
         Ok(Self { stored, load, index, notes, invalid, point, repeat })

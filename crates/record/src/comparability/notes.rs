@@ -90,14 +90,19 @@ pub(super) fn unpaired(
         let (a, b) = (baseline.sent(), candidate.sent());
         notes.push(format!("A sent {a} requests and B {b}; {pairs} of them are paired"));
     }
-    let failed = |requests: &ComparedRequests| requests.sent() - requests.completed();
-    let (a, b) = (failed(baseline), failed(candidate));
+    let pairs = match pairing {
+        RequestPairing::ByNumber => "; the requests paired with them are left out too",
+        RequestPairing::None => "",
+    };
+    let (a, b) = (baseline.failed(), candidate.failed());
     if a + b > 0 {
-        let pairs = match pairing {
-            RequestPairing::ByNumber => "; the requests paired with them are left out too",
-            RequestPairing::None => "",
-        };
         notes.push(format!("failed requests have no latencies: A {a}, B {b}{pairs}"));
+    }
+    let (a, b) = (baseline.cancelled(), candidate.cancelled());
+    if a + b > 0 {
+        notes.push(format!(
+            "requests that the client itself cancelled count neither as failed nor as good or bad, and have no latencies: A {a}, B {b}{pairs}"
+        ));
     }
     notes
 }

@@ -7,7 +7,7 @@ use fizeau_metrics::{GoodputGoals, LoadPacing};
 use super::agree::{must_agree, of_level, repeats_must_agree};
 use super::level::{Level, Repeat};
 use super::{CompareError, CompareOptions};
-use crate::reading::sweep;
+use crate::reading::{StoredGoals, sweep};
 use crate::{
     ChangedField, ComparedRunNote, DocumentFields, ImportedRun, RunDocument, StoredError, StoredRun,
 };
@@ -122,11 +122,12 @@ impl Run {
         }
         let stored = StoredRun::open(path)?;
         let document = document(&stored)?;
-        let slo = sweep::read(&stored)?.map(|sweep| sweep::slo(&sweep, &stored)).transpose()?;
-        let slo = slo.flatten();
+        let goals = sweep::read(&stored)?.map(|_| stored.goals()).transpose()?;
+        let StoredGoals { slo, set_aside } = goals.unwrap_or_default();
         let levels = stored.levels().iter();
         let levels = levels.map(|level| Level::read(level, &document, slo.as_ref()));
-        let levels = levels.collect::<Result<_, StoredError>>()?;
+        let mut levels: Vec<Level> = levels.collect::<Result<_, StoredError>>()?;
+        levels.iter_mut().take(1).for_each(|first| first.notes.extend(set_aside.iter().cloned()));
         let fields = document.fields();
         Ok(Self { stored, document, fields, levels })
     }

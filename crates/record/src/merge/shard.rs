@@ -6,7 +6,7 @@ use fizeau_core::Stamp;
 use fizeau_metrics::RequestCounts;
 
 use super::MergeError;
-use crate::reading::LevelAhead;
+use crate::reading::{LevelAhead, unkept_doubts};
 use crate::shards::{SHARD, ShardDocument};
 use crate::stored::{read_or_earlier, read_text};
 use crate::{
@@ -59,6 +59,13 @@ impl MeasuredShard {
     /// How the shards fared that were merged into it before.
     fn report(&self) -> Option<&ShardsReport> {
         self.summary.as_ref()?.shards.as_deref()
+    }
+
+    /// What the merge that made it found against it.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let unkept = unkept_doubts(self.document(), self.summary.as_deref());
+        let kept = self.report().and_then(|report| report.doubts.clone()).unwrap_or_default();
+        kept.into_iter().chain(unkept.into_iter().map(|why| why.text)).collect()
     }
 
     /// What is known of it, or of each shard that was merged into it, whose tapes are so many.

@@ -61,7 +61,7 @@ pub(super) fn report(
     let requests = || shards.iter().filter_map(MeasuredShard::requests);
     run.summary.requests.held_back = requests().map(|requests| requests.held_back).sum();
     run.summary.requests.abandoned = requests().map(|requests| requests.abandoned).sum();
-    run.summary.requests.unsent = requests().map(|requests| requests.unsent).sum();
+    run.summary.note_unsent(requests().map(|requests| requests.unsent).sum());
     run.status = status(shards, &found.cuts);
     run.warm_up = warm_up(shards);
     let mut shards_report = found.shards;
@@ -73,7 +73,13 @@ pub(super) fn report(
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         format!("merged by {}: {text}", found.forced_by)
     });
-    shards_report.doubts = forced.chain(apart).collect();
+    let mut doubts: Vec<String> = forced.chain(apart).collect();
+    for doubt in shards.iter().flat_map(MeasuredShard::doubts) {
+        if !doubts.contains(&doubt) {
+            doubts.push(doubt);
+        }
+    }
+    shards_report.doubts = Some(doubts);
     run.shards = Some(shards_report);
     let mut context = LevelContext::new(requested);
     context.light = Err("not computed of merged shards".to_owned());

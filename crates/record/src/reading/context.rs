@@ -35,8 +35,8 @@ pub struct StoredLevelContext {
     pub(super) no_bound: Option<String>,
     /// How well figures were to be known; none if the plan alone ended it.
     pub(super) until: Option<UntilAsked>,
-    /// That another tool measured, whose client left no proof of itself.
-    pub(super) unproven: Option<VerdictReason>,
+    /// That another tool measured, whose client left no proof of itself; or that a merge did not keep what it found.
+    pub(super) unproven: Vec<VerdictReason>,
     /// The clients that measured it together.
     pub(super) shards: Option<ShardsReport>,
     /// What its servers, their devices and the client's host said meanwhile.
@@ -110,14 +110,17 @@ impl StoredLevelContext {
                     reason: "there is no summary.json, since the level did not end".to_owned(),
                 },
             },
-            notes: notes.into_iter().chain(cut).collect(),
+            notes: notes.into_iter().chain(cut).chain(run.goals()?.set_aside).collect(),
             // Older runs have other words for it, and whoever reads them has his own.
             no_bound: summary.and_then(|summary| {
                 let own = summary.speed_of_light_reason.clone();
                 own.filter(|reason| !reason.starts_with(NOT_GIVEN))
             }),
             until: until.map(|requested| UntilAsked { requested, was_reached }),
-            unproven: unproven(document),
+            unproven: unproven(document)
+                .into_iter()
+                .chain(unkept_doubts(document, summary))
+                .collect(),
             shards: summary.and_then(|summary| summary.shards.as_deref().cloned()),
             telemetry: telemetry
                 .map(|said| LevelTelemetry::clone(said).with_lines(&lines).with_passes(passes))
@@ -152,6 +155,26 @@ fn unproven(run: &RunDocument) -> Option<VerdictReason> {
         "{tool} measured this run, and it does not say how late or how busy its client was"
     );
     Some(VerdictReason::new(Verdict::Suspect, VerdictConcern::Client, text))
+}
+
+/// What a merge found that did not keep it beside its shards: as its verdict has it, or else that nobody can tell.
+pub(crate) fn unkept_doubts(
+    run: &RunDocument,
+    summary: Option<&SummaryDocument>,
+) -> Vec<VerdictReason> {
+    let shards = summary.and_then(|summary| summary.shards.as_deref());
+    if run.merged.is_empty() || shards.is_some_and(|shards| shards.doubts.is_some()) {
+        return Vec::new();
+    }
+    let reasons = summary.iter().flat_map(|summary| &summary.validity.reasons);
+    let found: Vec<VerdictReason> =
+        reasons.filter(|reason| reason.about == VerdictConcern::Shards).cloned().collect();
+    if !found.is_empty() {
+        return found;
+    }
+    let text = "whether the merged shards were one load cannot be judged, since their merge did not \
+                keep what it found; merge the folders of the shards again";
+    vec![VerdictReason::new(Verdict::Suspect, VerdictConcern::Shards, text.to_owned())]
 }
 
 /// What the run asked for; of a level that is an open loop by itself, its own arrivals.

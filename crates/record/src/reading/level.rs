@@ -80,7 +80,7 @@ impl RunReader<'_> {
         let mut outcome = LevelOutcome::new(tally.summary(), tally.proof(stored.watch));
         outcome.summary.requests.held_back = stored.held_back;
         outcome.summary.requests.abandoned = stored.abandoned;
-        outcome.summary.requests.unsent = stored.unsent;
+        outcome.summary.note_unsent(stored.unsent);
         outcome.lengths = lengths;
         outcome.status = stored.status.clone();
         outcome.warm_up = stored.warm_up;
@@ -99,8 +99,10 @@ impl RunReader<'_> {
             None => Err(self.no_reference.clone()),
         };
         let mut report = LevelReport::from_run(stored.load, outcome, &context);
-        if let Some(reason) = &stored.unproven {
-            report.validity.add(reason.clone());
+        for reason in &stored.unproven {
+            if !report.validity.reasons.contains(reason) {
+                report.validity.add(reason.clone());
+            }
         }
         // Some notes are not of the tapes: that a data set was used more than once.
         for note in &stored.notes {

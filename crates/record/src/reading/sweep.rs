@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use fizeau_core::LevelLoad;
-use fizeau_metrics::Slo;
 
 use crate::stored::read_sweep;
 use crate::{Profile, StoredError, StoredRun, SweepDocument, file};
@@ -14,10 +13,9 @@ pub(crate) fn read(run: &StoredRun) -> Result<Option<SweepDocument>, StoredError
     path.is_file().then(|| read_sweep(&path)).transpose()
 }
 
-/// The goals.
-pub(crate) fn slo(sweep: &SweepDocument, run: &StoredRun) -> Result<Option<Slo>, StoredError> {
-    let slo = sweep.slo.as_deref().map(str::parse).transpose();
-    slo.map_err(|error| StoredError::field(path(run), "slo", error))
+/// That `field` of it is not understood.
+pub(super) fn wrong(run: &StoredRun, field: &str, error: impl std::fmt::Display) -> StoredError {
+    StoredError::field(path(run), field, error)
 }
 
 /// What it put first; of one that does not say, nothing in particular.
@@ -25,8 +23,7 @@ pub(super) fn profile(sweep: &SweepDocument, run: &StoredRun) -> Result<Profile,
     let Some(stored) = &sweep.profile else { return Ok(Profile::GENERAL) };
     let profile = Profile::named(&stored.name).unwrap_or_default();
     let rule = stored.step_rule.as_deref().map(str::parse).transpose();
-    let rule = rule.map_err(|error| StoredError::field(path(run), "profile.step_rule", error));
-    Ok(profile.with_rule(rule?))
+    Ok(profile.with_rule(rule.map_err(|error| wrong(run, "profile.step_rule", error))?))
 }
 
 /// The loads that it has figures of, and the names of their folders.

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fizeau_record::{LevelStatus, MissingShards, RunFolder, ShardHealth, ShardMerge, ShardRecord};
+use fizeau_record::{
+    LevelStatus, MissingShards, RunFolder, ShardHealth, ShardMerge, ShardRecord, StoredRun,
+};
 use serde_json::{Value, json};
 
 use crate::crash::{assert_named, copied, places};
@@ -155,4 +157,45 @@ fn what_is_merged_is_as_it_was() {
         text.replace(&format!("fizeau-record-m{shard}-{id}"), &format!("m{shard}"))
     });
     as_it_was("merging", &text);
+}
+
+/// A merge that was forced, and merged again beside nothing else, is as doubtful as it was; one from before doubts were kept has those of
+/// its verdict, or says that it holds none that could be judged by.
+#[test]
+fn what_a_merge_found_outlives_it() {
+    let doubts = |summary: &Value| -> Vec<String> {
+        let texts = summary["shards"]["doubts"].as_array().unwrap().iter();
+        texts.map(|text| text.as_str().unwrap().to_owned()).collect()
+    };
+    let other = |run: &mut Value, _: &mut Value| run["goodput"] = json!(["ttft:7"]);
+    let folders = [shard("o0", "shard-0", |_, _| ()), shard("o1", "shard-1", other)];
+    let merge = |shards: &[PathBuf], forced_by, out: &str| {
+        let merge = ShardMerge::of(shards, forced_by, MissingShards::Refused, &mut |_| ()).unwrap();
+        let out = RunFolder::create(shards[0].join(out)).unwrap();
+        merge.write(&out, |_| (), &mut |_| ()).unwrap();
+        out.path().to_path_buf()
+    };
+    let once = merge(&folders, Some("force"), "once");
+    let first = doubts(&document(&once.join("summary.json")));
+    assert!(first[0].starts_with("merged by force: "), "{first:?}");
+    let twice = merge(std::slice::from_ref(&once), None, "twice");
+    let again = doubts(&document(&twice.join("summary.json")));
+    assert!(first.iter().all(|doubt| again.contains(doubt)), "{again:?}");
+
+    let path = once.join("summary.json");
+    let reasons = |change: &dyn Fn(&mut Value)| -> Vec<String> {
+        let mut summary = document(&path);
+        change(&mut summary);
+        fs::write(&path, summary.to_string() + "\n").unwrap();
+        let run = StoredRun::open(&once).unwrap();
+        let levels = run.reader().unwrap().levels().unwrap();
+        levels[0].report.validity.reasons.iter().map(|reason| reason.text.clone()).collect()
+    };
+    let kept =
+        reasons(&|summary| drop(summary["shards"].as_object_mut().unwrap().remove("doubts")));
+    assert!(kept.contains(&first[0]), "{kept:?}");
+    let unknown = reasons(&|summary| summary["validity"]["reasons"] = json!([]));
+    let cannot = "whether the merged shards were one load cannot be judged";
+    assert!(unknown.iter().any(|reason| reason.starts_with(cannot)), "{unknown:?}");
+    folders.iter().for_each(|folder| fs::remove_dir_all(folder).unwrap());
 }

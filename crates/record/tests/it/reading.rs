@@ -9,6 +9,8 @@ use fizeau_record::{
     SummaryDocument, SweepEnding, TestedReplica, TruncatedTail, UnlikeRuns,
 };
 
+use crate::crash::copied;
+
 pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs")).join(name)
 }
@@ -163,4 +165,29 @@ pub(crate) fn as_it_was(name: &str, now: &str) {
     let was = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
     let differing = was.lines().zip(now.lines()).find(|(was, now)| was != now);
     assert!(was == *now, "{file}: {differing:?}");
+}
+
+/// Goals were once taken whose signs are the wrong way round: such a run is read without them, and says so.
+#[test]
+fn a_goal_with_its_sign_the_wrong_way_round_is_set_aside() {
+    for (name, file) in [("bench", "run.json"), ("sweep", "sweep.json")] {
+        let folder = copied(&format!("goal-{name}"), name);
+        let change = |slo: &str| {
+            let mut document: serde_json::Value =
+                serde_json::from_slice(&fs::read(folder.join(file)).unwrap()).unwrap();
+            document["slo"] = slo.into();
+            fs::write(folder.join(file), document.to_string() + "\n").unwrap();
+        };
+        change("p99 ttft>500ms, mean e2el<1s");
+        let run = StoredRun::open(&folder).unwrap();
+        let report = run.report().unwrap();
+        assert_eq!(report.slo().unwrap().to_string(), "mean e2el<1000ms", "{name}");
+        let said = "set aside: goal `p99 ttft>500ms`: a latency must stay below its limit";
+        let notes = &report.levels()[0].validity.notes;
+        assert!(notes.iter().any(|note| note.starts_with(said)), "{name}: {notes:?}");
+        change("what?");
+        let error = StoredRun::open(&folder).unwrap().report().unwrap_err().to_string();
+        assert!(error.contains(file) && error.contains("slo"), "{error}");
+        fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -278,7 +278,7 @@ impl Shown<'_, LevelReport> {
     }
 
     fn notes(&self) -> VerdictNotes {
-        let told = self.telemetry.as_ref().map(|said| said.notes()).unwrap_or_default();
+        let told = self.finding_notes();
         let notes = self.validity.notes.iter().cloned();
         let (findings, notes) = notes.partition(|note| told.contains(note));
         VerdictNotes { findings, notes }

@@ -15,9 +15,10 @@ impl Shown<'_, LevelReport> {
         let Some(rate) = all.goodput else { return Vec::new() };
         let rates = ends_of("good requests", all.intervals.goodput_per_s, |end| number(end.get()));
         let shares = ends_of("requests", all.intervals.good_share, percent);
+        let of = if self.summary.requests.unsent > 0 { "due" } else { "sent" };
         let mut lines = vec![
             line("Goodput (req/s):", number(rate.rate.get()) + &rates),
-            line("Goodput share of all sent:", percent(rate.share) + &shares),
+            line(&format!("Goodput share of all {of}:"), percent(rate.share) + &shares),
         ];
         if let Some(counted) = self.summary.goodput.as_ref().filter(|all| all.has_hidden_wait()) {
             let share = percent(counted.share(counted.good_from_sending));

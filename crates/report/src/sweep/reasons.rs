@@ -39,15 +39,11 @@ impl<'a> Shown<'a, SweepReport> {
     }
 
     /// What could not be checked, and what else is worth knowing: each kind of note once, with the loads of its levels where it is
-    /// of what a server did there, or has other figures elsewhere. What a server did there, and a level that gave less than its
-    /// neighbours, are findings.
+    /// of what a server did there, or has other figures elsewhere. What a server did there, what was sent again, and a level
+    /// that gave less than its neighbours, are findings.
     pub(crate) fn level_notes(&self, verbosity: Verbosity) -> VerdictNotes {
         let levels = self.0.levels().iter();
-        let told: Vec<String> = levels
-            .clone()
-            .filter_map(|level| level.telemetry.as_ref())
-            .flat_map(|said| said.notes())
-            .collect();
+        let told: Vec<String> = levels.clone().flat_map(LevelReport::finding_notes).collect();
         let all = levels.flat_map(|level| {
             let notes = level.validity.notes.iter();
             notes.map(|note| (level.load, Verdict::Valid, note.as_str()))

@@ -368,6 +368,17 @@ fn in_brief_it_takes_no_more_than_fifteen_lines() {
     assert!(!block.contains("explained"), "{block}");
 }
 
+/// What changed figures is said whole even in brief.
+#[test]
+fn what_was_sent_again_is_a_finding() {
+    let mut level = sample::level(1);
+    level.client.connections_replaced = 2;
+    level.validity.notes.extend(level.client.sent_again());
+    let block = Shown(&level).block(fizeau_report::Verbosity::Brief).replace("\n   ", "");
+    let finding = "finding: 2 requests were sent again because the server closed an idle";
+    assert!(block.contains(finding) && block.contains("include the failed try"), "{block}");
+}
+
 #[test]
 fn what_the_client_called_off_is_no_failure() {
     let mut level = sample::level(128);

@@ -222,6 +222,10 @@ impl<'a> TemplateMatch<'a> {
         self.text.len()
     }
 
+    pub(crate) const fn bytes(&self) -> &'a [u8] {
+        self.text
+    }
+
     pub(crate) fn text(&self) -> &'a str {
         std::str::from_utf8(self.text).unwrap_or_default()
     }

@@ -37,6 +37,32 @@ pub(super) struct ReplyNotes {
     pub(super) broken: bool,
     /// The text, and whether events repeat it.
     growth: CumulativeStream,
+    tag: ThinkingTag,
+}
+
+/// Looks for `<think>` or `</think>` in the answer, however events cut it: what has it streamed its thoughts as text.
+#[derive(Debug, Default)]
+struct ThinkingTag {
+    /// How many bytes of it came last.
+    seen: usize,
+}
+
+impl ThinkingTag {
+    const END: &[u8] = b"think>";
+
+    fn take(&mut self, text: &[u8]) {
+        for byte in text {
+            self.seen = match Self::END.get(self.seen) {
+                None => return,
+                Some(next) if next == byte => self.seen + 1,
+                Some(_) => usize::from(Self::END.first() == Some(byte)),
+            };
+        }
+    }
+
+    const fn is_found(&self) -> bool {
+        self.seen == Self::END.len()
+    }
 }
 
 impl ReplyNotes {
@@ -52,6 +78,7 @@ impl ReplyNotes {
             failure: None,
             broken: false,
             growth,
+            tag: ThinkingTag::default(),
         }
     }
 
@@ -59,6 +86,8 @@ impl ReplyNotes {
     pub(super) fn take(&mut self, event: &WireEvent<'_>, mark: ReadMark) {
         let counts = self.counts(event.token_ids, event.running);
         if let Some(output) = EventOutput::of(event, self.running) {
+            let visible = event.texts().into_iter().filter(|(channel, _)| channel.is_visible());
+            visible.for_each(|(_, text)| self.tag.take(text.as_bytes()));
             // Thoughts come before the answer where one event holds both.
             let texts = event.texts().into_iter().rev().map(|(_, text)| text);
             self.take_output(output, texts, counts, mark);
@@ -76,6 +105,9 @@ impl ReplyNotes {
     /// As [`ReplyNotes::take`], for an event that matches a template.
     pub(super) fn take_match(&mut self, matched: &TemplateMatch<'_>, mark: ReadMark) {
         let counts = self.counts(matched.token_ids, matched.running);
+        if matched.channel.is_visible() {
+            self.tag.take(matched.bytes());
+        }
         self.take_output(
             EventOutput::of_match(matched),
             std::iter::once_with(|| matched.text()),
@@ -157,7 +189,8 @@ impl ReplyNotes {
         }
         let total = self.usage.and_then(|usage| usage.completion_tokens);
         let total = total.map(Tokens::get).filter(|total| *total > 0);
-        let thought = self.usage.and_then(|usage| usage.reasoning_tokens).map_or(0, Tokens::get);
+        let thought = self.usage.filter(|_| !self.tag.is_found());
+        let thought = thought.and_then(|usage| usage.reasoning_tokens).map_or(0, Tokens::get);
         let (arrivals, token_source) = output.count(total, thought);
         let body_may_end = match rule {
             EndRule::Body => true,

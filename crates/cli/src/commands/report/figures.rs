@@ -38,7 +38,7 @@ pub(super) fn run(run: &ImportedRun, path: &Path, args: &ReportArgs) -> Result<E
         }
         Sink::open(file)?.write_whole(&table.to_csv())?;
         if !args.is_shown() {
-            return Ok(Exit::Good);
+            return Ok(checklist::enforce(&checklist(), &args.trust, Exit::Good));
         }
     }
     let page = (args.html.is_some() || !(args.json || args.markdown))

@@ -187,7 +187,7 @@ fn together(run: &mut LevelRun, tally: &LevelTally, parts: &[PartOf]) {
     run.summary = tally.summary();
     run.summary.requests.held_back = run.driven.held_back;
     run.summary.requests.abandoned = run.driven.abandoned;
-    run.summary.requests.unsent = run.driven.unsent;
+    run.summary.note_unsent(run.driven.unsent);
     run.client = tally.proof(ClientWatch {
         threads: reports().map(|report| report.threads).sum(),
         cpu_share: most(|health| health.cpu_share),

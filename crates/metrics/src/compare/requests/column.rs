@@ -57,11 +57,9 @@ impl RequestColumns<'_> {
         match metric {
             Metric::GoodShare => {
                 self.goals()?;
-                self.values(SeriesFigure::Mean, |row| Some(f64::from(u8::from(row.is_good))))
+                self.shares(|row| row.is_good)
             }
-            Metric::FailedShare => {
-                self.values(SeriesFigure::Mean, |row| Some(f64::from(u8::from(!row.is_complete))))
-            }
+            Metric::FailedShare => self.shares(|row| !row.is_complete),
             Metric::GoodputPerSec => {
                 self.goals()?;
                 self.rates(|row| u64::from(row.is_good))
@@ -71,6 +69,12 @@ impl RequestColumns<'_> {
             // Pooled over tokens.
             _ => Err(UntestedFigure { values: (None, None), why: UntestedReason::NeedsRounds }),
         }
+    }
+
+    /// A share of those that the client did not call off.
+    fn shares(&self, of: impl Fn(&RequestValues) -> bool) -> Result<BothSeries, UntestedFigure> {
+        let value = |row: &RequestValues| (!row.is_cancelled).then(|| f64::from(u8::from(of(row))));
+        self.values(SeriesFigure::Mean, value)
     }
 
     fn goals(&self) -> Result<(), UntestedFigure> {

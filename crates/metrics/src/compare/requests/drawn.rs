@@ -118,12 +118,20 @@ pub(super) const DRIFT_FREEDOM: f64 = 4.0;
 /// values know; what slows the middle slows the tail.
 pub(super) fn drift(of: &SeriesWithFigure) -> f64 {
     let parts = of.parts(PARTS);
-    let squares: Vec<f64> =
-        parts.iter().zip(parts.iter().skip(1)).map(|(one, next)| (next - one).powi(2)).collect();
     let mean = parts.iter().sum::<f64>() / parts.len() as f64;
-    let variance = squares.iter().sum::<f64>() / squares.len() as f64 / 2.0;
-    let share = variance.sqrt() / mean.abs();
+    let share = deviation(&parts) / mean.abs();
     if share.is_finite() { share } else { 0.0 }
+}
+
+/// The same of the logarithms of the quarters: a queue that fills makes them differ by factors. Not a number where one is not positive.
+pub(super) fn log_drift(of: &SeriesWithFigure) -> f64 {
+    deviation(&of.parts(PARTS).into_iter().map(f64::ln).collect::<Vec<_>>())
+}
+
+/// The standard deviation of values that differ from one to the next.
+fn deviation(parts: &[f64]) -> f64 {
+    let squares = parts.iter().zip(parts.iter().skip(1)).map(|(one, next)| (next - one).powi(2));
+    (squares.sum::<f64>() / (parts.len() - 1) as f64 / 2.0).sqrt()
 }
 
 /// How series are drawn again.

@@ -5,9 +5,8 @@ use fizeau_core::{Confidence, Estimate};
 use super::UntestedFigure;
 use super::column::{BothSeries, SeriesFigure};
 use super::drawn::{
-    DRIFT_FREEDOM, Drawing, FEWEST_BLOCKS, SeriesWithFigure, drift, of_pairs, of_sides,
+    DRIFT_FREEDOM, Drawing, FEWEST_BLOCKS, SeriesWithFigure, drift, log_drift, of_pairs, of_sides,
 };
-use crate::Autocorrelation;
 use crate::compare::ranks::Ranks;
 use crate::compare::rounds::ROUNDING;
 use crate::compare::standard_error::StandardError;
@@ -17,6 +16,7 @@ use crate::compare::{
     SignificanceLevel, TestFindings, UnpairedValues, UntestedReason,
 };
 use crate::stats::least_for_percentile;
+use crate::{Autocorrelation, Percent};
 
 /// A figure of both runs that can be tested.
 #[derive(Debug)]
@@ -26,6 +26,9 @@ pub(super) struct TestableFigure {
     b: SeriesWithFigure,
     is_paired: bool,
     in_flight: f64,
+    /// How far the logarithms of both medians may be off by the quarters of the runs, where requests hang together so much that
+    /// they are worth too few.
+    by_quarters: Option<f64>,
 }
 
 /// A mean or a rate takes so many independent values.
@@ -35,12 +38,13 @@ impl TestableFigure {
     /// Refuses series that are too short for the figure, by how much they are correlated.
     pub(super) fn new(both: BothSeries) -> Result<Self, UntestedFigure> {
         let BothSeries { what, baseline, candidate, is_paired, in_flight } = both;
-        let compared = Self {
+        let mut compared = Self {
             what,
             a: SeriesWithFigure::new(what, baseline),
             b: SeriesWithFigure::new(what, candidate),
             is_paired,
             in_flight,
+            by_quarters: None,
         };
         if !(compared.a.value.is_finite() && compared.b.value.is_finite()) {
             return Err(UntestedFigure { values: (None, None), why: UntestedReason::NotANumber });
@@ -51,12 +55,27 @@ impl TestableFigure {
             (has < needs).then_some((needs, has))
         });
         match too_few.max_by_key(|(needs, has)| needs - has) {
-            Some((needs, has)) => Err(UntestedFigure {
-                values: compared.supported(),
-                why: UntestedReason::TooFew { what: "requests", needs, has },
-            }),
+            Some((needs, has)) => {
+                compared.by_quarters = compared.quarters();
+                match compared.by_quarters {
+                    Some(_) => Ok(compared),
+                    None => Err(UntestedFigure {
+                        values: compared.supported(),
+                        why: UntestedReason::TooFew { what: "requests", needs, has },
+                    }),
+                }
+            }
             None => Ok(compared),
         }
+    }
+
+    /// What the quarters of both runs know of a median; none where there are too few requests even if each stood for itself.
+    fn quarters(&self) -> Option<f64> {
+        let least = (LEAST as f64).max(FEWEST_BLOCKS * self.in_flight);
+        let has_enough = [&self.a, &self.b].iter().all(|side| side.n() as f64 >= least);
+        let is_median = self.what == SeriesFigure::Percentile(Percent::P50);
+        let error = log_drift(&self.a).hypot(log_drift(&self.b));
+        Some(error).filter(|error| is_median && has_enough && error.is_finite() && *error > 0.0)
     }
 
     /// Both figures.
@@ -94,6 +113,9 @@ impl TestableFigure {
         figure: LevelFigure,
         settings: &ComparisonSettings,
     ) -> TestFindings {
+        if let Some(error) = self.by_quarters {
+            return self.tested_by_quarters(error, figure, settings);
+        }
         let estimate = self.b.value - self.a.value;
         let draw = if self.is_paired { of_pairs } else { of_sides };
         let ComparisonSettings { resamples, seed, .. } = *settings;
@@ -115,6 +137,28 @@ impl TestableFigure {
             effect: ranks.map(|ranks| ranks.effect),
             run_to_run,
             ..TestFindings::new(n, self.a.value, difference, moving, tests.collect())
+        }
+    }
+
+    /// Whether the medians are farther apart, as a factor, than the quarters of each run are; or than runs are taken to be, where that
+    /// is more.
+    fn tested_by_quarters(
+        &self,
+        error: f64,
+        figure: LevelFigure,
+        settings: &ComparisonSettings,
+    ) -> TestFindings {
+        let error = error.max(settings.run_to_run.of(figure) * std::f64::consts::SQRT_2);
+        let factor = (self.b.value / self.a.value).ln();
+        let standard = StandardError { error, df: DRIFT_FREEDOM };
+        let difference =
+            standard.around(factor, settings.alpha).map(|end| self.a.value * end.exp_m1());
+        let test = NamedTest { test: ComparisonTest::Quarters, p: standard.p(factor) };
+        let n = self.a.n().min(self.b.n()) as u64;
+        TestFindings {
+            effect: self.ranks(settings.alpha).map(|ranks| ranks.effect),
+            run_to_run: error / std::f64::consts::SQRT_2,
+            ..TestFindings::new(n, self.a.value, difference, None, vec![test])
         }
     }
 

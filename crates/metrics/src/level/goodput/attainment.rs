@@ -10,13 +10,15 @@ use crate::{LoadPacing, RequestMetrics};
 
 /// How many requests of a level were good, and how many met each single goal.
 ///
-/// All shares are of all that were *sent*: a failed request met nothing. A request is good if it met one group, so
+/// All shares are of all that were due: a failed request met nothing, nor did one that was never sent. A request is good if it met one group, so
 /// `good` is at least that of any group, and at most their sum.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GoodputAttainment {
     /// All that were sent.
     pub sent: u64,
+    /// Those that were due and never sent, because the level ended first.
+    pub unsent: u64,
     /// Those that met every goal of at least one group.
     pub good: u64,
     /// Those that would have met one if all figures counted from the sending, as vLLM's goodput does: more than
@@ -60,10 +62,11 @@ impl GoodputAttainment {
         self.good_from_sending != self.good
     }
 
-    /// `count` as a share of all that were sent, from 0 to 1.
+    /// `count` as a share of all that were due, from 0 to 1.
     #[must_use]
     pub fn share(&self, count: u64) -> f64 {
-        if self.sent == 0 { 0.0 } else { count as f64 / self.sent as f64 }
+        let due = self.sent + self.unsent;
+        if due == 0 { 0.0 } else { count as f64 / due as f64 }
     }
 }
 
@@ -77,6 +80,7 @@ impl GroupAttainment {
 json_object!(GoodputAttainment, "How many requests met the goals for single requests.", |all| {
     "goals": told(String, all.goals()),
     "sent": is(sent),
+    "unsent": via_if(unsent: u64 = (all.unsent > 0).then_some(all.unsent)),
     "good": is(good),
     "good_share": told(f64, all.share(all.good)),
     "good_from_sending": via_if(sending: u64 = all.has_hidden_wait().then_some(all.good_from_sending)),
@@ -87,7 +91,8 @@ json_object!(GoodputAttainment, "How many requests met the goals for single requ
         Ok(GroupAttainment { good: group.good, goals })
     };
     let groups = groups.into_iter().map(group).collect::<Result<_, String>>()?;
-    Ok(GoodputAttainment { sent, good, good_from_sending: sending.unwrap_or(good), groups })
+    let unsent = unsent.unwrap_or(0);
+    Ok(GoodputAttainment { sent, unsent, good, good_from_sending: sending.unwrap_or(good), groups })
 });
 
 /// Goals that a good request meets together.
@@ -154,7 +159,7 @@ impl GoodTally {
         let groups = goals.groups().iter().map(group).collect();
         Self {
             goals: goals.clone(),
-            counts: GoodputAttainment { sent: 0, good: 0, good_from_sending: 0, groups },
+            counts: GoodputAttainment { sent: 0, unsent: 0, good: 0, good_from_sending: 0, groups },
         }
     }
 

@@ -1,6 +1,6 @@
 //! Requests against requests.
 
-use fizeau_core::{Arrival, Channel, Nanos, RequestId, Stamp, Tape};
+use fizeau_core::{Arrival, Channel, FailureClass, Nanos, RequestId, Stamp, Tape};
 use fizeau_metrics::{
     ComparedRequests, ComparisonAnswer, ComparisonBasis, ComparisonSettings, ComparisonSide,
     ComparisonTable, ComparisonTest, FigureChoice, GoodputGoals, LevelFigure, LoadPacing,
@@ -10,6 +10,7 @@ use fizeau_metrics::{
 use proptest::prelude::*;
 
 use crate::cases;
+use crate::tapes::failed;
 
 fn goals() -> GoodputGoals {
     "ttft:60".parse().unwrap_or(GoodputGoals::NONE)
@@ -366,4 +367,60 @@ proptest! {
             prop_assert!((one.p().unwrap().get() - other.p().unwrap().get()).abs() < 1e-5);
         }
     }
+}
+
+/// A server whose queue fills up to a bound beyond which it refuses: nearly every request waits, and each waits as its neighbours do,
+/// so that hundreds of them are worth too few for a median. That it is a hundred times the other's is seen all the same; and a queue that
+/// only began to fill is told from one that did so a little less by nobody.
+#[test]
+fn medians_that_are_factors_apart_are_told_apart_however_much_requests_hang_together() {
+    let mut bits = RandomBits::new(ResampleSeed(3));
+    let mut noisy = |ms: f64| ms * (1.0 + 0.05 * bits.next_u64() as f64 / u64::MAX as f64);
+    let filling = |most: f64| move |k: u32| (13.0 + 20.0 * f64::from(k)).min(most);
+    let mut of = |filling: &dyn Fn(u32) -> f64| {
+        let mut requests = ComparedRequests::new(LoadPacing::OpenLoop, &goals());
+        for k in 0..400 {
+            let sent = Stamp::EPOCH + Nanos::from_millis(60 * u64::from(k));
+            let first = sent + Nanos::from_nanos((noisy(filling(k)) * 1e6) as u64);
+            let mut tape = Tape { request: RequestId(k.into()), ..Tape::sent_at(sent) };
+            match k > 120 && k % 4 == 0 && filling(k) > 100.0 {
+                true => tape = failed(tape, FailureClass::Status),
+                false => tape.arrivals.push(Arrival::tokens(first, 1, Channel::Visible)),
+            }
+            requests.add(&tape);
+        }
+        requests
+    };
+    let (quick, full, fuller) = (of(&|_| 13.0), of(&filling(2500.0)), of(&filling(2600.0)));
+    let settings = ComparisonSettings { run_to_run: RunToRun::ASSUMED, ..settings(200) };
+    let answer = |a: &ComparedRequests, b: &ComparedRequests| {
+        let pairing = RequestPairing::ByNumber;
+        let table = ComparisonTable::of_requests(a, b, pairing, &settings);
+        let median = table.rows.iter().find(|row| row.figure == LevelFigure::P50_TTFT).unwrap();
+        (median.tested.as_ref().unwrap().tests[0].test, median.answer().unwrap())
+    };
+    assert_eq!(answer(&quick, &full), (ComparisonTest::Quarters, ComparisonAnswer::Worse));
+    assert_eq!(answer(&full, &fuller).1, ComparisonAnswer::NoDetectableDifference);
+}
+
+#[test]
+fn what_the_client_called_off_neither_failed_nor_was_it_good_or_bad() {
+    let mut requests = [0, 1].map(|_| run(&[50.0; 60]));
+    for (requests, class) in
+        requests.iter_mut().zip([FailureClass::Cancelled, FailureClass::Status])
+    {
+        for number in 60..80 {
+            let sent = Stamp::EPOCH + Nanos::from_millis(10 * number);
+            let tape = Tape { request: RequestId(number), ..Tape::sent_at(sent) };
+            requests.add(&failed(tape, class));
+        }
+    }
+    let [cut, broken] = &requests;
+    assert_eq!((cut.cancelled(), cut.failed(), cut.sent()), (20, 0, 80));
+    assert_eq!((broken.cancelled(), broken.failed(), broken.sent()), (0, 20, 80));
+    let figures = FigureChoice::only([LevelFigure::FAILED_SHARE, LevelFigure::GOOD_SHARE]);
+    let settings = ComparisonSettings { figures, ..settings(200) };
+    let table = ComparisonTable::of_requests(cut, broken, RequestPairing::None, &settings);
+    let values: Vec<_> = table.rows.iter().map(|row| (row.baseline, row.candidate)).collect();
+    assert_eq!(values, [(Some(0.0), Some(0.25)), (Some(1.0), Some(0.75))]);
 }

@@ -187,6 +187,13 @@ fn hidden_tokens() -> Vec<Case> {
             (Ok(Unstated), "hmGa bu"),
         ),
         case(
+            "5: thoughts within the text are spread with the rest, wherever events cut their tag",
+            [content("hm</thi"), content("nk>Ga"), mostly_thought(), DONE.into()].concat(),
+            &[(6, Visible), (6, Visible)],
+            FinalUsageSpread,
+            (Ok(Unstated), "hm</think>Ga"),
+        ),
+        case(
             "4: empty text with a sign of tokens is silent output",
             [running("", 2), running("", 2), running("é", 3), usage(3, 3), DONE.into()].concat(),
             &[(2, Silent), (1, Visible)],
