@@ -36,7 +36,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     }
     let cancel = Cancel::new();
     let refused = workload::refused(arrivals_flag(&args.level.arrivals));
-    let shards = shards::of(&args.shards, args.level.result.out.clone(), &cancel)?;
+    let shards = shards::of(&args.shards, None, args.level.result.out.clone(), &cancel)?;
     shards.refuse_until(args.level.load.until.is_some())?;
     let instead = "leave it out, since they agree on an instant by themselves";
     shards.refuse("--start-at", args.start_at.is_some(), instead)?;

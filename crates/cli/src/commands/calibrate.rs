@@ -13,7 +13,7 @@ use crate::commands::shared::folder::ResultFile;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::{calibration, client, endpoint, folder, opening, speed};
 use crate::exit::{Exit, Fail};
-use crate::terminal::progress::{Progress, Title};
+use crate::terminal::progress::Progress;
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
 
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
         .folder(&folder)
         .cancel(cancel.clone())
         .settings(settings);
-    let title = Title { command: "calibrate", subject: subject(args) };
+    let title = format!("fizeau calibrate  {}", subject(args));
     let progress = Progress::new(opening::view(args.live)?, title, &cancel);
     let mut watcher = FirstOpening { opening: Some(Opening::default()), progress };
     interrupt::listen(cancel.clone())?;

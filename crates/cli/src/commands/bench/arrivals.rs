@@ -8,17 +8,16 @@ use fizeau::workload::{
 };
 
 use crate::args::{ArrivalArgs, InFlightArgs, ReplayArgs};
-use crate::exit::{Fail, Named, refuse_given};
+use crate::exit::{Fail, Named};
 
 /// The most requests in flight.
 pub(crate) fn cap(args: &InFlightArgs) -> Result<Option<NonZeroU32>, Fail> {
-    let Some(cap) = args.max_concurrency else {
-        return Ok(None);
+    let number = |cap: i64| {
+        u32::try_from(cap).ok().and_then(NonZeroU32::new).ok_or_else(|| {
+            usage!("--max-concurrency {cap}: give a number of requests in flight, at least 1")
+        })
     };
-    let cap_u32 = u32::try_from(cap).ok().and_then(NonZeroU32::new);
-    cap_u32.map(Some).ok_or_else(|| {
-        usage!("--max-concurrency {cap}: give a number of requests in flight, at least 1")
-    })
+    args.max_concurrency.map(number).transpose()
 }
 
 /// The law of arrivals that the flags ask for.
@@ -105,18 +104,11 @@ fn rate_of(args: &ArrivalArgs, rate: f64, is_capped: bool) -> Result<ArrivalLaw,
     Ok(ArrivalLaw::as_vllm(PerSec::new(rate), args.spacing.burstiness, rescale, cap))
 }
 
+/// clap has made sure that both rates are there.
 fn ramp(args: &ArrivalArgs, shape: RampShape, spacing: Spacing) -> Result<ArrivalLaw, Fail> {
-    let given = |flag: &str, value: Option<f64>| {
-        value.ok_or_else(|| {
-            usage!(
-                "{flag} is missing; a ramp needs both --ramp-up-start-rps and \
-            --ramp-up-end-rps"
-            )
-        })
-    };
-    let from =
-        rate_number("--ramp-up-start-rps", given("--ramp-up-start-rps", args.ramp_up_start_rps)?)?;
-    let to = rate_number("--ramp-up-end-rps", given("--ramp-up-end-rps", args.ramp_up_end_rps)?)?;
+    let rate = |flag, rate: Option<f64>| rate_number(flag, rate.unwrap_or(f64::NAN));
+    let from = rate("--ramp-up-start-rps", args.ramp_up_start_rps)?;
+    let to = rate("--ramp-up-end-rps", args.ramp_up_end_rps)?;
     let over = match args.ramp_up_seconds {
         None => RampSpan::Requests,
         Some(time) => RampSpan::Time(seconds("--ramp-up-seconds", time)?),
@@ -158,18 +150,9 @@ pub(crate) fn pacing(
         "--trace-speedup has no effect with --request-rate inf, which ignores the times of a \
         trace; leave one of them out"
     );
-    let other = [
-        (args.ramp_up_strategy.is_some(), "--ramp-up-strategy"),
-        (args.request_rate_series.is_some(), "--request-rate-series"),
-        (args.burst.is_some(), "--burst"),
-        (args.diurnal.is_some(), "--diurnal"),
-    ];
-    refuse_given(&other, |flag| {
-        format!(
-            "{flag}: a trace has its own arrival times; leave the flag \
-        out"
-        )
-    })?;
+    if let Some((flag, _)) = laws(args).find(|(_, law)| !matches!(law, Law::Rate(_))) {
+        bail!("{flag}: a trace has its own arrival times; leave the flag out");
+    }
     match replay.ignore_trace_times {
         _ if is_unlimited => Ok(TracePacing::ClosedLoop),
         false => Ok(TracePacing::TimeStamps { speed_up: speed_up(replay.trace_speedup)? }),

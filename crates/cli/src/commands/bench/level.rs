@@ -23,7 +23,7 @@ use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::checklist;
 use crate::commands::shared::workload;
 use crate::exit::{Exit, Fail, Named, refuse_given};
-use crate::terminal::progress::{Progress, Title, View};
+use crate::terminal::progress::{Progress, View, title};
 use crate::terminal::say::say;
 
 /// What is to be written of a level besides its run's folder. Nothing has been sent.
@@ -81,7 +81,7 @@ impl<'a> LevelOutputs<'a> {
         };
         let vllm = VllmLevel(VllmTally::new(&self.selection, goals, detail));
         let details = folder.map(|_| DetailWatcher::new(goals));
-        (Progress::new(view, Title::of("bench", setup), cancel), (vllm, details))
+        (Progress::new(view, title("bench", setup), cancel), (vllm, details))
     }
 
     /// What is noted on what was measured, once the files are written that were asked for.
