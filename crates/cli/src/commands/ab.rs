@@ -16,7 +16,6 @@ use fizeau::report::Shown;
 use crate::args::refusal::{flag, of_experiment};
 use crate::args::{AbArgs, AnswerArgs, EndpointArgs};
 use crate::commands::bench;
-use crate::commands::shared::folder::NO_REFERENCE;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::shards::Shards;
 use crate::commands::shared::{client, endpoint, folder, opening, shards, workload};
@@ -112,7 +111,7 @@ fn experiment(
         Some(_) => a.clone(),
     };
     let mut system = SystemUnderTest::default();
-    system.light = Err(NO_REFERENCE.to_owned());
+    system.light = Err(folder::NO_REFERENCE.to_owned());
     let experiment = Experiment::new(a)
         .settings(settings(args, b)?)
         .system(system)
@@ -129,7 +128,7 @@ fn experiment(
 fn settings(args: &AbArgs, candidate: EndpointSpec) -> Result<AbSettings, Fail> {
     let (rounds, answer) = (&args.rounds, &args.answer);
     let count = RoundCount::new(rounds.rounds).named("--rounds")?;
-    let cap = bench::cap(&rounds.in_flight)?;
+    let cap = rounds.in_flight.max_concurrency;
     let mut settings = AbSettings::new(candidate, workload_of(args, cap)?, count);
     let toggled = |name: &str| args.sides.toggle.is_some().then(|| name.to_owned());
     settings.names = [

@@ -17,7 +17,6 @@ use settings::protocol_of;
 
 use crate::args::{MeasureArgs, SweepArgs};
 use crate::commands::report::PAGE;
-use crate::commands::shared::folder::NO_REFERENCE;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::shards::Shards;
 use crate::commands::shared::{
@@ -121,7 +120,7 @@ pub(crate) fn measure<K: EndpointKind>(
         system.engine = EngineRecord::Simulated { description: embedded.describe() };
         light = light.or_else(|| Some(embedded.speed_of_light()));
     }
-    system.light = light.ok_or_else(|| NO_REFERENCE.to_owned());
+    system.light = light.ok_or_else(|| folder::NO_REFERENCE.to_owned());
     let Meeting { shards, origin, out, cancel } = meeting;
     let experiment = Experiment::new(endpoint)
         .settings(settings)

@@ -1,24 +1,12 @@
 //! From arguments to when requests leave.
 
-use std::num::NonZeroU32;
-
 use fizeau::core::{PerSec, Seconds};
 use fizeau::workload::{
     ArrivalLaw, InFlightCap, RampShape, RampSpan, Rescale, Spacing, TracePacing,
 };
 
-use crate::args::{ArrivalArgs, InFlightArgs, ReplayArgs};
+use crate::args::{ArrivalArgs, ReplayArgs};
 use crate::exit::{Fail, Named};
-
-/// The most requests in flight.
-pub(crate) fn cap(args: &InFlightArgs) -> Result<Option<NonZeroU32>, Fail> {
-    let number = |cap: i64| {
-        u32::try_from(cap).ok().and_then(NonZeroU32::new).ok_or_else(|| {
-            usage!("--max-concurrency {cap}: give a number of requests in flight, at least 1")
-        })
-    };
-    args.max_concurrency.map(number).transpose()
-}
 
 /// The law of arrivals that the flags ask for.
 pub(crate) fn arrivals(args: &ArrivalArgs, is_capped: bool) -> Result<ArrivalLaw, Fail> {
@@ -111,7 +99,10 @@ fn ramp(args: &ArrivalArgs, shape: RampShape, spacing: Spacing) -> Result<Arriva
     let to = rate("--ramp-up-end-rps", args.ramp_up_end_rps)?;
     let over = match args.ramp_up_seconds {
         None => RampSpan::Requests,
-        Some(time) => RampSpan::Time(seconds("--ramp-up-seconds", time)?),
+        Some(time) if time.is_finite() && time > 0.0 => RampSpan::Time(Seconds::new(time)),
+        Some(time) => {
+            bail!("--ramp-up-seconds: {time} s is not a length of time: give more than 0")
+        }
     };
     Ok(ArrivalLaw::Ramp { from, to, shape, over, spacing })
 }
@@ -121,13 +112,6 @@ fn rate_number(flag: &str, rate: f64) -> Result<PerSec, Fail> {
     match rate {
         rate if rate.is_finite() && rate >= 0.0 => Ok(PerSec::new(rate)),
         _ => Err(usage!("{flag}: {rate} is not a number of requests per second")),
-    }
-}
-
-fn seconds(flag: &str, seconds: f64) -> Result<Seconds, Fail> {
-    match seconds {
-        seconds if seconds.is_finite() && seconds > 0.0 => Ok(Seconds::new(seconds)),
-        _ => Err(usage!("{flag}: {seconds} s is not a length of time: give more than 0")),
     }
 }
 
@@ -155,19 +139,17 @@ pub(crate) fn pacing(
     }
     match replay.ignore_trace_times {
         _ if is_unlimited => Ok(TracePacing::ClosedLoop),
-        false => Ok(TracePacing::TimeStamps { speed_up: speed_up(replay.trace_speedup)? }),
+        false => {
+            let speed_up = replay.trace_speedup.unwrap_or(1.0);
+            refuse_if!(
+                !(1e-6..=1e9).contains(&speed_up),
+                "--trace-speedup {speed_up}: give a factor from 1e-6 to 1e9; 2 is twice as fast"
+            );
+            Ok(TracePacing::TimeStamps { speed_up })
+        }
         true if is_capped => Ok(TracePacing::ClosedLoop),
         true => Err(usage!(
             "--ignore-trace-times: say how many requests are in flight at a time: --max-concurrency N, or --request-rate inf"
         )),
-    }
-}
-
-fn speed_up(factor: Option<f64>) -> Result<f64, Fail> {
-    match factor.unwrap_or(1.0) {
-        factor if (1e-6..=1e9).contains(&factor) => Ok(factor),
-        factor => {
-            bail!("--trace-speedup {factor}: give a factor from 1e-6 to 1e9; 2 is twice as fast")
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! `fizeau bench --calibrate`: what this client can do at most on this machine, against the embedded server in a process of its own,
 //! which ends when this one does.
 
+use std::num::NonZeroU32;
 use std::process::Command;
 
 use fizeau::experiment::{
@@ -33,13 +34,13 @@ pub(crate) fn run(
     let made_up = workload::made_up(&level.workload)?;
     let mut settings = CalibrationSettings::new(made_up, serve);
     settings.text = bench::text_after(level);
-    let cap = level.load.in_flight.max_concurrency.and_then(|cap| u32::try_from(cap).ok());
+    let cap = level.load.in_flight.max_concurrency.map(NonZeroU32::get);
     let all =
         level.load.num_prompts.map_or(u32::MAX, |all| u32::try_from(all.get()).unwrap_or(u32::MAX));
     settings.streams = cap.unwrap_or(settings.streams).min(all).max(1);
     let experiment = Experiment::new(endpoint).settings(settings);
     let experiment = experiment.client(client::spec(&args.client)?);
-    let _running = Waiting::for_calibration();
+    let _running = Waiting::on("calibrating, about 15 s".to_owned());
     Ok(runtime::single()?.block_on(experiment.run(&mut ()))?)
 }
 

@@ -33,7 +33,9 @@ impl Watcher for Opening {
                     self.notes.push(note);
                 }
             }
-            RunEvent::Asking(url) => self.waiting = Some(Waiting::for_reply(&url)),
+            RunEvent::Asking(url) => {
+                self.waiting = Some(Waiting::on(format!("asking {url} for one reply")));
+            }
             // Who cannot be told now is told by the next line.
             RunEvent::Detected(found) if !self.prints_document => drop(say(block(&found))),
             _ => {}
@@ -72,16 +74,7 @@ pub(crate) fn view(args: LiveArgs) -> Result<View, Fail> {
     if !args.live {
         return Ok(View::Lines);
     }
-    #[cfg(not(feature = "tui"))]
-    bail!(
-        "--live: this program was built without it; build it with --features tui, or leave it out"
-    );
-    #[cfg(feature = "tui")]
-    full_screen()
-}
-
-#[cfg(feature = "tui")]
-fn full_screen() -> Result<View, Fail> {
+    let view = screen()?;
     refuse_if!(
         !std::io::stderr().is_terminal(),
         "--live needs a terminal on standard error; leave it out, and the run is measured in \
@@ -92,5 +85,17 @@ fn full_screen() -> Result<View, Fail> {
         "--live needs a terminal with a full screen (TERM=dumb has none); leave it out, and \
          the run is shown in lines"
     );
+    Ok(view)
+}
+
+#[cfg(feature = "tui")]
+fn screen() -> Result<View, Fail> {
     Ok(View::Screen)
+}
+
+#[cfg(not(feature = "tui"))]
+fn screen() -> Result<View, Fail> {
+    Err(usage!(
+        "--live: this program was built without it; build it with --features tui, or leave it out"
+    ))
 }

@@ -3,8 +3,6 @@
 mod check;
 mod lengths;
 
-use std::num::NonZeroU64;
-
 use check::check_flags;
 use fizeau::core::{EosRule, Tokens};
 use fizeau::experiment::{
@@ -75,8 +73,7 @@ fn detail(source: &mut PromptSource, args: &WorkloadArgs) -> Result<(), Fail> {
             of.prefix = Tokens::new(data.prefix_repetition_prefix_len);
             of.suffix = Tokens::new(data.prefix_repetition_suffix_len);
             of.output = Tokens::new(data.prefix_repetition_output_len);
-            of.prefixes = NonZeroU64::new(data.prefix_repetition_num_prefixes)
-                .ok_or_else(|| usage!("--prefix-repetition-num-prefixes 0: give at least 1"))?;
+            of.prefixes = data.prefix_repetition_num_prefixes;
         }
         PromptSource::Records(records) => {
             records.output = output(args, records.format)?;
