@@ -74,14 +74,8 @@ impl Fail {
         Self::new(Exit::Usage, message)
     }
 
-    /// The endpoint cannot be used.
+    /// The endpoint, or a device that was asked for, cannot be used.
     pub(crate) fn endpoint(message: impl Display) -> Self {
-        Self::new(Exit::Endpoint, message)
-    }
-
-    /// A device that was asked for cannot be used.
-    #[cfg(feature = "probe")]
-    pub(crate) fn device(message: impl Display) -> Self {
         Self::new(Exit::Endpoint, message)
     }
 

@@ -15,12 +15,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
 
 use crate::args::{Command, ParseError, parse};
-#[cfg(feature = "probe")]
-use crate::commands::probe;
-use crate::commands::{
-    ab, bench, calibrate, compare, completions, convert, devices, diagnose, man, merge, models,
-    pareto, plan, report, search, serve, simulate, sol, sweep, systems, watch, whatif,
-};
+use crate::commands::*;
 use crate::exit::{Exit, Fail};
 use crate::terminal::interrupt;
 

@@ -4,8 +4,6 @@
 pub(crate) mod say;
 
 pub(crate) mod interrupt;
-#[cfg(feature = "tui")]
-mod live;
 pub(crate) mod progress;
 pub(crate) mod runtime;
 pub(crate) mod screen;

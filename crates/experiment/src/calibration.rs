@@ -1,5 +1,6 @@
 //! What a client can do at most on its machine, against a server that costs it nothing to wait for.
 
+mod process;
 mod search;
 
 use std::num::{NonZeroU32, NonZeroU64};
@@ -15,6 +16,7 @@ use crate::event::Watcher;
 use crate::experiment::{Experiment, ExperimentKind};
 use crate::input::{Blame, ExperimentError, InputError, InputField};
 use crate::workload::{PlanParts, WorkloadSpec};
+pub use process::ServerProcess;
 use search::{LevelOutcome, LimitSearch};
 
 /// How long it is pressed flat out.

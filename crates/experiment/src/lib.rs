@@ -69,7 +69,7 @@ pub use ab::{
     UpcomingTurn, turn_name,
 };
 pub use basis::RunBasis;
-pub use calibration::{CalibrationSettings, PacedServer, ServerPace};
+pub use calibration::{CalibrationSettings, PacedServer, ServerPace, ServerProcess};
 pub use client::{ClientSpec, MeasuringClient};
 pub use device::LoadedDevice;
 pub use drafter::{DrafterError, DrafterSpec, DrafterTextError};
@@ -96,6 +96,8 @@ pub use measured_level::MeasuredLevel;
 pub use model::{LoadModelError, LoadedModel};
 #[cfg(feature = "simulate")]
 pub use plan::{PlanError, PlanSettings, PlannedReplica};
+#[cfg(feature = "tui")]
+pub use progress::LiveScreen;
 pub use progress::{
     BatchFigures, FinishedLevel, HistoryPoint, ProgressState, RunHistory, RunningLevel, TimeLeft,
 };
@@ -111,11 +113,16 @@ pub use shards::{
     ShardIdentity, ShardIdentityError, ShardOffer, ShardSecret, ShardSource, ShardSpec, StartTime,
     StartTimeError, Variables,
 };
+#[cfg(feature = "http")]
+pub use simulated::EmbeddedEngine;
 #[cfg(feature = "simulate")]
-pub use simulated::{DraftSpec, SimulatedSystem, SimulatedSystemSpec, StepTimeSpec};
+pub use simulated::{
+    DraftSpec, SimulatedSystem, SimulatedSystemSpec, StepTimeSpec, published_passes,
+};
 pub use sol::{
-    AnsweredLine, CalibrationChoice, FitSources, InvalidLevels, LoadQuery, PreparedSystem,
-    QueryLine, SampleError, SolQuery, SolQueryError, SolSystems, SystemQuery, UnansweredLines,
+    AnsweredLine, CalibrationChoice, FitLevels, FitSources, InvalidLevels, LoadQuery,
+    PreparedSystem, QueryLine, SampleError, SolQuery, SolQueryError, SolSystems, SystemQuery,
+    UnansweredLines,
 };
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, LevelSpec, LevelYield, LoadSaturation,

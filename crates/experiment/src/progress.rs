@@ -5,12 +5,19 @@ mod left;
 mod level;
 mod lines;
 mod plain;
+#[cfg(feature = "tui")]
+mod screen;
+#[cfg(test)]
+#[cfg(all(feature = "simulate", feature = "tui"))]
+mod stand;
 
 use std::time::Duration;
 
 pub use history::{BatchFigures, FinishedLevel, HistoryPoint, RunHistory};
 pub use left::TimeLeft;
 pub use level::RunningLevel;
+#[cfg(feature = "tui")]
+pub use screen::LiveScreen;
 
 use crate::event::{AfterLevel, LevelStarted, RunEvent};
 

@@ -1,5 +1,8 @@
 //! A simulated engine as what an experiment measures, in a virtual time of its own.
 
+#[cfg(feature = "http")]
+mod embedded;
+mod passes;
 mod spec;
 
 use std::num::NonZeroU64;
@@ -10,6 +13,9 @@ use fizeau_record::{DeploymentRecord, EngineChoices, ReferenceFiles, SpeedOfLigh
 use fizeau_sim::{Scenario, SimTransport, VirtualTime};
 use fizeau_transport::{Backend, KeepText};
 
+#[cfg(feature = "http")]
+pub use embedded::EmbeddedEngine;
+pub use passes::published_passes;
 pub use spec::{DraftSpec, SimulatedSystemSpec, StepTimeSpec};
 
 use crate::endpoint::EndpointSpec;

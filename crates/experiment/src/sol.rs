@@ -1,5 +1,6 @@
 //! Queries of the speed of light: which system, and what is asked of it; by values, by a line of JSON, by the folder of a run.
 
+mod fit_levels;
 mod line;
 mod lines;
 mod passes;
@@ -12,6 +13,7 @@ mod systems;
 
 use thiserror::Error;
 
+pub use fit_levels::FitLevels;
 pub use line::QueryLine;
 pub use lines::{AnsweredLine, UnansweredLines};
 pub use query::{LoadQuery, SolQuery, SystemQuery};

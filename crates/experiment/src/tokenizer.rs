@@ -1,6 +1,7 @@
 //! A tokenizer of the client's own, by name or by path.
 
 use std::convert::Infallible;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -52,9 +53,9 @@ impl fmt::Display for TokenizerSpec {
 impl TokenizerSpec {
     /// `tiktoken:NAME`, a path, or what the Hugging Face Hub calls a model, to be found in the folder `cache`: what is there as a path is one.
     #[must_use]
-    pub fn found(text: &str, cache: Option<PathBuf>) -> Self {
+    pub fn found(text: &str, variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let Ok(spec) = text.parse::<Self>();
-        match (spec, cache) {
+        match (spec, hub_cache(variable)) {
             (Self::File(path), Some(cache)) if !path.exists() && is_on_hub(text) => {
                 Self::Cached { model: text.to_owned(), cache }
             }
@@ -116,6 +117,14 @@ impl TokenizerSpec {
     }
 }
 
+/// Where the Hub's files are kept, as its own tools find that.
+fn hub_cache(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let folder = |name| variable(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    folder("HF_HUB_CACHE")
+        .or_else(|| folder("HF_HOME").map(|home| home.join("hub")))
+        .or_else(|| folder("HOME").map(|home| home.join(".cache/huggingface/hub")))
+}
+
 /// Whether a text may be what the Hub calls a model: one or two parts of letters, digits, hyphens, underscores and full stops, and no name of
 /// a file of JSON.
 fn is_on_hub(text: &str) -> bool {
@@ -139,7 +148,6 @@ fn cached(cache: &Path, model: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use super::{TokenizerSpec, cached, is_on_hub};
 
@@ -172,8 +180,8 @@ mod tests {
 
     #[test]
     fn what_is_not_cached_says_how_to_load_it() {
-        let cache = Path::new("no/such/cache").to_path_buf();
-        let spec = TokenizerSpec::found("meta-llama/Llama-3.1-8B", Some(cache));
+        let home = |name: &str| (name == "HOME").then(|| "no/such/home".into());
+        let spec = TokenizerSpec::found("meta-llama/Llama-3.1-8B", home);
         assert_eq!(spec.to_string(), "meta-llama/Llama-3.1-8B");
         let Err(error) = spec.load() else { panic!("{spec:?}") };
         let told = "`hf download meta-llama/Llama-3.1-8B tokenizer.json` puts it there";

@@ -100,7 +100,7 @@ pub use row::ProbeRow;
 pub use several::SeveralDevices;
 pub use shapes::{ModelOperator, ModelPass, model_operators, model_trials};
 pub use shares::PeakShares;
-pub use trial::{ProbeBackend, ProbeTrial, Unavailable, usual_trials};
+pub use trial::{ProbeBackend, ProbeTrial, Unavailable, UnavailableReasons, usual_trials};
 pub use twins::{MeasuredOperator, MeasuredTerm};
 
 /// The example of the README, compiled so that it cannot go stale.

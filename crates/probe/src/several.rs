@@ -34,6 +34,30 @@ impl SeveralDevices {
         self.backends.push(Box::new(backend));
         self
     }
+
+    /// Adds all GPUs of NVIDIA's that the machine has, and the collectives among them.
+    ///
+    /// # Errors
+    /// If there is no driver, no device, or a device that cannot be opened; always without the feature `cuda`.
+    #[cfg(feature = "cuda")]
+    pub fn add_gpus(&mut self) -> Result<(), Unavailable> {
+        use crate::cuda::{CudaBackend, CudaCollectives};
+        let absent = |error: crate::cuda::CudaError| Unavailable(error.to_string());
+        let gpus = CudaBackend::all().map_err(absent)?;
+        let together = CudaCollectives::all().map_err(absent)?;
+        self.backends.extend(gpus.into_iter().map(|gpu| Box::new(gpu) as Box<dyn ProbeBackend>));
+        self.backends.extend(together.map(|all| Box::new(all) as Box<dyn ProbeBackend>));
+        Ok(())
+    }
+
+    /// Adds no GPU: this program was built without them.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(feature = "cuda"))]
+    pub fn add_gpus(&mut self) -> Result<(), Unavailable> {
+        Err(Unavailable("this program was built without the feature cuda".to_owned()))
+    }
 }
 
 impl ProbeBackend for SeveralDevices {

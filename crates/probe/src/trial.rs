@@ -48,6 +48,42 @@ impl Unavailable {
     }
 }
 
+/// The reasons for which trials were not measured, for whoever tells of each but once.
+///
+/// ```
+/// use fizeau_probe::{Unavailable, UnavailableReasons};
+///
+/// let mut reasons = UnavailableReasons::default();
+/// let new = ["8 GiB are too many", "16 GiB are too many", "no clock"].map(|reason| reasons.is_new(&Unavailable::because(reason)));
+/// assert_eq!((new, reasons.repeated()), ([true, false, true], 1));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct UnavailableReasons {
+    /// Each without its figures.
+    known: Vec<String>,
+    repeated: usize,
+}
+
+impl UnavailableReasons {
+    /// Takes note of a reason, and whether it is the first of its kind, figures apart.
+    pub fn is_new(&mut self, reason: &Unavailable) -> bool {
+        let kind = reason.0.replace(|c: char| c.is_ascii_digit() || c == '.', "");
+        let is_new = !self.known.contains(&kind);
+        if is_new {
+            self.known.push(kind);
+        } else {
+            self.repeated += 1;
+        }
+        is_new
+    }
+
+    /// How many trials had a reason that another one had before.
+    #[must_use]
+    pub const fn repeated(&self) -> usize {
+        self.repeated
+    }
+}
+
 /// What can measure: the processor, or a GPU.
 pub trait ProbeBackend {
     /// The machine.

@@ -14,6 +14,6 @@ pub(crate) use price::price_origin;
 pub use price::{MILLION, at_price, price_words, usd, usd_beside, with_price_origin};
 pub use unreadable::unreadable;
 pub use words::{
-    clock, counted_devices, listed, minutes_and_seconds, slo_words, stamps, token_source,
+    Charset, clock, counted_devices, listed, minutes_and_seconds, slo_words, stamps, token_source,
 };
 pub use wrap::{wrap, wrap_hanging};

@@ -111,6 +111,7 @@ pub use columns::{
 };
 pub use exposition::Exposition;
 pub use figures::{ChartFigure, ChartFigures};
+pub use fizeau_record::text::Charset;
 pub use frontier::FrontierLevels;
 pub use markdown::Markdown;
 #[cfg(feature = "html")]
@@ -133,7 +134,7 @@ pub use sol::{
     MeasuredComparison, SolError, SolExtra, SolLine, SolScope, SolSubject, SolView,
 };
 pub use terminal::Terminal;
-pub use text::{Charset, TextStyle, Verbosity};
+pub use text::{TextStyle, Verbosity};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

@@ -11,8 +11,9 @@ mod table;
 
 pub(crate) use chart::Pen;
 
-use crate::text::{Charset, TextStyle, VERDICT, Verbosity, plain, shown};
+use crate::text::{TextStyle, VERDICT, Verbosity, plain, shown};
 use crate::{ChecklistRows, Shown, shards};
+use fizeau_record::text::Charset;
 use fizeau_record::text::{MILLION, listed, wrap};
 use fizeau_record::{
     EngineRecord, FrontierPosition, LevelReport, OperatingPoint, SweepReport, UnknownFact,

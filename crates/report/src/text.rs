@@ -13,26 +13,6 @@ pub enum TextStyle {
     Ansi,
 }
 
-/// What characters there are to draw with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Charset {
-    /// ASCII alone: for pipes, files, and terminals whose locale is not UTF-8.
-    #[default]
-    Ascii,
-    /// Lines, and dots of Braille patterns.
-    Unicode,
-}
-
-impl Charset {
-    /// `text` in these characters: in ASCII the sign of plus and minus is two.
-    pub(crate) fn words(self, text: &str) -> String {
-        match self {
-            Self::Ascii => text.replace('±', "+-"),
-            Self::Unicode => text.to_owned(),
-        }
-    }
-}
-
 /// How much of a result is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Verbosity {

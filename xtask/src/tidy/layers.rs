@@ -160,6 +160,7 @@ const LAYERS: [Layer; 18] = [
         external: &[
             "flate2",
             "jiff",
+            "ratatui",
             "rustix",
             "serde",
             "serde_json",
@@ -229,7 +230,6 @@ const LAYERS: [Layer; 18] = [
             "clap_complete",
             "clap_mangen",
             "indicatif",
-            "ratatui",
             "serde",
             "serde_json",
             "shlex",

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fizeau::core::Nanos;
 
 use super::values::time;
@@ -40,13 +40,6 @@ pub(crate) struct AbArgs {
     pub(crate) output: VerbosityArgs,
 }
 
-/// What is off on one side and on on the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Toggle {
-    /// The reading of the server's page of metrics.
-    Scrape,
-}
-
 /// The two endpoints. Flags of endpoints that name no side are for both.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sides")]
@@ -65,8 +58,8 @@ pub(crate) struct SidesArgs {
     pub(crate) b: Vec<String>,
     /// Measure A alone, with something off (A) and on (B) in turns. scrape: the reading of its page of metrics, as bench and sweep read
     /// it, to see whether that moves its latencies.
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) toggle: Option<Toggle>,
+    #[arg(long, value_name = "WHAT", value_parser = ["scrape"])]
+    pub(crate) toggle: Option<String>,
     /// The model of A, where it is not --model.
     #[arg(long, value_name = "NAME")]
     pub(crate) a_model: Option<String>,

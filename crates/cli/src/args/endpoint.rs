@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fizeau::transport::LoadBalancing;
 
 use super::choice::{Word, choice};
@@ -133,8 +133,8 @@ pub(crate) struct ConnectionArgs {
     #[arg(long)]
     pub(crate) new_connection_per_request: bool,
     /// The version of HTTP. Without TLS, version 2 is spoken without being negotiated.
-    #[arg(long, value_enum, value_name = "VERSION", default_value_t = HttpVersionArg::Http11)]
-    pub(crate) http_version: HttpVersionArg,
+    #[arg(long, value_parser = ["1.1", "2"], value_name = "VERSION", default_value = "1.1")]
+    pub(crate) http_version: String,
     /// With HTTP/2, the most requests at a time on one connection; when all are full, another one is opened.
     #[arg(long, value_name = "N", default_value = "100")]
     pub(crate) http2_streams: NonZeroU32,
@@ -151,11 +151,3 @@ const BALANCES: [Word<LoadBalancing>; 2] = [
         "To the server with the fewest requests in flight",
     ),
 ];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HttpVersionArg {
-    #[value(name = "1.1")]
-    Http11,
-    #[value(name = "2")]
-    Http2,
-}

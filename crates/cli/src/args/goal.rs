@@ -1,6 +1,5 @@
 //! `--slo` and `--goodput`: the goals of a load, and those of single requests.
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use fizeau::core::UsdPerHour;
 use fizeau::experiment::SweepSettings;
@@ -87,7 +86,7 @@ pub(crate) struct ChoosingArgs {
     /// What to put first where several levels meet the goals: general, the most requests/s; chat, the least p99 TTFT, for which up
     /// to a fifth of the requests/s is given up; batch, the most requests/s at any latency (without --step-rule); agent, the most
     /// good requests/s (--goodput). The default is general.
-    #[arg(long, value_name = "USE", value_parser = profiles(), hide_possible_values = true, help_heading = "Goals")]
+    #[arg(long, value_name = "USE", value_parser = Profile::ALL.map(|profile| profile.name), hide_possible_values = true, help_heading = "Goals")]
     pub(crate) prefer: Option<String>,
     /// When to stay below a level though it meets the goals. With 2x:10%: where the tail of E2EL is at least 2 times as long for
     /// less than 10 % more requests/s at the very next level, or at some later one if none gains 10 % (so that fine steps are judged
@@ -106,10 +105,6 @@ impl ChoosingArgs {
         let profile = self.prefer.as_deref().and_then(Profile::named);
         ProfileChoice { profile, rule: self.step_rule.map(|rule| rule.0) }
     }
-}
-
-fn profiles() -> PossibleValuesParser {
-    Profile::ALL.map(|profile| profile.name).into()
 }
 
 fn rule(text: &str) -> Result<RuleArg, StepRuleError> {

@@ -1,13 +1,13 @@
 //! When requests leave.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 use clap::Args;
 use fizeau::workload::RampShape;
 
 use super::choice::{Word, choice};
-use super::values::seconds;
+use super::values::{pair, seconds};
 use super::{GoalArgs, PriceArgs, WindowArgs, WorkloadArgs};
 
 /// The load of one level: how many requests, how fast, and for how long.
@@ -37,7 +37,7 @@ pub(crate) struct LoadArgs {
 pub(crate) struct InFlightArgs {
     /// The most requests in flight at once; by default there is no limit.
     #[arg(long, visible_alias = "concurrency", value_name = "N")]
-    pub(crate) max_concurrency: Option<i64>,
+    pub(crate) max_concurrency: Option<NonZeroU32>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -160,8 +160,8 @@ pub(crate) struct ResultArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) result_filename: Option<String>,
     /// Further entries for vLLM's JSON, as KEY=VALUE.
-    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
-    pub(crate) metadata: Vec<String>,
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair, num_args = 1..)]
+    pub(crate) metadata: Vec<(String, String)>,
     /// The run's name in vLLM's JSON, and at the front of its file's name.
     #[arg(long, value_name = "NAME")]
     pub(crate) label: Option<String>,

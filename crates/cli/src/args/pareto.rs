@@ -1,7 +1,8 @@
 //! `fizeau pareto`.
 
+use clap::builder::{StringValueParser, TypedValueParser};
 use clap::{ArgMatches, Args, FromArgMatches};
-use fizeau::pareto::{Axis, KneeMethod, Objective};
+use fizeau::pareto::{Axis, KneeMethod};
 
 use super::choice::{Word, choice};
 
@@ -35,11 +36,11 @@ pub(crate) struct AxisArgs {
 #[command(next_help_heading = "Axes")]
 struct AxisFlags {
     /// A column of which more is better; give the flag once for each column.
-    #[arg(long, value_name = "COL")]
-    maximize: Vec<String>,
+    #[arg(long, value_name = "COL", value_parser = StringValueParser::new().map(Axis::maximize))]
+    maximize: Vec<Axis>,
     /// A column of which less is better; give the flag once for each column.
-    #[arg(long, value_name = "COL")]
-    minimize: Vec<String>,
+    #[arg(long, value_name = "COL", value_parser = StringValueParser::new().map(Axis::minimize))]
+    minimize: Vec<Axis>,
     /// A usual pair of axes, by a name from the list below. Folders have throughput-latency by default.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["maximize", "minimize"])]
     axes: Option<String>,
@@ -47,17 +48,12 @@ struct AxisFlags {
 
 impl FromArgMatches for AxisArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let of = |id: &str, direction: Objective| {
+        let of = |id: &str| {
             let places = matches.indices_of(id).into_iter().flatten();
-            let names = matches.get_many::<String>(id).into_iter().flatten();
-            let axis = move |name: String| match direction {
-                Objective::Maximize => Axis::maximize(name),
-                Objective::Minimize => Axis::minimize(name),
-            };
-            places.zip(names.cloned().map(axis)).collect::<Vec<_>>()
+            let axes = matches.get_many::<Axis>(id).into_iter().flatten();
+            places.zip(axes.cloned()).collect::<Vec<_>>()
         };
-        let mut all = of("maximize", Objective::Maximize);
-        all.extend(of("minimize", Objective::Minimize));
+        let mut all = [of("maximize"), of("minimize")].concat();
         all.sort_by_key(|(place, _)| *place);
         let axes = all.into_iter().map(|(_, axis)| axis).collect();
         Ok(Self { axes, preset: matches.get_one::<String>("axes").cloned() })

@@ -24,7 +24,7 @@ pub(crate) struct MachineProbeArgs {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroU32>,
     /// The time for all of it, in seconds. Measurements share it by their weight; the first ones are the most important.
-    #[arg(long, value_name = "SECONDS", default_value_t = 45)]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..), default_value_t = 45)]
     pub(crate) seconds: u64,
     /// Take five times as long, for narrower intervals.
     #[arg(long)]

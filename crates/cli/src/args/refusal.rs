@@ -132,42 +132,53 @@ pub(crate) fn flag(field: InputField) -> String {
 
 /// What would be right, by the flags of this command line.
 fn hint(hint: &InputHint) -> String {
-    match hint {
-        InputHint::AnotherRoute => "; choose another --endpoint or --backend".to_owned(),
-        InputHint::AnotherRecordRoute => ": choose another --endpoint".to_owned(),
-        InputHint::TraceIsOneLevel => ", which `fizeau bench` replays".to_owned(),
-        InputHint::NeedsTurns => ": give --turns, or --multi-turn with sharegpt".to_owned(),
-        InputHint::SameSalt => ": give all of them the same --salt N".to_owned(),
-        InputHint::SaidBy(who) => format!(" ({} says so)", said_by(*who)),
-        InputHint::LeaveOut(who) => format!(" ({}): leave it out of the file", said_by(*who)),
-        InputHint::CacheBlocks { needed } => format!(
-            ": --num-gpu-blocks {needed} or more would do where memory has room for them, or shorter requests"
-        ),
-        InputHint::BuiltWithout(TokenizerKind::Tiktoken) => {
-            "; build it with `--features tiktoken`, or leave --tokenizer out: the server then counts".to_owned()
+    let known = match hint {
+        InputHint::AnotherRoute => "; choose another --endpoint or --backend",
+        InputHint::AnotherRecordRoute => ": choose another --endpoint",
+        InputHint::TraceIsOneLevel => ", which `fizeau bench` replays",
+        InputHint::NeedsTurns => ": give --turns, or --multi-turn with sharegpt",
+        InputHint::SameSalt => ": give all of them the same --salt N",
+        InputHint::SaidBy(who) => return format!(" ({} says so)", said_by(*who)),
+        InputHint::LeaveOut(who) => {
+            return format!(" ({}): leave it out of the file", said_by(*who));
         }
-        InputHint::BuiltWithout(TokenizerKind::TokenizerJson) => {
-            "; build it with `--features hf-tokenizer`, or leave --tokenizer out: the server then counts".to_owned()
+        InputHint::CacheBlocks { needed } => {
+            return format!(
+                ": --num-gpu-blocks {needed} or more would do where memory has room for them, or shorter requests"
+            );
         }
-        InputHint::NeedsLoad => "; give --max-concurrency N or --request-rate R too".to_owned(),
-        InputHint::ServerKnowsModel => ", or --backend auto, which asks the server for it".to_owned(),
-        InputHint::NeedsGoodput => " (--goodput), such as --goodput ttft:500 tpot:50".to_owned(),
-        InputHint::AsBegun => "; give the flags that the sweep was begun with, or begin another with --out".to_owned(),
+        InputHint::BuiltWithout(kind) => {
+            let feature = match kind {
+                TokenizerKind::Tiktoken => "tiktoken",
+                _ => "hf-tokenizer",
+            };
+            return format!(
+                "; build it with `--features {feature}`, or leave --tokenizer out: the server then counts"
+            );
+        }
+        InputHint::NeedsLoad => "; give --max-concurrency N or --request-rate R too",
+        InputHint::ServerKnowsModel => ", or --backend auto, which asks the server for it",
+        InputHint::NeedsGoodput => " (--goodput), such as --goodput ttft:500 tpot:50",
+        InputHint::AsBegun => {
+            "; give the flags that the sweep was begun with, or begin another with --out"
+        }
         InputHint::LongerBudget { least } => {
-            format!("; use --budget {:.0}s", least.as_secs_f64().ceil())
+            return format!("; use --budget {:.0}s", least.as_secs_f64().ceil());
         }
-        InputHint::ListOfDevices => "; `fizeau devices` lists all names".to_owned(),
-        InputHint::ListOfModels => "; `fizeau models` lists the built-in models".to_owned(),
+        InputHint::ListOfDevices => "; `fizeau devices` lists all names",
+        InputHint::ListOfModels => "; `fizeau models` lists the built-in models",
         InputHint::ProbeWritesDevice => {
-            "; `fizeau probe memory compute --out DIR` measures this machine and writes one".to_owned()
+            "; `fizeau probe memory compute --out DIR` measures this machine and writes one"
         }
-        InputHint::OwnCalibration => "; name the file of one with --calibration".to_owned(),
-        InputHint::IsServerUp => ". Is the server up, and is this its address?".to_owned(),
+        InputHint::OwnCalibration => "; name the file of one with --calibration",
+        InputHint::IsServerUp => ". Is the server up, and is this its address?",
         InputHint::Failed { class, status, model, backend } => {
-            format!(". {}", failed(*class, *status, model, backend))
+            let text = failed(*class, *status);
+            return format!(". {}", text.replace("{model}", model).replace("{backend}", backend));
         }
-        other => other.to_string(),
-    }
+        other => return other.to_string(),
+    };
+    known.to_owned()
 }
 
 /// Who says how many tokens a model takes.
@@ -180,42 +191,33 @@ fn said_by(who: LimitSource) -> &'static str {
 }
 
 /// What to try after a failure.
-fn failed(class: FailureClass, status: Option<u16>, model: &str, backend: &str) -> String {
+const fn failed(class: FailureClass, status: Option<u16>) -> &'static str {
+    use FailureClass as Class;
     match (class, status) {
-        (FailureClass::Connect | FailureClass::TimeoutConnect, _) => {
-            "Is the server up, and is this its address?".to_owned()
+        (Class::Connect | Class::TimeoutConnect, _) => "Is the server up, and is this its address?",
+        (Class::Tls, _) => {
+            "--ca-cert FILE trusts the certificates in a PEM file, --insecure trusts any"
         }
-        (FailureClass::Tls, _) => {
-            "--ca-cert FILE trusts the certificates in a PEM file, --insecure trusts any".to_owned()
+        (Class::Status, Some(401 | 403)) => {
+            "Give a key in FIZEAU_API_KEY, OPENAI_API_KEY or --api-key-file"
         }
-        (FailureClass::Status, Some(401 | 403)) => {
-            "Give a key in FIZEAU_API_KEY, OPENAI_API_KEY or --api-key-file".to_owned()
+        (Class::Status, Some(404)) => "Check --model ({model}) and --endpoint",
+        (Class::Status, Some(300..=399)) => {
+            "The server redirects to another address: give that one as --base-url"
         }
-        (FailureClass::Status, Some(404)) => {
-            format!("Check --model ({model}) and --endpoint")
+        (Class::Status, Some(400 | 413 | 422)) => {
+            "The server refuses this request: check --backend, --model and the lengths"
         }
-        (FailureClass::Status, Some(300..=399)) => {
-            "The server redirects to another address: give that one as --base-url".to_owned()
-        }
-        (FailureClass::Status, Some(400 | 413 | 422)) => {
-            "The server refuses this request: check --backend, --model and the lengths".to_owned()
-        }
-        (FailureClass::Status, Some(429 | 503)) => "The server is busy: try again later".to_owned(),
-        (FailureClass::Status, _) => "Look at the server's log".to_owned(),
-        (FailureClass::TimeoutFirstToken, _) => {
-            "Raise --first-token-timeout, or look at the server's log".to_owned()
-        }
-        (FailureClass::TimeoutIdle, _) => {
-            "Raise --idle-timeout, or look at the server's log".to_owned()
-        }
-        (FailureClass::TimeoutTotal, _) => {
-            "Raise --timeout, or look at the server's log".to_owned()
-        }
-        (FailureClass::Malformed, _) => format!(
+        (Class::Status, Some(429 | 503)) => "The server is busy: try again later",
+        (Class::Status, _) => "Look at the server's log",
+        (Class::TimeoutFirstToken, _) => "Raise --first-token-timeout, or look at the server's log",
+        (Class::TimeoutIdle, _) => "Raise --idle-timeout, or look at the server's log",
+        (Class::TimeoutTotal, _) => "Raise --timeout, or look at the server's log",
+        (Class::Malformed, _) => {
             "Two replies in a row are not what {backend} streams: look at the server's log; --backend auto finds out whether \
              another kind of server answers there"
-        ),
-        _ => "Two replies in a row were broken: look at the server's log".to_owned(),
+        }
+        _ => "Two replies in a row were broken: look at the server's log",
     }
 }
 

@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use fizeau::interop::{Peer, PeerTerm};
 use fizeau::metrics::{PercentileRule, WindowEnd};
+use fizeau::report::Picture;
 
 use super::{ChoosingArgs, PriceArgs, SpeedOfLightArgs, TrustArgs};
 
@@ -69,11 +70,11 @@ pub(crate) struct ViewArgs {
           conflicts_with_all = ["explain", "percentile_rule", "percentiles"])]
     pub(crate) tools: Vec<String>,
     /// Explain what each tool means by a word, with its figure for the run if one is given, and why they differ.
-    #[arg(long, value_name = "WORD", value_parser = words(),
+    #[arg(long, value_name = "WORD", value_parser = PeerTerm::ALL.map(PeerTerm::key),
           conflicts_with_all = ["percentile_rule", "percentiles"])]
     pub(crate) explain: Option<String>,
     /// Show percentiles of the latencies by another rule, beside the linear one.
-    #[arg(long, value_name = "RULE", value_parser = rules())]
+    #[arg(long, value_name = "RULE", value_parser = PercentileRule::ALL.map(PercentileRule::key))]
     pub(crate) percentile_rule: Option<String>,
     /// The percentiles that --percentile-rule shows.
     #[arg(long, value_name = "P,...", value_delimiter = ',')]
@@ -107,18 +108,7 @@ fn tools() -> PossibleValuesParser {
     Peer::ALL.map(Peer::key).into_iter().chain(["all"]).collect::<Vec<_>>().into()
 }
 
-fn words() -> PossibleValuesParser {
-    PeerTerm::ALL.map(PeerTerm::key).into()
-}
-
-fn rules() -> PossibleValuesParser {
-    PercentileRule::ALL.map(PercentileRule::key).into()
-}
-
 // Which charts of a run become files, and where.
-
-#[cfg(feature = "pictures")]
-use fizeau::report::Picture;
 
 /// What is shown of a run in place of pictures.
 const OTHERS: [&str; 7] =
@@ -134,8 +124,7 @@ pub(crate) struct PictureArgs {
     #[arg(long, value_name = "OUT", conflicts_with_all = OTHERS)]
     pub(crate) png: Option<PathBuf>,
     /// The one chart to write.
-    #[arg(long, value_name = "NAME")]
-    #[cfg_attr(feature = "pictures", arg(value_parser = names()))]
+    #[arg(long, value_name = "NAME", value_parser = Picture::ALL.map(Picture::key))]
     pub(crate) chart: Option<String>,
 }
 
@@ -156,15 +145,9 @@ impl PictureArgs {
     }
 
     /// The chart that is named.
-    #[cfg(feature = "pictures")]
     pub(crate) fn chart(&self) -> Option<Picture> {
         self.chart.as_deref().and_then(Picture::from_key)
     }
-}
-
-#[cfg(feature = "pictures")]
-fn names() -> PossibleValuesParser {
-    Picture::ALL.map(Picture::key).into()
 }
 
 // A stored run for other programs.

@@ -1,6 +1,7 @@
 //! `fizeau sol`.
 
-use clap::{Args, ValueEnum};
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, ValueEnum, value_parser};
 use fizeau::experiment::LoadQuery;
 
 use super::{ApartArgs, CalibrationArgs, DraftArgs, SystemArgs, VerbosityArgs};
@@ -52,10 +53,10 @@ pub(crate) struct SolLoadArgs {
     #[command(flatten, next_help_heading = "Load")]
     pub(crate) uniform: UniformLoadArgs,
     /// The number of sequences that run at once, whether they fit into memory or not.
-    #[arg(long, value_name = "N", conflicts_with = "concurrency")]
+    #[arg(long, value_name = "N", value_parser = count(1), conflicts_with = "concurrency")]
     pub(crate) batch: Option<u64>,
     /// Answer for one decode step at this context instead of for whole requests.
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = count(2))]
     #[arg(conflicts_with_all = ["isl", "osl", "cached", "draft", "disaggregate", "calibration"])]
     pub(crate) context: Option<u64>,
 }
@@ -65,18 +66,23 @@ pub(crate) struct SolLoadArgs {
 pub(crate) struct UniformLoadArgs {
     /// The prompt length.
     #[arg(long, visible_alias = "random-input-len", alias = "input-len")]
-    #[arg(value_name = "TOKENS", default_value_t = 1024)]
+    #[arg(value_name = "TOKENS", value_parser = count(1), default_value_t = 1024)]
     pub(crate) isl: u64,
     /// The output length.
     #[arg(long, visible_alias = "random-output-len", alias = "output-len")]
-    #[arg(value_name = "TOKENS", default_value_t = 128)]
+    #[arg(value_name = "TOKENS", value_parser = count(1), default_value_t = 128)]
     pub(crate) osl: u64,
     /// The number of tokens of each prompt that are cached already.
     #[arg(long, value_name = "TOKENS", default_value_t = 0)]
     pub(crate) cached: u64,
     /// The number of requests in flight; in `fizeau sol` as many of them run as fit into memory.
-    #[arg(long, visible_alias = "max-concurrency", value_name = "N", default_value_t = 1)]
+    #[arg(long, visible_alias = "max-concurrency", value_name = "N", value_parser = count(1), default_value_t = 1)]
     pub(crate) concurrency: u64,
+}
+
+/// So many at the least.
+fn count(least: u64) -> RangedU64ValueParser {
+    value_parser!(u64).range(least..=LoadQuery::MOST)
 }
 
 impl Default for UniformLoadArgs {
@@ -131,7 +137,7 @@ pub(crate) struct MechanismArgs {
     #[arg(long, visible_alias = "goodput", value_name = "NAME:VALUE", num_args = 1.., conflicts_with = "context")]
     pub(crate) goal: Vec<String>,
     /// With --goal: the largest number of devices to try.
-    #[arg(long, value_name = "N", default_value_t = 64, requires = "goal")]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1024), default_value_t = 64, requires = "goal")]
     pub(crate) max_devices: u64,
 }
 

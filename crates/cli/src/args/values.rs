@@ -31,6 +31,12 @@ pub(super) fn seconds(text: &str) -> Result<f64, &'static str> {
     text.trim().parse().or_else(|_| time()).map_err(|_| "give a time, such as 30, 30s or 500ms")
 }
 
+/// `KEY=VALUE`.
+pub(super) fn pair(text: &str) -> Result<(String, String), &'static str> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
 /// A share of what there is: above 0, and at most all of it.
 pub(super) fn part(text: &str) -> Result<f64, &'static str> {
     let part = share(text)?;

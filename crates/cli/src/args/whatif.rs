@@ -112,22 +112,21 @@ fn cases(simulate: &Command, arguments: &[OsString]) -> Result<Vec<Case>, Fail> 
     let (sets, flags): (Vec<Flag>, Vec<Flag>) =
         given(&typed, &matches, arguments).into_iter().partition(|flag| flag.name == "case");
     let lists: Vec<Vec<String>> = flags.iter().map(Flag::list).collect::<Result<_, _>>()?;
-    if sets.is_empty() && lists.iter().flatten().all(|value| !is_word(value)) {
-        let is_one = |list: &Vec<String>| list.len() < 2;
-        if lists.iter().all(is_one) {
-            return Ok(Vec::new());
-        }
+    // What a value says of its flag, rather than for it.
+    let is_word = |value: &String| ["none", "off", "on"].contains(&value.as_str());
+    let is_plain = |list: &Vec<String>| list.len() < 2 && !list.iter().any(is_word);
+    if sets.is_empty() && lists.iter().all(is_plain) {
+        return Ok(Vec::new());
     }
     let mut cases = vec![Case::default()];
     for (flag, list) in flags.iter().zip(&lists) {
         cases = each_way(&cases, list.len().max(1), |case, way| case.choosing(flag, list, way))?;
     }
-    let mut further = Vec::new();
-    for set in sets.iter().flat_map(|flag| flag.values.iter().flatten()) {
-        let several = flags.iter().zip(&lists).filter(|(_, list)| list.len() > 1);
-        let several: Vec<&str> = several.map(|(flag, _)| flag.name.as_str()).collect();
-        further.push(read_set(&typed, &set.to_string_lossy(), &several)?);
-    }
+    let several = flags.iter().zip(&lists).filter(|(_, list)| list.len() > 1);
+    let several: Vec<&str> = several.map(|(flag, _)| flag.name.as_str()).collect();
+    let further = sets.iter().flat_map(|flag| flag.values.iter().flatten());
+    let further = further.map(|set| read_set(&typed, &set.to_string_lossy(), &several));
+    let further: Vec<Vec<Flag>> = further.collect::<Result<_, _>>()?;
     if !further.is_empty() {
         cases = each_way(&cases, further.len(), |case, way| case.with_set(&further[way]))?;
     }
@@ -263,11 +262,6 @@ fn read_set(typed: &Command, set: &str, lists: &[&str]) -> Result<Vec<Flag>, Fai
         }
     }
     Ok(flags)
-}
-
-/// What a value says of its flag, rather than for it.
-fn is_word(value: &str) -> bool {
-    matches!(value, "none" | "off" | "on")
 }
 
 /// `P:D`, as --disaggregate has it, or a value without a colon.

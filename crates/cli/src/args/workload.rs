@@ -1,5 +1,6 @@
 //! What to ask: the flags of every command that sends requests.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -76,8 +77,8 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "TOKENS", default_value_t = 256)]
     pub(crate) prefix_repetition_suffix_len: u64,
     /// With prefix_repetition: the number of prefixes.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(crate) prefix_repetition_num_prefixes: u64,
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(crate) prefix_repetition_num_prefixes: NonZeroU64,
     /// With prefix_repetition: the output length.
     #[arg(long, value_name = "TOKENS", default_value_t = 128)]
     pub(crate) prefix_repetition_output_len: u64,
@@ -160,7 +161,7 @@ pub(crate) struct PrefixArgs {
     pub(crate) random_prefix_len: u64,
     /// The number of different prefixes, each of which some of the requests share.
     #[arg(long, value_name = "N", requires = "prefix_len")]
-    pub(crate) prefix_groups: Option<u64>,
+    pub(crate) prefix_groups: Option<NonZeroU64>,
     /// With --prefix-groups: the length of each prefix, before a prompt's own tokens.
     #[arg(long, value_name = "TOKENS", requires = "prefix_groups")]
     pub(crate) prefix_len: Option<u64>,

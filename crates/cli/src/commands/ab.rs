@@ -14,14 +14,13 @@ use fizeau::record::text::minutes_and_seconds;
 use fizeau::report::Shown;
 
 use crate::args::refusal::{flag, of_experiment};
-use crate::args::{AbArgs, AnswerArgs, EndpointArgs, Toggle};
+use crate::args::{AbArgs, AnswerArgs, EndpointArgs};
 use crate::commands::bench;
-use crate::commands::shared::folder::NO_REFERENCE;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::shards::Shards;
 use crate::commands::shared::{client, endpoint, folder, opening, shards, workload};
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::progress::{Progress, Title};
+use crate::terminal::progress::Progress;
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
 
@@ -44,7 +43,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let origin = folder::origin();
     let out = args.answer.out.clone();
     let out = out.unwrap_or_else(|| folder::by_default(origin.started, "ab"));
-    let shards = shards::of(&args.shards, Some(out.clone()), &cancel)?;
+    let shards = shards::of(&args.shards, None, Some(out.clone()), &cancel)?;
     shards.have_to_meet()?;
     let asked = experiment(args, &shards, &cancel)?.origin(origin);
     if !shards.has_report() {
@@ -66,7 +65,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     }
     announce(ab);
     let [a, b] = ab.sides.each_ref().map(|side| side.endpoint.describe().base_url);
-    let title = Title { command: "ab", subject: format!("A {a}, B {b}") };
+    let title = format!("fizeau ab  A {a}, B {b}");
     let folder = prepared.folder().cloned();
     let mut progress = Progress::new(view, title, &cancel);
     interrupt::listen(cancel.clone())?;
@@ -109,10 +108,10 @@ fn experiment(
     let a = side(args, &sides.a, &sides.a_model, &sides.a_backend)?;
     let b = match sides.toggle {
         None => side(args, &sides.b, &sides.b_model, &sides.b_backend)?,
-        Some(Toggle::Scrape) => a.clone(),
+        Some(_) => a.clone(),
     };
     let mut system = SystemUnderTest::default();
-    system.light = Err(NO_REFERENCE.to_owned());
+    system.light = Err(folder::NO_REFERENCE.to_owned());
     let experiment = Experiment::new(a)
         .settings(settings(args, b)?)
         .system(system)
@@ -120,7 +119,7 @@ fn experiment(
         .cancel(cancel.clone());
     let experiment = match sides.toggle {
         None => experiment,
-        Some(Toggle::Scrape) => experiment.telemetry(TelemetrySpec::default()),
+        Some(_) => experiment.telemetry(TelemetrySpec::default()),
     };
     Ok(shards.share(experiment))
 }
@@ -129,9 +128,9 @@ fn experiment(
 fn settings(args: &AbArgs, candidate: EndpointSpec) -> Result<AbSettings, Fail> {
     let (rounds, answer) = (&args.rounds, &args.answer);
     let count = RoundCount::new(rounds.rounds).named("--rounds")?;
-    let cap = bench::cap(&rounds.in_flight)?;
+    let cap = rounds.in_flight.max_concurrency;
     let mut settings = AbSettings::new(candidate, workload_of(args, cap)?, count);
-    let toggled = |name: &str| args.sides.toggle.map(|_| name.to_owned());
+    let toggled = |name: &str| args.sides.toggle.is_some().then(|| name.to_owned());
     settings.names = [
         args.sides.a_name.clone().or_else(|| toggled("not scraped")),
         args.sides.b_name.clone().or_else(|| toggled("scraped")),

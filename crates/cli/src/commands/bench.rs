@@ -3,7 +3,7 @@
 mod arrivals;
 mod level;
 
-pub(crate) use arrivals::{arrivals, arrivals_flag, cap, has_arrivals};
+pub(crate) use arrivals::{arrivals, arrivals_flag, has_arrivals};
 pub(crate) use level::{LevelOutputs, leaves_goals_open, selection, settings, text_after};
 
 use fizeau::experiment::{
@@ -15,7 +15,6 @@ use fizeau::record::EngineRecord;
 use fizeau::record::text::number;
 
 use crate::args::{BenchArgs, SonnetArgs};
-use crate::commands::shared::folder::NO_REFERENCE;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::shards::Shards;
 use crate::commands::shared::{
@@ -36,7 +35,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     }
     let cancel = Cancel::new();
     let refused = workload::refused(arrivals_flag(&args.level.arrivals));
-    let shards = shards::of(&args.shards, args.level.result.out.clone(), &cancel)?;
+    let shards = shards::of(&args.shards, None, args.level.result.out.clone(), &cancel)?;
     shards.refuse_until(args.level.load.until.is_some())?;
     let instead = "leave it out, since they agree on an instant by themselves";
     shards.refuse("--start-at", args.start_at.is_some(), instead)?;
@@ -73,7 +72,7 @@ fn experiment(
     let mut system = SystemUnderTest::default();
     system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
     system.light = speed::from_args(&args.speed_of_light, args.subject.engine.as_deref())?
-        .ok_or_else(|| NO_REFERENCE.to_owned());
+        .ok_or_else(|| folder::NO_REFERENCE.to_owned());
     let mut origin = folder::origin();
     origin.precision.clone_from(&args.subject.precision);
     let mut settings = settings(&args.level)?;

@@ -9,11 +9,10 @@ use fizeau::record::{EngineRecord, SpeedOfLightReference};
 use fizeau::report::{EngineCalibrationRow, EngineCalibrationView};
 
 use crate::args::{CalibrateArgs, refusal};
-use crate::commands::shared::folder::ResultFile;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::{calibration, client, endpoint, folder, opening, speed};
 use crate::exit::{Exit, Fail};
-use crate::terminal::progress::{Progress, Title};
+use crate::terminal::progress::Progress;
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
 
@@ -25,7 +24,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     settings.engine.clone_from(&args.engine);
     (settings.budget, settings.max_context) = (args.budget, args.max_context);
     settings.invalid = calibration::invalid(args.force);
-    let out = ResultFile::prepare("--out", &args.out)?;
+    let out = folder::ResultFile::prepare("--out", &args.out)?;
     let (cancel, origin) = (Cancel::new(), folder::origin());
     let by_default = || folder::by_default(origin.started, "calibrate");
     let folder = args.out_dir.clone().unwrap_or_else(by_default);
@@ -38,7 +37,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
         .folder(&folder)
         .cancel(cancel.clone())
         .settings(settings);
-    let title = Title { command: "calibrate", subject: subject(args) };
+    let title = format!("fizeau calibrate  {}", subject(args));
     let progress = Progress::new(opening::view(args.live)?, title, &cancel);
     let mut watcher = FirstOpening { opening: Some(Opening::default()), progress };
     interrupt::listen(cancel.clone())?;

@@ -5,7 +5,7 @@ use fizeau::roofline::{KnownModel, ModelSheet as Sheet};
 
 use crate::args::ModelsArgs;
 use crate::commands::shared::speed;
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail};
 use crate::terminal::say::{pretty, say_either};
 
 pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
@@ -17,17 +17,13 @@ pub(crate) fn run(args: &ModelsArgs) -> Result<Exit, Fail> {
             say_either(args.json, || pretty(&sheet), || Shown(&sheet).text(&loaded.model))?;
         }
         None => {
-            let sheets = built_in()?;
+            let sheet = |known: &'static KnownModel| {
+                known.model().map(|model| Sheet::of(known.name, Some(known), &model))
+            };
+            let sheets = KnownModel::all().iter().map(sheet).collect::<Result<Vec<_>, _>>();
+            let sheets = sheets.map_err(Fail::broken)?;
             say_either(args.json, || pretty(&sheets), || Shown(&sheets).text())?;
         }
     }
     Ok(Exit::Good)
-}
-
-fn built_in() -> Result<Vec<Sheet>, Fail> {
-    let sheet = |known: &'static KnownModel| {
-        let model = known.model().named(known.name)?;
-        Ok(Sheet::of(known.name, Some(known), &model))
-    };
-    KnownModel::all().iter().map(sheet).collect()
 }

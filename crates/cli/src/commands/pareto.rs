@@ -7,15 +7,15 @@ use std::io::Read as _;
 
 use fizeau::interop::{InputTable, InputTableError};
 use fizeau::pareto::{FrontierAnswer, FrontierQuery, RowPoints};
+use fizeau::record::NamedRun;
 use fizeau::report::{AxesPreset, ExcludedLevel, FrontierLevels, LevelTable, Shown};
 
 use crate::args::ParetoArgs;
 use crate::exit::{Exit, Fail, Named, refuse_given, unread};
 use crate::terminal::say::say;
-use folders::Folders;
 
 pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
-    let folders = folders::named(&args.inputs)?;
+    let folders = NamedRun::given(&args.inputs).map_err(Fail::usage)?;
     let asked = || query::query(query::axes(&args.axes, folders.is_some())?, &args.answers);
     // A wrong flag is found before anything is read.
     let asked = if args.output.table { None } else { Some(asked()?) };
@@ -75,15 +75,20 @@ fn rows(
 }
 
 /// No run knows how good its output is.
-fn has_quality(folders: &Folders, args: &ParetoArgs, query: &FrontierQuery) -> Result<(), Fail> {
+fn has_quality(folders: &[NamedRun], args: &ParetoArgs, query: &FrontierQuery) -> Result<(), Fail> {
     let is_asked = query.axes.iter().any(|axis| axis.name() == "quality");
     if !is_asked || !args.runs.quality.is_empty() || args.runs.join.is_some() {
         return Ok(());
     }
     Err(usage!(
         "--quality: no run knows how good its output is; give NAME=VALUE for each of {}",
-        folders.names().join(", ")
+        names(folders)
     ))
+}
+
+fn names(runs: &[NamedRun]) -> String {
+    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    names.join(", ")
 }
 
 /// The one table that is named.
@@ -106,16 +111,15 @@ fn of_file(args: &ParetoArgs) -> Result<InputTable, Fail> {
 
 /// The levels of runs, and those that are not compared.
 fn of_folders(
-    folders: &Folders,
+    folders: &[NamedRun],
     args: &ParetoArgs,
     query: Option<&FrontierQuery>,
 ) -> Result<(InputTable, Option<Vec<ExcludedLevel>>), Fail> {
     let is_priced = query.is_some_and(|query| {
         query.axes.iter().any(|axis| axis.name() == "cost_per_million_output")
     });
-    let levels = folders.table(&args.runs, is_priced)?;
-    let name = folders.names().join(", ");
-    let table = InputTable::new(&name, levels.to_csv().into_bytes())?;
+    let levels = folders::table(folders, &args.runs, is_priced)?;
+    let table = InputTable::new(&names(folders), levels.to_csv().into_bytes())?;
     Ok((table, Some(levels.left_out().to_vec())))
 }
 

@@ -8,7 +8,7 @@ use fizeau::harness::Cancel;
 use fizeau::probe::{
     Component, CpuBackend, FleetTable, KeepGoing, KeptMeasurements, MeasuredDevice,
     MeasurementSink, ProbeBackend, ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder,
-    ProbeTrial, SeveralDevices, model_trials, run_trials, usual_trials,
+    ProbeTrial, SeveralDevices, UnavailableReasons, model_trials, run_trials, usual_trials,
 };
 use fizeau::record::DeploymentRecord;
 use fizeau::report::Shown;
@@ -49,12 +49,11 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 }
 
 fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
-    refuse_if!(args.seconds == 0, "--seconds 0: give at least 1 second");
     let sheet = sheet(args)?;
     let mut backend = opened(args)?;
     let trials = trials(args, &backend)?;
     if trials.is_empty() {
-        return Err(Fail::device(nothing_to_measure(args)));
+        return Err(Fail::endpoint(nothing_to_measure(args)));
     }
     let (host, devices) = (backend.host(), backend.devices());
     let begun = WallTime::now().rfc3339();
@@ -64,7 +63,7 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let (clock, cancel) = (MonotonicClock::new(), Cancel::new());
     interrupt::listen(cancel.clone())?;
     let seconds = args.seconds.saturating_mul(if args.thorough { THOROUGH } else { 1 });
-    let mut reasons = Reasons::default();
+    let mut reasons = UnavailableReasons::default();
     let watch = |event: ProbeEvent<'_>| {
         tell_progress(&event, &mut reasons);
         if cancel.is_cancelled() { KeepGoing::No } else { KeepGoing::Yes }
@@ -73,10 +72,13 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let outcome =
         run_trials(&mut backend, &trials, budget, &mut kept, watch).map_err(Fail::broken)?;
     clear_progress();
-    reasons.tell_rest();
+    if reasons.repeated() > 0 {
+        let more = reasons.repeated();
+        tell!("note: {more} more measurements were not made for the same reasons");
+    }
     let mut document = ProbeDocument::new(host, backend.devices(), kept.rows);
     document.begun = Some(begun);
-    let document = specified(document, sheet.as_ref());
+    let document = sheet.iter().fold(document, ProbeDocument::specified_by);
     show(&document, args.json, args.output)?;
     if outcome.left_out > 0 {
         let why = match outcome.cancelled {
@@ -96,7 +98,7 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 fn import(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let sheet = sheet(args)?;
     let document = ProbeFolder::import(&args.import).map_err(Fail::usage)?;
-    let document = specified(document, sheet.as_ref());
+    let document = sheet.iter().fold(document, ProbeDocument::specified_by);
     let created = args
         .out
         .as_ref()
@@ -118,13 +120,6 @@ fn sheet(args: &MachineProbeArgs) -> Result<Option<Device>, Fail> {
     Ok(Some(speed::find_device(name, "--hardware")?.device))
 }
 
-fn specified(document: ProbeDocument, sheet: Option<&Device>) -> ProbeDocument {
-    match sheet {
-        Some(sheet) => document.specified_by(sheet),
-        None => document,
-    }
-}
-
 fn show(document: &ProbeDocument, json: bool, output: VerbosityArgs) -> Result<(), Fail> {
     let text = || Shown(document).text(output.verbosity());
     say_either(json, || Ok::<_, Fail>(document.to_json()), text)
@@ -135,7 +130,9 @@ fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
     for file in folder.finish(document).map_err(Fail::broken)? {
         tell!("written: {}", file.display());
     }
-    if let Some(why) = lacks(document) {
+    let devices = document.devices.iter();
+    let lacks = devices.map(|facts| MeasuredDevice::of(document, &facts.name).err());
+    if let Some(Some(why)) = lacks.collect::<Option<Vec<_>>>().map(|all| all.into_iter().next()) {
         tell!("note: no device file is written: {why}");
     }
     let written = std::fs::write(&page, Shown(document).page());
@@ -144,20 +141,10 @@ fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
     Ok(())
 }
 
-/// Why no device was measured enough for a device file: what the first of them lacks.
-fn lacks(document: &ProbeDocument) -> Option<String> {
-    let mut lacks = Vec::new();
-    for facts in &document.devices {
-        lacks.push(MeasuredDevice::of(document, &facts.name).err()?.to_string());
-    }
-    lacks.into_iter().next()
-}
-
 fn tell_written(path: &Path) {
     tell!("written: {}", path.display());
 }
 
-#[cfg(feature = "pictures")]
 fn charts(document: &ProbeDocument, folder: &Path) -> Result<(), Fail> {
     std::fs::create_dir_all(folder).named(&format!("--svg {}", folder.display()))?;
     let charts = Shown(document).charts();
@@ -170,11 +157,6 @@ fn charts(document: &ProbeDocument, folder: &Path) -> Result<(), Fail> {
         tell_written(&path);
         Ok(())
     })
-}
-
-#[cfg(not(feature = "pictures"))]
-fn charts(_: &ProbeDocument, _: &Path) -> Result<(), Fail> {
-    Err(usage!("--svg: this build has no pictures; it was made without the feature `pictures`"))
 }
 
 /// What is asked for: what is usual of the components, or what a model runs.
@@ -209,36 +191,8 @@ fn nothing_to_measure(args: &MachineProbeArgs) -> String {
     format!("{}: no device that is measured here has it{needs}", asked.join(", "))
 }
 
-/// Why rows were not measured, with how many had that reason: the first of each is told at once, the others as a number.
-#[derive(Default)]
-struct Reasons(Vec<(String, usize)>);
-
-impl Reasons {
-    /// Whether it is the first of its reason, figures apart.
-    fn is_new(&mut self, reason: &str) -> bool {
-        let kind: String = reason.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect();
-        match self.0.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, count)) => {
-                *count += 1;
-                false
-            }
-            None => {
-                self.0.push((kind, 0));
-                true
-            }
-        }
-    }
-
-    fn tell_rest(&self) {
-        let more: usize = self.0.iter().map(|(_, count)| count).sum();
-        if more > 0 {
-            tell!("note: {more} more measurements were not made for the same reasons");
-        }
-    }
-}
-
 /// What is under way, on a terminal alone.
-fn tell_progress(event: &ProbeEvent<'_>, reasons: &mut Reasons) {
+fn tell_progress(event: &ProbeEvent<'_>, reasons: &mut UnavailableReasons) {
     match event {
         ProbeEvent::Began { trial, done, of, left } if screen::of_stderr().is_some() => {
             let line = format!(
@@ -249,7 +203,7 @@ fn tell_progress(event: &ProbeEvent<'_>, reasons: &mut Reasons) {
             );
             eprint!("\r\u{1b}[K{}", line.chars().take(78).collect::<String>());
         }
-        ProbeEvent::NotAvailable { trial, reason } if reasons.is_new(&reason.to_string()) => {
+        ProbeEvent::NotAvailable { trial, reason } if reasons.is_new(reason) => {
             clear_progress();
             tell!("note: {}: {reason}", trial.operation);
         }
@@ -303,38 +257,17 @@ fn opened(args: &MachineProbeArgs) -> Result<SeveralDevices, Fail> {
         Some(threads) => CpuBackend::on_threads(threads).named("--threads")?,
         None => CpuBackend::new(),
     };
-    let devices = SeveralDevices::of(cpu.host());
-    match args.device {
-        DeviceArg::Cpu => Ok(devices.with(cpu)),
-        DeviceArg::Gpu => match with_gpus(devices) {
-            (devices, None) => Ok(devices),
-            (_, Some(absent)) => Err(Fail::device(absent)),
-        },
-        DeviceArg::All => {
-            let (devices, absent) = with_gpus(devices.with(cpu));
-            if let Some(absent) = absent {
-                tell!("note: no GPU is measured: {absent}");
-            }
-            Ok(devices)
-        }
+    let mut devices = SeveralDevices::of(cpu.host());
+    if args.device != DeviceArg::Gpu {
+        devices = devices.with(cpu);
     }
-}
-
-/// With all GPUs, or as it was and why there are none.
-#[cfg(feature = "cuda")]
-fn with_gpus(devices: SeveralDevices) -> (SeveralDevices, Option<String>) {
-    use fizeau::probe::{CudaBackend, CudaCollectives};
-    let opened = CudaBackend::all().and_then(|gpus| Ok((gpus, CudaCollectives::all()?)));
-    match opened {
-        Ok((gpus, together)) => {
-            let devices = gpus.into_iter().fold(devices, SeveralDevices::with);
-            (together.into_iter().fold(devices, SeveralDevices::with), None)
+    if args.device != DeviceArg::Cpu
+        && let Err(absent) = devices.add_gpus()
+    {
+        if args.device == DeviceArg::Gpu {
+            return Err(Fail::endpoint(absent));
         }
-        Err(error) => (devices, Some(error.to_string())),
+        tell!("note: no GPU is measured: {absent}");
     }
-}
-
-#[cfg(not(feature = "cuda"))]
-fn with_gpus(devices: SeveralDevices) -> (SeveralDevices, Option<String>) {
-    (devices, Some("this program was built without the feature cuda".to_owned()))
+    Ok(devices)
 }

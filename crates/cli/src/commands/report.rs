@@ -5,10 +5,6 @@ mod figures;
 mod level;
 mod many;
 mod page;
-#[cfg(feature = "pictures")]
-mod pictures;
-#[cfg(not(feature = "pictures"))]
-#[path = "report/without_pictures.rs"]
 mod pictures;
 mod reader;
 mod views;
@@ -19,13 +15,11 @@ pub(crate) use reader::{read, reader};
 
 use std::path::{Path, PathBuf};
 
-use fizeau::core::Tape;
 use fizeau::interop::{ExtraTallies, PeerTerm, RereadLevel, TermExplanation};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
     Checklist, ImportedRun, LEVELS_SCHEMA, LevelReport, RunFolder, RunReader, SearchDocument,
-    StoredLevel, StoredRun, SummaryDocument, SweepReport, TruncatedTail, UntilPrecise,
-    is_level_folder,
+    StoredRun, SummaryDocument, SweepReport, UntilPrecise, is_level_folder,
 };
 use fizeau::report::Shown;
 
@@ -145,14 +139,9 @@ struct ReportRequest<'a> {
 
 impl<'a> ReportRequest<'a> {
     fn new(args: &ReportArgs, run: &'a StoredRun) -> Result<Self, Fail> {
-        let mut asked = Self::of(reader::of_args(run, args)?);
-        (asked.json, asked.markdown, asked.trust) = (args.json, args.markdown, args.trust.clone());
-        Ok(asked)
-    }
-
-    /// As the run itself has it.
-    fn of(reader: RunReader<'a>) -> Self {
-        Self { reader, json: false, markdown: false, trust: TrustArgs::default(), page: None }
+        let reader = reader::of_args(run, args)?;
+        let (json, markdown, trust) = (args.json, args.markdown, args.trust.clone());
+        Ok(Self { reader, json, markdown, trust, page: None })
     }
 
     /// Levels side by side.
@@ -317,13 +306,6 @@ fn answers(run: &StoredRun) -> Result<(), Fail> {
 /// Where the page is.
 fn say_page(page: Option<&Path>) -> Result<(), Fail> {
     page.map_or(Ok(()), |page| say(format!("Report: {}", page.display())))
-}
-
-/// Every tape of a level goes to `each`; what a killed run left over is said.
-fn each_tape(level: &StoredLevel, each: impl FnMut(Tape)) -> Result<Option<TruncatedTail>, Fail> {
-    let cut = level.each_tape(each).map_err(Fail::usage)?;
-    note_cut(level.path(), cut);
-    Ok(cut)
 }
 
 /// A word without a run.

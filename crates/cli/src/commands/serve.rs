@@ -1,16 +1,16 @@
 //! `fizeau serve`: the simulated engine behind HTTP, until Ctrl-C.
 
-mod passes;
-
 use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use fizeau::core::{Nanos, Tokens};
+use fizeau::experiment::published_passes;
 use fizeau::record::text::wrap;
 use fizeau::sim::FixedTiming;
 use fizeau::sim::http::{
     Faults, NaturalLength, Server, ServerConfig, ServerHandle, TimeScale, Tls,
 };
+use fizeau::telemetry::ForwardPassPublisher;
 
 use crate::args::ServeArgs;
 use crate::commands::shared::scenario;
@@ -23,10 +23,16 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
         say(faults())?;
         return Ok(Exit::Good);
     }
-    let Served { config, what, mut also } = engine(args)?;
-    let (config, passes) = passes::published(args, configured(args, config)?)?;
-    if let Some(address) = passes {
-        also.push_str(&format!("forward passes at {address}"));
+    let Served { config, what, mut also } = match (args.ttft_ms, args.itl_ms) {
+        (Some(ttft), Some(itl)) => fixed_timing(args, [ttft, itl])?,
+        _ => simulated(args)?,
+    };
+    let mut config = configured(args, config)?;
+    if let Some(port) = args.forward_pass_metrics_port {
+        let place = SocketAddr::new(address(args)?.ip(), port);
+        let publisher = ForwardPassPublisher::bind(place).named("--forward-pass-metrics-port")?;
+        also.push_str(&format!("forward passes at {}", publisher.address()));
+        config = config.with_passes(published_passes(publisher).map_err(Fail::broken)?);
     }
     let server = Server::bind(address(args)?, config).map_err(Fail::usage)?;
     let handle = server.spawn().map_err(Fail::broken)?;
@@ -56,14 +62,6 @@ struct Served {
     what: String,
     /// What else there is to know.
     also: String,
-}
-
-/// What was asked for: fixed timing or an engine.
-fn engine(args: &ServeArgs) -> Result<Served, Fail> {
-    match (args.ttft_ms, args.itl_ms) {
-        (Some(ttft), Some(itl)) => fixed_timing(args, [ttft, itl]),
-        _ => simulated(args),
-    }
 }
 
 fn fixed_timing(args: &ServeArgs, [ttft, itl]: [f64; 2]) -> Result<Served, Fail> {

@@ -19,7 +19,7 @@ use crate::commands::shared::{checklist, folder, scenario, workload};
 use crate::commands::{bench, search, sweep};
 use crate::exit::{Exit, Fail};
 use crate::terminal::interrupt;
-use crate::terminal::progress::{Progress, Title, View};
+use crate::terminal::progress::{Progress, View, title};
 use crate::terminal::say::say;
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
@@ -186,7 +186,7 @@ impl CaseEngine for Simulation<'_> {
         prepared: PreparedExperiment<K>,
         watcher: &mut impl Watcher,
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
-        let title = Title::of(self.command(), &prepared.prepared().basis().setup);
+        let title = title(self.command(), &prepared.prepared().basis().setup);
         let progress = Progress::new(View::Simulated, title, self.cancel);
         self.measure(prepared, &mut (watcher, progress))
     }

@@ -33,7 +33,6 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
         return query::points(path, &query, choice);
     }
     speed::asked(&args.system)?;
-    query::check(&args.load)?;
     let mut systems = SolSystems::new(choice);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;

@@ -9,7 +9,7 @@ pub(crate) use settings::simulated_protocol_of;
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
-    EndpointKind, Experiment, PreparedRun, RunOrigin, ShardOutcome, SystemUnderTest,
+    EmbeddedEngine, EndpointKind, Experiment, PreparedRun, RunOrigin, ShardOutcome, SystemUnderTest,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::{EngineRecord, RunFolder};
@@ -17,15 +17,13 @@ use settings::protocol_of;
 
 use crate::args::{MeasureArgs, SweepArgs};
 use crate::commands::report::PAGE;
-use crate::commands::shared::endpoint::Embedded;
-use crate::commands::shared::folder::NO_REFERENCE;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::shards::Shards;
 use crate::commands::shared::{
     checklist, client, endpoint, folder, opening, shards, speed, workload,
 };
 use crate::exit::{Exit, Fail};
-use crate::terminal::progress::{Progress, Title};
+use crate::terminal::progress::{Progress, title};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
 
@@ -88,7 +86,7 @@ impl Meeting {
         origin.precision.clone_from(&args.subject.precision);
         let by_default = || folder::by_default(origin.started, command);
         let out = args.verdict.out.clone().unwrap_or_else(by_default);
-        let shards = shards::resuming(&args.shards, resume, Some(out.clone()), &cancel)?;
+        let shards = shards::of(&args.shards, resume, Some(out.clone()), &cancel)?;
         // What is resumed goes on where it is.
         let out = resume.map_or(out, Path::to_path_buf);
         shards.have_to_meet()?;
@@ -111,7 +109,7 @@ pub(crate) fn measure<K: EndpointKind>(
     let refused = workload::refused("--levels");
     // It ends with this.
     let urls = args.target.urls();
-    let embedded = urls.is_empty().then(Embedded::start).transpose()?;
+    let embedded = urls.is_empty().then(EmbeddedEngine::start).transpose()?;
     let mut endpoint = endpoint::spec(&args.endpoint, urls, &args.sampling)?;
     endpoint.profiled_level = args.telemetry.profile_level;
     let mut system = SystemUnderTest::default();
@@ -122,7 +120,7 @@ pub(crate) fn measure<K: EndpointKind>(
         system.engine = EngineRecord::Simulated { description: embedded.describe() };
         light = light.or_else(|| Some(embedded.speed_of_light()));
     }
-    system.light = light.ok_or_else(|| NO_REFERENCE.to_owned());
+    system.light = light.ok_or_else(|| folder::NO_REFERENCE.to_owned());
     let Meeting { shards, origin, out, cancel } = meeting;
     let experiment = Experiment::new(endpoint)
         .settings(settings)
@@ -149,7 +147,7 @@ pub(crate) fn measure<K: EndpointKind>(
     workload::notes(work, asked).iter().for_each(|note| tell!("note: {note}"));
     let folder = prepared.folder().cloned();
     let folder = folder.ok_or_else(|| broken!("the run has no folder"))?;
-    let mut progress = Progress::new(view, Title::of(command, &basis.setup), cancel);
+    let mut progress = Progress::new(view, title(command, &basis.setup), cancel);
     interrupt::listen(cancel.clone())?;
     Ok(match runtime.block_on(prepared.run_shared(&mut progress)).map_err(refused)? {
         ShardOutcome::Whole(outcome) => {

@@ -10,11 +10,9 @@ use fizeau::core::{Clock, Nanos, Tokens};
 use fizeau::experiment::SolSystems;
 use fizeau::report::Shown;
 use fizeau::roofline::{HourlyRate, System, UniformLoad};
-#[cfg(feature = "nvml")]
-use fizeau::telemetry::{DeviceChoice, NvmlSource};
 use fizeau::telemetry::{
-    FleetFinding, FleetReport, FleetSettings, FleetWatch, ForwardPassSubscriber, MetricsListener,
-    in_one_line,
+    DeviceChoice, FleetFinding, FleetReport, FleetSettings, FleetWatch, ForwardPassSubscriber,
+    MetricsListener, NvmlSource, in_one_line,
 };
 use fizeau::transport::MonotonicClock;
 
@@ -68,7 +66,6 @@ pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
 }
 
 /// Reads the GPUs of this machine that are `named`, too.
-#[cfg(feature = "nvml")]
 fn watch_gpus(named: &[String], watch: &mut FleetWatch, clock: MonotonicClock) -> Result<(), Fail> {
     let choice = match named {
         [] => return Ok(()),
@@ -77,14 +74,6 @@ fn watch_gpus(named: &[String], watch: &mut FleetWatch, clock: MonotonicClock) -
     };
     let source = NvmlSource::open(&choice).named("--gpus")?;
     watch.add("NVML", source, clock).map_err(Fail::broken)
-}
-
-#[cfg(not(feature = "nvml"))]
-fn watch_gpus(named: &[String], _: &mut FleetWatch, _: MonotonicClock) -> Result<(), Fail> {
-    match named {
-        [] => Ok(()),
-        _ => Err(usage!("--gpus: this program was built without NVIDIA's management library")),
-    }
 }
 
 /// Refuses times that nothing can be seen in.

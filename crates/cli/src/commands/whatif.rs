@@ -51,7 +51,6 @@ pub(crate) fn run(mut asked: Vec<SimulatedCase>) -> Result<Exit, Fail> {
     })?;
     let document = report.to_json().map_err(Fail::broken)?;
     folder.write_text("whatif.json", &document).map_err(Fail::broken)?;
-    #[cfg(feature = "pictures")]
     if let Some(chart) = Shown(&report).chart() {
         folder.write_text("chart.svg", &chart).map_err(Fail::broken)?;
     }

@@ -1,30 +1,43 @@
 //! How a run goes on, shown while it does: as lines on a terminal, or on all of it; in a pipe by a line for each level.
 //!
-//! The run tells [`Progress`] of each request that ended, which takes note in a [`LiveState`]; whoever draws reads
-//! that from a thread of its own, four times a second for the lines and at most ten for the whole screen. Neither the threads
-//! that measure nor their event loops take part. How many requests are in flight is read from the harness's own count.
+//! The run tells [`Progress`] of each request that ended, which takes note; whoever draws reads that from a thread of its own, four
+//! times a second for the lines and at most ten for the whole screen. Neither the threads that measure nor their event loops take
+//! part. How many requests are in flight is read from the harness's own count.
 
 #[cfg(test)]
-pub(crate) mod stand;
-mod state;
+#[cfg(feature = "tui")]
+#[path = "../../tests/it/pty.rs"]
+#[allow(dead_code, reason = "other tests have a use for it")]
+mod pty;
 mod waiting;
 
-pub(crate) use state::{LiveState, Title};
 pub(crate) use waiting::Waiting;
 
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fizeau::experiment::{RunEvent, RunNote, Watcher};
+#[cfg(feature = "tui")]
+use fizeau::experiment::LiveScreen;
+use fizeau::experiment::{ProgressState, RunEvent, RunNote, Watcher};
 use fizeau::harness::Cancel;
+use fizeau::record::RunSetup;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+#[cfg(feature = "tui")]
+use crate::exit::Exit;
 use crate::terminal::say::say;
+#[cfg(feature = "tui")]
+use crate::terminal::screen::charset;
 use crate::terminal::screen::of_stderr;
 
 /// Where the terminal does not say how wide it is.
 const USUAL_WIDTH: usize = 80;
+
+/// What is run, and on what, in a line.
+pub(crate) fn title(command: &str, setup: &RunSetup) -> String {
+    format!("fizeau {command}  {} at {}", setup.endpoint.model, setup.endpoint.base_url)
+}
 
 /// How a run is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,19 +65,19 @@ enum Show {
     Plain,
     Lines(ProgressBar),
     #[cfg(feature = "tui")]
-    Screen(crate::terminal::live::Screen),
+    Screen(LiveScreen),
 }
 
 /// The state, and since when: whoever draws has one too.
 #[derive(Clone)]
-pub(crate) struct Watched {
-    state: Arc<Mutex<LiveState>>,
+struct Watched {
+    state: Arc<Mutex<ProgressState>>,
     begun: Instant,
 }
 
 impl Watched {
     /// The state now, and how long the run goes on.
-    pub(crate) fn now(&self) -> (MutexGuard<'_, LiveState>, Duration) {
+    fn now(&self) -> (MutexGuard<'_, ProgressState>, Duration) {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (state, self.begun.elapsed())
     }
@@ -72,11 +85,10 @@ impl Watched {
 
 impl Progress {
     /// Shows a run as `view` has it, on standard error if that is a terminal. `cancel` ends the run where keys can.
-    pub(crate) fn new(view: View, title: Title, cancel: &Cancel) -> Self {
-        let state = Arc::new(Mutex::new(LiveState::new(title, view)));
-        let watched = Watched { state, begun: Instant::now() };
+    pub(crate) fn new(view: View, title: String, cancel: &Cancel) -> Self {
+        let watched = Watched { state: Arc::default(), begun: Instant::now() };
         let show = match std::io::stderr().is_terminal() {
-            true => Show::new(view, &watched, cancel),
+            true => Show::new(view, &watched, title, cancel),
             false if view == View::Simulated => Show::Nowhere,
             false => Show::Plain,
         };
@@ -95,21 +107,22 @@ impl Progress {
 
 impl Show {
     #[cfg(feature = "tui")]
-    fn new(view: View, watched: &Watched, cancel: &Cancel) -> Self {
-        match view {
-            View::Lines | View::Simulated => Self::lines(watched),
-            View::Screen => match crate::terminal::live::Screen::start(watched, cancel) {
-                Ok(screen) => Self::Screen(screen),
-                Err(error) => {
-                    tell!("note: --live: the terminal does not take a full screen: {error}");
-                    Self::lines(watched)
-                }
-            },
+    fn new(view: View, watched: &Watched, title: String, cancel: &Cancel) -> Self {
+        if view != View::Screen {
+            return Self::lines(watched);
+        }
+        let quit = || std::process::exit(Exit::Interrupted as i32);
+        match LiveScreen::start(title, charset(), cancel, quit) {
+            Ok(screen) => Self::Screen(screen),
+            Err(error) => {
+                tell!("note: --live: the terminal does not take a full screen: {error}");
+                Self::lines(watched)
+            }
         }
     }
 
     #[cfg(not(feature = "tui"))]
-    fn new(_: View, watched: &Watched, _: &Cancel) -> Self {
+    fn new(_: View, watched: &Watched, _: String, _: &Cancel) -> Self {
         Self::lines(watched)
     }
 
@@ -120,7 +133,7 @@ impl Show {
         let told = move |_: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
             let (state, now) = watched.now();
             // A line that cannot be written is not there.
-            let _ = out.write_str(&state.progress.lines(now, of_stderr().unwrap_or(USUAL_WIDTH)));
+            let _ = out.write_str(&state.lines(now, of_stderr().unwrap_or(USUAL_WIDTH)));
         };
         if let Ok(style) = ProgressStyle::with_template("{lines}") {
             bar.set_style(style.with_key("lines", told));
@@ -149,13 +162,13 @@ pub(crate) fn aside(writes: impl FnOnce()) {
 /// Gives the terminal back as it was, if a run has all of it; for who is about to end the program.
 pub(crate) fn leave_screen() {
     #[cfg(feature = "tui")]
-    crate::terminal::live::leave();
+    LiveScreen::give_back();
 }
 
 /// Whether a run has the whole terminal, and says itself what is to be said.
 pub(crate) fn is_full_screen() -> bool {
     #[cfg(feature = "tui")]
-    return crate::terminal::live::is_on();
+    return LiveScreen::is_shown();
     #[cfg(not(feature = "tui"))]
     false
 }
@@ -220,8 +233,13 @@ impl Watcher for Progress {
         }
         let (mut state, now) = self.watched.now();
         state.note(&event, now);
-        let told = match self.show {
-            Show::Plain => state.progress.line(&event, now),
+        let told = match &mut self.show {
+            Show::Plain => state.line(&event, now),
+            #[cfg(feature = "tui")]
+            Show::Screen(screen) => {
+                screen.event(event);
+                None
+            }
             _ => None,
         };
         drop(state);
@@ -242,7 +260,34 @@ impl Drop for Progress {
                 bar.finish_and_clear();
             }
             #[cfg(feature = "tui")]
-            Show::Screen(screen) => screen.leave(),
+            Show::Screen(screen) => screen.leave().iter().for_each(|note| tell!("{note}")),
         }
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "tui")]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Says that this process is the one that panics.
+    const PANICS: &str = "FIZEAU_TEST_PANICS_ON_SCREEN";
+
+    #[test]
+    fn a_panic_gives_the_terminal_back_before_it_is_told() {
+        let this = "terminal::progress::tests::a_panic_gives_the_terminal_back_before_it_is_told";
+        if std::env::var_os(PANICS).is_some() {
+            let _shown = Progress::new(View::Screen, "m".to_owned(), &Cancel::new());
+            panic!("by design");
+        }
+        let mut again = Command::new(std::env::current_exe().unwrap());
+        again.args(["--exact", this, "--nocapture"]).env(PANICS, "1");
+        let left = pty::OnTerminal::start(again, (80, 24)).end();
+        assert!(!left.status.success() && left.is_cooked, "{left:?}");
+        let (shown, told) = left.text.split_once("\u{1b}[?1049l").unwrap();
+        assert!(shown.contains("\u{1b}[?1049h") && !shown.contains("by design"), "{left:?}");
+        assert!(told.contains("by design"), "{left:?}");
     }
 }

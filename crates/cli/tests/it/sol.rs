@@ -244,7 +244,7 @@ fn what_is_wrong_on_the_command_line_is_one_line() {
         (&["--model-config", &path, "--hardware", "h100-sxm", "--isl", "0"], "--isl 0: give"),
         (
             &["--model-config", &path, "--hardware", "h100-sxm", "--context", "0"],
-            "--context 0: give a number from 2",
+            "--context 0: give a whole number of tokens from 2",
         ),
         (&["--model-config", &path, "--hardware", "h100-sxm", "--batch", "0"], "--batch 0: give"),
         (&["--points", "no/such/file"], "no/such/file"),

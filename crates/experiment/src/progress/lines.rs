@@ -97,3 +97,66 @@ fn fit(parts: &[Part], width: usize) -> String {
 fn cut(line: &str, width: usize) -> String {
     line.chars().take(width).collect()
 }
+
+#[cfg(test)]
+#[cfg(all(feature = "simulate", feature = "tui"))]
+mod tests {
+    use crate::progress::stand::watch;
+
+    const GOLDEN: &str = "\
+[1/2] concurrency 2: warming up  0:00  about 1:20 left
+--
+[1/2] concurrency 2  0:20  about 1:00 left
+73 done  2 in flight  0 failed  359 tok/s  TTFT p50 10.3 ms  max 10.3 ms
+--
+[1/2] concurrency 2  0:39  about 0:41 left
+141 done  2 in flight  0 failed  361 tok/s  TTFT p50 10.3 ms  p99 10.3 ms
+--
+[2/2] concurrency 16: warming up  0:00  about 0:40 left
+--
+[2/2] concurrency 16  0:20  about 0:20 left
+497 done  16 in flight  0 failed  2416 tok/s  TTFT p50 81.2 ms  p99 81.2 ms
+--
+[2/2] concurrency 16  0:39  about 0:01 left
+961 done  16 in flight  0 failed  2450 tok/s  TTFT p50 81.2 ms  p99 81.2 ms";
+
+    #[test]
+    fn a_sweep_is_told_from_its_first_warm_up_to_its_end() {
+        let mut told: Vec<String> = Vec::new();
+        let mut most_in_flight = 0;
+        watch(&[2, 16], |state, now| {
+            let text = state.progress.lines(now, 80);
+            if let Some(running) = state.progress.level() {
+                most_in_flight = most_in_flight.max(running.in_flight());
+                assert!(running.in_flight() <= 16);
+            }
+            // In each level: in its warm-up, in its midst, near its end.
+            let is_due = match told.len() {
+                0 | 3 => text.contains("warming up"),
+                1 | 4 => text.contains(" 0:20 "),
+                2 | 5 => text.contains(" 0:39 "),
+                _ => false,
+            };
+            if is_due {
+                told.push(text);
+            }
+        });
+        assert_eq!(most_in_flight, 16);
+        assert_eq!(told.join("\n--\n"), GOLDEN);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let mut looks = 0;
+        watch(&[3], |state, now| {
+            looks += 1;
+            for width in
+                [0, 1, 7, 20, 33, 47, 60, 79, 80, 120].into_iter().filter(|_| looks % 50 == 1)
+            {
+                let text = state.progress.lines(now, width);
+                assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+            }
+        });
+        assert!(looks > 100, "{looks}");
+    }
+}

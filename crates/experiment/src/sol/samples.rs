@@ -78,7 +78,7 @@ impl SampleError {
         match self {
             Self::Model { .. } => "of an unknown model".to_owned(),
             Self::Device { .. } => "on an unknown device".to_owned(),
-            Self::Level(_) => Self::UNUSABLE.to_owned(),
+            Self::Level(_) => "not usable".to_owned(),
             Self::NotValid { verdict, .. } => verdict.clone(),
             Self::Doubtful { doubt, .. } => doubted(*doubt),
         }
@@ -89,9 +89,6 @@ impl SampleError {
     pub const fn is_by_rule(&self) -> bool {
         matches!(self, Self::NotValid { .. } | Self::Doubtful { .. })
     }
-
-    /// The [reason](Self::reason) of a level that cannot be read or cannot be as it says.
-    pub const UNUSABLE: &'static str = "not usable";
 }
 
 /// What a level of which so much is doubtful is called among others.

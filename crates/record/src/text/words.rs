@@ -5,6 +5,27 @@ use std::time::Duration;
 use fizeau_core::{StampSource, TokenSource};
 use fizeau_metrics::{Goal, Slo};
 
+/// What characters there are to draw with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Charset {
+    /// ASCII alone: for pipes, files, and terminals whose locale is not UTF-8.
+    #[default]
+    Ascii,
+    /// Lines, and dots of Braille patterns.
+    Unicode,
+}
+
+impl Charset {
+    /// `text` in these characters: in ASCII the sign of plus and minus is two.
+    #[must_use]
+    pub fn words(self, text: &str) -> String {
+        match self {
+            Self::Ascii => text.replace('±', "+-"),
+            Self::Unicode => text.to_owned(),
+        }
+    }
+}
+
 /// A time as a clock shows it.
 ///
 /// ```

@@ -12,7 +12,7 @@ use fizeau_metrics::{
 use super::tail;
 use fizeau_record::{
     EvenRouting, GoalResult, LevelReport, LevelStatus, OperatingDecision, OperatingPoint,
-    SpeedOfLight, SpeedOfLightComparison, SweepReport,
+    ReadLevel, RunSetup, SpeedOfLight, SpeedOfLightComparison, SweepReport,
 };
 use fizeau_roofline::BoundShare;
 
@@ -23,6 +23,21 @@ use crate::text::{VERDICT, Verbosity, VerdictNotes, plain, shown};
 use fizeau_record::text;
 use fizeau_record::text::wrap;
 use fizeau_record::text::{number, percent, supported};
+
+impl Shown<'_, ReadLevel> {
+    /// A level that was read again as it was shown when it was measured: what was asked and when, the block `vllm` of vLLM's client, and its own,
+    /// with the goals of `run` where it is the only level of that. Without a newline after the last line.
+    #[must_use]
+    pub fn text(&self, vllm: &str, run: Option<&SweepReport>, verbosity: Verbosity) -> String {
+        let ReadLevel { name, setup: RunSetup { endpoint, started, .. }, report, .. } = self.0;
+        let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
+        let asked = format!("{name}{} at {}{}", endpoint.model, endpoint.base_url, endpoint.path);
+        let when = format!("  {}, begun {started}", endpoint.backend);
+        let goals = run.map(goal_lines).unwrap_or_default();
+        let block = Shown(report).lines(goals, verbosity);
+        format!("{}\n{}\n{vllm}\n{block}", plain(&asked), plain(&when))
+    }
+}
 
 impl Shown<'_, LevelReport> {
     /// The block of figures that belongs below the block of vLLM. In brief: time to first token from schedule, time per output

@@ -57,7 +57,7 @@ impl Shown<'_, SweepReport> {
         let has_others = points.iter().any(|point| point.ink == Ink::Other);
         let plot = Plot { pen, points, frontier: &run.frontier, limit, across, up };
         let others = if has_others { "; o beaten by another" } else { "" };
-        let goal = goal.map(|goal| format!("; {} {}", pen.charset.strokes().goal, goal.text));
+        let goal = goal.map(|goal| format!("; {} {}", Strokes::of(pen.charset).goal, goal.text));
         let key = format!("Requests/s against p99 E2EL{others}{}", goal.unwrap_or_default());
         Some(Chart { key, lines: plot.lines() })
     }
@@ -118,7 +118,7 @@ impl Plot<'_> {
         let columns = self.pen.width.min(WIDEST).saturating_sub(margin + 2 + beyond);
         let canvas = self.draw(columns);
         let row_of = |share: f64| canvas.row(share);
-        let strokes = self.pen.charset.strokes();
+        let strokes = Strokes::of(self.pen.charset);
         let mut lines = vec![format!("{UP:>margin$}")];
         for row in 0..self.pen.rows {
             let label = labels.iter().find(|(share, _)| row_of(*share) == row);
@@ -134,7 +134,7 @@ impl Plot<'_> {
     fn draw(&self, columns: usize) -> Canvas {
         let mut canvas = Canvas::new(columns, self.pen.rows, self.pen.charset);
         if let Some(limit) = self.limit {
-            canvas.upright(self.across.share(limit), self.pen.charset.strokes().goal);
+            canvas.upright(self.across.share(limit), Strokes::of(self.pen.charset).goal);
         }
         let at = |point: &Point<'_>| (self.across.share(point.latency), self.up.share(point.rate));
         let on_frontier = self.frontier.iter();
@@ -160,7 +160,7 @@ impl Plot<'_> {
 
     /// The axis across, its figures, and what it is of.
     fn axis(&self, canvas: &Canvas, indent: usize) -> [String; 2] {
-        let strokes = self.pen.charset.strokes();
+        let strokes = Strokes::of(self.pen.charset);
         let mut rule: Vec<char> = vec![strokes.level; canvas.columns()];
         let mut figures = String::new();
         for (share, label) in self.across.marks() {
@@ -209,11 +209,11 @@ const UNICODE: Strokes = Strokes {
     corner: '└',
 };
 
-impl Charset {
-    const fn strokes(self) -> Strokes {
-        match self {
-            Self::Ascii => ASCII,
-            Self::Unicode => UNICODE,
+impl Strokes {
+    const fn of(charset: Charset) -> Self {
+        match charset {
+            Charset::Ascii => ASCII,
+            Charset::Unicode => UNICODE,
         }
     }
 }

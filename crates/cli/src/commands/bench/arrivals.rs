@@ -1,25 +1,12 @@
 //! From arguments to when requests leave.
 
-use std::num::NonZeroU32;
-
 use fizeau::core::{PerSec, Seconds};
 use fizeau::workload::{
     ArrivalLaw, InFlightCap, RampShape, RampSpan, Rescale, Spacing, TracePacing,
 };
 
-use crate::args::{ArrivalArgs, InFlightArgs, ReplayArgs};
-use crate::exit::{Fail, Named, refuse_given};
-
-/// The most requests in flight.
-pub(crate) fn cap(args: &InFlightArgs) -> Result<Option<NonZeroU32>, Fail> {
-    let Some(cap) = args.max_concurrency else {
-        return Ok(None);
-    };
-    let cap_u32 = u32::try_from(cap).ok().and_then(NonZeroU32::new);
-    cap_u32.map(Some).ok_or_else(|| {
-        usage!("--max-concurrency {cap}: give a number of requests in flight, at least 1")
-    })
-}
+use crate::args::{ArrivalArgs, ReplayArgs};
+use crate::exit::{Fail, Named};
 
 /// The law of arrivals that the flags ask for.
 pub(crate) fn arrivals(args: &ArrivalArgs, is_capped: bool) -> Result<ArrivalLaw, Fail> {
@@ -105,21 +92,17 @@ fn rate_of(args: &ArrivalArgs, rate: f64, is_capped: bool) -> Result<ArrivalLaw,
     Ok(ArrivalLaw::as_vllm(PerSec::new(rate), args.spacing.burstiness, rescale, cap))
 }
 
+/// clap has made sure that both rates are there.
 fn ramp(args: &ArrivalArgs, shape: RampShape, spacing: Spacing) -> Result<ArrivalLaw, Fail> {
-    let given = |flag: &str, value: Option<f64>| {
-        value.ok_or_else(|| {
-            usage!(
-                "{flag} is missing; a ramp needs both --ramp-up-start-rps and \
-            --ramp-up-end-rps"
-            )
-        })
-    };
-    let from =
-        rate_number("--ramp-up-start-rps", given("--ramp-up-start-rps", args.ramp_up_start_rps)?)?;
-    let to = rate_number("--ramp-up-end-rps", given("--ramp-up-end-rps", args.ramp_up_end_rps)?)?;
+    let rate = |flag, rate: Option<f64>| rate_number(flag, rate.unwrap_or(f64::NAN));
+    let from = rate("--ramp-up-start-rps", args.ramp_up_start_rps)?;
+    let to = rate("--ramp-up-end-rps", args.ramp_up_end_rps)?;
     let over = match args.ramp_up_seconds {
         None => RampSpan::Requests,
-        Some(time) => RampSpan::Time(seconds("--ramp-up-seconds", time)?),
+        Some(time) if time.is_finite() && time > 0.0 => RampSpan::Time(Seconds::new(time)),
+        Some(time) => {
+            bail!("--ramp-up-seconds: {time} s is not a length of time: give more than 0")
+        }
     };
     Ok(ArrivalLaw::Ramp { from, to, shape, over, spacing })
 }
@@ -129,13 +112,6 @@ fn rate_number(flag: &str, rate: f64) -> Result<PerSec, Fail> {
     match rate {
         rate if rate.is_finite() && rate >= 0.0 => Ok(PerSec::new(rate)),
         _ => Err(usage!("{flag}: {rate} is not a number of requests per second")),
-    }
-}
-
-fn seconds(flag: &str, seconds: f64) -> Result<Seconds, Fail> {
-    match seconds {
-        seconds if seconds.is_finite() && seconds > 0.0 => Ok(Seconds::new(seconds)),
-        _ => Err(usage!("{flag}: {seconds} s is not a length of time: give more than 0")),
     }
 }
 
@@ -158,33 +134,22 @@ pub(crate) fn pacing(
         "--trace-speedup has no effect with --request-rate inf, which ignores the times of a \
         trace; leave one of them out"
     );
-    let other = [
-        (args.ramp_up_strategy.is_some(), "--ramp-up-strategy"),
-        (args.request_rate_series.is_some(), "--request-rate-series"),
-        (args.burst.is_some(), "--burst"),
-        (args.diurnal.is_some(), "--diurnal"),
-    ];
-    refuse_given(&other, |flag| {
-        format!(
-            "{flag}: a trace has its own arrival times; leave the flag \
-        out"
-        )
-    })?;
+    if let Some((flag, _)) = laws(args).find(|(_, law)| !matches!(law, Law::Rate(_))) {
+        bail!("{flag}: a trace has its own arrival times; leave the flag out");
+    }
     match replay.ignore_trace_times {
         _ if is_unlimited => Ok(TracePacing::ClosedLoop),
-        false => Ok(TracePacing::TimeStamps { speed_up: speed_up(replay.trace_speedup)? }),
+        false => {
+            let speed_up = replay.trace_speedup.unwrap_or(1.0);
+            refuse_if!(
+                !(1e-6..=1e9).contains(&speed_up),
+                "--trace-speedup {speed_up}: give a factor from 1e-6 to 1e9; 2 is twice as fast"
+            );
+            Ok(TracePacing::TimeStamps { speed_up })
+        }
         true if is_capped => Ok(TracePacing::ClosedLoop),
         true => Err(usage!(
             "--ignore-trace-times: say how many requests are in flight at a time: --max-concurrency N, or --request-rate inf"
         )),
-    }
-}
-
-fn speed_up(factor: Option<f64>) -> Result<f64, Fail> {
-    match factor.unwrap_or(1.0) {
-        factor if (1e-6..=1e9).contains(&factor) => Ok(factor),
-        factor => {
-            bail!("--trace-speedup {factor}: give a factor from 1e-6 to 1e9; 2 is twice as fast")
-        }
     }
 }

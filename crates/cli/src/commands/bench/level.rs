@@ -17,13 +17,13 @@ use fizeau::record::{LevelReport, LevelStatus, RunFolder, SweepReport};
 use fizeau::report::Shown;
 use fizeau::workload::{RampShape, TracePacing};
 
-use super::arrivals::{arrivals, cap, pacing};
+use super::arrivals::{arrivals, pacing};
 use crate::args::{ArrivalArgs, LevelArgs, ProbeArgs, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::checklist;
 use crate::commands::shared::workload;
 use crate::exit::{Exit, Fail, Named, refuse_given};
-use crate::terminal::progress::{Progress, Title, View};
+use crate::terminal::progress::{Progress, View, title};
 use crate::terminal::say::say;
 
 /// What is to be written of a level besides its run's folder. Nothing has been sent.
@@ -57,7 +57,7 @@ impl<'a> LevelOutputs<'a> {
         level: &PreparedLevel,
     ) -> Result<Self, Fail> {
         let selection = selection(args)?;
-        let vllm = vllm_run(args, model, level, WallTime::now())?;
+        let vllm = vllm_run(args, model, level);
         // As in vLLM, to append is to save.
         let result = (args.result.save_result || args.result.append_result)
             .then(|| result_file(args, &vllm))
@@ -81,7 +81,7 @@ impl<'a> LevelOutputs<'a> {
         };
         let vllm = VllmLevel(VllmTally::new(&self.selection, goals, detail));
         let details = folder.map(|_| DetailWatcher::new(goals));
-        (Progress::new(view, Title::of("bench", setup), cancel), (vllm, details))
+        (Progress::new(view, title("bench", setup), cancel), (vllm, details))
     }
 
     /// What is noted on what was measured, once the files are written that were asked for.
@@ -182,7 +182,7 @@ pub(crate) fn settings(args: &LevelArgs) -> Result<LevelSettings, Fail> {
     let mut settings = LevelSettings::default();
     settings.goals = args.goals.goodput()?;
     settings.slo = args.goals.given()?;
-    settings.max_in_flight = cap(&args.load.in_flight)?;
+    settings.max_in_flight = args.load.in_flight.max_concurrency;
     let is_capped = settings.max_in_flight.is_some();
     let arrivals = arrivals(&args.arrivals, is_capped)?;
     let replay = replay(args, is_capped)?;
@@ -235,27 +235,18 @@ pub(crate) const fn text_after(args: &LevelArgs) -> TextAfter {
     if args.result.save_detailed { TextAfter::Keep } else { TextAfter::Drop }
 }
 
-fn vllm_run(
-    args: &LevelArgs,
-    model: &str,
-    level: &PreparedLevel,
-    now: WallTime,
-) -> Result<VllmRun, Fail> {
-    let pair = |pair: &String| match pair.split_once('=') {
-        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
-        None => Err(usage!("--metadata {pair}: write KEY=VALUE")),
-    };
-    Ok(VllmRun {
-        date: now.compact(),
+fn vllm_run(args: &LevelArgs, model: &str, level: &PreparedLevel) -> VllmRun {
+    VllmRun {
+        date: WallTime::now().compact(),
         backend: level.basis.setup.endpoint.backend.clone(),
         label: args.result.label.clone(),
         model_id: model.to_owned(),
         tokenizer_id: args.workload.tokenizer.clone(),
-        metadata: args.result.metadata.iter().map(pair).collect::<Result<_, _>>()?,
+        metadata: args.result.metadata.clone(),
         request_rate: request_rate(&args.arrivals, level.basis.work.mean_rate()),
         burstiness: args.arrivals.spacing.burstiness,
         max_concurrency: level.load.max_in_flight.map(NonZeroU32::get),
-    })
+    }
 }
 
 /// The rate as vLLM's file has it; `mean` for laws that vLLM has not.

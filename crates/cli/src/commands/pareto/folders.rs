@@ -14,43 +14,30 @@ use crate::commands::report;
 use crate::exit::{Fail, Named};
 use crate::terminal::say::printable;
 
-/// Runs and their names.
-pub(super) struct Folders {
-    runs: Vec<NamedRun>,
-}
-
-/// The folders that `inputs` name, each `[NAME=]DIR`; none where they are files.
-pub(super) fn named(inputs: &[String]) -> Result<Option<Folders>, Fail> {
-    let runs = NamedRun::given(inputs).map_err(Fail::usage)?;
-    Ok(runs.map(|runs| Folders { runs }))
-}
-
-impl Folders {
-    pub(super) fn names(&self) -> Vec<&str> {
-        self.runs.iter().map(|run| run.name.as_str()).collect()
+/// The levels of all `runs`; says whose price is taken if that matters.
+pub(super) fn table(
+    runs: &[NamedRun],
+    args: &ParetoRunArgs,
+    is_priced: bool,
+) -> Result<LevelTable, Fail> {
+    let named = UnnamedValue::Refused;
+    let quality = NamedRun::values(runs, &args.quality, named, number).given_as("--quality")?;
+    let devices = NamedRun::values(runs, &args.devices, named, count).given_as("--devices")?;
+    let price = |text: &str| hour(text).map(|rate| rate.low);
+    let prices = NamedRun::values(runs, &args.gpu_hour, UnnamedValue::ForAll, price)
+        .given_as("--gpu-hour")?;
+    let content = runs.iter().map(|run| content(&run.path));
+    let content = content.collect::<Result<Vec<_>, Fail>>()?;
+    let given = prices.into_iter().zip(devices).zip(quality);
+    let mut compared = Vec::new();
+    for ((NamedRun { name, .. }, content), given) in runs.iter().zip(content).zip(given) {
+        let mut run = LevelTableRun::new(name.clone(), content);
+        ((run.price, run.devices), run.quality) = given;
+        let published = || published(run.system()?, name, is_priced);
+        run.price = run.price.or_else(published);
+        compared.push(run);
     }
-
-    /// The levels of all runs; says whose price is taken if that matters.
-    pub(super) fn table(&self, args: &ParetoRunArgs, is_priced: bool) -> Result<LevelTable, Fail> {
-        let (runs, named) = (&self.runs, UnnamedValue::Refused);
-        let quality = NamedRun::values(runs, &args.quality, named, number).given_as("--quality")?;
-        let devices = NamedRun::values(runs, &args.devices, named, count).given_as("--devices")?;
-        let price = |text: &str| hour(text).map(|rate| rate.low);
-        let prices = NamedRun::values(runs, &args.gpu_hour, UnnamedValue::ForAll, price)
-            .given_as("--gpu-hour")?;
-        let content = runs.iter().map(|run| content(&run.path));
-        let content = content.collect::<Result<Vec<_>, Fail>>()?;
-        let given = prices.into_iter().zip(devices).zip(quality);
-        let mut compared = Vec::new();
-        for ((NamedRun { name, .. }, content), given) in runs.iter().zip(content).zip(given) {
-            let mut run = LevelTableRun::new(name.clone(), content);
-            ((run.price, run.devices), run.quality) = given;
-            let published = || published(run.system()?, name, is_priced);
-            run.price = run.price.or_else(published);
-            compared.push(run);
-        }
-        Ok(LevelTable::of_compared(&compared))
-    }
+    Ok(LevelTable::of_compared(&compared))
 }
 
 /// What lies in a folder.

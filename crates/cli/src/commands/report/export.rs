@@ -29,6 +29,15 @@ pub(super) fn run(asked: &ReportRequest<'_>, args: &ReportArgs) -> Result<(), Fa
     if let Some(file) = &args.requests_csv {
         requests_csv(run, file)?;
     }
+    #[cfg(not(feature = "parquet"))]
+    if let Some(folder) = &args.parquet {
+        bail!(
+            "--parquet {}: this fizeau was built without Parquet; build it with `--features parquet`, or take --csv and \
+             --requests-csv",
+            folder.display()
+        );
+    }
+    #[cfg(feature = "parquet")]
     if let Some(folder) = &args.parquet {
         parquet_requests(run, folder)?;
     }
@@ -44,6 +53,7 @@ pub(super) fn run(asked: &ReportRequest<'_>, args: &ReportArgs) -> Result<(), Fa
         if let Some(file) = &args.csv {
             Sink::open(file)?.write_whole(&table.to_csv())?;
         }
+        #[cfg(feature = "parquet")]
         if let Some(folder) = &args.parquet {
             parquet_levels(&table, folder)?;
         }
@@ -129,25 +139,6 @@ fn parquet_levels(table: &LevelTable, folder: &Path) -> Result<(), Fail> {
     let (path, file) = create(&folder.join("levels.parquet"))?;
     let written = table.to_parquet(file).map(drop);
     written.map_err(|error| broken!("{}: {error}", path.display()))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet_requests(_: &StoredRun, folder: &Path) -> Result<(), Fail> {
-    Err(without_parquet(folder))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet_levels(_: &LevelTable, folder: &Path) -> Result<(), Fail> {
-    Err(without_parquet(folder))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn without_parquet(folder: &Path) -> Fail {
-    usage!(
-        "--parquet {}: this fizeau was built without Parquet; build it with `--features parquet`, or take --csv and \
-         --requests-csv",
-        folder.display()
-    )
 }
 
 // Standard output, or a file.

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use fizeau::interop::{ExtraTallies, RereadLevel, VllmResult};
-use fizeau::record::{ReadLevel, RunSetup, SearchDocument, StoredRun, SweepReport, TruncatedTail};
+use fizeau::record::{ReadLevel, SearchDocument, StoredRun, SweepReport, TruncatedTail};
 use fizeau::report::{Shown, Verbosity};
 
 use super::ReportRequest;
 use crate::exit::{Fail, Named};
-use crate::terminal::say::{plain, printable};
+use crate::terminal::say::plain;
 
 /// All levels of a run; says what a killed run left over.
 pub(super) fn all(
@@ -35,20 +35,8 @@ pub(super) fn read(levels: Vec<RereadLevel>) -> Vec<ReadLevel> {
 
 /// What `fizeau bench` prints of a level that is the only one of `run`, or of one of several.
 pub(super) fn text(of: &RereadLevel, run: Option<&SweepReport>, verbosity: Verbosity) -> String {
-    let ReadLevel { name, setup: RunSetup { endpoint, started, .. }, report, .. } = &of.read;
-    let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
-    let head = [
-        format!("{name}{} at {}{}", endpoint.model, endpoint.base_url, endpoint.path),
-        format!("  {}, begun {started}", endpoint.backend),
-    ];
-    // What a file says may hold what a terminal would obey.
-    let head = head.map(|line| printable(&line)).join("\n");
     let vllm = of.vllm.as_ref().map(VllmResult::block).unwrap_or_default();
-    let block = match run {
-        Some(run) => Shown(report).block_with(run, verbosity),
-        None => Shown(report).block(verbosity),
-    };
-    format!("{head}\n{vllm}\n{block}")
+    Shown(&of.read).text(&vllm, run, verbosity)
 }
 
 /// Says what a killed run left over of the tapes of a level in this folder.

@@ -6,7 +6,7 @@ use fizeau::record::LevelView;
 use fizeau::report::{PeerTables, PercentileTable, PercentileTally};
 use serde::Serialize;
 
-use super::{ReportRequest, WIDTH, each_tape, note_cut};
+use super::{ReportRequest, WIDTH, note_cut};
 use crate::args::ViewArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
@@ -72,7 +72,8 @@ pub(super) fn percentiles(asked: &ReportRequest<'_>, view: &ViewArgs) -> Result<
     let mut levels: Vec<LevelView<PercentileTable>> = Vec::new();
     for stored in asked.reader.run().levels() {
         let mut tally = PercentileTally::new(rule.unwrap_or_default(), wanted.clone());
-        let cut = each_tape(stored, |tape| tally.add(&tape))?;
+        let cut = stored.each_tape(|tape| tally.add(&tape)).map_err(Fail::usage)?;
+        note_cut(stored.path(), cut);
         levels.push(LevelView::new(stored, cut, tally.table()));
     }
     show(asked, "fizeau.percentiles/1", &levels, PercentileTable::text)

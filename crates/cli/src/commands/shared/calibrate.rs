@@ -1,11 +1,11 @@
 //! `fizeau bench --calibrate`: what this client can do at most on this machine, against the embedded server in a process of its own,
 //! which ends when this one does.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::num::NonZeroU32;
+use std::process::Command;
 
 use fizeau::experiment::{
-    CalibrationSettings, EndpointSource, Experiment, ExperimentError, PacedServer, ServerPace,
+    CalibrationSettings, EndpointSource, Experiment, ExperimentError, ServerPace, ServerProcess,
 };
 use fizeau::record::ClientCalibration;
 
@@ -32,71 +32,24 @@ pub(crate) fn run(
 ) -> Result<ClientCalibration, Fail> {
     let level = &args.level;
     let made_up = workload::made_up(&level.workload)?;
-    let mut settings = CalibrationSettings::new(made_up, Echo::start);
+    let mut settings = CalibrationSettings::new(made_up, serve);
     settings.text = bench::text_after(level);
-    let cap = level.load.in_flight.max_concurrency.and_then(|cap| u32::try_from(cap).ok());
+    let cap = level.load.in_flight.max_concurrency.map(NonZeroU32::get);
     let all =
         level.load.num_prompts.map_or(u32::MAX, |all| u32::try_from(all.get()).unwrap_or(u32::MAX));
     settings.streams = cap.unwrap_or(settings.streams).min(all).max(1);
     let experiment = Experiment::new(endpoint).settings(settings);
     let experiment = experiment.client(client::spec(&args.client)?);
-    let _running = Waiting::for_calibration();
+    let _running = Waiting::on("calibrating, about 15 s".to_owned());
     Ok(runtime::single()?.block_on(experiment.run(&mut ()))?)
 }
 
-/// A running server. It ends when this is dropped, and also when this process is killed: it reads its standard input, whose
-/// other end is here, to the end.
-struct Echo {
-    child: Child,
-    _stdin: Option<ChildStdin>,
-    /// Kept, so that the server can print.
-    _stdout: BufReader<ChildStdout>,
-    base_url: String,
-}
-
-impl Echo {
-    fn start(pace: ServerPace) -> Result<Self, ExperimentError> {
-        let broken = |what: &str| {
-            ExperimentError::Broken(format!("--calibrate: the embedded server {what}").into())
-        };
-        let program = std::env::current_exe()
-            .map_err(|error| broken(&format!("cannot be found: {error}")))?;
-        let mut child = Command::new(program)
-            .args(["serve", "--port", "0", "--until-stdin-ends"])
-            .args(["--ttft-ms", &pace.ttft.to_millis().get().to_string()])
-            .args(["--itl-ms", &pace.itl.to_millis().get().to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|error| broken(&format!("does not start: {error}")))?;
-        let stdin = child.stdin.take();
-        let stdout = child.stdout.take().ok_or_else(|| broken("has no output"))?;
-        let mut stdout = BufReader::new(stdout);
-        let base_url = base_url(&mut stdout).ok_or_else(|| broken("does not print its address"));
-        let base_url = base_url.inspect_err(|_| drop(child.kill()))?;
-        Ok(Self { child, _stdin: stdin, _stdout: stdout, base_url })
-    }
-}
-
-impl PacedServer for Echo {
-    fn base_url(&self) -> &str {
-        &self.base_url
-    }
-}
-
-impl Drop for Echo {
-    fn drop(&mut self) {
-        // It may be gone already.
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
-/// The address, from the line that names it.
-fn base_url(output: &mut impl BufRead) -> Option<String> {
-    output.lines().map_while(Result::ok).find_map(|line| {
-        let at = line.find("http://")?;
-        line[at..].split_whitespace().next().map(str::to_owned)
-    })
+/// This program as a server that ends with its standard input, so that it ends too when this process is killed.
+fn serve(pace: ServerPace) -> Result<ServerProcess, ExperimentError> {
+    let broken = |error| ExperimentError::Broken(format!("--calibrate: {error}").into());
+    let mut command = Command::new(std::env::current_exe().map_err(broken)?);
+    command.args(["serve", "--port", "0", "--until-stdin-ends"]);
+    command.args(["--ttft-ms", &pace.ttft.to_millis().get().to_string()]);
+    command.args(["--itl-ms", &pace.itl.to_millis().get().to_string()]);
+    ServerProcess::start(&mut command).map_err(broken)
 }

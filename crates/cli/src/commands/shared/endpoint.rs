@@ -1,19 +1,10 @@
 //! From arguments to an endpoint.
 
-use std::net::{Ipv4Addr, SocketAddr};
-
 use fizeau::core::Nanos;
-use fizeau::experiment::{
-    BackendChoice, CacheBeforeLevel, ConnectionSpec, EndpointSpec, TrustSpec,
-};
-use fizeau::record::SpeedOfLightReference;
-use fizeau::sim::Scenario;
-use fizeau::sim::http::{Server, ServerConfig, ServerHandle};
-use fizeau::transport::{
-    Backend, ConnectionUse, HttpVersion, Proxy, Secret, StampChoice, Timeouts,
-};
+use fizeau::experiment::{CacheBeforeLevel, ConnectionSpec, EndpointSpec, TrustSpec};
+use fizeau::transport::{ConnectionUse, HttpVersion, Proxy, Secret, StampChoice, Timeouts};
 
-use crate::args::{ConnectionArgs, EndpointArgs, HttpVersionArg, SamplingArgs};
+use crate::args::{ConnectionArgs, EndpointArgs, SamplingArgs};
 use crate::commands::shared::workload::sampling_body;
 use crate::exit::{Fail, Named, read_named};
 
@@ -81,10 +72,9 @@ fn connections(args: &ConnectionArgs) -> Result<ConnectionSpec, Fail> {
     if args.new_connection_per_request {
         spec.connection_use = ConnectionUse::PerRequest;
     }
-    spec.http_version = match args.http_version {
-        HttpVersionArg::Http11 => HttpVersion::Http11,
-        HttpVersionArg::Http2 => HttpVersion::Http2 { streams: args.http2_streams },
-    };
+    if args.http_version == "2" {
+        spec.http_version = HttpVersion::Http2 { streams: args.http2_streams };
+    }
     if args.user_stamps {
         spec.stamps = StampChoice::User;
     }
@@ -95,43 +85,4 @@ fn connections(args: &ConnectionArgs) -> Result<ConnectionSpec, Fail> {
 /// The proxies that the environment names.
 pub(crate) fn proxy() -> Result<Proxy, Fail> {
     Proxy::from_variables(|name| std::env::var(name).ok()).map_err(Fail::usage)
-}
-
-// The embedded engine: simulated, behind a real HTTP server on loopback.
-
-/// A running engine; it ends when this is dropped.
-pub(crate) struct Embedded {
-    scenario: Scenario,
-    server: ServerHandle,
-}
-
-impl Embedded {
-    /// Starts the default scenario on a free port of loopback.
-    pub(crate) fn start() -> Result<Self, Fail> {
-        let scenario = Scenario::llama_3_1_8b_h100().map_err(Fail::broken)?;
-        let config = ServerConfig::new(scenario.engine()).with_model(scenario.model_name());
-        let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let server = Server::bind(loopback, config).map_err(Fail::broken)?;
-        let server = server.spawn().map_err(Fail::broken)?;
-        Ok(Self { scenario, server })
-    }
-
-    /// Makes `endpoint` this one. It speaks as vLLM does by default.
-    pub(crate) fn stand_for(&self, endpoint: &mut EndpointSpec) {
-        endpoint.base_urls = vec![self.server.base_url()];
-        self.scenario.model_name().clone_into(&mut endpoint.model);
-        if endpoint.backend == BackendChoice::Detected {
-            endpoint.backend = Backend::Vllm.into();
-        }
-    }
-
-    /// One line for reports, which says that it is simulated.
-    pub(crate) fn describe(&self) -> String {
-        self.scenario.describe()
-    }
-
-    /// Its speed of light.
-    pub(crate) fn speed_of_light(&self) -> SpeedOfLightReference {
-        SpeedOfLightReference::new(self.scenario.model_name(), self.scenario.system().clone())
-    }
 }

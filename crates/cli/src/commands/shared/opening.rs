@@ -33,7 +33,9 @@ impl Watcher for Opening {
                     self.notes.push(note);
                 }
             }
-            RunEvent::Asking(url) => self.waiting = Some(Waiting::for_reply(&url)),
+            RunEvent::Asking(url) => {
+                self.waiting = Some(Waiting::on(format!("asking {url} for one reply")));
+            }
             // Who cannot be told now is told by the next line.
             RunEvent::Detected(found) if !self.prints_document => drop(say(block(&found))),
             _ => {}

@@ -26,20 +26,12 @@ pub(crate) enum Shards {
     Together(ShardGroup),
 }
 
-/// Where a run is to be kept, where somebody says.
-pub(crate) type Out = Option<PathBuf>;
-
-/// Who measures the run that `args` and the environment ask for, which is kept in `out`. Whoever is one of several waits here until
-/// all have come.
-pub(crate) fn of(args: &ShardArgs, out: Out, cancel: &Cancel) -> Result<Shards, Fail> {
-    resuming(args, None, out, cancel)
-}
-
-/// The same, of a run that goes on with that in the folder `resume`, as shard 0 has it; of a new one where there is none.
-pub(crate) fn resuming(
+/// Who measures the run that `args` and the environment ask for, which is kept in `out`, or goes on with that in the folder `resume`, as
+/// shard 0 has it. Whoever is one of several waits here until all have come.
+pub(crate) fn of(
     args: &ShardArgs,
     resume: Option<&Path>,
-    out: Out,
+    out: Option<PathBuf>,
     cancel: &Cancel,
 ) -> Result<Shards, Fail> {
     let variables: Variables = std::env::vars_os()

@@ -3,9 +3,6 @@
 mod check;
 mod lengths;
 
-use std::num::NonZeroU64;
-use std::path::PathBuf;
-
 use check::check_flags;
 use fizeau::core::{EosRule, Tokens};
 use fizeau::experiment::{
@@ -76,8 +73,7 @@ fn detail(source: &mut PromptSource, args: &WorkloadArgs) -> Result<(), Fail> {
             of.prefix = Tokens::new(data.prefix_repetition_prefix_len);
             of.suffix = Tokens::new(data.prefix_repetition_suffix_len);
             of.output = Tokens::new(data.prefix_repetition_output_len);
-            of.prefixes = NonZeroU64::new(data.prefix_repetition_num_prefixes)
-                .ok_or_else(|| usage!("--prefix-repetition-num-prefixes 0: give at least 1"))?;
+            of.prefixes = data.prefix_repetition_num_prefixes;
         }
         PromptSource::Records(records) => {
             records.output = output(args, records.format)?;
@@ -114,16 +110,7 @@ fn output(args: &WorkloadArgs, format: RecordFormat) -> Result<Option<Tokens>, F
 }
 
 fn tokenizer(args: &WorkloadArgs) -> Option<TokenizerSpec> {
-    args.tokenizer.as_deref().map(|name| TokenizerSpec::found(name, hub_cache()))
-}
-
-/// Where the Hugging Face Hub's files are kept on this machine, as its own tools find it.
-fn hub_cache() -> Option<PathBuf> {
-    let folder =
-        |name: &str| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
-    folder("HF_HUB_CACHE")
-        .or_else(|| folder("HF_HOME").map(|home| home.join("hub")))
-        .or_else(|| folder("HOME").map(|home| home.join(".cache/huggingface/hub")))
+    args.tokenizer.as_deref().map(|name| TokenizerSpec::found(name, |name| std::env::var_os(name)))
 }
 
 /// Which prompts the run has.

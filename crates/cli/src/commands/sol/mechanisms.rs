@@ -15,7 +15,7 @@ use crate::exit::{Fail, Named};
 /// Every matter that the flags ask about.
 pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<SolExtra>, Fail> {
     let mut all = Vec::new();
-    if let Some(drafts) = drafts(&args.drafts, 0)? {
+    if let Some(drafts) = drafts(&args.drafts)? {
         all.push(SolExtra::speculation(of, &drafts.load(of.system)?, drafts.length));
     }
     if let Some(budget) = args.chunk {
@@ -53,27 +53,12 @@ pub(super) fn within_goal(
     }
     let goal = args.goal.join(" ").parse::<ServingGoal>();
     let goal = goal.map_err(|error| usage!("--goal {error}"))?;
-    if !(1..=MOST_DEVICES).contains(&args.max_devices) {
-        let given = args.max_devices;
-        let wrong = format!("--max-devices {given}: give a number from 1 to {MOST_DEVICES}");
-        return Err(Fail::usage(wrong));
-    }
     Ok(Some(SolExtra::goal(of, &goal, args.max_devices)))
 }
 
-/// The longest drafts.
-const MOST_DRAFTED: u32 = 1024;
-
-/// Beyond this a search takes long.
-const MOST_DEVICES: u64 = 1024;
-
-/// Drafts of `least` tokens or more; 0 is a length that is to be found.
-pub(crate) fn drafts(args: &DraftArgs, least: u32) -> Result<Option<DraftSpec>, Fail> {
+/// Drafts, of which 0 is a length that is to be found.
+pub(crate) fn drafts(args: &DraftArgs) -> Result<Option<DraftSpec>, Fail> {
     let Some(length) = args.draft else { return Ok(None) };
-    refuse_if!(
-        length > MOST_DRAFTED,
-        "--draft {length}: give a number from {least} to {MOST_DRAFTED}"
-    );
     let acceptance = Acceptance::per_position(&args.acceptance).named("--acceptance")?;
     let mut drafts = DraftSpec::new(length, acceptance);
     if let Some(who) = &args.drafter {

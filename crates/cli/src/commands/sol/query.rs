@@ -29,24 +29,6 @@ fn load(args: &SolLoadArgs) -> LoadQuery {
     }
 }
 
-/// Refuses flags that stand for others of a load.
-pub(super) fn check(args: &SolLoadArgs) -> Result<(), Fail> {
-    let most = LoadQuery::MOST;
-    for (flag, given, least) in [
-        ("context", args.context, 2),
-        ("batch", args.batch, 1),
-        ("isl", Some(args.uniform.isl), 1),
-        ("osl", Some(args.uniform.osl), 1),
-        ("concurrency", Some(args.uniform.concurrency), 1),
-    ] {
-        if let Some(count) = given.filter(|count| !(least..=most).contains(count)) {
-            let wrong = format!("--{flag} {count}: give a number from {least} to {most}");
-            return Err(Fail::usage(wrong));
-        }
-    }
-    Ok(())
-}
-
 // `--points`: a query a line, an answer a line.
 
 /// Answers the lines of `path`, or of standard input if that is `-`.

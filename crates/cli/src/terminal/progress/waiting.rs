@@ -8,17 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub(crate) struct Waiting(ProgressBar);
 
 impl Waiting {
-    /// For a first reply from `url`.
-    pub(crate) fn for_reply(url: &str) -> Self {
-        Self::on(format!("asking {url} for one reply"))
-    }
-
-    /// Until it is known what the client itself can do.
-    pub(crate) fn for_calibration() -> Self {
-        Self::on("calibrating, about 15 s".to_owned())
-    }
-
-    fn on(what: String) -> Self {
+    pub(crate) fn on(what: String) -> Self {
         // Hidden by indicatif where standard error is no terminal.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
         if let Ok(style) = ProgressStyle::with_template("{prefix}  {elapsed}") {

@@ -1,7 +1,5 @@
 //! From arguments to laws of lengths.
 
-use std::num::NonZeroU64;
-
 use fizeau::core::Tokens;
 use fizeau::experiment::{PromptSource, WorkloadSpec};
 use fizeau::workload::{
@@ -107,8 +105,7 @@ pub(crate) fn prefix(args: &PrefixArgs) -> Result<SharedPrefix, Fail> {
     );
     refuse_if!(tokens == 0, "--prefix-len 0: give the prefixes at least 1 token");
     Ok(SharedPrefix::Groups {
-        groups: NonZeroU64::new(groups)
-            .ok_or_else(|| usage!("--prefix-groups 0: give at least 1"))?,
+        groups,
         tokens: Tokens::new(tokens),
         share: args.prefix_share.unwrap_or(1.0),
         popularity: match args.prefix_zipf {

@@ -1,39 +1,44 @@
-//! The simulated engine's steps, published as vLLM publishes its forward passes.
+//! A simulated engine's steps, published as vLLM publishes its forward passes.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use fizeau::core::Seconds;
-use fizeau::sim::EnginePass;
-use fizeau::sim::http::ServerConfig;
-use fizeau::telemetry::{ForwardPass, ForwardPassPublisher, QueuedWork, ScheduledWork};
-
-use crate::args::ServeArgs;
-use crate::exit::{Fail, Named};
+use fizeau_core::Seconds;
+use fizeau_sim::EnginePass;
+use fizeau_telemetry::{ForwardPass, ForwardPassPublisher, QueuedWork, ScheduledWork};
 
 /// How often an idle engine says that it lives.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 const WORKER: &str = "fizeau-sim";
 
-/// `config` with its steps published where `args` say; and where that is, if they do.
-pub(super) fn published(
-    args: &ServeArgs,
-    config: ServerConfig,
-) -> Result<(ServerConfig, Option<SocketAddr>), Fail> {
-    let Some(port) = args.forward_pass_metrics_port else { return Ok((config, None)) };
-    let mut places = (args.host.as_str(), port).to_socket_addrs().named("--host")?;
-    let place = places.next().ok_or_else(|| Fail::usage("--host: no such address"))?;
-    let publisher = ForwardPassPublisher::bind(place).named("--forward-pass-metrics-port")?;
-    let address = publisher.address();
+/// Takes the steps of a simulated engine and publishes them on a thread of its own, as vLLM publishes its forward passes, until it is dropped.
+/// The thread that serves only hands a step over.
+///
+/// ```
+/// use fizeau_experiment::published_passes;
+/// use fizeau_telemetry::ForwardPassPublisher;
+///
+/// let publisher = ForwardPassPublisher::bind("127.0.0.1:0")?;
+/// println!("forward passes at {}", publisher.address());
+/// // For `ServerConfig::with_passes`.
+/// let sink = published_passes(publisher)?;
+/// # drop(sink);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// If the system has no thread.
+pub fn published_passes(
+    publisher: ForwardPassPublisher,
+) -> io::Result<impl FnMut(EnginePass) + Send + 'static> {
     let (sender, passes) = channel();
     let thread = std::thread::Builder::new().name("publisher".to_owned());
-    thread.spawn(move || publish(publisher, &passes)).map_err(Fail::broken)?;
-    // The thread that serves only hands a pass over; if nobody takes it any more, nobody is told.
-    let hand_over = move |pass| {
+    thread.spawn(move || publish(publisher, &passes))?;
+    // If nobody takes it any more, nobody is told.
+    Ok(move |pass| {
         let _ = sender.send(pass);
-    };
-    Ok((config.with_passes(hand_over), Some(address)))
+    })
 }
 
 /// Until the server is gone.

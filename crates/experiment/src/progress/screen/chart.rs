@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fizeau::record::text::clock;
+use fizeau_record::text::clock;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Rect};
 use ratatui::style::{Color, Style, Stylize};

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use fizeau::experiment::{BatchFigures, HistoryPoint, RunHistory, RunningLevel};
-use fizeau::metrics::Metric;
-use fizeau::record::text::clock;
-use fizeau::report::Charset;
+use fizeau_metrics::Metric;
+use fizeau_record::text::{Charset, clock};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -15,11 +13,11 @@ use ratatui::text::Line;
 use ratatui::widgets::LineGauge;
 
 use super::chart::{self, Curves};
-use super::levels;
-use crate::terminal::progress::LiveState;
+use super::{ScreenState, levels};
+use crate::progress::{BatchFigures, HistoryPoint, RunHistory, RunningLevel};
 
 /// Draws `state` as it is `now`, in the characters that the terminal has.
-pub(super) fn draw(frame: &mut Frame<'_>, state: &LiveState, now: Duration, charset: Charset) {
+pub(super) fn draw(frame: &mut Frame<'_>, state: &ScreenState, now: Duration, charset: Charset) {
     let [head, figures, gauges, charts, finished, foot] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(2),
@@ -33,26 +31,23 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &LiveState, now: Duration, char
     let lines = state.progress.lines(now, figures.width.into());
     let lines: Vec<Line<'_>> = lines.lines().map(Line::from).collect();
     frame.render_widget(ratatui::text::Text::from(lines), figures);
-    if let Some(history) = &state.history {
-        if let Some(running) = state.progress.level() {
-            gauge(frame, gauges, running, history.most_in_flight, now);
-        }
-        curves(frame, charts, &history.points, now, charset);
-        levels::draw(frame, finished, history);
+    if let Some(running) = state.progress.level() {
+        gauge(frame, gauges, running, state.history.most_in_flight, now);
     }
+    curves(frame, charts, &state.history.points, now, charset);
+    levels::draw(frame, finished, &state.history);
     frame.render_widget(self::foot(state), foot);
     if charset == Charset::Ascii {
         to_ascii(frame.buffer_mut());
     }
 }
 
-fn title(frame: &mut Frame<'_>, area: Rect, state: &LiveState, now: Duration) {
+fn title(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, now: Duration) {
     let time = clock(now);
     let width = u16::try_from(time.len()).unwrap_or(u16::MAX);
     let [left, right] =
         Layout::horizontal([Constraint::Fill(1), Constraint::Length(width)]).areas(area);
-    let title = format!("fizeau {}  {}", state.title.command, state.title.subject);
-    frame.render_widget(Line::from(title).bold(), left);
+    frame.render_widget(Line::from(state.title.as_str()).bold(), left);
     frame.render_widget(Line::from(time), right);
 }
 
@@ -127,7 +122,7 @@ fn title_of(metric: Metric) -> String {
 }
 
 /// The last note, or what keys do.
-fn foot(state: &LiveState) -> Line<'_> {
+fn foot(state: &ScreenState) -> Line<'_> {
     if state.is_interrupted {
         return Line::from(
             "interrupted: ending the level and writing what was measured (Ctrl-C to quit)",
@@ -165,17 +160,18 @@ fn plain(symbol: &str) -> Option<&'static str> {
 }
 
 #[cfg(test)]
+#[cfg(feature = "simulate")]
 mod tests {
-    use fizeau::core::FailureClass;
+    use fizeau_core::FailureClass;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use ratatui::buffer::Cell;
 
     use super::*;
-    use crate::terminal::progress::stand::watch;
+    use crate::progress::stand::watch;
 
     /// The screen in the midst of the fourth level.
-    fn screen(columns: u16, rows: u16, touch: impl Fn(&mut LiveState)) -> String {
+    fn screen(columns: u16, rows: u16, touch: impl Fn(&mut ScreenState)) -> String {
         in_charset(Charset::Unicode, columns, rows, touch)
     }
 
@@ -183,7 +179,7 @@ mod tests {
         charset: Charset,
         columns: u16,
         rows: u16,
-        touch: impl Fn(&mut LiveState),
+        touch: impl Fn(&mut ScreenState),
     ) -> String {
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
         let mut drawn = None;
@@ -228,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_terminal_without_unicode_has_no_other_characters() {
-        let touch = |state: &mut LiveState| state.title.subject = "modèle".to_owned();
+        let touch = |state: &mut ScreenState| state.title = "fizeau sweep  modèle".to_owned();
         let drawn = in_charset(Charset::Ascii, 80, 24, touch);
         assert!(drawn.is_ascii(), "{drawn}");
         let (shown, unicode) = (drawn.lines(), include_str!("golden/80x24.txt").lines());
@@ -243,8 +239,7 @@ mod tests {
     #[test]
     fn a_large_terminal_has_room_for_errors_and_a_note() {
         let drawn = screen(120, 40, |state| {
-            let history = state.history.as_mut().unwrap();
-            history.failures.extend([(FailureClass::Status, 12), (FailureClass::Connect, 3)]);
+            state.history.failures.extend([(FailureClass::Status, 12), (FailureClass::Connect, 3)]);
             state.notes.push("note: the budget is short".to_owned());
         });
         assert_eq!(drawn, include_str!("golden/120x40.txt"));
@@ -267,7 +262,7 @@ mod tests {
     #[test]
     fn what_comes_from_strangers_does_not_drive_the_terminal() {
         let drawn = screen(80, 24, |state| {
-            state.title.subject = "\u{1b}[2Jmodel\nat \u{7}".to_owned();
+            state.title = "\u{1b}[2Jmodel\nat \u{7}".to_owned();
         });
         assert!(!drawn.lines().any(|line| line.contains('\u{1b}') || line.contains('\u{7}')));
     }

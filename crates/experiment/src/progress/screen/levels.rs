@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use fizeau::core::FailureClass;
-use fizeau::experiment::{FinishedLevel, RunHistory};
-use fizeau::metrics::{Metric, Statistic, Verdict};
-use fizeau::record::text::duration_ms;
+use fizeau_core::FailureClass;
+use fizeau_metrics::{Metric, Statistic, Verdict};
+use fizeau_record::text::duration_ms;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table};
+
+use crate::progress::{FinishedLevel, RunHistory};
 
 /// Draws the last levels that there is room for, and the errors where there were any.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, history: &RunHistory) {
