@@ -86,21 +86,12 @@ impl System {
             active,
         };
         let times = self.request_times(PhaseSchedule::Mixed, &phases, output, self.unevenness());
-        let step_time = times.token.total;
         let requests_per_s = PerSec::new(batch / times.whole.total.get());
         let decode = match step.binding.limit() {
             LimitingResource::Weights if self.fills_memory(&load) => LimitingResource::Capacity,
             other => other,
         };
-        let figures = Figures {
-            ttft: alone.total,
-            tpot: (output > 1.0).then_some(step_time),
-            step: step_time,
-            e2el: alone.total + step_time * (output - 1.0),
-            output_tokens_per_s: requests_per_s * output,
-            requests_per_s,
-            batch,
-        };
+        let figures = Figures::of(output, batch, alone.total, times.token.total, requests_per_s);
         Ok(Expected {
             figures: figures.with_wait(concurrency),
             max_batch,

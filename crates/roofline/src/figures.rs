@@ -48,14 +48,24 @@ impl Figures {
         step: Seconds,
         requests: PerSec,
     ) -> Self {
-        let (_, output, _) = load.lengths();
+        Self::of(load.lengths().1, batch, ttft, step, requests)
+    }
+
+    /// The same of requests with so many tokens.
+    pub(crate) fn of(
+        output: f64,
+        batch: f64,
+        ttft: Seconds,
+        step: Seconds,
+        requests_per_s: PerSec,
+    ) -> Self {
         Self {
             ttft,
             tpot: (output > 1.0).then_some(step),
             step,
             e2el: ttft + step * (output - 1.0),
-            output_tokens_per_s: requests * output,
-            requests_per_s: requests,
+            output_tokens_per_s: requests_per_s * output,
+            requests_per_s,
             batch,
         }
     }
