@@ -431,6 +431,7 @@ impl ComparisonJob<'_> {
         let table = ComparisonTable::of_requests(&of_a, &of_b, pairing, &settings);
         notes.extend(notes::of_rates(run.pace(), &table));
         notes.extend(notes::unpaired(pairing, &of_a, &of_b, &table));
+        notes.extend(notes::unsent([a.unsent, b.unsent], &table));
         Ok(table)
     }
 }

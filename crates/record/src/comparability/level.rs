@@ -23,6 +23,8 @@ pub(super) struct Level {
     pub(super) notes: Vec<String>,
     /// Why it is not a measurement, if it is not.
     pub(super) invalid: Option<String>,
+    /// How many were due and never sent, of which there is no tape.
+    pub(super) unsent: u64,
     /// Its place in the frontier of its sweep, if it has one.
     pub(super) point: Option<FrontierPoint>,
     /// What a comparison of repeats takes; none of a level that did not come to its end.
@@ -68,7 +70,7 @@ impl Level {
                 .map_or_else(|| "the load of its schedule".to_owned(), |load| format!("{load:#}"));
             let notes = vec!["cut short: there is no summary.json".to_owned()];
             let (invalid, point, repeat) = (None, None, None);
-            return Ok(Self { stored, load, index, notes, invalid, point, repeat });
+            return Ok(Self { stored, load, index, notes, invalid, unsent: 0, point, repeat });
         };
         let (load, mut notes) = (load(&summary), notes(&summary));
         let unkept = unkept_doubts(run, Some(&summary)).into_iter();
@@ -76,7 +78,8 @@ impl Level {
         notes.extend(unkept.map(|why| format!("{}: {}", why.verdict.as_str(), why.text)));
         let (invalid, point) = (invalid(&summary), FrontierPoint::of_summary(&summary));
         let repeat = Repeat::of(&summary, slo);
-        Ok(Self { stored, load, index, notes, invalid, point, repeat })
+        let unsent = summary.summary.requests.unsent;
+        Ok(Self { stored, load, index, notes, invalid, unsent, point, repeat })
     }
 
     /// What was asked of it under `field`, in JSON.

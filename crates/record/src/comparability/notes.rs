@@ -1,7 +1,7 @@
 //! What is to be known of a comparison.
 
 use fizeau_metrics::{
-    ComparedRequests, ComparisonBasis, ComparisonTable, LoadPacing, RequestPairing,
+    ComparedRequests, ComparisonBasis, ComparisonTable, LevelFigure, LoadPacing, RequestPairing,
 };
 
 use super::CompareOptions;
@@ -105,4 +105,12 @@ pub(super) fn unpaired(
         ));
     }
     notes
+}
+
+/// Requests of which there is no tape, which are bad ones in each run's own share of good requests.
+pub(super) fn unsent([a, b]: [u64; 2], table: &ComparisonTable) -> Option<String> {
+    let is_shown = table.rows.iter().any(|row| row.figure == LevelFigure::GOOD_SHARE);
+    (is_shown && a + b > 0).then(|| {
+        format!("the share of good requests is of those that were sent; due and never sent: A {a}, B {b}")
+    })
 }

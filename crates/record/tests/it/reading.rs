@@ -191,3 +191,21 @@ fn a_goal_with_its_sign_the_wrong_way_round_is_set_aside() {
         fs::remove_dir_all(folder).unwrap();
     }
 }
+
+/// A comparison goes by tapes, of which what was never sent has none.
+#[test]
+fn a_comparison_says_how_many_were_never_sent() {
+    let folder = copied("unsent", "bench");
+    let path = folder.join("summary.json");
+    let mut summary: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    summary["requests"]["unsent"] = 5.into();
+    fs::write(path, summary.to_string() + "\n").unwrap();
+    let runs = [folder.clone(), folder.clone()];
+    let mut options = CompareOptions::default();
+    options.unlike = UnlikeRuns::Compare;
+    let report = ComparisonReport::of_runs(&runs, &options).unwrap();
+    let notes = &report.comparisons[0].levels[0].notes;
+    let said = "due and never sent: A 5, B 5";
+    assert!(notes.iter().any(|note| note.ends_with(said)), "{notes:?}");
+    fs::remove_dir_all(folder).unwrap();
+}
