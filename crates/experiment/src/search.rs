@@ -100,12 +100,6 @@ pub enum Confirmation {
 }
 
 impl SearchTrial {
-    /// Whether it is a long level that missed the goals.
-    fn is_refuting(&self) -> bool {
-        let missed = !matches!(self.judgement, SearchJudgement::Held | SearchJudgement::Invalid);
-        missed && self.purpose == SearchPurpose::Confirmation
-    }
-
     /// Whether it kept the goals at a load that the search is about.
     fn is_kept(&self) -> bool {
         self.purpose == SearchPurpose::Evaluation && self.judgement == SearchJudgement::Held
@@ -265,17 +259,6 @@ impl LoadSearch {
             ending => ending,
         };
         SearchResult { load, edge: around(edge, low, high), ending, ..found }
-    }
-
-    /// Whether a level that kept the goals lies where long ones say that they break.
-    fn is_outranked(&self, trial: &SearchTrial) -> bool {
-        let load = trial.ask.load.value();
-        let is_beyond = match self.confirmation {
-            Confirmation::NotRun | Confirmation::Held { refuted: None, .. } => false,
-            Confirmation::Held { load: kept, refuted: Some(_) } => load > kept,
-            Confirmation::Missed { load: lowest, .. } => load >= lowest,
-        };
-        is_beyond && trial.is_kept()
     }
 
     /// What the short levels say.

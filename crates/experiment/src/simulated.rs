@@ -76,6 +76,7 @@ impl SimulatedSystem {
         said.replicas = system.deployment().replicas();
         said.max_num_seqs = NonZeroU64::new(scenario.config().max_num_seqs);
         said.draft = scenario.config().drafts.as_ref().map_or(0, |drafts| drafts.length);
+        said.disaggregated = scenario.is_disaggregated();
         said.reserve_bytes = system.serving().reserve.get() as u64;
         let light = SpeedOfLightReference::new(scenario.model_name(), system.clone());
         let light = light.recorded(said, files);

@@ -100,7 +100,7 @@ impl CaseOutcome {
         match self {
             Self::Level(level) => &level.sweep,
             Self::Sweep(sweep) => sweep,
-            Self::Search(search) => &search.page,
+            Self::Search(search) => &search.sweep,
         }
     }
 }

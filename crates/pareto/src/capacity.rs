@@ -56,6 +56,9 @@ pub enum CapacityError {
     /// The demand is no rate.
     #[error("the rate is {0} requests/s, and must be above 0")]
     Rate(f64),
+    /// The demand is more than anybody could serve.
+    #[error("the rate is {0:e} requests/s; no more than {MOST_RATE:e} can be planned for")]
+    RateTooHigh(f64),
     /// The headroom leaves nothing, or is no share.
     #[error("the headroom is {0}; give a share from 0 to below 1, such as 0.2")]
     Headroom(f64),
@@ -74,6 +77,9 @@ const ROUNDING: f64 = 1e-12;
 /// And never by more than this, of however many: that much of one replica is carried by all of them together.
 const MOST_ROUNDING: f64 = 1e-6;
 
+/// More requests per second than every processor there is could count.
+const MOST_RATE: f64 = 1e15;
+
 /// Beyond it not every whole number can be told from the next.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
@@ -81,10 +87,13 @@ impl Demand {
     /// A `rate` to be carried, with a share `headroom` of each replica kept free, and `spare` replicas besides.
     ///
     /// # Errors
-    /// If the rate is not positive and finite, or the headroom is not from 0 to below 1.
+    /// If the rate is not above 0 and at most 1e15, or the headroom is not from 0 to below 1.
     pub fn new(rate: f64, headroom: f64, spare: u32) -> Result<Self, CapacityError> {
         if !(rate.is_finite() && rate > 0.0) {
             return Err(CapacityError::Rate(rate));
+        }
+        if rate > MOST_RATE {
+            return Err(CapacityError::RateTooHigh(rate));
         }
         if !(0.0..1.0).contains(&headroom) {
             return Err(CapacityError::Headroom(headroom));

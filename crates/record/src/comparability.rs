@@ -19,7 +19,8 @@ use crate::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, FrontierDistance, FrontierPoint,
     RunComparison, RunTime, StoredError, StoredRun,
 };
-use agree::{changed, must_agree, of_level};
+pub(crate) use agree::must_agree;
+use agree::{changed, of_level};
 use repeats::{by_repeats, kept_goals};
 use run::{Load, Run, Side};
 

@@ -18,6 +18,7 @@ use fizeau_core::Verdict;
 use fizeau_roofline::System;
 
 use crate::LevelReport;
+use crate::text::by_reason;
 use level::LevelFacts;
 
 /// What a diagnosis is made of.
@@ -48,8 +49,13 @@ impl<'a> Diagnosed<'a> {
     /// The way from bound to measurement, level by level, in their order.
     #[must_use]
     pub fn diagnose(&self, model: &str) -> DiagnosisDocument {
-        let facts: Vec<LevelFacts<'_>> =
-            self.levels.iter().filter_map(|level| LevelFacts::of(level, self.system)).collect();
+        let (mut facts, mut left_out) = (Vec::new(), Vec::new());
+        for level in self.levels {
+            match LevelFacts::of(level, self.system) {
+                Ok(known) => facts.push(known),
+                Err(reason) => left_out.push((reason, level.load.to_string())),
+            }
+        }
         let is_sound = |facts: &&LevelFacts<'_>| facts.report.validity.verdict != Verdict::Invalid;
         let lightest =
             facts.iter().filter(is_sound).min_by(|a, b| a.in_flight.total_cmp(&b.in_flight));
@@ -60,11 +66,12 @@ impl<'a> Diagnosed<'a> {
                 folder: facts.report.folder.clone(),
                 in_flight: facts.in_flight,
                 decoding: facts.decoding,
+                beyond_bound: facts.report.speed_of_light.violation().map(ToString::to_string),
                 ttft: first_token::diagnose(self, facts, lightest).into(),
                 tpot: decode::diagnose(self, facts, lightest).into(),
             })
             .collect();
-        DiagnosisDocument::new(model, self, levels)
+        DiagnosisDocument::new(model, self, levels, by_reason(left_out))
     }
 
     /// The devices to compute with: as measured where somebody did, else as printed.

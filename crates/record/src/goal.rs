@@ -49,6 +49,9 @@ pub(crate) struct HighestLoadEdge {
     pub(crate) bounds: HighestLoadBasis,
     /// The goals whose figures beside the edge come without an interval.
     pub(crate) without_interval: Vec<usize>,
+    /// Where no load is within the goals once figures are smoothed over the loads: the highest that was by itself, and what the
+    /// load beside it breaks.
+    pub(crate) by_itself: Option<(usize, LimitBreak)>,
 }
 
 impl<'a> GoalLoads<'a> {
@@ -100,8 +103,33 @@ impl<'a> GoalLoads<'a> {
             LoadEdge::Beyond(found) => found.closest = self.closest(found.level),
             LoadEdge::Unmet(found) => self.own(&mut found.worst),
         }
+        let is_unmet = matches!(edge, LoadEdge::Unmet(_));
+        let by_itself = is_unmet.then(|| self.by_itself()).flatten();
         self.name(&mut edge);
-        Ok(HighestLoadEdge { edge, bounds, without_interval })
+        Ok(HighestLoadEdge { edge, bounds, without_interval, by_itself })
+    }
+
+    /// The highest load that is within the goals by itself, and what the nearest load below it, or else above it, breaks.
+    fn by_itself(&self) -> Option<(usize, LimitBreak)> {
+        let is_whole =
+            |load: &&LoadRuns| (0..self.goals.len()).all(|at| load.estimate(at).is_some());
+        let whole = self.loads.iter().filter(is_whole);
+        let broken: Vec<(usize, Option<LimitBreak>)> =
+            whole.map(|load| (load.index, self.broken(load))).collect();
+        let kept = broken.iter().rposition(|(_, broken)| broken.is_none())?;
+        let below = broken.iter().take(kept).rev().find_map(|(_, broken)| *broken);
+        let above = || broken.iter().skip(kept).find_map(|(_, broken)| *broken);
+        Some((broken.get(kept)?.0, below.or_else(above)?))
+    }
+
+    /// The limit that a load misses most by what was measured there.
+    fn broken(&self, load: &LoadRuns) -> Option<LimitBreak> {
+        let broken = self.limits.iter().enumerate().filter_map(|(limit, of)| {
+            let value = load.estimate(limit)?.value();
+            let over_limit = -margin(of, value)?;
+            (over_limit > 0.0).then_some(LimitBreak { limit, level: load.index, value, over_limit })
+        });
+        broken.reduce(|most, next| if next.over_limit > most.over_limit { next } else { most })
     }
 
     /// Whole slots where slots are counted, the tested loads for ends where there are no others, what is served there, and what

@@ -3,6 +3,7 @@
 mod bound_cost;
 mod bursts;
 mod document;
+mod findings;
 mod goals;
 mod level;
 mod money;
@@ -30,7 +31,7 @@ pub use share::NoPromptShare;
 pub use table::{TestedLoads, TestedLoadsError};
 pub use tested::{NoCommonGoals, TestedReplica};
 
-use crate::SpeedOfLightCurve;
+use crate::{DocumentFields, SpeedOfLightCurve};
 
 /// What a plan is for.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +71,10 @@ pub struct DevicePlanSource {
     pub left_out: Vec<String>,
     /// How long requests are.
     pub lengths: MeanLengths,
+    /// The share of its prompt tokens that a prefix cache supplied, from 0 to 1; none where replies do not say.
+    pub cached_share: Option<f64>,
+    /// What was asked of it, field by field; none where that is not recorded.
+    pub workload: Option<DocumentFields>,
     /// The share of the devices' time that prompts take, from 0 to 1; or why that is not known.
     pub prompt_share: Result<f64, NoPromptShare>,
     /// What the hardware could do with these requests; none where model and device are not known.
@@ -100,7 +105,7 @@ pub struct PlannedFleet {
     pub carried: ReplicaCapacity,
     /// What it is planned to carry: the same, but for the arrivals' bursts.
     pub per_replica: FigureEstimate,
-    /// How many there are to be.
+    /// How many there are to be; none by the low end where no interval is known.
     pub fleets: Fleets,
     /// What the likely fleet costs; none where no price is known.
     pub cost: Option<PlanCost>,
@@ -185,9 +190,13 @@ impl PlanReport {
         self.plans.iter().any(|plan| plan.outcome.is_ok() || plan.prices.iter().any(is_loose))
     }
 
-    /// The index of the plan that costs least, halfway between its lowest and its highest price; none where no plan has a price.
+    /// The index of the plan that costs least, halfway between its lowest and its highest price; none where no plan has a price, or
+    /// [workloads differ](Self::unlike_workloads).
     #[must_use]
     pub fn cheapest(&self) -> Option<usize> {
+        if self.unlike_workloads().is_some() {
+            return None;
+        }
         let price =
             |plan: &DevicePlan| Some(plan.outcome.as_ref().ok()?.cost?.usd_per_hour.middle());
         let priced = self.plans.iter().enumerate().filter_map(|(i, plan)| Some((i, price(plan)?)));
@@ -211,7 +220,9 @@ fn planned(
 ) -> Result<PlannedFleet, NoPlanReason> {
     let carried = source.capacity(goals)?;
     let per_replica = source.bursts.lower(&carried.requests_per_s);
-    let fleets = ask.demand.fleets(&per_replica)?;
+    let mut fleets = ask.demand.fleets(&per_replica)?;
+    // Without an interval the low end is the figure again, and nothing is more cautious than it.
+    fleets.cautious = fleets.cautious.filter(|_| has_interval(&per_replica));
     let cost = |installed: u64| source.cost(installed as f64, ask.demand.rate());
     let likely = cost(fleets.likely.installed());
     Ok(PlannedFleet {
@@ -230,6 +241,25 @@ fn planned(
     })
 }
 
+/// Whether the ends of a figure are known.
+fn has_interval(figure: &FigureEstimate) -> bool {
+    figure.low() < figure.high()
+}
+
+impl PlannedFleet {
+    /// Why there is no fleet by the low end of what a replica carries; none where there is one.
+    #[must_use]
+    pub fn no_cautious_reason(&self) -> Option<&'static str> {
+        match (self.fleets.cautious, has_interval(&self.per_replica)) {
+            (Some(_), _) => None,
+            (None, false) => Some(
+                "no interval is known of what a replica carries; repeats, or more requests at each load, give one",
+            ),
+            (None, true) => Some("at the low end of its interval a replica carries nothing"),
+        }
+    }
+}
+
 impl DevicePlanSource {
     /// Replicas that take so many devices each and were tested at these levels, of which nothing else is known.
     pub fn new(
@@ -246,6 +276,8 @@ impl DevicePlanSource {
             levels,
             left_out: Vec::new(),
             lengths: MeanLengths::default(),
+            cached_share: None,
+            workload: None,
             prompt_share: Err(NoPromptShare::NoReference),
             light: None,
             bursts: BurstAccount::NotAccounted(NoBurstAccount::NotAsked),
@@ -264,6 +296,8 @@ impl DevicePlanSource {
         source.hour = hour;
         source.left_out.clone_from(&tested.left_out);
         (source.lengths, source.light) = (tested.lengths, tested.light.clone());
+        source.cached_share = tested.cached_share;
+        source.workload.clone_from(&tested.workload);
         let reference = tested.reference.as_ref().ok_or(NoPromptShare::NoReference);
         source.prompt_share = reference.and_then(|of| source.expected_prompt_share(goals, of));
         source

@@ -17,9 +17,9 @@ use fizeau_metrics::{GoodputGoals, ShapeTally, Slo, WindowChoice, WindowEnd};
 use fizeau_roofline::{Device, HourlyRate};
 
 use crate::{
-    GoalSource, LevelDetail, LevelReport, Profile, ProfileChoice, RunSetup, SpeedOfLightCurve,
-    SpeedOfLightReference, StoredError, StoredRun, SweepDocument, SweepEnding, SweepReport,
-    Unmeasured, file,
+    DocumentFields, GoalSource, LevelDetail, LevelReport, Profile, ProfileChoice, RunSetup,
+    SpeedOfLightCurve, SpeedOfLightReference, StoredError, StoredRun, SweepDocument, SweepEnding,
+    SweepReport, Unmeasured, file,
 };
 
 pub use context::StoredLevelContext;
@@ -73,6 +73,8 @@ enum Precision {
 pub struct ReadRun {
     /// What was run, and on what; of an A/B run as A has it.
     pub setup: RunSetup,
+    /// What was asked for, field by field: its `run.json`.
+    pub requested: DocumentFields,
     /// The levels, in the order of [`StoredRun::levels`].
     pub levels: Vec<LevelReport>,
     /// The goals of its levels; none where nobody gave any.
@@ -252,6 +254,7 @@ impl<'a> RunReader<'a> {
         let price = self.price.clone().or_else(published);
         Ok(ReadRun {
             setup,
+            requested: self.run.document().fields(),
             levels,
             slo: self.run.goals()?.slo,
             goal_source: sweep.as_ref().map(SweepDocument::goal_source).unwrap_or_default(),
@@ -306,7 +309,14 @@ impl ReadRun {
         match self.levels.iter().all(is_of_sweep) {
             true => {
                 let (setup, levels) = (self.setup.clone(), self.levels.clone());
-                SweepReport::of_runs(setup, levels, None).levels().to_vec()
+                let report = match &self.slo {
+                    Some(slo) if self.is_search => {
+                        let long = self.sustained.clone();
+                        SweepReport::of_search(setup, levels, long, slo.clone())
+                    }
+                    _ => SweepReport::of_runs(setup, levels, None),
+                };
+                report.levels().to_vec()
             }
             false => self.levels.clone(),
         }
@@ -315,11 +325,22 @@ impl ReadRun {
     /// All of it side by side.
     #[must_use]
     pub fn report(self) -> SweepReport {
-        let report = SweepReport::of_runs(self.setup, self.levels, self.slo);
+        let (sustained, report) = match self.slo {
+            Some(slo) if self.is_search => {
+                let report = SweepReport::of_search(self.setup, self.levels, self.sustained, slo);
+                (None, report)
+            }
+            slo => {
+                let sustained = self.sustained.into_iter().next();
+                (sustained, SweepReport::of_runs(self.setup, self.levels, slo))
+            }
+        };
         let report = report.with_goal_source(self.goal_source);
         let report = report.with_profile(self.profile).with_unmeasured(self.unmeasured);
-        let report = report.with_curve(self.curve).with_price(self.price);
-        // Those of a search step down: the lowest is the last.
-        report.with_sustained(self.sustained.into_iter().next()).with_ending(self.ending)
+        let report = report.with_curve(self.curve).with_price(self.price).with_ending(self.ending);
+        match sustained {
+            Some(run) => report.with_sustained(Some(run)),
+            None => report,
+        }
     }
 }

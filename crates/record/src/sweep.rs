@@ -9,10 +9,12 @@ mod maximum;
 mod operating;
 mod profile;
 mod repeats;
+mod searched;
 mod sustained;
 mod unmeasured;
 pub(crate) mod unmet_goals;
 
+use fizeau_core::LevelLoad;
 use fizeau_metrics::{Goal, Interval, Slo, Verdict};
 use fizeau_pareto::Knee;
 use fizeau_roofline::HourlyRate;
@@ -61,6 +63,8 @@ pub struct SweepReport {
     curve: Option<SpeedOfLightCurve>,
     price: Option<HourlyRate>,
     ending: SweepEnding,
+    /// The load that a search confirmed.
+    answer: Option<LevelLoad>,
 }
 
 impl SweepReport {
@@ -83,6 +87,7 @@ impl SweepReport {
             curve: None,
             price: None,
             ending: SweepEnding::Complete,
+            answer: None,
         };
         report.with_profile(Profile::GENERAL)
     }
@@ -96,7 +101,8 @@ impl SweepReport {
     }
 
     const fn runs(&self) -> maximum::Runs<'_> {
-        maximum::Runs { levels: self.levels.as_slice(), repeats: self.repeats.as_slice() }
+        let (levels, repeats) = (self.levels.as_slice(), self.repeats.as_slice());
+        maximum::Runs { levels, repeats, answer: self.answer }
     }
 
     /// The same, naming the loads that were planned and of which there is nothing.

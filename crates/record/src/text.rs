@@ -13,6 +13,7 @@ pub use number::{
 pub(crate) use price::price_origin;
 pub use price::{MILLION, at_price, price_words, usd, usd_beside, with_price_origin};
 pub use unreadable::unreadable;
+pub(crate) use words::by_reason;
 pub use words::{
     Charset, clock, counted_devices, listed, minutes_and_seconds, slo_words, stamps, token_source,
 };

@@ -30,16 +30,16 @@ impl Shown<'_, DiagnosisDocument> {
         for level in &shown {
             out.push('\n');
             line(&mut out, &level_title(level));
+            impossible(level).iter().for_each(|words| sentence(&mut out, words));
             for (name, figure) in figures(level) {
                 out.push('\n');
                 of_figure(&mut out, name, figure, verbosity);
             }
         }
         match self.levels.len() - shown.len() {
-            0 if shown.is_empty() => sentence(
-                &mut out,
-                "No level has a completed request, so that there is nothing to explain.",
-            ),
+            0 if self.levels.is_empty() && self.left_out.is_empty() => {
+                sentence(&mut out, "There is no level, and so nothing to explain.");
+            }
             0 => {}
             rest => {
                 out.push('\n');
@@ -51,8 +51,24 @@ impl Shown<'_, DiagnosisDocument> {
                 );
             }
         }
+        self.left_out().for_each(|words| sentence(&mut out, &words));
         out
     }
+
+    /// Of which levels nothing is explained, and why.
+    fn left_out(&self) -> impl Iterator<Item = String> {
+        self.left_out.iter().map(|reason| format!("Nothing to explain at {reason}."))
+    }
+}
+
+/// That a level is faster than the hardware allows.
+fn impossible(level: &LevelDiagnosis) -> Option<String> {
+    level.beyond_bound.as_ref().map(|beyond| format!("Impossible: {beyond}."))
+}
+
+/// Why a figure is not explained.
+fn unexplained(name: &str, reason: &str) -> String {
+    format!("{name}: nothing to explain, since {reason}.")
 }
 
 /// The two figures of a level, by their names.
@@ -73,7 +89,7 @@ fn of_figure(out: &mut String, name: &str, figure: &DiagnosedFigure, verbosity: 
     let waterfall = match figure {
         DiagnosedFigure::Explained(waterfall) => waterfall,
         DiagnosedFigure::Absent { reason } => {
-            return sentence(out, &format!("{name}: nothing to explain, since {reason}."));
+            return sentence(out, &unexplained(name, reason));
         }
     };
     line(out, &format!("{:<27}{:>9}{:>16}{:>7}", format!("Mean {name}"), "ms", "range", "share"));

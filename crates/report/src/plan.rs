@@ -80,6 +80,9 @@ impl Shown<'_, PlannedFleet> {
         row(out, &format!("devices, {each} a replica"), fleet(&devices));
         row(out, "in use", fleet(&|fleet| percent(fleet.utilisation)));
         self.money(out);
+        if let Some(reason) = self.no_cautious_reason() {
+            sentence(out, &format!("  No cautious plan: {reason}."));
+        }
     }
 
     /// What a replica carries, and why no more.

@@ -232,6 +232,12 @@ impl Scenario {
         self.system().device()
     }
 
+    /// Whether some instances only read prompts and the others only decode.
+    #[must_use]
+    pub const fn is_disaggregated(&self) -> bool {
+        self.settings.layout.apart.is_some()
+    }
+
     /// How many devices it takes, all replicas or instances together.
     #[must_use]
     pub fn devices(&self) -> u64 {

@@ -35,13 +35,13 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
     }
     if args.json {
         say(document.to_json().map_err(Fail::broken)?.trim_end())?;
-        return Ok(Exit::Good);
+    } else {
+        say(Shown(&document).text(args.output.verbosity()).trim_end())?;
+        if probed.is_none() && !document.is_impossible() {
+            say(what_to_probe(args, reference, &document).trim_end())?;
+        }
     }
-    say(Shown(&document).text(args.output.verbosity()).trim_end())?;
-    if probed.is_none() {
-        say(what_to_probe(args, reference, &document).trim_end())?;
-    }
-    Ok(Exit::Good)
+    Ok(Exit::missed(document.is_impossible()))
 }
 
 /// What the probe in a folder, or the device in a file, makes of the run's devices.

@@ -56,7 +56,7 @@ pub(crate) fn settings(
 /// Writes what the folder of a search has for people.
 pub(crate) fn keep(folder: &RunFolder, outcome: &SearchOutcome) -> Result<(), Fail> {
     folder.write_text("search.txt", &Shown(&outcome.report).text()).map_err(Fail::broken)?;
-    write_page(folder, &outcome.page)
+    write_page(folder, &outcome.sweep)
 }
 
 /// Keeps what was found in its folder, and prints it, the checklist and where the rest of it is; how the command ends.

@@ -64,12 +64,10 @@ fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
         read_to_string(format!("{out}/report.html")).unwrap().contains("data-chart=\"frontier\"")
     );
     let sweep = json(format!("{out}/sweep.json"));
-    let short = loads.iter().filter(|(of, _)| of != "confirm").count();
-    assert_eq!(
-        sweep["levels"].as_array().unwrap().len(),
-        short,
-        "long levels are none of the curve"
-    );
+    let point = &sweep["operating_point"];
+    assert_eq!((&point["load"], &point["chosen_by"]), (&found["load"], &"confirmed".into()));
+    let folder = sweep["levels"][point["level"].as_u64().unwrap() as usize]["folder"].clone();
+    assert!(folder.as_str().unwrap().starts_with("sustained-"), "{folder}");
     assert!(sweep["levels"][0]["load"]["concurrency"].is_number(), "the closed loop comes first");
     assert!(sweep["sustained"]["run"].is_object());
     let again = run(&["report", &out]);

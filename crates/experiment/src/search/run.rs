@@ -1,14 +1,13 @@
 //! A search, carried out: level by level measured, judged and kept.
 
-use fizeau_core::{LevelLoad, LoadKind, Nanos};
+use fizeau_core::{LoadKind, Nanos};
 use fizeau_harness::Measure;
 use fizeau_record::{
-    LevelReport, LevelStatus, RunFolder, SearchPurpose, SearchReport, SearchTarget, SearchedLevel,
-    SweepDocument, SweepReport,
+    LevelReport, RunFolder, SearchReport, SearchTarget, SearchedLevel, SweepDocument, SweepReport,
 };
 use fizeau_transport::Target;
 
-use super::{Confirmation, LoadSearch, LoadSearchSpec, SearchStep, SearchTrial};
+use super::{LoadSearch, LoadSearchSpec, SearchStep, SearchTrial};
 use crate::event::{AfterLevel, Watcher};
 use crate::input::{ExperimentError, InputError};
 use crate::runner::{LevelRunner, NextLevel};
@@ -84,11 +83,8 @@ pub struct PreparedSearch {
 pub struct SearchOutcome {
     /// The load that was found, and how.
     pub report: SearchReport,
-    /// Its levels side by side, as a sweep has them, each for itself: where long levels missed the goals, these in place of the short
-    /// ones that had kept them.
+    /// Its levels side by side, as a sweep has them ([`SweepReport::of_search`]): what its folder comes to when it is read again.
     pub sweep: SweepReport,
-    /// The same as its folder shows it: with all that was measured, the levels of a load together.
-    pub page: SweepReport,
 }
 
 impl PreparedSearch {
@@ -110,7 +106,7 @@ impl PreparedSearch {
         }
         let (prepared, mut search) = (&self.levels, self.search.clone());
         let mut runner = LevelRunner::new(prepared, with, folder, watcher);
-        let (mut levels, mut all): (Vec<LevelReport>, Vec<MeasuredLoad>) = (Vec::new(), Vec::new());
+        let (mut levels, mut short, mut long) = (Vec::new(), Vec::new(), Vec::new());
         let begun = runner.now();
         loop {
             let step = search.next();
@@ -127,7 +123,10 @@ impl PreparedSearch {
                 SearchStep::Done => break,
             };
             let Some(level) = level else { break };
-            all.extend(MeasuredLoad::of(step, &level));
+            match step {
+                SearchStep::Confirm(_) => long.push(level.clone()),
+                _ => short.push(level.clone()),
+            }
             if runner.is_cancelled() {
                 break;
             }
@@ -140,25 +139,10 @@ impl PreparedSearch {
         }
         runner.note_end();
         let elapsed = runner.now().saturating_since(begun);
-        // Stable: levels of one load stay in the order in which they were measured.
-        all.sort_by(|one, other| one.load.rising(&other.load));
-        let concluded = search.concluded(&levels);
-        let (long, of_curve): (Vec<MeasuredLoad>, Vec<MeasuredLoad>) =
-            all.into_iter().partition(|level| level.is_long);
-        let of_curve: Vec<LevelReport> = of_curve.into_iter().map(|level| level.report).collect();
-        // Long levels step down: the lowest is the last.
-        let last = long.into_iter().next().map(|level| level.report);
-        let (setup, slo) = (&prepared.basis.setup, &prepared.settings.slo);
-        let finish = |report: SweepReport, levels: &[LevelReport], last: Option<LevelReport>| {
-            let report = report.with_curve(runner.curve(levels)).with_sustained(last);
-            report.with_price(prepared.price.clone()).with_ending(runner.ending())
-        };
-        let page = SweepReport::of_runs(setup.clone(), of_curve.clone(), slo.clone());
-        let page = finish(page, &of_curve, last.clone());
-        // One that missed the goals stands among the levels, and none at the operating point.
-        let last = last.filter(|_| matches!(search.confirmation(), Confirmation::Held { .. }));
-        let sweep = SweepReport::new(setup.clone(), concluded, slo.clone());
-        let sweep = finish(sweep, &levels, last);
+        let curve = runner.curve(&short);
+        let (setup, slo) = (prepared.basis.setup.clone(), self.search.spec.slo.clone());
+        let sweep = SweepReport::of_search(setup, short, long, slo).with_curve(curve);
+        let sweep = sweep.with_price(prepared.price.clone()).with_ending(runner.ending());
         let report = search.report(prepared, levels, &sweep, elapsed);
         if let Some(folder) = folder {
             let written = folder.write_json("search.json", &report);
@@ -167,45 +151,11 @@ impl PreparedSearch {
                 .write_json("sweep.json", &SweepDocument::from(&sweep))
                 .map_err(ExperimentError::broken)?;
         }
-        Ok(SearchOutcome { report, sweep, page })
-    }
-}
-
-/// A level, as its step was called for.
-struct MeasuredLoad {
-    load: LevelLoad,
-    /// Whether it shows that the load can be kept up, and is no point of the curve.
-    is_long: bool,
-    report: LevelReport,
-}
-
-impl MeasuredLoad {
-    fn of(step: SearchStep, report: &LevelReport) -> Option<Self> {
-        let (ask, is_long) = match step {
-            SearchStep::Measure(ask) => (ask, false),
-            SearchStep::Confirm(ask) => (ask, true),
-            SearchStep::Done => return None,
-        };
-        Some(Self { load: ask.load, is_long, report: report.clone() })
+        Ok(SearchOutcome { report, sweep })
     }
 }
 
 impl LoadSearch {
-    /// What of `levels`, each of which is one of the [trials](Self::trials), the load to run at is chosen from, in rising order. Of a
-    /// part of a level nothing is concluded.
-    fn concluded(&self, levels: &[LevelReport]) -> Vec<LevelReport> {
-        let counts = |(level, trial): &(&LevelReport, &SearchTrial)| {
-            let is_long = trial.purpose == SearchPurpose::Confirmation;
-            let is_of_curve = !is_long && !self.is_outranked(trial);
-            level.status == LevelStatus::Finished && (is_of_curve || trial.is_refuting())
-        };
-        let levels = levels.iter().zip(self.trials()).filter(counts);
-        let mut levels: Vec<LevelReport> = levels.map(|(level, _)| level.clone()).collect();
-        // Stable: levels of one load stay in the order in which they were measured.
-        levels.sort_by(|one, other| one.load.rising(&other.load));
-        levels
-    }
-
     /// What comes after the next level: at the most all levels that are allowed, and one that confirms.
     fn after(&self, prepared: &PreparedSweep) -> AfterLevel {
         let (spec, done) = (self.spec(), u64::try_from(self.trials().len()).unwrap_or(u64::MAX));

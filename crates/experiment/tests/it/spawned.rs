@@ -114,7 +114,7 @@ fn a_search_in_the_background_finds_what_it_finds_and_keeps_what_it_had_when_cal
     let (levels, outcome) = spawned(search().folder(&folder), 198, measured);
     let outcome = outcome.unwrap();
     // Nothing is concluded of the part of a level, which is kept all the same.
-    assert_eq!((levels, outcome.report.levels.len(), outcome.page.levels().len()), (2, 1, 2));
+    assert_eq!((levels, outcome.report.levels.len(), outcome.sweep.levels().len()), (2, 1, 2));
     assert_eq!(outcome.report.levels[0].purpose, SearchPurpose::Evaluation);
     for name in ["run.json", "search.json", "sweep.json"] {
         assert!(folder.join(name).is_file(), "{name}");

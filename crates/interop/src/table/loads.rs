@@ -24,8 +24,8 @@ impl InputTable {
         self.each::<InputTableError>(&names, |at, fields| {
             loads.add(fields).map_err(|wrong| self.wrong(at, wrong.to_string()))
         })?;
-        match loads.levels() {
-            [] => Err(whole("there is no row; give one for each load".to_owned())),
+        match (loads.levels(), loads.left_out()) {
+            ([], []) => Err(whole("there is no row; give one for each load".to_owned())),
             _ => Ok(loads),
         }
     }

@@ -14,6 +14,8 @@ fn what_is_no_demand_is_refused_by_its_name() {
     for headroom in [1.0, -0.1, 1.5, f64::NAN] {
         assert!(matches!(Demand::new(1.0, headroom, 0), Err(CapacityError::Headroom(_))));
     }
+    let high = text(Demand::new(1e300, 0.2, 0).unwrap_err());
+    assert_eq!(high, "the rate is 1e300 requests/s; no more than 1e15 can be planned for");
     let all = Demand::new(1.0, 1.0, 0).unwrap_err();
     assert_eq!(text(all), "the headroom is 1; give a share from 0 to below 1, such as 0.2");
     let demand = Demand::new(100.0, 0.0, 0).unwrap();

@@ -47,7 +47,7 @@ const NOT_SHOWN: [&str; 6] = [
 ];
 
 /// The fields in which both must agree and do not.
-pub(super) fn must_agree(
+pub(crate) fn must_agree(
     baseline: &DocumentFields,
     candidate: &DocumentFields,
 ) -> Vec<ChangedField> {

@@ -24,6 +24,7 @@ pub(super) fn diagnose(
     let batch = format!("{:.1} sequences decoding at once on average", level.decoding);
     let printed =
         format!("a step over {batch} takes at least this on {}", of.system.device().title);
+    measured.above(bound(of.system), &format!("a step over {batch}"))?;
     waterfall.up_to(SlowdownCause::DataSheet, bound(of.system), printed);
     if let Some(probed) = of.probed {
         silicon(&mut waterfall, of.system, probed, bound);

@@ -20,8 +20,11 @@ pub struct DiagnosisDocument {
     pub device: String,
     /// The device as it was measured; null where nobody did.
     pub probed: Option<String>,
-    /// The levels, in the run's order. One without a completed request is left out.
+    /// The levels, in the run's order.
     pub levels: Vec<LevelDiagnosis>,
+    /// Levels of which nothing can be explained, each reason with its loads: none of their requests completed, or they do not fit.
+    #[serde(default)]
+    pub left_out: Vec<String>,
 }
 
 /// The schema of a diagnosis.
@@ -40,6 +43,9 @@ pub struct LevelDiagnosis {
     pub in_flight: f64,
     /// Sequences that were decoding, on average.
     pub decoding: f64,
+    /// That it is faster than the hardware allows at best, which is impossible, and which input may be wrong; null where it is not.
+    #[serde(default)]
+    pub beyond_bound: Option<String>,
     /// The mean time to first token.
     pub ttft: DiagnosedFigure,
     /// The mean time per output token.
@@ -81,7 +87,12 @@ impl DiagnosedFigure {
 }
 
 impl DiagnosisDocument {
-    pub(super) fn new(model: &str, of: &Diagnosed<'_>, levels: Vec<LevelDiagnosis>) -> Self {
+    pub(super) fn new(
+        model: &str,
+        of: &Diagnosed<'_>,
+        levels: Vec<LevelDiagnosis>,
+        left_out: Vec<String>,
+    ) -> Self {
         let title = |silicon: &ProbedSilicon| silicon.system().device().title.clone();
         Self {
             schema: DIAGNOSIS.to_owned(),
@@ -90,6 +101,7 @@ impl DiagnosisDocument {
             device: of.system.device().title.clone(),
             probed: of.probed.map(title),
             levels,
+            left_out,
         }
     }
 
@@ -99,6 +111,12 @@ impl DiagnosisDocument {
     /// Only if the JSON writer fails, which it does not for numbers and words.
     pub fn to_json(&self) -> Result<String, JsonError> {
         JsonError::pretty(self)
+    }
+
+    /// Whether some level is faster than the hardware allows, or none can be explained.
+    #[must_use]
+    pub fn is_impossible(&self) -> bool {
+        self.levels.is_empty() || self.levels.iter().any(|level| level.beyond_bound.is_some())
     }
 
     /// The level to look at first: the one with the most requests in flight.

@@ -25,6 +25,7 @@ pub(super) fn diagnose(
         "a prompt of {prompt} tokens, the mean, takes at least this on {}",
         of.system.device().title
     );
+    measured.above(bound(of.system), "a prompt")?;
     waterfall.up_to(SlowdownCause::DataSheet, bound(of.system), printed);
     if let Some(probed) = of.probed {
         silicon(&mut waterfall, of.system, probed, bound);

@@ -26,23 +26,44 @@ pub(super) struct MeasuredMean {
     pub(super) ends: Option<[Millis; 2]>,
 }
 
+impl MeasuredMean {
+    /// # Errors
+    /// That it is less than the `bound` of what it is about, by more than rounding explains: no cause leads from there to here.
+    pub(super) fn above(&self, bound: Millis, what: &str) -> Result<(), String> {
+        let (mean, least) = (self.mean.get(), bound.get());
+        match least > mean * ROUNDED {
+            true => Err(format!(
+                "the mean of {mean:.2} ms is less than the {least:.2} ms that {what} takes at the very best"
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
 impl<'a> LevelFacts<'a> {
-    /// None of a level without completed requests, or without lengths.
-    pub(super) fn of(report: &'a LevelReport, system: &System) -> Option<Self> {
+    /// # Errors
+    /// The reason, in plain words, why nothing can be explained: no request completed, it has no lengths, or it does not fit.
+    pub(super) fn of(report: &'a LevelReport, system: &System) -> Result<Self, String> {
+        const NO_LENGTHS: &str = "it is not known how long its requests were";
         let summary = &report.summary;
         let completed = summary.requests.completed;
+        if completed == 0 {
+            return Err("no request completed".to_owned());
+        }
         let each = |all: Tokens| Tokens::new((all.get() as f64 / completed as f64).round() as u64);
-        let over_time = summary.over_time.as_ref()?;
-        let (input, output) = (each(summary.tokens.input?), each(summary.tokens.output));
-        if completed == 0 || input.get() == 0 || output.get() == 0 {
-            return None;
+        let over_time =
+            summary.over_time.as_ref().ok_or("it is not known how many were in flight")?;
+        let input = each(summary.tokens.input.ok_or(NO_LENGTHS)?);
+        let output = each(summary.tokens.output);
+        if input.get() == 0 || output.get() == 0 {
+            return Err(NO_LENGTHS.to_owned());
         }
         let in_flight = over_time.in_flight.mean;
         let whole = NonZeroU64::new(in_flight.round() as u64).unwrap_or(NonZeroU64::MIN);
-        let load = UniformLoad::new(input, output, whole);
-        // A load that does not fit is explained nowhere.
-        system.answer(&load).ok()?;
-        Some(Self {
+        let cached = summary.tokens.cached_share.unwrap_or_default() * input.get() as f64;
+        let load = UniformLoad::new(input, output, whole).with_cached(Tokens::new(cached as u64));
+        system.answer(&load).map_err(|error| error.to_string())?;
+        Ok(Self {
             report,
             load,
             in_flight,
@@ -67,6 +88,9 @@ impl<'a> LevelFacts<'a> {
         std::ptr::eq(self.report, other.report)
     }
 }
+
+/// What the rounding of published figures explains.
+const ROUNDED: f64 = 1.005;
 
 /// Fewer than this in flight on average are one at a time.
 const MORE_THAN_ONE: f64 = 1.05;

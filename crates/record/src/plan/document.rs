@@ -26,8 +26,11 @@ pub struct PlanDocument {
     pub goals: Vec<String>,
     headroom: f64,
     spare_replicas: u32,
-    /// The name of the plan that costs least.
+    /// The name of the plan that costs least; null where none has a price, or the workloads differ.
     pub cheapest: Option<String>,
+    /// What is to be known before the plans are believed, a line each.
+    #[serde(default)]
+    pub findings: Vec<String>,
     plans: Vec<PlanEntry>,
 }
 
@@ -63,6 +66,8 @@ struct PlanOutcome {
     breaks_first: Option<String>,
     likely: Option<FleetDocument>,
     at_the_low_end: Option<FleetDocument>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_the_low_end_reason: Option<String>,
     speed_of_light: Option<PlanLight>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speed_of_light_reason: Option<String>,
@@ -141,6 +146,7 @@ impl From<&PlanReport> for PlanDocument {
             headroom: ask.demand.headroom(),
             spare_replicas: ask.demand.spare(),
             cheapest: cheapest.map(|plan| plan.source.name.clone()),
+            findings: report.findings(),
             plans: plans.iter().map(plan).collect(),
         }
     }
@@ -209,6 +215,8 @@ fn outcome(outcome: &Result<PlannedFleet, NoPlanReason>, each: u64) -> PlanOutco
         likely: planned.map(|planned| fleet(planned.fleets.likely, planned.cost)),
         at_the_low_end: planned
             .and_then(|planned| Some(fleet(planned.fleets.cautious?, planned.cautious_cost))),
+        at_the_low_end_reason: planned
+            .and_then(|planned| Some(planned.no_cautious_reason()?.to_owned())),
         speed_of_light: light.and_then(|light| light.as_ref().ok().map(light_json)),
         speed_of_light_reason: light.and_then(|light| Some(light.as_ref().err()?.to_string())),
         no_plan_reason: outcome.as_ref().err().map(ToString::to_string),

@@ -1,7 +1,9 @@
 //! A tested load, as a plan sees it: from a run, or from a table of figures.
 
 use fizeau_core::LevelLoad;
-use fizeau_metrics::{Goal, LevelSummary, Metric, Saturation, Statistic};
+use fizeau_metrics::{
+    Goal, LevelSummary, Metric, Saturation, Statistic, Verdict, VerdictConcern, VerdictReason,
+};
 use fizeau_pareto::FigureEstimate;
 
 use crate::LevelReport;
@@ -18,6 +20,8 @@ pub struct PlanLevel {
     pub(super) is_saturated: bool,
     /// The share of its requests that failed, those that the client cancelled counted on neither side.
     failed: f64,
+    /// Why it is suspect, in words behind its load; none where it is valid.
+    pub(super) doubt: Option<String>,
     figures: LevelFigures,
 }
 
@@ -57,8 +61,9 @@ impl PlanLevel {
             return Err(reason);
         }
         let is_saturated = level.is_saturated();
-        Self::of(level.load, &level.summary, is_saturated)
-            .ok_or_else(|| "it has no length, and so no rate".to_owned())
+        let measured = Self::of(level.load, &level.summary, is_saturated);
+        let measured = measured.ok_or_else(|| "it has no length, and so no rate".to_owned())?;
+        Ok(Self { doubt: doubt(level), ..measured })
     }
 
     /// A level of a simulation; none where nothing completed.
@@ -75,6 +80,7 @@ impl PlanLevel {
             requests_per_s: served(summary)?,
             is_saturated,
             failed: summary.requests.failed_share().unwrap_or_default(),
+            doubt: None,
             figures: LevelFigures::Measured(Box::new(summary.clone())),
         })
     }
@@ -87,7 +93,7 @@ impl PlanLevel {
         figures: Vec<PlanFigure>,
     ) -> Self {
         let figures = LevelFigures::Given(figures);
-        Self { load, requests_per_s, is_saturated: false, failed: 0.0, figures }
+        Self { load, requests_per_s, is_saturated: false, failed: 0.0, doubt: None, figures }
     }
 
     /// The same, this share of its requests having failed, 0 to 1.
@@ -100,6 +106,11 @@ impl PlanLevel {
     #[must_use]
     pub fn saturated(self) -> Self {
         Self { is_saturated: true, ..self }
+    }
+
+    /// The same, suspect for a reason in words that stand behind its load.
+    pub(super) fn doubted(self, doubt: String) -> Self {
+        Self { doubt: Some(doubt), ..self }
     }
 
     /// The level as `goals` see it, called `index`.
@@ -167,4 +178,15 @@ impl PlanLevel {
         };
         Some(figures.iter().map(name).collect())
     }
+}
+
+/// What speaks against a level. That its queue grew makes it too much, which a plan goes by.
+fn doubt(level: &LevelReport) -> Option<String> {
+    let counts = |reason: &&VerdictReason| {
+        reason.verdict == Verdict::Suspect && reason.about != VerdictConcern::Saturation
+    };
+    let reasons = level.validity.reasons.iter().filter(counts);
+    // Behind the first semicolon stands what explains it.
+    let reasons: Vec<&str> = reasons.filter_map(|one| one.text.split(';').next()).collect();
+    (!reasons.is_empty()).then(|| format!("suspect: {}", reasons.join("; ")))
 }

@@ -50,6 +50,17 @@ pub enum NoCapacityReason {
         /// What there is instead.
         hint: String,
     },
+    /// A load was within the goals as it was measured, a load beside it was not, and evened out over both none is.
+    #[error(
+        "{kept} was within the goals as it was measured, but not once it is smoothed over the neighbouring loads, since {missed}; \
+         repeat these loads to see which is right"
+    )]
+    OneByItself {
+        /// The load.
+        kept: LevelLoad,
+        /// What the load beside it misses, in words.
+        missed: String,
+    },
     /// No tested load keeps the goals.
     #[error("no tested load meets the goals: {missed}; the nearest that could be met: {nearest}")]
     Unmet {
@@ -97,18 +108,24 @@ impl JudgedLevels<'_> {
         let lost = || NoCapacityReason::NoLevel { reasons: Vec::new() };
         let level = |index: usize| self.levels.get(index).ok_or_else(lost);
         match found.edge {
-            LoadEdge::Unmet(miss) => Err(self.unmet(&miss.worst)),
+            LoadEdge::Unmet(miss) => Err(match found.by_itself {
+                Some((kept, breaks)) => NoCapacityReason::OneByItself {
+                    kept: level(kept)?.load,
+                    missed: self.broken(&breaks),
+                },
+                None => self.unmet(&miss.worst),
+            }),
             LoadEdge::Beyond(reached) => {
                 let nearest = level(reached.level)?.load;
                 let sent = FigureEstimate::new(reached.load, reached.surely, reached.load);
+                let (sent, served) = (sent.map_err(|_| lost())?, reached.throughput);
+                let requests_per_s = in_requests(nearest, sent, served);
+                // What is completed has an interval of its own, whatever the figures have.
+                let is_of_served = requests_per_s.low() == served.low();
                 Ok(ReplicaCapacity {
-                    requests_per_s: in_requests(
-                        nearest,
-                        sent.map_err(|_| lost())?,
-                        reached.throughput,
-                    ),
-                    served: reached.throughput,
-                    bounds: found.bounds,
+                    requests_per_s,
+                    served,
+                    bounds: if is_of_served { HighestLoadBasis::Interval } else { found.bounds },
                     is_open_below: false,
                     is_open_above: true,
                     nearest,

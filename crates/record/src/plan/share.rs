@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU64;
 
+use fizeau_core::Tokens;
 use fizeau_metrics::Goal;
 use fizeau_roofline::{EstimateKind, UniformLoad};
 use thiserror::Error;
@@ -32,7 +33,7 @@ pub enum NoPromptShare {
 
 impl DevicePlanSource {
     /// The share of the devices' time that prompts take, from 0 to 1, as the roofline model expects at the nearest load that was
-    /// tested.
+    /// tested. Prompt tokens that a cache supplied take none.
     ///
     /// # Errors
     /// If lengths or loads are not known.
@@ -48,7 +49,9 @@ impl DevicePlanSource {
         let in_flight = nearest.and_then(PlanLevel::in_flight);
         let in_flight = in_flight.ok_or(NoPromptShare::NoInFlight)?.max(1.0);
         let concurrency = NonZeroU64::new(in_flight.round() as u64).unwrap_or(NonZeroU64::MIN);
+        let cached = self.cached_share.unwrap_or_default() * input.get() as f64;
         let load = UniformLoad::new(input, output, concurrency);
+        let load = load.with_cached(Tokens::new(cached.round() as u64));
         let system = reference.reference().system;
         Ok(system.cost(EstimateKind::Expected, &load, in_flight, hour).prompt_share)
     }

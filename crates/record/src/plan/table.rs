@@ -16,6 +16,25 @@ use columns::GoalColumns;
 /// The columns that give the load of a level.
 const LOADS: [&str; 3] = ["rate", "requests_per_s", "concurrency"];
 
+/// Further columns that are read.
+const OTHERS: [&str; 12] = [
+    "load_kind",
+    "load_value",
+    "verdict",
+    "left_out",
+    "saturated",
+    "failed_share",
+    "completed",
+    "failed",
+    "input_tokens",
+    "prompt_tokens",
+    "output_tokens",
+    "devices",
+];
+
+/// A replica may have completed what was sent before its rate was counted, but not twice as much as was sent.
+const MOST_SERVED: f64 = 2.0;
+
 /// What a field of a row says, by the name of its column; none where there is no such column or the field is empty.
 type Fields<'a> = dyn Fn(&str) -> Option<Cow<'a, str>> + 'a;
 
@@ -34,11 +53,13 @@ type Fields<'a> = dyn Fn(&str) -> Option<Cow<'a, str>> + 'a;
 pub struct TestedLoads {
     columns: GoalColumns,
     levels: Vec<PlanLevel>,
+    left_out: Vec<String>,
     /// Prompt tokens of a request, in the rows that say so.
     input: Vec<f64>,
     /// Output tokens, likewise.
     output: Vec<f64>,
     devices: Option<NonZeroU64>,
+    unused: Vec<(String, String)>,
 }
 
 /// What is wrong with a table of tested loads, or with a row of it, in one line.
@@ -70,8 +91,9 @@ impl TestedLoads {
         }
         let is_rate = heads.contains(&"good_share") || greatest_goodput > 1.0;
         let columns = GoalColumns::of(heads, is_rate).map_err(TestedLoadsError)?;
-        let (levels, input, output) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { columns, levels, input, output, devices: None })
+        let (levels, left_out, input, output) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let unused = columns.unused(heads);
+        Ok(Self { columns, levels, left_out, input, output, devices: None, unused })
     }
 
     /// Takes in a row.
@@ -82,10 +104,16 @@ impl TestedLoads {
         self.row(fields).map_err(TestedLoadsError)
     }
 
-    /// A level for each row.
+    /// A level for each row that may be used.
     #[must_use]
     pub fn levels(&self) -> &[PlanLevel] {
         &self.levels
+    }
+
+    /// The rows that may not, each with the reason: their columns `verdict` or `left_out` say so.
+    #[must_use]
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
     }
 
     /// How long requests are, as the mean over the rows that say so.
@@ -100,9 +128,22 @@ impl TestedLoads {
         self.devices
     }
 
+    /// The columns that nothing is read of, each with the one that is read and has the most similar name.
+    pub fn unused(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.unused.iter().map(|(name, nearest)| (name.as_str(), nearest.as_str()))
+    }
+
     fn row(&mut self, fields: &Fields<'_>) -> Result<(), String> {
         let row = LoadRow { columns: &self.columns, fields };
-        self.levels.push(row.level()?);
+        let level = row.level()?;
+        match row.verdict()? {
+            RowVerdict::Used(None) => self.levels.push(level),
+            RowVerdict::Used(Some(doubt)) => self.levels.push(level.doubted(doubt)),
+            RowVerdict::LeftOut(why) => {
+                self.left_out.push(format!("{}: {why}", level.load));
+                return Ok(());
+            }
+        }
         let input = row.number("input_tokens")?;
         // A table of levels calls it so.
         let input = input.or(row.number("prompt_tokens")?);
@@ -124,6 +165,14 @@ impl TestedLoads {
 
 fn mean(numbers: &[f64]) -> Option<f64> {
     (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
+}
+
+/// Whether a row is to be believed.
+enum RowVerdict {
+    /// It is used, whatever speaks against it.
+    Used(Option<String>),
+    /// It is not, for a reason.
+    LeftOut(String),
 }
 
 /// One load of a table.
@@ -154,6 +203,25 @@ impl LoadRow<'_, '_> {
             // A closed loop has no queue that could grow, and a short level does not show whether one did.
             "" | "no" | "false" | "0" | "unknown" => Ok(false),
             _ => Err(format!("column {name}: `{text}`; write yes or no")),
+        }
+    }
+
+    /// Whether it is to be believed, as the columns `left_out` and `verdict` have it.
+    fn verdict(&self) -> Result<RowVerdict, String> {
+        let field = |name: &str| {
+            let text = (self.fields)(name)?.trim().to_owned();
+            (!text.is_empty()).then_some(text)
+        };
+        if let Some(why) = field("left_out") {
+            return Ok(RowVerdict::LeftOut(why));
+        }
+        match field("verdict").as_deref() {
+            None | Some("valid") => Ok(RowVerdict::Used(None)),
+            Some("suspect") => Ok(RowVerdict::Used(Some("suspect as the table has it".into()))),
+            Some("invalid") => Ok(RowVerdict::LeftOut("invalid, as the table has it".into())),
+            Some(other) => {
+                Err(format!("column verdict: `{other}`; write valid, suspect or invalid"))
+            }
         }
     }
 
@@ -229,6 +297,10 @@ impl LoadRow<'_, '_> {
         let (rate, slots) = (rate?, slots?.map(whole_slots).transpose()?);
         let served = served?.and(self.estimate("requests_per_s")?);
         match (rate, slots, served) {
+            (Some(rate), _, Some(served)) if served.value() > MOST_SERVED * rate => Err(format!(
+                "{rate} requests/s asked for and {} completed; a replica completes no more than is asked of it",
+                served.value()
+            )),
             (Some(rate), _, served) => {
                 let sent = FigureEstimate::exact(rate).map_err(|error| error.to_string())?;
                 Ok((LevelLoad::Rate(PerSec::new(rate)), served.unwrap_or(sent)))

@@ -10,8 +10,8 @@ use thiserror::Error;
 
 use super::{MeanLengths, PlanLevel, TestedLoads};
 use crate::{
-    GoalSource, LevelReport, ReadRun, SpeedOfLightCurve, SpeedOfLightReference, StoredError,
-    StoredRun,
+    DocumentFields, GoalSource, LevelReport, ReadRun, SpeedOfLightCurve, SpeedOfLightReference,
+    StoredError, StoredRun,
 };
 
 /// What a stored run, or a table of tested loads, tells of one replica.
@@ -36,6 +36,10 @@ pub struct TestedReplica {
     pub light: Option<SpeedOfLightCurve>,
     /// The device's name, where the run says it.
     pub hardware: Option<String>,
+    /// The share of its prompt tokens that a prefix cache supplied, from 0 to 1, where replies say it.
+    pub cached_share: Option<f64>,
+    /// What was asked of it, field by field; none of a table.
+    pub workload: Option<DocumentFields>,
     /// How many devices it takes, where its deployment is known, or a table has a column for it.
     pub devices: Option<NonZeroU64>,
 }
@@ -74,7 +78,7 @@ impl TestedReplica {
         let light = reference.as_ref().and_then(|of| lengths.speed_of_light_curve(of));
         Self {
             levels: loads.levels().to_vec(),
-            left_out: Vec::new(),
+            left_out: loads.left_out().to_vec(),
             lengths,
             burstiness: None,
             slo: None,
@@ -82,6 +86,8 @@ impl TestedReplica {
             devices: loads.devices().or_else(|| devices_of(reference.as_ref())),
             reference,
             light,
+            cached_share: None,
+            workload: None,
             hardware: None,
         }
     }
@@ -145,6 +151,8 @@ impl TestedReplica {
             goal_source: run.goal_source,
             reference: run.reference.clone(),
             light: run.curve.clone(),
+            cached_share: cached_share(&run.levels),
+            workload: Some(run.requested.clone()),
             hardware: run.setup.hardware.clone(),
             devices: devices_of(run.reference.as_ref()),
         }
@@ -184,6 +192,17 @@ fn lengths(levels: &[LevelReport]) -> MeanLengths {
         input: mean(sum(&|level| Some(level.summary.tokens.input?.get() as f64))),
         output: mean(sum(&|level| Some(level.summary.tokens.output.get() as f64))),
     }
+}
+
+/// Over the levels whose replies tell, each by its prompt tokens.
+fn cached_share(levels: &[LevelReport]) -> Option<f64> {
+    let told = levels.iter().filter_map(|level| {
+        let tokens = &level.summary.tokens;
+        let input = tokens.input?.get() as f64;
+        Some([tokens.cached_share? * input, input])
+    });
+    let [cached, all] = told.reduce(|a, b| [a[0] + b[0], a[1] + b[1]])?;
+    (all > 0.0).then(|| cached / all)
 }
 
 fn burstiness(levels: &[LevelReport]) -> Option<f64> {

@@ -41,6 +41,9 @@ pub struct DeploymentRecord {
     /// Bytes of each device that a simulated engine leaves free, where its blocks were counted.
     #[serde(skip_serializing_if = "is_zero")]
     pub reserve_bytes: u64,
+    /// Whether some simulated instances only read prompts and the others only decode.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub disaggregated: bool,
     /// The engine, as calibrations call it, where a prediction was made for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
@@ -88,6 +91,7 @@ impl Default for DeploymentRecord {
             max_num_seqs: None,
             draft: 0,
             reserve_bytes: 0,
+            disaggregated: false,
             engine: None,
             choices: EngineChoices::default(),
         }

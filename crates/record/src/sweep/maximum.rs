@@ -7,7 +7,7 @@ use super::LoadRepeats;
 use crate::LevelReport;
 use crate::goal::GoalResult;
 use crate::goal::{GoalLevel, GoalLoads, HighestLoadBasis, figure, served};
-use fizeau_core::LoadKind;
+use fizeau_core::{LevelLoad, LoadKind};
 
 /// The highest load of one kind within the goals. Indices of levels are those of the sweep, of limits those of the goals; the
 /// limit behind the goals is that of the queue, which must not grow to the end, and the one behind it that of requests that fail,
@@ -33,6 +33,8 @@ pub struct HighestLoad {
 pub(super) struct Runs<'a> {
     pub(super) levels: &'a [LevelReport],
     pub(super) repeats: &'a [LoadRepeats],
+    /// The load that a search confirmed.
+    pub(super) answer: Option<LevelLoad>,
 }
 
 impl Runs<'_> {

@@ -62,6 +62,8 @@ pub enum OperatingChoiceReason {
     },
     /// A profile puts something else first.
     Profile,
+    /// It is the load that a search confirmed by a long level.
+    Confirmed,
 }
 
 /// A level, judged.
@@ -95,6 +97,11 @@ pub(super) fn choose(
     if kept.is_empty() {
         return missed(judged);
     }
+    let confirmed =
+        judged.iter().find(|one| kept.contains(&one.index) && Some(one.level.load) == runs.answer);
+    if let Some(confirmed) = confirmed {
+        return confirmed.chosen(OperatingChoiceReason::Confirmed);
+    }
     // A level that misses the goals may beat one that keeps them in what the frontier is about.
     let best = frontier_positions::frontier_among(levels, &kept);
     let mut met: Vec<&JudgedLevel<'_>> =
@@ -120,9 +127,7 @@ pub(super) fn choose(
         _ => OperatingChoiceReason::Profile,
     };
     let Some(chosen) = met.get(at) else { return OperatingPoint::NoLevel };
-    let margins = chosen.goals.iter().filter_map(GoalResult::margin);
-    let margin = margins.fold(f64::INFINITY, f64::min);
-    OperatingPoint::Met { level: chosen.index, why, margin, goals: chosen.goals.clone() }
+    chosen.chosen(why)
 }
 
 /// The level that misses least.
@@ -145,6 +150,13 @@ fn missed(judged: Vec<JudgedLevel<'_>>) -> OperatingPoint {
 impl JudgedLevel<'_> {
     fn is_met(&self) -> bool {
         self.goals.iter().all(GoalResult::is_met)
+    }
+
+    /// It as the level to run at.
+    fn chosen(&self, why: OperatingChoiceReason) -> OperatingPoint {
+        let margins = self.goals.iter().filter_map(GoalResult::margin);
+        let margin = margins.fold(f64::INFINITY, f64::min);
+        OperatingPoint::Met { level: self.index, why, margin, goals: self.goals.clone() }
     }
 
     fn rate(&self) -> f64 {
@@ -240,6 +252,9 @@ fn met(
             format!(
                 "{load}{margin}; {beyond} meets the goals too, but gives only {gain:+.1} % requests/s for {cost} times the tail E2EL"
             )
+        }
+        OperatingChoiceReason::Confirmed => {
+            format!("{load}: the load that the search found and a long level confirmed{margin}")
         }
         OperatingChoiceReason::Profile => {
             let (name, puts) = (profile.name, profile.words());

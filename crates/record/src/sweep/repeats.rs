@@ -212,6 +212,8 @@ impl SweepReport {
             let runs = repeats.map_or(&[][..], LoadRepeats::runs);
             std::iter::once(level).chain(runs)
         });
-        of_loads.chain(self.sustained().map(SustainedRun::run))
+        // Of a search it stands among the levels.
+        let apart = |run: &&LevelReport| self.answer != Some(run.load);
+        of_loads.chain(self.sustained().map(SustainedRun::run).filter(apart))
     }
 }

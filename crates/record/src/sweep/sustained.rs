@@ -90,7 +90,10 @@ impl SweepReport {
     #[must_use]
     pub fn level_of_sustained(&self) -> Option<(usize, &LevelReport)> {
         let load = self.sustained()?.run.load;
-        self.levels.iter().enumerate().find(|(_, level)| level.load == load)
+        // Of a search the long level stands among the levels itself.
+        let is_itself = self.answer == Some(load);
+        let same = self.levels.iter().enumerate().find(|(_, level)| level.load == load);
+        same.filter(|_| !is_itself)
     }
 
     /// The p99 E2EL of the load that a level stands for, over all of its runs.

@@ -102,3 +102,16 @@ pub fn listed(names: &[String]) -> String {
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
+
+/// Each reason once, behind the loads that it is given for: `concurrency 8 and concurrency 16: no request completed`.
+pub(crate) fn by_reason(given: impl IntoIterator<Item = (String, String)>) -> Vec<String> {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for (reason, load) in given {
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, loads)) => loads.push(load),
+            None => reasons.push((reason, vec![load])),
+        }
+    }
+    let words = |(reason, loads): (String, Vec<String>)| format!("{}: {reason}", listed(&loads));
+    reasons.into_iter().map(words).collect()
+}

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use fizeau_core::{Bytes, BytesPerSec, Millis, PerSec, Seconds, Tokens};
 use fizeau_record::{
-    Diagnosed, DiagnosisDocument, ProbedSilicon, ReadRun, SlowdownCause, StoredRun, Waterfall,
-    WaterfallStep,
+    Diagnosed, DiagnosedFigure, DiagnosisDocument, ProbedSilicon, ReadRun, RunReader,
+    SlowdownCause, StoredRun, Waterfall, WaterfallStep,
 };
-use fizeau_roofline::{Collective, Deployment, Device, MeasuredCollective, System, UniformLoad};
+use fizeau_roofline::{
+    Collective, Deployment, Device, KnownModel, MeasuredCollective, System, UniformLoad,
+};
 use proptest::prelude::*;
 
 use crate::reading::as_it_was;
@@ -97,8 +99,8 @@ fn a_first_token_that_is_later_than_its_prompt_takes_has_launches_and_steps() {
     let own = |share: f64| {
         let system = system.with_arithmetic(share).unwrap().with_bandwidth(share).unwrap();
         let document = Diagnosed::new(&run.levels, &system).diagnose("a model");
-        let ttft = document.levels.iter().map(|level| level.ttft.waterfall().unwrap());
-        ttft.map(|ttft| cause(ttft, SlowdownCause::LaunchesAndSteps)).collect::<Vec<_>>()
+        let ttft = document.levels.iter().map(|level| level.ttft.waterfall());
+        ttft.map(|ttft| cause(ttft?, SlowdownCause::LaunchesAndSteps)).collect::<Vec<_>>()
     };
     let (as_it_is, faster) = (own(1.0), own(4.0));
     assert!(as_it_is.iter().all(|adds| *adds == as_it_is[0] && adds.unwrap() > 0.0));
@@ -176,6 +178,42 @@ fn a_probe_of_another_part_is_refused() {
     assert!(ProbedSilicon::of(&system, slow.device()).is_err());
 }
 
+/// The simulated run, held against such a device.
+fn held_against(device: &str) -> DiagnosisDocument {
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/simulated"));
+    let run = StoredRun::open(path).unwrap();
+    let mut parts = run.reference_parts().unwrap();
+    (parts.device_name, parts.files.device) = (Some(device.to_owned()), None);
+    let reader = RunReader::new(&run, Some(parts.load().unwrap())).unwrap();
+    let read = reader.together(reader.levels().unwrap()).unwrap();
+    Diagnosed::new(&read.levels, system(&read)).diagnose("a model")
+}
+
+#[test]
+fn a_level_that_is_faster_than_the_hardware_allows_is_impossible_and_not_explained() {
+    let document = held_against("l4");
+    assert!(document.is_impossible() && waterfalls(&document).is_empty(), "{document:?}");
+    let level = &document.levels[0];
+    let beyond = level.beyond_bound.as_deref().unwrap();
+    assert!(beyond.contains("at the very best; the run is wrong, or"), "{beyond}");
+    let DiagnosedFigure::Absent { reason } = &level.tpot else { panic!("{level:?}") };
+    assert!(reason.contains("is less than the") && reason.contains("takes at the very best"));
+    assert!(!held_against("h100-sxm").is_impossible());
+}
+
+#[test]
+fn a_model_that_does_not_fit_is_said_with_what_it_lacks() {
+    let run = simulated();
+    let alone = system(&run);
+    let large = KnownModel::named("llama-3.1-405b").unwrap().model().unwrap();
+    let large = System::new(large, alone.device().clone(), Deployment::SINGLE).unwrap();
+    let document = Diagnosed::new(&run.levels, &large).diagnose("a model");
+    assert!(document.is_impossible());
+    let [reason] = &document.left_out[..] else { panic!("{document:?}") };
+    assert!(reason.starts_with("concurrency 1 and concurrency 8: the weights of"), "{reason}");
+    assert!(reason.contains(" GB more than the "), "{reason}");
+}
+
 /// The run with its second level at so many requests in flight and per second, and so long an output token, on six engines.
 fn crowded(in_flight: f64, rate: f64, tpot: f64) -> (ReadRun, System) {
     let mut run = simulated();
@@ -215,7 +253,7 @@ proptest! {
     /// An engine that reads prompts for a part of the time makes its tokens in the rest.
     #[test]
     fn prompts_hold_decoding_up_by_the_share_of_the_time_that_they_take(
-        rate in 1.0..5_000.0_f64, tpot in 1.0..500.0_f64,
+        rate in 1.0..5_000.0_f64, tpot in 3.0..500.0_f64,
     ) {
         let (run, system) = crowded(8.0, rate, tpot);
         let document = Diagnosed::new(&run.levels, &system).diagnose("a model");

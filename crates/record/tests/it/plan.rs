@@ -3,11 +3,13 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{LevelLoad, LoadKind, PerSec, UsdPerHour};
-use fizeau_metrics::{Metric, Slo, Statistic};
+use fizeau_metrics::{
+    GoodputGoals, Metric, Slo, Statistic, Validity, Verdict, VerdictConcern, VerdictReason,
+};
 use fizeau_pareto::{Demand, FigureEstimate};
 use fizeau_record::{
-    BurstAccount, DevicePlanSource, MeanLengths, NoBurstAccount, PlanFigure, PlanLevel, PlanQuery,
-    PlanReport, ReplicaCapacity, TestedLoads, TestedReplica,
+    BurstAccount, DevicePlanSource, HighestLoadBasis, MeanLengths, NoBurstAccount, PlanFigure,
+    PlanLevel, PlanQuery, PlanReport, ReplicaCapacity, StoredRun, TestedLoads, TestedReplica,
 };
 use fizeau_roofline::HourlyRate;
 use serde_json::{Value, json};
@@ -52,6 +54,7 @@ fn given(kind: LoadKind, levels: &[[f64; 4]]) -> TestedReplica {
 fn none() -> TestedReplica {
     let mut none = tested("killed");
     (none.levels, none.left_out, none.reference, none.light) = (Vec::new(), Vec::new(), None, None);
+    none.workload = None;
     none
 }
 
@@ -268,4 +271,193 @@ fn a_table_says_what_failed_and_what_it_says_is_read() {
     }
     let grew = judged(&["rate", "p99_ttft_ms", "saturated"], &["8", "300", "true"]).unwrap();
     assert!(!of(&grew[0]));
+}
+
+/// A plan of these runs for 10 requests/s within a goal that all keep.
+fn plan_of(runs: &[(&str, &TestedReplica)]) -> PlanReport {
+    let goals: Slo = "p99 e2el<10s".parse().unwrap();
+    let ask = PlanQuery::new(Demand::new(10.0, 0.2, 0).unwrap(), goals.goals);
+    let sources = runs.iter().map(|(name, tested)| {
+        let mut source = source(name, tested, Some(2.0));
+        (*name).clone_into(&mut source.from);
+        source
+    });
+    PlanReport::new(ask, sources.collect())
+}
+
+/// The same money does other work there.
+#[test]
+fn of_plans_for_other_workloads_none_is_the_cheapest() {
+    let (simulated, sweep) = (tested("simulated"), tested("sweep"));
+    let alike = plan_of(&[("a", &simulated), ("b", &simulated)]);
+    assert_eq!((alike.cheapest(), alike.findings()), (Some(0), Vec::new()));
+    let unlike = plan_of(&[("a", &simulated), ("b", &sweep)]);
+    assert_eq!(unlike.cheapest(), None);
+    let said = "No plan is the cheapest, since the workloads differ: input length is 64 in a and 16 in b; output length is 8 in a and 6 \
+                in b";
+    assert_eq!(unlike.findings()[0], said);
+    let json: Value = serde_json::from_str(&unlike.to_json().unwrap()).unwrap();
+    assert_eq!((&json["cheapest"], &json["findings"][0]), (&Value::Null, &json!(said)));
+
+    // Of a table no more is known than how long its requests are.
+    let of_lengths = |input: Option<f64>, output: f64| {
+        let mut table = given(LoadKind::Rate, &[[4.0, 4.0, 200.0, 1.0]]);
+        table.lengths = MeanLengths { input, output: Some(output) };
+        table
+    };
+    let goals: Slo = "p99 ttft<1s".parse().unwrap();
+    let cheapest = |a: &TestedReplica, b: &TestedReplica| {
+        let ask = PlanQuery::new(Demand::new(10.0, 0.2, 0).unwrap(), goals.goals.clone());
+        let sources = [("a", a), ("b", b)].map(|(name, tested)| source(name, tested, Some(2.0)));
+        let report = PlanReport::new(ask, sources.into());
+        (report.cheapest(), report.findings().join("\n"))
+    };
+    let [short, same, long] = [(64.0, 8.0), (65.0, 8.0), (64.0, 80.0)]
+        .map(|(input, output)| of_lengths(Some(input), output));
+    assert_eq!(cheapest(&short, &same), (Some(0), String::new()));
+    let said = "No plan is the cheapest, since the workloads differ: mean output length is 8 in a and 80 in b";
+    assert_eq!(cheapest(&short, &long), (None, said.to_owned()));
+    assert_eq!(cheapest(&short, &of_lengths(None, 8.0)), (Some(0), String::new()));
+}
+
+#[test]
+fn a_plan_says_what_speaks_against_the_levels_that_it_rests_on() {
+    let run = StoredRun::open(fixture("simulated")).unwrap();
+    let reader = run.reader().unwrap();
+    let mut read = reader.together(reader.levels().unwrap()).unwrap();
+    let late = "the client sent late";
+    for level in &mut read.levels {
+        let about = VerdictConcern::Client;
+        level.validity = Validity::of(vec![VerdictReason::new(Verdict::Suspect, about, late)]);
+    }
+    let report = plan_of(&[("runs/a", &TestedReplica::of(&read))]);
+    let highest = read.levels.iter().map(|level| level.load.value()).fold(0.0, f64::max);
+    let said = format!("runs/a: concurrency {highest}: suspect: {late}");
+    assert_eq!(report.findings(), [said]);
+}
+
+#[test]
+fn a_table_says_which_of_its_levels_are_not_to_be_believed() {
+    let heads = ["rate", "p99_ttft_ms", "verdict", "left_out"];
+    let rows = [
+        ["4", "200", "valid", ""],
+        ["8", "300", "suspect", ""],
+        ["16", "300", "invalid", ""],
+        ["32", "300", "", "partial: interrupted"],
+    ];
+    let mut loads = TestedLoads::of(&heads, 0.0).unwrap();
+    let field = |row: &[&'static str; 4], name: &str| {
+        let at = heads.iter().position(|head| *head == name)?;
+        Some(row[at]).filter(|field| !field.is_empty()).map(Into::into)
+    };
+    for row in &rows {
+        loads.add(&|name| field(row, name)).unwrap();
+    }
+    assert_eq!(loads.levels().len(), 2);
+    let tested = TestedReplica::of_loads(&loads, MeanLengths::default(), None);
+    assert_eq!(
+        tested.left_out,
+        ["16 requests/s: invalid, as the table has it", "32 requests/s: partial: interrupted"]
+    );
+    let goals: Slo = "p99 ttft<500ms".parse().unwrap();
+    let source = DevicePlanSource::tested("t", &tested, NonZeroU64::MIN, None, &goals.goals);
+    let ask = PlanQuery::new(Demand::new(10.0, 0.2, 0).unwrap(), goals.goals);
+    let report = PlanReport::new(ask, vec![source]);
+    assert_eq!(report.findings(), ["t: 8 requests/s: suspect as the table has it"]);
+    let wrong = loads.add(&|name| field(&["4", "200", "fine", ""], name)).unwrap_err();
+    assert_eq!(wrong.to_string(), "column verdict: `fine`; write valid, suspect or invalid");
+}
+
+/// What was measured decides what is said, not what a regression made of it.
+#[test]
+fn a_load_that_was_within_the_goals_by_itself_is_named() {
+    let odd = given(LoadKind::Rate, &[[4.0, 4.0, 600.0, 1.0], [8.0, 8.0, 490.0, 1.0]]);
+    let slo: Slo = "p99 ttft<500ms".parse().unwrap();
+    let said = ReplicaCapacity::of(&odd.levels, &slo.goals).unwrap_err().to_string();
+    assert_eq!(
+        said,
+        "8 requests/s was within the goals as it was measured, but not once it is smoothed over the neighbouring loads, since p99 \
+         TTFT at 4 requests/s: 600 ms, 20 % over its limit; repeat these loads to see which is right"
+    );
+}
+
+#[test]
+fn without_an_interval_no_plan_is_called_cautious() {
+    let fleets = |low: f64, high: f64| {
+        let served = FigureEstimate::new(8.0, low, high).unwrap();
+        let level = PlanLevel::given(LoadKind::Concurrency.at(8.0), served, Vec::new());
+        let source = DevicePlanSource::new("a", NonZeroU64::MIN, vec![level]);
+        let ask = PlanQuery::new(Demand::new(100.0, 0.2, 0).unwrap(), []);
+        let report = PlanReport::new(ask, vec![source]);
+        let json: Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+        let of = |name: &str| json["plans"][0][name].clone();
+        (of("at_the_low_end")["replicas_needed"].clone(), of("at_the_low_end_reason"))
+    };
+    assert_eq!(fleets(7.0, 9.0), (json!(18), Value::Null));
+    let none = "no interval is known of what a replica carries; repeats, or more requests at each load, give one";
+    assert_eq!(fleets(8.0, 8.0), (Value::Null, json!(none)));
+}
+
+#[test]
+fn columns_of_a_table_that_are_not_used_or_contradict_each_other_are_said() {
+    let loads =
+        TestedLoads::of(&["rate", "rps", "p99_tft_ms", "p99_ttft_ms", "p99_ttft_ms_low"], 0.0);
+    let unused = loads.unwrap();
+    let unused: Vec<_> = unused.unused().collect();
+    assert_eq!(unused, [("rps", "requests_per_s"), ("p99_tft_ms", "p99_ttft_ms")]);
+    let mut loads = TestedLoads::of(&["rate", "requests_per_s"], 0.0).unwrap();
+    let row = |served: &'static str| {
+        move |name: &str| {
+            Some(if name == "rate" { "4" } else { served }.into()).filter(|_| LOAD.contains(&name))
+        }
+    };
+    assert!(loads.add(&row("4.4")).is_ok());
+    let wrong =
+        "4 requests/s asked for and 40 completed; a replica completes no more than is asked of it";
+    assert_eq!(loads.add(&row("40")).unwrap_err().to_string(), wrong);
+}
+
+/// What a row of the test above has.
+const LOAD: [&str; 2] = ["rate", "requests_per_s"];
+
+/// Runs of a load differ in their tail; what was completed there has an interval over its requests.
+#[test]
+fn the_ends_of_what_is_completed_are_not_called_those_of_runs() {
+    let run = |ttft: f64| {
+        let value = FigureEstimate::exact(ttft).unwrap();
+        let figure = PlanFigure::new(Metric::Ttft, Statistic::P99, value);
+        let served = FigureEstimate::new(7.9, 7.5, 8.3).unwrap();
+        PlanLevel::given(LoadKind::Concurrency.at(8.0), served, vec![figure])
+    };
+    let slo: Slo = "p99 ttft<500ms".parse().unwrap();
+    let carried = ReplicaCapacity::of(&[run(200.0), run(220.0)], &slo.goals).unwrap();
+    assert_eq!(carried.bounds, HighestLoadBasis::Interval);
+}
+
+/// What a cache supplied is not computed again.
+#[test]
+fn prompt_tokens_from_a_cache_cost_less() {
+    let share = |cached: Option<f64>| {
+        let mut tested = tested("simulated");
+        tested.cached_share = cached;
+        tested.lengths.input = Some(8000.0);
+        source("a", &tested, Some(2.0)).prompt_share.unwrap()
+    };
+    assert_eq!(tested("simulated").cached_share, None);
+    assert!(share(Some(0.75)) < 0.9 * share(None), "{:?} {:?}", share(Some(0.75)), share(None));
+}
+
+/// A plan's simulation is of replicas that read prompts and decode.
+#[test]
+fn bursts_of_instances_that_read_prompts_or_decode_are_not_simulated() {
+    let mut tested = tested("simulated");
+    let reference = tested.reference.take().unwrap();
+    let mut said = reference.deployment().clone();
+    said.disaggregated = true;
+    let files = reference.files().clone();
+    tested.reference = Some(reference.recorded(said, files));
+    let goals: Slo = "mean e2el<1s".parse().unwrap();
+    let source = source("a", &tested, None);
+    let refused = source.burst_subject(&tested, &goals.goals, &GoodputGoals::default());
+    assert_eq!(refused.unwrap_err(), NoBurstAccount::Disaggregated);
 }

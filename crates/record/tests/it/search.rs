@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use fizeau_core::{LoadKind, Nanos, Seconds};
-use fizeau_metrics::{Validity, Verdict, VerdictConcern, VerdictReason};
+use fizeau_core::{LoadKind, Millis, Nanos, PerSec, Seconds};
+use fizeau_metrics::{Slo, Validity, Verdict, VerdictConcern, VerdictReason};
 use fizeau_pareto::{EdgeSide, FigureEstimate, SearchEnding, SearchResult};
 use fizeau_record::{
     EngineRecord, LevelReport, RunSetup, SearchDocument, SearchJudgement, SearchPurpose,
-    SearchReport, SearchTarget, SearchedLevel, StoredRun,
+    SearchReport, SearchTarget, SearchedLevel, StoredRun, SweepReport,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -297,4 +297,34 @@ fn what_is_said_of_searches_is_as_it_was() {
         }
     }
     as_it_was("search-words", &(serde_json::to_string_pretty(&said).unwrap() + "\n"));
+}
+
+/// A long level is the answer, whatever short ones kept beside it, and what it missed no short one keeps.
+#[test]
+fn a_load_that_a_long_level_confirmed_is_the_one_to_run_at() {
+    let level = |load: f64, name: &str, e2el: f64| {
+        let mut level = LEVEL.clone();
+        (level.load, level.folder) = (LoadKind::Concurrency.at(load), Some(name.to_owned()));
+        level.validity = Validity::of(Vec::new());
+        level.summary.throughput.requests_per_s = PerSec::new(load);
+        level.summary.metrics.e2el.mean = Some(Millis::new(e2el));
+        level
+    };
+    let of = |long: &[LevelReport]| {
+        let short = [4.0, 8.0, 12.0, 16.0].map(|load| level(load, &format!("short-{load}"), 90.0));
+        let slo: Slo = "mean e2el<100ms".parse().unwrap();
+        let setup = RunSetup::default();
+        let report = SweepReport::of_search(setup, short.into(), long.to_vec(), slo);
+        let folder = |level: &LevelReport| level.folder.clone().unwrap();
+        let folders: Vec<String> = report.levels().iter().map(folder).collect();
+        (folders.join(" "), report.operating_level().map(folder))
+    };
+    let (held, missed) = (level(8.0, "long-8", 95.0), level(12.0, "long-12", 120.0));
+    let at = |name: &str| Some(name.to_owned());
+    assert_eq!(of(&[]), ("short-4 short-8 short-12 short-16".to_owned(), at("short-16")));
+    let confirmed = of(std::slice::from_ref(&held));
+    assert_eq!(confirmed, ("short-4 long-8 short-12 short-16".to_owned(), at("long-8")));
+    let both = of(&[missed.clone(), held]);
+    assert_eq!(both, ("short-4 long-8 long-12".to_owned(), at("long-8")));
+    assert_eq!(of(&[missed]), ("short-4 short-8 long-12".to_owned(), at("short-8")));
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use fizeau_record::{DiagnosisDocument, LevelDiagnosis, Waterfall};
+use fizeau_record::{DiagnosedFigure, DiagnosisDocument, LevelDiagnosis, Waterfall};
 
-use super::{figures, level_title, number, range};
+use super::{figures, impossible, level_title, number, range, unexplained};
 use crate::Shown;
 use crate::escape::escape;
 use crate::page::document;
@@ -32,18 +32,25 @@ impl Shown<'_, DiagnosisDocument> {
         for level in &self.levels {
             section(&mut out, level);
         }
+        self.left_out().for_each(|words| paragraph(&mut out, &words));
         document(&format!("Fizeau diagnosis: {title}"), &out, STYLE)
     }
 }
 
 fn section(out: &mut String, level: &LevelDiagnosis) {
     put(out, format_args!("<section>\n<h2>{}</h2>\n", escape(&level_title(level))));
+    impossible(level).iter().for_each(|words| paragraph(out, words));
     for (name, figure) in figures(level) {
-        if let Some(waterfall) = figure.waterfall() {
-            table(out, name, waterfall);
+        match figure {
+            DiagnosedFigure::Explained(waterfall) => table(out, name, waterfall),
+            DiagnosedFigure::Absent { reason } => paragraph(out, &unexplained(name, reason)),
         }
     }
     out.push_str("</section>\n");
+}
+
+fn paragraph(out: &mut String, words: &str) {
+    put(out, format_args!("<p>{}</p>\n", escape(words)));
 }
 
 fn table(out: &mut String, name: &str, waterfall: &Waterfall) {

@@ -38,6 +38,9 @@ impl Shown<'_, DevicePlan> {
             }
             self.arrivals(planned.carried.nearest, out);
         }
+        for doubt in self.doubts() {
+            sentence(out, &format!("  Look before you use it: at {doubt}."));
+        }
         let is_said = matches!(&self.outcome, Err(NoPlanReason::NotCarried(_)))
             && self.source.levels.is_empty();
         if !self.source.left_out.is_empty() && !is_said {

@@ -30,6 +30,9 @@ impl Shown<'_, PlanReport> {
         if cheapest.is_some() {
             sentence(out, "* the cheapest");
         }
+        if let Some(unlike) = self.unlike_workloads() {
+            sentence(out, &format!("{unlike}."));
+        }
     }
 }
 

@@ -36,7 +36,6 @@ impl Shown<'_, SweepReport> {
             lines.extend(self.maximum_lines(decision.kind, decision.foremost()));
             lines.extend(self.range_lines(decision));
         }
-        lines.extend(self.never_full_words());
         lines
     }
 

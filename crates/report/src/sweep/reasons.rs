@@ -39,8 +39,8 @@ impl<'a> Shown<'a, SweepReport> {
     }
 
     /// What could not be checked, and what else is worth knowing: each kind of note once, with the loads of its levels where it is
-    /// of what a server did there, or has other figures elsewhere. What a server did there, what was sent again, and a level
-    /// that gave less than its neighbours, are findings.
+    /// of what a server did there, or has other figures elsewhere. What a server did there, what was sent again, a level that
+    /// gave less than its neighbours, and one whose load was never there, are findings.
     pub(crate) fn level_notes(&self, verbosity: Verbosity) -> VerdictNotes {
         let levels = self.0.levels().iter();
         let told: Vec<String> = levels.clone().flat_map(LevelReport::finding_notes).collect();
@@ -59,7 +59,12 @@ impl<'a> Shown<'a, SweepReport> {
         };
         let (findings, notes): (Vec<_>, Vec<_>) = grouped(all).into_iter().partition(is_told);
         VerdictNotes {
-            findings: findings.into_iter().map(words).chain(self.0.dips()).collect(),
+            findings: findings
+                .into_iter()
+                .map(words)
+                .chain(self.0.dips())
+                .chain(self.0.never_full_words())
+                .collect(),
             notes: notes.into_iter().map(words).collect(),
         }
     }

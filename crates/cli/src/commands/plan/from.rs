@@ -3,7 +3,8 @@
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
-use fizeau::record::{MeanLengths, ReferenceFiles, RunFolder, TestedReplica};
+use fizeau::record::{MeanLengths, ReferenceFiles, RunFolder, TestedLoads, TestedReplica};
+use fizeau::report::LevelTable;
 use fizeau::roofline::{Device, HourlyRate, Ownership};
 
 use crate::args::{PlanArgs, SpeedOfLightArgs, hour};
@@ -118,6 +119,7 @@ fn device(from: &FromArg, args: &PlanArgs, found: &TestedReplica) -> Result<Opti
 /// A table of tested loads.
 pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
     let loads = pareto::read(&from.path.to_string_lossy())?.tested_loads()?;
+    tell_unused(from, &loads);
     if let (Some(own), Some(given)) = (loads.devices(), from.gpus.or(args.gpus_per_replica)) {
         let flag = if from.gpus.is_some() { "--from gpus" } else { "--gpus-per-replica" };
         refuse_if!(
@@ -135,6 +137,17 @@ pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica,
     };
     let lengths = given_lengths(from, args, loads.lengths())?;
     Ok(TestedReplica::of_loads(&loads, lengths, speed_of_light))
+}
+
+/// The columns that no table of levels has, and a plan reads nothing of.
+fn tell_unused(from: &FromArg, loads: &TestedLoads) {
+    let is_known = |name: &str| {
+        let end = name.strip_suffix("_low").or_else(|| name.strip_suffix("_high"));
+        LevelTable::legend().any(|(known, _)| known == end.unwrap_or(name))
+    };
+    for (name, nearest) in loads.unused().filter(|(name, _)| !is_known(name)) {
+        tell!("note: --from {}: the column {name} is not used; did you mean {nearest}?", from.name);
+    }
 }
 
 /// The lengths that flags give, where the source does not say its `own`.

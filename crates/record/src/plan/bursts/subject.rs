@@ -30,6 +30,9 @@ pub enum NoBurstAccount {
     /// Its model or its device is not known.
     #[error("no model and device are known")]
     NoReference,
+    /// Its instances read prompts or decode, and a plan simulates replicas that do both.
+    #[error("prefill and decode run on instances of their own, which a plan does not simulate")]
+    Disaggregated,
     /// The constants of its engine are not known.
     #[error("there is no calibration of the engine")]
     NoCalibration,
@@ -63,6 +66,9 @@ impl DevicePlanSource {
         goodput: &GoodputGoals,
     ) -> Result<BurstSubject<'a>, NoBurstAccount> {
         let reference = tested.reference.as_ref().ok_or(NoBurstAccount::NoReference)?;
+        if reference.deployment().disaggregated {
+            return Err(NoBurstAccount::Disaggregated);
+        }
         let calibration = reference.files().calibration.as_deref();
         let calibration = calibration.ok_or(NoBurstAccount::NoCalibration)?;
         let tokens = self.lengths.whole().ok_or(NoBurstAccount::NoLengths)?;

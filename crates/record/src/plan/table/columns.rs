@@ -1,6 +1,9 @@
 //! Which column of a table holds which figure.
 
+use fizeau_core::spelling::edit_distance;
 use fizeau_metrics::{Metric, Slo, Statistic};
+
+use super::{LOADS, OTHERS};
 
 /// What a column is about.
 type ColumnMeaning = (Metric, Statistic);
@@ -29,6 +32,25 @@ impl GoalColumns {
             }
         }
         Ok(Self(known))
+    }
+
+    /// Those of `names` that neither hold figures of goals nor anything else that is read, each with the most similar name that is read.
+    pub(super) fn unused(&self, names: &[&str]) -> Vec<(String, String)> {
+        let goals = self.0.iter().map(|(name, _)| name.as_str());
+        let read: Vec<&str> = LOADS.into_iter().chain(OTHERS).chain(goals).collect();
+        let is_read = |name: &str| {
+            let end = name.strip_suffix("_low").or_else(|| name.strip_suffix("_high"));
+            read.contains(&name) || end.is_some_and(|name| read.contains(&name))
+        };
+        let unused = names.iter().filter(|name| !is_read(name));
+        let nearest = |name: &str| {
+            // `rps` is short for requests_per_s.
+            let initials =
+                |of: &str| of.split('_').filter_map(|word| word.chars().next()).eq(name.chars());
+            let by_letters = || read.iter().min_by_key(|of| edit_distance(name, of));
+            read.iter().find(|of| initials(of)).or_else(by_letters).map_or("", |of| of)
+        };
+        unused.map(|name| ((*name).to_owned(), nearest(name).to_owned())).collect()
     }
 
     /// Each with what it is about.

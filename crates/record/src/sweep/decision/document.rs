@@ -165,6 +165,7 @@ impl SweepReport {
         let (chosen_by, rule) = match *why {
             OperatingChoiceReason::Goals => ("goals", None),
             OperatingChoiceReason::Profile => ("profile", None),
+            OperatingChoiceReason::Confirmed => ("confirmed", None),
             OperatingChoiceReason::Rule { beyond, gain, cost } => {
                 ("rule", Some(RuleDocument { beyond, requests_gain: gain, e2el_factor: cost }))
             }

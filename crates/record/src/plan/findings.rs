@@ -1,0 +1,86 @@
+//! What is to be known of plans before they are believed.
+
+use super::{DevicePlan, DevicePlanSource, PlanLevel, PlanReport};
+use crate::comparability::must_agree;
+use crate::fields::told;
+use crate::text::by_reason;
+use crate::{ChangedField, DocumentFields};
+
+/// What of a workload a plan may change: when requests come, and of which model and by which goals they are judged.
+const NO_WORKLOAD: [&str; 7] = [
+    "plan.arrivals",
+    "plan.content.token_ids",
+    "probe",
+    "shard",
+    "setup",
+    "goodput",
+    "lengths.requests",
+];
+
+/// Mean lengths that lie within this factor of each other are those of one workload.
+const SAME_LENGTHS: f64 = 1.05;
+
+impl PlanReport {
+    /// What is to be known before the plans are believed: that they are of different workloads, so that none is the cheapest, and what
+    /// speaks against the levels that they rest on, a line each.
+    #[must_use]
+    pub fn findings(&self) -> Vec<String> {
+        let doubts = self.plans().iter().flat_map(|plan| {
+            let doubts = plan.doubts().into_iter();
+            doubts.map(|doubt| format!("{}: {doubt}", plan.source.from))
+        });
+        self.unlike_workloads().into_iter().chain(doubts).collect()
+    }
+
+    /// In what the workload of the first plan and that of another differ; none where all may be ranked.
+    #[must_use]
+    pub fn unlike_workloads(&self) -> Option<String> {
+        let (first, others) = self.plans().split_first()?;
+        let unlike = others.iter().find_map(|other| {
+            let differing = differing(&first.source, &other.source);
+            (!differing.is_empty()).then(|| differing.join("; "))
+        });
+        unlike
+            .map(|unlike| format!("No plan is the cheapest, since the workloads differ: {unlike}"))
+    }
+}
+
+/// In what two workloads differ, by what their runs were asked for, or else by the lengths of their requests.
+fn differing(a: &DevicePlanSource, b: &DevicePlanSource) -> Vec<String> {
+    let words = |what: &str, [one, other]: [String; 2]| {
+        format!("{what} is {one} in {} and {other} in {}", a.name, b.name)
+    };
+    if let Some((one, other)) = a.workload.as_ref().zip(b.workload.as_ref()) {
+        let fields = unlike(one, other);
+        return told(&fields).map(|field| words(&field.label(), field.values())).collect();
+    }
+    let lengths = [
+        ("mean input length", a.lengths.input, b.lengths.input),
+        ("mean output length", a.lengths.output, b.lengths.output),
+    ];
+    let lengths = lengths.into_iter().filter_map(|(what, one, other)| {
+        let ends = [one?, other?];
+        let factor = ends[0].max(ends[1]) / ends[0].min(ends[1]);
+        (factor > SAME_LENGTHS).then(|| words(what, ends.map(|mean| format!("{mean:.0}"))))
+    });
+    lengths.collect()
+}
+
+fn unlike(one: &DocumentFields, other: &DocumentFields) -> Vec<ChangedField> {
+    let mut fields = must_agree(one, other);
+    fields.retain(|field| !NO_WORKLOAD.iter().any(|path| field.field.starts_with(path)));
+    fields
+}
+
+impl DevicePlan {
+    /// What speaks against the levels beside the highest load, or against all where there is none: each doubt once, with its loads.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<String> {
+        let beside = self.outcome.as_ref().ok().map(|planned| &planned.carried);
+        let counts = |level: &&PlanLevel| {
+            beside.is_none_or(|of| level.load == of.nearest || Some(level.load) == of.next)
+        };
+        let doubted = self.source.levels.iter().filter(counts);
+        by_reason(doubted.filter_map(|level| Some((level.doubt.clone()?, level.load.to_string()))))
+    }
+}
