@@ -3,6 +3,7 @@
 mod level;
 mod local_gpus;
 mod passes;
+mod same_page;
 
 use std::fmt;
 
@@ -19,6 +20,7 @@ use crate::input::InputError;
 pub(crate) use level::{LevelScrapers, ScrapedLevel};
 pub use local_gpus::LocalGpus;
 use passes::PassStream;
+use same_page::is_same_page;
 
 /// Which pages of metrics are read beside the levels of a run. By default those that servers have beside their API, once a second.
 #[derive(Clone)]
@@ -275,11 +277,11 @@ impl Telemetry {
         }
     }
 
-    /// Whether this page is one of those that are read: as far as its address goes, without a query.
+    /// Whether this page is one of those that are read: as far as its address goes, without a query, by whatever name of its host.
     fn reads(&self, page: &Address) -> bool {
         let access = PageAccess { key: ApiKey::Withheld, trust: PageTrust::default() };
         let address = |page| self.source(page, &access).address().to_owned();
-        self.pages.iter().any(|(read, _)| address(read) == address(page))
+        self.pages.iter().any(|(read, _)| is_same_page(&address(read), &address(page)))
     }
 
     /// How to ask for this page, if there is one with anything on it that is known, and if not why: on one of `hosts`, which are the

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct ImportUnknowns {
     tool: String,
     pub(crate) not_known: Vec<UnknownFact>,
+    /// The cap on requests in flight behind which a rate was sent; none of any other load.
+    pub(crate) rate_cap: Option<u32>,
 }
 
 /// What the list of a file calls the gaps between tokens, and where not even those between chunks are known.
@@ -24,7 +26,7 @@ impl ImportUnknowns {
     /// Of a level that `tool` measured, of which so much is not known.
     #[must_use]
     pub const fn new(tool: String, not_known: Vec<UnknownFact>) -> Self {
-        Self { tool, not_known }
+        Self { tool, not_known, rate_cap: None }
     }
 
     /// Who measured.

@@ -107,6 +107,9 @@ pub struct ImportedCounts {
     pub output_tokens: Option<u64>,
     /// How long the level took, by the tool's clock.
     pub duration_s: Option<f64>,
+    /// Requests that the cap on requests in flight delayed past the instants of a rate; absent where the file does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back: Option<u64>,
 }
 
 impl ImportedLevel {
@@ -134,7 +137,10 @@ impl ImportedLevel {
             !AGAIN.contains(&known.what.as_str()) && !known.what.split(", ").all(is_figure)
         };
         let not_known = self.not_known.iter().filter(is_left).cloned().collect();
-        ImportUnknowns::new(self.source.tool.clone(), not_known)
+        let rate_cap = self.load.requests_per_s.and(self.load.max_in_flight);
+        let mut unseen = ImportUnknowns::new(self.source.tool.clone(), not_known);
+        unseen.rate_cap = rate_cap;
+        unseen
     }
 
     /// The load that it stands for: the rate where there was one, else the cap, else as many as there were requests, as if

@@ -70,6 +70,10 @@ impl Shown<'_, ImportedRun> {
             lines.extend(wrapped(&format!("  {}", settings.join(", ")), "    "));
         }
         lines.push("  suspect: nothing here can be computed again or checked".to_owned());
+        for fact in self.not_known().into_iter().filter(|fact| fact.is_contradiction()) {
+            let text = format!("  suspect: the file contradicts itself: {}", fact.why);
+            lines.extend(wrapped(&text, "    "));
+        }
         lines
     }
 

@@ -1,5 +1,6 @@
 //! What a server said over a window, in typed figures.
 
+mod copies;
 mod host;
 mod named;
 mod timeline;

@@ -8,24 +8,30 @@ from typing import NamedTuple
 
 class Run(NamedTuple):
     document: dict  # run.json
-    levels: list  # a row a level: every figure of its summary.json, by its path in there
-    requests: list  # a row a request of any level, in the order in which they ended
+    levels: list  # a row a level: every figure of its summary.json, or else of its imported.json, by its path in there
+    requests: list  # a row a request of any level, in the order in which they ended; `part` is load or probe
 
 
 def open(path):
-    """The run, sweep or search in a folder. A line that a kill cut off at the end of a file is passed over."""
+    """The run, sweep, search or import in a folder. A line that a kill cut off at the end of a file is passed over."""
     path = pathlib.Path(path)
     document = json.loads((path / "run.json").read_text(encoding="utf-8"))
-    folders = [path] if (path / "tapes.jsonl").is_file() else sorted(path.iterdir())
-    folders = [it for it in folders if (it / "tapes.jsonl").is_file() and not it.name.endswith("-partial")]
+    folders = [path] if _is_level(path) else sorted(path.iterdir())
+    folders = [it for it in folders if _is_level(it) and not it.name.endswith("-partial")]
     levels, requests = [], []
     for folder in folders:
         name = "" if folder == path else folder.name
-        summary = folder / "summary.json"
-        known = json.loads(summary.read_text(encoding="utf-8")) if summary.is_file() else {"status": "partial"}
+        summary, imported, tapes = (folder / it for it in ("summary.json", "imported.json", "tapes.jsonl"))
+        known = next((it for it in (summary, imported) if it.is_file()), None)
+        known = json.loads(known.read_text(encoding="utf-8")) if known else {"status": "partial"}
         levels.append({"level": name, **_flat(known)})
-        requests.extend({"level": name, **_request(tape)} for tape in _lines(folder / "tapes.jsonl"))
+        rows = [_request(tape) for tape in _lines(tapes)] if tapes.is_file() else []
+        requests.extend({"level": name, **(_seen(row) if imported.is_file() else row)} for row in rows)
     return Run(document, levels, requests)
+
+
+def _is_level(folder):
+    return any((folder / it).is_file() for it in ("tapes.jsonl", "imported.json"))
 
 
 def _flat(value, above=""):
@@ -45,7 +51,8 @@ def _lines(path):
 
 def _request(tape):
     marks, arrivals = tape["marks"], tape["arrivals"]
-    row = {key: tape.get(key) for key in ("request", "session", "turn", "connection", "stamps", "outcome")}
+    row = {key: tape.get(key) for key in ("request", "session", "turn", "model", "connection", "stamps", "outcome")}
+    row.update(part=tape.get("part", "load"), endpoint=tape.get("endpoint", 0))
     row.update({name[:-3] + "_s": at / 1e9 for name, at in _flat(marks).items() if name.endswith("_ns") and at is not None})
     row.update(_flat(tape.get("requested") or tape.get("asked") or {}, "requested."), **_flat(tape.get("usage") or {}, "usage."))
     row["failed"] = "complete" not in tape["outcome"]
@@ -58,3 +65,11 @@ def _request(tape):
         row[name] = None if at is None else (at - marks["send_start_ns"]) / 1e6
     row["output_tokens"] = sum(tokens)
     return row
+
+
+def _seen(row):
+    """A row of a tool's file without what a tape has only because it has a value for everything."""
+    unseen = "session turn endpoint connection stamps released_s send_end_s first_byte_s requested.output_tokens requested.eos".split()
+    if row.get("intended_s") == row.get("send_start_s"):
+        unseen.append("intended_s")
+    return {key: None if key in unseen else value for key, value in row.items()}

@@ -106,7 +106,8 @@ impl LevelScrapers {
         let (sources, passes) = PassStream::finish(&self.streams, &self.passes_before);
         let mut host = HostWindow::between(&before, &HostReading::now());
         host.clock_error = wall_clock_error().map(Nanos::to_millis);
-        let client = self.client.window;
+        let most_in_flight = run.summary.over_time.as_ref().map(|over| over.in_flight.peak);
+        let client = ClientWindow { most_in_flight, ..self.client.window };
         let warmed_up = self.warmed_up.unwrap_or(from);
         let pages = pages_since(warmed_up, self.scrapers);
         let steady = run.summary.windowed.part.as_ref().ok().map(|part| part.window.span);

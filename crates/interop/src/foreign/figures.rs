@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{Millis, Nanos, RequestPurpose, Tape};
+use fizeau_core::{Millis, Nanos, RequestPurpose, Stamp, Tape};
 use fizeau_metrics::{Distribution, Metric, RequestMetrics};
 
 use fizeau_record::text::number;
@@ -95,12 +95,13 @@ impl FigureSheet {
         let (counted, listed) = (level.counts.completed, good.len() as u64);
         let miscounted = (!level.tapes.is_empty() && counted != listed)
             .then(|| format!("the file counts {counted} completed requests, and lists {listed}"));
-        let all = differing.chain(miscounted).chain(self.impossible(&level.counts));
+        let all = differing.chain(miscounted).chain(self.impossible(level));
         all.map(UnknownFact::contradiction).collect()
     }
 
     /// Where the file's totals and statistics cannot be of the same requests.
-    fn impossible(&self, counts: &ImportedCounts) -> Vec<String> {
+    fn impossible(&self, level: &ImportedLevel) -> Vec<String> {
+        let counts = &level.counts;
         let Some(took) = counts.duration_s.filter(|_| self.completed > 0) else {
             return Vec::new();
         };
@@ -130,7 +131,7 @@ impl FigureSheet {
         // A time per token is never beyond the whole latency either.
         let statistics = ["ttft", "tpot", "e2el"];
         let means = statistics.into_iter().filter_map(|metric| self.impossible_mean(metric, took));
-        rates.chain(means).collect()
+        rates.chain(means).chain(too_fast(level, took)).collect()
     }
 
     /// That the mean of a latency is beyond what its other statistics allow, of requests none of which took longer than all together, or
@@ -195,12 +196,54 @@ impl FigureSheet {
             self.not_known("the load", "not in the file");
         }
         self.not_known.extend(self.contradictions(&level));
+        level.counts.held_back = held_back(&level);
         level.figures = self.figures;
         level.greatest_for_p99 = self.greatest;
         level.not_known.extend(self.not_known);
         level.caveats.extend(self.caveats);
         level
     }
+}
+
+/// How rarely chance alone gives what is called impossible.
+const RARE: f64 = 1e-3;
+
+/// That more requests were sent than were due, by far more than bursts of arrivals explain.
+fn too_fast(level: &ImportedLevel, took_s: f64) -> Option<String> {
+    let asked = level.load.requests_per_s.filter(|_| !level.load.is_unknown)?.get();
+    let (sent, law) = (level.sent(), level.requested_load().arrivals?);
+    // So many gaps of a law as even as Poisson's, or of as many Poisson gaps as bursts leave.
+    let gaps = sent.checked_sub(1)? as f64 / law.cv_squared.unwrap_or(1.0).max(1.0);
+    let share = took_s * asked / sent.saturating_sub(1) as f64;
+    // Chernoff's bound on a sum of exponential gaps.
+    let chance = gaps * (share.ln() + 1.0 - share);
+    (share < 1.0 - FAR_OFF && chance < RARE.ln()).then(|| {
+        format!(
+            "the file says that {} requests/s were asked for, and its {sent} requests came at {}",
+            number(asked),
+            number(sent as f64 / took_s)
+        )
+    })
+}
+
+/// How many requests were due while as many were in flight as its cap allows, and left later; none without a rate, a cap and tapes.
+fn held_back(level: &ImportedLevel) -> Option<u64> {
+    let cap = level.load.requests_per_s.and(level.load.max_in_flight)? as usize;
+    let load: Vec<&Tape> =
+        level.tapes.iter().filter(|tape| tape.part == RequestPurpose::Load).collect();
+    let sorted = |of: fn(&Tape) -> Option<Stamp>| {
+        let mut all: Vec<Stamp> = load.iter().filter_map(|tape| of(tape)).collect();
+        all.sort_unstable();
+        all
+    };
+    let (sent, ended) = (sorted(|tape| tape.marks.send_start), sorted(|tape| tape.marks.end));
+    let before = |all: &[Stamp], at: Stamp| all.partition_point(|known| *known <= at);
+    let is_held = |tape: &&&Tape| {
+        let due = tape.marks.intended;
+        let is_late = tape.marks.send_start.is_some_and(|sent| sent > due);
+        is_late && before(&sent, due).saturating_sub(before(&ended, due)) >= cap
+    };
+    (!load.is_empty()).then(|| load.iter().filter(is_held).count() as u64)
 }
 
 /// Means that differ by more than this share cannot be of the same requests, however each tool defines a latency.

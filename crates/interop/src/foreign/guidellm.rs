@@ -198,6 +198,8 @@ fn import(
     let all = benchmark.requests.take().map(|groups| Requests::of(groups, record)).transpose()?;
     // A sample of the requests, or none of them, is no record of the run.
     let whole = all.filter(|all| all.completed() == completed);
+    let strategy = benchmark.strategy();
+    let whole = if strategy.is_timed() { whole } else { whole.map(Requests::unplanned) };
     let mut sheet = FigureSheet::new(completed);
     rates(&benchmark.metrics, &mut sheet);
     let tapes: Vec<Tape> = match &whole {
@@ -225,7 +227,7 @@ fn import(
     // The single requests became tapes or are a sample.
     let record = kept(record, |key| key != "requests");
     let level = ImportedLevel {
-        load: benchmark.strategy().load(),
+        load: strategy.load(),
         about: about(report, &benchmark),
         counts: ImportedCounts {
             completed,
@@ -233,6 +235,7 @@ fn import(
             input_tokens: tokens(benchmark.metrics.prompt_token_count.as_ref()),
             output_tokens: tokens(benchmark.metrics.output_token_count.as_ref()),
             duration_s: benchmark.duration,
+            held_back: None,
         },
         not_known: not_known(whole.is_some()),
         tapes,
@@ -296,6 +299,11 @@ impl Benchmark {
 }
 
 impl Strategy {
+    /// Whether each request has an instant at which it is due.
+    fn is_timed(&self) -> bool {
+        matches!(self.type_.0.as_deref(), Some("constant" | "poisson" | "replay"))
+    }
+
     fn load(&self) -> ImportedLoad {
         let kind = self.type_.0.as_deref();
         let cap = match kind {

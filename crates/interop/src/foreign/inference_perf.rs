@@ -170,6 +170,7 @@ impl Stage<'_> {
                 input_tokens: own.map(Requests::input_tokens),
                 output_tokens: own.map(Requests::output_tokens),
                 duration_s: None,
+                held_back: None,
             },
             not_known: not_known(requests.err()),
             tapes: own.map(Requests::tapes).transpose()?.unwrap_or_default(),
@@ -214,7 +215,7 @@ fn not_known(why: Option<&str>) -> Vec<UnknownFact> {
             UnknownFact::new("the requested length of each reply", "not in the file"),
             UnknownFact::new(
                 "tokens of each event",
-                "those of a reply are spread over its instants",
+                "each chunk has those that inference-perf's tokenizer found in it, or an even share where these do not come to the reply's",
             ),
         ],
         Some(why) => vec![UnknownFact::new(

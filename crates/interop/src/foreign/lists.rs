@@ -3,7 +3,7 @@
 use fizeau_core::{RequestPurpose, Tape};
 
 use super::read::Record;
-use super::{FigureSheet, ForeignError, Seen};
+use super::{FigureSheet, ForeignError, ImportedLoad, Seen};
 use crate::vllm::lists::Lists;
 
 /// Those of a record; none where it does not have what each request did.
@@ -45,9 +45,16 @@ pub(super) fn figures(lists: &Lists, sheet: &mut FigureSheet) {
 }
 
 /// The tapes of the requests, in the order in which they ended; none where the record does not say when each began.
-pub(super) fn tapes(lists: &Lists, record: &Record<'_>) -> Result<Vec<Tape>, ForeignError> {
+pub(super) fn tapes(
+    lists: &Lists,
+    record: &Record<'_>,
+    load: ImportedLoad,
+) -> Result<Vec<Tape>, ForeignError> {
+    // Each waits for the cap from when it was due by the rate; without a rate nothing was due.
+    let is_due = load.requests_per_s.is_some();
     let due = |(index, start): (usize, &f64)| {
-        start - lists.queue_times.get(index).copied().unwrap_or_default()
+        let wait = lists.queue_times.get(index).filter(|_| is_due);
+        start - wait.copied().unwrap_or_default()
     };
     let starts = || lists.start_times.iter().enumerate();
     let epoch = starts().map(due).fold(f64::INFINITY, f64::min);
@@ -57,10 +64,11 @@ pub(super) fn tapes(lists: &Lists, record: &Record<'_>) -> Result<Vec<Tape>, For
         let has_output = ttft.is_some_and(|ttft| ttft > 0.0) || !gaps.is_empty();
         let latency = lists.latencies.get(index).copied();
         Seen {
-            intended: Some(due((index, start)) - epoch),
+            intended: is_due.then(|| due((index, start)) - epoch),
             sent: start - epoch,
             ttft: ttft.filter(|_| has_output),
             gaps,
+            tokens: Vec::new(),
             end: latency.filter(|latency| *latency > 0.0),
             input: lists.input_lens.get(index).copied(),
             output: lists.output_lens.get(index).copied().unwrap_or_default(),

@@ -19,6 +19,8 @@ pub(super) struct Seen {
     pub(super) ttft: Option<f64>,
     /// Between each event of output and the one before it.
     pub(super) gaps: Vec<f64>,
+    /// How many tokens each event had; empty where that is not known.
+    pub(super) tokens: Vec<u32>,
     /// From the sending to the end of the reply; the last of the output where that is not known.
     pub(super) end: Option<f64>,
     /// The prompt's length.
@@ -52,8 +54,8 @@ impl Seen {
         Ok(tapes)
     }
 
-    /// The tape of the `index`-th request. The tokens of the reply are spread over its events: which event had how many is an
-    /// estimate.
+    /// The tape of the `index`-th request. The tokens of the reply are spread over its events where those of each do not come to as many:
+    /// which event had how many is an estimate.
     fn tape(self, index: u64) -> Result<Tape, NanosError> {
         let instant = |seconds: f64| Nanos::from_secs_f64(seconds).map(|at| Stamp::EPOCH + at);
         let mut tape = Tape::sent_at(instant(self.sent)?);
@@ -77,6 +79,11 @@ impl Seen {
         tape.marks.first_byte = tape.first_token();
         if self.output > 0 {
             tape.spread_tokens(Tokens::new(self.output), TokenSource::FinalUsageSpread);
+            let told: u64 = self.tokens.iter().copied().map(u64::from).sum();
+            if told == self.output && self.tokens.len() == tape.arrivals.len() {
+                let events = tape.arrivals.iter_mut().zip(self.tokens);
+                events.for_each(|(event, tokens)| event.tokens = tokens);
+            }
             let completion_tokens = Some(Tokens::new(self.output));
             tape.usage = Some(Usage { completion_tokens, ..Usage::default() });
         }

@@ -38,6 +38,7 @@ impl Serving {
             input_tokens: Some(self.total_input_tokens),
             output_tokens: Some(self.total_output_tokens),
             duration_s: Some(self.duration),
+            held_back: None,
         }
     }
 

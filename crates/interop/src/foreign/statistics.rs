@@ -26,6 +26,8 @@ pub(super) struct Statistics {
 /// The one number of a metric that has no statistics.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Single<T> {
+    #[serde(default)]
+    pub(super) unit: Lenient<String>,
     #[serde(alias = "value")]
     pub(super) avg: Option<T>,
 }
@@ -54,20 +56,27 @@ pub(super) fn timed(
 ) -> Result<(), ForeignError> {
     for (metric, tag) in latencies {
         let Some(of) = record.field::<Statistics>(tag)? else { continue };
-        let scale = match of.unit.0.as_deref() {
-            Some("ms") => 1.0,
-            Some("sec" | "s") => 1e3,
-            Some("us") => 1e-3,
-            Some("ns") => 1e-6,
-            _ => {
-                let found = record.map().get(*tag).and_then(|of| of.get("unit"));
-                let found = found.unwrap_or(&Value::Null).to_string();
-                return Err(record.wrong(&format!("{tag}.unit"), &found, "ms, sec, us or ns"));
-            }
-        };
-        of.put(sheet, metric, scale);
+        of.put(sheet, metric, millis_in(of.unit.0.as_deref(), record, tag)?);
     }
     Ok(())
+}
+
+/// How many milliseconds a `unit` of the field `tag` is.
+pub(super) fn millis_in(
+    unit: Option<&str>,
+    record: &Record<'_>,
+    tag: &str,
+) -> Result<f64, ForeignError> {
+    match unit {
+        Some("ms") => Ok(1.0),
+        Some("sec" | "s") => Ok(1e3),
+        Some("us") => Ok(1e-3),
+        Some("ns") => Ok(1e-6),
+        other => {
+            let found = other.map_or(Value::Null, Value::from).to_string();
+            Err(record.wrong(&format!("{tag}.unit"), &found, "ms, sec, us or ns"))
+        }
+    }
 }
 
 /// The one number of a metric: its `avg`.

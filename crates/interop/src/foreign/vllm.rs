@@ -97,16 +97,22 @@ pub(super) fn import_record(
     let lists = lists::read(record)?;
     let serving: Serving = record.read()?;
     let sheet = figures(record, &serving, lists.as_ref())?;
-    let tapes = lists.map(|lists| lists::tapes(&lists, record)).transpose()?.unwrap_or_default();
+    let load = serving.load(record)?;
+    let tapes = lists.map(|lists| lists::tapes(&lists, record, load));
+    let tapes = tapes.transpose()?.unwrap_or_default();
     let level = ImportedLevel {
-        load: serving.load(record)?,
+        load,
         counts: serving.counts(),
         about: about(record, serving),
         not_known: not_known(record, !tapes.is_empty()),
         tapes,
         ..blank(record, file, format)
     };
-    let is_kept = |key: &str| level.tapes.is_empty() || !Lists::KEYS.contains(&key);
+    // Tapes have the waits for the cap where a rate was due before.
+    let is_tape = |key: &str| {
+        Lists::KEYS.contains(&key) && (key != QUEUE_TIMES || load.requests_per_s.is_some())
+    };
+    let is_kept = |key: &str| level.tapes.is_empty() || !is_tape(key);
     Ok(sheet.finish(ImportedLevel { record: kept(record, is_kept), ..level }))
 }
 
@@ -284,7 +290,8 @@ pub(super) fn record(
     detail: VllmDetail,
 ) -> Result<Object, ForeignError> {
     if let Some(own) = level.own_record(format) {
-        return Ok(again(own, level.tapes, &[ENDS, &["queue_times"]].concat()));
+        let waits: &[_] = if own.load.requests_per_s.is_some() { &[QUEUE_TIMES] } else { &[] };
+        return Ok(again(own, level.tapes, &[ENDS, waits].concat()));
     }
     let tapes = lists::by_request(level.with_tapes(format)?);
     let selection = VllmSelection::parse("ttft,tpot,itl,e2el", "50,90,95,99").unwrap_or_default();
@@ -294,6 +301,9 @@ pub(super) fn record(
 /// What each request did, in the order of SGLang's and of the Rust client's files.
 pub(super) const EACH: [&str; 6] =
     ["input_lens", "output_lens", "ttfts", "itls", "generated_texts", "errors"];
+
+/// How long each waited for the cap on requests in flight.
+const QUEUE_TIMES: &str = "queue_times";
 
 /// When each was sent, and how long it took.
 pub(super) const ENDS: &[&str] = &["start_times", "latencies"];

@@ -43,11 +43,24 @@ impl CheckInputs<'_> {
     pub(super) fn open_loop(&self) -> CheckFinding {
         let open = self.levels_where(is_open);
         if !open.is_empty() {
+            let cap = self.range(whole, |level| rate_cap(level).map(f64::from));
+            let capped =
+                cap.map_or_else(String::new, |cap| format!(", with at most {cap} in flight"));
+            let blind = self.levels_where(|level| {
+                let is_from_schedule = level.summary.metrics.ttft_scheduled.max.is_some();
+                is_open(level) && rate_cap(level).is_some() && !is_from_schedule
+            });
+            if !blind.is_empty() {
+                let at = self.at(&blind);
+                return CheckFinding::unknown(format!(
+                    "a rate{capped}{at}, and latencies from schedule are not known: those from the sending leave out the wait for the limit"
+                ));
+            }
             let arrivals = match self.levels.len() {
                 1 => self.setup.workload.arrivals.clone(),
                 _ => format!("a law of arrivals{}", self.at(&open)),
             };
-            return CheckFinding::pass(arrivals);
+            return CheckFinding::pass(format!("{arrivals}{capped}"));
         }
         let at_once = self.levels_where(|level| level.requested.arrivals.is_some());
         let what = match at_once.is_empty() {
@@ -136,6 +149,11 @@ fn load(level: &LevelReport) -> String {
         Some(rate) => format!("{words} in {} sessions/s", number(rate.get())),
         None => words,
     }
+}
+
+/// The cap behind which another tool sent at a rate.
+fn rate_cap(level: &LevelReport) -> Option<u32> {
+    level.unseen.as_ref()?.rate_cap
 }
 
 /// Whether requests left at a rate of their own: all at once is none.

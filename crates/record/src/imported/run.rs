@@ -3,7 +3,7 @@
 use fizeau_pareto::{Objective, frontier};
 use serde::{Deserialize, Serialize};
 
-use super::{ImportedAbout, ImportedLevel};
+use super::{ImportedAbout, ImportedCounts, ImportedLevel};
 use crate::text::counted_devices;
 use crate::{
     ArrivalMoments, ClientHost, ConnectionRecord, EndpointRecord, EngineRecord, NOT_RECORDED,
@@ -51,7 +51,10 @@ impl ImportedRun {
         let mut groups: Vec<(Identity, Vec<ImportedLevel>)> = Vec::new();
         for level in levels {
             let key = identity(&level);
-            match groups.iter_mut().find(|(known, _)| *known == key) {
+            let is_like = |(known, group): &&mut (Identity, Vec<ImportedLevel>)| {
+                *known == key && group.first().is_none_or(|first| has_lengths_of(first, &level))
+            };
+            match groups.iter_mut().find(is_like) {
                 Some((_, group)) => group.push(level),
                 None => groups.push((key, vec![level])),
             }
@@ -60,7 +63,11 @@ impl ImportedRun {
         let differs = |part: &(String, String)| keys.iter().any(|key| !key.contains(part));
         let named = |(key, levels): (Identity, Vec<ImportedLevel>)| {
             let parts = key.iter().filter(|part| part.0 == "model" || differs(part));
-            let words: Vec<String> = parts.filter_map(|(name, value)| word(name, value)).collect();
+            let words = parts.filter_map(|(name, value)| word(name, value));
+            // What all else has alike differs in its lengths.
+            let is_twice = keys.iter().filter(|known| **known == key).count() > 1;
+            let lengths = levels.first().filter(|_| is_twice).and_then(lengths);
+            let words: Vec<String> = words.chain(lengths).collect();
             let name = if words.is_empty() { "imported".to_owned() } else { words.join(" ") };
             Self::new(name, levels)
         };
@@ -334,6 +341,32 @@ fn identity(level: &ImportedLevel) -> Identity {
     let tapes = if level.tapes.is_empty() { "figures" } else { "tapes" };
     all.push(("holds".to_owned(), tapes.to_owned()));
     all
+}
+
+/// Mean tokens of a prompt and of a reply, as a name has them.
+fn lengths(level: &ImportedLevel) -> Option<String> {
+    let of = |mean: Option<f64>| mean.map_or_else(|| "?".to_owned(), |mean| format!("{mean:.0}"));
+    let [prompt, reply] = mean_tokens(level);
+    prompt.or(reply)?;
+    Some(format!("{} to {} tokens", of(prompt), of(reply)))
+}
+
+fn mean_tokens(level: &ImportedLevel) -> [Option<f64>; 2] {
+    let ImportedCounts { completed, input_tokens, output_tokens, .. } = level.counts;
+    let mean = |tokens: Option<u64>| Some(tokens? as f64 / completed as f64);
+    [input_tokens, output_tokens].map(|tokens| mean(tokens).filter(|mean| mean.is_finite()))
+}
+
+/// Mean lengths that differ by more than this share are of another workload, unless so few were drawn that chance explains it.
+const OTHER_LENGTHS: f64 = 0.1;
+
+/// Whether prompts and replies of both are as long, as far as is known.
+fn has_lengths_of(level: &ImportedLevel, other: &ImportedLevel) -> bool {
+    let pairs = mean_tokens(level).into_iter().zip(mean_tokens(other));
+    let mut known = pairs.filter_map(|(own, its)| own.zip(its));
+    let drawn = level.counts.completed.min(other.counts.completed) as f64;
+    let share = OTHER_LENGTHS.max(drawn.sqrt().recip());
+    known.all(|(own, its)| (own - its).abs() <= share * own.max(its))
 }
 
 /// What a part of the identity adds to a name.

@@ -1,7 +1,7 @@
 //! A level without what nobody saw of it.
 
 use fizeau_core::Millis;
-use fizeau_metrics::{Distribution, Metric, MetricTable};
+use fizeau_metrics::{Distribution, Metric, MetricTable, Verdict, VerdictConcern, VerdictReason};
 
 use super::LevelReport;
 use crate::{ImportUnknowns, UnknownFact};
@@ -37,6 +37,10 @@ impl LevelReport {
             for bin in &mut detail.shape.timeline.bins {
                 (bin.itl_p50, bin.itl_p99, bin.itl_max) = (None, None, None);
             }
+        }
+        for fact in unseen.not_known().iter().filter(|fact| fact.is_contradiction()) {
+            let text = format!("the file contradicts itself: {}", fact.why);
+            self.validity.add(VerdictReason::new(Verdict::Suspect, VerdictConcern::Client, text));
         }
         self.unseen = Some(Box::new(unseen));
         self

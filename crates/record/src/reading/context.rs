@@ -99,7 +99,11 @@ impl StoredLevelContext {
             }),
             thresholds: run.thresholds()?,
             watch: watch(document, summary),
-            held_back: requests.map_or(0, |requests| requests.held_back),
+            held_back: match (requests, &imported) {
+                (Some(requests), _) => requests.held_back,
+                (None, Some(imported)) => imported.counts.held_back.unwrap_or_default(),
+                (None, None) => 0,
+            },
             abandoned: requests.map_or(0, |requests| requests.abandoned),
             unsent: requests.map_or(0, |requests| requests.unsent),
             warm_up: summary.and_then(|summary| summary.warm_up),

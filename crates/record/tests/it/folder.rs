@@ -2,10 +2,10 @@ use fizeau_core::{LoadKind, RequestId, Stamp, Tape, TapeSink};
 use fizeau_record::{FolderError, LevelReport, RunFolder};
 
 /// A folder of this test's own, removed when it is over.
-struct Scratch(std::path::PathBuf);
+pub(crate) struct Scratch(pub(crate) std::path::PathBuf);
 
 impl Scratch {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let unique = format!("fizeau-record-{}-{name}", std::process::id());
         Self(std::env::temp_dir().join(unique))
     }

@@ -1,11 +1,14 @@
 //! Levels of other tools: what is not known of them, which stand for their loads, and how they make runs.
 
-use fizeau_core::{Arrival, Channel, PerSec, ReadLag, Stamp, Tape};
+use fizeau_core::{Arrival, Channel, PerSec, ReadLag, RequestId, SessionId, Stamp, Tape};
+use fizeau_metrics::Verdict;
 use fizeau_record::{
-    ImportUnknowns, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource, PeerRow, UnknownFact,
+    CheckOutcome, Checklist, ChecklistItem, ImportUnknowns, ImportedLevel, ImportedLoad,
+    ImportedRun, ImportedSource, LevelReport, PeerRow, RunFolder, StoredRun, UnknownFact,
 };
 use proptest::prelude::*;
 
+use crate::folder::Scratch;
 use crate::stored::cases;
 
 fn source(tool: &str) -> ImportedSource {
@@ -200,6 +203,30 @@ fn levels_of_one_setting_are_a_run() {
 }
 
 #[test]
+fn levels_of_other_lengths_are_no_repeats_of_one_load() {
+    let of = |prompt: u64, reply: u64| {
+        let mut level = level(4, &[("requests_per_s", 1.0)]);
+        level.counts.completed = 200;
+        level.counts.input_tokens = Some(prompt * 200);
+        level.counts.output_tokens = Some(reply * 200);
+        level
+    };
+    let runs = ImportedRun::of_levels(vec![of(1024, 128), of(4096, 128), of(1040, 126)]);
+    let names: Vec<&str> = runs.iter().map(ImportedRun::name).collect();
+    assert_eq!(names, ["1024 to 128 tokens", "4096 to 128 tokens"]);
+    assert_eq!(runs[0].levels().len(), 2);
+    // The mean of four lengths says little of what they were drawn from.
+    let few = |prompt: u64| {
+        let mut level = of(prompt, 128);
+        level.counts.completed = 4;
+        (level.counts.input_tokens, level.counts.output_tokens) = (Some(prompt * 4), None);
+        level
+    };
+    assert_eq!(ImportedRun::of_levels(vec![few(1024), few(1400)]).len(), 1);
+    assert_eq!(ImportedRun::of_levels(vec![few(1024), few(4096)]).len(), 2);
+}
+
+#[test]
 fn arrivals_are_as_the_levels_were_sent() {
     let rate = || {
         let mut level = level(1, &[]);
@@ -258,4 +285,61 @@ fn a_null_beside_a_peer_is_read_as_a_null() {
         assert_eq!(text.contains("\"ours_value\""), ours_value.is_some(), "{text}");
         assert_eq!(serde_json::from_str::<PeerRow>(&text).unwrap(), row(ours_value));
     }
+}
+
+/// Three requests that were due half a second apart, of which the cap let one go at a time.
+fn capped(late_ms: u64) -> ImportedLevel {
+    let mut level = level(1, &[]);
+    level.load = ImportedLoad::from_rate_and_cap(Some(2.0), Some(1));
+    (level.counts.completed, level.counts.held_back) = (3, Some(2));
+    let sent = |index: u64| (index * (500 + late_ms)) * 1_000_000;
+    level.tapes = (0..3).map(|index| tape(sent(index), index * 500_000_000, 3)).collect();
+    for (index, tape) in (0..).zip(&mut level.tapes) {
+        (tape.request, tape.session) = (RequestId(index), SessionId(index));
+        tape.marks.end = tape.last_output();
+    }
+    level
+}
+
+#[test]
+fn what_a_cap_held_back_is_no_fault_of_the_client() {
+    let scratch = Scratch::new("imported-capped");
+    let folder = RunFolder::create(&scratch.0).unwrap();
+    ImportedRun::new("r", vec![capped(300)]).write(&folder).unwrap();
+    let run = StoredRun::open(&scratch.0).unwrap();
+    let read = run.reader().unwrap().level(&run.levels()[0], |_| {}).unwrap();
+    let reasons: Vec<&str> =
+        read.report.validity.reasons.iter().map(|reason| reason.text.as_str()).collect();
+    assert_eq!(read.report.validity.verdict, Verdict::Suspect, "{reasons:?}");
+    let says = "the limit on requests in flight delayed 2 of 3 requests";
+    assert!(reasons.iter().any(|reason| reason.starts_with(says)), "{reasons:?}");
+}
+
+#[test]
+fn a_rate_behind_a_cap_is_an_open_loop_where_latencies_from_schedule_are_known() {
+    let row = |late_ms: u64| {
+        let level = capped(late_ms);
+        let mut report = LevelReport::of_tapes(level.level_load(), &level.tapes);
+        report.requested = level.requested_load();
+        let report = report.with_unseen(level.unseen());
+        let setup = ImportedRun::new("r", vec![level]).setup();
+        let list = Checklist::of(&setup, &[report]);
+        let row = list.rows().iter().find(|row| row.check == ChecklistItem::OpenLoop).unwrap();
+        (row.outcome, row.evidence.clone())
+    };
+    let known = "at a rate, with at most 1 in flight".to_owned();
+    assert_eq!(row(300), (CheckOutcome::Pass, known));
+    let (outcome, evidence) = row(0);
+    assert_eq!(outcome, CheckOutcome::Unknown, "{evidence}");
+    assert!(evidence.starts_with("a rate, with at most 1 in flight, and latencies"), "{evidence}");
+}
+
+#[test]
+fn a_file_that_contradicts_itself_is_doubted() {
+    let facts = vec![UnknownFact::contradiction("1 is 2".to_owned())];
+    let level = LevelReport::of_tapes(level(1, &[]).level_load(), [&tape(0, 0, 3)]);
+    let validity = level.with_unseen(ImportUnknowns::new("a tool".to_owned(), facts)).validity;
+    assert!(validity.verdict >= Verdict::Suspect);
+    let says = "the file contradicts itself: 1 is 2";
+    assert!(validity.reasons.iter().any(|reason| reason.text == says), "{validity:?}");
 }

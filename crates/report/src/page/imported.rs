@@ -103,7 +103,9 @@ fn source_words(run: &ImportedRun) -> String {
         run.levels().iter().map(|level| level.source.file.as_str()).collect();
     files.dedup();
     let tool = run.levels().first().map_or("another tool", |level| &level.source.tool);
-    format!("Measured by {tool}. Imported from {}.", files.join(", "))
+    let doubts = run.not_known().into_iter().filter(|fact| fact.is_contradiction());
+    let doubts = doubts.map(|fact| format!(" It contradicts itself: {}.", fact.why));
+    format!("Measured by {tool}. Imported from {}.{}", files.join(", "), doubts.collect::<String>())
 }
 
 fn levels(run: &ImportedRun, chart: &ChartRun) -> Table {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use fizeau_core::{Nanos, Tokens};
 
+use super::copies::Copies;
 use super::{ReportedCounter, ReportedGauge, ReportedHistogram};
 use crate::exposition::SeriesName;
 use crate::figure::Reported;
@@ -60,8 +61,23 @@ impl<'a> View<'a> {
         meaning: Meaning,
     ) -> Option<(&'a str, &'static Entry, Vec<SampledSeries<'a>>)> {
         let (entry, name) = self.found(meaning, &["", "_total"])?;
-        let series = self.history.all_of(name).filter(|series| entry.has(&series.name.labels));
+        let is_of_it = self.counts(entry, name);
+        let series = self.history.all_of(name).filter(|series| is_of_it(series.name));
         Some((name, entry, series.collect()))
+    }
+
+    /// Whether a series of `metric` is one of `entry`, and not what another says already.
+    fn counts(
+        &self,
+        entry: &'static Entry,
+        metric: &str,
+    ) -> impl Fn(&SeriesName) -> bool + use<'a> {
+        let is_sglang = entry.exporter == Exporter::Sglang;
+        let copies = is_sglang.then(|| Copies::among(self.history.series_of(metric)));
+        move |name| {
+            let is_copy = copies.as_ref().is_some_and(|copies| copies.has(name));
+            entry.has(&name.labels) && !is_copy
+        }
     }
 
     fn over(&self, entry: &Entry, series: SampledSeries<'_>) -> Option<CounterOver> {
@@ -132,9 +148,9 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn histogram(&self, meaning: Meaning) -> Option<ReportedHistogram> {
-        let (entry, _) = self.found(meaning, &["_count"])?;
+        let (entry, metric) = self.found(meaning, &["_count"])?;
         let edges = self.edges.as_ref()?;
-        let is_of_it = |series: &SeriesName| entry.has(&series.labels);
+        let is_of_it = self.counts(entry, metric);
         let over = HistogramOver::between(self.history, entry.name, edges, entry.scale, is_of_it)?;
         Some(Reported::new(entry.name, over))
     }

@@ -119,10 +119,13 @@ pub(super) const ENGINES: &[Entry] = &[
     plain("tgi_request_success", Requests, Tgi),
     plain("tgi_request_input_length", RequestPromptTokens, Tgi),
     plain("tgi_request_generated_tokens", RequestGenerationTokens, Tgi),
+    // The sums of these two are its counters of tokens.
+    plain("tgi_request_input_length_sum", PromptTokens, Tgi),
+    plain("tgi_request_generated_tokens_sum", GenerationTokens, Tgi),
     seconds("tgi_request_duration", E2el, Tgi),
     seconds("tgi_request_queue_duration", QueueTime, Tgi),
+    // `tgi_request_mean_time_per_token_duration` is this time over all tokens, so that prefill is in it: no TPOT.
     seconds("tgi_request_inference_duration", InferenceTime, Tgi),
-    seconds("tgi_request_mean_time_per_token_duration", Tpot, Tgi),
     // ---
     plain("llamacpp:requests_processing", Running, LlamaCpp),
     plain("llamacpp:requests_deferred", Waiting, LlamaCpp),

@@ -101,6 +101,15 @@ pub enum TelemetryFinding {
         #[serde(rename = "resolution_ms", default, skip_serializing_if = "Option::is_none")]
         resolution: Option<Millis>,
     },
+    /// The server says that more requests ran, on the average, than the client ever had in flight.
+    MoreRunning {
+        /// The metric that says so.
+        metric: String,
+        /// Its mean.
+        running: f64,
+        /// The most that the client had.
+        client: u64,
+    },
     /// Requests were put off and computed again.
     Preempted {
         /// How many times.
@@ -206,6 +215,10 @@ impl fmt::Display for TelemetryFinding {
                     None => f.write_str(": its exporter reads it less often than once a level"),
                 }
             }
+            Self::MoreRunning { metric, running, client } => write!(
+                f,
+                "{metric} says that {running:.1} requests ran on the average, and the client had at most {client} in flight: another client, or series that count a request more than once"
+            ),
             Self::Preempted { times, kv_peak } => {
                 write!(f, "requests were preempted {times} times")?;
                 kv_peak.map_or(Ok(()), |peak| write!(f, ", with the KV cache {:.0} % full", peak * 100.0))
@@ -255,6 +268,7 @@ pub fn findings(
         client.output_tokens,
         server.generation_tokens.as_ref(),
     ));
+    found.extend(more_running(client, server));
     if server.resets() > 0 {
         found.push(TelemetryFinding::Restarted { times: server.resets() });
     }
@@ -301,6 +315,19 @@ impl TelemetryFinding {
         let told = device_count(devices) as u64;
         (told > 0 && told != serving).then_some(Self::OtherDevices { reported: told, serving })
     }
+}
+
+/// By how much the mean of a gauge may be beyond what there was: its pages are looked at now and then.
+const GAUGE_ERROR: f64 = 0.1;
+
+fn more_running(client: &ClientWindow, server: &ServerWindow) -> Option<TelemetryFinding> {
+    let (running, client) = (server.running.as_ref()?, client.most_in_flight?);
+    let mean = running.figure.mean;
+    (mean > client as f64 * (1.0 + GAUGE_ERROR)).then(|| TelemetryFinding::MoreRunning {
+        metric: running.metric.clone(),
+        running: mean,
+        client,
+    })
 }
 
 fn of_tokens(

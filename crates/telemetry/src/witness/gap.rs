@@ -16,6 +16,8 @@ pub struct ClientWindow {
     pub completed: u64,
     /// Requests that ended otherwise: the server may have worked on them.
     pub failed: u64,
+    /// The most that were in flight at once; none where that is not known.
+    pub most_in_flight: Option<u64>,
     /// Time to first token, of all requests that had one: those that failed behind it too, and probes.
     pub ttft: ClientLatency,
     /// Time per output token, of those that ended well, each counting alike.

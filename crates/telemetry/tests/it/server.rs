@@ -1,5 +1,7 @@
 //! A server's window: vLLM's pages before, in and after a level, worked out by hand.
 
+use std::fmt::Write as _;
+
 use fizeau_core::{Nanos, Tokens};
 use fizeau_telemetry::{Exporter, History, Page, ServerTimeline, ServerWindow, Window};
 
@@ -183,4 +185,55 @@ fn of_sglangs_stages_the_pass_that_ends_a_prompt_is_its_prefill() {
     let server = ServerWindow::of(&history, Window::alone(at(0), at(2_000)), Nanos::from_secs(2));
     let prefill = server.prefill_time.unwrap().figure;
     assert_eq!((prefill.count.delta, prefill.mean.map(f64::round)), (10.0, Some(200.0)));
+}
+
+/// SGLang with a metric of each scheduler: two tensor-parallel ranks share a batch, and the total has its parts beside it.
+#[test]
+fn a_batch_that_several_schedulers_tell_of_is_counted_once() {
+    let mut page = String::new();
+    for (dp, tp, running) in [(0, 0, 5), (0, 1, 5), (1, 2, 7), (1, 3, 7)] {
+        let rank = format!("dp_rank=\"{dp}\",pp_rank=\"0\",tp_rank=\"{tp}\"");
+        for (priority, of_it) in [("", running), ("0", running - 1), ("1", 1)] {
+            let labels = format!("{rank},priority=\"{priority}\"");
+            writeln!(page, "sglang:num_running_reqs{{{labels}}} {of_it}").unwrap();
+        }
+        writeln!(page, "sglang:max_total_num_tokens{{{rank}}} 1000").unwrap();
+        writeln!(page, "sglang:queue_time_seconds_sum{{{rank}}} 2").unwrap();
+        writeln!(page, "sglang:queue_time_seconds_count{{{rank}}} 4").unwrap();
+    }
+    let told = over_two(&page, &page.replace("} 4\n", "} 9\n"));
+    let running = told.running.unwrap().figure;
+    assert_eq!((running.mean, running.peak), (12.0, Some(12.0)));
+    assert_eq!((told.kv_capacity_tokens, told.engines), (Some(Tokens::new(2_000)), 2));
+    assert_eq!(told.queue_time.unwrap().figure.count.delta, 10.0);
+}
+
+/// TGI has no counters of tokens but the sums of what it measures of each request.
+#[test]
+fn tgis_sums_are_its_counters_of_tokens_and_its_time_per_token_is_no_tpot() {
+    let page = |requests: u64| {
+        let mut page = String::new();
+        for (metric, each) in [
+            ("tgi_request_input_length", 100),
+            ("tgi_request_generated_tokens", 8),
+            ("tgi_request_mean_time_per_token_duration", 1),
+        ] {
+            writeln!(page, "{metric}_sum {}", requests * each).unwrap();
+            writeln!(page, "{metric}_count {requests}").unwrap();
+        }
+        page
+    };
+    let told = over_two(&page(1), &page(6));
+    let delta = |told: Option<fizeau_telemetry::ReportedCounter>| told.unwrap().figure.delta;
+    assert_eq!((delta(told.prompt_tokens), delta(told.generation_tokens)), (500.0, 40.0));
+    assert_eq!(told.tpot, None);
+}
+
+/// What a page before a window and one behind it say.
+fn over_two(before: &str, behind: &str) -> ServerWindow {
+    let mut history = History::new();
+    for (ms, page) in [(0, before), (2_000, behind)] {
+        history.record(instant(ms), &Page::read(page.as_bytes(), None).unwrap());
+    }
+    ServerWindow::of(&history, Window::alone(at(0), at(2_000)), Nanos::from_secs(2))
 }

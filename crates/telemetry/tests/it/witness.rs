@@ -40,6 +40,15 @@ fn tokens_that_agree_and_tokens_that_do_not() {
 }
 
 #[test]
+fn a_server_that_runs_more_than_the_client_sends_is_named() {
+    let said =
+        |most| said(&ClientWindow { most_in_flight: Some(most), ..ClientWindow::default() }, &[]);
+    let expected = "vllm:num_requests_running says that 8.0 requests ran on the average, and the client had at most 2 in flight: another client, or series that count a request more than once";
+    assert!(said(2).contains(&expected.to_owned()), "{:?}", said(2));
+    assert_eq!(said(8), super::witness::said(&ClientWindow::default(), &[]));
+}
+
+#[test]
 fn throttled_devices_are_named() {
     let history = history(&["dcgm-0.txt", "dcgm-1.txt", "dcgm-2.txt", "dcgm-3.txt"], 10_000);
     let window = Window::alone(at(5_000), at(25_000));

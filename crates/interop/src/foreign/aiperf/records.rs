@@ -7,7 +7,7 @@ use super::summary::explain;
 use super::{LATENCIES, TOOL};
 use crate::foreign::figures::iso_of_unix;
 use crate::foreign::read::{Lenient, Record};
-use crate::foreign::statistics::Single;
+use crate::foreign::statistics::{Single, millis_in};
 use crate::foreign::vllm::source;
 use crate::foreign::{
     FigureSheet, ForeignError, ForeignFile, ImportedAbout, ImportedCounts, ImportedLevel,
@@ -40,7 +40,7 @@ struct Metadata {
     was_cancelled: Lenient<bool>,
 }
 
-/// Latencies in milliseconds.
+/// Latencies in milliseconds, once they are put into these.
 #[derive(Debug, Deserialize)]
 struct Metrics {
     time_to_first_token: Option<Single<f64>>,
@@ -56,6 +56,30 @@ struct ErrorDetails {
     #[serde(rename = "type")]
     kind: Lenient<String>,
     message: Lenient<String>,
+}
+
+impl Metrics {
+    /// Puts latencies of other units into milliseconds; of a value without one these are meant.
+    fn convert_to_millis(&mut self, record: &Record<'_>) -> Result<(), ForeignError> {
+        let scale = |unit: &Lenient<String>, tag: &str| {
+            let unit = unit.0.as_deref().unwrap_or("ms");
+            millis_in(Some(unit), record, &format!("metrics.{tag}"))
+        };
+        for (of, tag) in [
+            (&mut self.time_to_first_token, "time_to_first_token"),
+            (&mut self.inter_token_latency, "inter_token_latency"),
+            (&mut self.request_latency, "request_latency"),
+        ] {
+            let Some(of) = of else { continue };
+            let scale = scale(&of.unit, tag)?;
+            of.avg.iter_mut().for_each(|value| *value *= scale);
+        }
+        if let Some(of) = &mut self.inter_chunk_latency {
+            let scale = scale(&of.unit, "inter_chunk_latency")?;
+            of.avg.iter_mut().flatten().flatten().for_each(|value| *value *= scale);
+        }
+        Ok(())
+    }
 }
 
 /// A value, where it is there.
@@ -74,7 +98,8 @@ pub(super) fn read(file: &ForeignFile<'_>) -> Result<Records, ForeignError> {
     let mut all = Vec::new();
     let records = Record::all(file, TOOL)?;
     for record in &records {
-        let request: Request = record.read()?;
+        let mut request: Request = record.read()?;
+        request.metrics.convert_to_millis(record)?;
         if request.metadata.benchmark_phase.0.as_deref() != Some("warmup") {
             all.push(request);
         }
@@ -152,6 +177,7 @@ impl Request {
             sent: seconds(request_start_ns),
             ttft: self.ms("time_to_first_token").map(|ms| ms / 1e3),
             gaps: gaps.map(|ms| ms / 1e3).collect(),
+            tokens: Vec::new(),
             end: Some(request_end_ns.saturating_sub(request_start_ns) as f64 / 1e9),
             input: of(&self.metrics.input_sequence_length),
             output: of(&self.metrics.output_sequence_length).unwrap_or_default(),
@@ -207,6 +233,7 @@ pub(super) fn level(file: &ForeignFile<'_>) -> Result<ImportedLevel, ForeignErro
             input_tokens: Some(input),
             output_tokens: Some(output),
             duration_s: duration,
+            held_back: None,
         },
         not_known,
         tapes: records.tapes,

@@ -121,6 +121,7 @@ fn counts(record: &Record<'_>, document: &Document) -> Result<ImportedCounts, Fo
         input_tokens: tokens(record, "total_isl", "input_sequence_length")?,
         output_tokens: tokens(record, "total_osl", "output_sequence_length")?,
         duration_s: single(record, "benchmark_duration")?,
+        held_back: None,
     })
 }
 

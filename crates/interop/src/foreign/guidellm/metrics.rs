@@ -165,10 +165,12 @@ const PERCENTILES: [(&str, f64); 11] = [
 fn summary(mut values: Values) -> Value {
     sort_weighted_numbers(&mut values);
     let weight = values.iter().fold(0, |sum: u64, (_, own)| sum.saturating_add(*own)) as f64;
-    let sum: f64 = values.iter().map(|(value, own)| value * *own as f64).sum();
+    // The sum of no floats is -0.0.
+    let sum = 0.0 + values.iter().map(|(value, own)| value * *own as f64).sum::<f64>();
     let share = |part: f64| if weight > 0.0 { part / weight } else { 0.0 };
     let mean = share(sum);
-    let squares: f64 = values.iter().map(|(value, own)| (value - mean).powi(2) * *own as f64).sum();
+    let squares =
+        0.0 + values.iter().map(|(value, own)| (value - mean).powi(2) * *own as f64).sum::<f64>();
     let at = |percent: f64| {
         let percent = Percent::new(percent).ok();
         percent.and_then(|percent| weighted_percentile_of_sorted(&values, percent)).unwrap_or(0.0)

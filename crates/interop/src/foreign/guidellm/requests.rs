@@ -108,6 +108,12 @@ impl Requests {
         sheet.not_known("itl", "GuideLLM does not keep when each token came");
     }
 
+    /// The same without when each was due: of a strategy without a clock that is no instant of a plan.
+    pub(super) fn unplanned(mut self) -> Self {
+        self.all.iter_mut().for_each(|own| own.timings.targeted_start = Lenient(None));
+        self
+    }
+
     /// The tapes of the requests, in the order in which they ended.
     pub(super) fn tapes(&self, record: &Record<'_>) -> Result<Vec<Tape>, ForeignError> {
         let due =
@@ -135,6 +141,7 @@ impl Sent {
             sent: self.start - epoch,
             ttft: first.map(|first| (first - self.start).max(0.0)),
             gaps: (0..later).map(|_| gap).collect(),
+            tokens: Vec::new(),
             end: Some((self.end - self.start).max(0.0)),
             input: self.input,
             output: self.output,

@@ -116,7 +116,7 @@ const UNSEEN: [&str; 7] = [
 
 fn scheduler(good: &[&Tape], bad: &[&Tape], totals: &Value, from: f64, to: f64) -> Value {
     let mean = |of: &dyn Fn(&Tape) -> f64| {
-        let sum: f64 = good.iter().chain(bad).map(|tape| of(tape)).sum();
+        let sum = 0.0 + good.iter().chain(bad).map(|tape| of(tape)).sum::<f64>();
         sum / (good.len() + bad.len()).max(1) as f64
     };
     let took = mean(&|tape| end(tape, 0.0) - start(tape, 0.0));

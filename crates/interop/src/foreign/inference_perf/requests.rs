@@ -166,9 +166,11 @@ impl Request {
             self.info;
         let reply = reply.unwrap_or(Reply { output_tokens, output_token_times });
         let times = reply.output_token_times.unwrap_or_default();
-        let mut times: Vec<f64> = times.into_iter().flatten().collect();
+        let times: Vec<f64> = times.into_iter().flatten().collect();
         let tokens = times.len() as u64;
-        times.dedup();
+        let chunks = times.chunk_by(|one, next| one == next);
+        let (times, of_each): (Vec<f64>, Vec<u32>) =
+            chunks.filter_map(|same| Some((*same.first()?, same.len() as u32))).unzip();
         let words = |error: ErrorInfo| {
             let words = [error.error_type.0, error.error_msg.0];
             words.into_iter().flatten().collect::<Vec<_>>().join(": ")
@@ -181,6 +183,7 @@ impl Request {
             sent: start,
             ttft: times.first().map(|first| (first - start).max(0.0)),
             gaps: gaps.collect(),
+            tokens: of_each,
             end: Some((end - start).max(0.0)),
             input: match request_metrics.and_then(|prompt| prompt.text) {
                 Some(text) => text.input_tokens,

@@ -117,10 +117,62 @@ fn a_unit_that_is_none_is_named() {
 }
 
 #[test]
+fn latencies_of_a_request_are_in_the_unit_beside_them() {
+    let name = AIPERF[1];
+    let of = |unit: &str, scale: f64| {
+        let line = |line: &str| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            for metric in line["metrics"].as_object_mut().unwrap().values_mut() {
+                if metric["unit"] == "ms" {
+                    metric["unit"] = unit.into();
+                    match &mut metric["value"] {
+                        Value::Array(all) => {
+                            all.iter_mut()
+                                .for_each(|one| *one = (one.as_f64().unwrap() * scale).into());
+                        }
+                        one => *one = (one.as_f64().unwrap() * scale).into(),
+                    }
+                }
+            }
+            line.to_string()
+        };
+        let text = String::from_utf8(fixture(name)).unwrap();
+        let lines: Vec<String> = text.lines().map(line).collect();
+        import(name, lines.join("\n").as_bytes()).map(|mut levels| levels.remove(0))
+    };
+    let (known, own) = (of("sec", 1e-3).unwrap(), of("ms", 1.0).unwrap());
+    for (figure, value) in &own.figures {
+        assert!(close(*value, known.figures[figure]), "{figure}");
+    }
+    let error = of("weeks", 1.0).unwrap_err().to_string();
+    assert!(error.ends_with("is \"weeks\"; ms, sec, us or ns is expected"), "{error}");
+}
+
+#[test]
 fn other_documents_of_aiperfs_folder_are_passed_over() {
     // As `server_metrics_export.json` begins.
     let text = br#"{"schema_version": "1.0", "aiperf_version": "0.13.0", "summary": {}, "metrics": {}, "input_config": {}}"#;
     assert!(ForeignFormats::of(&ForeignFile::new("server_metrics_export.json", text)).is_err());
+}
+
+/// Of `throughput` GuideLLM notes for each request the start of all of them.
+#[test]
+fn guidellms_requests_are_due_only_where_its_strategy_has_a_clock() {
+    let late = |strategy: Value| {
+        let mut file = record("guidellm.json");
+        let benchmark = &mut file["benchmarks"][0];
+        benchmark["config"]["strategy"] = strategy;
+        for request in benchmark["requests"]["successful"].as_array_mut().unwrap() {
+            request["info"]["timings"]["targeted_start"] = 1_785_585_600.0.into();
+        }
+        let level = import("guidellm.json", file.to_string().as_bytes()).unwrap().remove(0);
+        let is_late = |tape: &&Tape| tape.marks.send_start > Some(tape.marks.intended);
+        level.tapes.iter().filter(is_late).count()
+    };
+    assert!(late(serde_json::json!({"type_": "constant", "rate": 5.0})) > 0);
+    for strategy in ["throughput", "concurrent"] {
+        assert_eq!(late(serde_json::json!({"type_": strategy, "streams": 4})), 0, "{strategy}");
+    }
 }
 
 #[test]
@@ -290,6 +342,7 @@ proptest! {
         let (tapes, goals) = (tapes(&requests), GoodputGoals::default());
         let report = Peer::GuideLlm.figures(&tapes, &PeerSettings::default());
         let file = &export("guidellm", &[level("", &tapes, &goals)])[0];
+        prop_assert!(!String::from_utf8_lossy(&file.bytes).contains("-0.0"), "no sum of nothing is below zero");
         let document: Value = serde_json::from_slice(&file.bytes).unwrap();
         for key in ["time_to_first_token_ms", "inter_token_latency_ms", "time_per_output_token_ms"] {
             for statistic in ["mean", "percentiles/p50", "percentiles/p90", "percentiles/p99"] {

@@ -1,6 +1,6 @@
 //! What is taken from a file, and what is not.
 
-use fizeau_core::{LevelLoad, LoadKind};
+use fizeau_core::{LevelLoad, LoadKind, Tape};
 use fizeau_interop::{ForeignFile, ForeignFormats, Peer, PeerSettings};
 use fizeau_record::{ImportedLevel, ImportedRun, UnknownFact};
 use serde_json::Value;
@@ -66,6 +66,40 @@ fn tapes_of_a_detailed_file_give_its_own_figures_again() {
                 assert!(close(ours, theirs), "{name} {key}: {ours} {theirs}");
             }
         }
+    }
+}
+
+/// vLLM's client notes how long each waited for its own cap, whatever the load.
+#[test]
+fn a_wait_for_the_cap_is_lateness_only_where_a_rate_was_due() {
+    let late = |tape: &&Tape| tape.marks.send_start > Some(tape.marks.intended);
+    let closed = level("vllm-detailed.json");
+    assert_eq!(closed.tapes.iter().filter(late).count(), 0);
+    assert_eq!(closed.counts.held_back, None);
+    let mut file = record("vllm-detailed.json");
+    file["request_rate"] = 1e3.into();
+    let open = import("vllm-detailed.json", file.to_string().as_bytes()).unwrap().remove(0);
+    // Three slots, and twelve requests.
+    assert_eq!(open.tapes.iter().filter(late).count(), 9);
+    assert_eq!(open.counts.held_back, Some(9));
+}
+
+#[test]
+fn more_requests_than_were_due_are_named_unless_bursts_explain_them() {
+    let contradictions = |rate: f64, burstiness: f64| {
+        let mut file = record("vllm.json");
+        (file["request_rate"], file["burstiness"]) = (rate.into(), burstiness.into());
+        let levels = import("vllm.json", file.to_string().as_bytes()).unwrap();
+        let found = levels[0].not_known.iter().filter(|fact| fact.is_contradiction());
+        found.map(|fact| fact.why.clone()).collect::<Vec<_>>()
+    };
+    let found = contradictions(20.0, 1.0);
+    assert_eq!(
+        found,
+        ["the file says that 20.0 requests/s were asked for, and its 120 requests came at 94.2"]
+    );
+    for (rate, burstiness) in [(20.0, 0.01), (90.0, 1.0), (500.0, 1.0)] {
+        assert_eq!(contradictions(rate, burstiness), [""; 0], "{rate} {burstiness}");
     }
 }
 

@@ -91,6 +91,23 @@ fn requests_are_read_in_the_form_of_each_version() {
     assert_eq!((&old.tapes, &old.figures, old.counts), (&new.tapes, &new.figures, new.counts));
 }
 
+/// The tool gives each token of a chunk the instant of the chunk.
+#[test]
+fn tokens_of_one_instant_are_those_of_one_chunk() {
+    let of = |output: u64| {
+        let mut file = all_requests();
+        let reply = &mut file[0]["info"]["response_metrics"];
+        reply["output_tokens"] = output.into();
+        reply["output_token_times"] = json!([1000.01, 1000.02, 1000.02, 1000.02, 1000.03]);
+        let level = with(&file);
+        let tape = level.tapes.iter().find(|tape| tape.request.0 == 0).unwrap();
+        tape.arrivals.iter().map(|event| event.tokens).collect::<Vec<_>>()
+    };
+    assert_eq!(of(5), [1, 3, 1]);
+    // Another tokenizer counted the whole.
+    assert_eq!(of(6), [2, 2, 2]);
+}
+
 #[test]
 fn requests_that_do_not_fit_the_stage_are_left_with_the_reason() {
     let why = |requests: &Value| -> String {

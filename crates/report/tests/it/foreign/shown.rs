@@ -1,7 +1,7 @@
 //! Levels of another tool as tables, pages, charts and Markdown.
 
 use fizeau_interop::{ForeignFile, ForeignFormats};
-use fizeau_record::{ImportedLevel, ImportedRun};
+use fizeau_record::{ImportedLevel, ImportedRun, UnknownFact};
 use fizeau_report::{
     AxesPreset, Charset, ChecklistRows, ImportedTableRun, LevelTable, Shown, TableCell, Terminal,
     TextStyle,
@@ -46,6 +46,17 @@ fn a_load_that_is_not_known_is_an_empty_cell() {
 fn every_figure_has_a_column() {
     let level = import("vllm.json", &fixture("vllm.json")).unwrap().remove(0);
     assert!(level.figures.keys().all(|name| LevelTable::legend().any(|(own, _)| own == name)));
+}
+
+#[test]
+fn a_contradiction_stands_before_the_figures() {
+    let mut level = import("vllm.json", &fixture("vllm.json")).unwrap().remove(0);
+    level.not_known.push(UnknownFact::contradiction("one is two".to_owned()));
+    let run = ImportedRun::new("old", vec![level]);
+    for (shown, figures) in [(Shown(&run).text(), "Not known:"), (Shown(&run).page(), "<table")] {
+        let (doubt, figures) = (shown.find("one is two"), shown.find(figures));
+        assert!(doubt.is_some() && doubt < figures, "{doubt:?} {figures:?}");
+    }
 }
 
 #[test]
