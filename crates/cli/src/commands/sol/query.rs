@@ -37,7 +37,7 @@ pub(super) fn check(args: &SolLoadArgs) -> Result<(), Fail> {
         ("batch", args.batch, 1),
         ("isl", Some(args.uniform.isl), 1),
         ("osl", Some(args.uniform.osl), 1),
-        ("concurrency", Some(args.uniform.concurrency), 1),
+        ("concurrency", args.uniform.concurrency, 1),
     ] {
         if let Some(count) = given.filter(|count| !(least..=most).contains(count)) {
             let wrong = format!("--{flag} {count}: give a number from {least} to {most}");
