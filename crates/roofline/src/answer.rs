@@ -7,7 +7,7 @@ pub use fit::LoadAnalysisError;
 use fizeau_core::{Bytes, Tokens};
 
 use crate::system::System;
-use crate::{Figures, LimitingResources, MemoryUse, Parameters, UniformLoad};
+use crate::{ExpertRouting, Figures, LimitingResources, MemoryUse, Parameters, UniformLoad};
 
 /// What a system makes of a load: what it holds, what nothing can beat, what the roofline model expects, and what
 /// limits it.
@@ -30,7 +30,8 @@ pub struct LoadAnalysis {
     pub memory: MemoryUse,
     /// The bound, which nothing can beat.
     pub bound: Figures,
-    /// The bound of a mixture of experts under balanced routing ([`System::evenly_routed_figures`]); none where that is the bound.
+    /// The bound of a mixture of experts under balanced routing ([`System::evenly_routed_figures`]); none where that is the bound, or
+    /// the system's [`System::routing`] is another.
     pub evenly_routed: Option<Figures>,
     /// The expectation of the roofline model.
     pub expected: Figures,
@@ -41,16 +42,17 @@ pub struct LoadAnalysis {
 }
 
 impl LoadAnalysis {
-    /// The same with those figures under balanced routing, where any of them is worse than the bound's. The output may be limited by
-    /// something else while a step still reads more experts.
-    pub(crate) fn evenly_routed(self, figures: Option<Figures>) -> Self {
+    /// The same with those figures under balanced routing, where any of them is worse than the bound's, and `routing` is balanced. The
+    /// output may be limited by something else while a step still reads more experts.
+    pub(crate) fn evenly_routed(self, figures: Option<Figures>, routing: ExpertRouting) -> Self {
         let bound = self.bound;
         let is_worse = |even: &Figures| {
             even.output_tokens_per_s < bound.output_tokens_per_s
                 || even.step > bound.step
                 || even.ttft > bound.ttft
         };
-        Self { evenly_routed: figures.filter(is_worse), ..self }
+        let is_even = routing == ExpertRouting::Expected;
+        Self { evenly_routed: figures.filter(|even| is_even && is_worse(even)), ..self }
     }
 }
 
@@ -95,7 +97,7 @@ impl System {
             limited_by: self.limits(load),
             warnings,
         };
-        Ok(answer.evenly_routed(self.evenly_routed_figures(load, None)))
+        Ok(answer.evenly_routed(self.evenly_routed_figures(load, None), self.routing()))
     }
 
     fn add_notes_on(&self, load: &UniformLoad, running: f64, warnings: &mut Vec<String>) {

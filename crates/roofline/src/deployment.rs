@@ -124,6 +124,11 @@ impl Deployment {
         Self { overlap, ..self }
     }
 
+    /// Tokens reach their experts, and communication overlaps, as in `other`.
+    pub(crate) const fn with_ways_of(self, other: &Self) -> Self {
+        Self { exchange: other.exchange, overlap: other.overlap, ..self }
+    }
+
     /// The tensor-parallel degree, `t`.
     #[must_use]
     pub const fn tensor(&self) -> u32 {

@@ -116,6 +116,5 @@ fn faster_link(system: &System) -> Option<System> {
 fn twice_the_ranks(system: &System) -> Option<System> {
     let deployment: Deployment = *system.deployment();
     let deployment = deployment.with_tensor(deployment.tensor().checked_mul(2)?).ok()?;
-    let other = System::new(system.model().clone(), system.device().clone(), deployment).ok()?;
-    Some(other.with_serving(*system.serving()).with_routing(system.routing()))
+    system.spread(deployment).ok()
 }

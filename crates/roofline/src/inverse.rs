@@ -36,7 +36,7 @@ pub struct ServingGoal {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ServingNeed {
-    /// Time to first token at most, of a prompt that waits for no other.
+    /// Time to first token at most: a prompt's own, and the wait for a place where fewer run than are in flight.
     Ttft(Seconds),
     /// Time per output token at most.
     Tpot(Seconds),
@@ -153,14 +153,26 @@ impl ServingGoal {
         self.ttft
     }
 
-    /// Time per output token at most, where that is a need.
+    /// The context that one sequence must have room for, where that is a need.
     #[must_use]
-    pub const fn tpot(&self) -> Option<Seconds> {
-        self.tpot
+    pub const fn context(&self) -> Option<Tokens> {
+        self.context
     }
 
-    /// The time per token that is asked, by either name.
-    pub(crate) fn tightest_tpot(&self) -> Option<Seconds> {
+    /// How many requests are in flight at once where `asked` has it or nobody has: at least as many as the goal wants to run. Where
+    /// nobody has said it, and a rate is wanted, `NonZeroU64::MAX`: as many as run ([`System::meet`]).
+    #[must_use]
+    pub fn in_flight(&self, asked: Option<NonZeroU64>) -> NonZeroU64 {
+        let free = match self.requests_per_s {
+            Some(_) if self.concurrency.is_none() => NonZeroU64::MAX,
+            _ => NonZeroU64::MIN,
+        };
+        asked.unwrap_or(free).max(self.concurrency.unwrap_or(NonZeroU64::MIN))
+    }
+
+    /// Time per output token at most, where that or a rate of each user is a need: the tightest of both.
+    #[must_use]
+    pub fn tpot(&self) -> Option<Seconds> {
         let of_user = self.tokens_per_s_per_user.map(|rate| Seconds::new(1.0 / rate.get()));
         match (self.tpot, of_user) {
             (Some(one), Some(other)) => Some(if other < one { other } else { one }),
@@ -170,7 +182,9 @@ impl ServingGoal {
 }
 
 impl System {
-    /// The figures at the largest batch of `load`, up to its concurrency, that meets `goal`'s time per token.
+    /// The figures at the largest batch of `load`, up to its concurrency, that meets `goal`'s time per token. Where fewer run than are
+    /// in flight, the others wait for a place: `(N - B) / RPS` by Little's law, before their time to first token is over. With a
+    /// concurrency of `NonZeroU64::MAX` as many are in flight as run.
     ///
     /// # Errors
     /// What is missed by most.
@@ -192,7 +206,7 @@ impl System {
             Shortfall::new(UnmetNeed::Context, context.get() as f64, most as f64)
         });
         // Requests that end with their first token miss no time per token.
-        let tpot = figures.tpot.and_then(|_| goal.tightest_tpot());
+        let tpot = figures.tpot.and_then(|_| goal.tpot());
         // Fewer at once than memory holds is the time per token's doing.
         let concurrency = goal.concurrency.map(|count| match tpot {
             Some(tpot) if fitting >= count.get() as f64 && batch < count.get() as f64 => {
@@ -201,8 +215,12 @@ impl System {
             }
             _ => Shortfall::new(UnmetNeed::Concurrency, count.get() as f64, batch),
         });
-        let times =
-            [(UnmetNeed::Ttft, goal.ttft, figures.ttft), (UnmetNeed::Tpot, tpot, figures.step)];
+        let waiting = match load.concurrency {
+            NonZeroU64::MAX => 0.0,
+            requests => (requests.get() as f64 - batch).max(0.0),
+        };
+        let ttft = figures.ttft + Seconds::new(waiting / figures.requests_per_s.get());
+        let times = [(UnmetNeed::Ttft, goal.ttft, ttft), (UnmetNeed::Tpot, tpot, figures.step)];
         let times = times.into_iter().filter_map(|(need, wanted, reached)| {
             Some(Shortfall::new(need, wanted?.get(), reached.get()))
         });
@@ -230,7 +248,7 @@ impl System {
             return Err(Shortfall::new(UnmetNeed::Memory, 1.0, fitting));
         }
         let most = (load.concurrency.get() as f64).min(fitting) as u64;
-        let batch = match goal.tightest_tpot() {
+        let batch = match goal.tpot() {
             Some(target) => {
                 largest_whole(1, most, |batch| self.keeps_tpot(by, load, batch, target))
                     .unwrap_or(1)

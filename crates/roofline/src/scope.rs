@@ -50,7 +50,7 @@ fn crowded(
     answer.expected = system.expected_at(load, running, PhaseSchedule::Mixed);
     answer.limited_by.decode = system.expected_decode(load, running).binding.limit();
     let even = system.evenly_routed_figures(load, Some(running));
-    Ok(answer.evenly_routed(even))
+    Ok(answer.evenly_routed(even, system.routing()))
 }
 
 /// Makes `answer` one for decode steps that no prompt comes between.
@@ -62,5 +62,6 @@ fn step_alone(system: &System, load: &UniformLoad, mut answer: LoadAnalysis) -> 
         Figures { tpot: Some(figures.step), output_tokens_per_s, ..figures }
     };
     (answer.bound, answer.expected) = (of_steps(answer.bound), of_steps(answer.expected));
-    answer.evenly_routed(system.evenly_routed_figures(load, Some(running)).map(of_steps))
+    let even = system.evenly_routed_figures(load, Some(running)).map(of_steps);
+    answer.evenly_routed(even, system.routing())
 }

@@ -88,11 +88,11 @@ pub struct SpeculatedAnswer {
 }
 
 impl Speculation {
-    /// The longest draft that is tried.
-    const LONGEST: u32 = 16;
+    /// The longest draft that is tried where the best length is asked for.
+    pub const LONGEST: u32 = 128;
 
     /// `system` under `load`, of which `without` sequences run where nobody drafts: with drafts of `length` tokens, or of the length up
-    /// to 16 that is expected to generate most.
+    /// to [`Speculation::LONGEST`] that is expected to generate most.
     #[must_use]
     pub fn answer(
         &self,

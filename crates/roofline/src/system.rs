@@ -146,6 +146,9 @@ impl System {
     /// The same system with the expectation's tokens choosing experts as `routing` says.
     #[must_use]
     pub fn with_routing(self, routing: ExpertRouting) -> Self {
+        if routing == self.routing {
+            return self;
+        }
         let real = timed(&self.model, &self.device, &self.deployment, routing);
         let shares = OperatorShares::new(&real, &self.reaches);
         Self { real, shares, routing, ..self }
@@ -173,6 +176,16 @@ impl System {
     pub fn with_device(&self, device: Device) -> Self {
         let other = Self::prepared(self.model.clone(), device, self.deployment);
         other.with_serving(self.serving).with_routing(self.routing)
+    }
+
+    /// The same model, devices and settings, but spread over as many devices and stages as `deployment` has.
+    pub(crate) fn spread(&self, deployment: Deployment) -> Result<Self, DeploymentError> {
+        let other = Self::new(
+            self.model.clone(),
+            self.device.clone(),
+            deployment.with_ways_of(&self.deployment),
+        )?;
+        Ok(other.with_serving(self.serving).with_routing(self.routing))
     }
 
     /// The model.

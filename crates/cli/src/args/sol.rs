@@ -75,9 +75,10 @@ pub(crate) struct UniformLoadArgs {
     /// The number of tokens of each prompt that are cached already.
     #[arg(long, value_name = "TOKENS", default_value_t = 0)]
     pub(crate) cached: u64,
-    /// The number of requests in flight; in `fizeau sol` as many of them run as fit into memory.
-    #[arg(long, visible_alias = "max-concurrency", value_name = "N", value_parser = count(1), default_value_t = 1)]
-    pub(crate) concurrency: u64,
+    /// The number of requests in flight, by default 1. In `fizeau sol` as many of them run as fit into memory, and by default a --goal
+    /// has those of its concurrency, or for its rps as many as run.
+    #[arg(long, visible_alias = "max-concurrency", value_name = "N", value_parser = count(1))]
+    pub(crate) concurrency: Option<u64>,
 }
 
 /// So many at the least.
@@ -87,13 +88,17 @@ fn count(least: u64) -> RangedU64ValueParser {
 
 impl Default for UniformLoadArgs {
     fn default() -> Self {
-        Self { isl: 1024, osl: 128, cached: 0, concurrency: 1 }
+        Self { isl: 1024, osl: 128, cached: 0, concurrency: None }
     }
 }
 
 impl UniformLoadArgs {
     pub(crate) const fn query(&self) -> LoadQuery {
         let Self { isl, osl, cached, concurrency } = *self;
+        let concurrency = match concurrency {
+            Some(given) => given,
+            None => 1,
+        };
         LoadQuery { isl, osl, cached, concurrency }
     }
 }

@@ -9,7 +9,7 @@ mod query;
 use fizeau::experiment::{PreparedSystem, SolSystems};
 use fizeau::record::CalibratedPrediction;
 use fizeau::report::{BatchCsv, ContextCsv, SolExtra, SolScope, SolSubject, SolView};
-use fizeau::roofline::{LoadAnalysisError, System, UniformLoad};
+use fizeau::roofline::{CurveEnd, CurveStride, LoadAnalysisError, System, UniformLoad};
 
 use crate::args::{CurveArg, SolArgs};
 use crate::commands::shared::speed;
@@ -66,13 +66,18 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     if let Some(batch) = too_many {
         refuse_if!(
             predictor.is_some() && prepared.shipped.is_none(),
-            "--batch {batch}: {fitting:.0} sequences fit, and a calibration predicts no more than can run; leave \
-             out --calibration, or ask for a batch that fits"
+            "--batch {batch}: {fitting:.0} sequences can run at once, and a calibration predicts no more; leave \
+             out --calibration, or ask for a smaller batch"
         );
-        notes.push(format!(
-            "{batch} sequences do not fit into memory, which has room for {fitting:.0}; the \
-            figures assume that they fit"
-        ));
+        notes.push(match system.batch_curve(load, CurveStride::Doubling).end() {
+            CurveEnd::MaxSequences => format!(
+                "no more than {fitting:.0} sequences may run at once; the figures assume that {batch} may"
+            ),
+            _ => format!(
+                "{batch} sequences do not fit into memory, which has room for {fitting:.0}; the \
+                figures assume that they fit"
+            ),
+        });
     }
     if predictor.is_some() {
         let of = match scope {
@@ -80,6 +85,10 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
             SolScope::Requests => too_many.map(|_| "a --batch that does not fit"),
         };
         notes.extend(of.map(unpredicted));
+        let apart = args.mechanisms.apart.disaggregate.is_some();
+        if !args.measured.is_empty() && (apart || args.mechanisms.drafts.draft.is_some()) {
+            notes.push(unpredicted("drafts, nor prefill and decode apart"));
+        }
     }
     let name = args.system.model_config.as_deref().unwrap_or_default();
     let predicted = match scope {
@@ -93,7 +102,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         CalibratedPrediction { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
     let subject = SolSubject { system, load, batch: answer.running_batch };
-    let asked = mechanisms::asides(&args.mechanisms, &subject)?;
+    let asked = mechanisms::asides(args, &subject)?;
     let mut asides = match matches!(predicted, Some(Ok(_))) || predictor.is_none() {
         true => mechanisms::calibration_asides(&args.calibration, prepared, load)?,
         false => Vec::new(),
@@ -105,7 +114,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     #[cfg(feature = "probe")]
     asides.extend(measured::operators(args, &subject, scope)?);
     asides.extend(asked);
-    asides.splice(0..0, mechanisms::measured_aside(&args.measured, prepared, load, &answer)?);
+    asides.splice(0..0, mechanisms::measured_aside(args, prepared, &subject, &answer)?);
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,
@@ -140,7 +149,7 @@ fn goal_alone(args: &SolArgs, system: &System, load: &UniformLoad) -> Result<Opt
         _ => return Ok(None),
     };
     let subject = SolSubject { system, load, batch: 1.0 };
-    let Some(aside) = mechanisms::within_goal(&args.mechanisms, &subject)? else {
+    let Some(aside) = mechanisms::within_goal(args, &subject)? else {
         return Ok(None);
     };
     let text = || aside.text_without_answer(&why, Screen::of_stdout().width);

@@ -1,5 +1,6 @@
 //! `fizeau sol`: a query, and a file of them.
 
+mod asked;
 mod fit;
 mod views;
 

@@ -148,7 +148,10 @@ impl DeploymentRecord {
             text.filter(|text| !text.eq_ignore_ascii_case("auto"))
         }
         if let Some(weights) = chosen(self.weights.as_deref()) {
-            let choice: Result<WeightChoice, _> = weights.parse();
+            let choice = weights.parse().and_then(|choice: WeightChoice| {
+                choice.check(&model)?;
+                Ok(choice)
+            });
             let choice = choice
                 .map_err(|error| DeployError(format!("the format of the weights: {error}")))?;
             model = model.with_weights(&choice);

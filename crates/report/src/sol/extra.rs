@@ -111,6 +111,13 @@ impl SolExtra {
         self.rows.push(Row { key, name, values: Values::Word(word.into()) });
     }
 
+    /// The same with a sentence below its figures.
+    #[must_use]
+    pub fn noted(mut self, note: impl Into<String>) -> Self {
+        self.note(note);
+        self
+    }
+
     fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }

@@ -1,7 +1,12 @@
 //! The tables of an answer.
 
+use std::num::NonZeroU64;
+
 use fizeau_core::{PerSec, Seconds};
-use fizeau_roofline::{Figures, Improvement, ImprovementGain, PassPhase, PassTime, PhaseSchedule};
+use fizeau_roofline::{
+    CurveEnd, CurveStride, Figures, Improvement, ImprovementGain, PassPhase, PassTime,
+    PhaseSchedule, UniformLoad,
+};
 
 use super::grid::Grid;
 use super::quantity::{bytes, row};
@@ -14,9 +19,12 @@ pub(super) fn memory(view: &SolView<'_>) -> Vec<String> {
     let of = answer.memory;
     let groups = view.system.deployment();
     let groups = f64::from(groups.attention_groups()) * f64::from(groups.replicas());
-    let room = match answer.max_batch {
-        Some(most) => format!("room for {most} at once on all devices"),
-        None => "no limit to the sequences".to_owned(),
+    let any = UniformLoad { concurrency: NonZeroU64::MAX, ..*view.load };
+    let end = view.system.batch_curve(&any, CurveStride::Doubling).end();
+    let room = match (answer.max_batch, end) {
+        (Some(most), CurveEnd::MaxSequences) => format!("at most {most} may run at once"),
+        (Some(most), _) => format!("room for {most} at once on all devices"),
+        (None, _) => "no limit to the sequences".to_owned(),
     };
     let local = sequences(answer.running_batch / groups);
     let whose = if groups > 1.0 { " of a group" } else { "" };

@@ -155,10 +155,7 @@ fn devices(
     // A hair less than a whole number is that number.
     let least = (given as f64 * factor - 1e-6).ceil() as u64;
     let is_enough = |deployment| {
-        let other = System::new(system.model().clone(), system.device().clone(), deployment);
-        let Ok(other) = other.map(|other| other.with_serving(*system.serving())) else {
-            return false;
-        };
+        let Ok(other) = system.spread(deployment) else { return false };
         let inputs = BoundInputs::new(&other, lengths, inputs.concurrency());
         inputs.allows(&InputChange::NONE, measured)
     };
@@ -194,8 +191,7 @@ fn weights(
     }
     let as_format = |format| {
         let model = system.model().clone().with_weights(&WeightChoice::all(format));
-        let (device, deployment) = (system.device().clone(), *system.deployment());
-        let other = System::new(model, device, deployment).ok()?;
+        let other = system.with_model(model).ok()?;
         let needed = other.memory_account().ideal_weights() / parameters;
         let inputs = BoundInputs::new(&other, lengths, inputs.concurrency());
         let is_enough = needed < given && inputs.allows(&InputChange::NONE, measured);

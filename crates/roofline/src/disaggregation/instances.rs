@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::DeploymentError;
+use crate::system::System;
+
 /// So many instances that read prompts, and so many that decode.
 ///
 /// ```
@@ -20,6 +23,18 @@ pub struct InstanceCounts {
     pub prefill: NonZeroU32,
     /// Those that decode.
     pub decode: NonZeroU32,
+}
+
+impl InstanceCounts {
+    /// As many of `system`, each of which does both: nothing that they do apart beats its bound.
+    ///
+    /// # Errors
+    /// If they are more replicas than a deployment may have.
+    pub fn together(self, system: &System) -> Result<System, DeploymentError> {
+        let instances = self.prefill.get().saturating_add(self.decode.get());
+        let all = system.deployment().replicas().saturating_mul(instances);
+        system.spread(system.deployment().with_replicas(all)?)
+    }
 }
 
 /// The most of both together: beyond this a search for the best split takes long.

@@ -6,7 +6,7 @@ use super::{ServingGoal, UnmetNeed};
 use crate::curve::{CurveEnd, largest_whole};
 use crate::estimate_kind::EstimateKind;
 use crate::system::System;
-use crate::{Figures, Pass, UniformLoad};
+use crate::{Figures, UniformLoad};
 
 /// The largest batch for a time per token.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,10 +26,8 @@ pub struct LargestBatch {
 pub struct LargestContext {
     /// Tokens of each sequence.
     pub context: Tokens,
-    /// A decode step at that context.
-    pub tpot: Seconds,
-    /// Reading in a prompt of that length.
-    pub ttft: Seconds,
+    /// The figures of requests that end at that context.
+    pub figures: Figures,
     /// What one more token would break, in the words of a goal; none where nothing did.
     pub limited_by: Option<UnmetNeed>,
     /// Where the search ended.
@@ -83,53 +81,43 @@ impl System {
         self.figures_at(by, load, batch as f64).tpot.is_none_or(|tpot| tpot <= target)
     }
 
-    /// The largest context, up to `most`, with which `batch` sequences fit, decode within `goal`'s time per token, and are
-    /// read in within its time to first token. None where not even one token does.
+    /// The largest context, up to `most`, at which requests may end that generate as many tokens as those of `load`, so that `batch` of
+    /// them fit and keep `goal`'s time per token and, without a wait, its time to first token. None where not even a prompt of one
+    /// token does.
     #[must_use]
     pub fn largest_context(
         &self,
         by: EstimateKind,
+        load: &UniformLoad,
         batch: f64,
         goal: &ServingGoal,
         most: Tokens,
     ) -> Option<LargestContext> {
         let declared = self.model().max_context.filter(|declared| *declared < most);
         let last = declared.unwrap_or(most).get();
-        let target = goal.tightest_tpot();
-        let breaks = |context: u64| self.breaks(by, batch, target, goal.ttft, context);
-        let context = largest_whole(1, last, |context| breaks(context).is_none())?;
+        let figures = |context: u64| {
+            let input_tokens = Tokens::new(context - load.output_tokens.get());
+            self.figures_at(by, &UniformLoad { input_tokens, ..*load }, batch)
+        };
+        let breaks = |context: u64| {
+            if self.max_batch_at(Tokens::new(context)) < batch {
+                return Some(UnmetNeed::Context);
+            }
+            let figures = figures(context);
+            if figures.tpot.zip(goal.tpot()).is_some_and(|(tpot, target)| tpot > target) {
+                return Some(UnmetNeed::Tpot);
+            }
+            goal.ttft.is_some_and(|first| figures.ttft > first).then_some(UnmetNeed::Ttft)
+        };
+        let shortest = load.output_tokens.get() + 1;
+        let context = largest_whole(shortest, last, |context| breaks(context).is_none())?;
         let limited_by = if context < last { breaks(context + 1) } else { None };
         let end = match (limited_by, declared) {
             (Some(UnmetNeed::Context), _) => CurveEnd::Memory,
             (None, Some(_)) => CurveEnd::MaxContext,
             _ => CurveEnd::Requested,
         };
-        let (tpot, ttft) = self.times_at(by, batch, context);
-        Some(LargestContext { context: Tokens::new(context), tpot, ttft, limited_by, end })
-    }
-
-    /// What does not hold with `batch` sequences of `context` tokens.
-    fn breaks(
-        &self,
-        by: EstimateKind,
-        batch: f64,
-        target: Option<Seconds>,
-        first: Option<Seconds>,
-        context: u64,
-    ) -> Option<UnmetNeed> {
-        if self.max_batch_at(Tokens::new(context)) < batch {
-            return Some(UnmetNeed::Context);
-        }
-        let (tpot, ttft) = self.times_at(by, batch, context);
-        if target.is_some_and(|target| tpot > target) {
-            return Some(UnmetNeed::Tpot);
-        }
-        first.is_some_and(|first| ttft > first).then_some(UnmetNeed::Ttft)
-    }
-
-    /// A decode step of `batch` sequences of `context` tokens, and reading in a prompt of that length.
-    fn times_at(&self, by: EstimateKind, batch: f64, context: u64) -> (Seconds, Seconds) {
-        let step = self.decode_step(by, batch, Tokens::new(context)).total;
-        (step, self.prompt_latency(by, &Pass::prefill(context as f64, 0.0)))
+        let (context, figures) = (Tokens::new(context), figures(context));
+        Some(LargestContext { context, figures, limited_by, end })
     }
 }

@@ -5,7 +5,7 @@ use fizeau_core::Seconds;
 use super::{ServingGoal, Shortfall};
 use crate::estimate_kind::EstimateKind;
 use crate::system::System;
-use crate::{Deployment, Device, Figures, Model, Serving, UniformLoad};
+use crate::{Deployment, Device, ExpertRouting, Figures, Model, Serving, UniformLoad};
 
 /// The model, load and goal for which a deployment is wanted.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +14,11 @@ pub struct DeploymentQuery<'a> {
     pub model: &'a Model,
     /// How each engine is set up.
     pub serving: Serving,
-    /// What is asked of it; its concurrency is the most that is offered at once.
+    /// How its tokens choose experts.
+    pub routing: ExpertRouting,
+    /// A deployment in whose way tokens reach their experts and communication overlaps; its degrees do not matter.
+    pub like: Deployment,
+    /// What is asked of it, as [`System::meet`] takes it.
     pub load: UniformLoad,
     /// What must be met.
     pub goal: ServingGoal,
@@ -38,6 +42,8 @@ impl System {
     ) -> Result<DeploymentRanking, DeploymentSearchError> {
         let query = DeploymentQuery {
             serving: *self.serving(),
+            routing: self.routing(),
+            like: *self.deployment(),
             by,
             ..DeploymentQuery::new(self.model(), *load, *goal)
         };
@@ -113,8 +119,16 @@ impl<'a> DeploymentQuery<'a> {
     /// The expected, with most requests per second, of `load` for `goal`; an engine's usual settings.
     #[must_use]
     pub fn new(model: &'a Model, load: UniformLoad, goal: ServingGoal) -> Self {
-        let (serving, aim) = (Serving::default(), DeploymentObjective::Throughput);
-        Self { model, serving, load, goal, aim, by: EstimateKind::Expected }
+        Self {
+            model,
+            serving: Serving::default(),
+            routing: ExpertRouting::default(),
+            like: Deployment::SINGLE,
+            load,
+            goal,
+            aim: DeploymentObjective::Throughput,
+            by: EstimateKind::Expected,
+        }
     }
 
     /// The fewest of `device`, up to `most`, that meet the goal, and how the model is best spread over them.
@@ -176,10 +190,11 @@ impl<'a> DeploymentQuery<'a> {
             (None, None);
         let mut closest = None;
         for deployment in Deployment::candidates(self.model, devices) {
+            let deployment = deployment.with_ways_of(&self.like);
             let Ok(system) = System::new(self.model.clone(), device.clone(), deployment) else {
                 continue;
             };
-            let system = system.with_serving(self.serving);
+            let system = system.with_serving(self.serving).with_routing(self.routing);
             let choice = match system.meet(self.by, &self.load, &self.goal) {
                 Ok(figures) => DeploymentChoice { deployment, figures },
                 Err(lacks) => {

@@ -76,6 +76,22 @@ impl WeightChoice {
         Self { all: Some(WeightWord::File(kind)), classes: Vec::new() }
     }
 
+    /// Whether `model` has all that it names.
+    ///
+    /// # Errors
+    /// If it has no weights of a class, by its name.
+    pub fn check(&self, model: &Model) -> Result<(), WeightChoiceError> {
+        let mut there = Vec::new();
+        model.clone().each_format(|class, _| there.push(class));
+        match self.classes.iter().find(|(class, _)| !there.contains(class)) {
+            None => Ok(()),
+            Some((class, _)) => {
+                let class = class.as_str();
+                Err(WeightChoiceError(format!("the model has no weights of the class {class}")))
+            }
+        }
+    }
+
     /// The same choice with one class in a format of its own. [`TensorClass::Indexer`] goes with
     /// [`TensorClass::Attention`]; it and [`TensorClass::Vectors`] are left as they are.
     pub(crate) fn with(mut self, class: TensorClass, format: Format) -> Self {

@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, Seconds, Tokens};
 use fizeau_roofline::{
-    Bound, BoundInput, BoundViolation, Deployment, Device, KnownModel, MeasuredFigure,
-    MeasuredFigures, Model, RequestLengths, System, UniformLoad,
+    Bound, BoundInput, BoundViolation, Deployment, Device, InputRemedy, KnownModel, MeasuredFigure,
+    MeasuredFigures, Model, RequestLengths, Serving, System, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -161,6 +161,21 @@ fn what_nothing_explains_is_said_plainly() {
 
 fn requests() -> impl Strategy<Value = Vec<(u64, u64, u64)>> {
     prop::collection::vec((1_u64..6000, 0_u64..3000, 1_u64..600), 1..6)
+}
+
+/// A step that yields a thousand tokens is limited by arithmetic, which takes half as long in fp8.
+#[test]
+fn other_weights_yield_as_many_tokens_per_step() {
+    let mut serving = Serving::default();
+    serving.tokens_per_step = some(1024);
+    let system = single(llama_8b(), Device::named("h100-sxm").unwrap()).with_serving(serving);
+    let lengths = lengths_of(system.model(), &[(128, 0, 128)]);
+    let bound = Bound::over(&system, &lengths, some(1)).unwrap();
+    let measured =
+        MeasuredFigures { tpot: Some(bound.single_tpot * 0.7), ..MeasuredFigures::default() };
+    let violation = system.bound_violation(&lengths, some(1), &measured).unwrap().unwrap();
+    let is_weights = |remedy: &InputRemedy| remedy.input == BoundInput::WeightBytes;
+    assert!(violation.remedies.iter().any(is_weights), "{violation}");
 }
 
 proptest! {

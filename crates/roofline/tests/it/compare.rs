@@ -78,6 +78,12 @@ fn an_engine_that_lets_requests_wait_does_not_outrun_light() {
 }
 
 #[test]
+fn a_figure_has_one_value() {
+    let twice = "tpot:5,ttft:80,tpot:6".parse::<MeasuredFigures>().unwrap_err();
+    assert_eq!(twice.to_string(), "tpot:6 is a second value of the same figure; give one");
+}
+
+#[test]
 fn nothing_completed_is_nothing_of_the_bound() {
     let none =
         MeasuredFigures { requests_per_s: Some(PerSec::new(0.0)), ..MeasuredFigures::default() };

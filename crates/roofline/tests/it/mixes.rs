@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, BytesPerSec, Flops, FlopsPerSec, Seconds, Tokens};
 use fizeau_roofline::{
-    Bound, ContextSpan, Deployment, Device, LoadAnalysisError, Pass, RequestLengths, System,
-    UniformLoad,
+    Bound, ContextSpan, Deployment, Device, ExpertRouting, LoadAnalysisError, Pass, RequestLengths,
+    System, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -256,6 +256,9 @@ fn a_step_reads_all_experts_though_the_rate_is_limited_by_prompts() {
     assert!((even.output_tokens_per_s / answer.bound.output_tokens_per_s - 1.0).abs() < 1e-9);
     let (even, bound) = (even.step.to_millis().get(), answer.bound.step.to_millis().get());
     assert!(even > 13.9 && bound < 13.9, "{even} {bound}");
+    // Tokens that agree are held against no other bound.
+    let strict = system.with_routing(ExpertRouting::Strict).answer(&load).unwrap();
+    assert_eq!(strict.evenly_routed, None);
 }
 
 #[test]

@@ -139,3 +139,12 @@ fn a_tied_head_is_stored_as_the_embedding() {
     let chosen = known("qwen3-0.6b").with_weights(&"fp8,head=fp8".parse().unwrap());
     check(&chosen, TensorClass::Embedding, "fp8");
 }
+
+#[test]
+fn a_class_that_the_model_has_not_is_named() {
+    let check = |text: &str, model: &Model| text.parse::<WeightChoice>().unwrap().check(model);
+    let error = check("experts=fp8", &llama_8b()).unwrap_err().to_string();
+    assert_eq!(error, "the model has no weights of the class experts");
+    assert_eq!(check("fp8,head=fp8,dense=bf16", &llama_8b()), Ok(()));
+    assert_eq!(check("experts=fp8,router=fp8", &known("gpt-oss-120b")), Ok(()));
+}

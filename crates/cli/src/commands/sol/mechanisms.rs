@@ -1,23 +1,30 @@
 //! What is asked besides, in the words of the command line.
 
+use std::num::{NonZeroU32, NonZeroU64};
+
 use fizeau::core::{Tokens, Watts};
 use fizeau::experiment::{CalibrationChoice, DraftSpec, PreparedSystem};
 use fizeau::report::{MeasuredComparison, SolExtra, SolSubject};
 use fizeau::roofline::{
-    Acceptance, Bound, CacheTransfer, Disaggregation, HourlyRate, InstanceCounts, LoadAnalysis,
+    Acceptance, Bound, Disaggregation, Figures, HourlyRate, InstanceCounts, LoadAnalysis,
     MeasuredFigures, PowerCap, PowerDraw, RequestLengths, ServingGoal, System, UniformLoad,
 };
 
-use crate::args::{ApartArgs, CalibrationArgs, DraftArgs, MechanismArgs, hour};
+use crate::args::{ApartArgs, CalibrationArgs, DraftArgs, MechanismArgs, SolArgs, hour};
 use crate::commands::shared::speed;
 use crate::exit::{Fail, Named};
 
 /// Every matter that the flags ask about.
-pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<SolExtra>, Fail> {
+pub(super) fn asides(flags: &SolArgs, of: &SolSubject<'_>) -> Result<Vec<SolExtra>, Fail> {
+    let args = &flags.mechanisms;
     let mut all = Vec::new();
     if let Some(drafts) = drafts(&args.drafts)? {
         all.push(SolExtra::speculation(of, &drafts.load(of.system)?, drafts.length));
     }
+    if let Some(instances) = instances(&args.apart)? {
+        all.push(SolExtra::disaggregation(of, &apart(instances, &args.apart, of)?));
+    }
+    let own = all.len();
     if let Some(budget) = args.chunk {
         let aside = SolExtra::chunked_prefill(of, Tokens::new(budget));
         let wrong = || {
@@ -28,9 +35,6 @@ pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<So
         };
         all.push(aside.ok_or_else(|| Fail::usage(wrong()))?);
     }
-    if let Some(instances) = instances(&args.apart)? {
-        all.push(apart(instances, args.apart.transfer, of)?);
-    }
     if let Some(price) = &args.price {
         all.push(SolExtra::cost(of, &hourly_rate(price, of.system)?));
     }
@@ -39,13 +43,26 @@ pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<So
         let limit = watts(limit, of.system)?;
         all.push(SolExtra::energy(of, &draw, limit).named("--power-limit")?);
     }
-    all.extend(within_goal(args, of)?);
+    all.extend(within_goal(flags, of)?);
+    if let Some(note) = left_out(args) {
+        let rest = all.split_off(own);
+        all.extend(rest.into_iter().map(|aside| aside.noted(&note)));
+    }
     Ok(all)
+}
+
+/// What the other tables leave out of what is asked.
+fn left_out(args: &MechanismArgs) -> Option<String> {
+    let drafts = args.drafts.draft.map(|_| "without drafts");
+    let apart = "with prefill and decode on the same devices";
+    let apart = args.apart.disaggregate.as_ref().map(|_| apart);
+    let words: Vec<&str> = drafts.into_iter().chain(apart).collect();
+    (!words.is_empty()).then(|| format!("These figures are {}.", words.join(" and ")))
 }
 
 /// What the goal takes, if there is one.
 pub(super) fn within_goal(
-    args: &MechanismArgs,
+    SolArgs { mechanisms: args, load, .. }: &SolArgs,
     of: &SolSubject<'_>,
 ) -> Result<Option<SolExtra>, Fail> {
     if args.goal.is_empty() {
@@ -53,7 +70,8 @@ pub(super) fn within_goal(
     }
     let goal = args.goal.join(" ").parse::<ServingGoal>();
     let goal = goal.map_err(|error| usage!("--goal {error}"))?;
-    Ok(Some(SolExtra::goal(of, &goal, args.max_devices)))
+    let asked = load.batch.or(load.uniform.concurrency).and_then(NonZeroU64::new);
+    Ok(Some(SolExtra::goal(of, &goal, asked, args.max_devices)))
 }
 
 /// Drafts, of which 0 is a length that is to be found.
@@ -73,16 +91,15 @@ pub(crate) fn instances(args: &ApartArgs) -> Result<Option<InstanceCounts>, Fail
     split.map_err(|error| usage!("--disaggregate {error}"))
 }
 
-fn apart(
+fn apart<'a>(
     instances: InstanceCounts,
-    transfer: CacheTransfer,
-    of: &SolSubject<'_>,
-) -> Result<SolExtra, Fail> {
-    let apart = Disaggregation::of(of.system, instances, transfer).ok_or_else(|| {
+    args: &ApartArgs,
+    of: &SolSubject<'a>,
+) -> Result<Disaggregation<'a>, Fail> {
+    Disaggregation::of(of.system, instances, args.transfer).ok_or_else(|| {
         let name = &of.system.device().name;
         usage!("--disaggregate: no link is known of {name}")
-    })?;
-    Ok(SolExtra::disaggregation(of, &apart))
+    })
 }
 
 fn hourly_rate(price: &str, system: &System) -> Result<HourlyRate, Fail> {
@@ -107,30 +124,65 @@ fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
 
 /// The figures beside bound and prediction, if there are any.
 pub(super) fn measured_aside(
-    figures: &[String],
+    args: &SolArgs,
     of: &PreparedSystem,
-    load: &UniformLoad,
+    subject: &SolSubject<'_>,
     answer: &LoadAnalysis,
 ) -> Result<Option<SolExtra>, Fail> {
-    if figures.is_empty() {
+    if args.measured.is_empty() {
         return Ok(None);
     }
-    let measured: MeasuredFigures = figures.join(" ").parse().named("--measured")?;
-    let mut lengths = RequestLengths::for_model(of.system.model());
+    let load = subject.load;
+    let measured: MeasuredFigures = args.measured.join(" ").parse().given_as("--measured")?;
+    refuse_if!(
+        measured.tpot.is_some() && answer.bound.tpot.is_none(),
+        "--measured tpot: requests of one output token have no time per output token; leave it out, or give a longer --osl"
+    );
+    let mechanism = mechanism_bound(&args.mechanisms, subject)?;
+    let (system, figures) =
+        mechanism.as_ref().map_or((&of.system, &answer.bound), |of| (&of.0, &of.1));
+    let mut lengths = RequestLengths::for_model(system.model());
     lengths.add_cached(load.input_tokens, load.cached_tokens, load.output_tokens);
-    let bound = Bound::over(&of.system, &lengths, load.concurrency).named("--measured")?;
-    let violation = of.system.bound_violation(&lengths, load.concurrency, &measured);
+    let bound = Bound::over(system, &lengths, load.concurrency).named("--measured")?;
+    let violation = system.bound_violation(&lengths, load.concurrency, &measured);
     let violation = violation.named("--measured")?;
     // What is not predicted is refused by name in the answer itself.
-    let gaps = of.predictor.as_ref().and_then(|own| Some((own, own.gaps(load, &measured).ok()?)));
+    let predictor = of.predictor.as_ref().filter(|_| mechanism.is_none());
+    let gaps = predictor.and_then(|own| Some((own, own.gaps(load, &measured).ok()?)));
     Ok(Some(SolExtra::measured(&MeasuredComparison {
+        system,
         measured: &measured,
         bound: &bound,
-        figures: &answer.bound,
-        evenly_routed: answer.evenly_routed.as_ref(),
+        figures,
+        evenly_routed: answer.evenly_routed.as_ref().filter(|_| mechanism.is_none()),
         violation: violation.as_ref(),
         gaps: gaps.as_ref().map(|(predictor, gaps)| (*predictor, gaps.as_slice())),
     })))
+}
+
+/// The system that drafts, or that has as many devices as prefill and decode apart, and the bound of the load on it; none of plain
+/// serving.
+fn mechanism_bound(
+    args: &MechanismArgs,
+    of: &SolSubject<'_>,
+) -> Result<Option<(System, Figures)>, Fail> {
+    let (drafts, instances) = (drafts(&args.drafts, 0)?, instances(&args.apart)?);
+    refuse_if!(
+        drafts.is_some() && instances.is_some(),
+        "--measured: figures are held against drafts, or against prefill and decode apart; leave out --draft or \
+         --disaggregate"
+    );
+    if let Some(drafts) = drafts {
+        let length = NonZeroU32::new(drafts.length);
+        let answer = drafts.load(of.system)?.answer(of.system, of.load, of.batch, length);
+        let [bound, _] = answer.speculated;
+        let mut serving = *of.system.serving();
+        serving.tokens_per_step = NonZeroU64::MIN.saturating_add(bound.drafted.into());
+        return Ok(Some((of.system.clone().with_serving(serving), bound.figures)));
+    }
+    let Some(instances) = instances else { return Ok(None) };
+    let bound = apart(instances, &args.apart, of)?.answer(of.load).bound;
+    Ok(Some((instances.together(of.system).named("--disaggregate")?, bound)))
 }
 
 // `--calibration`, or else what ships for `--engine`.

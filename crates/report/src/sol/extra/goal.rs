@@ -9,10 +9,18 @@ use super::{SolExtra, SolSubject, by_each};
 
 impl SolExtra {
     /// The largest batch and context of the system within `goal`, whatever its load has at once, and the fewest devices, up to
-    /// `most`, that meet it with the load.
+    /// `most`, that meet it with the load, of which `asked` requests are to be in flight or as many as the goal takes
+    /// ([`ServingGoal::in_flight`]).
     #[must_use]
-    pub fn goal(of: &SolSubject<'_>, goal: &ServingGoal, most: u64) -> Self {
+    pub fn goal(
+        of: &SolSubject<'_>,
+        goal: &ServingGoal,
+        asked: Option<NonZeroU64>,
+        most: u64,
+    ) -> Self {
         let SolSubject { system, load, batch } = *of;
+        let load = &UniformLoad { concurrency: goal.in_flight(asked), ..*load };
+        let wanted = goal.in_flight(Some(NonZeroU64::MIN)).get() as f64;
         let mut aside = Self::new("goal", "To meet the goal".to_owned());
         if let Some(tpot) = goal.tpot() {
             let any = UniformLoad { concurrency: NonZeroU64::MAX, ..*load };
@@ -21,7 +29,8 @@ impl SolExtra {
             aside.maybe("largest_batch", "largest batch within the TPOT", batches);
         }
         let longest = Tokens::new(LONGEST);
-        let found = by_each(|by| system.largest_context(by, batch, goal, longest));
+        let found =
+            by_each(|by| system.largest_context(by, load, batch.max(wanted), goal, longest));
         let contexts = found.map(|found| found.map(|found| found.context.get() as f64));
         aside.maybe("largest_context", "largest context with the batch", contexts);
         let found = by_each(|by| system.fewest_devices_for(by, load, goal, most));
@@ -37,9 +46,10 @@ impl SolExtra {
                     "deployment",
                     "parallelism, expected",
                     format!(
-                        "{}, {:.0} at once, TPOT {}, {:.2} requests/s",
+                        "{}, {:.0}{} at once, TPOT {}, {:.2} requests/s",
                         best.deployment,
                         figures.batch,
+                        of_more(load, figures.batch),
                         figures.tpot.map_or_else(
                             || "none".to_owned(),
                             |tpot| format!("{:.2} ms", tpot.get() * 1e3)
@@ -59,7 +69,32 @@ impl SolExtra {
                 aside.word("unmet", "as expected", error.to_string());
             }
         }
+        match load.concurrency {
+            NonZeroU64::MAX => {
+                aside.note("Nothing was said of requests in flight: as many as run at once.");
+            }
+            count if asked != Some(count) && count > NonZeroU64::MIN => {
+                aside.note(format!("With {count} requests in flight, as the goal has it."));
+            }
+            _ => {}
+        }
+        if let Some((context, most)) = goal.context().zip(system.model().max_context)
+            && context > most
+        {
+            aside.note(format!(
+                "The model's context ends at {most} tokens, before the goal's {context}."
+            ));
+        }
         aside
+    }
+}
+
+/// Of how many requests `batch` run, where others wait.
+fn of_more(load: &UniformLoad, batch: f64) -> String {
+    match load.concurrency {
+        NonZeroU64::MAX => String::new(),
+        requests if batch < requests.get() as f64 => format!(" of {requests}"),
+        _ => String::new(),
     }
 }
 

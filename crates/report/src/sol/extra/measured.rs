@@ -1,9 +1,11 @@
 //! Measured figures beside the answer: the share of the bound, what is expected of the engine, and what would explain the difference.
 
+use std::num::NonZeroU64;
+
 use fizeau_record::text::number;
 use fizeau_roofline::{
     Bound, BoundShare, BoundViolation, Constant, Figures, MeasuredFigure, MeasuredFigures,
-    PredictionGap, PredictionInput, PredictionRemedy, Predictor, Scope, SpeedOfLightShares,
+    PredictionGap, PredictionInput, PredictionRemedy, Predictor, Scope, SpeedOfLightShares, System,
 };
 use serde_json::{Map, Value, json};
 
@@ -15,6 +17,8 @@ use crate::sol::tables::whole_or_not;
 /// What of measured figures is beyond the bound, and what lies between them and what is expected of the engine.
 #[derive(Debug, Clone, Copy)]
 pub struct MeasuredComparison<'a> {
+    /// The system that it is held against.
+    pub system: &'a System,
     /// What was measured.
     pub measured: &'a MeasuredFigures,
     /// What is possible under the load, whatever of it runs at once.
@@ -37,35 +41,34 @@ impl SolExtra {
         let (of_bound, evenly) = (shares_of(of.figures), of.evenly_routed.map(shares_of));
         let mut fields = Map::new();
         let held = as_bound(of.bound, of.figures);
-        let heads = [
-            "Measured",
-            "measured",
-            "predicted",
-            "from",
-            "to",
-            "bound",
-            "at even routing",
-            "of bound",
-        ];
-        let heads = heads.iter().filter(|head| evenly.is_some() || **head != "at even routing");
-        let mut grid = Grid::new(&heads.copied().collect::<Vec<_>>());
+        let predicted: &[&str] = if of.gaps.is_some() { &["predicted", "from", "to"] } else { &[] };
+        let even: &[&str] = if evenly.is_some() { &["of even"] } else { &[] };
+        let mut grid =
+            Grid::new(&[&["Measured", ""], predicted, &["bound"], even, &["of bound"]].concat());
         for (figure, measured) in of.measured.each() {
             let gap = of.gaps.and_then(|(_, gaps)| gaps.iter().find(|gap| gap.figure == figure));
             let shares: Vec<_> =
                 evenly.iter().chain([&of_bound]).map(|of| share(of, figure)).collect();
             let limit = bound_of(&held, figure);
-            grid.row(cells(figure, [measured, limit], gap, &shares));
+            grid.row(cells(figure, [measured, limit], of.gaps.map(|_| gap), &shares));
             fields.insert(figure.as_str().to_owned(), entry([measured, limit], gap, &shares));
         }
         let mut lines = grid.lines();
         lines.push(held_against(of));
+        if evenly.is_some() {
+            lines.push("  Of even: of the bound at even routing.".to_owned());
+        }
         if let Some(violation) = of.violation {
             lines.push(format!("  {violation}"));
             fields.insert("impossible".to_owned(), violation.to_string().into());
         } else if of_bound.is_impossible() {
             lines.push(format!(
-                "  Above 100 % of that bound fewer than {} ran at once: one alone has a bound of {} ms for TPOT.",
+                "  Above 100 % of that bound fewer than {} ran at once{}: one alone has a bound of {} ms for TPOT.",
                 number(of.figures.batch),
+                match of.system.serving().tokens_per_step {
+                    NonZeroU64::MIN => "",
+                    _ => ", or more of what was drafted was accepted",
+                },
                 number(of.bound.single_tpot.to_millis().get())
             ));
         }
@@ -114,16 +117,18 @@ fn held_against(of: &MeasuredComparison<'_>) -> String {
     format!("  Bounds with {running} running; of TTFT that of a prompt alone, below which none is.")
 }
 
-/// The share of the bound is the last of `shares`; before it stands that at even routing, where there is one.
+/// The share of the bound is the last of `shares`; before it stands that at even routing, where there is one. Without predictions
+/// there is no `gap` to any figure.
 fn cells(
     figure: MeasuredFigure,
     [measured, bound]: [f64; 2],
-    gap: Option<&PredictionGap>,
+    gap: Option<Option<&PredictionGap>>,
     shares: &[Option<BoundShare>],
 ) -> Vec<String> {
-    let predicted =
-        gap.map(|gap| [gap.predicted.value(), gap.predicted.low(), gap.predicted.high()]);
-    let shown = predicted.map_or_else(Default::default, |each| each.map(number));
+    let of = |gap: &PredictionGap| {
+        [gap.predicted.value(), gap.predicted.low(), gap.predicted.high()].map(number)
+    };
+    let shown = gap.into_iter().flat_map(|gap| gap.map_or_else(Default::default, of));
     let share = |share: &Option<BoundShare>| share.map_or_else(String::new, |of| of.to_string());
     let first = [format!("  {}", named(figure)), number(measured)];
     first.into_iter().chain(shown).chain([number(bound)]).chain(shares.iter().map(share)).collect()

@@ -7,10 +7,11 @@ use fizeau_roofline::{Drafter, Speculation, System};
 use super::{SolExtra, SolSubject};
 
 impl SolExtra {
-    /// Drafts of `length` tokens; 0: of the length, up to 16, that is expected to generate most.
+    /// Drafts of `length` tokens; 0: of the length, up to [`Speculation::LONGEST`], that is expected to generate most.
     #[must_use]
     pub fn speculation(of: &SolSubject<'_>, speculation: &Speculation, length: u32) -> Self {
         let SolSubject { system, load, batch: without } = *of;
+        let is_sought = length == 0;
         let answer = speculation.answer(system, load, without, NonZeroU32::new(length));
         let (batch, found, length) =
             (answer.batch, &answer.speculated, answer.speculated[1].drafted);
@@ -40,6 +41,9 @@ impl SolExtra {
             let known = &system.model().warnings;
             let own = drafter.model().warnings.iter();
             own.filter(|warning| !known.contains(warning)).for_each(|own| aside.note(own));
+        }
+        if is_sought && length == Speculation::LONGEST {
+            aside.note("No longer draft was tried.");
         }
         if batch < without {
             aside.note(format!("{batch} sequences run: no more fit beside the drafter"));

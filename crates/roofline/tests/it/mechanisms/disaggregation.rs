@@ -4,8 +4,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{BytesPerSec, Seconds, Tokens};
 use fizeau_roofline::{
-    Bottleneck, CacheTransfer, Deployment, Disaggregation, EstimateKind, Link, Reduces, System,
-    Topology, UniformLoad,
+    Bottleneck, Bound, CacheTransfer, Deployment, Disaggregation, EstimateKind, InstanceCounts,
+    Link, Reduces, System, Topology, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -160,6 +160,27 @@ proptest! {
         let busy = (prompt + step * steps) * system.deployment().devices_per_stage() as f64;
         let pooled = service.devices() as f64 / busy.get();
         prop_assert!(at_most(bound.requests_per_s.get(), pooled), "{answer:?} {pooled}");
+    }
+
+    /// What instances do apart is held against all of them doing both.
+    #[test]
+    fn nothing_apart_beats_the_bound_of_all_together(
+        system in systems(), load in loads(), prefill in 1_u32..8, decode in 1_u32..8,
+    ) {
+        let service = apart(&system, (prefill, decode), CacheTransfer::BeforeFirstToken);
+        let instances =
+            InstanceCounts { prefill: service.prefill_instances, decode: service.decode_instances };
+        let all = instances.together(&system).unwrap();
+        prop_assert_eq!(all.deployment().devices(), service.devices());
+        let Ok(bound) = Bound::at(&all, &load) else { return Ok(()) };
+        let answer = service.answer(&load);
+        let apart = answer.bound;
+        prop_assert!(at_most(bound.ttft.get(), apart.ttft.get()));
+        // A mean of less than a sequence on a replica reads less cache than one.
+        let replicas = decode * system.deployment().replicas();
+        prop_assume!(answer.bound_rate_batch >= f64::from(replicas));
+        let (apart, bound) = (apart.requests_per_s.get(), bound.requests_per_s.get());
+        prop_assert!(at_most(apart, bound), "{apart} {bound}");
     }
 
     #[test]

@@ -45,7 +45,8 @@ fn a_bound_has_one_time_to_first_token() {
     let longest = |stages| {
         let goal = ServingGoal::new([ServingNeed::Ttft(Seconds::new(0.5))]).unwrap();
         let most = Tokens::new(1 << 20);
-        system(stages).largest_context(EstimateKind::Bound, 1.0, &goal, most).unwrap().context.get()
+        let found = system(stages).largest_context(EstimateKind::Bound, &load(), 1.0, &goal, most);
+        found.unwrap().context.get()
     };
     assert!(2 * longest(4) > 5 * longest(1), "{} {}", longest(4), longest(1));
 }

@@ -38,6 +38,15 @@ fn tokens_of_a_draft() {
     assert_eq!(tokens(1.0, 5), "6.00");
 }
 
+/// Where all is accepted and arithmetic is idle, longer is better.
+#[test]
+fn the_best_length_is_sought_beyond_sixteen() {
+    let system = single(llama_8b(), &device("h100-sxm"));
+    let load = UniformLoad::new(Tokens::new(128), Tokens::new(1024), NonZeroU64::MIN);
+    let answer = with(1.0, Drafter::Lookup).answer(&system, &load, 1.0, None);
+    assert!(answer.speculated[1].drafted > 16, "{}", answer.speculated[1].drafted);
+}
+
 #[test]
 fn acceptance_that_decays() {
     let each = Acceptance::per_position(&[0.8, 0.7, 0.5]).unwrap();
