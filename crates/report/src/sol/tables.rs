@@ -46,6 +46,9 @@ pub(super) fn memory(view: &SolView<'_>) -> Vec<String> {
 /// The bound of a mixture of experts where it is not that tokens agree.
 const EVENLY: &str = "at even routing";
 
+/// From this multiple of what a request alone would take its wait is worth a line.
+const MOSTLY_SERVED: f64 = 1.05;
+
 /// The figures, each estimate in a column of its own.
 pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
     let answer = view.answer;
@@ -89,6 +92,13 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
         grid.row(row("output tokens/s, one running", alone.into_iter()));
     }
     let mut lines = grid.lines();
+    let (expected, steps) = (&answer.expected, view.load.output_tokens.get() as f64 - 1.0);
+    if is_whole && expected.e2el > (expected.ttft + expected.step * steps) * MOSTLY_SERVED {
+        lines.push(format!(
+            "Expected E2EL includes the wait before the first token, with {} in flight.",
+            view.load.concurrency
+        ));
+    }
     let together = view.system.prompts_of_pass(view.load, running);
     let side_by_side = f64::from(view.system.deployment().attention_groups());
     if is_whole && together > side_by_side {
