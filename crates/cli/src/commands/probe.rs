@@ -11,6 +11,7 @@ use fizeau::probe::{
     ProbeTrial, SeveralDevices, UnavailableReasons, model_trials, run_trials, usual_trials,
 };
 use fizeau::record::DeploymentRecord;
+use fizeau::record::text::listed;
 use fizeau::report::Shown;
 use fizeau::roofline::Device;
 use fizeau::transport::MonotonicClock;
@@ -229,24 +230,51 @@ fn compare(args: &ComparedArgs) -> Result<Exit, Fail> {
 
 fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     let file = |path: &PathBuf| Ok::<_, Fail>((path.clone(), read(path)?));
-    let table =
-        FleetTable::of_files(&args.results.iter().map(file).collect::<Result<Vec<_>, _>>()?);
+    let files = args.results.iter().map(file).collect::<Result<Vec<_>, _>>()?;
+    let table = FleetTable::of_files(&files);
+    refuse_if!(
+        table.rows.is_empty(),
+        "probe fleet: no operation was measured of two of these machines: {}; fleets are compared operation by operation, so \
+         measure the same of each",
+        files
+            .iter()
+            .map(|(path, machine)| operations(path, machine))
+            .collect::<Vec<_>>()
+            .join("; ")
+    );
     if let Some(path) = &args.html {
         folder::write("--html", path, &Shown(&table).page())?;
         tell_written(path);
     }
     say_either(args.json, || pretty(&table), || Shown(&table).text())?;
     let Some(share) = args.fail_below else { return Ok(Exit::Good) };
-    refuse_if!(
-        table.rows.is_empty(),
-        "--fail-below: no operation was measured of two of these machines, so that there is no median"
-    );
     let below: Vec<&str> = table.below(share).map(|member| &*member.name).collect();
     if below.is_empty() {
         return Ok(Exit::Good);
     }
     say(format!("Below {:.0} % of the fleet's median: {}", 100.0 * share, below.join(", ")))?;
     Ok(Exit::Missed)
+}
+
+/// How many operations a sentence names.
+const NAMED: usize = 4;
+
+/// What was measured of a machine: `a/probe.json has triad and copy`.
+fn operations(path: &Path, machine: &ProbeDocument) -> String {
+    let mut subjects: Vec<String> = Vec::new();
+    for row in &machine.rows {
+        let subject = row.measured.subject();
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
+        }
+    }
+    let more = subjects.len().saturating_sub(NAMED);
+    if more > 0 {
+        subjects.truncate(NAMED);
+        subjects.push(format!("{more} more"));
+    }
+    let what = if subjects.is_empty() { "nothing".to_owned() } else { listed(&subjects) };
+    format!("{} has {what}", path.display())
 }
 
 // Which devices of this machine `fizeau probe` measures.

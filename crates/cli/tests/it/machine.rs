@@ -53,14 +53,17 @@ fn machines_are_shown_side_by_side() {
     assert_eq!(failed.code, Some(1), "{failed:?}");
     let not_a_share = run(&["probe", "fleet", &a, &b, "--fail-below", "95"]);
     assert_eq!(not_a_share.code, Some(2), "{not_a_share:?}");
-    // An acceptance test of which nothing was measured twice is not passed.
+    // What was not measured twice is no fleet, and no acceptance test of one is passed.
     let latencies = scratch.path("latencies");
     let ended =
         run(&["probe", "latency", "--device", "cpu", "--seconds", "1", "--out", &latencies]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let unlike = run(&["probe", "fleet", &a, &latencies, "--fail-below", "95%"]);
-    assert_eq!(unlike.code, Some(2), "{unlike:?}");
-    assert!(unlike.err.contains("no operation was measured of two"), "{}", unlike.err);
+    for flags in [&[][..], &["--fail-below", "95%"]] {
+        let unlike = run(&[&["probe", "fleet", &a, &latencies], flags].concat());
+        assert_eq!((unlike.code, unlike.out.as_str()), (Some(2), ""), "{unlike:?}");
+        assert!(unlike.err.contains("no operation was measured of two"), "{}", unlike.err);
+        assert!(unlike.err.contains(&format!("{latencies} has ")), "{}", unlike.err);
+    }
     let compared = run(&["probe", "compare", &a, &latencies]);
     assert!(compared.out.starts_with("No operation was measured of both."), "{compared:?}");
     let wrong = run(&["probe", "compare", &a, "no-such-file"]);

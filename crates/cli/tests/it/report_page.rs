@@ -155,6 +155,9 @@ fn several_runs_make_one_page() {
     assert!(said[0].contains("3 levels; run at concurrency 16"), "{}", ended.out);
     assert_eq!(said.last(), Some(&&*format!("Report: {there}")));
     assert!(fs::read_to_string(&there).unwrap().starts_with("<!doctype html>"));
+    let listed = run(&["report", &one, &two, "--html", &there, "--checklist"]).out;
+    let rows = |text: &str| text.matches("open_loop").count();
+    assert_eq!((rows(&ended.out), rows(&listed)), (0, 2), "{listed}");
     refused(&["report", &one, &two, "--json"], &["fizeau compare --json"]);
     refused(&["report", &one, &two, "--as", "vllm"], &["several runs"]);
 }

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use fizeau::metrics::Verdict;
 use fizeau::record::text::wrap;
-use fizeau::record::{CompareOptions, ComparisonReport, ImportedRun, NamedRun, SweepReport};
-use fizeau::report::{ChartRun, ComparisonPage, Shown};
+use fizeau::record::{
+    Checklist, CompareOptions, ComparisonReport, ImportedRun, NamedRun, SweepReport,
+};
+use fizeau::report::{ChartRun, ChecklistRows, ComparisonPage, Shown};
 
 use super::{OpenedRun, PageLocation, ReportRequest, WIDTH, figures, level, open, say_page};
 use crate::args::ReportArgs;
@@ -25,7 +27,8 @@ const UNTESTED: &str = "a run that was imported without tapes has no requests an
 pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     refuse_if!(
         args.json || args.markdown || args.export.is_wanted() || args.view.is_asked(),
-        "report: several runs make only a page; `fizeau compare --json` compares them"
+        "report: several runs make a page (--html), a table, charts (--chart) and a checklist each; `fizeau compare --json` \
+         has their comparison as data, and `fizeau report RUN` has each run in every form"
     );
     let SeveralRuns { runs, own } = read(args, paths)?;
     let (mut all, mut imported) = (Vec::new(), Vec::new());
@@ -55,15 +58,19 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
         let why = format!("These runs were not tested against each other: {reason}");
         why.lines().try_for_each(|line| say(wrap(line, WIDTH)))?;
     }
+    let own = all.iter().map(|(name, report)| (name, report.checklist()));
+    let lists: Vec<(&String, Checklist)> =
+        own.chain(imported.iter().map(|(name, _)| (name, figures::checklist()))).collect();
+    if !matches!(args.trust.rows(), ChecklistRows::Headline(_)) {
+        for (name, list) in &lists {
+            say(printable(name))?;
+            checklist::show(list, &args.trust)?;
+        }
+    }
     say_page(page.as_deref())?;
     let mut is_missed = false;
-    for (name, report) in &all {
-        let of = format!("{name}: ");
-        is_missed |= checklist::say_missed(&report.checklist(), &args.trust, &of);
-    }
-    for (name, _) in &imported {
-        let of = format!("{name}: ");
-        is_missed |= checklist::say_missed(&figures::checklist(), &args.trust, &of);
+    for (name, list) in &lists {
+        is_missed |= checklist::say_missed(list, &args.trust, &format!("{name}: "));
     }
     let is_invalid = all.iter().any(|(_, report)| report.verdict() == Verdict::Invalid);
     Ok(Exit::missed(is_invalid || is_missed))
