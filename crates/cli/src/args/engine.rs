@@ -133,7 +133,7 @@ const ROUTERS: [Word<ReplicaRouting>; 3] = [
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DraftArgs {
     /// Speculative decoding: the number of tokens of a draft. For `fizeau sol`, 0 is the length that is expected to be best.
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(..=1024))]
+    #[arg(long, value_name = "TOKENS")]
     pub(crate) draft: Option<u32>,
     /// The probability that a drafted token is accepted if those before it were; several values are for the first, the second and so
     /// on, and the last of them for all that follow.

@@ -33,7 +33,7 @@ pub(crate) fn of(
     if let [most] = *engine.cuda_graph_sizes {
         spec.captured_up_to = NonZeroU64::new(most);
     }
-    spec.drafts = sol::drafts(&engine.drafts)?;
+    spec.drafts = sol::drafts(&engine.drafts, 1)?;
     spec.step = step(&engine.step)?;
     spec.apart = sol::instances(&engine.apart)?.map(|counts| (counts, engine.apart.transfer));
     spec.routing = engine.router;

@@ -18,7 +18,7 @@ use crate::exit::{Fail, Named};
 pub(super) fn asides(flags: &SolArgs, of: &SolSubject<'_>) -> Result<Vec<SolExtra>, Fail> {
     let args = &flags.mechanisms;
     let mut all = Vec::new();
-    if let Some(drafts) = drafts(&args.drafts)? {
+    if let Some(drafts) = drafts(&args.drafts, 0)? {
         all.push(SolExtra::speculation(of, &drafts.load(of.system)?, drafts.length));
     }
     if let Some(instances) = instances(&args.apart)? {
@@ -74,9 +74,16 @@ pub(super) fn within_goal(
     Ok(Some(SolExtra::goal(of, &goal, asked, args.max_devices)))
 }
 
-/// Drafts, of which 0 is a length that is to be found.
-pub(crate) fn drafts(args: &DraftArgs) -> Result<Option<DraftSpec>, Fail> {
+/// The longest drafts.
+const MOST_DRAFTED: u32 = 1024;
+
+/// Drafts of `least` tokens or more; 0 is a length that is to be found.
+pub(crate) fn drafts(args: &DraftArgs, least: u32) -> Result<Option<DraftSpec>, Fail> {
     let Some(length) = args.draft else { return Ok(None) };
+    refuse_if!(
+        length > MOST_DRAFTED,
+        "--draft {length}: give a number from {least} to {MOST_DRAFTED}"
+    );
     let acceptance = Acceptance::per_position(&args.acceptance).named("--acceptance")?;
     let mut drafts = DraftSpec::new(length, acceptance);
     if let Some(who) = &args.drafter {

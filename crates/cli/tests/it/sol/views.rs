@@ -352,7 +352,7 @@ fn what_is_wrong_with_a_mechanism_is_one_line() {
         ("--draft 3 --acceptance 1.2", "--acceptance"),
         ("--draft 3 --drafter mtp", "no module that predicts further tokens"),
         ("--draft 3 --drafter no/such/config.json", "no/such/config.json"),
-        ("--draft 5000", "--draft 5000: give a whole number of tokens from 0 to 1024"),
+        ("--draft 5000", "--draft 5000: give a number from 0 to 1024"),
         (
             "--chunk 8",
             "--chunk 8: give more tokens than there are sequences that decode, which are 32",
