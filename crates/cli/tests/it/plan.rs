@@ -386,3 +386,14 @@ fn runs_of_different_goals_need_one_for_all() {
     let ended = plan(&["--from", &one, "--from", &other, "--slo", "p99 ttft<600ms"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
 }
+
+#[test]
+fn a_column_that_a_plan_reads_nothing_of_is_said() {
+    let scratch = Scratch::new("plan-unused");
+    let table = scratch.path("tested.csv");
+    fs::write(&table, "rate,rps,p99_ttft_ms,hardware\n4,4,200,h100-sxm\n8,8,900,h100-sxm\n")
+        .unwrap();
+    let ended = plan(&["--from", &table, "--slo", "p99 ttft<500ms", "--gpus-per-replica", "1"]);
+    let note = "note: --from tested.csv: the column rps is not used; did you mean requests_per_s?";
+    assert!(ended.err.contains(note) && !ended.err.contains("hardware is not"), "{ended:?}");
+}

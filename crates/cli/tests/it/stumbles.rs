@@ -153,3 +153,13 @@ fn a_mixture_of_experts_is_held_against_even_routing() {
     assert!(2.0 * rate(even) < rate(bound), "{light}");
     assert!(even["share"].as_f64().unwrap() > 2.0 * rate(&light["share"]), "{light}");
 }
+
+/// A run of an H100 is faster than an L4 can be.
+#[test]
+fn a_diagnosis_of_what_no_device_can_do_ends_with_1() {
+    let run_of = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/simulated");
+    let ended = run(&["diagnose", run_of, "--hardware", "l4"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.out.contains("Impossible: ") && !ended.out.contains("Try first"), "{ended:?}");
+    assert_eq!(run(&["diagnose", run_of]).code, Some(0));
+}
