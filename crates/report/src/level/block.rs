@@ -49,19 +49,23 @@ impl Shown<'_, LevelReport> {
         self.lines(Vec::new(), verbosity)
     }
 
-    /// The same, and how the goals of `run` came out, whose only level this is.
+    /// The same, what tokens cost at a price of one's own, and how the goals of `run` came out, whose only level this is.
     #[must_use]
     pub fn block_with(&self, run: &SweepReport, verbosity: Verbosity) -> String {
-        self.lines(goal_lines(run), verbosity)
+        let cost = Shown(run).own_cost_at(0).zip(run.price()).map(|(usd, price)| {
+            let at = text::at_price(price);
+            sentence(&format!("{}: {} USD, {at}", text::MILLION, usd.usd()))
+        });
+        self.lines(cost.into_iter().chain(goal_lines(run)), verbosity)
     }
 
-    fn lines(&self, goals: Vec<String>, verbosity: Verbosity) -> String {
+    fn lines(&self, of_run: impl IntoIterator<Item = String>, verbosity: Verbosity) -> String {
         let mut lines = vec![heading("Fizeau")];
         lines.extend(match verbosity {
             Verbosity::Brief => self.brief_lines(),
             Verbosity::Full => self.full_lines(),
         });
-        lines.extend(goals);
+        lines.extend(of_run);
         lines.push("=".repeat(50));
         lines.join("\n")
     }

@@ -37,6 +37,16 @@ impl Shown<'_, WhatIf> {
         let latency =
             if self.has_stand_ins() { "p99 E2EL or greatest, ms" } else { "p99 E2EL, ms" };
         self.by_load(&mut out, latency, tail);
+        let cost = |variant: &WhatIfVariant, level: &LevelReport| {
+            let sweep = variant.sweep()?;
+            let level = sweep.levels().iter().position(|of| of.load == level.load)?;
+            Some(Shown(sweep).own_cost_at(level)?.value)
+        };
+        let has_cost =
+            |of: &WhatIfVariant| of.compared().any(|(_, level)| cost(of, level).is_some());
+        if self.variants().iter().any(has_cost) {
+            self.by_load(&mut out, "USD for a million output tokens", cost);
+        }
         if !self.frontier().is_empty() {
             sentence(&mut out, "* on the frontier of all: no other level is better in both");
         }

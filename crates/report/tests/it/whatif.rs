@@ -5,6 +5,7 @@ use fizeau_record::{
     NotRunReason, OperatingPoint, SweepReport, VariantLevel, WhatIf, WhatIfVariant,
 };
 use fizeau_report::Shown;
+use fizeau_roofline::{HourlyRate, UsdPerHour};
 use proptest::prelude::*;
 
 use crate::sample::{level, setup, sweep};
@@ -47,6 +48,23 @@ fn what_takes_more_devices_for_the_same_is_beaten() {
     };
     assert!(report.frontier().contains(&VariantLevel { variant: 0, level }));
     assert_eq!(report.verdict(), Verdict::Suspect);
+}
+
+#[test]
+fn tokens_cost_what_a_device_does() {
+    let priced = |price| {
+        let variants = vec![variant(&[("tp", "1")], 1, Ok(sweep().with_price(price)))];
+        Shown(&WhatIf::new(setup(), variants, None)).text()
+    };
+    let price = HourlyRate::given(UsdPerHour::new(3.6)).unwrap();
+    let text = priced(Some(price));
+    let table = text.split_once("USD for a million output tokens, by concurrency").unwrap().1;
+    let first = &sweep().levels()[0].summary.throughput;
+    let cost = 1000.0 / first.output_tokens_per_s.get();
+    let row = table.lines().find(|line| line.starts_with("       1")).unwrap();
+    let shown: f64 = row.split_whitespace().nth(1).unwrap().trim_matches('*').parse().unwrap();
+    assert!((shown / cost - 1.0).abs() < 0.05, "{cost}: {table}");
+    assert!(!priced(None).contains("USD"));
 }
 
 #[test]

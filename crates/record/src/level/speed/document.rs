@@ -188,7 +188,8 @@ impl From<&SpeedOfLightComparison> for LightDocument {
         let calibrated = light.calibrated.as_ref().map(|of| {
             CalibratedPrediction { prediction: of.prediction.as_ref(), scope: &of.scope }.block()
         });
-        let no_calibration = || "no calibration was given".to_owned();
+        let no_calibration =
+            || "no calibration was given, or the engine is simulated with it".to_owned();
         Self {
             concurrency: light.concurrency,
             bound: BoundDocument::from(&light.bound),
