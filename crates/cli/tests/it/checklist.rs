@@ -60,7 +60,7 @@ fn a_sweep_that_lacks_what_is_required_ends_with_1_and_says_which() {
     assert_eq!(again["checklist"], sweep["checklist"]);
     let table = report(&["--csv", "--require", "open-loop"]);
     assert_eq!(table.code, Some(1), "{}", table.err);
-    assert!(table.out.starts_with("run,") && table.err.contains("--require: fail open-loop"));
+    assert!(table.out.starts_with("run,") && table.err.contains("--require: fail open_loop"));
     let all = report(&["--checklist", "--require", "open-loop"]);
     assert_eq!(all.code, Some(1));
     assert!(
