@@ -59,7 +59,8 @@ fn tokens_cost_what_a_device_does() {
     let price = HourlyRate::given(UsdPerHour::new(3.6)).unwrap();
     let text = priced(Some(price));
     let table = text.split_once("USD for a million output tokens, by concurrency").unwrap().1;
-    let first = &sweep().levels()[0].summary.throughput;
+    let sweep = sweep();
+    let first = &sweep.levels()[0].summary.throughput;
     let cost = 1000.0 / first.output_tokens_per_s.get();
     let row = table.lines().find(|line| line.starts_with("       1")).unwrap();
     let shown: f64 =

@@ -173,7 +173,7 @@ fn mechanism_bound(
     args: &MechanismArgs,
     of: &SolSubject<'_>,
 ) -> Result<Option<(System, Figures)>, Fail> {
-    let (drafts, instances) = (drafts(&args.drafts)?, instances(&args.apart)?);
+    let (drafts, instances) = (drafts(&args.drafts, 0)?, instances(&args.apart)?);
     refuse_if!(
         drafts.is_some() && instances.is_some(),
         "--measured: figures are held against drafts, or against prefill and decode apart; leave out --draft or \
