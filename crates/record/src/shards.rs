@@ -35,8 +35,7 @@ pub struct ShardsReport {
     pub health: Vec<ShardHealth>,
     /// Those that did not, and why: `2/8: it is gone`. The load was then less than the plan's.
     pub missing: Vec<String>,
-    /// Why they may be no one load, as their merge found; empty where nothing speaks against it, absent where they were not merged, or
-    /// the merge did not keep it.
+    /// Why they may be no one load, as their merge found; empty where nothing speaks against it, absent where the merge did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubts: Option<Vec<String>>,
 }

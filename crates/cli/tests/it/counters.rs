@@ -243,7 +243,7 @@ fn is_the_engines_truth(said: &ServerWindow, deeds: &Deeds) {
 
 #[test]
 fn what_a_full_cache_preempts_is_counted() {
-    let (said, deeds) = measured(engine(config(24, 1)));
+    let (said, deeds) = measured(engine(config(14, 1)));
     is_the_engines_truth(&said, &deeds);
     assert!(said.preemptions.unwrap().figure.delta > 0.0);
     assert!(said.prefix_hits.unwrap().figure.delta > 0.0);

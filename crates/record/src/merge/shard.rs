@@ -27,6 +27,9 @@ pub(super) struct MeasuredShard {
     record: Option<ShardRecord>,
 }
 
+/// How what a merge was forced past begins.
+pub(super) const FORCED: &str = "merged by ";
+
 impl MeasuredShard {
     /// Opens the folder of a run of one level, or of one level of a sweep.
     pub(super) fn open(path: &Path) -> Result<Self, MergeError> {
@@ -61,11 +64,12 @@ impl MeasuredShard {
         self.summary.as_ref()?.shards.as_deref()
     }
 
-    /// What the merge that made it found against it.
+    /// What the merge that made it found against it and a merge of it with others does not find again by their tapes.
     pub(super) fn doubts(&self) -> Vec<String> {
         let unkept = unkept_doubts(self.document(), self.summary.as_deref());
         let kept = self.report().and_then(|report| report.doubts.clone()).unwrap_or_default();
-        kept.into_iter().chain(unkept.into_iter().map(|why| why.text)).collect()
+        let kept = kept.into_iter().filter(|doubt| doubt.starts_with(FORCED));
+        kept.chain(unkept.into_iter().map(|why| why.text)).collect()
     }
 
     /// What is known of it, or of each shard that was merged into it, whose tapes are so many.

@@ -5,7 +5,7 @@ use fizeau_metrics::{ClientWatch, LevelTally, ResourceNeed, SystemHeadroom};
 
 use super::check::{CheckedShards, PlanCoverage};
 use super::senders::ShardSenders;
-use super::shard::{MeasuredShard, share};
+use super::shard::{FORCED, MeasuredShard, share};
 use crate::{
     ArrivalMoments, Checklist, LevelContext, LevelOutcome, LevelReport, LevelStatus, RequestedLoad,
     ShardRecord, ShardsReport, StoredEnding, StoredError, TailShares,
@@ -71,7 +71,7 @@ pub(super) fn report(
         // In one line: below each other they are for a terminal.
         let text = text.replacen(":\n", "; ", 1).replace('\n', ",");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        format!("merged by {}: {text}", found.forced_by)
+        format!("{FORCED}{}: {text}", found.forced_by)
     });
     let mut doubts: Vec<String> = forced.chain(apart).collect();
     for doubt in shards.iter().flat_map(MeasuredShard::doubts) {

@@ -121,6 +121,8 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
         let count = self.group.shard().count().get();
         let mut report = ShardsReport::of_parts(count, &records, &tail);
         report.missing = missing(count, &report, &self.group.gone());
+        // They met, and are of one plan.
+        report.doubts = Some(Vec::new());
         self.group.keep_report(report);
         Ok(run)
     }
