@@ -206,7 +206,7 @@ mod tests {
             assert!(report.levels().iter().all(|level| level.detail.is_none()));
             crate::commands::report::write_page(&folder, &report).unwrap();
             let page = std::fs::read_to_string(folder.path().join(PAGE)).unwrap();
-            assert!(page.contains("\"quantiles\":{\"") && !page.contains("no tapes were read"));
+            assert!(page.contains("\"quantiles\":{\"") && !page.contains(": no tapes were read."));
         }
         std::fs::remove_dir_all(out).unwrap();
     }
