@@ -145,6 +145,9 @@ const NEW_DEVICE: f64 = 3.0;
 /// The same of times to first token, as the logarithm of a factor.
 const FIRST_TOKEN: f64 = 0.8;
 
+/// Nine in ten of fewer levels than these cannot be told from all: those that are missing are taken to be off by as much as is usual.
+const TELLING: u64 = 10;
+
 impl Calibration {
     /// Fits constants on `samples`, for all devices together, each device, and each engine on it; and judges how well they
     /// carry over by leaving out one model at a time, and one device.
@@ -266,7 +269,12 @@ impl ErrorSpreads {
         let new_model = over(|scores| scores.model_left_out).unwrap_or(NEW_MODEL).max(seen);
         let new_device = over(|scores| scores.device_left_out).unwrap_or(NEW_DEVICE).max(new_model);
         let first = summary.ttft_model_left_out.or(summary.ttft_in_sample);
-        let first_token = first.map_or(FIRST_TOKEN, |errors| errors.nine_tenths);
+        let first_token = first.map_or(FIRST_TOKEN, |errors| {
+            let missing = TELLING.saturating_sub(errors.levels) as f64;
+            let levels = errors.levels as f64;
+            let squares = levels * errors.nine_tenths.powi(2) + missing * FIRST_TOKEN.powi(2);
+            (squares / (levels + missing)).sqrt()
+        });
         Self { seen, new_model, new_device, first_token }
     }
 }

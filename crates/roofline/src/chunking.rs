@@ -65,7 +65,7 @@ impl System {
         budget: Tokens,
     ) -> Option<ChunkedLoad> {
         let plan = ChunkPlan::new(self, load, batch, budget)?;
-        let (passes, chunk) = (plan.passes(), plan.chunk());
+        let (passes, chunk, reading) = (plan.passes(), plan.chunk(), plan.reading());
         let unevenness = match by {
             EstimateKind::Bound => 1.0,
             EstimateKind::Expected => self.unevenness(),
@@ -74,20 +74,25 @@ impl System {
         let plain = time(&plan.decode);
         let (mixed, ttft) = self.mixed(by, &plan);
         let mixed = mixed * unevenness;
-        let share = plan.pieces().min(1.0);
-        let tpot = plain * (1.0 - share) + mixed * share;
-        let (_, output, _) = load.lengths();
-        let requests = fizeau_core::PerSec::new(plan.batch / (output * tpot.get()));
+        // Others' prompts come in while a request decodes: its own does not delay it.
+        let others = (reading - passes).max(0.0);
+        let steps = others.max(plan.output - 1.0);
+        let between = if plan.output > 1.0 { others / steps } else { 0.0 };
+        let tpot = plain * (1.0 - between) + mixed * between;
+        let is_alone = self.local(plan.batch).0 <= 1.0;
+        let own = if is_alone { ttft } else { mixed * passes };
+        let life = own + mixed * others + plain * (steps - others);
+        let requests = fizeau_core::PerSec::new(plan.batch / life.get());
         let figures = Figures::new(load, plan.batch, ttft, tpot, requests);
         let whole = self.expected_or_serial(by, load, batch);
         Some(ChunkedLoad {
             budget,
-            chunk: plan.prompt / passes * plan.pieces().max(1.0),
+            chunk: plan.prompt / passes * plan.prompts,
             passes,
-            share,
+            share: reading / (passes + steps),
             plain,
             mixed,
-            longest: time(&plan.at_end(chunk.min(plan.prompt))).max(mixed),
+            longest: time(&plan.at_end(chunk.min(plan.prompt))).max(mixed).max(plain),
             gain: figures.requests_per_s / whole.requests_per_s,
             figures,
         })
@@ -112,7 +117,7 @@ impl System {
             let middle = low.midpoint(high);
             if balanced(middle as f64) { high = middle } else { low = middle }
         }
-        Some(Tokens::new(high + plan.decoded().ceil() as u64))
+        Some(Tokens::new(high + plan.decoding().ceil() as u64))
     }
 
     /// A pass that carries chunks, on average, and the time to first token of a prompt in such passes. While a chunk is in
@@ -121,7 +126,7 @@ impl System {
     fn mixed(&self, by: EstimateKind, plan: &ChunkPlan) -> (Seconds, Seconds) {
         let time = |pass: &Pass| self.pass_time(by, pass).total;
         // What others bring is no part of a bound.
-        let packed = (plan.pieces() > 1.0).then(|| time(&plan.packed()));
+        let packed = (plan.prompts > 1.0).then(|| time(&plan.packed()));
         let others = match by {
             EstimateKind::Bound => Seconds::default(),
             EstimateKind::Expected => packed.unwrap_or_default(),
@@ -160,6 +165,8 @@ struct ChunkPlan {
     /// Sequences of all micro-batches and replicas.
     batch: f64,
     budget: f64,
+    /// Prompts that each group reads at once: one, or short ones that come in for the same pass.
+    prompts: f64,
     /// Tokens of a prompt that are computed, and those before them.
     prompt: f64,
     cached: f64,
@@ -172,37 +179,41 @@ impl ChunkPlan {
         let (input, output, cached) = load.lengths();
         let decode = system.decode_pass(load, batch);
         let groups = f64::from(system.deployment().attention_groups()).min(decode.decoding);
-        let plan = Self {
-            decode,
-            groups: groups.max(1.0),
-            batch,
-            budget: budget.get() as f64,
-            prompt: input - cached,
-            cached,
-            output,
-        };
-        if plan.chunk() < 1.0 {
+        let groups = groups.max(1.0);
+        let (budget, prompt) = (budget.get() as f64, input - cached);
+        let each = decode.decoding / groups;
+        if budget - each < 1.0 {
             return None;
         }
-        // Each token that decodes needs `(I - g) / O` of prompts beside it.
-        let needed = plan.decoded() * (1.0 + plan.prompt / output);
-        Some(plan.smaller((plan.budget / needed).min(1.0)))
+        // Each request brings its prompt and a token for each further one. Of long prompts one is read at a time.
+        let fitting = budget / (prompt + output - 1.0);
+        let most = if fitting < 1.0 { 1.0 + (output - 1.0) * fitting } else { output * fitting };
+        let share = (most / each).min(1.0);
+        Some(Self {
+            decode: Pass { decoding: decode.decoding * share, ..decode },
+            groups,
+            batch: batch * share,
+            budget,
+            prompts: (each * share / output).max(1.0),
+            prompt,
+            cached,
+            output,
+        })
     }
 
-    /// The same with a share of the sequences.
-    fn smaller(&self, share: f64) -> Self {
-        let decode = Pass { decoding: self.decode.decoding * share, ..self.decode };
-        Self { decode, batch: self.batch * share, ..*self }
-    }
-
-    /// Tokens that decode, in each attention group.
-    fn decoded(&self) -> f64 {
+    /// Sequences that run, in each attention group.
+    fn running(&self) -> f64 {
         self.decode.decoding / self.groups
+    }
+
+    /// Those that decode while prompts are read.
+    fn decoding(&self) -> f64 {
+        (self.running() - self.prompts).max(0.0)
     }
 
     /// A whole chunk.
     fn chunk(&self) -> f64 {
-        self.budget - self.decoded()
+        self.budget - self.decoding()
     }
 
     /// Passes that a prompt takes.
@@ -210,16 +221,15 @@ impl ChunkPlan {
         (self.prompt / self.chunk()).ceil()
     }
 
-    /// Chunks that come in for each pass: each ends `1 / O` of its sequences, which new ones replace. Up to 1 it is the
-    /// share of passes that carry one; above, short prompts share passes.
-    fn pieces(&self) -> f64 {
-        self.decoded() * self.passes() / self.output
+    /// Passes that read the prompts of all that run.
+    fn reading(&self) -> f64 {
+        self.running() * self.passes() / self.prompts
     }
 
     /// A pass with all that comes in for it, where that is more than a chunk.
     fn packed(&self) -> Pass {
         let whole = self.with_chunk(0.0, self.prompt);
-        Pass { prompts: whole.prompts * self.decoded() / self.output, ..whole }
+        Pass { prompts: whole.prompts * self.prompts, ..whole }
     }
 
     /// Each pass over a prompt, in turn.
@@ -246,6 +256,7 @@ impl ChunkPlan {
             return self.decode;
         }
         let positions = ContextSpan::between(self.cached + from + 1.0, self.cached + to);
-        Pass { prompts: self.groups, positions, ..self.decode }
+        let decoding = self.decoding() * self.groups;
+        Pass { prompts: self.groups, positions, decoding, ..self.decode }
     }
 }

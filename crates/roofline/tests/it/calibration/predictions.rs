@@ -74,3 +74,13 @@ fn a_model_measured_on_another_device_is_less_sure() {
     let without = Calibration::fit(&elsewhere).unwrap().calibration;
     assert!(width(&without) > width(&PUBLISHED.fit.calibration));
 }
+
+/// However well five levels agree, they cannot tell what nine in ten are within.
+#[test]
+fn a_first_token_is_less_sure_where_few_levels_tell() {
+    let (level, system) = &PUBLISHED.levels[0];
+    let few = Calibration::fit(&PUBLISHED.samples[..5]).unwrap().calibration;
+    let predicted = few.predictor(system, None).predict(&level.load).unwrap();
+    let off = (predicted.ttft.high() / predicted.ttft.value()).ln();
+    assert!(off > 0.5, "{off}");
+}

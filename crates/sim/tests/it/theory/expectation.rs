@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Stamp, Tokens};
-use fizeau_roofline::{Serving, System, UniformLoad};
+use fizeau_roofline::{EstimateKind, Serving, System, UniformLoad};
 use fizeau_sim::{Engine, EngineConfig, RooflineStep, Scenario, Serve};
 
 use crate::support::{NONE, job, ms};
@@ -16,10 +16,11 @@ fn spread(mean: Tokens, index: u64) -> u64 {
 
 /// Requests per second with as many in flight as `load` has, each that ends replaced: from a third of a run on. Their lengths
 /// differ, since requests that are alike and start together stay in step, unless each has to itself what it runs on.
-fn simulated(system: &System, load: &UniformLoad) -> f64 {
+fn simulated(system: &System, load: &UniformLoad, budget: Tokens) -> f64 {
     let concurrency = load.concurrency.get();
     let config = EngineConfig {
         groups: system.deployment().attention_groups().into(),
+        max_batched_tokens: budget,
         ..EngineConfig::new(concurrency, Tokens::new(1_000_000))
     };
     let step = RooflineStep::new(system.clone(), NONE).unwrap();
@@ -56,10 +57,29 @@ fn what_is_expected_is_what_an_engine_reaches_that_reads_prompts_in_passes_that_
             let requests = NonZeroU64::new(concurrency).unwrap();
             let load = UniformLoad::new(Tokens::new(input), Tokens::new(output), requests);
             let expected = system.expected_figures(&load);
-            let share = expected.requests_per_s.get() / simulated(&system, &load);
+            let share =
+                expected.requests_per_s.get() / simulated(&system, &load, Serving::BATCHED_TOKENS);
             assert!((0.9..1.2).contains(&share), "{input} {output} {concurrency}: {share}");
             let in_flight = expected.requests_per_s.get() * expected.e2el.get();
             assert!(in_flight > concurrency as f64 * (1.0 - 1e-9), "Little's law: {in_flight}");
+        }
+    }
+}
+
+/// The same where a pass has few tokens, so that prompts are read in chunks: within 15 % below and 10 % above.
+#[test]
+fn what_is_expected_of_chunks_is_what_an_engine_reaches_that_reads_them() {
+    let system = Scenario::llama_3_1_8b_h100().unwrap().system().clone();
+    for budget in [256, 512, 2_048].map(Tokens::new) {
+        for (output, concurrency) in
+            [20, 200].map(|output| [1, 16, 128].map(|n| (output, n))).concat()
+        {
+            let requests = NonZeroU64::new(concurrency).unwrap();
+            let load = UniformLoad::new(Tokens::new(2_000), Tokens::new(output), requests);
+            let batch = concurrency as f64;
+            let chunked = system.chunked(EstimateKind::Expected, &load, batch, budget).unwrap();
+            let share = chunked.figures.requests_per_s.get() / simulated(&system, &load, budget);
+            assert!((0.85..1.1).contains(&share), "{budget} {output} {concurrency}: {share}");
         }
     }
 }
