@@ -139,7 +139,7 @@ fn the_runs_folder_holds_what_the_block_says() {
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--base-url", &url, "--out", &out, "--model-config", config]);
     words.extend(["--threads", "3", "--threshold", "cpu-suspect=0.8", HOWEVER_BUSY[1]]);
-    words.extend(["--goodput", "ttft:60000", "itl_p99:60000", "or", "e2el:0.001"]);
+    words.extend(["--goodput", "ttft:60000", "e2el:60000", "or", "itl_p99:0.0001"]);
     let ended = run(&words);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let summary = json(format!("{out}/summary.json"));
@@ -147,7 +147,7 @@ fn the_runs_folder_holds_what_the_block_says() {
     assert_eq!(summary["requests"]["completed"], 120);
     assert_eq!(summary["tokens"]["output"], 960);
     assert_eq!(summary["tokens"]["source"], "continuous_usage");
-    assert_eq!(summary["goodput"]["goals"], "ttft:60000 itl_p99:60000 or e2el:0.001");
+    assert_eq!(summary["goodput"]["goals"], "ttft:60000 e2el:60000 or itl_p99:0.0001");
     let good = |group: usize| summary["goodput"]["groups"][group]["good"].as_u64();
     assert_eq!((good(0), good(1)), (Some(120), Some(0)));
     assert_eq!(summary["throughput"]["good_share"], 1.0);
