@@ -22,7 +22,7 @@
 //! let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
 //! let answer = system.answer(&load)?;
 //! assert_eq!(format!("{:.1}", answer.bound.requests_per_s.get()), "17.4");
-//! assert_eq!(format!("{:.1}", answer.expected.requests_per_s.get()), "11.3");
+//! assert_eq!(format!("{:.1}", answer.expected.requests_per_s.get()), "12.0");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -47,7 +47,7 @@ impl System {
     /// let load = UniformLoad::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MAX);
     /// let found = system.largest_batch(EstimateKind::Expected, &load, Seconds::new(0.011));
     /// let found = found.ok_or("none")?;
-    /// assert_eq!((found.batch, found.limited_by), (32, Some(UnmetNeed::Tpot)));
+    /// assert_eq!((found.batch, found.limited_by), (35, Some(UnmetNeed::Tpot)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
