@@ -86,7 +86,6 @@ impl System {
         let room = draw.room(limit)?;
         let whole = self.phases(by, load, batch);
         let slowed = |pass: PassTime, room: Watts| slowed(pass, draw, room);
-        let (mixed, step) = (slowed(whole.mixed, room), slowed(whole.step, room));
         // A bound's lone prompt keeps all stages busy at the same time, each with its share of the energy.
         let spread = match by {
             EstimateKind::Bound => f64::from(self.deployment().pipeline()),
@@ -95,9 +94,8 @@ impl System {
         let phases = PhaseCosts {
             alone: slowed(whole.alone, room * spread),
             prefill: slowed(whole.prefill, room),
-            mixed,
-            added: mixed.less(step),
-            step,
+            mixed: slowed(whole.mixed, room),
+            step: slowed(whole.step, room),
             ..whole
         };
         let mut figures = self.figures_of(by, load, batch, &phases);

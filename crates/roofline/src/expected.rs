@@ -72,19 +72,8 @@ impl System {
         let step = self.expected_of(&lengths.step(micro));
         let decoding = decoding_beside(micro, prompts, output - 1.0);
         let mixed = self.expected_of(&lengths.mixed(prompts, decoding));
-        let added = mixed.less(step);
-        let phases = PhaseCosts {
-            alone,
-            prefill,
-            prompts,
-            mixed,
-            added,
-            step,
-            yields: 1.0,
-            micro,
-            local,
-            active,
-        };
+        let phases =
+            PhaseCosts { alone, prefill, prompts, mixed, step, yields: 1.0, micro, local, active };
         let times = self.request_times(PhaseSchedule::Mixed, &phases, output, self.unevenness());
         let requests_per_s = PerSec::new(batch / times.whole.total.get());
         let decode = match step.binding.limit() {

@@ -210,15 +210,13 @@ impl Speculation {
             false => PassTime::default(),
         };
         let mixed = system.pass_time(by, &drafts(mixed)).beside(by, draft_beside);
-        let mixed = reading(mixed, prompts);
         // The first token does not wait for the drafter to read the prompt.
         let phases = PhaseCosts {
             step: step.scaled(1.0 / yields),
             yields,
             prefill: reading(plain.prefill, 1.0),
             prompts,
-            mixed,
-            added: mixed.less(step),
+            mixed: reading(mixed, prompts),
             ..plain
         };
         let figures = system.figures_of(by, load, batch, &phases);

@@ -20,8 +20,6 @@ pub(crate) struct PhaseCosts {
     pub(crate) prompts: f64,
     /// A pass that reads in so many prompts for a micro-batch, beside those of its sequences that decode.
     pub(crate) mixed: PassTime,
-    /// What of that pass a decode step would not take.
-    pub(crate) added: PassTime,
     /// A decode step of one micro-batch, through all stages; of one that yields several tokens, the share of one of them.
     pub(crate) step: PassTime,
     /// The tokens that a step yields to each sequence, on average.
@@ -69,59 +67,35 @@ impl System {
         load: &UniformLoad,
         batch: f64,
     ) -> PhaseCosts {
-        let (_, output, _) = load.lengths();
-        let one = ideal[0].time(&self.prefill_pass(load));
-        let alone = PassTime { total: self.bound_prompt(&one), ..one };
-        let decode = self.decode_pass(load, batch);
-        let (local, active) = self.local(batch);
-        let (step, micro) = (ideal[1].time(&decode), decode.decoding);
-        let prompts = self.prompts_of_pass(load, batch);
-        let together = Pass { prompts, ..self.prefill_pass(load) };
-        let prefill = ideal[0].time(&together).scaled(1.0 / prompts);
-        let mixed = ideal[0].time(&mixed_pass(&together, &decode, output - 1.0));
-        let added = mixed.less(step);
-        PhaseCosts {
-            alone,
-            prefill,
-            prompts,
-            mixed,
-            added,
-            step,
-            yields: 1.0,
-            micro,
-            local,
-            active,
-        }
+        let [read, step] = ideal.map(|totals| move |pass: &Pass| totals.time(pass));
+        let costs = self.phases_timed(read, step, load, batch);
+        let alone = PassTime { total: self.bound_prompt(&costs.alone), ..costs.alone };
+        PhaseCosts { alone, ..costs }
     }
 
     pub(crate) fn expected_phases(&self, load: &UniformLoad, batch: f64) -> PhaseCosts {
-        let (local, active) = self.local(batch);
+        let time = |pass: &Pass| self.expected_pass(pass);
+        self.phases_timed(time, time, load, batch)
+    }
+
+    /// The costs of passes that read prompts and of those that only decode, each timed in its way.
+    fn phases_timed(
+        &self,
+        read: impl Fn(&Pass) -> PassTime,
+        step: impl Fn(&Pass) -> PassTime,
+        load: &UniformLoad,
+        batch: f64,
+    ) -> PhaseCosts {
         let (_, output, _) = load.lengths();
-        let one = self.prefill_pass(load);
-        let alone = self.expected_pass(&one);
+        let (local, active) = self.local(batch);
+        let (one, decode) = (self.prefill_pass(load), self.decode_pass(load, batch));
         let prompts = self.prompts_of_pass(load, batch);
-        let prefill = if prompts > 1.0 {
-            self.expected_pass(&Pass { prompts, ..one }).scaled(1.0 / prompts)
-        } else {
-            alone
-        };
-        let decode = self.decode_pass(load, batch);
-        let (step, micro) = (self.expected_pass(&decode), decode.decoding);
-        let mixed =
-            self.expected_pass(&mixed_pass(&Pass { prompts, ..one }, &decode, output - 1.0));
-        let added = mixed.less(step);
-        PhaseCosts {
-            alone,
-            prefill,
-            prompts,
-            mixed,
-            added,
-            step,
-            yields: 1.0,
-            micro,
-            local,
-            active,
-        }
+        let together = Pass { prompts, ..one };
+        let alone = read(&one);
+        let prefill = if prompts > 1.0 { read(&together).scaled(1.0 / prompts) } else { alone };
+        let mixed = read(&mixed_pass(&together, &decode, output - 1.0));
+        let (step, micro) = (step(&decode), decode.decoding);
+        PhaseCosts { alone, prefill, prompts, mixed, step, yields: 1.0, micro, local, active }
     }
 
     /// The prompts that a pass of a stage reads at once with `batch` sequences running: those that come in while each of its
@@ -186,7 +160,8 @@ impl System {
         if schedule == PhaseSchedule::Mixed {
             // Passes that read prompts for a micro-batch while one of its sequences lives.
             let reading = phases.micro / phases.prompts;
-            let (mixed, added) = (phases.mixed.scaled(slower), phases.added.scaled(slower));
+            let mixed = phases.mixed.scaled(slower);
+            let added = mixed.less(step.scaled(phases.yields));
             let others = (reading - 1.0).max(0.0);
             let tokens = (output - 1.0).max(others * phases.yields);
             let whole = mixed.then(added.scaled(others)).then(step.scaled(tokens));
