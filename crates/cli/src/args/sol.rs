@@ -75,8 +75,8 @@ pub(crate) struct UniformLoadArgs {
     /// The number of tokens of each prompt that are cached already.
     #[arg(long, value_name = "TOKENS", default_value_t = 0)]
     pub(crate) cached: u64,
-    /// The number of requests in flight, by default 1. In `fizeau sol` as many of them run as fit into memory, and by default a --goal
-    /// has those of its concurrency, or for its rps as many as run.
+    /// The number of requests in flight, by default 1. In `fizeau sol` as many of them run as fit into memory. Without this flag `--goal
+    /// concurrency:N` means N in flight, and `--goal rps:N` as many as run.
     #[arg(long, visible_alias = "max-concurrency", value_name = "N", value_parser = count(1))]
     pub(crate) concurrency: Option<u64>,
 }
