@@ -38,6 +38,11 @@ impl EventTemplates {
         Self { keys, template: None, credit: FULL }
     }
 
+    /// Has fetched what the next event is held against.
+    pub(crate) fn fetch_buffers(&self) {
+        self.template.iter().for_each(EventTemplate::fetch_buffers);
+    }
+
     /// What `event` says, if it fits the template at hand.
     pub(crate) fn match_event<'a>(&mut self, event: &RawEvent<'a>) -> Option<TemplateMatch<'a>> {
         let matched = self.template.as_ref()?.match_event(event)?;

@@ -59,6 +59,7 @@ mod framing;
 mod http;
 mod lenient_json;
 pub mod ndjson;
+mod prefetch;
 mod probe;
 mod profiler;
 mod push;

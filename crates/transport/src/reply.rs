@@ -135,6 +135,12 @@ impl<'d> ReplyReader<'d> {
         self
     }
 
+    /// Has fetched what the next event will be held against, and where it will be kept.
+    pub(crate) fn fetch_buffers(&self) {
+        self.templates.fetch_buffers();
+        self.notes.seen.fetch_ends();
+    }
+
     /// Takes the bytes of (a part of) the read `mark`.
     pub fn feed(&mut self, bytes: &[u8], mark: ReadMark) -> FeedProgress {
         if self.notes.broken {

@@ -7,6 +7,7 @@ use fizeau_core::{Channel, Tokens, Usage};
 use super::scan::{self, VariableKind, VariablePart};
 use crate::dialect::{Dialect, WireEvent};
 use crate::event::RawEvent;
+use crate::prefetch;
 
 /// The longest event that a template is made of: one that is longer is not of the common kind.
 const LONGEST: usize = 8 << 10;
@@ -72,6 +73,11 @@ impl EventTemplate {
             matched: matched.with_text(b"", 0),
         };
         (template.match_event(event) == Some(matched)).then_some(template)
+    }
+
+    pub(super) fn fetch_buffers(&self) {
+        prefetch::fetch(self.data.as_slice());
+        prefetch::fetch(self.holes.as_slice());
     }
 
     /// What `event` says, if it fits.

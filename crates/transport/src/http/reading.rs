@@ -10,6 +10,7 @@ use super::log::IoLog;
 use super::watchdog::{TimeoutAlarm, WaitPhase, Watchdog};
 use super::wire::{BodyEnding, DrivenConnection};
 use crate::event::ReadMark;
+use crate::prefetch;
 use crate::reply::{FeedProgress, ReplyReader};
 
 /// The most that is read of a body that is not a stream.
@@ -34,6 +35,20 @@ pub(super) enum BodyKind {
 }
 
 impl BodyContent {
+    /// Has the reader fetched, whose address is at hand.
+    pub(super) fn fetch_ahead(&self) {
+        if let BodyKind::Events(reader) = &self.kind {
+            prefetch::fetch(&**reader);
+        }
+    }
+
+    /// Has fetched what the reader points to.
+    pub(super) fn fetch_buffers(&self) {
+        if let BodyKind::Events(reader) = &self.kind {
+            reader.fetch_buffers();
+        }
+    }
+
     /// Takes the next piece, which the read `mark` brought on the socket of `log`.
     pub(super) fn take(&mut self, log: &IoLog, bytes: &[u8], mark: ReadMark) -> ControlFlow<()> {
         let reader = match &mut self.kind {

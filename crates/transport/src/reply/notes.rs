@@ -119,11 +119,13 @@ impl ReplyNotes {
 
     /// Notes the `running` count and the `usage` of an event, unless they are none that a request can have.
     fn take_counts(&mut self, running: Option<u64>, usage: Option<Usage>) {
-        let usage_counts = usage.map(|of| {
-            [of.prompt_tokens, of.completion_tokens, of.cached_tokens, of.reasoning_tokens]
+        let highest = usage.map_or(0, |of| {
+            let count = |count: Option<Tokens>| count.map_or(0, Tokens::get);
+            let sums = count(of.prompt_tokens).max(count(of.completion_tokens));
+            sums.max(count(of.cached_tokens)).max(count(of.reasoning_tokens))
         });
-        let counts = usage_counts.into_iter().flatten().flatten().map(Tokens::get).chain(running);
-        if let Some(count) = counts.max().filter(|count| *count > MOST_TOKENS) {
+        let count = running.map_or(highest, |running| running.max(highest));
+        if count > MOST_TOKENS {
             self.malformed(format!(
                 "the server counts {count} tokens, more than any request can have (limit {MOST_TOKENS})"
             ));

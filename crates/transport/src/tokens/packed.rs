@@ -7,6 +7,7 @@ use fizeau_core::{Arrival, Channel, Nanos, ReadLag, Stamp};
 
 use super::{EventOutput, ReceivedOutput, TokenEvidence};
 use crate::event::ReadMark;
+use crate::prefetch;
 
 /// The most events that room is made for before they come: a request may ask for far more than it gets.
 const MOST_EXPECTED: usize = 1 << 9;
@@ -54,6 +55,12 @@ struct EvidenceRun {
 impl PackedOutput {
     pub(crate) fn len(&self) -> usize {
         self.events.len()
+    }
+
+    /// Has fetched where the next event goes.
+    pub(crate) fn fetch_ends(&self) {
+        self.events.last().into_iter().for_each(prefetch::fetch);
+        self.evidence.last().into_iter().for_each(prefetch::fetch);
     }
 
     /// Makes room for `events` more.

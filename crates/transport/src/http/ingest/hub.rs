@@ -24,6 +24,7 @@ use super::{DrainOutcome, LinedBody, NotAdopted, RegisteredSocket};
 use crate::http::kernel::{self, EpollFd};
 use crate::http::watchdog::TimeoutAlarm;
 use crate::http::wire::BodyEnding;
+use crate::prefetch;
 
 /// The most sockets that are read before other tasks have their turn: reading them takes a tenth of a millisecond.
 const SOCKETS_IN_A_TURN: usize = 64;
@@ -237,11 +238,16 @@ impl<C: Clock + Send + 'static> Hub<C> {
             // Nothing was heard; the next turn finds it.
             Err(error) => (Default::default(), error == Errno::INTR),
         };
-        let heard = events.iter().map(|event| {
-            let epoll::Event { flags, data } = *event;
-            (usize::try_from(data.u64()).unwrap_or(usize::MAX), flags)
+        let heard = events.iter().enumerate().map(|(at, event)| {
+            let flags = event.flags;
+            (slot_key(event), flags, at + 1)
         });
-        for (key, flags) in again.into_iter().map(|key| (key, EventFlags::IN)).chain(heard) {
+        let again = again.into_iter().map(|key| (key, EventFlags::IN, 0));
+        for (key, flags, next) in again.chain(heard) {
+            // Three steps, each while the kernel reads for the slot before: the slot, what it points to, and what that points to.
+            let ahead = |by: usize| slots.get(slot_key(events.get(next + by)?));
+            ahead(1).into_iter().for_each(prefetch::fetch);
+            ahead(0).into_iter().for_each(Slot::fetch_ahead);
             let Some(slot) = slots.get_mut(key) else { continue };
             let progress = slot.hear(flags, scratch, woken);
             if progress == SlotProgress::More && !unread.contains(&key) {
@@ -297,6 +303,12 @@ impl<C: Clock + Send + 'static> Hub<C> {
     }
 }
 
+/// Whose slot `event` is about.
+fn slot_key(event: &epoll::Event) -> usize {
+    let epoll::Event { data, .. } = *event;
+    usize::try_from(data.u64()).unwrap_or(usize::MAX)
+}
+
 /// What waiting without waiting takes.
 const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
@@ -308,6 +320,11 @@ enum SlotProgress {
 }
 
 impl<C: Clock + Send + 'static> Slot<C> {
+    /// Has what the slot points to fetched.
+    fn fetch_ahead(&self) {
+        self.body.iter().for_each(LinedBody::fetch_ahead);
+    }
+
     /// Takes note of what the kernel says, and reads if that is the loop's to do.
     fn hear(
         &mut self,
@@ -352,9 +369,17 @@ impl<C: Clock + Send + 'static> Slot<C> {
 }
 
 impl<C: Clock + Send + 'static> LinedBody<C> {
+    /// Has connection and reader fetched, whose addresses are at hand.
+    fn fetch_ahead(&self) {
+        prefetch::fetch(&*self.h1);
+        self.content.fetch_ahead();
+    }
+
     /// Reads what is there.
     fn drain(&mut self, scratch: &mut [u8]) -> DrainOutcome {
         let Self { h1, content } = self;
+        prefetch::fetch(&**h1.log());
+        content.fetch_buffers();
         h1.drain_body(scratch, &mut |log, bytes, mark| content.take(log, bytes, mark))
     }
 }
