@@ -156,15 +156,8 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
         // broke off.
         self.urgency.set(self.part, None);
         off.throw();
-        for tape in last_words(&mut sending) {
-            table.leave(tape.request);
-            unkept.push_back(match self.text {
-                TextAfter::Drop => Tape { text: None, ..tape },
-                TextAfter::Keep => tape,
-            });
-        }
-        drop(sending);
-        for tape in unkept.into_iter().chain(table.cancelled(self.timer.now())) {
+        let cancelled = self.cancelled(sending, table);
+        for tape in unkept.into_iter().chain(cancelled) {
             outlet.put(tape).map_err(DriveError::Sink)?;
         }
         outlet.rest().map_err(DriveError::Sink)?;
@@ -172,12 +165,37 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
         let unsent = match (self.part, ended) {
             (RequestPurpose::Probe, _) | (_, DriveEnding::Exhausted) => 0,
             (RequestPurpose::Load, _) => {
-                let stopped = enough_since.unwrap_or_else(|| self.timer.now());
-                let end = self.deadline().map_or(stopped, |deadline| deadline.min(stopped));
-                queue.unsent(source, end).map_err(DriveError::Source)?
+                queue.unsent(source, self.end(enough_since)).map_err(DriveError::Source)?
             }
         };
         Ok(DriveOutcome { start: self.start, ended, held_back, abandoned, unsent })
+    }
+
+    /// The tapes of requests that have been called off: their transport's own, and for the others what the `table` knows of them.
+    fn cancelled<F>(&self, mut sending: FuturesUnordered<F>, mut table: InFlightTable) -> Vec<Tape>
+    where
+        F: Future<Output = CompletedRequest<T::Error>> + Unpin,
+    {
+        let mut tapes = last_words(&mut sending);
+        for tape in &mut tapes {
+            table.leave(tape.request);
+            self.drop_text(tape);
+        }
+        drop(sending);
+        tapes.extend(table.cancelled(self.timer.now()));
+        tapes
+    }
+
+    fn drop_text(&self, tape: &mut Tape) {
+        if self.text == TextAfter::Drop {
+            tape.text = None;
+        }
+    }
+
+    /// When a drive is over that does not wait for what is in flight.
+    fn end(&self, enough_since: Option<Stamp>) -> Stamp {
+        let stopped = enough_since.unwrap_or_else(|| self.timer.now());
+        self.deadline().map_or(stopped, |deadline| deadline.min(stopped))
     }
 
     /// Lets a due probe go before the next of a burst of requests, and the load go on between probes where the `next` is due
@@ -275,9 +293,7 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
         if !keeps_slot || !matches!(next, Ok(Some(_))) {
             slots.give_back(end);
         }
-        if self.text == TextAfter::Drop {
-            tape.text = None;
-        }
+        self.drop_text(&mut tape);
         unkept.push_back(tape);
         if let Some(next) = next.map_err(DriveError::Source)? {
             queue.follow(next, end, keeps_slot);

@@ -109,10 +109,14 @@ mod system {
         message.msg_iovlen = 1;
         message.msg_control = control.0.as_mut_ptr().cast();
         message.msg_controllen = size_of::<Control>() as _;
+        // The library's own call is a point at which a thread may be cancelled, which costs it two locked instructions each time.
+        //
         // SAFETY: the message points to one `iovec`, which describes `into`, borrowed for writing, and to `control`
         // with its true size. All outlive the call.
-        let got =
-            unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
+        let got = unsafe {
+            let [fd, flags] = [socket.as_raw_fd(), libc::MSG_DONTWAIT].map(libc::c_long::from);
+            libc::syscall(libc::SYS_recvmsg, fd, &raw mut message, flags)
+        };
         let got = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
         // SAFETY: `recvmsg` succeeded with this message, and `control`, to which it points, is still there.
         let stamp = unsafe { stamp_in(&message) };

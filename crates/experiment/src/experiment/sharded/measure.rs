@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use fizeau_core::{Stamp, TapeSink};
+use fizeau_core::{Nanos, Stamp, Tape, TapeSink};
 use fizeau_harness::{
     Cancel, DriveEnding, DriveError, LevelRun, Measure, Notice, Observer, PlannedLevel,
 };
@@ -68,46 +68,21 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
         let observer = begun.0;
         let tapes = report.tapes.clone();
         let mut parts = vec![PartOf { report, tapes }];
-        let others = match self.group.error() {
-            Some(error) => Ok(LevelParts { parts: Vec::new(), lost: Some(error) }),
-            None => self.group.parts(Path::new(&ordered.folder), took),
-        };
-        match others {
-            Ok(others) => {
-                parts.extend(others.parts);
-                if let Some(error) = others.lost {
-                    // The others need not wait for what nobody can keep.
-                    self.group.give_up(&error);
-                    self.group.fail(error, &cancel);
-                }
-            }
-            Err(error) => self.group.fail(error, &cancel),
-        }
+        parts.extend(self.parts_of_others(Path::new(&ordered.folder), took));
         let mut tally = level.tally();
         let mut tail =
             TailShares::of(parts.iter().map(|part| part.report.record.health.sent).sum());
-        match merged(&parts) {
-            Ok(mut tapes) => {
-                while let Some(next) = tapes.next_of() {
-                    let (number, tape) = match next {
-                        Ok(next) => next,
-                        Err(error) => {
-                            self.group.fail(ShardError::Unusable(error.to_string()), &cancel);
-                            break;
-                        }
-                    };
-                    sink.record(&tape).map_err(DriveError::Sink)?;
-                    tally.add(&tape);
-                    tail.add(number, &tape);
-                    observer.notice(Notice::RequestEnded(&tape));
-                }
-                sink.flush().map_err(DriveError::Sink)?;
-                if let Some(error) = cut_tapes(&parts, &tapes) {
-                    self.group.fail(error, &cancel);
-                }
-            }
-            Err(error) => self.group.fail(error, &cancel),
+        let taken = take_tapes(&parts, |number, tape| {
+            sink.record(tape)?;
+            tally.add(tape);
+            tail.add(number, tape);
+            observer.notice(Notice::RequestEnded(tape));
+            Ok(())
+        });
+        if let Some(error) = taken.map_err(DriveError::Sink)? {
+            self.group.fail(error, &cancel);
         }
+        sink.flush().map_err(DriveError::Sink)?;
         tally.settle();
         let is_cut = parts.iter().any(|part| part.report.is_cancelled);
         if is_cut || self.group.error().is_some() {
@@ -117,13 +92,7 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
             run.driven.ended = DriveEnding::TimeUp;
         }
         together(&mut run, &tally, &parts);
-        let records: Vec<ShardRecord> = parts.into_iter().map(|part| part.report.record).collect();
-        let count = self.group.shard().count().get();
-        let mut report = ShardsReport::of_parts(count, &records, &tail);
-        report.missing = missing(count, &report, &self.group.gone());
-        // They met, and are of one plan.
-        report.doubts = Some(Vec::new());
-        self.group.keep_report(report);
+        self.report(parts, &tail);
         Ok(run)
     }
 
@@ -142,6 +111,62 @@ impl<M: Measure, R> ShardedMeasure<'_, M, R> {
         self.group.fail(error, self.with.cancel());
         LevelRun::nothing(level, self.with.now())
     }
+
+    /// What the other shards measured in this level, whose folder has this name. A shard that is lost calls the run off.
+    fn parts_of_others(&self, folder: &Path, took: Nanos) -> Vec<PartOf> {
+        let others = match self.group.error() {
+            Some(error) => Ok(LevelParts { parts: Vec::new(), lost: Some(error) }),
+            None => self.group.parts(folder, took),
+        };
+        let cancel = self.with.cancel();
+        match others {
+            Ok(LevelParts { parts, lost }) => {
+                if let Some(error) = lost {
+                    // The others need not wait for what nobody can keep.
+                    self.group.give_up(&error);
+                    self.group.fail(error, cancel);
+                }
+                parts
+            }
+            Err(error) => {
+                self.group.fail(error, cancel);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Keeps what each shard did in this level.
+    fn report(&self, parts: Vec<PartOf>, tail: &TailShares) {
+        let records: Vec<ShardRecord> = parts.into_iter().map(|part| part.report.record).collect();
+        let count = self.group.shard().count().get();
+        let mut report = ShardsReport::of_parts(count, &records, tail);
+        report.missing = missing(count, &report, &self.group.gone());
+        // They met, and are of one plan.
+        report.doubts = Some(Vec::new());
+        self.group.keep_report(report);
+    }
+}
+
+/// Hands `take` the tapes of all parts with their parts' numbers, on shard 0's clock, in the order in which they ended. Tells why
+/// they are not all, if so.
+///
+/// # Errors
+/// The first of `take`.
+fn take_tapes<E>(
+    parts: &[PartOf],
+    mut take: impl FnMut(usize, &Tape) -> Result<(), E>,
+) -> Result<Option<ShardError>, E> {
+    let mut tapes = match merged(parts) {
+        Ok(tapes) => tapes,
+        Err(error) => return Ok(Some(error)),
+    };
+    while let Some(next) = tapes.next_of() {
+        match next {
+            Ok((number, tape)) => take(number, &tape)?,
+            Err(error) => return Ok(Some(ShardError::Unusable(error.to_string()))),
+        }
+    }
+    Ok(cut_tapes(parts, &tapes))
 }
 
 /// The tapes of all parts, on shard 0's clock, in the order in which they ended.
