@@ -5,7 +5,7 @@ mod run;
 mod spec;
 mod time;
 
-use fizeau_core::{LevelLoad, LoadKind, Nanos};
+use fizeau_core::{LevelLoad, LoadKind, Millis, Nanos};
 use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{
     EdgeSide, Evaluation, FigureEstimate, NextLoad, Search, SearchEnding, SearchResult,
@@ -50,6 +50,8 @@ pub struct LoadSearch {
     time: Option<SearchTime>,
     /// The most requests per second that any level completed.
     served: f64,
+    /// The shortest time that requests of a level took in the mean.
+    quickest: Option<Millis>,
 }
 
 /// What is to be done next.
@@ -124,7 +126,15 @@ impl LoadSearch {
             )?),
         };
         let (time, confirmation) = (SearchTime::of(&spec), Confirmation::NotRun);
-        Ok(Self { spec, search, trials: Vec::new(), confirmation, time, served: 0.0 })
+        Ok(Self {
+            spec,
+            search,
+            trials: Vec::new(),
+            confirmation,
+            time,
+            served: 0.0,
+            quickest: None,
+        })
     }
 
     /// What is to be done next. It changes nothing; the answer is the same until something is observed.
@@ -188,8 +198,8 @@ impl LoadSearch {
     /// Takes note of the level that was asked for last.
     pub fn observe(&mut self, summary: &LevelSummary) {
         let Some((ask, purpose)) = self.asked() else { return };
-        let evaluation = judge::evaluation(&self.spec.slo, ask.load, summary);
-        let judgement = judge::judge(&self.spec.slo, ask.load, summary);
+        let judgement = judge::judge(&self.spec.slo, ask.load, summary, self.quickest);
+        let evaluation = judge::evaluation(&self.spec.slo, ask.load, summary, judgement);
         match (purpose, &mut self.search) {
             (SearchPurpose::Evaluation, Some(search)) => search.observe(&evaluation),
             (SearchPurpose::Confirmation, _) => self.note(ask.load.value(), judgement),
@@ -198,6 +208,8 @@ impl LoadSearch {
             }
         }
         self.served = self.served.max(summary.throughput.requests_per_s.get());
+        let times = [self.quickest, summary.metrics.e2el.mean].into_iter().flatten();
+        self.quickest = times.min_by(|a, b| a.get().total_cmp(&b.get()));
         let side = evaluation.side(self.spec.confidence);
         self.trials.push(SearchTrial { ask, purpose, side, judgement });
     }

@@ -14,7 +14,10 @@ pub use silicon::{OtherDevice, ProbedSilicon};
 pub use try_first::TryFirst;
 pub use waterfall::{SlowdownCause, Waterfall, WaterfallStep};
 
+use std::cmp::Reverse;
+
 use fizeau_core::Verdict;
+use fizeau_metrics::VerdictReason;
 use fizeau_roofline::System;
 
 use crate::LevelReport;
@@ -31,13 +34,25 @@ pub struct Diagnosed<'a> {
     pub system: &'a System,
     /// The same devices as they were measured; none where nobody did.
     pub probed: Option<&'a ProbedSilicon>,
+    /// What becomes of levels that are invalid.
+    pub invalid: InvalidLevels,
+}
+
+/// What becomes of levels that are invalid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InvalidLevels {
+    /// They are left out: what their figures consist of says nothing of the server.
+    #[default]
+    LeftOut,
+    /// They are explained as if they were valid, and said to be invalid.
+    Explained,
 }
 
 impl<'a> Diagnosed<'a> {
     /// These levels against the data sheet alone.
     #[must_use]
     pub const fn new(levels: &'a [LevelReport], system: &'a System) -> Self {
-        Self { levels, system, probed: None }
+        Self { levels, system, probed: None, invalid: InvalidLevels::LeftOut }
     }
 
     /// With what a probe found of the same devices.
@@ -46,12 +61,22 @@ impl<'a> Diagnosed<'a> {
         Self { probed, ..self }
     }
 
+    /// With levels that are invalid treated so.
+    #[must_use]
+    pub const fn with_invalid(self, invalid: InvalidLevels) -> Self {
+        Self { invalid, ..self }
+    }
+
     /// The way from bound to measurement, level by level, in their order.
     #[must_use]
     pub fn diagnose(&self, model: &str) -> DiagnosisDocument {
         let (mut facts, mut left_out) = (Vec::new(), Vec::new());
         for level in self.levels {
-            match LevelFacts::of(level, self.system) {
+            let known = match self.why_invalid(level) {
+                Some(why) => Err(why),
+                None => LevelFacts::of(level, self.system),
+            };
+            match known {
                 Ok(known) => facts.push(known),
                 Err(reason) => left_out.push((reason, level.load.to_string())),
             }
@@ -66,6 +91,7 @@ impl<'a> Diagnosed<'a> {
                 folder: facts.report.folder.clone(),
                 in_flight: facts.in_flight,
                 decoding: facts.decoding,
+                doubts: doubts(facts.report),
                 beyond_bound: facts.report.speed_of_light.violation().map(ToString::to_string),
                 ttft: first_token::diagnose(self, facts, lightest).into(),
                 tpot: decode::diagnose(self, facts, lightest).into(),
@@ -74,8 +100,30 @@ impl<'a> Diagnosed<'a> {
         DiagnosisDocument::new(model, self, levels, by_reason(left_out))
     }
 
+    /// Why a level is left out as invalid; none where it is not.
+    fn why_invalid(&self, level: &LevelReport) -> Option<String> {
+        // One that is faster than the hardware allows is said to be that.
+        let is_out = self.invalid == InvalidLevels::LeftOut
+            && level.validity.verdict == Verdict::Invalid
+            && level.speed_of_light.violation().is_none();
+        let invalid = level.validity.reasons.iter();
+        let why = invalid.filter(|reason| reason.verdict == Verdict::Invalid);
+        let why: Vec<&str> = why.map(|reason| VerdictReason::headline(&reason.text)).collect();
+        is_out.then(|| format!("it is invalid ({})", why.join("; ")))
+    }
+
     /// The devices to compute with: as measured where somebody did, else as printed.
     pub(crate) fn silicon(&self) -> &System {
         self.probed.map_or(self.system, ProbedSilicon::system)
     }
+}
+
+/// What speaks against a level's figures, the worst first: `suspect: replies were read late`.
+fn doubts(level: &LevelReport) -> Vec<String> {
+    let mut reasons: Vec<&VerdictReason> = level.validity.reasons.iter().collect();
+    reasons.sort_by_key(|reason| Reverse(reason.verdict));
+    let words = |reason: &VerdictReason| {
+        format!("{}: {}", reason.verdict.as_str(), VerdictReason::headline(&reason.text))
+    };
+    reasons.into_iter().map(words).collect()
 }

@@ -91,8 +91,8 @@ pub use comparison::{
 };
 pub use curve::{SpeedOfLightCurve, SpeedOfLightFigures, SpeedOfLightPoint};
 pub use diagnosis::{
-    Diagnosed, DiagnosedFigure, DiagnosisDocument, LevelDiagnosis, OtherDevice, ProbedSilicon,
-    SlowdownCause, TryFirst, Waterfall, WaterfallStep,
+    Diagnosed, DiagnosedFigure, DiagnosisDocument, InvalidLevels, LevelDiagnosis, OtherDevice,
+    ProbedSilicon, SlowdownCause, TryFirst, Waterfall, WaterfallStep,
 };
 pub use fields::{ChangedField, DocumentFields};
 pub use folder::{FolderError, RunFolder, TapeFile, host_name};

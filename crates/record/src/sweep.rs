@@ -376,11 +376,13 @@ impl SweepReport {
         self.slo.is_some() && self.operating_point().level().is_none()
     }
 
-    /// How many values decide the goals of a run of one level, where a percentile takes more than there are and their greatest keeps
-    /// its limit.
+    /// About how many requests decide the goals of a run of one level, where a percentile takes more values than there are and their
+    /// greatest keeps its limit: more than values where not each request has one, as those that failed.
     #[must_use]
-    pub fn values_needed(&self) -> Option<u64> {
-        self.operating_point().goals().iter().filter_map(GoalResult::values_needed).max()
+    pub fn requests_needed(&self) -> Option<u64> {
+        let sent = self.levels.iter().map(|level| level.summary.requests.sent).max()?;
+        let goals = self.operating_point();
+        goals.goals().iter().filter_map(|goal| goal.requests_needed(sent)).max()
     }
 
     /// How the goals came out at the operating point, or at the nearest level, each in words.

@@ -64,7 +64,11 @@ impl Shown<'_, ComparisonView<'_>> {
         let is_single = self.tested().any(|(_, tested)| tested.run_to_run > 0.0);
         let none = Some(ComparisonAnswer::NoDetectableDifference);
         let told = self.tested().filter(|(row, _)| !is_single || row.answer() == none);
-        let least = told.filter_map(|(row, tested)| {
+        let is_unknown = |tested: &TestFindings| {
+            tested.relative_detectable.is_none() && tested.detectable.is_none()
+        };
+        let (unknown, known): (Vec<_>, Vec<_>) = told.partition(|(_, tested)| is_unknown(tested));
+        let least = known.into_iter().filter_map(|(row, tested)| {
             let label = row.figure.label();
             match (tested.relative_detectable, tested.detectable) {
                 (Some(share), _) => Some(format!("{label} {} %", number(share * 100.0))),
@@ -80,7 +84,13 @@ impl Shown<'_, ComparisonView<'_>> {
             false => "A change of this size is detectable",
         };
         let power = percent(self.table.power.get());
-        (!least.is_empty()).then(|| format!("{head} (at {power} power): {}", least.join(", ")))
+        let unknown: Vec<String> = unknown.iter().map(|(row, _)| row.figure.label()).collect();
+        let unknown = match unknown.is_empty() {
+            true => String::new(),
+            false => format!("; not known of {}", unknown.join(", ")),
+        };
+        let least = (!least.is_empty()).then(|| least.join(", "))?;
+        Some(format!("{head} (at {power} power): {least}{unknown}"))
     }
 
     /// The sizes of effects, with their intervals.

@@ -30,7 +30,7 @@ impl Shown<'_, DiagnosisDocument> {
         for level in &shown {
             out.push('\n');
             line(&mut out, &level_title(level));
-            impossible(level).iter().for_each(|words| sentence(&mut out, words));
+            cautions(level).for_each(|words| sentence(&mut out, &words));
             for (name, figure) in figures(level) {
                 out.push('\n');
                 of_figure(&mut out, name, figure, verbosity);
@@ -61,9 +61,11 @@ impl Shown<'_, DiagnosisDocument> {
     }
 }
 
-/// That a level is faster than the hardware allows.
-fn impossible(level: &LevelDiagnosis) -> Option<String> {
-    level.beyond_bound.as_ref().map(|beyond| format!("Impossible: {beyond}."))
+/// That a level is faster than the hardware allows, and what else speaks against its figures.
+fn cautions(level: &LevelDiagnosis) -> impl Iterator<Item = String> {
+    let beyond = level.beyond_bound.iter().map(|beyond| format!("Impossible: {beyond}."));
+    let doubts = level.doubts.iter().map(|doubt| format!("Look before you use it: {doubt}."));
+    beyond.chain(doubts)
 }
 
 /// Why a figure is not explained.

@@ -93,7 +93,10 @@ impl Shown<'_, PeerComparison> {
 
     /// What a reader of the table would ask of it.
     fn footnotes(&self) -> impl Iterator<Item = &'static str> {
-        let has_few = self.figures.iter().any(|figure| figure.ours_value == Some(None));
+        // What they lack too has its reason already.
+        let mut figures = self.figures.iter();
+        let has_few =
+            figures.any(|figure| figure.ours_value == Some(None) && figure.value.is_some());
         let has_peak = self.figures.iter().any(|figure| figure.name == PEAK);
         let few = has_few.then_some("- in the column Fizeau: there are too few values");
         let peak = has_peak.then_some(

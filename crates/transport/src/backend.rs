@@ -170,8 +170,18 @@ impl FromStr for Backend {
 
 /// A name that is no backend's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown backend `{0}`: the known ones are {names}", names = names())]
+#[error("unknown backend `{0}`{near}: the known ones are {names}", near = near(.0), names = names())]
 pub struct BackendError(String);
+
+/// The backends of which `name` is the second half, as `chat` is of some.
+fn near(name: &str) -> String {
+    let of = |known: &&str| known.strip_suffix(name).is_some_and(|first| first.ends_with('-'));
+    let near: Vec<&str> = Backend::all().map(Backend::as_str).filter(of).collect();
+    match near.is_empty() {
+        true => String::new(),
+        false => format!(", which may be one of {}", near.join(", ")),
+    }
+}
 
 fn names() -> String {
     let names: Vec<_> = Backend::all().map(Backend::as_str).collect();
@@ -313,3 +323,18 @@ static TABLE: [BackendEntry; 31] = {
             .path("/pooling"),
     ]
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_name_is_answered_with_the_whole_ones() {
+        let said = "responses".parse::<Backend>().unwrap_err().to_string();
+        let start = "unknown backend `responses`, which may be one of openai-responses: the known ones are vllm,";
+        assert!(said.starts_with(start), "{said}");
+        let chat = near("chat");
+        assert!(chat.contains("vllm-chat") && chat.contains("ollama-chat"), "{chat}");
+        assert_eq!((near("tgv"), near("")), (String::new(), String::new()));
+    }
+}

@@ -39,6 +39,9 @@ impl fmt::Display for Secret {
 /// The most characters of a server's message that a failure's detail repeats.
 const DETAIL_CHARS: usize = 200;
 
+/// What is so long, in bytes, is cut in its middle.
+const LONG_WORD: usize = 40;
+
 /// The secrets of a target. Servers repeat the key that they refuse, so their words are scrubbed before they
 /// are kept.
 #[derive(Debug, Clone, Default)]
@@ -71,8 +74,11 @@ impl Secrets {
             line.push_str(word);
         }
         if line.chars().count() > DETAIL_CHARS {
-            line = line.chars().take(DETAIL_CHARS - 3).collect();
-            line.push_str("...");
+            line = line.chars().take(DETAIL_CHARS - 4).collect();
+            // Between words, unless the last of them is a long one.
+            let word = line.rfind(' ').filter(|end| line.len() - end < LONG_WORD);
+            line.truncate(word.unwrap_or(line.len()));
+            line.push_str(" ...");
         }
         line
     }

@@ -106,6 +106,9 @@ pub(crate) struct DiagnoseArgs {
     /// What `fizeau probe --out DIR` measured of the devices: its folder, or its device.toml.
     #[arg(long, value_name = "DIR|FILE")]
     pub(crate) probe: Option<PathBuf>,
+    /// Explain levels that are invalid too.
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Print JSON (fizeau.diagnosis/1) instead of text.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use fizeau::record::{Diagnosed, DiagnosisDocument, ProbedSilicon, SpeedOfLightReference};
+use fizeau::record::{
+    Diagnosed, DiagnosisDocument, InvalidLevels, ProbedSilicon, SpeedOfLightReference,
+};
 use fizeau::report::Shown;
 use fizeau::roofline::Device;
 
@@ -23,7 +25,9 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
     };
     let system = reference.reference().system;
     let probed = args.probe.as_deref().map(|path| silicon(path, reference)).transpose()?;
+    let invalid = if args.force { InvalidLevels::Explained } else { InvalidLevels::LeftOut };
     let diagnosed = Diagnosed::new(&read.levels, system).with_probe(probed.as_ref());
+    let diagnosed = diagnosed.with_invalid(invalid);
     let document = diagnosed.diagnose(reference.model_name());
     if let Some(path) = &args.html {
         write("--html", path, &Shown(&document).page())?;

@@ -1,6 +1,6 @@
 //! What a level says of the goals.
 
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, Millis};
 use fizeau_metrics::{
     Distribution, Goal, GoalOutcome, Interval, LevelSummary, Metric, SampleSupport, Saturation,
     Slo, Statistic,
@@ -10,23 +10,33 @@ use fizeau_record::SearchJudgement;
 
 use super::spec::breaks;
 
-/// The margins of all goals that more load breaks.
-pub(super) fn evaluation(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> Evaluation {
+/// The margins of all goals that more load breaks, of a level that was judged so.
+pub(super) fn evaluation(
+    slo: &Slo,
+    load: LevelLoad,
+    level: &LevelSummary,
+    judgement: SearchJudgement,
+) -> Evaluation {
     let goals = slo.goals.iter().filter(|goal| breaks(goal));
     Evaluation {
         load: load.value(),
         margins: goals.map(|goal| margin_of(goal, level)).collect(),
-        bearing: bearing(load, level, judge(slo, load, level)),
+        bearing: bearing(load, level, judgement),
     }
 }
 
 /// How a level came out, by all goals, those too that say nothing of the edge. It is the one judgement of a search: of its long
 /// levels, its exit code, and what it prints. A percentile that takes more values than there are is met where the greatest of them
-/// keeps its limit; where more requests failed than a goal allows, those that are served may be served as fast as ever.
-pub(super) fn judge(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> SearchJudgement {
-    let is_open = matches!(load, LevelLoad::Rate(_));
+/// keeps its limit; where more requests failed than a goal allows, those that are served may be served as fast as ever. `quickest` is
+/// how long requests took at the lightest load so far.
+pub(super) fn judge(
+    slo: &Slo,
+    load: LevelLoad,
+    level: &LevelSummary,
+    quickest: Option<Millis>,
+) -> SearchJudgement {
     let outcomes = slo.evaluate(level);
-    if is_open && matches!(level.saturation, Some(Saturation::Saturated(_))) {
+    if is_saturated(load, level, quickest) {
         SearchJudgement::Saturated
     } else if outcomes.iter().any(|outcome| outcome.failures.is_some()) {
         SearchJudgement::Failing
@@ -34,6 +44,21 @@ pub(super) fn judge(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> SearchJ
         SearchJudgement::Held
     } else {
         SearchJudgement::Missed
+    }
+}
+
+/// Whether more was sent than was served. A level that sends all it has at once is too short to show a queue that grows: there it is
+/// one that takes twice as long as its requests take to leave and to be answered.
+fn is_saturated(load: LevelLoad, level: &LevelSummary, quickest: Option<Millis>) -> bool {
+    let LevelLoad::Rate(rate) = load else { return false };
+    match (&level.saturation, quickest) {
+        (Some(Saturation::Saturated(_)), _) => true,
+        (Some(Saturation::Unknown(_)), Some(quickest)) => {
+            let leaving = level.requests.sent as f64 / rate.get();
+            let unqueued = leaving + quickest.get() / 1e3;
+            level.throughput.duration.get() > 2.0 * unqueued
+        }
+        _ => false,
     }
 }
 

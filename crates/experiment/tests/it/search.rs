@@ -2,14 +2,14 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{LevelLoad, LoadKind, Millis, Nanos};
+use fizeau_core::{LevelLoad, LoadKind, Millis, Nanos, PerSec, Seconds};
 use fizeau_experiment::{
     Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, SearchStep, SearchTrial,
     SweepRunner, SweepSpec,
 };
 use fizeau_experiment::{LevelSize, LevelSpec};
 use fizeau_harness::{Cancel, Rig, SelfWatch};
-use fizeau_metrics::LevelSummary;
+use fizeau_metrics::{LevelSummary, Saturation};
 use fizeau_pareto::SearchEnding;
 use fizeau_record::{SearchJudgement, SearchPurpose};
 use fizeau_workload::{Lengths, PlanSpec};
@@ -177,4 +177,26 @@ fn a_goal_that_load_does_not_break_counts_at_the_end() {
     assert_eq!(found.edge.unwrap().high(), lowest.value());
     let nothing = LoadSearch::new(spec(LoadKind::Concurrency, "rps>10"));
     assert!(matches!(nothing, Err(LoadSearchError::NothingBreaks(_))));
+}
+
+/// Requests of 100 ms each that leave at once are answered 100 ms after the last, unless they queue.
+#[test]
+fn a_burst_that_takes_twice_as_long_as_it_must_is_more_than_is_served() {
+    let level = |load| {
+        let ask = LevelSpec { load, visit: 0, size: size(60) };
+        measured(|last| last.is_none().then_some(ask)).unwrap()
+    };
+    let (light, mut burst) = (searched_level(), level(LevelLoad::Rate(PerSec::new(600.0))));
+    assert!(matches!(burst.saturation, Some(Saturation::Unknown(_))), "{:?}", burst.saturation);
+    let mut spec = spec(LoadKind::Rate, "p99 e2el<10s");
+    (spec.from, spec.to, spec.size) = (Some(600.0), None, size(60));
+    for (times, judgement) in [(1.99, SearchJudgement::Held), (2.01, SearchJudgement::Saturated)] {
+        let mut search = LoadSearch::new(spec.clone()).unwrap();
+        search.observe(&light);
+        let SearchStep::Measure(next) = search.next() else { panic!("nothing to measure") };
+        let unqueued = 60.0 / next.load.value() + 0.1;
+        burst.throughput.duration = Seconds::new(times * unqueued);
+        search.observe(&burst);
+        assert_eq!(search.trials().last().unwrap().judgement, judgement, "{times}");
+    }
 }

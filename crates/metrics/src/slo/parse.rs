@@ -84,6 +84,13 @@ fn goal(piece: &str) -> Result<Goal, SloError> {
             "a share goes from 0 to 1 and cannot be above 1; for requests per second write `goodput_per_s`",
         ));
     }
+    let is_all = |limit: f64| limit >= 1.0;
+    if metric == Metric::FailedShare && (is_all(goal.limit) || goal.loosest.is_some_and(is_all)) {
+        return Err(wrong(
+            piece,
+            "a share of 1 is all requests, so that it says nothing; write `failed<1%` for one in a hundred",
+        ));
+    }
     Ok(goal)
 }
 

@@ -77,6 +77,12 @@ fn errors_name_the_piece_and_the_remedy() {
 }
 
 #[test]
+fn the_names_of_aiperf_are_those_of_the_same_figures() {
+    let theirs = goals("time_to_first_token:500 inter_token_latency:50 or request_latency:2000");
+    assert_eq!(theirs, goals("ttft:500 tpot:50 or e2el:2000"));
+}
+
+#[test]
 fn a_goal_is_met_at_its_limit_and_missed_beyond() {
     let mut request = tape(10, &[(30, 1), (40, 1)]);
     request.marks.intended = ms(4);

@@ -136,6 +136,10 @@ fn errors_name_the_piece_and_the_remedy() {
             "goodput>1",
             "goal `goodput>1`: a share goes from 0 to 1 and cannot be above 1; for requests per second write `goodput_per_s`",
         ),
+        (
+            "failed<1",
+            "goal `failed<1`: a share of 1 is all requests, so that it says nothing; write `failed<1%` for one in a hundred",
+        ),
     ];
     for (text, message) in cases {
         assert_eq!(text.parse::<Slo>().unwrap_err().to_string(), message);

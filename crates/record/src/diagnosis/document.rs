@@ -43,6 +43,9 @@ pub struct LevelDiagnosis {
     pub in_flight: f64,
     /// Sequences that were decoding, on average.
     pub decoding: f64,
+    /// What speaks against its figures, the worst first.
+    #[serde(default)]
+    pub doubts: Vec<String>,
     /// That it is faster than the hardware allows at best, which is impossible, and which input may be wrong; null where it is not.
     #[serde(default)]
     pub beyond_bound: Option<String>,

@@ -132,6 +132,17 @@ impl GoalResult {
         self.stand_in.filter(|_| self.is_met()).map(|few| few.needs)
     }
 
+    /// How many requests have [so many values](Self::values_needed); where not each of those that were `sent` had one, as many more,
+    /// and a tenth to be sure.
+    pub(crate) fn requests_needed(&self, sent: u64) -> Option<u64> {
+        let (needs, values) = (self.values_needed()?, self.stand_in?.values);
+        if values == 0 || values >= sent {
+            return Some(needs);
+        }
+        let requests = u128::from(needs) * u128::from(sent) * 11;
+        u64::try_from(requests.div_ceil(u128::from(values) * 10)).ok()
+    }
+
     /// How it came out where one level is all that there is, and [so many values](Self::values_needed) would decide it.
     #[must_use]
     pub fn undecided_words(&self) -> Option<String> {

@@ -4,9 +4,10 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use fizeau_core::{Bytes, BytesPerSec, Millis, PerSec, Seconds, Tokens};
+use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
 use fizeau_record::{
-    Diagnosed, DiagnosedFigure, DiagnosisDocument, ProbedSilicon, ReadRun, RunReader,
-    SlowdownCause, StoredRun, Waterfall, WaterfallStep,
+    Diagnosed, DiagnosedFigure, DiagnosisDocument, InvalidLevels, ProbedSilicon, ReadRun,
+    RunReader, SlowdownCause, StoredRun, Waterfall, WaterfallStep,
 };
 use fizeau_roofline::{
     Collective, Deployment, Device, KnownModel, MeasuredCollective, System, UniformLoad,
@@ -291,5 +292,31 @@ proptest! {
             let silicon = cause(waterfall, SlowdownCause::Silicon).unwrap();
             prop_assert!((bound / (bound + silicon) / share - 1.0).abs() < 1e-6, "{waterfall:?}");
         }
+    }
+}
+
+/// Why a client was late says nothing of the server.
+#[test]
+fn an_invalid_level_is_left_out_unless_it_is_asked_for_and_a_doubt_is_said() {
+    for (verdict, is_out) in [(Verdict::Invalid, true), (Verdict::Suspect, false)] {
+        let mut run = simulated();
+        let text = "requests left late: p99 20 ms (limit 10 ms); the client was busy";
+        run.levels[0].validity.add(VerdictReason::new(verdict, VerdictConcern::Client, text));
+        let system = system(&run).clone();
+        let diagnosed = Diagnosed::new(&run.levels, &system);
+        let document = diagnosed.diagnose("a model");
+        assert_eq!(document.levels.len(), run.levels.len() - usize::from(is_out));
+        let said: Vec<&String> = document.left_out.iter().collect();
+        if is_out {
+            assert_eq!(
+                said,
+                ["concurrency 1: it is invalid (requests left late: p99 20 ms (limit 10 ms))"]
+            );
+        } else {
+            assert!(said.is_empty(), "{said:?}");
+        }
+        let all = diagnosed.with_invalid(InvalidLevels::Explained).diagnose("a model");
+        let doubt = format!("{}: requests left late: p99 20 ms (limit 10 ms)", verdict.as_str());
+        assert_eq!((all.levels.len(), &all.levels[0].doubts[..]), (run.levels.len(), &[doubt][..]));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use fizeau_record::{DiagnosedFigure, DiagnosisDocument, LevelDiagnosis, Waterfall};
 
-use super::{figures, impossible, level_title, number, range, unexplained};
+use super::{cautions, figures, level_title, number, range, unexplained};
 use crate::Shown;
 use crate::escape::escape;
 use crate::page::document;
@@ -39,7 +39,7 @@ impl Shown<'_, DiagnosisDocument> {
 
 fn section(out: &mut String, level: &LevelDiagnosis) {
     put(out, format_args!("<section>\n<h2>{}</h2>\n", escape(&level_title(level))));
-    impossible(level).iter().for_each(|words| paragraph(out, words));
+    cautions(level).for_each(|words| paragraph(out, &words));
     for (name, figure) in figures(level) {
         match figure {
             DiagnosedFigure::Explained(waterfall) => table(out, name, waterfall),

@@ -133,7 +133,7 @@ impl<'a> LevelOutputs<'a> {
 
 /// Whether the goals of the only level of a run are missed, or not decided.
 pub(crate) fn leaves_goals_open(run: &SweepReport) -> bool {
-    run.misses_goals() || run.values_needed().is_some()
+    run.misses_goals() || run.requests_needed().is_some()
 }
 
 impl Outcome {
@@ -152,7 +152,7 @@ impl Outcome {
             say(self.result.block())?;
             say(Shown(&self.report).block_with(&self.sweep, trust.output.verbosity()))?;
         }
-        if let Some(needed) = self.sweep.values_needed() {
+        if let Some(needed) = self.sweep.requests_needed() {
             say(format!("--num-prompts {needed} decides the goals that are not"))?;
         }
         self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;

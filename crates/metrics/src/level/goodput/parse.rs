@@ -63,7 +63,8 @@ fn group(words: &[&str], unknown: &mut Vec<String>) -> Result<Vec<RequestGoal>, 
         let Some((name, limit)) = word.split_once(':') else {
             return Err(GoodputError::NoColon(word.to_owned()));
         };
-        let Some(metric) = RequestGoal::metrics().find(|metric| RequestGoal::key(*metric) == name)
+        let key = key(name);
+        let Some(metric) = RequestGoal::metrics().find(|metric| RequestGoal::key(*metric) == key)
         else {
             unknown.push(name.to_owned());
             continue;
@@ -126,6 +127,16 @@ fn names() -> String {
     let mut names: Vec<&str> = RequestGoal::metrics().map(RequestGoal::key).collect();
     let last = names.pop().unwrap_or_default();
     format!("{} and {last}", names.join(", "))
+}
+
+/// Ours for what AIPerf calls the same figure of a request, and else the name itself. Its `inter_token_latency` is a request's mean.
+fn key(name: &str) -> &str {
+    match name {
+        "time_to_first_token" => "ttft",
+        "inter_token_latency" => "tpot",
+        "request_latency" => "e2el",
+        own => own,
+    }
 }
 
 /// For a word that others use of the gaps: a reply has many of them.
