@@ -6,7 +6,7 @@ use crate::client::MeasuringClient;
 use crate::endpoint::EmptiedCaches;
 use crate::input::{ExperimentError, InputError};
 use crate::profiled::ProfiledLevel;
-use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
+use crate::system::{NoReference, PromptReader, RunOrigin, SystemUnderTest};
 use crate::telemetry::{LevelScrapers, Telemetry};
 use crate::workload::{ContextLimit, PreparedWorkload, WorkloadSpec};
 
@@ -19,7 +19,7 @@ pub struct RunBasis {
     /// What it asks: of several levels the largest, of an A/B run a round.
     pub work: PreparedWorkload,
     /// What the speed of light is computed from, or why there is none.
-    pub light: Result<SpeedOfLightReference, String>,
+    pub light: Result<SpeedOfLightReference, NoReference>,
     /// Who reads the prompts.
     pub reader: PromptReader,
     /// What is known of the client; by default nothing.
@@ -74,8 +74,8 @@ impl RunBasis {
     }
 
     /// What the speed of light is computed from, or why there is none.
-    pub(crate) fn speed_of_light(&self) -> Result<&SpeedOfLightReference, &str> {
-        self.light.as_ref().map_err(String::as_str)
+    pub(crate) fn speed_of_light(&self) -> Result<&SpeedOfLightReference, &NoReference> {
+        self.light.as_ref()
     }
 
     /// What of the workload is not as one might think, each in one line.

@@ -69,6 +69,8 @@ pub struct EngineCalibration {
     pub levels: Vec<EngineCalibrationLevel>,
     /// What the fit took of it.
     pub samples: Vec<CalibrationSample>,
+    /// What it took not, beside whole levels: steps that are faster than the bound.
+    pub left_out: Vec<SampleError>,
     /// The constants.
     pub fit: CalibrationFit,
 }
@@ -202,10 +204,16 @@ impl Experiment<EngineCalibrationSettings> {
             measured.iter().map(sample).collect();
         let mut samples: Vec<CalibrationSample> =
             sampled.iter().filter_map(|sample| sample.as_ref().ok().cloned()).collect();
+        let mut left_out = Vec::new();
         for (load, _) in measured.iter().zip(&sampled).filter(|(_, sampled)| sampled.is_ok()) {
             let concurrency = load.designed.load.concurrency.get();
             let seen = seen_samples(&load.requests, concurrency, light, engine);
-            samples.extend(seen.map_err(ExperimentError::broken)?);
+            for sample in seen.map_err(ExperimentError::broken)? {
+                match sample {
+                    Ok(sample) => samples.push(sample),
+                    Err(error) => left_out.push(error),
+                }
+            }
         }
         let fit = Calibration::fit(&samples);
         let fit = fit.map_err(|error| too_few(error, &measured, &sampled))?;
@@ -219,7 +227,7 @@ impl Experiment<EngineCalibrationSettings> {
             Some(EngineCalibrationLevel { designed, report, judged })
         });
         let levels = levels.collect();
-        Ok(EngineCalibration { levels, samples, fit })
+        Ok(EngineCalibration { levels, samples, left_out, fit })
     }
 }
 

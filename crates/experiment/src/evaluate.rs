@@ -10,13 +10,14 @@ use fizeau_record::{
 
 use crate::client::MeasuringClient;
 use crate::shards::ShardGroup;
+use crate::system::NoReference;
 use crate::telemetry::ScrapedLevel;
 
 /// What a level is compared with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EvaluationContext<'a> {
     /// What the speed of light is computed from, or why there is none.
-    pub(crate) light: Result<&'a SpeedOfLightReference, &'a str>,
+    pub(crate) light: Result<&'a SpeedOfLightReference, &'a NoReference>,
     /// What is known of the client.
     pub(crate) client: &'a MeasuringClient,
     /// What was asked for of the load.
@@ -55,7 +56,8 @@ impl EvaluationContext<'_> {
         outcome.shards = self.client.shards.as_ref().and_then(ShardGroup::report);
         outcome.telemetry = tallies.telemetry.as_ref().map(|scraped| scraped.telemetry.clone());
         let mut context = LevelContext::new(self.requested);
-        context.light = self.light.map(SpeedOfLightReference::reference).map_err(str::to_owned);
+        let light = self.light.map(SpeedOfLightReference::reference);
+        context.light = light.map_err(ToString::to_string);
         context.thresholds = thresholds;
         context.repeated = self.repeated.map(str::to_owned);
         LevelReport::from_run(load, outcome, &context)

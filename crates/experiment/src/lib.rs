@@ -130,12 +130,13 @@ pub use sweep::{
     SweepSettings, SweepSpec, SweptLevel, TriedLoad, check_goals, level_size, load_between,
     rates_up_to,
 };
-pub use system::{PromptReader, RunOrigin, SystemUnderTest};
+pub use system::{NoReference, PromptReader, RunOrigin, SystemUnderTest};
 pub use telemetry::{LocalGpus, ServerPages, TelemetrySpec};
 pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;
 pub use whatif::{
-    CaseEngine, CaseOutcome, CaseSettings, CaseSpec, RanCase, WhatIfCase, WhatIfError, WhatIfRunner,
+    CaseEngine, CaseOutcome, CaseSettings, CaseSpec, ImpossibleCase, RanCase, WhatIfCase,
+    WhatIfError, WhatIfRunner,
 };
 pub use workload::{
     CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload, PromptSalt, PromptSource,

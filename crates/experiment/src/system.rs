@@ -19,11 +19,26 @@ pub struct SystemUnderTest {
     /// What it is, for the record.
     pub engine: EngineRecord,
     /// What the speed of light is computed from, or why there is none.
-    pub light: Result<SpeedOfLightReference, String>,
+    pub light: Result<SpeedOfLightReference, NoReference>,
     /// The most tokens that it takes, where it has said so; none for what the workload or the model's config says.
     pub limit: Option<ContextLimit>,
     /// Who reads the prompts.
     pub reader: PromptReader,
+}
+
+/// Why there is nothing to compute the speed of light from.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoReference {
+    /// Nobody said which model runs on which devices.
+    #[error("no model and device were given")]
+    NotGiven,
+    /// What one client of several sent is compared with nothing: what all did is.
+    #[error("not computed of one shard")]
+    OneShard,
+    /// Why, in the words of whoever asks: which flag would give them, say.
+    #[error("{0}")]
+    Because(String),
 }
 
 /// Who reads the prompts.
@@ -43,7 +58,7 @@ impl Default for SystemUnderTest {
         Self {
             endpoint: None,
             engine: EngineRecord::Remote { description: None },
-            light: Err("no model and device were given".to_owned()),
+            light: Err(NoReference::NotGiven),
             limit: None,
             reader: PromptReader::Server,
         }

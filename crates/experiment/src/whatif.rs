@@ -23,7 +23,23 @@ pub struct WhatIfCase<E> {
     /// What sets it apart from the others: settings and their values, in the order in which they were given.
     pub settings: Vec<(String, String)>,
     /// What is run, or why that cannot be.
-    pub spec: Result<CaseSpec<E>, String>,
+    pub spec: Result<CaseSpec<E>, ImpossibleCase>,
+}
+
+/// Why a configuration cannot be run, in the words of whoever asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{reason}")]
+#[non_exhaustive]
+pub struct ImpossibleCase {
+    /// Why, in plain words.
+    pub reason: String,
+}
+
+impl ImpossibleCase {
+    /// For this reason.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
 }
 
 /// What is run of a configuration, and on what.
@@ -213,7 +229,7 @@ impl<E: CaseEngine> WhatIfRunner<E> {
         for WhatIfCase { settings, spec } in self.cases.by_ref() {
             let reason = match spec {
                 _ if self.cancel.is_cancelled() => NotRunReason::Interrupted,
-                Err(why) => NotRunReason::Impossible(why),
+                Err(why) => NotRunReason::Impossible(why.reason),
                 Ok(spec) => match spec.run(watcher) {
                     Ok(ran) => {
                         let (devices, outcome) =

@@ -120,7 +120,7 @@ pub use plan::{
     GoalPrice, MeanLengths, MoneyRange, NoBoundCost, NoBurstAccount, NoCapacityReason,
     NoCommonGoals, NoPlanReason, NoPromptShare, PlanCost, PlanDocument, PlanFigure, PlanLevel,
     PlanQuery, PlanReport, PlannedFleet, ReplicaCapacity, SimulatedBursts, TestedLoads,
-    TestedLoadsError, TestedReplica, scaled_limits,
+    TestedLoadsError, TestedReplica, UnusableLevel, scaled_limits,
 };
 pub use reading::{
     LEVELS_SCHEMA, LevelView, NamedRun, NamedValueError, ReadLevel, ReadRun, RunInputError,

@@ -24,7 +24,7 @@ pub use bursts::{
 };
 pub use document::PlanDocument;
 pub use goals::{GoalPrice, scaled_limits};
-pub use level::{PlanFigure, PlanLevel};
+pub use level::{PlanFigure, PlanLevel, UnusableLevel};
 pub use money::{MeanLengths, MoneyRange, PlanCost};
 pub use replica_capacity::{NoCapacityReason, ReplicaCapacity};
 pub use share::NoPromptShare;

@@ -131,7 +131,7 @@ pub use shown::Shown;
 pub use sink::ReportSink;
 pub use sol::{
     BatchCsv, CalibrationFitView, ContextCsv, EngineCalibrationRow, EngineCalibrationView,
-    MeasuredComparison, SolError, SolExtra, SolLine, SolScope, SolSubject, SolView,
+    MeasuredComparison, SolError, SolExtra, SolLine, SolScope, SolServing, SolSubject, SolView,
 };
 pub use terminal::Terminal;
 pub use text::{TextStyle, Verbosity};

@@ -7,6 +7,8 @@ pub use ownership::{OwnedHour, Ownership, OwnershipError};
 use fizeau_core::{Usd, UsdPerHour};
 
 use crate::estimate_kind::EstimateKind;
+use crate::figures::PhaseCosts;
+use crate::pass::PassTime;
 use crate::system::System;
 use crate::{Device, Price, UniformLoad};
 
@@ -132,9 +134,11 @@ pub struct UsdRange {
 
 /// The device time that a million tokens of a load cost.
 ///
-/// The devices' time of a request is shared among its phases: `Cp` for its prompt, `O td(B) / B` for its decode. Of the
-/// prompt's, computed tokens bear what they would take were they all, and cached ones what attending to them adds. So
-/// the sum over a request's tokens of each kind is what the request costs.
+/// The devices' time of a request is shared among its phases. Of the bound it is `Cp` for its prompt and `(O - 1) td(B) / B`
+/// for its decode. Of the expectation a prompt has what it adds to the pass that reads it, over those that decode in that pass,
+/// and decode the rest: weights that are read for both count as decode's. Of the prompt's, computed tokens bear what they would
+/// take were they all, and cached ones what attending to them adds. So the sum over a request's tokens of each kind is what the
+/// request costs.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Cost {
@@ -180,16 +184,60 @@ impl System {
         batch: f64,
         rate: &HourlyRate,
     ) -> Cost {
-        let (input, output, cached) = load.lengths();
         let figures = self.figures_at(by, load, batch);
-        let seconds = self.deployment().devices() as f64 / figures.requests_per_s.get();
         let phases = self.phases(by, load, batch);
-        let (prompt, decode) =
-            (phases.prefill.total.get(), (output - 1.0) * phases.step.total.get() / phases.micro);
-        let prompt_share = prompt / (prompt + decode);
-        let new = self.phases(by, &alone(load, input - cached), batch).prefill.total.get();
+        let beside = self.decoding_beside(load, batch);
+        // Where less than one decodes beside a prompt on average, in so many of the passes one does.
+        let beside = || self.expected_pass(&beside).scaled(beside.decoding.min(1.0));
+        let prompt_share = self.prompt_share(by, load, &phases, beside);
+        let seconds = self.deployment().devices() as f64 / figures.requests_per_s.get();
+        let computed = self.computed_share(by, load, batch);
+        CostShares { seconds, prompt_share, computed }.cost(load, rate)
+    }
+
+    /// The share of the devices' time that prompts take, of which `beside` is the pass over those that decode beside one.
+    pub(crate) fn prompt_share(
+        &self,
+        by: EstimateKind,
+        load: &UniformLoad,
+        phases: &PhaseCosts,
+        beside: impl FnOnce() -> PassTime,
+    ) -> f64 {
+        let (_, output, _) = load.lengths();
+        match by {
+            EstimateKind::Bound => {
+                let prompt = phases.prefill.total.get();
+                let decode = (output - 1.0) * phases.step.total.get() / phases.micro;
+                prompt / (prompt + decode)
+            }
+            EstimateKind::Expected => self.mixed_prompt_share(phases, output, beside().total),
+        }
+    }
+
+    /// Of what a prompt of `load` takes, the share that its computed tokens would take were they all.
+    pub(crate) fn computed_share(&self, by: EstimateKind, load: &UniformLoad, batch: f64) -> f64 {
+        let (input, _, cached) = load.lengths();
+        let prompt = |load: &UniformLoad| self.phases(by, load, batch).prefill.total;
         // A bound's pass may take no longer for what it attends to.
-        let computed = (new / prompt).min(1.0);
+        (prompt(&alone(load, input - cached)) / prompt(load)).min(1.0)
+    }
+}
+
+/// What requests take of the devices, and whose it is.
+pub(crate) struct CostShares {
+    /// The time of all devices that a request takes, in seconds of one device.
+    pub(crate) seconds: f64,
+    /// Of that, the prompts' share.
+    pub(crate) prompt_share: f64,
+    /// Of the prompts', that of the tokens that are computed.
+    pub(crate) computed: f64,
+}
+
+impl CostShares {
+    /// What the tokens of `load` cost at `rate`.
+    pub(crate) fn cost(&self, load: &UniformLoad, rate: &HourlyRate) -> Cost {
+        let (input, output, cached) = load.lengths();
+        let &Self { seconds, prompt_share, computed } = self;
         let price = |seconds: f64| {
             let at = |price: UsdPerHour| price * fizeau_core::Seconds::new(seconds);
             UsdRange { low: at(rate.low), high: at(rate.high) }

@@ -12,9 +12,10 @@ use std::num::NonZeroU32;
 
 use fizeau_core::{PerSec, Seconds};
 
+use crate::cost::CostShares;
 use crate::estimate_kind::EstimateKind;
 use crate::system::System;
-use crate::{Figures, Link, Pass, UniformLoad};
+use crate::{Cost, Figures, HourlyRate, Link, Pass, UniformLoad};
 
 /// Instances that only read prompts, and instances that only decode.
 ///
@@ -161,6 +162,25 @@ impl<'a> Disaggregation<'a> {
         }
     }
 
+    /// What tokens of `load` cost at `rate`: prompts what the instances that read them do, whether they are busy or not, and replies
+    /// what the others do ([`System::cost`] of devices that do both).
+    #[must_use]
+    pub fn cost(&self, by: EstimateKind, load: &UniformLoad, rate: &HourlyRate) -> Cost {
+        let answer = self.answer(load);
+        let figures = match by {
+            EstimateKind::Bound => answer.bound,
+            EstimateKind::Expected => answer.expected,
+        };
+        let devices = self.devices() as f64;
+        let reading = self.prefill.deployment().devices() * u64::from(self.prefill_instances.get());
+        let shares = CostShares {
+            seconds: devices / figures.requests_per_s.get(),
+            prompt_share: reading as f64 / devices,
+            computed: self.prefill.computed_share(by, load, figures.batch.max(1.0)),
+        };
+        shares.cost(load, rate)
+    }
+
     /// Prefill instances for each decoding one that has all the sequences that fit, or that are offered.
     fn balanced_ratio(&self, stages: &StageRates<'_>, fitting: f64) -> f64 {
         let batch = fitting.min(stages.load.concurrency.get() as f64);
@@ -231,10 +251,10 @@ struct BeforeDecode {
 }
 
 impl StageRates<'_> {
-    /// A decode step with `batch` sequences in all instances.
+    /// A decode step with `batch` sequences in all instances. Less than one is one that decodes for a part of the time: its steps
+    /// are no shorter for that.
     fn step(&self, batch: f64) -> Seconds {
-        let pass =
-            self.decode.decode_pass(&self.load, (batch / self.instances).max(batch.min(1.0)));
+        let pass = self.decode.decode_pass(&self.load, (batch / self.instances).max(1.0));
         let time = self.decode.pass_time(self.by, &pass).total;
         match self.by {
             EstimateKind::Bound => time,

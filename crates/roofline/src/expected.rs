@@ -80,7 +80,8 @@ impl System {
             LimitingResource::Weights if self.fills_memory(&load) => LimitingResource::Capacity,
             other => other,
         };
-        let figures = Figures::of(output, batch, alone.total, times.token.total, requests_per_s);
+        let token = times.token.whole().total;
+        let figures = Figures::of(output, batch, alone.total, token, requests_per_s);
         Ok(Expected {
             figures: figures.with_wait(concurrency),
             max_batch,

@@ -3,6 +3,7 @@
 mod evenly_routed;
 mod phase_costs;
 
+pub use phase_costs::TokenTime;
 pub(crate) use phase_costs::{PhaseCosts, decoding_beside, mixed_pass};
 
 use std::num::NonZeroU64;
@@ -240,7 +241,7 @@ impl System {
                 let (_, output, _) = load.lengths();
                 let times = self.request_times(schedule, phases, output, unevenness);
                 let requests = PerSec::new(batch / times.whole.total.get());
-                Figures::new(load, batch, ttft, times.token.total, requests)
+                Figures::new(load, batch, ttft, times.token.whole().total, requests)
             }
             PhaseSchedule::Overlapped => {
                 let busy = self.busy(load, phases).longest() * unevenness;

@@ -14,6 +14,7 @@ pub use text::ServingGoalError;
 use std::fmt;
 use std::num::NonZeroU64;
 
+use fizeau_core::number::{duration, is_long};
 use fizeau_core::{PerSec, Seconds, Tokens};
 
 use crate::curve::largest_whole;
@@ -100,7 +101,6 @@ impl fmt::Display for Shortfall {
     /// Such as `31.2 ms per token, 20.0 ms asked`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { need, wanted, reached } = self;
-        let (wanted_ms, reached_ms) = (wanted * 1e3, reached * 1e3);
         match need {
             UnmetNeed::Memory => f.write_str("the weights and one request do not fit"),
             UnmetNeed::Context => write!(f, "room for {reached:.0} tokens, {wanted:.0} requested"),
@@ -108,18 +108,27 @@ impl fmt::Display for Shortfall {
                 write!(f, "{reached:.1} requests at once, {wanted:.0} requested")
             }
             UnmetNeed::Ttft => {
-                let [reached, wanted] = [reached_ms, wanted_ms].map(|ms| decimals(ms, 1));
-                write!(f, "{reached} ms to the first token, {wanted} ms requested")
+                let [reached, wanted] = [*reached, *wanted].map(|seconds| time(seconds, 1));
+                write!(f, "{reached} to the first token, {wanted} requested")
             }
             UnmetNeed::Tpot => {
-                let [reached, wanted] = [reached_ms, wanted_ms].map(|ms| decimals(ms, 2));
-                write!(f, "{reached} ms per token, {wanted} ms requested")
+                let [reached, wanted] = [*reached, *wanted].map(|seconds| time(seconds, 2));
+                write!(f, "{reached} per token, {wanted} requested")
             }
             UnmetNeed::RequestsPerS => {
                 let [reached, wanted] = [*reached, *wanted].map(|rate| decimals(rate, 2));
                 write!(f, "{reached} requests/s, {wanted} requested")
             }
         }
+    }
+}
+
+/// In milliseconds with so many decimals, or more of a small value; a long time in seconds.
+fn time(seconds: f64, least: usize) -> String {
+    let time = Seconds::new(seconds);
+    match is_long(time) {
+        true => duration(time),
+        false => format!("{} ms", decimals(seconds * 1e3, least)),
     }
 }
 

@@ -139,7 +139,7 @@ pub use estimate_kind::EstimateKind;
 pub use exchange::PassCollective;
 pub use expected::Expected;
 pub use explain::{PassPhase, PassTerm, TermKind};
-pub use figures::{Figures, PhaseSchedule};
+pub use figures::{Figures, PhaseSchedule, TokenTime};
 pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
 pub use improvement::{Improvement, ImprovementGain};
 pub use inverse::{

@@ -151,7 +151,7 @@ impl System {
         let times = self.request_times(mixed, &phases, output, self.unevenness());
         Sensitivities {
             ttft: Sensitivity::of_time(&phases.alone.binding),
-            tpot: Sensitivity::of_time(&times.token.binding),
+            tpot: Sensitivity::of_time(&times.token.whole().binding),
             requests_per_s: Sensitivity::of_time(&times.whole.binding).inverse(),
         }
     }

@@ -10,11 +10,12 @@ use std::num::NonZeroU32;
 
 use fizeau_core::Seconds;
 
+use crate::cost::CostShares;
 use crate::estimate_kind::EstimateKind;
 use crate::figures::{PhaseCosts, mixed_pass};
 use crate::pass::PassTime;
 use crate::system::System;
-use crate::{Figures, Pass, UniformLoad};
+use crate::{Cost, Figures, HourlyRate, Pass, UniformLoad};
 
 /// A way of speculating: who drafts, and how much of it is accepted.
 ///
@@ -140,9 +141,7 @@ impl Speculation {
         batch: f64,
         length: u32,
     ) -> Speculated {
-        let cycle =
-            DraftCycle { drafted: length, deep: length, yields: self.acceptance.tokens(length) };
-        self.speculated(system, by, load, batch, cycle)
+        self.speculated(system, by, load, batch, self.row_of(length))
     }
 
     /// The length of draft, from 0 (none) to `most`, that generates most tokens per second; the shortest of equals.
@@ -177,6 +176,35 @@ impl Speculation {
         }
     }
 
+    /// What tokens of `load` cost at `rate`, as many sequences running and tokens drafted as in `drafted`, which are those of a
+    /// draft in a row by the same account: [`System::cost`] with drafts.
+    #[must_use]
+    pub fn cost(
+        &self,
+        system: &System,
+        by: EstimateKind,
+        load: &UniformLoad,
+        drafted: &Speculated,
+        rate: &HourlyRate,
+    ) -> Cost {
+        let (batch, figures) = (drafted.figures.batch, &drafted.figures);
+        let cycle = self.row_of(drafted.drafted);
+        let costs = self.phases(system, by, load, batch, cycle);
+        let beside = || {
+            let share = costs.beside.decoding.min(1.0);
+            self.verified(system, by, &costs.beside, costs.plain.step, cycle).scaled(share)
+        };
+        let prompt_share = system.prompt_share(by, load, &costs.phases, beside);
+        let seconds = system.deployment().devices() as f64 / figures.requests_per_s.get();
+        let computed = system.computed_share(by, load, batch);
+        CostShares { seconds, prompt_share, computed }.cost(load, rate)
+    }
+
+    /// A draft of so many tokens in a row.
+    fn row_of(&self, length: u32) -> DraftCycle {
+        DraftCycle { drafted: length, deep: length, yields: self.acceptance.tokens(length) }
+    }
+
     fn speculated(
         &self,
         system: &System,
@@ -185,13 +213,35 @@ impl Speculation {
         batch: f64,
         cycle: DraftCycle,
     ) -> Speculated {
+        let DraftedPhases { phases, plain, draft, verify, .. } =
+            self.phases(system, by, load, batch, cycle);
+        let figures = system.figures_of(by, load, batch, &phases);
+        let before = system.figures_of(by, load, batch, &plain);
+        Speculated {
+            drafted: cycle.drafted,
+            tokens_per_cycle: phases.yields,
+            draft: draft.total,
+            verify: verify.total,
+            gain: figures.output_tokens_per_s.get() / before.output_tokens_per_s.get(),
+            figures,
+        }
+    }
+
+    /// The passes of a load with such drafts.
+    fn phases(
+        &self,
+        system: &System,
+        by: EstimateKind,
+        load: &UniformLoad,
+        batch: f64,
+        cycle: DraftCycle,
+    ) -> DraftedPhases {
         let (_, output, _) = load.lengths();
         // The first token is the prompt's; what a draft guesses beyond the last is thrown away.
         let yields = cycle.yields.min((output - 1.0).max(1.0));
         let plain = system.phases(by, load, batch);
         let pass = system.decode_pass(load, batch);
-        let drafts = |pass: Pass| Pass { tokens_each: 1.0 + f64::from(cycle.drafted), ..pass };
-        let verify = system.pass_time(by, &drafts(pass));
+        let verify = system.pass_time(by, &cycle.verifying(pass));
         let draft = self.drafter.time(by, &pass, plain.step, cycle.deep);
         let step = verify.beside(by, draft);
         let one = system.prefill_pass(load);
@@ -205,31 +255,43 @@ impl Speculation {
         let steps = (output - 1.0) / yields;
         let prompts = system.prompts_together(batch, one.tokens(), 1.0 + steps);
         let mixed = mixed_pass(&Pass { prompts, ..one }, &pass, steps);
-        let draft_beside = match mixed.decoding > 0.0 {
-            true => self.drafter.time(by, &Pass { prompts: 0.0, ..mixed }, plain.step, cycle.deep),
-            false => PassTime::default(),
-        };
-        let mixed = system.pass_time(by, &drafts(mixed)).beside(by, draft_beside);
         // The first token does not wait for the drafter to read the prompt.
         let phases = PhaseCosts {
             step: step.scaled(1.0 / yields),
             yields,
             prefill: reading(plain.prefill, 1.0),
             prompts,
-            mixed: reading(mixed, prompts),
+            mixed: reading(self.verified(system, by, &mixed, plain.step, cycle), prompts),
             ..plain
         };
-        let figures = system.figures_of(by, load, batch, &phases);
-        let before = system.figures_of(by, load, batch, &plain);
-        Speculated {
-            drafted: cycle.drafted,
-            tokens_per_cycle: yields,
-            draft: draft.total,
-            verify: verify.total,
-            gain: figures.output_tokens_per_s.get() / before.output_tokens_per_s.get(),
-            figures,
-        }
+        DraftedPhases { phases, plain, draft, verify, beside: Pass { prompts: 0.0, ..mixed } }
     }
+
+    /// `pass`, with the drafts of those that decode in it.
+    fn verified(
+        &self,
+        system: &System,
+        by: EstimateKind,
+        pass: &Pass,
+        plain: PassTime,
+        cycle: DraftCycle,
+    ) -> PassTime {
+        let draft = match pass.decoding > 0.0 {
+            true => self.drafter.time(by, &Pass { prompts: 0.0, ..*pass }, plain, cycle.deep),
+            false => PassTime::default(),
+        };
+        system.pass_time(by, &cycle.verifying(*pass)).beside(by, draft)
+    }
+}
+
+/// The passes of a load with drafts, and without.
+struct DraftedPhases {
+    phases: PhaseCosts,
+    plain: PhaseCosts,
+    draft: PassTime,
+    verify: PassTime,
+    /// What decodes in a pass that reads prompts, without them.
+    beside: Pass,
 }
 
 /// What is drafted in a cycle, in how many steps one after the other, and the tokens that come of it.
@@ -238,4 +300,11 @@ struct DraftCycle {
     drafted: u32,
     deep: u32,
     yields: f64,
+}
+
+impl DraftCycle {
+    /// The pass with so many more tokens of each sequence to verify.
+    fn verifying(self, pass: Pass) -> Pass {
+        Pass { tokens_each: 1.0 + f64::from(self.drafted), ..pass }
+    }
 }

@@ -111,7 +111,7 @@ fn experiment(
         Some(_) => a.clone(),
     };
     let mut system = SystemUnderTest::default();
-    system.light = Err(folder::NO_REFERENCE.to_owned());
+    system.light = Err(folder::no_reference());
     let experiment = Experiment::new(a)
         .settings(settings(args, b)?)
         .system(system)

@@ -72,7 +72,7 @@ fn experiment(
     let mut system = SystemUnderTest::default();
     system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
     system.light = speed::from_args(&args.speed_of_light, args.subject.engine.as_deref())?
-        .ok_or_else(|| folder::NO_REFERENCE.to_owned());
+        .ok_or_else(folder::no_reference);
     let mut origin = folder::origin();
     origin.precision.clone_from(&args.subject.precision);
     let mut settings = settings(&args.level)?;

@@ -94,6 +94,10 @@ fn show(args: &CalibrateArgs, calibrated: &EngineCalibration) -> Result<(), Fail
     let constants = calibrated.constants();
     let constants = constants.ok_or_else(|| broken!("the calibration has no constants"))?;
     say(EngineCalibrationView { subject: &subject, constants, rows: &rows }.text())?;
+    let beyond = calibrated.left_out.len();
+    if let Some(first) = calibrated.left_out.first() {
+        tell!("note: {beyond} groups of steps are left out, the first of them {first}");
+    }
     let is_invalid =
         |level: &EngineCalibrationLevel| matches!(level.judged, Err(SampleError::NotValid { .. }));
     if calibrated.levels.iter().any(is_invalid) {

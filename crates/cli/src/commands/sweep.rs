@@ -120,7 +120,7 @@ pub(crate) fn measure<K: EndpointKind>(
         system.engine = EngineRecord::Simulated { description: embedded.describe() };
         light = light.or_else(|| Some(embedded.speed_of_light()));
     }
-    system.light = light.ok_or_else(|| folder::NO_REFERENCE.to_owned());
+    system.light = light.ok_or_else(folder::no_reference);
     let Meeting { shards, origin, out, cancel } = meeting;
     let experiment = Experiment::new(endpoint)
         .settings(settings)

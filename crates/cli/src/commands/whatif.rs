@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fizeau::experiment::{
-    CaseOutcome, CaseSpec, RanCase, WallTime, WhatIfCase, WhatIfError, WhatIfRunner,
+    CaseOutcome, CaseSpec, ImpossibleCase, RanCase, WallTime, WhatIfCase, WhatIfError, WhatIfRunner,
 };
 use fizeau::harness::Cancel;
 use fizeau::metrics::Verdict;
@@ -89,7 +89,7 @@ fn case<'a>(
     let is_kept = args.search.is_none() || args.level.result.out.is_some();
     let engine = Simulation::new(args, is_kept.then_some(folder), cancel);
     let spec = match engine.and_then(|engine| Ok(CaseSpec { settings: asked(args)?, engine })) {
-        Err(Fail { exit: Exit::Usage, message }) => Err(message),
+        Err(Fail { exit: Exit::Usage, message }) => Err(ImpossibleCase::new(message)),
         spec => Ok(spec?),
     };
     Ok(WhatIfCase { settings: settings.clone(), spec })

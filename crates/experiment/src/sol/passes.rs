@@ -6,7 +6,8 @@ use fizeau_core::Seconds;
 use fizeau_roofline::{CalibrationSample, PassScope, PassSums, System};
 use fizeau_telemetry::ForwardPass;
 
-use super::{SolQueryError, SolSystems, SystemQuery};
+use super::samples::above;
+use super::{SampleError, SolQueryError, SolSystems, SystemQuery};
 
 /// More passes than this say no more; of a longer file every so many-th counts.
 const MOST: usize = 1_000;
@@ -16,11 +17,14 @@ const MODEL_ALONE: &str = "execute_model";
 impl SystemQuery<'_> {
     /// The forward passes in `file`, a JSON object a line with the fields of an engine's stream ([`ForwardPass`]), as a fit takes them:
     /// of more than a thousand as many, evenly among those with prompts and those without. The query says which system they ran on, the
-    /// devices of one rank. Seconds without a pass are left out.
+    /// devices of one rank. Seconds without a pass are left out, and so are passes that are faster than the bound, each with the reason.
     ///
     /// # Errors
     /// If the file cannot be read, a line is no record, nothing ran, or the system is not known.
-    pub fn samples_of_passes(&self, file: &Path) -> Result<Vec<CalibrationSample>, SolQueryError> {
+    pub fn samples_of_passes(
+        &self,
+        file: &Path,
+    ) -> Result<Vec<Result<CalibrationSample, SampleError>>, SolQueryError> {
         let wrong = |what: &dyn std::fmt::Display| {
             SolQueryError::new(format_args!("{}: {what}", file.display()))
         };
@@ -31,7 +35,7 @@ impl SystemQuery<'_> {
                 wrong(&format_args!("line {line} is not a forward pass: {error}"))
             })?;
             if !pass.is_heartbeat() {
-                passes.push(pass);
+                passes.push((line, pass));
             }
         }
         if passes.is_empty() {
@@ -40,8 +44,17 @@ impl SystemQuery<'_> {
         let mut systems = SolSystems::default();
         let system = systems.get(self)?.system.clone();
         let name = self.model_config.as_deref().unwrap_or_default();
-        let samples = samples(&system, name, &passes).map_err(|error| wrong(&error))?;
-        Ok(samples.into_iter().map(|sample| self.of_engine(sample)).collect())
+        let (mut possible, mut left_out) = (Vec::new(), Vec::new());
+        for (line, pass) in passes {
+            let (sums, time) = timed(&pass);
+            match above(|| format!("line {line}"), time, system.bound_group(&sums)) {
+                Ok(()) => possible.push(pass),
+                Err(error) => left_out.push(Err(error)),
+            }
+        }
+        let samples = samples(&system, name, &possible).map_err(|error| wrong(&error))?;
+        let samples = samples.into_iter().map(|sample| Ok(self.of_engine(sample)));
+        Ok(samples.chain(left_out).collect())
     }
 }
 

@@ -13,6 +13,7 @@ use fizeau_roofline::{CalibrationSample, System, UniformLoad};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::samples::above;
 use super::seen::of_engine;
 use super::steps::{self, SeenRequests};
 use super::{InvalidLevels, SampleError, SolQueryError, SolSystems, SystemQuery};
@@ -77,7 +78,7 @@ impl SystemQuery<'_> {
     /// The levels of the run in `folder`, as a fit takes them, and why others cannot be used; those that are not valid as `invalid` says. The
     /// run's system is as it was kept with it, but for what this query says otherwise. Behind them are the steps that can be read off the
     /// tapes of the levels, as [forward passes](CalibrationSample::is_pass): of one replica without pipeline stages or attention groups, whose
-    /// tokens came one at a time.
+    /// tokens came one at a time. What is faster than the bound is left out, whatever `invalid` says.
     ///
     /// # Errors
     /// If the folder holds no run that can be read, or its system is not known.
@@ -101,7 +102,7 @@ impl SystemQuery<'_> {
         let sample = |level: &LevelFile| level.sample(&name, &system, self, invalid);
         let mut samples: Vec<_> = levels.iter().map(sample).collect();
         if steps::can_be_seen(&system) && samples.iter().any(Result::is_ok) {
-            samples.extend(self.steps_of_run(folder, &name, &system, invalid)?.into_iter().map(Ok));
+            samples.extend(self.steps_of_run(folder, &name, &system, invalid)?);
         }
         Ok(samples)
     }
@@ -113,7 +114,7 @@ impl SystemQuery<'_> {
         name: &str,
         system: &System,
         invalid: InvalidLevels,
-    ) -> Result<Vec<CalibrationSample>, SolQueryError> {
+    ) -> Result<Vec<Result<CalibrationSample, SampleError>>, SolQueryError> {
         let Ok(run) = StoredRun::open(folder) else { return Ok(Vec::new()) };
         let usable = |level: &StoredLevel| {
             let summary = read::<LevelFile>(&level.path().join("summary.json")).ok()?;
@@ -235,6 +236,7 @@ impl LevelFile {
         let time = |of: &Option<LatencyFile>| of.as_ref()?.mean.map(|ms| Seconds::new(ms / 1e3));
         let tpot = time(&self.metrics.tpot_ms).ok_or_else(|| wrong("it has no TPOT"))?;
         let refused = |error: &dyn std::error::Error| wrong(&error.to_string());
+        above(|| format!("concurrency {at}"), tpot, system.bound_figures(&load).step)?;
         let sample =
             CalibrationSample::new(system, &load, name, tpot).map_err(|error| refused(&error))?;
         let sample = query.of_engine(sample);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use fizeau_core::Seconds;
 use fizeau_roofline::{CalibrationSample, Device, MeasuredRow, Model, RowExclusion, System};
 use thiserror::Error;
 
@@ -19,7 +20,7 @@ pub struct FitSources {
 }
 
 /// Why a measured level is of no use to a fit, in one line.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SampleError {
     /// Its model is not known.
@@ -51,6 +52,16 @@ pub enum SampleError {
         /// What the run says: `invalid` or `suspect`.
         verdict: String,
     },
+    /// It is faster than the bound, so that it cannot have been as it says: it is left out by rule, as [`RowExclusion::BeatsBound`] is.
+    #[error("{place}: {} ms, faster than the bound of {} ms", ms(*.measured), ms(*.bound))]
+    BeatsBound {
+        /// Which it is: `concurrency 8`, `line 7`, `a step of 8 sequences`.
+        place: String,
+        /// What it took: the time per output token, or of a pass.
+        measured: Seconds,
+        /// The least that it can take.
+        bound: Seconds,
+    },
     /// It and what it stands beside do not agree: it is left out by rule.
     #[error("line {line}: {doubt}")]
     Doubtful {
@@ -80,6 +91,7 @@ impl SampleError {
             Self::Device { .. } => "on an unknown device".to_owned(),
             Self::Level(_) => "not usable".to_owned(),
             Self::NotValid { verdict, .. } => verdict.clone(),
+            Self::BeatsBound { .. } => RowExclusion::BeatsBound.to_string(),
             Self::Doubtful { doubt, .. } => doubted(*doubt),
         }
     }
@@ -87,7 +99,24 @@ impl SampleError {
     /// Whether it is left out by a rule: nothing has to be mended for the others to be fitted.
     #[must_use]
     pub const fn is_by_rule(&self) -> bool {
-        matches!(self, Self::NotValid { .. } | Self::Doubtful { .. })
+        matches!(self, Self::NotValid { .. } | Self::BeatsBound { .. } | Self::Doubtful { .. })
+    }
+}
+
+/// A time in milliseconds, to three digits.
+fn ms(time: Seconds) -> String {
+    fizeau_core::number::number(time.to_millis().get())
+}
+
+/// Refuses `measured` where nothing can take less than `bound`.
+pub(super) fn above(
+    place: impl FnOnce() -> String,
+    measured: Seconds,
+    bound: Seconds,
+) -> Result<(), SampleError> {
+    match measured < bound {
+        true => Err(SampleError::BeatsBound { place: place(), measured, bound }),
+        false => Ok(()),
     }
 }
 

@@ -5,6 +5,8 @@ use std::num::NonZeroU64;
 use fizeau_record::SpeedOfLightReference;
 use fizeau_roofline::{CalibrationSample, CalibrationSampleError, PassScope, System, UniformLoad};
 
+use super::SampleError;
+use super::samples::above;
 use super::steps::{self, LoneLoad, SeenRequests};
 
 impl SeenRequests {
@@ -16,18 +18,32 @@ impl SeenRequests {
         system: &System,
         name: &str,
         engine: Option<&str>,
-    ) -> Result<Vec<CalibrationSample>, CalibrationSampleError> {
+    ) -> Result<Vec<Result<CalibrationSample, SampleError>>, CalibrationSampleError> {
         if !steps::can_be_seen(system) {
             return Ok(Vec::new());
         }
         let alone = if concurrency == Some(1) { self.lone_loads() } else { Vec::new() };
-        let alone = alone.iter().map(|load| load.sample(system, name));
-        let mut samples = alone.collect::<Result<Vec<_>, _>>()?;
-        samples.extend(CalibrationSample::passes(system, PassScope::Step, name, self.steps())?);
+        let mut samples = Vec::new();
+        let mut left_out = Vec::new();
+        for load in alone {
+            match load.above(system) {
+                Ok(()) => samples.push(load.sample(system, name)?),
+                Err(error) => left_out.push(Err(error)),
+            }
+        }
+        let mut steps = self.steps();
+        steps.retain(|(sums, time)| {
+            let place = || format!("steps of {} sequences", sums.decoding + sums.prompts);
+            above(place, *time, system.bound_sums(sums).total)
+                .map_err(|error| left_out.push(Err(error)))
+                .is_ok()
+        });
+        samples.extend(CalibrationSample::passes(system, PassScope::Step, name, steps)?);
         if let Some(last) = samples.pop() {
             samples.push(last.with_starts(self.starts()));
         }
-        Ok(samples.into_iter().map(|sample| of_engine(sample, engine)).collect())
+        let samples = samples.into_iter().map(|sample| Ok(of_engine(sample, engine)));
+        Ok(samples.chain(left_out).collect())
     }
 }
 
@@ -45,18 +61,26 @@ pub(crate) fn seen_samples(
     concurrency: u64,
     light: &SpeedOfLightReference,
     engine: Option<&str>,
-) -> Result<Vec<CalibrationSample>, CalibrationSampleError> {
+) -> Result<Vec<Result<CalibrationSample, SampleError>>, CalibrationSampleError> {
     let system = light.reference().system;
     requests.samples(Some(concurrency), system, light.model_name(), engine)
 }
 
 impl LoneLoad {
+    fn load(&self) -> UniformLoad {
+        UniformLoad::new(self.prompt, self.output, NonZeroU64::MIN)
+    }
+
+    fn above(&self, system: &System) -> Result<(), SampleError> {
+        let place = || format!("requests of {} tokens, one at a time", self.prompt);
+        above(place, self.tpot, system.bound_figures(&self.load()).step)
+    }
+
     fn sample(
         &self,
         system: &System,
         name: &str,
     ) -> Result<CalibrationSample, CalibrationSampleError> {
-        let load = UniformLoad::new(self.prompt, self.output, NonZeroU64::MIN);
-        CalibrationSample::new(system, &load, name, self.tpot)?.with_ttft(self.ttft)
+        CalibrationSample::new(system, &self.load(), name, self.tpot)?.with_ttft(self.ttft)
     }
 }

@@ -62,7 +62,10 @@ fn forward_passes_of_a_file_are_samples_of_the_system_that_is_said() {
         std::fs::write(&file, records(passes)).unwrap();
         let samples = query.samples_of_passes(&file).unwrap();
         assert_eq!(samples.len(), kept);
-        assert!(samples.iter().all(|sample| sample.is_pass() && sample.model() == "llama-3.1-8b"));
+        let samples = samples.into_iter().map(Result::unwrap);
+        assert!(
+            samples.into_iter().all(|sample| sample.is_pass() && sample.model() == "llama-3.1-8b")
+        );
     }
     for (text, said) in [
         ("", "none of its forward passes processed a token"),
@@ -75,4 +78,38 @@ fn forward_passes_of_a_file_are_samples_of_the_system_that_is_said() {
     std::fs::remove_file(&file).unwrap();
     let nowhere = query.samples_of_passes(&file).unwrap_err().to_string();
     assert!(nowhere.contains("fizeau-passes"), "{nowhere}");
+}
+
+/// What nothing can take is no measurement of a pass: one such line would make errors of a million per cent.
+#[test]
+fn forward_passes_that_are_faster_than_the_bound_are_left_out_by_name() {
+    let file = std::env::temp_dir().join(format!("fizeau-fast-{}.jsonl", std::process::id()));
+    let fast = records(3).replacen("0.0125", "0.0000125", 1);
+    std::fs::write(&file, fast).unwrap();
+    let samples = SystemQuery::new("llama-3.1-8b", "h100-sxm").samples_of_passes(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let left_out: Vec<_> = samples.iter().filter_map(|sample| sample.as_ref().err()).collect();
+    let [error] = left_out[..] else { panic!("{samples:?}") };
+    assert!(error.is_by_rule());
+    assert_eq!(error.reason(), "faster than the bound");
+    let said = error.to_string();
+    assert!(
+        said.starts_with("line 1: 0.01") && said.contains("faster than the bound of 4."),
+        "{said}"
+    );
+    assert_eq!(samples.len(), 3);
+}
+
+/// The same of the levels of a run, whatever is done with those that are not valid.
+#[test]
+fn levels_of_a_run_that_are_faster_than_the_bound_are_left_out() {
+    let run = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/simulated");
+    let mut query = SystemQuery::default();
+    query.hardware = Some("l4".into());
+    let samples = query.samples_of_run(Path::new(run), InvalidLevels::Fitted).unwrap();
+    assert!(!samples.is_empty());
+    for sample in samples {
+        let error = sample.unwrap_err();
+        assert!(matches!(error, SampleError::BeatsBound { .. }), "{error}");
+    }
 }

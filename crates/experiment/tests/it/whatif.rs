@@ -3,8 +3,8 @@
 use fizeau_core::Nanos;
 use fizeau_experiment::{
     CaseEngine, CaseOutcome, CaseSettings, CaseSpec, EndpointKind, Experiment, ExperimentError,
-    LevelSettings, PreparedExperiment, PreparedRun, RunEvent, SweepLoads, SweepRates,
-    SweepSettings, Watcher, WhatIfCase, WhatIfError, WhatIfRunner, level_size,
+    ImpossibleCase, LevelSettings, PreparedExperiment, PreparedRun, RunEvent, SweepLoads,
+    SweepRates, SweepSettings, Watcher, WhatIfCase, WhatIfError, WhatIfRunner, level_size,
 };
 use fizeau_harness::{Cancel, Rig, SelfWatch};
 use fizeau_record::NotRunReason;
@@ -43,7 +43,10 @@ impl CaseEngine for Fixed<'_> {
 }
 
 /// A case that has this name.
-fn case<'a>(name: &str, spec: Result<CaseSpec<Fixed<'a>>, String>) -> WhatIfCase<Fixed<'a>> {
+fn case<'a>(
+    name: &str,
+    spec: Result<CaseSpec<Fixed<'a>>, ImpossibleCase>,
+) -> WhatIfCase<Fixed<'a>> {
     WhatIfCase { settings: vec![("tp".to_owned(), name.to_owned())], spec }
 }
 
@@ -81,7 +84,7 @@ fn each_case_that_can_run_does_and_the_others_say_why() {
     let [sweep, wrong] = [sweep(), wrong].map(|sweep| CaseSettings::Sweep(Box::new(sweep)));
     let cases = vec![
         case("1", on(sweep, 100)),
-        case("2", Err("it does not fit".to_owned())),
+        case("2", Err(ImpossibleCase::new("it does not fit"))),
         case("3", on(wrong, 100)),
         case("4", on(level(), 50)),
     ];
@@ -112,7 +115,10 @@ fn a_what_if_of_which_nothing_ran_has_nothing_to_show() {
         assert!(running.next_case(&mut ()).unwrap().is_none());
         running.finish()
     };
-    let refused = run(vec![case("1", Err("no".to_owned())), case("2", Err("nor".to_owned()))]);
+    let refused = run(vec![
+        case("1", Err(ImpossibleCase::new("no"))),
+        case("2", Err(ImpossibleCase::new("nor"))),
+    ]);
     let reasons = vec!["tp 1: no".to_owned(), "tp 2: nor".to_owned()];
     assert_eq!(refused.unwrap_err(), WhatIfError::Impossible(reasons));
     cancel.cancel();

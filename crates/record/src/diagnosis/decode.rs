@@ -2,7 +2,7 @@
 
 use fizeau_core::Millis;
 use fizeau_metrics::Metric;
-use fizeau_roofline::{PassTime, System};
+use fizeau_roofline::{PassTime, System, TokenTime};
 
 use super::level::{LevelFacts, MeasuredMean, NOT_APART, millis};
 use super::try_first::{self, AdviceFacts};
@@ -31,7 +31,7 @@ pub(super) fn diagnose(
     }
 
     let silicon = of.silicon();
-    let expected = expected(silicon, level);
+    let expected = expected(silicon, level).step;
     let limit = expected.binding.limit();
     operators(&mut waterfall, &expected, &format!("{limit} limit the step"));
     let pass = silicon.decode_pass(&level.load, level.decoding);
@@ -47,8 +47,8 @@ fn bound_of(system: &System, level: &LevelFacts<'_>) -> Millis {
     millis(system.bound_pass(&system.decode_pass(&level.load, level.decoding)).total)
 }
 
-fn expected(system: &System, level: &LevelFacts<'_>) -> PassTime {
-    system.expected_decode(&level.load, level.decoding)
+fn expected(system: &System, level: &LevelFacts<'_>) -> TokenTime {
+    system.expected_token(&level.load, level.decoding)
 }
 
 /// What the silicon as it was measured adds to `bound`, from its best to its typical self.
@@ -84,7 +84,7 @@ fn overheads(
 ) {
     let Some(lightest) = lightest else { return };
     let Some(MeasuredMean { mean, ends }) = lightest.mean(Metric::Tpot) else { return };
-    let expected = millis(expected(of.silicon(), lightest).total).get();
+    let expected = millis(expected(of.silicon(), lightest).step.total).get();
     let beyond = mean.get() - expected;
     let left = waterfall.left().get();
     if beyond <= 0.0 || left <= 0.0 {
@@ -108,7 +108,8 @@ fn overheads(
     }
 }
 
-/// What the prompts of other requests take between the steps of one, where the engine runs them in turns.
+/// What the prompts of other requests add to the steps that read them, as the roofline model expects it; of a level beside a
+/// lightest one that has others too, what they add beyond that.
 fn prompts_between(
     waterfall: &mut WaterfallBuilder,
     of: &Diagnosed<'_>,
@@ -116,28 +117,22 @@ fn prompts_between(
     lightest: Option<&LevelFacts<'_>>,
 ) {
     let left = waterfall.left().get();
+    let came = level.requests_per_s > 0.0;
     // With one request at a time there are no others.
-    if left <= 0.0 || level.is_alone() || lightest.is_some_and(|one| one.is(level)) {
+    if left <= 0.0 || !came || level.is_alone() || lightest.is_some_and(|one| one.is(level)) {
         return;
     }
-    let system = of.silicon();
-    let prompt = system.expected_pass(&system.prefill_pass(&level.load)).total.get();
-    let engines =
-        f64::from(system.deployment().replicas() * system.deployment().attention_groups());
-    let busy = (level.requests_per_s / engines * prompt).min(MOST_BUSY);
-    let steps = 1.0 / (1.0 - busy) - 1.0;
-    let reached = level.mean(Metric::Tpot).map_or(0.0, |all| all.mean.get()) - left;
-    let adds = (reached * steps).min(left);
+    let token = expected(of.silicon(), level);
+    let told = lightest.filter(|one| !one.is_alone());
+    let told = told.map_or(0.0, |one| expected(of.silicon(), one).prompts.total.get());
+    let adds = ((token.prompts.total.get() - told) * 1e3).min(left);
     if adds > 0.0 {
+        let each = millis(token.prompts.total).get() / token.reading;
         let evidence = format!(
-            "{:.2} prompts per second of {:.1} ms each hold decoding up for {:.0} % of the time",
-            level.requests_per_s,
-            prompt * 1e3,
-            busy * 100.0
+            "{:.0} % of the steps read prompts of others beside the tokens that they make, {:.1} at once, and take {each:.2} ms longer for it",
+            token.reading * 100.0,
+            token.prompts_at_once,
         );
         waterfall.add(SlowdownCause::BatchAndQueue, Millis::new(adds), evidence);
     }
 }
-
-/// An engine cannot read prompts all of the time and still make tokens.
-const MOST_BUSY: f64 = 0.9;

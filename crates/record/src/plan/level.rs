@@ -25,6 +25,21 @@ pub struct PlanLevel {
     figures: LevelFigures,
 }
 
+/// Why a level of a run is of no use to a plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnusableLevel {
+    /// It may be compared with nothing: it is partial or invalid, or nothing completed.
+    #[error("{reason}")]
+    LeftOut {
+        /// Why, in plain words.
+        reason: String,
+    },
+    /// It took no time.
+    #[error("it has no length, and so no rate")]
+    NoLength,
+}
+
 /// A figure of a level, in its metric's unit: milliseconds, per second, or a share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -55,14 +70,14 @@ impl PlanLevel {
     /// A level of a run.
     ///
     /// # Errors
-    /// The reason, in plain words, why the level may be compared with nothing: it is partial or invalid, or nothing completed.
-    pub fn measured(level: &LevelReport) -> Result<Self, String> {
+    /// If the level may be compared with nothing: it is partial or invalid, or nothing completed.
+    pub fn measured(level: &LevelReport) -> Result<Self, UnusableLevel> {
         if let Some(reason) = level.left_out() {
-            return Err(reason);
+            return Err(UnusableLevel::LeftOut { reason });
         }
         let is_saturated = level.is_saturated();
         let measured = Self::of(level.load, &level.summary, is_saturated);
-        let measured = measured.ok_or_else(|| "it has no length, and so no rate".to_owned())?;
+        let measured = measured.ok_or(UnusableLevel::NoLength)?;
         Ok(Self { doubt: doubt(level), ..measured })
     }
 

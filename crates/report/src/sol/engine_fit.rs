@@ -2,7 +2,7 @@
 
 use fizeau_core::Millis;
 use fizeau_record::LevelReport;
-use fizeau_record::text::number;
+use fizeau_record::text::{number, wrap_hanging};
 use fizeau_roofline::{Constants, JudgedFit, UniformLoad};
 
 use super::fit::{one_by_one, shown_in};
@@ -36,7 +36,11 @@ impl EngineCalibrationView<'_> {
     pub fn text(&self) -> String {
         let fitted = self.rows.iter().filter(|row| row.judged.is_ok()).count();
         let title = format!("{}: fitted on {fitted} of {} loads", self.subject, self.rows.len());
-        let mut lines = vec![title, String::new()];
+        let borrowed = self.constants.borrowed().map(|estimate| estimate.constant.title());
+        let too_few = too_few(fitted, self.rows.len(), &borrowed.collect::<Vec<_>>());
+        let mut lines = vec![title];
+        lines.extend(too_few);
+        lines.push(String::new());
         lines.extend(self.loads());
         lines.push(String::new());
         lines.extend(self.constants());
@@ -110,7 +114,42 @@ impl EngineCalibrationView<'_> {
     }
 }
 
+/// With fewer loads than this constants are mostly what is usual.
+const FEWEST: usize = 5;
+
+/// That `fitted` loads of so many tell too little, and which constants are `borrowed`; none where they are enough.
+fn too_few(fitted: usize, loads: usize, borrowed: &[&str]) -> Option<String> {
+    let of = if fitted == 1 { "load is" } else { "loads are" };
+    let which = match borrowed {
+        [] => String::new(),
+        borrowed => format!("; borrowed are: {}", borrowed.join("; ")),
+    };
+    let said = format!(
+        "{fitted} {of} too few of {loads}: predictions are what is usual of engines more than of this one; measure the others as well{which}"
+    );
+    (fitted < FEWEST).then(|| wrap_hanging(&said, WIDTH, "  "))
+}
+
+/// The columns of a terminal.
+const WIDTH: usize = 80;
+
 /// By how much a figure is above or below another: `+3.1 %`.
 fn signed(share: f64) -> String {
     format!("{:+.1} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::too_few;
+
+    #[test]
+    fn a_fit_of_few_loads_says_which_constants_it_borrowed() {
+        let said = too_few(1, 7, &["link bandwidth reached", "time per kernel"]).unwrap();
+        assert!(said.starts_with("1 load is too few of 7: "), "{said}");
+        let line = said.replace("\n  ", " ");
+        assert!(line.ends_with("borrowed are: link bandwidth reached; time per kernel"), "{line}");
+        assert!(said.lines().all(|line| line.len() <= 80), "{said}");
+        assert!(too_few(2, 7, &[]).unwrap().ends_with("as well"));
+        assert_eq!(too_few(5, 7, &["time per kernel"]), None);
+    }
 }

@@ -12,6 +12,7 @@ mod measured;
 mod operators;
 mod speculation;
 
+pub use cost::SolServing;
 pub use measured::MeasuredComparison;
 
 use fizeau_roofline::{EstimateKind, LimitingResources, System, UniformLoad};
@@ -134,8 +135,9 @@ impl SolExtra {
             match values {
                 Values::Both(both) => grid.row(row(&name, both.iter().copied())),
                 Values::One(value) => {
-                    let value = row("", std::iter::once(*value)).pop().unwrap_or_default();
-                    grid.row([name, String::new(), value]);
+                    let mut cells = row(&name, std::iter::once(*value));
+                    cells.insert(1, String::new());
+                    grid.row(cells);
                 }
                 Values::Word(word) => words.push(format!("{name}: {word}")),
             }

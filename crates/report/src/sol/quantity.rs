@@ -1,5 +1,7 @@
 //! Quantities as a person reads them.
 
+use fizeau_core::Seconds;
+use fizeau_core::number::is_long;
 use fizeau_record::text::{column_decimals, number};
 
 /// Bytes, decimal: `131 kB`, `16.1 GB`.
@@ -33,12 +35,19 @@ fn scaled(value: f64, unit: &str, prefixes: &[&str]) -> String {
 }
 
 /// A row of a table: its name and its values, all with as many decimals as the least of them needs, and no decimals where
-/// all are whole.
+/// all are whole. A row in milliseconds with a value that is read in seconds is in seconds.
 pub(super) fn row<T>(name: &str, values: impl Iterator<Item = T> + Clone) -> Vec<String>
 where
     Option<f64>: From<T>,
 {
     let values = values.map(|value| Option::from(value).filter(|value: &f64| value.is_finite()));
+    let is_long = |ms: f64| is_long(Seconds::new(ms / 1e3));
+    let seconds = name.strip_suffix(", ms").filter(|_| values.clone().flatten().any(is_long));
+    let (name, scale) = match seconds {
+        Some(name) => (format!("{name}, s"), 1e-3),
+        None => (name.to_owned(), 1.0),
+    };
+    let values = values.map(|value| value.map(|value| value * scale));
     let finite = values.clone().flatten();
     let is_counted = finite.clone().all(|value| value.fract() == 0.0);
     let decimals = if is_counted { 0 } else { column_decimals(finite) };
@@ -47,7 +56,7 @@ where
         Some(0.0) => "0".to_owned(),
         Some(value) => format!("{value:.decimals$}"),
     };
-    std::iter::once(name.to_owned()).chain(values.map(cell)).collect()
+    std::iter::once(name).chain(values.map(cell)).collect()
 }
 
 #[cfg(test)]
@@ -70,5 +79,13 @@ mod tests {
         let row = row("a", [Some(7.2), Some(110.0), None].into_iter());
         assert_eq!(row, ["a", "7.20", "110.00", "none"]);
         assert_eq!(super::row("a", [7.0, 110.0].into_iter()), ["a", "7", "110"]);
+    }
+
+    #[test]
+    fn a_row_of_long_times_is_in_seconds() {
+        let row = |values: [f64; 2]| super::row("TTFT, ms", values.into_iter());
+        assert_eq!(row([980.0, 342_118.7]), ["TTFT, s", "0.98", "342.12"]);
+        assert_eq!(row([980.5, 9_999.0]), ["TTFT, ms", "980", "9999"]);
+        assert_eq!(super::row("tokens", [20_000.0].into_iter()), ["tokens", "20000"]);
     }
 }

@@ -7,7 +7,7 @@ use fizeau_metrics::{Goal, Metric, Slo, Statistic};
 use fizeau_pareto::{Demand, FigureEstimate};
 use fizeau_record::{
     BurstAccount, DevicePlanSource, LevelStatus, MeanLengths, NoBurstAccount, NoCapacityReason,
-    NoPlanReason, PlanFigure, PlanLevel, PlanQuery, PlanReport, SimulatedBursts,
+    NoPlanReason, PlanFigure, PlanLevel, PlanQuery, PlanReport, SimulatedBursts, UnusableLevel,
 };
 use fizeau_report::Shown;
 use fizeau_roofline::HourlyRate;
@@ -191,7 +191,8 @@ fn a_run_is_planned_from() {
     let levels: Vec<PlanLevel> = levels.filter_map(Result::ok).collect();
     let mut cut = sample::level(4);
     cut.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
-    assert_eq!(PlanLevel::measured(&cut), Err("partial: interrupted".to_owned()));
+    let reason = "partial: interrupted".to_owned();
+    assert_eq!(PlanLevel::measured(&cut), Err(UnusableLevel::LeftOut { reason }));
     let mut source = source(&[]);
     (source.levels, source.light) = (levels, sweep.curve().cloned());
     source.devices_per_replica = NonZeroU64::MIN;

@@ -32,10 +32,32 @@ pub(crate) struct PhaseCosts {
     pub(crate) active: f64,
 }
 
+/// What is expected from one token of a request to the next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct TokenTime {
+    /// A decode step that reads no prompts.
+    pub step: PassTime,
+    /// What the prompts of others add to that, on average over the steps.
+    pub prompts: PassTime,
+    /// Steps that read prompts of others, of each step of the request.
+    pub reading: f64,
+    /// The prompts that such a step reads at once.
+    pub prompts_at_once: f64,
+}
+
+impl TokenTime {
+    /// Both: [`Figures::step`](crate::Figures::step) of the expectation.
+    #[must_use]
+    pub fn whole(&self) -> PassTime {
+        self.step.then(self.prompts)
+    }
+}
+
 /// What a request takes of the passes of its replica.
 pub(crate) struct RequestTimes {
     /// From one of its tokens to the next.
-    pub(crate) token: PassTime,
+    pub(crate) token: TokenTime,
     /// As many as run at once, from the start of one until the next one starts in its place.
     pub(crate) whole: PassTime,
 }
@@ -144,6 +166,39 @@ impl System {
         }
     }
 
+    /// What is expected from one token of a request of `load` to the next with `batch` sequences running, told apart: the step
+    /// that a token is of, and the prompts of others that are read in such steps ([`PhaseSchedule::Mixed`]).
+    #[must_use]
+    pub fn expected_token(&self, load: &UniformLoad, batch: f64) -> TokenTime {
+        let (_, output, _) = load.lengths();
+        let phases = self.expected_phases(load, batch);
+        self.request_times(PhaseSchedule::Mixed, &phases, output, self.unevenness()).token
+    }
+
+    /// What decodes in a pass that reads prompts, by itself.
+    pub(crate) fn decoding_beside(&self, load: &UniformLoad, batch: f64) -> Pass {
+        let prompts =
+            Pass { prompts: self.prompts_of_pass(load, batch), ..self.prefill_pass(load) };
+        let mixed = mixed_pass(&prompts, &self.decode_pass(load, batch), load.lengths().1 - 1.0);
+        Pass { prompts: 0.0, ..mixed }
+    }
+
+    /// Of the time in which prompts are read in the passes that decode, the share that would not be needed without the prompts:
+    /// what they add to those passes, which would take `beside` without them.
+    pub(crate) fn mixed_prompt_share(
+        &self,
+        phases: &PhaseCosts,
+        output: f64,
+        beside: Seconds,
+    ) -> f64 {
+        let unevenness = self.unevenness();
+        let times = self.request_times(PhaseSchedule::Mixed, phases, output, unevenness);
+        let slower = slower(phases, self.deployment().pipeline(), unevenness);
+        let passes = (phases.micro / phases.prompts).max(1.0) * slower;
+        let adds = (phases.mixed.total.get() - beside.get()) * passes;
+        (adds / times.whole.total.get()).clamp(0.0, 1.0)
+    }
+
     /// The times of requests with so many tokens under a schedule that does not overlap, of which the slowest stage takes
     /// `unevenness` times as long as the mean one.
     pub(crate) fn request_times(
@@ -154,8 +209,7 @@ impl System {
         unevenness: f64,
     ) -> RequestTimes {
         let stages = f64::from(self.deployment().pipeline());
-        // Micro-batches wait for the slowest stage where there are as many as stages.
-        let slower = (phases.local / phases.micro / stages * unevenness).max(1.0);
+        let slower = slower(phases, self.deployment().pipeline(), unevenness);
         let step = phases.step.scaled(slower);
         if schedule == PhaseSchedule::Mixed {
             // Passes that read prompts for a micro-batch while one of its sequences lives.
@@ -168,16 +222,33 @@ impl System {
             // Where a prompt takes less than what decodes in its place, those that run are decoding at any time.
             let is_slower = output > 1.0 && added.total > Seconds::default();
             let share = if is_slower { others / tokens } else { 0.0 };
-            return RequestTimes { token: step.then(added.scaled(share)), whole };
+            let prompts = added.scaled(share);
+            let reading = share * phases.yields;
+            let prompts_at_once = phases.prompts;
+            return RequestTimes {
+                token: TokenTime { step, prompts, reading, prompts_at_once },
+                whole,
+            };
         }
         // While one prompt is in a stage, others are in the others.
         let each_stage = phases.local / stages * unevenness;
         let prompts = phases.prefill.scaled(each_stage);
         let prompts = if prompts.total > phases.alone.total { prompts } else { phases.alone };
         // Others' prompts come in at any of a request's passes alike, and its own does not delay itself.
-        let others = phases.prefill.scaled((each_stage - phases.prompts).max(0.0) / output);
-        RequestTimes { token: step.then(others), whole: prompts.then(step.scaled(output - 1.0)) }
+        let others = (each_stage - phases.prompts).max(0.0) / output;
+        let token = TokenTime {
+            step,
+            prompts: phases.prefill.scaled(others),
+            reading: others / phases.prompts,
+            prompts_at_once: phases.prompts,
+        };
+        RequestTimes { token, whole: prompts.then(step.scaled(output - 1.0)) }
     }
+}
+
+/// How much longer a pass takes than by itself: micro-batches wait for the slowest stage where there are as many as stages.
+fn slower(phases: &PhaseCosts, stages: u32, unevenness: f64) -> f64 {
+    (phases.local / phases.micro / f64::from(stages) * unevenness).max(1.0)
 }
 
 /// The pass over `prompts` with those of the micro-batch `decode` that have their first token: as many as can be beside them,

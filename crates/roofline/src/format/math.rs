@@ -36,6 +36,17 @@ impl Exact {
         Self(self.0 | other.0)
     }
 
+    /// The types into which activations of so many bits can be rounded without losing bits.
+    const fn as_wide_as(bits: u32) -> Self {
+        use MathType::{Bf16, Fp4, Fp8, Int8};
+        match bits {
+            // Units for 4-bit floating point take 6-bit as well (AMD CDNA 4 white paper).
+            0..=6 => Self::of(&[Bf16, Fp8, Int8, Fp4]),
+            7..=8 => Self::of(&[Bf16, Fp8, Int8]),
+            _ => Self::of(&[Bf16]),
+        }
+    }
+
     const fn has(self, math: MathType) -> bool {
         self.0 & (1 << math as u8) != 0
     }
@@ -97,6 +108,14 @@ impl Format {
             }
         }
         best
+    }
+
+    /// A cache in this format as the bound multiplies it, beside projections in another: in any type that holds the values of
+    /// either, or as many bits as the cache has. What a cache holds was rounded already, and kernels round it once more to
+    /// whatever the device is fastest with (SageAttention, arXiv 2410.02367); so fewer bits are never slower.
+    pub(crate) fn attended_beside(self, projections: Self) -> Self {
+        let either = self.exact().or(projections.exact());
+        self.with_exact(either.or(Exact::as_wide_as(self.value_bits())))
     }
 
     pub(super) const fn kernel(self) -> Kernel {

@@ -23,6 +23,12 @@ impl Mixed {
 }
 
 impl Format {
+    /// The same size and kernels, with values that are exact in other types.
+    pub(super) fn with_exact(self, exact: Exact) -> Self {
+        let size = (self.bits_per_element() * ELEMENTS).round() as u64;
+        Self::Mixed(Mixed { size, kernel: self.kernel(), exact })
+    }
+
     /// What `parts`, each a format and the elements in it, are together: the one format if all have the same, and
     /// [`Format::Bf16`] where nothing is given.
     #[must_use]

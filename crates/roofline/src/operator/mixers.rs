@@ -120,10 +120,12 @@ impl OperatorBuilder<'_> {
         }
     }
 
-    /// What attention multiplies: what the cache holds; for the bound the projections' operands, if those are narrower.
+    /// What attention multiplies: what the cache holds; for the bound whatever its operands, or the projections', fit into.
     fn attention_math(&self, cache: Format, projections: Format) -> Format {
-        let is_narrower = projections.element_size().get() < cache.element_size().get();
-        if self.cut == OperatorCut::Ideal && is_narrower { projections } else { cache }
+        match self.cut {
+            OperatorCut::Ideal => cache.attended_beside(projections),
+            OperatorCut::Real => cache,
+        }
     }
 
     fn delta_net(&self, layer: &DeltaNet, count: f64) -> Operator {

@@ -2,8 +2,8 @@
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    ContextSpan, Deployment, ExpertRouting, Figures, Format, MathType, Pass, PassPhase, PassSums,
-    PhaseSchedule, System, UniformLoad,
+    ContextSpan, Deployment, Device, ExpertRouting, Figures, Format, KnownModel, MathType, Pass,
+    PassPhase, PassSums, PhaseSchedule, System, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -28,6 +28,37 @@ fn is_no_worse(better: &Figures, worse: &Figures) -> bool {
 fn at(system: &System, load: &UniformLoad, batch: f64) -> (Figures, Figures) {
     let expected = system.expected_at(load, batch, PhaseSchedule::Mixed);
     (system.bound_at(load, batch, PhaseSchedule::Overlapped), expected)
+}
+
+/// Fewer bytes of cache are no slower, whatever the weights are stored in and whatever the device multiplies: of each pair of
+/// neighbours the second takes fewer bits.
+#[test]
+fn a_narrower_cache_never_worsens_the_bound() {
+    let caches = ["bf16", "int8", "fp8", "mxfp6", "nvfp4", "mxfp4", "int4-g128"];
+    let caches = caches.map(|name| name.parse::<Format>().unwrap());
+    let load = UniformLoad::new(Tokens::new(8192), Tokens::new(256), 32.try_into().unwrap());
+    for known in KnownModel::all() {
+        let published = known.model().unwrap();
+        let stored = ["bf16", "int8", "fp8", "int4-g128", "nvfp4"]
+            .map(|weights| published.clone().with_weights(&weights.parse().unwrap()));
+        for (model, device) in stored
+            .iter()
+            .chain([&published])
+            .flat_map(|model| Device::all().iter().map(move |device| (model, device)))
+        {
+            let with = |cache| model.clone().with_kv_cache(cache);
+            let system =
+                |cache| System::new(with(cache), device.clone(), Deployment::SINGLE).unwrap();
+            let figures =
+                caches.map(|cache| system(cache).bound_at(&load, 32.0, PhaseSchedule::Overlapped));
+            for (at, pair) in figures.windows(2).enumerate() {
+                let ([wide, narrow], [wider, narrower]) =
+                    ([&pair[0], &pair[1]], [caches[at], caches[at + 1]]);
+                let what = || format!("{} on {}: {wider} to {narrower}", known.name, device.name);
+                assert!(is_no_worse(narrow, wide), "{} {wide:?} {narrow:?}", what());
+            }
+        }
+    }
 }
 
 proptest! {

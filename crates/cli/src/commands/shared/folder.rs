@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
-use fizeau::experiment::{RunOrigin, WallTime};
+use fizeau::experiment::{NoReference, RunOrigin, WallTime};
 use fizeau::record::{ImportedRun, RunFolder, StoredRun};
 
 use crate::exit::{Fail, Named};
@@ -56,6 +56,11 @@ impl<'a> ResultFile<'a> {
 /// Why there is no speed of light where nobody gave a model and a device.
 pub(crate) const NO_REFERENCE: &str =
     "give the model and the device: --model-config NAME|FILE --hardware NAME|FILE";
+
+/// That, as an experiment takes it.
+pub(crate) fn no_reference() -> NoReference {
+    NoReference::Because(NO_REFERENCE.to_owned())
+}
 
 /// Who runs this, from now on.
 pub(crate) fn origin() -> RunOrigin {

@@ -27,7 +27,7 @@ pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exi
             let invalid = calibration::invalid(args.force);
             levels.add(&flag, flags.samples_of_run(path, invalid).named(&flag)?);
         } else if is_of_passes {
-            levels.samples.extend(flags.samples_of_passes(path).named("--fit")?);
+            levels.add(&flag, flags.samples_of_passes(path).named("--fit")?);
         } else {
             levels.add(&flag, of_table(path, &flag, &mut sources)?);
         }

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::{Tokens, Watts};
 use fizeau::experiment::{CalibrationChoice, DraftSpec, PreparedSystem};
-use fizeau::report::{MeasuredComparison, SolExtra, SolSubject};
+use fizeau::report::{MeasuredComparison, SolExtra, SolServing, SolSubject};
 use fizeau::roofline::{
     Acceptance, Bound, Disaggregation, Figures, HourlyRate, InstanceCounts, LoadAnalysis,
     MeasuredFigures, PowerCap, PowerDraw, RequestLengths, ServingGoal, System, UniformLoad,
@@ -18,12 +18,31 @@ use crate::exit::{Fail, Named};
 pub(super) fn asides(flags: &SolArgs, of: &SolSubject<'_>) -> Result<Vec<SolExtra>, Fail> {
     let args = &flags.mechanisms;
     let mut all = Vec::new();
-    if let Some(drafts) = drafts(&args.drafts, 0)? {
-        all.push(SolExtra::speculation(of, &drafts.load(of.system)?, drafts.length));
+    let drafts = match drafts(&args.drafts, 0)? {
+        Some(drafts) => Some((drafts.load(of.system)?, drafts.length)),
+        None => None,
+    };
+    let instances = instances(&args.apart)?;
+    let apart = instances.map(|instances| apart(instances, &args.apart, of)).transpose()?;
+    if let Some((drafts, length)) = &drafts {
+        all.push(SolExtra::speculation(of, drafts, *length));
     }
-    if let Some(instances) = instances(&args.apart)? {
-        all.push(SolExtra::disaggregation(of, &apart(instances, &args.apart, of)?));
+    if let Some(apart) = &apart {
+        all.push(SolExtra::disaggregation(of, apart));
     }
+    // Both together have no account of their own: what is asked besides is of plain serving then, and says so.
+    let serving = match (&drafts, &apart) {
+        (Some((drafts, length)), None) => SolServing::Drafts(drafts, NonZeroU32::new(*length)),
+        (None, Some(apart)) => SolServing::Apart(apart),
+        _ => SolServing::Plain,
+    };
+    let rate = args.price.as_ref().map(|price| hourly_rate(price, of.system)).transpose()?;
+    let cost = rate.map(|rate| SolExtra::cost(of, serving, &rate));
+    let (served, plain) = match serving {
+        SolServing::Plain => (None, cost),
+        _ => (cost, None),
+    };
+    all.extend(served);
     let own = all.len();
     if let Some(budget) = args.chunk {
         let aside = SolExtra::chunked_prefill(of, Tokens::new(budget));
@@ -35,9 +54,7 @@ pub(super) fn asides(flags: &SolArgs, of: &SolSubject<'_>) -> Result<Vec<SolExtr
         };
         all.push(aside.ok_or_else(|| Fail::usage(wrong()))?);
     }
-    if let Some(price) = &args.price {
-        all.push(SolExtra::cost(of, &hourly_rate(price, of.system)?));
-    }
+    all.extend(plain);
     if let Some(limit) = &args.power_limit {
         let draw = PowerDraw::estimate(of.system.device()).named("--power-limit")?;
         let limit = watts(limit, of.system)?;

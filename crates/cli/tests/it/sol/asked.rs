@@ -64,6 +64,30 @@ fn a_goal_has_its_own_requests_in_flight() {
     assert!(text.contains("These figures are without drafts."), "{text}");
 }
 
+/// The price of a token is that of the serving that is asked about, and not of plain serving beside it.
+#[test]
+fn costs_are_those_of_the_serving_that_is_asked_about() {
+    let cost = |more: &str| {
+        let document = json(DENSE, &format!("--gpu-hour 2 {more}"));
+        let expected = &document["cost"]["per_million_output_alone"]["expected"];
+        (expected.as_f64().unwrap(), document["cost"]["notes"].to_string())
+    };
+    let (plain, said) = cost("");
+    assert!(!said.contains("drafts"), "{said}");
+    let (drafted, said) = cost("--draft 3");
+    assert!(
+        drafted < plain && said.contains("With drafts of 3 tokens."),
+        "{plain} {drafted} {said}"
+    );
+    let (apart, said) = cost("--disaggregate 1:3");
+    assert!(
+        apart > plain && said.contains("prefill on 1 and decode on 3 instances"),
+        "{apart} {said}"
+    );
+    let (both, said) = cost("--draft 3 --disaggregate 1:3");
+    assert!(both == plain && said.contains("These figures are without drafts"), "{both} {said}");
+}
+
 #[test]
 fn the_limit_of_sequences_is_not_called_memory() {
     let ended = asked(DENSE, "--max-num-seqs 5 --batch 64");

@@ -18,6 +18,7 @@ use crate::basis::RunBasis;
 use crate::evaluate::{EvaluationContext, LevelTallies, released};
 use crate::level::{cap_of, level_load};
 use crate::shards::{FirstRelease, Gate, PartReport, ShardError, ShardGroup, of_part};
+use crate::system::NoReference;
 
 /// The folder of a shard's own part.
 #[derive(Debug)]
@@ -221,7 +222,7 @@ fn judged(level: &OrderedLevel, run: &LevelRun, basis: &RunBasis, shard: Shard) 
     let one_in: NonZeroU64 = shard.count();
     let client = basis.client.clone().alone();
     let context = EvaluationContext {
-        light: Err("not computed of one shard"),
+        light: Err(&NoReference::OneShard),
         client: &client,
         requested: level.work.requested_share(one_in, released(run)),
         repeated: None,

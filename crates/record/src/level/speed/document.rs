@@ -188,8 +188,10 @@ impl From<&SpeedOfLightComparison> for LightDocument {
         let calibrated = light.calibrated.as_ref().map(|of| {
             CalibratedPrediction { prediction: of.prediction.as_ref(), scope: &of.scope }.block()
         });
-        let no_calibration =
-            || "no calibration was given, or the engine is simulated with it".to_owned();
+        let no_calibration = || {
+            "no calibration of this engine was given; a report of this run with one has the prediction"
+                .to_owned()
+        };
         Self {
             concurrency: light.concurrency,
             bound: BoundDocument::from(&light.bound),

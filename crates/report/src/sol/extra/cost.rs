@@ -1,15 +1,56 @@
 //! What tokens cost.
 
-use fizeau_roofline::{Cost, HourlyRate, PriceOrigin, UsdRange};
+use std::num::NonZeroU32;
+
+use fizeau_roofline::{
+    Cost, Disaggregation, EstimateKind, HourlyRate, PriceOrigin, Speculation, UsdRange,
+};
 
 use super::{SolExtra, SolSubject, by_each};
 
+/// How the requests whose cost is asked are served.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum SolServing<'a> {
+    /// Prompts and replies on the same devices, a token at a time.
+    Plain,
+    /// With drafts of so many tokens; of the length that is expected to generate most where none is said.
+    Drafts(&'a Speculation, Option<NonZeroU32>),
+    /// Prompts and replies on devices of their own.
+    Apart(&'a Disaggregation<'a>),
+}
+
+impl SolServing<'_> {
+    /// By each account what tokens cost, and what the reader should know of how they are served.
+    fn costs(&self, of: &SolSubject<'_>, rate: &HourlyRate) -> ([Cost; 2], Option<String>) {
+        let SolSubject { system, load, batch } = *of;
+        match self {
+            Self::Plain => (by_each(|by| system.cost(by, load, batch, rate)), None),
+            Self::Drafts(drafts, length) => {
+                let answer = drafts.answer(system, load, batch, *length);
+                let [bound, expected] = &answer.speculated;
+                let costs = [(EstimateKind::Bound, bound), (EstimateKind::Expected, expected)]
+                    .map(|(by, found)| drafts.cost(system, by, load, found, rate));
+                (costs, Some(format!("With drafts of {} tokens.", expected.drafted)))
+            }
+            Self::Apart(apart) => {
+                let costs = by_each(|by| apart.cost(by, load, rate));
+                let all = apart.devices();
+                let (read, decode) = (apart.prefill_instances, apart.decode_instances);
+                let note = format!(
+                    "Of all {all} devices, prefill on {read} and decode on {decode} instances."
+                );
+                (costs, Some(note))
+            }
+        }
+    }
+}
+
 impl SolExtra {
-    /// What tokens cost at `rate`, by the lowest and, where it differs, the highest price.
+    /// What tokens cost at `rate` served so, by the lowest and, where it differs, the highest price.
     #[must_use]
-    pub fn cost(of: &SolSubject<'_>, rate: &HourlyRate) -> Self {
-        let [bound, expected] = by_each(|by| of.system.cost(by, of.load, of.batch, rate));
-        let costs = [bound, expected];
+    pub fn cost(of: &SolSubject<'_>, serving: SolServing<'_>, rate: &HourlyRate) -> Self {
+        let (costs, served) = serving.costs(of, rate);
         let (low, high) = (rate.low.get(), rate.high.get());
         let price = match low < high {
             true => format!("{low:.2} to {high:.2}"),
@@ -40,6 +81,7 @@ impl SolExtra {
             }
             _ => aside.word("price_from", "price", "as given"),
         }
+        served.into_iter().for_each(|served| aside.note(served));
         aside
     }
 }

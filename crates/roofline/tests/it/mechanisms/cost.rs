@@ -3,7 +3,10 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Tokens, UsdPerHour};
-use fizeau_roofline::{CostError, EstimateKind, HourlyRate, PriceOrigin, UniformLoad};
+use fizeau_roofline::{
+    Acceptance, CostError, Drafter, EstimateKind, HourlyRate, Pass, PhaseSchedule, PriceOrigin,
+    Speculation, UniformLoad,
+};
 use proptest::prelude::*;
 
 use crate::known::{accounts, at_most, device, loads, systems};
@@ -23,8 +26,34 @@ fn dollars_per_million_tokens() {
     let by_hand = 2.0 / 3600.0 / rate * 1e6;
     assert!((cost.per_million_output_alone.low.get() / by_hand - 1.0).abs() < 1e-12);
     assert_eq!(cost.per_million_cached, None);
-    // 30 ms of prefill beside 256 / 32 steps of 7.2 ms.
-    assert!((0.33..0.36).contains(&cost.prompt_share), "{}", cost.prompt_share);
+    // A prompt takes 30 ms of arithmetic, of which it adds some 25 ms to the pass that reads it; a request takes 83 ms.
+    assert!((0.29..0.32).contains(&cost.prompt_share), "{}", cost.prompt_share);
+}
+
+/// A prompt costs what it adds to the pass that reads it, since the weights are read there for those that decode anyway; one
+/// that nobody decodes beside costs its pass.
+#[test]
+fn a_prompt_costs_what_it_adds_to_the_pass_that_reads_it() {
+    let system = single(llama_8b(), &device("h100-sxm"));
+    let load = UniformLoad::new(Tokens::new(128), Tokens::new(256), NonZeroU64::new(64).unwrap());
+    let share =
+        |batch| system.cost(EstimateKind::Expected, &load, batch, &dollars(2.0)).prompt_share;
+    let ms = |pass: &Pass| system.expected_pass(pass).total.to_millis().get();
+    let request = |batch: f64| {
+        let rate = system.expected_at(&load, batch, PhaseSchedule::Mixed).requests_per_s;
+        1e3 / rate.get()
+    };
+
+    let alone = ms(&system.prefill_pass(&load));
+    assert!((share(1.0) * request(1.0) / alone - 1.0).abs() < 1e-9, "{} {alone}", share(1.0));
+
+    let mut beside = system.decode_pass(&load, 64.0);
+    beside.decoding = 63.0;
+    let mut mixed = beside;
+    (mixed.prompts, mixed.positions) = (1.0, system.prefill_pass(&load).positions);
+    let adds = ms(&mixed) - ms(&beside);
+    assert!(adds < 0.5 * alone, "{adds} {alone}");
+    assert!((share(64.0) * request(64.0) / adds - 1.0).abs() < 1e-9, "{} {adds}", share(64.0));
 }
 
 #[test]
@@ -63,6 +92,26 @@ proptest! {
         let rate = system.figures_at(by, &load, batch).requests_per_s.get();
         prop_assert!((request * rate * 3600.0 / (price * devices) - 1.0).abs() < 1e-9);
         prop_assert!(cost.per_million_cached.is_none_or(|cost| cost.low.get() >= 0.0));
+    }
+
+    /// Drafts of no tokens cost what plain serving does, and whatever the draft the request costs what its devices take.
+    #[test]
+    fn drafts_cost_what_their_requests_take(
+        system in systems(), load in loads(), by in accounts(), batch in 1.0..512.0, length in 0_u32..6,
+    ) {
+        let lookup = Speculation::new(Acceptance::uniform(0.7).unwrap(), Drafter::Lookup);
+        let chain = |length| lookup.chain(&system, by, &load, batch, length);
+        let drafted = |length| lookup.cost(&system, by, &load, &chain(length), &dollars(1.0));
+        let plain = system.cost(by, &load, batch, &dollars(1.0));
+        let close = |one: f64, other: f64| (one - other).abs() <= 1e-9 * other.abs().max(1e-12);
+        let none = drafted(0);
+        prop_assert!(close(none.prompt_share, plain.prompt_share), "{none:?} {plain:?}");
+        prop_assert!(close(none.per_request.low.get(), plain.per_request.low.get()));
+        let cost = drafted(length);
+        let rate = chain(length).figures.requests_per_s.get();
+        let devices = system.deployment().devices() as f64;
+        prop_assert!(close(cost.per_request.low.get() * rate * 3600.0, devices), "{cost:?}");
+        prop_assert!((0.0..=1.0).contains(&cost.prompt_share), "{cost:?}");
     }
 
     #[test]

@@ -90,6 +90,18 @@ fn steps_no_longer_wait_for_prompts() {
     assert!(under_way <= 64.0 + 1e-6, "{under_way}");
 }
 
+/// One request at a time decodes for a part of its time only, in steps of one sequence.
+#[test]
+fn a_request_alone_decodes_in_steps_of_one_sequence() {
+    let one = single(llama_8b(), &device("h100-sxm"));
+    let long = UniformLoad::new(Tokens::new(32_768), Tokens::new(16), NonZeroU64::MIN);
+    let answer = apart(&one, (1, 4), CacheTransfer::BeforeFirstToken).answer(&long);
+    assert!(answer.expected.batch < 0.1, "{answer:?}");
+    let pass = one.decode_pass(&long, 1.0);
+    assert_eq!(answer.expected.step, one.expected_pass(&pass).total);
+    assert_eq!(answer.bound.step, one.bound_pass(&pass).total);
+}
+
 #[test]
 fn the_best_split_is_the_best_of_all() {
     let one = single(llama_8b(), &device("h100-sxm"));
