@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fizeau_metrics::Thresholds;
-use fizeau_record::{ImportedRun, OpenedRun, ResultFile, ResultFileMode, RunFolder, StoredRun};
+use fizeau_record::{
+    ImportedRun, OpenedRun, ResultFile, ResultFileMode, RunFolder, StoredRun, SweepReport,
+};
 
 use crate::folder::Scratch;
 use crate::imported::level;
@@ -39,11 +41,17 @@ fn a_run_with_tapes_is_opened_whole_and_one_without_as_its_figures() {
 #[test]
 fn a_client_needs_more_only_where_a_level_pressed_it_beyond_its_limits() {
     let report = StoredRun::open(fixture("bench")).unwrap().report().unwrap();
-    let mut limits = Thresholds::default();
-    (limits.cpu_suspect, limits.ceiling_suspect) = (f64::INFINITY, f64::INFINITY);
-    assert_eq!(report.client_need(&limits), None);
-    limits.cpu_suspect = 1e-9;
-    assert!(report.client_need(&limits).is_some_and(|need| need.threads > need.measured));
+    let limits = Thresholds::default();
+    let busy = |cpu_share: f64| {
+        let mut level = report.levels()[0].clone();
+        level.client.watch.cpu_share = Some(cpu_share);
+        level
+    };
+    let need = |levels| SweepReport::new(report.setup().clone(), levels, None).client_need(&limits);
+    assert_eq!(need(vec![busy(0.0)]), None);
+    let hardest = need(vec![busy(0.0), busy(0.99)]).unwrap();
+    assert_eq!(hardest.cpu_share, Some(0.99));
+    assert!(hardest.threads > hardest.measured);
 }
 
 #[test]
