@@ -197,13 +197,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_overview_fits_a_terminal_of_eighty_columns() {
-        let text = command().render_help().to_string();
-        let list = text.lines().filter(|line| line.starts_with("  ") || line.contains(';'));
-        list.for_each(|line| assert!(line.chars().count() <= 80, "{line}"));
-    }
-
-    #[test]
     fn each_command_is_in_one_group() {
         let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
         let cli = Cli::command();

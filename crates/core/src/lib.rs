@@ -48,6 +48,7 @@
 //!   a definition can change after the run.
 //! - Time is monotonic nanoseconds since the run's epoch. The wall clock does not appear.
 
+mod choice;
 mod interval;
 mod load;
 pub mod number;
@@ -64,6 +65,7 @@ mod units;
 mod verdict;
 mod words;
 
+pub use choice::{Choice, NamedChoice};
 pub use interval::{Confidence, ConfidenceError, Estimate, EstimateError, Interval};
 pub use load::{LevelLoad, LoadKind, WarmUp};
 pub use request::{

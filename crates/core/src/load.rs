@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 
 use crate::number::number;
-use crate::{PerSec, Tape, TapeSink};
+use crate::{Choice, NamedChoice, PerSec, Tape, TapeSink};
 
 /// The load of a level: its operating condition.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,21 @@ pub enum LoadKind {
     Rate,
     /// In requests in flight.
     Concurrency,
+}
+
+impl Choice for LoadKind {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new(
+            Self::Rate.as_str(),
+            Self::Rate,
+            "Requests sent per second, whether or not earlier ones are done",
+        ),
+        NamedChoice::new(
+            Self::Concurrency.as_str(),
+            Self::Concurrency,
+            "Requests in flight at any time",
+        ),
+    ];
 }
 
 /// The requests that were sent before a level, and are in none of its figures.

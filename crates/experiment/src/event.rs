@@ -295,6 +295,45 @@ impl<T: LevelDetailTally> Watcher for DetailWatcher<T> {
     }
 }
 
+/// Adds up what it wants of the tapes of requests that end.
+///
+/// ```
+/// use fizeau_core::Tape;
+/// use fizeau_experiment::TapeWatcher;
+///
+/// let watcher = TapeWatcher::new(0_usize, |events, tape: &Tape| *events += tape.arrivals.len());
+/// assert_eq!(watcher.into_inner(), 0);
+/// ```
+#[derive(Debug)]
+pub struct TapeWatcher<T> {
+    tally: T,
+    add: fn(&mut T, &Tape),
+}
+
+impl<T> TapeWatcher<T> {
+    /// By `add`, to what `tally` has.
+    #[must_use]
+    pub fn new(tally: T, add: fn(&mut T, &Tape)) -> Self {
+        Self { tally, add }
+    }
+
+    /// What it added up.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.tally
+    }
+}
+
+impl<T> Watcher for TapeWatcher<T> {
+    fn tape(&mut self, tape: &Tape) {
+        (self.add)(&mut self.tally, tape);
+    }
+
+    fn watches_requests(&self) -> bool {
+        false
+    }
+}
+
 /// Both watch, the first first.
 impl<A: Watcher, B: Watcher> Watcher for (A, B) {
     fn event(&mut self, event: RunEvent) {

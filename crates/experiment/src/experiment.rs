@@ -21,7 +21,7 @@ use crate::client::ClientSpec;
 use crate::endpoint::EndpointSource;
 use crate::event::Watcher;
 use crate::input::{ExperimentError, InputField};
-use crate::shards::ShardGroup;
+use crate::shards::{RunShards, ShardGroup};
 use crate::sweep::{LevelSize, SweepLoads, SweepProtocol, SweepSettings};
 use crate::system::{RunOrigin, SystemUnderTest};
 use crate::telemetry::TelemetrySpec;
@@ -193,6 +193,15 @@ impl<K> Experiment<K> {
     pub fn shards(mut self, group: ShardGroup) -> Self {
         self.conduct.shards = Some(group);
         self
+    }
+
+    /// Measures it by `shards`: [together](Self::shards) where they are several that do so, and by itself where this client is alone or
+    /// measures a share of its own.
+    pub fn measured_by(self, shards: &RunShards) -> Self {
+        match shards.group() {
+            Some(group) => self.shards(group.clone()),
+            None => self,
+        }
     }
 
     /// Reads these pages of metrics beside each level that is measured over HTTP, and holds what they say against what the client saw. By

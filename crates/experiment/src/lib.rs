@@ -83,7 +83,7 @@ pub use engine_calibration::{
 };
 pub use event::{
     AfterLevel, DetailWatcher, LevelPosition, LevelStarted, RequestEnded, RunEvent, RunNote,
-    Watcher,
+    TapeWatcher, Watcher,
 };
 pub use experiment::{
     EndpointKind, EventStream, Experiment, ExperimentHandle, ExperimentKind, OrderedLevel,
@@ -99,7 +99,8 @@ pub use plan::{PlanError, PlanSettings, PlannedReplica};
 #[cfg(feature = "tui")]
 pub use progress::LiveScreen;
 pub use progress::{
-    BatchFigures, FinishedLevel, HistoryPoint, ProgressState, RunHistory, RunningLevel, TimeLeft,
+    BatchFigures, FinishedLevel, HistoryPoint, ProgressState, RunHistory, RunningLevel,
+    SharedProgress, TimeLeft,
 };
 pub use reference::ReferenceSpec;
 pub use runner::{LevelRunner, NextLevel, ResumedLevels};
@@ -109,9 +110,9 @@ pub use search::{
     SearchSettings, SearchStep, SearchTrial,
 };
 pub use shards::{
-    MEETING_VARIABLES, MeetingPoint, MeetingPointError, SHARD_VARIABLES, ShardError, ShardGroup,
-    ShardIdentity, ShardIdentityError, ShardOffer, ShardSecret, ShardSource, ShardSpec, StartTime,
-    StartTimeError, Variables,
+    MEETING_VARIABLES, MeetingPoint, MeetingPointError, RunShards, SHARD_VARIABLES, ShardError,
+    ShardGroup, ShardIdentity, ShardIdentityError, ShardOffer, ShardSecret, ShardSource, ShardSpec,
+    StartTime, StartTimeError, Variables,
 };
 #[cfg(feature = "http")]
 pub use simulated::EmbeddedEngine;
@@ -135,8 +136,8 @@ pub use telemetry::{LocalGpus, ServerPages, TelemetrySpec};
 pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;
 pub use whatif::{
-    CaseEngine, CaseOutcome, CaseSettings, CaseSpec, ImpossibleCase, RanCase, WhatIfCase,
-    WhatIfError, WhatIfRunner,
+    CaseEngine, CaseOutcome, CaseSettings, CaseSpec, GridCase, GridError, GridSetting, GridWay,
+    ImpossibleCase, RanCase, RepeatedSetting, SettingGrid, WhatIfCase, WhatIfError, WhatIfRunner,
 };
 pub use workload::{
     CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload, PromptSalt, PromptSource,

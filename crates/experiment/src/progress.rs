@@ -7,6 +7,7 @@ mod lines;
 mod plain;
 #[cfg(feature = "tui")]
 mod screen;
+mod shared;
 #[cfg(test)]
 #[cfg(all(feature = "simulate", feature = "tui"))]
 mod stand;
@@ -18,6 +19,7 @@ pub use left::TimeLeft;
 pub use level::RunningLevel;
 #[cfg(feature = "tui")]
 pub use screen::LiveScreen;
+pub use shared::SharedProgress;
 
 use crate::event::{AfterLevel, LevelStarted, RunEvent};
 

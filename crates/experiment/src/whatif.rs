@@ -1,5 +1,7 @@
 //! A what-if: several configurations of an engine, one after the other, side by side at the end.
 
+mod grid;
+
 use std::vec;
 
 use fizeau_harness::Cancel;
@@ -8,6 +10,8 @@ use fizeau_record::{
     GoalSource, NotRunReason, Profile, RunFolder, RunSetup, SweepReport, WhatIf, WhatIfVariant,
 };
 use thiserror::Error;
+
+pub use grid::{GridCase, GridError, GridSetting, GridWay, RepeatedSetting, SettingGrid};
 
 use crate::event::Watcher;
 use crate::experiment::{EndpointKind, Experiment, PreparedExperiment, PreparedRun};

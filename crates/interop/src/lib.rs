@@ -53,8 +53,8 @@ pub use peers::{
 pub use source::{ExportSource, ExportSourceError};
 pub use table::{InputTable, InputTableError};
 pub use vllm::{
-    VllmDetail, VllmMetric, VllmRampStrategy, VllmRequestRate, VllmResult, VllmResultFile,
-    VllmResultMode, VllmRun, VllmSelection, VllmSelectionError, VllmTally,
+    VllmDetail, VllmMetric, VllmRampStrategy, VllmRequestRate, VllmResult, VllmRun, VllmSelection,
+    VllmSelectionError, VllmTally,
 };
 
 /// The example of the README, compiled so that it cannot go stale.

@@ -4,9 +4,11 @@ mod join;
 mod loads;
 
 use std::borrow::Cow;
-use std::fmt;
+use std::io::{self, Read as _};
+use std::{fmt, fs};
 
 use csv::{ReaderBuilder, StringRecord, Terminator};
+use fizeau_record::text::unreadable;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
@@ -87,6 +89,26 @@ pub enum InputTableError {
 }
 
 impl InputTable {
+    /// The table in a file, or with `-` that of standard input.
+    ///
+    /// # Errors
+    /// If it cannot be read, or holds no such table.
+    pub fn read(path: &str) -> Result<Self, InputTableError> {
+        let name = if path == "-" { "standard input" } else { path };
+        let bytes = match path {
+            "-" => {
+                let mut bytes = Vec::new();
+                io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+            }
+            path => fs::read(path),
+        };
+        let bytes = bytes.map_err(|error| {
+            let what = format!("{}; give a table in CSV or JSON", unreadable(&error));
+            InputTableError::Table { table: name.to_owned(), what }
+        })?;
+        Self::new(name, bytes)
+    }
+
     /// The table that `bytes` hold: JSON Lines if they begin with an object, else CSV.
     ///
     /// # Errors

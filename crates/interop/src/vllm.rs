@@ -12,7 +12,6 @@
 
 mod block;
 mod figures;
-mod file;
 mod json;
 pub(crate) mod lists;
 pub(crate) mod object;
@@ -21,11 +20,11 @@ mod probes;
 mod select;
 mod tally;
 
-use fizeau_core::{PerSec, Seconds, Tape, Tokens};
+use fizeau_core::{LevelLoad, PerSec, Seconds, Tape, Tokens};
 use fizeau_metrics::GoodputGoals;
 use fizeau_record::{RequestedLoad, RunSetup};
+use fizeau_workload::{ArrivalLaw, RampShape};
 
-pub use file::{VllmResultFile, VllmResultMode};
 pub use json::VllmDetail;
 pub use select::{VllmMetric, VllmSelection, VllmSelectionError};
 pub use tally::VllmTally;
@@ -139,6 +138,36 @@ pub struct VllmResult {
     peak_tokens: PerSec,
     probes: Option<ProbeFigures>,
     stats: Vec<(VllmMetric, Stats)>,
+}
+
+impl VllmRequestRate {
+    /// The rate of arrivals by `law`, of which vLLM knows a constant mean and ramps; for any other it is the `mean` of the plan, if
+    /// there is one. That is a part of a file's name, where three places tell rates apart.
+    #[must_use]
+    pub fn of(law: &ArrivalLaw, mean: Option<PerSec>) -> Self {
+        match *law {
+            ArrivalLaw::Constant { rate } | ArrivalLaw::Gamma { rate, .. } => Self::Limited(rate),
+            ArrivalLaw::Ramp { from: start, to: end, shape, .. } => {
+                let strategy = match shape {
+                    RampShape::Linear => VllmRampStrategy::Linear,
+                    RampShape::Exponential => VllmRampStrategy::Exponential,
+                };
+                Self::Ramp { strategy, start, end }
+            }
+            _ => mean.map_or(Self::Unlimited, |mean| {
+                Self::Limited(PerSec::new((mean.get() * 1e3).round() / 1e3))
+            }),
+        }
+    }
+}
+
+impl From<LevelLoad> for VllmRequestRate {
+    fn from(load: LevelLoad) -> Self {
+        match load {
+            LevelLoad::Rate(rate) => Self::Limited(rate),
+            LevelLoad::Concurrency(_) => Self::Unlimited,
+        }
+    }
 }
 
 impl VllmRun {

@@ -155,6 +155,14 @@ impl RunFolder {
         &self.path
     }
 
+    /// Sees whether it is still there: what is removed while a run goes on is not to be made again without what it held.
+    ///
+    /// # Errors
+    /// If it is not, or the system does not say.
+    pub fn check(&self) -> Result<(), FolderError> {
+        fs::metadata(&self.path).map(drop).map_err(FolderError::io(&self.path))
+    }
+
     /// Makes a folder for a level within this one.
     ///
     /// # Errors

@@ -67,6 +67,7 @@ mod reasons;
 mod reference;
 mod request_rate;
 mod requested_load;
+mod result_file;
 mod run;
 #[cfg(feature = "schema")]
 mod schema;
@@ -123,12 +124,13 @@ pub use plan::{
     TestedLoadsError, TestedReplica, UnusableLevel, scaled_limits,
 };
 pub use reading::{
-    LEVELS_SCHEMA, LevelView, NamedRun, NamedValueError, ReadLevel, ReadRun, RunInputError,
-    RunReader, StoredLevelContext, SummariesError, UnnamedValue, is_level_folder,
+    LEVELS_SCHEMA, LevelView, NamedRun, NamedValueError, OpenedRun, ReadLevel, ReadRun,
+    RunInputError, RunReader, StoredLevelContext, SummariesError, UnnamedValue, is_level_folder,
 };
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;
 pub use requested_load::{ArrivalMoments, RequestedLoad};
+pub use result_file::{ResultFile, ResultFileMode};
 pub use run::{
     AbPlan, AbPrompts, CalibrationEnd, ClientCalibration, ClientPlan, DeployError,
     DeploymentRecord, EngineChoices, ImportedFrom, ImportedSource, MergedShard, OnTimeStreams,

@@ -15,7 +15,7 @@ mod unmeasured;
 pub(crate) mod unmet_goals;
 
 use fizeau_core::LevelLoad;
-use fizeau_metrics::{Goal, Interval, Slo, Verdict};
+use fizeau_metrics::{ClientNeed, Goal, Interval, Slo, Thresholds, Verdict};
 use fizeau_pareto::Knee;
 use fizeau_roofline::HourlyRate;
 
@@ -68,6 +68,16 @@ pub struct SweepReport {
 }
 
 impl SweepReport {
+    /// What the client of the level that pressed it hardest would need; none where all levels kept below `limits`.
+    #[must_use]
+    pub fn client_need(&self, limits: &Thresholds) -> Option<ClientNeed> {
+        let needs = self.levels.iter().filter_map(|of| {
+            let clients = of.shards.as_ref().map_or(1, |shards| shards.clients());
+            ClientNeed::of(&of.summary, &of.client, clients, limits)
+        });
+        needs.max_by_key(|need| need.threads)
+    }
+
     /// The result of `levels`, given in the order in which they are to be shown. Without an `slo` there is no
     /// operating point.
     #[must_use]
@@ -374,6 +384,20 @@ impl SweepReport {
     #[must_use]
     pub fn misses_goals(&self) -> bool {
         self.slo.is_some() && self.operating_point().level().is_none()
+    }
+
+    /// Whether the goals of a run of one level are missed, or not decided.
+    #[must_use]
+    pub fn leaves_goals_open(&self) -> bool {
+        self.misses_goals() || self.requests_needed().is_some()
+    }
+
+    /// Whether what its goals were asked to decide is not what was asked for: no load is met by each kind of goals, or the load to run at did
+    /// not hold when it was measured for long. Without goals none is met.
+    #[must_use]
+    pub fn misses_decision(&self) -> bool {
+        let is_met = self.decisions().iter().any(OperatingDecision::is_met);
+        !(is_met && self.sustained().is_none_or(SustainedRun::holds))
     }
 
     /// About how many requests decide the goals of a run of one level, where a percentile takes more values than there are and their

@@ -1,6 +1,7 @@
 //! How documents put figures into words: what every sentence of this crate and of those that render is made with.
 
 mod number;
+mod plain;
 mod price;
 mod unreadable;
 mod words;
@@ -10,6 +11,7 @@ pub use fizeau_core::number::{decimals, number};
 pub use number::{
     column_decimals, duration_ms, five_digits, four_digits, half_width, percent, supported,
 };
+pub use plain::{plain, plain_lines};
 pub(crate) use price::price_origin;
 pub use price::{MILLION, at_price, price_words, usd, usd_beside, with_price_origin};
 pub use unreadable::unreadable;

@@ -147,6 +147,13 @@ impl LevelTable {
         Self { heads, is_text, rows: cells, left_out }
     }
 
+    /// Whether a table of levels has a column of this name, or of an end of its interval.
+    #[must_use]
+    pub fn has_column(name: &str) -> bool {
+        let end = name.strip_suffix("_low").or_else(|| name.strip_suffix("_high"));
+        Self::legend().any(|(known, _)| known == end.unwrap_or(name))
+    }
+
     /// The name of every column but for the ends of intervals, and what it holds, in order.
     pub fn legend() -> impl Iterator<Item = (&'static str, &'static str)> {
         COLUMNS.iter().map(|column| (&*column.name, &*column.about))

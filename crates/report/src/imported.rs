@@ -3,7 +3,7 @@
 mod charts;
 mod markdown;
 
-use fizeau_record::text::{column_decimals, wrap_hanging};
+use fizeau_record::text::{column_decimals, plain_lines, wrap_hanging};
 use fizeau_record::{ImportedLevel, ImportedRun};
 
 use crate::table::places;
@@ -37,9 +37,7 @@ impl Shown<'_, ImportedRun> {
     /// The same, as wide as the terminal is. Without a newline after the last line.
     #[must_use]
     pub fn terminal(&self, terminal: &Terminal<'_>) -> String {
-        let printable = |lines: Vec<String>| {
-            lines.join("\n").replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
-        };
+        let printable = |lines: Vec<String>| plain_lines(&lines.join("\n"));
         let (table, left_out) = self.table(terminal);
         let mut notes = self.notes();
         if !left_out.is_empty() {

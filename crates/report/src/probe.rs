@@ -13,7 +13,7 @@ mod page;
 use fizeau_core::Verdict;
 use fizeau_probe::{DeviceFacts, Dtype, Operation, ProbeDocument, ProbeRow, Provenance};
 
-use fizeau_record::text::wrap_hanging;
+use fizeau_record::text::{listed, wrap_hanging};
 
 use crate::{Shown, Verbosity, grid};
 use cells::{UNITS, cells, groups};
@@ -27,7 +27,28 @@ const MOST_REASONS: usize = 4;
 /// So many things that cannot be measured have a line of the short text.
 const MISSING: usize = 3;
 
+/// How many operations a sentence names.
+const NAMED: usize = 4;
+
 impl Shown<'_, ProbeDocument> {
+    /// What was measured, in a few words: `triad and copy`, of many the first and how many more; `nothing` of no row.
+    #[must_use]
+    pub fn operations(&self) -> String {
+        let mut subjects: Vec<String> = Vec::new();
+        for row in &self.rows {
+            let subject = row.measured.subject();
+            if !subjects.contains(&subject) {
+                subjects.push(subject);
+            }
+        }
+        let more = subjects.len().saturating_sub(NAMED);
+        if more > 0 {
+            subjects.truncate(NAMED);
+            subjects.push(format!("{more} more"));
+        }
+        if subjects.is_empty() { "nothing".to_owned() } else { listed(&subjects) }
+    }
+
     /// The machine, a table with a line for each operation, the levels of its memory, and the verdict with its reasons. In brief
     /// the best row of each kind of operation; in full every row. Ends with a newline.
     #[must_use]

@@ -1,6 +1,7 @@
 //! Text for terminals: with what characters, and none that it would obey.
 
 use fizeau_metrics::VerdictReason;
+pub(crate) use fizeau_record::text::plain;
 use fizeau_record::text::wrap;
 
 /// Whether to use colours.
@@ -73,20 +74,4 @@ pub(crate) fn sentence(out: &mut String, text: &str) {
 pub(crate) fn line(out: &mut String, text: &str) {
     out.push_str(plain(text).trim_end());
     out.push('\n');
-}
-
-/// `text` without anything that a terminal would obey: each control character becomes the replacement character.
-pub(crate) fn plain(text: &str) -> String {
-    let safe = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    text.chars().map(safe).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::plain;
-
-    #[test]
-    fn an_escape_sequence_is_disarmed() {
-        assert_eq!(plain("a\u{1b}[31mb\r\n"), "a\u{fffd}[31mb\u{fffd}\u{fffd}");
-    }
 }

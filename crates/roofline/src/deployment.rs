@@ -5,6 +5,7 @@ mod check;
 mod notes;
 mod text;
 
+use fizeau_core::{Choice, NamedChoice};
 use std::num::NonZeroU32;
 
 pub use check::DeploymentError;
@@ -49,6 +50,18 @@ pub enum ExpertExchange {
     AllGather,
 }
 
+impl Choice for ExpertExchange {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new("fastest", Self::Fastest, "Whichever is faster"),
+        NamedChoice::new(
+            "all-to-all",
+            Self::AllToAll,
+            "Each token goes to its experts' devices and back",
+        ),
+        NamedChoice::new("all-gather", Self::AllGather, "All tokens go to all devices"),
+    ];
+}
+
 /// Whether communication and arithmetic go on at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -58,6 +71,17 @@ pub enum Overlap {
     None,
     /// Half of the batch talks while the other half computes, where that is faster. Each half reads the weights.
     TwoBatches,
+}
+
+impl Choice for Overlap {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new("none", Self::None, "One after the other"),
+        NamedChoice::new(
+            "two-batches",
+            Self::TwoBatches,
+            "Half of a batch communicates while the other half computes",
+        ),
+    ];
 }
 
 impl Deployment {

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{Bytes, Tokens};
+use fizeau_core::{Bytes, Choice, NamedChoice, Tokens};
 
 /// The engine's settings that decide how many sequences run at once.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,6 +39,13 @@ pub enum Prefix {
     Shared,
     /// Each prompt has its own, as with the turns of a conversation.
     Own,
+}
+
+impl Choice for Prefix {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new("shared", Self::Shared, "All prompts have one prefix"),
+        NamedChoice::new("own", Self::Own, "Each prompt has its own"),
+    ];
 }
 
 /// The part of a sequence's cache that is reserved at admission.

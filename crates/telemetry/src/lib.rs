@@ -104,8 +104,8 @@ pub use server::{
     NamedFigure, ReportedCounter, ReportedGauge, ReportedHistogram, ServerTimeline, ServerWindow,
     TimelinePoint,
 };
-pub use shared_source::{SharedSource, SourceError};
-pub use source::Source;
+pub use shared_source::SharedSource;
+pub use source::{ExplainedSource, Source, SourceError};
 pub use steps::{HostBoundSteps, JudgedStep, StepsAssessment};
 pub use vocabulary::{Entry, Exporter, Meaning, Shape, entries, meaning_of};
 pub use window::{Bucket, CounterOver, Edges, GaugeOver, HistogramOver, Holding, Window};

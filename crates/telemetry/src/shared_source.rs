@@ -5,17 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::exposition::Page;
 use crate::scraper::in_one_line;
-use crate::source::Source;
+use crate::source::{Source, SourceError};
 
 /// A source of whatever kind, whose clones are one and the same: for whoever asks it again in each level of a run. Who asks while
 /// another is being answered waits.
 #[derive(Clone)]
 pub struct SharedSource(Arc<Mutex<dyn Source<Error = SourceError> + Send>>);
-
-/// Why a [`SharedSource`] had no page, in one line, as the source says it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SourceError(String);
 
 impl SharedSource {
     /// Whatever `source` gives.
@@ -41,7 +36,7 @@ impl SharedSource {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new(source: impl Source + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(InWords(source))))
+        Self(Arc::new(Mutex::new(source.explained(|error| in_one_line(error)))))
     }
 }
 
@@ -57,16 +52,5 @@ impl Source for SharedSource {
     fn page(&mut self) -> Result<Page, SourceError> {
         // A panic within the source ended the thread that asked; others may try.
         self.0.lock().unwrap_or_else(PoisonError::into_inner).page()
-    }
-}
-
-/// A source whose errors are words.
-struct InWords<S>(S);
-
-impl<S: Source> Source for InWords<S> {
-    type Error = SourceError;
-
-    fn page(&mut self) -> Result<Page, SourceError> {
-        self.0.page().map_err(|error| SourceError(in_one_line(&error)))
     }
 }

@@ -35,6 +35,35 @@ pub trait Source {
     /// # Errors
     /// If no page can be had now. The source is asked again.
     fn page(&mut self) -> Result<Page, Self::Error>;
+
+    /// The same source, of whose errors `why` says in one line what they are: for whoever knows more, such as what helps.
+    fn explained<F>(self, why: F) -> ExplainedSource<Self, F>
+    where
+        Self: Sized,
+        F: FnMut(&Self::Error) -> String,
+    {
+        ExplainedSource { source: self, why }
+    }
+}
+
+/// Why a source had no page, in one line, as the source says it or whoever [explains](Source::explained) it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SourceError(String);
+
+/// A source whose errors are in the words of whoever asks it: see [`Source::explained`].
+#[derive(Debug, Clone)]
+pub struct ExplainedSource<S, F> {
+    source: S,
+    why: F,
+}
+
+impl<S: Source, F: FnMut(&S::Error) -> String> Source for ExplainedSource<S, F> {
+    type Error = SourceError;
+
+    fn page(&mut self) -> Result<Page, SourceError> {
+        self.source.page().map_err(|error| SourceError((self.why)(&error)))
+    }
 }
 
 macro_rules! forward {

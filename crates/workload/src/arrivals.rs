@@ -5,7 +5,7 @@ mod curve;
 mod law;
 mod schedule;
 
-use fizeau_core::{PerSec, Seconds};
+use fizeau_core::{Choice, NamedChoice, PerSec, Seconds};
 use serde::{Deserialize, Serialize};
 
 pub use check::ArrivalsError;
@@ -163,6 +163,13 @@ pub enum RampShape {
     Linear,
     /// By the same factor in the same time.
     Exponential,
+}
+
+impl Choice for RampShape {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new("linear", Self::Linear, "By the same amount each step"),
+        NamedChoice::new("exponential", Self::Exponential, "By the same factor each step"),
+    ];
 }
 
 /// The span of a ramp: time or requests.

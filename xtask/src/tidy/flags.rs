@@ -6,8 +6,8 @@ use super::{File, Finding, Repo};
 /// Flags in their texts are those of other tools.
 const OF_OTHERS: [&str; 1] = ["interop"];
 
-/// A flag that a reader has to give to a server.
-const OF_SERVERS: [&str; 1] = ["--enable-metrics"];
+/// Flags that a reader has to give to a server.
+const OF_SERVERS: [&str; 2] = ["--enable-metrics", "--incremental-streaming-output"];
 
 /// Flags in the texts of libraries.
 pub(super) fn none(repo: &Repo) -> Vec<Finding> {

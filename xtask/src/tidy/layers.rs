@@ -139,7 +139,7 @@ const LAYERS: [Layer; 18] = [
     Layer {
         name: "fizeau-interop",
         rank: 4,
-        ours: &["fizeau-record", "fizeau-metrics", "fizeau-core"],
+        ours: &["fizeau-record", "fizeau-workload", "fizeau-metrics", "fizeau-core"],
         external: &["csv", "jiff", "serde", "serde_json", "thiserror"],
     },
     Layer {

@@ -1,17 +1,20 @@
 //! Values of which each is a word.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use fizeau::core::{Choice, NamedChoice};
 
-/// A word, what it stands for, and what is said of it in a help.
-pub(super) type Word<T> = (&'static str, T, &'static str);
+/// One of the words of a type.
+pub(super) fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {
+    among(T::CHOICES.to_vec())
+}
 
-/// One of a few words.
-pub(super) fn choice<T: Clone + Send + Sync + 'static>(
-    words: &'static [Word<T>],
+/// One of these words.
+pub(super) fn among<T: Copy + Send + Sync + 'static>(
+    choices: Vec<NamedChoice<T>>,
 ) -> impl TypedValueParser<Value = T> {
-    let known = words.iter().map(|(word, _, about)| PossibleValue::new(*word).help(*about));
-    PossibleValuesParser::new(known).try_map(|text| {
-        let found = words.iter().find(|(word, ..)| *word == text);
-        found.map(|(_, value, _)| value.clone()).ok_or("it is none of these words")
+    let known = choices.iter().map(|choice| PossibleValue::new(choice.word).help(choice.about));
+    PossibleValuesParser::new(known).try_map(move |text| {
+        let found = choices.iter().find(|choice| choice.word == text);
+        found.map(|choice| choice.value).ok_or("it is none of these words")
     })
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use fizeau::transport::LoadBalancing;
 
-use super::choice::{Word, choice};
+use super::choice::choice;
 use super::values::seconds;
 use crate::exit::Fail;
 
@@ -121,7 +121,7 @@ pub(crate) struct EndpointArgs {
 #[command(next_help_heading = "Connections")]
 pub(crate) struct ConnectionArgs {
     /// How several servers share the requests.
-    #[arg(long, value_parser = choice(&BALANCES), value_name = "HOW", default_value = "round-robin")]
+    #[arg(long, value_parser = choice::<LoadBalancing>(), value_name = "HOW", default_value = "round-robin")]
     pub(crate) balance: LoadBalancing,
     /// Trust the certificates in this PEM file too, and those that they signed.
     #[arg(long, value_name = "FILE")]
@@ -142,12 +142,3 @@ pub(crate) struct ConnectionArgs {
     #[arg(long)]
     pub(crate) user_stamps: bool,
 }
-
-const BALANCES: [Word<LoadBalancing>; 2] = [
-    ("round-robin", LoadBalancing::RoundRobin, "To each server in turn"),
-    (
-        "least-in-flight",
-        LoadBalancing::LeastInFlight,
-        "To the server with the fewest requests in flight",
-    ),
-];

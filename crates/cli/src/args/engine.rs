@@ -8,7 +8,7 @@ use fizeau::roofline::{CacheTransfer, Serving};
 use fizeau::sim::{AdmissionOrder, Policy, ReplicaRouting};
 
 use super::EngineConstantsArgs;
-use super::choice::{Word, choice};
+use super::choice::choice;
 use super::values::share;
 
 /// How a simulated engine is set up. The flags have vLLM's spellings as aliases where it has them.
@@ -25,7 +25,7 @@ pub(crate) struct EngineArgs {
     #[arg(long, alias = "num-gpu-blocks-override", value_name = "N")]
     pub(crate) num_gpu_blocks: Option<NonZeroU64>,
     /// What a step does first.
-    #[arg(long, value_parser = choice(&POLICIES), value_name = "POLICY", default_value = "mixed")]
+    #[arg(long, value_parser = choice::<Policy>(), value_name = "POLICY", default_value = "mixed")]
     pub(crate) policy: Policy,
     /// Read each prompt whole in one step.
     #[arg(long, alias = "no-enable-chunked-prefill")]
@@ -38,7 +38,7 @@ pub(crate) struct EngineArgs {
     #[arg(long, alias = "prefix-cache", value_name = "BLOCKS")]
     pub(crate) enable_prefix_caching: Option<Option<NonZeroUsize>>,
     /// Which waiting request is admitted first.
-    #[arg(long, value_parser = choice(&ORDERS), value_name = "ORDER", default_value = "fcfs")]
+    #[arg(long, value_parser = choice::<AdmissionOrder>(), value_name = "ORDER", default_value = "fcfs")]
     pub(crate) scheduling_policy: AdmissionOrder,
     /// The most requests that may wait; further ones are refused. By default there is no limit.
     #[arg(long, alias = "max-queued-requests", value_name = "N")]
@@ -49,7 +49,7 @@ pub(crate) struct EngineArgs {
     #[arg(value_name = "SIZES", value_delimiter = ',', num_args = 1..)]
     pub(crate) cuda_graph_sizes: Vec<u64>,
     /// Which of the --replicas a request is sent to.
-    #[arg(long, value_parser = choice(&ROUTERS), value_name = "HOW", default_value = "least-in-flight", conflicts_with = "disaggregate")]
+    #[arg(long, value_parser = choice::<ReplicaRouting>(), value_name = "HOW", default_value = "least-in-flight", conflicts_with = "disaggregate")]
     pub(crate) router: ReplicaRouting,
     /// The seed of everything random in the engine: the same seed gives the same run.
     #[arg(long, value_name = "SEED", default_value_t = 0)]
@@ -95,38 +95,6 @@ pub(crate) struct StepArgs {
 /// Whose constants take the place of those of the six flags above.
 const CONSTANTS: [&str; 2] = ["calibration", "engine"];
 
-const POLICIES: [Word<Policy>; 2] = [
-    (
-        "mixed",
-        Policy::Mixed,
-        "Each step decodes, and reads prompts with the rest of its tokens: vLLM, and SGLang's mixed chunks",
-    ),
-    (
-        "prefill-first",
-        Policy::PrefillFirst,
-        "Prompts are read first while decoding waits: SGLang's default",
-    ),
-];
-
-const ORDERS: [Word<AdmissionOrder>; 2] = [
-    ("fcfs", AdmissionOrder::Arrival, "The one that came first"),
-    (
-        "priority",
-        AdmissionOrder::Priority,
-        "The one with the lower priority number; of equals the one that came first",
-    ),
-];
-
-const ROUTERS: [Word<ReplicaRouting>; 3] = [
-    ("round-robin", ReplicaRouting::RoundRobin, "To each replica in turn"),
-    ("least-in-flight", ReplicaRouting::LeastInFlight, "To the replica with the fewest requests"),
-    (
-        "prefix-aware",
-        ReplicaRouting::PrefixAware,
-        "To the replica that holds most of the prompt in its cache, unless it is far busier than others",
-    ),
-];
-
 // Who guesses tokens ahead, and who reads prompts apart: what `fizeau sol` computes and a simulated engine does.
 
 /// Speculative decoding.
@@ -154,12 +122,6 @@ pub(crate) struct ApartArgs {
     #[arg(long, value_name = "P:D")]
     pub(crate) disaggregate: Option<String>,
     /// With --disaggregate: when the cache of a request is sent.
-    #[arg(long, value_parser = choice(&TRANSFERS), value_name = "WHEN", default_value = "first", requires = "disaggregate")]
+    #[arg(long, value_parser = choice::<CacheTransfer>(), value_name = "WHEN", default_value = "first", requires = "disaggregate")]
     pub(crate) transfer: CacheTransfer,
 }
-
-const TRANSFERS: [Word<CacheTransfer>; 3] = [
-    ("first", CacheTransfer::BeforeFirstToken, "Before the first token is sent out"),
-    ("second", CacheTransfer::BeforeSecondToken, "Between the first token and the second"),
-    ("layers", CacheTransfer::LayerWise, "Layer by layer while the prompt is read"),
-];

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use fizeau::core::UsdPerHour;
 use fizeau::experiment::SweepSettings;
-use fizeau::metrics::{GoodputGoals, Slo};
+use fizeau::metrics::{ComparisonSettings, GoodputGoals, LevelFigure, SignificanceLevel, Slo};
 use fizeau::pareto::{StepRule, StepRuleError};
 use fizeau::record::{GoalSource, Profile, ProfileChoice};
 use fizeau::roofline::HourlyRate;
@@ -136,6 +136,18 @@ pub(crate) struct DecisionArgs {
 }
 
 impl DecisionArgs {
+    /// The figures that are named.
+    pub(crate) fn figures(&self) -> Result<Vec<LevelFigure>, Fail> {
+        self.metrics.iter().map(|name| name.parse().named("--metrics")).collect()
+    }
+
+    /// How strictly systems are told apart.
+    pub(crate) fn comparison(&self) -> Result<ComparisonSettings, Fail> {
+        let alpha = SignificanceLevel::new(self.alpha).named("--alpha")?;
+        let smallest = self.smallest.parse().named("--smallest")?;
+        Ok(ComparisonSettings { alpha, smallest, ..ComparisonSettings::default() })
+    }
+
     /// Whether what is worse is a failure.
     pub(crate) const fn fails_on_regression(&self) -> bool {
         self.fail_on_worse || matches!(self.fail_on, FailOn::Regression)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use fizeau::workload::RampShape;
 
-use super::choice::{Word, choice};
+use super::choice::choice;
 use super::values::{pair, seconds};
 use super::{GoalArgs, PriceArgs, WindowArgs, WorkloadArgs};
 
@@ -54,7 +54,7 @@ pub(crate) struct ArrivalArgs {
     #[arg(long)]
     pub(crate) arrival_rescale: bool,
     /// Let the rate rise (or fall) from --ramp-up-start-rps to --ramp-up-end-rps over all requests.
-    #[arg(long, value_parser = choice(&RAMPS), value_name = "SHAPE", requires = "ramp_up_start_rps", requires = "ramp_up_end_rps")]
+    #[arg(long, value_parser = choice::<RampShape>(), value_name = "SHAPE", requires = "ramp_up_start_rps", requires = "ramp_up_end_rps")]
     pub(crate) ramp_up_strategy: Option<RampShape>,
     /// The rate that the ramp begins with.
     #[arg(long, value_name = "RATE", requires = "ramp_up_strategy")]
@@ -110,11 +110,6 @@ pub(crate) struct ProbeArgs {
     #[arg(long, value_name = "TOKENS", default_value_t = 8, requires = "probe_request_rate")]
     pub(crate) probe_output_len: u64,
 }
-
-const RAMPS: [Word<RampShape>; 2] = [
-    ("linear", RampShape::Linear, "By the same amount each step"),
-    ("exponential", RampShape::Exponential, "By the same factor each step"),
-];
 
 // What a level is asked, and what is to be kept of it: the flags that `bench` and `simulate` share.
 

@@ -2,9 +2,10 @@
 
 use clap::builder::{StringValueParser, TypedValueParser};
 use clap::{ArgMatches, Args, FromArgMatches};
+use fizeau::core::NamedChoice;
 use fizeau::pareto::{Axis, KneeMethod};
 
-use super::choice::{Word, choice};
+use super::choice::among;
 
 #[derive(Debug, Default, Args)]
 #[command(after_long_help = after_help())]
@@ -87,7 +88,7 @@ pub(crate) struct ParetoAnswerArgs {
     #[arg(long)]
     pub(crate) layers: bool,
     /// Show where a frontier of two axes bends, by this rule; with intervals, how sure that is.
-    #[arg(long, value_parser = choice(&KNEES), value_name = "RULE", num_args = 0..=1, require_equals = true,
+    #[arg(long, value_parser = among(KNEES.to_vec()), value_name = "RULE", num_args = 0..=1, require_equals = true,
           default_missing_value = "kneedle")]
     pub(crate) knee: Option<KneeMethod>,
     /// Show a few rows that stand for the frontier: no other row is better than one of them by more than this on any axis. Give one value
@@ -103,13 +104,17 @@ pub(crate) struct ParetoAnswerArgs {
     pub(crate) by: Option<String>,
 }
 
-const KNEES: [Word<KneeMethod>; 2] = [
-    (
+const KNEES: [NamedChoice<KneeMethod>; 2] = [
+    NamedChoice::new(
         "kneedle",
         KneeMethod::KNEEDLE,
         "Furthest from the line between both ends (Satopaa and others, 2011)",
     ),
-    ("curvature", KneeMethod::Curvature, "Where the curve through neighbours is tightest"),
+    NamedChoice::new(
+        "curvature",
+        KneeMethod::Curvature,
+        "Where the curve through neighbours is tightest",
+    ),
 ];
 
 /// What the folders of runs do not say.

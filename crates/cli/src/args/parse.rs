@@ -38,7 +38,8 @@ pub(crate) fn parse(line: &[OsString]) -> Result<Command, ParseError> {
         true => arg.allow_negative_numbers(true),
         false => arg,
     };
-    let all = command().mut_subcommands(|command| command.args_override_self(true).mut_args(value));
+    let mut all =
+        command().mut_subcommands(|command| command.args_override_self(true).mut_args(value));
     let name = line.get(1).map(|name| name.to_string_lossy()).unwrap_or_default();
     if let ("simulate", Some(simulate)) = (&*name, all.find_subcommand("simulate")) {
         let mut cases = whatif::read(simulate, &line[1..])?;
@@ -49,7 +50,7 @@ pub(crate) fn parse(line: &[OsString]) -> Result<Command, ParseError> {
             return Ok(Command::Simulate(Box::new(case.args)));
         }
     }
-    let matches = all.try_get_matches_from(line).map_err(|error| explain(error, &name))?;
+    let matches = all.try_get_matches_from_mut(line).map_err(|error| explain(error, &name))?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command()))?;
     let mut asked = cli.command;
     let target = match &mut asked {
@@ -62,6 +63,11 @@ pub(crate) fn parse(line: &[OsString]) -> Result<Command, ParseError> {
     if let Some((target, (_, given))) = target.zip(matches.subcommand()) {
         target.is_url_typed = is_typed(given, "base_url");
         target.settle()?;
+    }
+    if let (Command::Report(report), Some((name, given))) = (&mut asked, matches.subcommand()) {
+        let flags = all.find_subcommand(name).into_iter().flat_map(clap::Command::get_arguments);
+        let flags = flags.filter(|flag| is_typed(given, flag.get_id().as_str()));
+        report.typed = flags.filter_map(|flag| Some(format!("--{}", flag.get_long()?))).collect();
     }
     Ok(asked)
 }

@@ -4,9 +4,10 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use fizeau::core::{Choice, NamedChoice};
 use fizeau::probe::Component;
 
-use super::choice::{Word, choice};
+use super::choice::among;
 use super::{SpreadArgs, UniformLoadArgs, VerbosityArgs};
 
 #[derive(Debug, Args)]
@@ -15,7 +16,7 @@ pub(crate) struct MachineProbeArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ProbeCommand>,
     /// What to measure; by default all of it.
-    #[arg(value_name = "COMPONENT", value_parser = choice(&COMPONENTS))]
+    #[arg(value_name = "COMPONENT", value_parser = among(components()))]
     pub(crate) components: Vec<Option<Component>>,
     /// The devices to measure: the processor, the GPUs (NVIDIA's, through their driver), or all that there are.
     #[arg(long, value_name = "DEVICE", value_enum, default_value_t = DeviceArg::All)]
@@ -130,20 +131,8 @@ pub(crate) enum DeviceArg {
 }
 
 /// What may be named; `all` is none by itself.
-const COMPONENTS: [Word<Option<Component>>; 7] = [
-    (
-        "memory",
-        Some(Component::Memory),
-        "Bandwidth of memory and caches; of a model also its norms",
-    ),
-    ("latency", Some(Component::Latency), "How long a load takes, alone and under traffic"),
-    ("compute", Some(Component::Compute), "Peak arithmetic by type and instruction set"),
-    ("gemm", Some(Component::Gemm), "Products of matrices"),
-    (
-        "attention",
-        Some(Component::Attention),
-        "Attention, decode and prefill; of a model also its recurrent states",
-    ),
-    ("collective", Some(Component::Collective), "Collectives among devices"),
-    ("all", None, "All of it"),
-];
+fn components() -> Vec<NamedChoice<Option<Component>>> {
+    let each = Component::CHOICES.iter();
+    let each = each.map(|one| NamedChoice::new(one.word, Some(one.value), one.about));
+    each.chain([NamedChoice::new("all", None, "All of it")]).collect()
+}

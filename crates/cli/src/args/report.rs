@@ -53,6 +53,9 @@ pub(crate) struct ReportArgs {
     pub(crate) pictures: PictureArgs,
     #[command(flatten)]
     pub(crate) export: ExportArgs,
+    /// The flags that the line has.
+    #[arg(skip)]
+    pub(crate) typed: Vec<String>,
 }
 
 impl ReportArgs {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Id};
 use fizeau::sim::http::SglangText;
 
-use super::choice::{Word, choice};
+use super::choice::choice;
 use super::{EngineArgs, SystemArgs, ids};
 
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub(crate) struct ServeArgs {
     pub(crate) natural_len: Option<String>,
     /// Answer /get_model_info and /v1/models as SGLang does, by which clients recognise it; errors and metrics stay those of vLLM. Each
     /// event of /generate has all the text so far (cumulative), or only what is new (incremental).
-    #[arg(long, value_parser = choice(&SGLANG_TEXTS), value_name = "TEXT", num_args = 0..=1,
+    #[arg(long, value_parser = choice::<SglangText>(), value_name = "TEXT", num_args = 0..=1,
           default_missing_value = "cumulative")]
     pub(crate) sglang: Option<SglangText>,
     /// Refuse token ids on /v1/completions, as servers do that take only text there.
@@ -81,12 +81,3 @@ fn of_an_engine() -> Vec<Id> {
         .filter(|id| !["enable_prefix_caching", "engine_seed"].contains(&id.as_str()))
         .collect()
 }
-
-const SGLANG_TEXTS: [Word<SglangText>; 2] = [
-    ("cumulative", SglangText::Cumulative, "All the text so far, as SGLang does by default"),
-    (
-        "incremental",
-        SglangText::Incremental,
-        "Only what is new, as SGLang does with --incremental-streaming-output",
-    ),
-];

@@ -5,7 +5,6 @@ use fizeau::core::{LoadKind, Nanos};
 use fizeau::experiment::LoadSearchSpec;
 
 use super::choice::choice;
-use super::sweep::KINDS;
 use super::values::time;
 use super::{
     ArrivalArgs, ChoosingArgs, EngineArgs, InFlightArgs, LevelArgs, LevelSizeArgs, LevelsArgs,
@@ -53,7 +52,7 @@ pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
     /// Search the highest rate, or the highest concurrency, within --slo, as `fizeau search` does. Files are kept only with --out.
-    #[arg(long, value_parser = choice(&KINDS), value_name = "LOAD", num_args = 0..=1, require_equals = false, default_missing_value = "rate",
+    #[arg(long, value_parser = choice::<LoadKind>(), value_name = "LOAD", num_args = 0..=1, require_equals = false, default_missing_value = "rate",
           conflicts_with = "levels", help_heading = "Search")]
     pub(crate) search: Option<LoadKind>,
     #[command(flatten)]

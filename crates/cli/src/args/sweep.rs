@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use fizeau::core::{LoadKind, Nanos};
 
-use super::choice::{Word, choice};
+use super::choice::choice;
 use super::values::{seconds, share, time};
 use super::{
     ChoosingArgs, ClientArgs, EndpointArgs, GoalArgs, LiveArgs, PriceArgs, SamplingArgs, ShardArgs,
@@ -214,7 +214,7 @@ impl ProtocolArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
     /// Search the highest rate, or the highest concurrency.
-    #[arg(long, value_parser = choice(&KINDS), value_name = "LOAD", default_value = "rate", help_heading = "Search")]
+    #[arg(long, value_parser = choice::<LoadKind>(), value_name = "LOAD", default_value = "rate", help_heading = "Search")]
     pub(crate) over: LoadKind,
     #[command(flatten)]
     pub(crate) search: SearchFlags,
@@ -248,8 +248,3 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = 300.0)]
     pub(crate) confirm: f64,
 }
-
-pub(super) const KINDS: [Word<LoadKind>; 2] = [
-    ("rate", LoadKind::Rate, "Requests sent per second, whether or not earlier ones are done"),
-    ("concurrency", LoadKind::Concurrency, "Requests in flight at any time"),
-];

@@ -7,7 +7,7 @@ use clap::Args;
 use fizeau::record::{DeploymentRecord, EngineChoices};
 use fizeau::roofline::{ExpertExchange, ExpertRouting, Overlap, Prefix};
 
-use super::choice::{Word, choice};
+use super::choice::choice;
 use super::values::part;
 
 /// As vLLM's.
@@ -35,6 +35,14 @@ pub(crate) struct SystemArgs {
     pub(crate) max_num_seqs: Option<NonZeroU64>,
     #[command(flatten)]
     pub(crate) choices: ChoiceArgs,
+}
+
+impl SystemArgs {
+    /// What the model and the device are called; empty where they are not named.
+    pub(crate) fn names(&self) -> (&str, &str) {
+        let (model, hardware) = (self.model_config.as_deref(), self.hardware.as_deref());
+        (model.unwrap_or_default(), hardware.unwrap_or_default())
+    }
 }
 
 /// How a model is spread over devices and stored.
@@ -67,7 +75,7 @@ pub(crate) struct SpreadArgs {
 // What a run is held against: flags of `fizeau bench`, `fizeau sweep` and `fizeau report`.
 
 /// A model on devices, for the speed of light. All of `fizeau sol`'s words for it, none of them needed.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, PartialEq, Default, Args)]
 #[command(
     next_help_heading = "Speed of light (by default of one device; of a stored run as it was)"
 )]
@@ -120,26 +128,6 @@ impl SpeedOfLightArgs {
     pub(crate) fn is_uncalibrated(&self) -> bool {
         self.calibration.as_ref().is_some_and(|path| path.as_os_str() == "none")
     }
-
-    /// The flags that are given.
-    pub(crate) fn given(&self) -> Vec<&'static str> {
-        let all = [
-            ("--model-config", self.model_config.is_some()),
-            ("--hardware", self.hardware.is_some()),
-            ("--tp", self.tp.is_some()),
-            ("--pp", self.pp.is_some()),
-            ("--ep", self.ep.is_some()),
-            ("--dp", self.dp.is_some()),
-            ("--replicas", self.replicas.is_some()),
-            ("--weights", self.weights.is_some()),
-            ("--kv", self.kv.is_some()),
-            ("--memory-share", self.memory_share.is_some()),
-            ("--max-num-seqs", self.max_num_seqs.is_some()),
-            ("--draft", self.draft.is_some()),
-            ("--calibration", self.calibration.is_some()),
-        ];
-        all.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect()
-    }
 }
 
 // How an engine goes about it, where the roofline model leaves it open.
@@ -150,39 +138,19 @@ impl SpeedOfLightArgs {
 pub(crate) struct ChoiceArgs {
     /// Whether the tokens of --cached are the same for all prompts (shared) and are kept once, or each prompt has its own, as in the
     /// turns of a conversation.
-    #[arg(long, value_parser = choice(&PREFIXES), value_name = "WHOSE", default_value = "shared")]
+    #[arg(long, value_parser = choice::<Prefix>(), value_name = "WHOSE", default_value = "shared")]
     pub(crate) prefix: Prefix,
     /// How tokens are expected to choose experts: even (each token for itself, all experts equally often), strict (all tokens the same
     /// ones), or skewed:ALPHA (expert number i with a weight of i^-ALPHA).
     #[arg(long, value_name = "HOW", value_parser = str::parse::<ExpertRouting>, default_value = "even")]
     pub(crate) routing: ExpertRouting,
     /// Whether communication is expected to overlap with arithmetic.
-    #[arg(long, value_parser = choice(&OVERLAPS), value_name = "HOW", default_value = "none")]
+    #[arg(long, value_parser = choice::<Overlap>(), value_name = "HOW", default_value = "none")]
     pub(crate) overlap: Overlap,
     /// How tokens are expected to reach the experts of other groups (--dp).
-    #[arg(long, value_parser = choice(&EXCHANGES), value_name = "HOW", default_value = "fastest")]
+    #[arg(long, value_parser = choice::<ExpertExchange>(), value_name = "HOW", default_value = "fastest")]
     pub(crate) exchange: ExpertExchange,
 }
-
-const PREFIXES: [Word<Prefix>; 2] = [
-    ("shared", Prefix::Shared, "All prompts have one prefix"),
-    ("own", Prefix::Own, "Each prompt has its own"),
-];
-
-const OVERLAPS: [Word<Overlap>; 2] = [
-    ("none", Overlap::None, "One after the other"),
-    (
-        "two-batches",
-        Overlap::TwoBatches,
-        "Half of a batch communicates while the other half computes",
-    ),
-];
-
-const EXCHANGES: [Word<ExpertExchange>; 3] = [
-    ("fastest", ExpertExchange::Fastest, "Whichever is faster"),
-    ("all-to-all", ExpertExchange::AllToAll, "Each token goes to its experts' devices and back"),
-    ("all-gather", ExpertExchange::AllGather, "All tokens go to all devices"),
-];
 
 impl From<ChoiceArgs> for EngineChoices {
     fn from(of: ChoiceArgs) -> Self {

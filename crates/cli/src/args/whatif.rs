@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
+use fizeau::experiment::{GridCase, GridError, GridSetting, GridWay, RepeatedSetting, SettingGrid};
 
 use super::SimulateArgs;
 use super::hints::explain;
@@ -34,9 +35,6 @@ const DEPENDENT: [(&str, &[&str]); 2] =
 /// What is for all configurations together.
 const COMMON: [&str; 3] = ["case", "out", "slo"];
 
-/// The most configurations of one command: their figures are read side by side.
-const MOST: usize = 256;
-
 /// One configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct SimulatedCase {
@@ -45,23 +43,12 @@ pub(crate) struct SimulatedCase {
     pub(crate) args: SimulateArgs,
 }
 
-/// One configuration, as it was typed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Case {
-    settings: Vec<(String, String)>,
-    flags: Vec<Flag>,
-}
+/// A flag that is given, and the values of each time that it is. It is called as it stands on the line, which may be another of its
+/// names.
+type Flag = GridSetting<Vec<OsString>>;
 
-/// A flag that is given, and the values of each time that it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Flag {
-    name: String,
-    /// As it stands on the line, which may be another of its names.
-    spelled: String,
-    /// Whether it counts each time that it is given, and not the last time alone.
-    adds_up: bool,
-    values: Vec<Vec<OsString>>,
-}
+/// One configuration, as it was typed.
+type Case = GridCase<Vec<OsString>>;
 
 /// What `--help` says of several configurations.
 pub(crate) fn help() -> String {
@@ -90,13 +77,22 @@ pub(super) fn read(
     let cases = cases(simulate, arguments)?;
     let parser = simulate.clone().no_binary_name(true).bin_name("fizeau simulate");
     let read = |(index, case): (usize, &Case)| {
-        case.read(parser.clone()).inspect_err(|error| {
+        parsed(case, parser.clone()).inspect_err(|error| {
             if cases.len() > 1 && error.use_stderr() {
                 tell!("in configuration {} ({}):", index + 1, case.name());
             }
         })
     };
     Ok(cases.iter().enumerate().map(read).collect::<Result<_, clap::Error>>()?)
+}
+
+/// A configuration, typed by the `parser` of its flags.
+fn parsed(case: &Case, mut parser: Command) -> Result<SimulatedCase, clap::Error> {
+    let matches = parser.try_get_matches_from_mut(case.values.iter().flat_map(words));
+    let matches = matches.map_err(|error| explain(error, "simulate"))?;
+    let args = SimulateArgs::from_arg_matches(&matches);
+    let args = args.map_err(|error| error.format(&mut parser))?;
+    Ok(SimulatedCase { settings: case.settings.clone(), args })
 }
 
 /// The configurations that `arguments`, `simulate` first, ask for: every combination of the values of flags that have several, in the
@@ -111,63 +107,45 @@ fn cases(simulate: &Command, arguments: &[OsString]) -> Result<Vec<Case>, Fail> 
     let Ok(matches) = typed.clone().try_get_matches_from(arguments) else { return Ok(Vec::new()) };
     let (sets, flags): (Vec<Flag>, Vec<Flag>) =
         given(&typed, &matches, arguments).into_iter().partition(|flag| flag.name == "case");
-    let lists: Vec<Vec<String>> = flags.iter().map(Flag::list).collect::<Result<_, _>>()?;
+    let lists: Vec<Vec<String>> = flags.iter().map(list).collect::<Result<_, _>>()?;
     // What a value says of its flag, rather than for it.
     let is_word = |value: &String| ["none", "off", "on"].contains(&value.as_str());
     let is_plain = |list: &Vec<String>| list.len() < 2 && !list.iter().any(is_word);
     if sets.is_empty() && lists.iter().all(is_plain) {
         return Ok(Vec::new());
     }
-    let mut cases = vec![Case::default()];
-    for (flag, list) in flags.iter().zip(&lists) {
-        cases = each_way(&cases, list.len().max(1), |case, way| case.choosing(flag, list, way))?;
-    }
     let several = flags.iter().zip(&lists).filter(|(_, list)| list.len() > 1);
     let several: Vec<&str> = several.map(|(flag, _)| flag.name.as_str()).collect();
-    let further = sets.iter().flat_map(|flag| flag.values.iter().flatten());
-    let further = further.map(|set| read_set(&typed, &set.to_string_lossy(), &several));
-    let further: Vec<Vec<Flag>> = further.collect::<Result<_, _>>()?;
-    if !further.is_empty() {
-        cases = each_way(&cases, further.len(), |case, way| case.with_set(&further[way]))?;
+    let mut grid = SettingGrid::new();
+    for (flag, list) in flags.iter().zip(&lists) {
+        grid = match &**list {
+            [] => grid.with(flag.clone()),
+            list => grid.vary(list.iter().map(|value| way(flag, value)).collect()),
+        };
     }
-    for (flag, dependents) in DEPENDENT {
-        // Where no configuration has the flag, what goes with it is a slip, of which the parser tells.
-        if cases.iter().any(|case| case.has(flag)) {
-            for case in cases.iter_mut().filter(|case| !case.has(flag)) {
-                case.flags.retain(|flag| !dependents.contains(&flag.name.as_str()));
-            }
-        }
+    for set in sets.iter().flat_map(|flag| flag.values.iter().flatten()) {
+        grid = grid.set(read_set(&typed, &set.to_string_lossy(), &several)?);
     }
-    check(&cases).map(|()| cases)
+    // Where no configuration has the flag, what goes with it is a slip, of which the parser tells.
+    let grid = DEPENDENT.iter().fold(grid, |grid, (flag, more)| grid.depend(flag, more));
+    grid.cases().map_err(|error| match error {
+        GridError::TooMany { most } => usage!(
+            "these lists make more than {most} configurations: give fewer values, or name those that matter, each by a \
+             --case of its own"
+        ),
+        error => usage!("{error}; leave one of them out"),
+    })
 }
 
-/// Each case in each of so many ways.
-fn each_way(
-    cases: &[Case],
-    ways: usize,
-    with: impl Fn(&Case, usize) -> Case,
-) -> Result<Vec<Case>, Fail> {
-    refuse_if!(
-        cases.len() * ways > MOST,
-        "these lists make more than {MOST} configurations: give fewer values, or name those that matter, each by a \
-         --case of its own"
-    );
-    let with = &with;
-    Ok(cases.iter().flat_map(|case| (0..ways).map(move |way| with(case, way))).collect())
-}
-
-/// Refuses a configuration that comes twice.
-fn check(cases: &[Case]) -> Result<(), Fail> {
-    for (index, case) in cases.iter().enumerate() {
-        if cases.iter().take(index).any(|before| before.flags == case.flags) {
-            let name = case.name();
-            bail!(
-                "configuration {} ({name}) is the same as one before it; leave one of them out",
-                index + 1
-            );
-        }
-    }
-    Ok(())
+/// The flag with one of its values; without it, or without a value, where the word says so.
+fn way(flag: &Flag, value: &str) -> GridWay<Vec<OsString>> {
+    let values = match value {
+        "none" | "off" => None,
+        "on" if SWITCHES.contains(&flag.name.as_str()) => Some(vec![Vec::new()]),
+        value => Some(vec![vec![value.into()]]),
+    };
+    let setting = values.map(|values| Flag { values, ..flag.clone() });
+    GridWay { label: flag.label.clone(), text: value.to_owned(), setting }
 }
 
 /// The command with each value as it is typed, and no rule between flags: a configuration is held to those.
@@ -206,13 +184,16 @@ fn given(typed: &Command, matches: &ArgMatches, line: &[OsString]) -> Vec<Flag> 
         let place = matches.indices_of(id).and_then(|mut places| places.next()).unwrap_or_default();
         let name = arg.get_long()?.to_owned();
         let aliases = arg.get_all_aliases().unwrap_or_default();
-        let spelled = line.iter().rev().find_map(|word| {
+        let label = line.iter().rev().find_map(|word| {
             let flag = word.to_str()?.strip_prefix("--")?.split('=').next()?;
             (flag == name || aliases.contains(&flag)).then(|| flag.to_owned())
         });
-        let spelled = spelled.unwrap_or_else(|| name.clone());
-        let adds_up = matches!(arg.get_action(), ArgAction::Append);
-        let values = match arg.get_action().takes_values() {
+        let label = label.unwrap_or_else(|| name.clone());
+        let repeated = match arg.get_action() {
+            ArgAction::Append => RepeatedSetting::Extended,
+            _ => RepeatedSetting::Replaced,
+        };
+        let values: Vec<Vec<OsString>> = match arg.get_action().takes_values() {
             true => matches
                 .get_raw_occurrences(id)
                 .into_iter()
@@ -221,7 +202,9 @@ fn given(typed: &Command, matches: &ArgMatches, line: &[OsString]) -> Vec<Flag> 
                 .collect(),
             false => vec![Vec::new()],
         };
-        Some((place, Flag { name, spelled, adds_up, values }))
+        let text: Vec<_> = values.iter().flatten().map(|value| value.to_string_lossy()).collect();
+        let text = text.join(" ");
+        Some((place, Flag { name, label, text, values, repeated }))
     };
     let mut flags: Vec<(usize, Flag)> = typed.get_arguments().filter_map(flag).collect();
     flags.sort_by_key(|(place, _)| *place);
@@ -249,7 +232,7 @@ fn read_set(typed: &Command, set: &str, lists: &[&str]) -> Result<Vec<Flag>, Fai
         wrong(first.trim_start_matches("error: ").to_owned())
     })?;
     let flags = given(typed, &matches, &line);
-    for Flag { name, spelled, .. } in &flags {
+    for Flag { name, label: spelled, .. } in &flags {
         if COMMON.contains(&name.as_str()) {
             return Err(wrong(format!(
                 "--{spelled} is for all configurations together; give it outside of --case"
@@ -273,103 +256,43 @@ fn is_ratio(value: &str) -> bool {
     }
 }
 
-impl Flag {
-    /// Its values where it may have several, one of which each configuration has; empty where it stands as it is.
-    fn list(&self) -> Result<Vec<String>, Fail> {
-        let Self { name, spelled, values, .. } = self;
-        let [value] = values.last().map_or(&[][..], Vec::as_slice) else { return Ok(Vec::new()) };
-        let Some(text) = value.to_str().filter(|_| listed().any(|flag| flag == name)) else {
-            return Ok(Vec::new());
-        };
-        if text.contains(['=', ':']) && !text.split(',').all(is_ratio) {
-            return Ok(vec![text.to_owned()]);
-        }
-        let values: Vec<String> = text.split(',').map(|value| value.trim().to_owned()).collect();
-        let wrong = |what: &str| Err(usage!("--{spelled} {text}: {what}"));
-        if values.len() > 1 && values.iter().any(String::is_empty) {
-            return wrong(
-                "a value is missing before or after a comma; write none to leave the flag out",
-            );
-        }
-        let is_twice = |(index, value): (usize, &String)| values[..index].contains(value);
-        match values.iter().enumerate().find(|each| is_twice(*each)) {
-            Some((_, value)) => wrong(&format!("{value} is given twice; give it once")),
-            None => Ok(values),
-        }
+/// The values of `flag` where it may have several, one of which each configuration has; empty where it stands as it is.
+fn list(flag: &Flag) -> Result<Vec<String>, Fail> {
+    let Flag { name, label, values, .. } = flag;
+    let [value] = values.last().map_or(&[][..], Vec::as_slice) else { return Ok(Vec::new()) };
+    let Some(text) = value.to_str().filter(|_| listed().any(|flag| flag == name)) else {
+        return Ok(Vec::new());
+    };
+    if text.contains(['=', ':']) && !text.split(',').all(is_ratio) {
+        return Ok(vec![text.to_owned()]);
     }
-
-    /// As its parser takes it.
-    fn words(&self) -> impl Iterator<Item = OsString> {
-        self.values.iter().flat_map(|values| {
-            let mut flag = OsString::from(format!("--{}", self.name));
-            match values.as_slice() {
-                [value] => {
-                    flag.push("=");
-                    flag.push(value);
-                    vec![flag]
-                }
-                values => [&[flag], values].concat(),
-            }
-        })
+    let values: Vec<String> = text.split(',').map(|value| value.trim().to_owned()).collect();
+    let wrong = |what: &str| Err(usage!("--{label} {text}: {what}"));
+    if values.len() > 1 && values.iter().any(String::is_empty) {
+        return wrong(
+            "a value is missing before or after a comma; write none to leave the flag out",
+        );
+    }
+    let is_twice = |(index, value): (usize, &String)| values[..index].contains(value);
+    match values.iter().enumerate().find(|each| is_twice(*each)) {
+        Some((_, value)) => wrong(&format!("{value} is given twice; give it once")),
+        None => Ok(values),
     }
 }
 
-impl Case {
-    /// What sets it apart, in a line.
-    fn name(&self) -> String {
-        let settings = self.settings.iter();
-        let name = settings.map(|(flag, value)| format!("{flag} {value}").trim_end().to_owned());
-        name.collect::<Vec<_>>().join(", ")
-    }
-
-    /// It, typed by the `parser` of its flags.
-    fn read(&self, mut parser: Command) -> Result<SimulatedCase, clap::Error> {
-        let flags = self.flags.iter().flat_map(Flag::words);
-        let matches = parser.try_get_matches_from_mut(flags);
-        let matches = matches.map_err(|error| explain(error, "simulate"))?;
-        let args = SimulateArgs::from_arg_matches(&matches);
-        let args = args.map_err(|error| error.format(&mut parser))?;
-        Ok(SimulatedCase { settings: self.settings.clone(), args })
-    }
-
-    /// With one of the values of a flag, or with the flag as it stands where it is no list.
-    fn choosing(&self, flag: &Flag, list: &[String], way: usize) -> Self {
-        let mut case = self.clone();
-        let Some(value) = list.get(way) else {
-            case.flags.push(flag.clone());
-            return case;
-        };
-        if list.len() > 1 {
-            case.settings.push((flag.spelled.clone(), value.clone()));
-        }
-        let values = match value.as_str() {
-            "none" | "off" => return case,
-            "on" if SWITCHES.contains(&flag.name.as_str()) => vec![Vec::new()],
-            value => vec![vec![value.into()]],
-        };
-        case.flags.push(Flag { values, ..flag.clone() });
-        case
-    }
-
-    /// With further flags, which count against those that are there.
-    fn with_set(&self, set: &[Flag]) -> Self {
-        let mut case = self.clone();
-        for flag in set {
-            let values: Vec<_> =
-                flag.values.iter().flatten().map(|v| v.to_string_lossy()).collect();
-            case.settings.push((flag.spelled.clone(), values.join(" ")));
-            match case.flags.iter_mut().find(|known| known.name == flag.name) {
-                Some(known) if flag.adds_up => known.values.extend(flag.values.iter().cloned()),
-                Some(known) => *known = flag.clone(),
-                None => case.flags.push(flag.clone()),
+/// `flag` as its parser takes it.
+fn words(flag: &Flag) -> impl Iterator<Item = OsString> {
+    flag.values.iter().flat_map(|values| {
+        let mut word = OsString::from(format!("--{}", flag.name));
+        match values.as_slice() {
+            [value] => {
+                word.push("=");
+                word.push(value);
+                vec![word]
             }
+            values => [&[word], values].concat(),
         }
-        case
-    }
-
-    fn has(&self, flag: &str) -> bool {
-        self.flags.iter().any(|given| given.name == flag)
-    }
+    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use clap::Args;
 use fizeau::workload::RangeStyle;
 use serde::Serialize;
 
-use super::choice::{Word, choice};
+use super::choice::choice;
 use super::values::share;
 
 #[derive(Debug, Clone, Args)]
@@ -138,7 +138,7 @@ pub(crate) struct LengthArgs {
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["length_preset", "length_pairs"])]
     pub(crate) random_range_ratio: Option<String>,
     /// Whose definition of --random-range-ratio R holds for a length L: vllm's, from L(1-R) to L(1+R), or sglang's, from L R to L.
-    #[arg(long, value_parser = choice(&STYLES), value_name = "STYLE", default_value = "vllm")]
+    #[arg(long, value_parser = choice::<RangeStyle>(), value_name = "STYLE", default_value = "vllm")]
     pub(crate) range_ratio_style: RangeStyle,
     /// Lengths that are typical of a use: chat, code-generation, long-context-qa or summarization.
     #[arg(long, value_name = "NAME")]
@@ -147,11 +147,6 @@ pub(crate) struct LengthArgs {
     #[arg(long, value_name = "PAIRS", conflicts_with = "length_preset")]
     pub(crate) length_pairs: Option<String>,
 }
-
-const STYLES: [Word<RangeStyle>; 2] = [
-    ("vllm", RangeStyle::Vllm, "From L(1-R) to L(1+R)"),
-    ("sglang", RangeStyle::Sglang, "From L R to L"),
-];
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Shared prefixes")]

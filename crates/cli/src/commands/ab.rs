@@ -1,23 +1,21 @@
 //! `fizeau ab`: two endpoints in turns, with the same requests, and whether they differ.
 
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 use fizeau::experiment::{
-    AbSettings, BackendChoice, EndpointSpec, Experiment, InputField, PreparedAb, RoundCount,
+    AbSettings, BackendChoice, EndpointSpec, Experiment, InputField, RoundCount, RunShards,
     ShardOutcome, SystemUnderTest, TelemetrySpec, WorkloadSpec,
 };
 use fizeau::harness::Cancel;
-use fizeau::metrics::{ComparisonSettings, ComparisonSide, SignificanceLevel, Verdict};
+use fizeau::metrics::{ComparisonSide, Verdict};
 use fizeau::record::AbPrompts;
 use fizeau::record::text::minutes_and_seconds;
 use fizeau::report::Shown;
 
 use crate::args::refusal::{flag, of_experiment};
-use crate::args::{AbArgs, AnswerArgs, EndpointArgs};
+use crate::args::{AbArgs, EndpointArgs};
 use crate::commands::bench;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::shards::Shards;
 use crate::commands::shared::{client, endpoint, folder, opening, shards, workload};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::Progress;
@@ -44,7 +42,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let out = args.answer.out.clone();
     let out = out.unwrap_or_else(|| folder::by_default(origin.started, "ab"));
     let shards = shards::of(&args.shards, None, Some(out.clone()), &cancel)?;
-    shards.have_to_meet()?;
+    shards::have_to_meet(&shards)?;
     let asked = experiment(args, &shards, &cancel)?.origin(origin);
     if !shards.has_report() {
         let prepared = asked.prepare().map_err(refused)?;
@@ -63,7 +61,9 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
         let asked = workload::prompt_salt(&args.workload);
         say(workload::describe_salt_of_levels(asked, ab.basis.work.salt()))?;
     }
-    announce(ab);
+    if let Some(time) = ab.expected_time() {
+        tell!("This run takes about {}.", minutes_and_seconds(time));
+    }
     let [a, b] = ab.sides.each_ref().map(|side| side.endpoint.describe().base_url);
     let title = format!("fizeau ab  A {a}, B {b}");
     let folder = prepared.folder().cloned();
@@ -86,22 +86,10 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     Ok(Exit::of(&cancel, is_missed))
 }
 
-/// Says how long all turns take, where the arrivals tell.
-fn announce(ab: &PreparedAb) {
-    let work = &ab.basis.work;
-    let Some(rate) = work.mean_rate().filter(|rate| rate.get() > 0.0) else { return };
-    let turns = 2.0 * f64::from(ab.spec.rounds.get());
-    let each = work.requests().get() as f64 / rate.get();
-    let pauses = (turns - 1.0) * ab.spec.settle.as_secs_f64();
-    if let Ok(time) = Duration::try_from_secs_f64(turns * each + pauses) {
-        tell!("This run takes about {}.", minutes_and_seconds(time));
-    }
-}
-
 /// What `args` ask for.
 fn experiment(
     args: &AbArgs,
-    shards: &Shards,
+    shards: &RunShards,
     cancel: &Cancel,
 ) -> Result<Experiment<AbSettings>, Fail> {
     let sides = &args.sides;
@@ -121,7 +109,7 @@ fn experiment(
         None => experiment,
         Some(_) => experiment.telemetry(TelemetrySpec::default()),
     };
-    Ok(shards.share(experiment))
+    Ok(experiment.measured_by(shards))
 }
 
 /// A run against `candidate` too.
@@ -136,9 +124,9 @@ fn settings(args: &AbArgs, candidate: EndpointSpec) -> Result<AbSettings, Fail> 
         args.sides.b_name.clone().or_else(|| toggled("scraped")),
     ];
     settings.settle = rounds.settle;
-    let figures = answer.decision.metrics.iter().map(|name| name.parse().named("--metrics"));
-    settings.figures = figures.collect::<Result<_, Fail>>()?;
-    settings.comparison = comparison(answer)?;
+    // At which figures it is looked shows when it is known whether there are tokens.
+    settings.figures = answer.decision.figures()?;
+    settings.comparison = answer.decision.comparison()?;
     settings.goals = args.goals.goodput()?;
     settings.slo = args.goals.given()?;
     (settings.max_in_flight, settings.warmups) = (cap, rounds.num_warmups);
@@ -152,13 +140,6 @@ fn workload_of(args: &AbArgs, cap: Option<NonZeroU32>) -> Result<WorkloadSpec, F
     spec.requests = args.rounds.num_prompts;
     spec.arrivals = bench::arrivals(&args.arrivals, cap.is_some())?;
     Ok(spec)
-}
-
-/// How strictly it is looked at; at which figures shows when it is known whether there are tokens.
-fn comparison(args: &AnswerArgs) -> Result<ComparisonSettings, Fail> {
-    let alpha = SignificanceLevel::new(args.decision.alpha).named("--alpha")?;
-    let smallest = args.decision.smallest.parse().named("--smallest")?;
-    Ok(ComparisonSettings { alpha, smallest, ..ComparisonSettings::default() })
 }
 
 /// The flags for both, with what is one side's own.

@@ -4,11 +4,11 @@ mod arrivals;
 mod level;
 
 pub(crate) use arrivals::{arrivals, arrivals_flag, has_arrivals};
-pub(crate) use level::{LevelOutputs, leaves_goals_open, selection, settings, text_after};
+pub(crate) use level::{LevelOutputs, selection, settings, text_after};
 
 use fizeau::experiment::{
-    EndpointSpec, Experiment, ExperimentError, LevelSettings, PreparedExperiment, ShardOutcome,
-    SystemUnderTest,
+    EndpointSpec, Experiment, ExperimentError, LevelSettings, PreparedExperiment, RunShards,
+    ShardOutcome, SystemUnderTest,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::EngineRecord;
@@ -16,7 +16,6 @@ use fizeau::record::text::number;
 
 use crate::args::{BenchArgs, SonnetArgs};
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::shards::Shards;
 use crate::commands::shared::{
     calibrate, client, endpoint, folder, opening, shards, speed, workload,
 };
@@ -36,9 +35,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let cancel = Cancel::new();
     let refused = workload::refused(arrivals_flag(&args.level.arrivals));
     let shards = shards::of(&args.shards, None, args.level.result.out.clone(), &cancel)?;
-    shards.refuse_until(args.level.load.until.is_some())?;
+    shards::refuse(&shards, "--until", args.level.load.until.is_some(), shards::NO_UNTIL)?;
     let instead = "leave it out, since they agree on an instant by themselves";
-    shards.refuse("--start-at", args.start_at.is_some(), instead)?;
+    shards::refuse(&shards, "--start-at", args.start_at.is_some(), instead)?;
     let prepared = experiment(args, &shards, &cancel)?.prepare().map_err(refused)?;
     if !shards.has_report() {
         return shards::part(prepared, &cancel, refused);
@@ -66,7 +65,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
 /// What is asked for. Files are read; nothing is sent.
 fn experiment(
     args: &BenchArgs,
-    shards: &Shards,
+    shards: &RunShards,
     cancel: &Cancel,
 ) -> Result<Experiment<LevelSettings>, Fail> {
     let mut system = SystemUnderTest::default();
@@ -77,7 +76,7 @@ fn experiment(
     origin.precision.clone_from(&args.subject.precision);
     let mut settings = settings(&args.level)?;
     settings.start_at = args.start_at;
-    if let Shards::Apart(shard) = shards {
+    if let RunShards::Apart(shard) = shards {
         settings.shard = *shard;
     }
     let telemetry = args.telemetry.spec()?;
@@ -89,10 +88,10 @@ fn experiment(
         .cancel(cancel.clone());
     // What the server had of all shards is not what one of them asked.
     let experiment = match shards {
-        Shards::Apart(_) => experiment,
+        RunShards::Apart(_) => experiment,
         _ => experiment.telemetry(telemetry),
     };
-    let experiment = shards.share(experiment);
+    let experiment = experiment.measured_by(shards);
     Ok(match &args.level.result.out {
         Some(out) if shards.has_report() => experiment.folder(out),
         _ => experiment,
@@ -151,10 +150,8 @@ fn announce(args: &BenchArgs, prepared: &Prepared) -> Result<(), Fail> {
     if let Some(time) = level.settings.time {
         return say(format!("at most {requests} requests, in {time}; {warmups}"));
     }
-    let time = work.mean_rate().filter(|rate| rate.get() > 0.0).map_or_else(String::new, |rate| {
-        format!(", in about {:.0} s", requests as f64 / rate.get())
-    });
-    say(format!("{requests} requests{time}; {warmups}"))?;
+    let time = work.arrival_time().map(|time| format!(", in about {:.0} s", time.get()));
+    say(format!("{requests} requests{}; {warmups}", time.unwrap_or_default()))?;
     if args.trust.output.verbose {
         say(workload::describe_salt(level.settings.workload.salt, work.salt()))?;
     }

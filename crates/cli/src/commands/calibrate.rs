@@ -2,16 +2,16 @@
 
 use fizeau::experiment::{
     EngineCalibration, EngineCalibrationLevel, EngineCalibrationSettings, Experiment,
-    ExperimentError, InputField, ReferenceSpec, RunEvent, SampleError, Watcher,
+    ExperimentError, InputField, InvalidLevels, ReferenceSpec, RunEvent, SampleError, Watcher,
 };
 use fizeau::harness::Cancel;
-use fizeau::record::{EngineRecord, SpeedOfLightReference};
+use fizeau::record::{EngineRecord, ResultFile, ResultFileMode, SpeedOfLightReference};
 use fizeau::report::{EngineCalibrationRow, EngineCalibrationView};
 
 use crate::args::{CalibrateArgs, refusal};
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::{calibration, client, endpoint, folder, opening, speed};
-use crate::exit::{Exit, Fail};
+use crate::commands::shared::{client, endpoint, folder, opening, speed};
+use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::Progress;
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
@@ -23,8 +23,9 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     let mut settings = EngineCalibrationSettings::default();
     settings.engine.clone_from(&args.engine);
     (settings.budget, settings.max_context) = (args.budget, args.max_context);
-    settings.invalid = calibration::invalid(args.force);
-    let out = folder::ResultFile::prepare("--out", &args.out)?;
+    settings.invalid = if args.force { InvalidLevels::Fitted } else { InvalidLevels::LeftOut };
+    let named = format!("--out {}", args.out.display());
+    let out = ResultFile::prepare(&args.out, ResultFileMode::Replace).named(&named)?;
     let (cancel, origin) = (Cancel::new(), folder::origin());
     let by_default = || folder::by_default(origin.started, "calibrate");
     let folder = args.out_dir.clone().unwrap_or_else(by_default);
@@ -57,7 +58,8 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     })?;
     show(args, &calibrated)?;
     say(format!("\nRuns: {}", folder.display()))?;
-    out.write(&calibrated.fit.calibration.to_json())?;
+    let written = out.write(&calibrated.fit.calibration.to_json());
+    written.map_err(|error| broken!("{named}: {error}"))?;
     say(format!("Written to {}", args.out.display()))?;
     Ok(Exit::of(&cancel, false))
 }
@@ -65,18 +67,16 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
 /// The model on its devices.
 fn reference(args: &CalibrateArgs) -> Result<SpeedOfLightReference, Fail> {
     speed::asked(&args.system)?;
-    let system = &args.system;
-    let named = |name: &Option<String>| name.clone().unwrap_or_default();
-    let mut spec = ReferenceSpec::new(named(&system.model_config), named(&system.hardware));
-    spec.deployment = speed::deployed(system);
-    let reference = speed::doubted(&named(&system.hardware), spec.load())?;
+    let (model, hardware) = args.system.names();
+    let mut spec = ReferenceSpec::new(model, hardware);
+    spec.deployment = speed::deployed(&args.system);
+    let reference = speed::doubted(hardware, spec.load())?;
     reference.notes().for_each(|note| tell!("note: {note}"));
     Ok(reference)
 }
 
 fn subject(args: &CalibrateArgs) -> String {
-    let named = |name: &Option<String>| name.clone().unwrap_or_default();
-    let (model, device) = (named(&args.system.model_config), named(&args.system.hardware));
+    let (model, device) = args.system.names();
     match &args.engine {
         Some(engine) => format!("{engine}, {model} on {device}"),
         None => format!("{model} on {device}"),

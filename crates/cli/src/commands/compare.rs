@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fizeau::metrics::SignificanceLevel;
+use fizeau::metrics::ComparisonSettings;
 use fizeau::record::{
     CompareError, CompareOptions, ComparisonReport, MissingLevels, RunComparison, UnlikeRuns,
 };
@@ -60,11 +60,10 @@ fn show(args: &CompareArgs, report: &ComparisonReport) -> Result<(), Fail> {
 
 /// What is decided over, and how.
 fn options(args: &CompareArgs) -> Result<CompareOptions, Fail> {
-    let figures = args.decision.metrics.iter().map(|text| text.parse().named("--metrics"));
     let mut options = CompareOptions::default();
-    options.figures = figures.collect::<Result<_, Fail>>()?;
-    options.alpha = SignificanceLevel::new(args.decision.alpha).named("--alpha")?;
-    options.smallest = args.decision.smallest.parse().named("--smallest")?;
+    options.figures = args.decision.figures()?;
+    let ComparisonSettings { alpha, smallest, .. } = args.decision.comparison()?;
+    (options.alpha, options.smallest) = (alpha, smallest);
     let run_to_run = args.run_to_run.as_deref().map(str::parse);
     options.run_to_run = run_to_run.transpose().named("--run-to-run")?;
     if args.allow_missing_levels {

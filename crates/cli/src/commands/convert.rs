@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use fizeau::interop::{ExportSource, ExportedFile, ForeignFormats, ImportError};
+use fizeau::record::text::plain;
 use fizeau::record::{ImportedRun, RunFolder, StoredRun};
 use fizeau::report::Shown;
 
@@ -11,7 +12,7 @@ use crate::commands::report;
 use crate::commands::report::note_cut;
 use crate::commands::shared::folder;
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::say::{printable, say};
+use crate::terminal::say::say;
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
     match &args.to {
@@ -74,9 +75,9 @@ fn import(args: &ConvertArgs) -> Result<Exit, Fail> {
         };
         write(&run, &folder)?;
         for fact in run.not_known().into_iter().filter(|fact| fact.is_contradiction()) {
-            tell!("finding: {}: {}", folder.display(), printable(&fact.why));
+            tell!("finding: {}: {}", folder.display(), plain(&fact.why));
         }
-        say(format!("{}: {}{page}", folder.display(), printable(&run.words())))?;
+        say(format!("{}: {}{page}", folder.display(), plain(&run.words())))?;
     }
     for error in &imported.refused {
         tell!("not imported: {error}");

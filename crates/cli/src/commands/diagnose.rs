@@ -79,7 +79,11 @@ fn what_to_probe(
 ) -> String {
     let deployment = reference.deployment();
     let model = args.speed_of_light.model_config.clone();
-    let model = model.unwrap_or_else(|| PathBuf::from(own_config(&args.run, reference)));
+    // Its config as the run keeps it, or the name of one that is built in.
+    let model = model.unwrap_or_else(|| match reference.config() {
+        Some(_) => args.run.join("model-config.json"),
+        None => PathBuf::from(reference.model_name()),
+    });
     let most = document.fullest().map_or(1.0, |level| level.decoding).round();
     let spread = speed::flags(deployment);
     let together = if deployment.devices() > 1 { " collective" } else { "" };
@@ -99,12 +103,4 @@ fn what_to_probe(
         model.display(),
         args.run.display(),
     )
-}
-
-/// The model's config as the run keeps it, or the name of one that is built in.
-fn own_config(run: &Path, reference: &SpeedOfLightReference) -> String {
-    match reference.config() {
-        Some(_) => run.join("model-config.json").display().to_string(),
-        None => reference.model_name().to_owned(),
-    }
 }

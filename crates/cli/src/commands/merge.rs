@@ -1,13 +1,11 @@
 //! `fizeau merge`: one run of the shards of one.
 
-use fizeau::core::LevelLoad;
-use fizeau::interop::{VllmDetail, VllmRequestRate, VllmRun, VllmSelection, VllmTally};
+use fizeau::interop::{VllmDetail, VllmRun, VllmSelection, VllmTally};
 use fizeau::metrics::Verdict;
 use fizeau::record::{MergeError, MergedRun, MissingShards, ShardMerge, SweepReport};
 use fizeau::report::Shown;
 
 use crate::args::MergeArgs;
-use crate::commands::bench;
 use crate::commands::shared::checklist;
 use crate::commands::shared::folder;
 use crate::exit::{Exit, Fail};
@@ -33,11 +31,8 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let mut vllm = VllmTally::new(&VllmSelection::default(), &goals, VllmDetail::Totals);
     let merged = merge.write(&out, |tape| vllm.add(tape), &mut note);
     let MergedRun { report, setup, cap, slo, .. } = merged.map_err(refused)?;
-    let request_rate = match report.load {
-        LevelLoad::Rate(rate) => VllmRequestRate::Limited(rate),
-        LevelLoad::Concurrency(_) => VllmRequestRate::Unlimited,
-    };
-    let asked = VllmRun { request_rate, ..VllmRun::of(&setup, &report.requested, cap) };
+    let asked = VllmRun::of(&setup, &report.requested, cap);
+    let asked = VllmRun { request_rate: report.load.into(), ..asked };
     say(vllm.finish(asked).block())?;
     let trust = &args.trust;
     let run = SweepReport::new(setup, vec![report.clone()], slo);
@@ -45,7 +40,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
     say(format!("{} runs merged: {}", merge.count(), out.path().display()))?;
     let is_invalid = report.validity.verdict == Verdict::Invalid;
-    let exit = Exit::missed(is_invalid || bench::leaves_goals_open(&run));
+    let exit = Exit::missed(is_invalid || run.leaves_goals_open());
     let list = report.checklist.iter();
     Ok(list.fold(exit, |exit, list| checklist::enforce(list, trust, exit)))
 }

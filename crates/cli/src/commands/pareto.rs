@@ -3,15 +3,13 @@
 mod folders;
 mod query;
 
-use std::io::Read as _;
-
 use fizeau::interop::{InputTable, InputTableError};
 use fizeau::pareto::{FrontierAnswer, FrontierQuery, RowPoints};
 use fizeau::record::NamedRun;
 use fizeau::report::{AxesPreset, ExcludedLevel, FrontierLevels, LevelTable, Shown};
 
 use crate::args::ParetoArgs;
-use crate::exit::{Exit, Fail, Named, refuse_given, unread};
+use crate::exit::{Exit, Fail, refuse_given};
 use crate::terminal::say::say;
 
 pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
@@ -199,19 +197,11 @@ impl AnswerContext<'_> {
 
 /// Reads a table of a file, or with `-` of standard input, without the rows that `fizeau report --csv` marks as not to be compared.
 pub(crate) fn read(path: &str) -> Result<InputTable, Fail> {
-    let mut bytes = Vec::new();
-    let name = if path == "-" { "standard input" } else { path };
-    match path {
-        "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(drop).named(name)?,
-        path => {
-            bytes = std::fs::read(path)
-                .map_err(|error| unread(name, "a table in CSV or JSON", &error))?;
-        }
-    }
-    let mut table = InputTable::new(name, bytes)?;
+    let mut table = InputTable::read(path)?;
     let left_out = table.leave_out(LevelTable::LEFT_OUT);
     if left_out > 0 {
         let rows = if left_out == 1 { "row" } else { "rows" };
+        let name = table.name();
         tell!("note: {name}: {left_out} {rows} left out, as `{}` says", LevelTable::LEFT_OUT);
     }
     Ok(table)

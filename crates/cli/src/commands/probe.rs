@@ -11,7 +11,6 @@ use fizeau::probe::{
     ProbeTrial, SeveralDevices, UnavailableReasons, model_trials, run_trials, usual_trials,
 };
 use fizeau::record::DeploymentRecord;
-use fizeau::record::text::listed;
 use fizeau::report::Shown;
 use fizeau::roofline::Device;
 use fizeau::transport::MonotonicClock;
@@ -238,7 +237,11 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
          measure the same of each",
         files
             .iter()
-            .map(|(path, machine)| operations(path, machine))
+            .map(|(path, machine)| format!(
+                "{} has {}",
+                path.display(),
+                Shown(machine).operations()
+            ))
             .collect::<Vec<_>>()
             .join("; ")
     );
@@ -254,27 +257,6 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     }
     say(format!("Below {:.0} % of the fleet's median: {}", 100.0 * share, below.join(", ")))?;
     Ok(Exit::Missed)
-}
-
-/// How many operations a sentence names.
-const NAMED: usize = 4;
-
-/// What was measured of a machine: `a/probe.json has triad and copy`.
-fn operations(path: &Path, machine: &ProbeDocument) -> String {
-    let mut subjects: Vec<String> = Vec::new();
-    for row in &machine.rows {
-        let subject = row.measured.subject();
-        if !subjects.contains(&subject) {
-            subjects.push(subject);
-        }
-    }
-    let more = subjects.len().saturating_sub(NAMED);
-    if more > 0 {
-        subjects.truncate(NAMED);
-        subjects.push(format!("{more} more"));
-    }
-    let what = if subjects.is_empty() { "nothing".to_owned() } else { listed(&subjects) };
-    format!("{} has {what}", path.display())
 }
 
 // Which devices of this machine `fizeau probe` measures.

@@ -18,14 +18,14 @@ use std::path::{Path, PathBuf};
 use fizeau::interop::{ExtraTallies, PeerTerm, RereadLevel, TermExplanation};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
-    Checklist, ImportedRun, LEVELS_SCHEMA, LevelReport, RunFolder, RunReader, SearchDocument,
-    StoredRun, SummaryDocument, SweepReport, UntilPrecise, is_level_folder,
+    Checklist, LEVELS_SCHEMA, LevelReport, OpenedRun, RunFolder, RunReader, SearchDocument,
+    StoredRun, SummaryDocument, SweepReport, is_level_folder,
 };
 use fizeau::report::Shown;
 
 use crate::args::{ReportArgs, TrustArgs};
 use crate::commands::shared::{checklist, folder};
-use crate::commands::{bench, sweep};
+use crate::commands::sweep;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::{say, say_json};
 use page::PageLocation;
@@ -74,8 +74,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     if args.view.has_percentiles() {
         return views::percentiles(&asked, &args.view);
     }
-    let page = (args.html.is_some() || !(args.json || args.markdown))
-        .then(|| PageLocation::of(args.html.as_deref(), path.join(PAGE)));
+    let page = PageLocation::of_run(args, path);
     levels(&run, &ReportRequest { page, ..asked })
 }
 
@@ -88,14 +87,6 @@ fn required(asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
     Ok(checklist::enforce(&asked.together(levels)?.checklist(), &asked.trust, Exit::Good))
 }
 
-/// A run that is named.
-enum OpenedRun {
-    /// With what each request did.
-    Tapes(StoredRun),
-    /// Another tool's, of which there are figures alone.
-    Figures(ImportedRun),
-}
-
 /// A run, which may be one of several but not several.
 fn open(path: &Path) -> Result<OpenedRun, Fail> {
     refuse_if!(
@@ -105,24 +96,17 @@ fn open(path: &Path) -> Result<OpenedRun, Fail> {
         path = path.display()
     );
     folder::refuse_file(path)?;
-    match ImportedRun::read(path).map_err(Fail::usage)? {
-        Some(run) => Ok(OpenedRun::Figures(run)),
-        None => StoredRun::open(path).map(OpenedRun::Tapes).map_err(Fail::usage),
-    }
+    Ok(OpenedRun::open(path)?)
 }
 
 /// Says that some of what is computed of tapes is of nothing that anybody saw.
 fn note_made_up(run: &StoredRun) -> Result<(), Fail> {
-    for level in run.levels() {
-        if let Some(unseen) = level.unseen(run.document()).map_err(Fail::usage)? {
-            tell!(
-                "note: imported from {}: its file lacks some facts (`fizeau report RUN` lists \
-                 them), and the tapes have made-up values for them, such as gaps between tokens \
-                 and latencies from schedule",
-                unseen.tool()
-            );
-            break;
-        }
+    if let Some(unseen) = run.unseen()? {
+        tell!(
+            "note: imported from {}: its file lacks some facts (`fizeau report RUN` lists them), and the tapes have \
+             made-up values for them, such as gaps between tokens and latencies from schedule",
+            unseen.tool()
+        );
     }
     Ok(())
 }
@@ -161,21 +145,16 @@ fn levels(run: &StoredRun, asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
     let mut wanted = ExtraTallies::default();
     (wanted.detail, wanted.vllm) = (asked.page.is_some(), !(asked.json || asked.markdown));
     let levels = level::all(asked, wanted)?;
-    let is_missed = |level: &RereadLevel| {
-        let LevelReport { validity, until, .. } = &level.read.report;
-        validity.verdict == Verdict::Invalid || until.as_ref().is_some_and(UntilPrecise::is_missed)
-    };
     let search = level::search(run)?;
     let is_missed = match &search {
         // A load beyond the edge may fail as it likes.
         Some((search, _)) => search.verdict == Verdict::Invalid,
-        None => levels.iter().any(is_missed),
+        None => levels.iter().any(|level| level.read.report.is_missed()),
     };
     // Of a sweep another level may keep the goals.
     let is_alone = matches!(&*levels, [level] if level.read.name.is_empty());
-    let exit = |report: &SweepReport| {
-        Exit::missed(is_missed || is_alone && bench::leaves_goals_open(report))
-    };
+    let exit =
+        |report: &SweepReport| Exit::missed(is_missed || is_alone && report.leaves_goals_open());
     if asked.markdown {
         let report = asked.together(levels)?;
         asked.write(&report)?;
@@ -304,7 +283,7 @@ fn answers(run: &StoredRun) -> Result<(), Fail> {
 }
 
 /// Where the page is.
-fn say_page(page: Option<&Path>) -> Result<(), Fail> {
+pub(crate) fn say_page(page: Option<&Path>) -> Result<(), Fail> {
     page.map_or(Ok(()), |page| say(format!("Report: {}", page.display())))
 }
 

@@ -1,5 +1,7 @@
 //! `fizeau search`: the highest rate or concurrency within goals.
 
+use std::ops::ControlFlow;
+
 use fizeau::core::{LoadKind, Nanos};
 use fizeau::experiment::{
     LoadSearchSpec, SearchOutcome, SearchSettings, SweepProtocol, SweepSettings,
@@ -10,9 +12,9 @@ use fizeau::record::RunFolder;
 use fizeau::report::Shown;
 
 use crate::args::{LevelsArgs, SearchArgs, SearchFlags, TrustArgs};
-use crate::commands::report::{PAGE, write_page};
+use crate::commands::report::{PAGE, say_page, write_page};
 use crate::commands::shared::checklist;
-use crate::commands::sweep::{self, Levels, Measured, Meeting};
+use crate::commands::sweep::{self, Meeting};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
@@ -25,12 +27,12 @@ pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
     let mut settings = settings(*over, search, slo, levels)?;
     settings.search.budget = measure.budget;
     let meeting = Meeting::of(measure, "search")?;
-    let Measured { outcome, folder, cancel } =
-        match sweep::measure(measure, settings, "search", &meeting)? {
-            Levels::Whole(measured) => measured,
-            Levels::Part(exit) => return Ok(exit),
-        };
-    show(&outcome, Some(&folder), &cancel, &measure.trust)
+    match sweep::measure(measure, settings, "search", &meeting)? {
+        ControlFlow::Continue((outcome, folder)) => {
+            show(&outcome, Some(&folder), &meeting.cancel, &measure.trust)
+        }
+        ControlFlow::Break(part) => Ok(part),
+    }
 }
 
 /// The search that the flags ask for, of such `levels`.
@@ -72,6 +74,6 @@ pub(crate) fn show(
     say(Shown(report).text().trim_end())?;
     checklist::show(&report.checklist, trust)?;
     let page = folder.map(|folder| folder.path().join(PAGE));
-    page.map_or(Ok(()), |page| say(format!("Report: {}", page.display())))?;
+    say_page(page.as_deref())?;
     Ok(checklist::enforce(&report.checklist, trust, exit))
 }

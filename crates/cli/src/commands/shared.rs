@@ -1,7 +1,6 @@
 //! What several commands share.
 
 pub(crate) mod calibrate;
-pub(crate) mod calibration;
 pub(crate) mod checklist;
 pub(crate) mod client;
 pub(crate) mod endpoint;

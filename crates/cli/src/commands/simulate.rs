@@ -91,10 +91,10 @@ fn series(spec: &CaseSpec<Simulation<'_>>) -> Result<Exit, Fail> {
     let (trust, folder) = (&args.trust, ran.folder.as_ref());
     match ran.outcome {
         CaseOutcome::Sweep(report) => {
-            let outcome = sweep::Outcome::of(*report, folder, &args.level.goals, cancel)?;
+            let exit = sweep::ended(&report, folder, &args.level.goals, cancel)?;
             let page = folder.map(|folder| folder.path().join(PAGE));
-            sweep::show(&outcome.report, page.as_deref(), trust)?;
-            Ok(checklist::enforce(&outcome.report.checklist(), trust, outcome.exit))
+            sweep::show(&report, page.as_deref(), trust)?;
+            Ok(checklist::enforce(&report.checklist(), trust, exit))
         }
         CaseOutcome::Search(outcome) => search::show(&outcome, folder, cancel, trust),
         CaseOutcome::Level(_) => Err(broken!(

@@ -3,13 +3,15 @@
 mod outcome;
 mod settings;
 
-pub(crate) use outcome::{Outcome, show};
+pub(crate) use outcome::{ended, show};
 pub(crate) use settings::simulated_protocol_of;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
-    EmbeddedEngine, EndpointKind, Experiment, PreparedRun, RunOrigin, ShardOutcome, SystemUnderTest,
+    EmbeddedEngine, EndpointKind, Experiment, PreparedRun, RunOrigin, RunShards, ShardOutcome,
+    SystemUnderTest,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::{EngineRecord, RunFolder};
@@ -18,7 +20,6 @@ use settings::protocol_of;
 use crate::args::{MeasureArgs, SweepArgs};
 use crate::commands::report::PAGE;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::shards::Shards;
 use crate::commands::shared::{
     checklist, client, endpoint, folder, opening, shards, speed, workload,
 };
@@ -26,13 +27,6 @@ use crate::exit::{Exit, Fail};
 use crate::terminal::progress::{Progress, title};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
-
-/// What came of levels that were measured at an endpoint.
-pub(crate) struct Measured<O> {
-    pub(crate) outcome: O,
-    pub(crate) folder: RunFolder,
-    pub(crate) cancel: Cancel,
-}
 
 pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     let MeasureArgs { verdict, trust, .. } = &args.measure;
@@ -44,30 +38,25 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     if meeting.shards.has_report() {
         settings.resume.clone_from(&args.resume);
     }
-    meeting.shards.refuse_until(args.levels.until.is_some())?;
+    let is_until = args.levels.until.is_some();
+    shards::refuse(&meeting.shards, "--until", is_until, shards::NO_UNTIL)?;
     let measured = measure(&args.measure, settings, "sweep", &meeting)?;
-    let Measured { outcome, folder, cancel } = match measured {
-        Levels::Whole(measured) => measured,
-        Levels::Part(exit) => return Ok(exit),
+    let (report, folder) = match measured {
+        ControlFlow::Continue(whole) => whole,
+        ControlFlow::Break(part) => return Ok(part),
     };
-    let Outcome { report, exit } = Outcome::of(outcome, Some(&folder), &verdict.goals, &cancel)?;
+    let exit = ended(&report, Some(&folder), &verdict.goals, &meeting.cancel)?;
     show(&report, Some(&folder.path().join(PAGE)), trust)?;
     client::tell_need(&report, &args.measure.client)?;
     Ok(checklist::enforce(&report.checklist(), trust, exit))
 }
 
-/// Levels that were measured: by this client and all others there are, or this one's part of them.
-pub(crate) enum Levels<O> {
-    Whole(Measured<O>),
-    Part(Exit),
-}
-
 /// Who measures the levels of a command, and where they are kept.
 pub(crate) struct Meeting {
-    pub(crate) shards: Shards,
+    pub(crate) shards: RunShards,
     origin: RunOrigin,
     out: PathBuf,
-    cancel: Cancel,
+    pub(crate) cancel: Cancel,
 }
 
 impl Meeting {
@@ -89,7 +78,7 @@ impl Meeting {
         let shards = shards::of(&args.shards, resume, Some(out.clone()), &cancel)?;
         // What is resumed goes on where it is.
         let out = resume.map_or(out, Path::to_path_buf);
-        shards.have_to_meet()?;
+        shards::have_to_meet(&shards)?;
         // Each would start an engine of its own.
         if shards.group().is_some() && args.target.urls().is_empty() {
             bail!("--base-url: name the server that all shards measure");
@@ -98,13 +87,17 @@ impl Meeting {
     }
 }
 
-/// Measures what `settings` say, for `command`: a sweep, or a search.
+/// What came of levels that were measured, and the folder that has them.
+type Measured<K> = (<<K as EndpointKind>::Prepared as PreparedRun>::Outcome, RunFolder);
+
+/// Measures what `settings` say, for `command`: a sweep, or a search. What came of it is in the folder that it gives back; where other
+/// shards have that, how the command ends.
 pub(crate) fn measure<K: EndpointKind>(
     args: &MeasureArgs,
     settings: K,
     command: &'static str,
     meeting: &Meeting,
-) -> Result<Levels<<K::Prepared as PreparedRun>::Outcome>, Fail> {
+) -> Result<ControlFlow<Exit, Measured<K>>, Fail> {
     let view = opening::view(args.live)?;
     let refused = workload::refused("--levels");
     // It ends with this.
@@ -129,10 +122,10 @@ pub(crate) fn measure<K: EndpointKind>(
         .telemetry(args.telemetry.spec()?)
         .origin(origin.clone())
         .cancel(cancel.clone());
-    let experiment = shards.share(experiment);
+    let experiment = experiment.measured_by(shards);
     if !shards.has_report() {
         let prepared = experiment.prepare().map_err(refused)?;
-        return shards::part(prepared, cancel, refused).map(Levels::Part);
+        return shards::part(prepared, cancel, refused).map(ControlFlow::Break);
     }
     let experiment = experiment.folder(out);
     let prepared = experiment.prepare().map_err(refused)?;
@@ -150,64 +143,7 @@ pub(crate) fn measure<K: EndpointKind>(
     let mut progress = Progress::new(view, title(command, &basis.setup), cancel);
     interrupt::listen(cancel.clone())?;
     Ok(match runtime.block_on(prepared.run_shared(&mut progress)).map_err(refused)? {
-        ShardOutcome::Whole(outcome) => {
-            Levels::Whole(Measured { outcome, folder, cancel: cancel.clone() })
-        }
-        ShardOutcome::Part(part) => Levels::Part(shards::show(&part)?),
+        ShardOutcome::Whole(outcome) => ControlFlow::Continue((outcome, folder)),
+        ShardOutcome::Part(part) => ControlFlow::Break(shards::show(&part)?),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use fizeau::experiment::CaseSpec;
-
-    use super::*;
-    use crate::args::{Command, parse};
-    use crate::commands::simulate::{Simulation, asked};
-
-    fn parsed(line: &str) -> Command {
-        let words: Vec<_> = line.split_whitespace().map(Into::into).collect();
-        parse(&words).unwrap_or_else(|_| panic!("{line}"))
-    }
-
-    #[test]
-    fn levels_that_were_measured_hold_nothing_of_their_tapes_and_the_page_reads_it() {
-        // As much as the program itself has: that of a test is too small for the command line.
-        let stack = std::thread::Builder::new().stack_size(8 << 20);
-        stack.spawn(levels_hold_nothing).unwrap().join().unwrap();
-    }
-
-    fn levels_hold_nothing() {
-        let out = std::env::temp_dir().join(format!("fizeau-held-{}", std::process::id()));
-        let line = format!("--num-prompts 32 --isl 8 --osl 4 --out {}", out.display());
-        let Command::Sweep(args) = parsed(&format!("fizeau sweep --levels 1,2 {line}/sweep"))
-        else {
-            panic!("{line}")
-        };
-        let meeting = Meeting::of(&args.measure, "sweep").unwrap();
-        let series = args.measure.series(&args.levels);
-        let settings = series.settings(protocol_of(&args).unwrap()).unwrap();
-        let measured = measure(&args.measure, settings, "sweep", &meeting).unwrap();
-        let Levels::Whole(Measured { outcome: sweep, folder, .. }) = measured else {
-            panic!("there is one client")
-        };
-        let mut pages = vec![(sweep, folder)];
-        for kind in ["--levels 1,2", "--search concurrency --max-runs 3 --slo ttft<10s"] {
-            let line = format!("fizeau simulate {kind} {line}/simulated{}", pages.len());
-            let Command::Simulate(args) = parsed(&line) else { panic!("{line}") };
-            let cancel = Cancel::new();
-            let engine = Simulation::new(&args, args.level.result.out.clone(), &cancel).unwrap();
-            let spec = CaseSpec { settings: asked(&args).unwrap(), engine };
-            let ran = spec.run(&mut ()).unwrap();
-            pages.push((ran.outcome.page().clone(), ran.folder.unwrap()));
-        }
-        for (report, folder) in pages {
-            assert!(report.levels().len() >= 2);
-            assert!(report.levels().iter().all(|level| level.detail.is_none()));
-            crate::commands::report::write_page(&folder, &report).unwrap();
-            let page = std::fs::read_to_string(folder.path().join(PAGE)).unwrap();
-            assert!(page.contains("\"quantiles\":{\"") && !page.contains(": no tapes were read."));
-        }
-        std::fs::remove_dir_all(out).unwrap();
-    }
 }

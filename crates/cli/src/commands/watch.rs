@@ -11,8 +11,8 @@ use fizeau::experiment::SolSystems;
 use fizeau::report::Shown;
 use fizeau::roofline::{HourlyRate, System, UniformLoad};
 use fizeau::telemetry::{
-    DeviceChoice, FleetFinding, FleetReport, FleetSettings, FleetWatch, ForwardPassSubscriber,
-    MetricsListener, NvmlSource, in_one_line,
+    DeviceChoice, FleetReport, FleetSettings, FleetWatch, ForwardPassSubscriber, MetricsListener,
+    NvmlSource, in_one_line,
 };
 use fizeau::transport::MonotonicClock;
 
@@ -36,15 +36,14 @@ pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
     let clock = MonotonicClock::new();
     let listen = |address| MetricsListener::start(address, clock);
     let listener = args.listen.as_deref().map(listen).transpose().named("--listen")?;
-    let mut settings = FleetSettings::new(model(args), system);
+    let mut settings = FleetSettings::new(args.system.names().0, system);
     settings.price = match &args.price.gpu_hour {
         Some(price) => Some(price.clone()),
         None => HourlyRate::lowest_published(settings.system.device()).ok(),
     };
     (settings.interval, settings.window) = (args.interval, args.window);
     let mut watch = FleetWatch::new(settings);
-    for source in sources {
-        let name = source.name.clone();
+    for (name, source) in sources {
         watch.add(&name, source, clock).map_err(Fail::broken)?;
     }
     watch_gpus(&args.gpus, &mut watch, clock)?;
@@ -54,9 +53,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
     }
     watch.ask_now(PATIENCE);
     let first = watch.report(clock.now());
-    if first.findings.iter().filter(|finding| is_unreachable(finding)).count()
-        == first.replicas.len()
-    {
+    if first.is_unreached() {
         return Err(untold(&first));
     }
     match args.once {
@@ -105,10 +102,6 @@ fn system(args: &WatchArgs) -> Result<System, Fail> {
     Ok(prepared.system.clone())
 }
 
-fn model(args: &WatchArgs) -> &str {
-    args.system.model_config.as_deref().unwrap_or_default()
-}
-
 /// One window, and what it came to.
 fn once(args: &WatchArgs, watch: &FleetWatch, clock: MonotonicClock) -> Result<Exit, Fail> {
     std::thread::sleep(args.window.into());
@@ -138,7 +131,7 @@ fn live(
         let mut is_first = true;
         while tokio::time::timeout(args.interval.into(), interrupt.as_mut()).await.is_err() {
             let report = watch.report(clock.now());
-            if is_first && is_foreign(&report) {
+            if is_first && report.is_foreign() {
                 return Err(untold(&report));
             }
             is_first &= report.telling() == 0;
@@ -167,17 +160,6 @@ fn show(args: &WatchArgs, report: &FleetReport) -> Result<bool, Fail> {
     };
     let mut out = std::io::stdout().lock();
     Ok(writeln!(out, "{text}").and_then(|()| out.flush()).is_ok())
-}
-
-/// A page that never came.
-const fn is_unreachable(finding: &FleetFinding) -> bool {
-    matches!(finding, FleetFinding::Silent { since: None, .. })
-}
-
-/// Whether all pages came, and none is one of a serving engine.
-fn is_foreign(report: &FleetReport) -> bool {
-    let is_it = |finding: &&FleetFinding| matches!(finding, FleetFinding::NotReported { .. });
-    report.findings.iter().filter(is_it).count() == report.replicas.len()
 }
 
 /// Nobody tells anything: why, of each.

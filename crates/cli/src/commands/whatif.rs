@@ -73,9 +73,7 @@ fn next_case(
     running: &mut WhatIfRunner<Simulation<'_>>,
     folder: &RunFolder,
 ) -> Result<Option<RanCase>, Fail> {
-    let there = std::fs::metadata(folder.path());
-    let gone = |error| format!("cannot write {}: {error}", folder.path().display());
-    there.map_err(|error| Fail::broken(gone(error)))?;
+    folder.check().map_err(Fail::broken)?;
     Ok(running.next_case(&mut ())?)
 }
 

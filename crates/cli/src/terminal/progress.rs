@@ -4,22 +4,17 @@
 //! times a second for the lines and at most ten for the whole screen. Neither the threads that measure nor their event loops take
 //! part. How many requests are in flight is read from the harness's own count.
 
-#[cfg(test)]
-#[cfg(feature = "tui")]
-#[path = "../../tests/it/pty.rs"]
-#[allow(dead_code, reason = "other tests have a use for it")]
-mod pty;
 mod waiting;
 
 pub(crate) use waiting::Waiting;
 
 use std::io::IsTerminal;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 #[cfg(feature = "tui")]
 use fizeau::experiment::LiveScreen;
-use fizeau::experiment::{ProgressState, RunEvent, RunNote, Watcher};
+use fizeau::experiment::{RunEvent, RunNote, SharedProgress, Watcher};
 use fizeau::harness::Cancel;
 use fizeau::record::RunSetup;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -48,13 +43,12 @@ pub(crate) enum View {
     /// Likewise, but a pipe is told nothing: time is virtual, and the result is there at once.
     Simulated,
     /// On the whole of it.
-    #[cfg(feature = "tui")]
     Screen,
 }
 
 /// A run, watched until this is dropped.
 pub(crate) struct Progress {
-    watched: Watched,
+    watched: SharedProgress,
     show: Show,
 }
 
@@ -68,25 +62,10 @@ enum Show {
     Screen(LiveScreen),
 }
 
-/// The state, and since when: whoever draws has one too.
-#[derive(Clone)]
-struct Watched {
-    state: Arc<Mutex<ProgressState>>,
-    begun: Instant,
-}
-
-impl Watched {
-    /// The state now, and how long the run goes on.
-    fn now(&self) -> (MutexGuard<'_, ProgressState>, Duration) {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        (state, self.begun.elapsed())
-    }
-}
-
 impl Progress {
     /// Shows a run as `view` has it, on standard error if that is a terminal. `cancel` ends the run where keys can.
     pub(crate) fn new(view: View, title: String, cancel: &Cancel) -> Self {
-        let watched = Watched { state: Arc::default(), begun: Instant::now() };
+        let watched = SharedProgress::default();
         let show = match std::io::stderr().is_terminal() {
             true => Show::new(view, &watched, title, cancel),
             false if view == View::Simulated => Show::Nowhere,
@@ -106,28 +85,23 @@ impl Progress {
 }
 
 impl Show {
-    #[cfg(feature = "tui")]
-    fn new(view: View, watched: &Watched, title: String, cancel: &Cancel) -> Self {
-        if view != View::Screen {
-            return Self::lines(watched);
-        }
-        let quit = || std::process::exit(Exit::Interrupted as i32);
-        match LiveScreen::start(title, charset(), cancel, quit) {
-            Ok(screen) => Self::Screen(screen),
-            Err(error) => {
-                tell!("note: --live: the terminal does not take a full screen: {error}");
-                Self::lines(watched)
+    #[cfg_attr(not(feature = "tui"), expect(unused_variables, reason = "lines have no title"))]
+    fn new(view: View, watched: &SharedProgress, title: String, cancel: &Cancel) -> Self {
+        #[cfg(feature = "tui")]
+        if view == View::Screen {
+            let quit = || std::process::exit(Exit::Interrupted as i32);
+            match LiveScreen::start(title, charset(), cancel, quit) {
+                Ok(screen) => return Self::Screen(screen),
+                Err(error) => {
+                    tell!("note: --live: the terminal does not take a full screen: {error}");
+                }
             }
         }
-    }
-
-    #[cfg(not(feature = "tui"))]
-    fn new(_: View, watched: &Watched, _: String, _: &Cancel) -> Self {
         Self::lines(watched)
     }
 
     /// Drawn by a thread of indicatif's.
-    fn lines(watched: &Watched) -> Self {
+    fn lines(watched: &SharedProgress) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
         let watched = watched.clone();
         let told = move |_: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
@@ -262,32 +236,5 @@ impl Drop for Progress {
             #[cfg(feature = "tui")]
             Show::Screen(screen) => screen.leave().iter().for_each(|note| tell!("{note}")),
         }
-    }
-}
-
-#[cfg(test)]
-#[cfg(feature = "tui")]
-mod tests {
-    use std::process::Command;
-
-    use super::*;
-
-    /// Says that this process is the one that panics.
-    const PANICS: &str = "FIZEAU_TEST_PANICS_ON_SCREEN";
-
-    #[test]
-    fn a_panic_gives_the_terminal_back_before_it_is_told() {
-        let this = "terminal::progress::tests::a_panic_gives_the_terminal_back_before_it_is_told";
-        if std::env::var_os(PANICS).is_some() {
-            let _shown = Progress::new(View::Screen, "m".to_owned(), &Cancel::new());
-            panic!("by design");
-        }
-        let mut again = Command::new(std::env::current_exe().unwrap());
-        again.args(["--exact", this, "--nocapture"]).env(PANICS, "1");
-        let left = pty::OnTerminal::start(again, (80, 24)).end();
-        assert!(!left.status.success() && left.is_cooked, "{left:?}");
-        let (shown, told) = left.text.split_once("\u{1b}[?1049l").unwrap();
-        assert!(shown.contains("\u{1b}[?1049h") && !shown.contains("by design"), "{left:?}");
-        assert!(told.contains("by design"), "{left:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 
-use fizeau::record::text::wrap_hanging;
+use fizeau::record::text::{plain_lines, wrap_hanging};
 use serde::Serialize;
 
 use crate::exit::Fail;
@@ -47,7 +47,7 @@ macro_rules! tell {
 
 /// See the macro of this name.
 pub(crate) fn tell(text: &str) {
-    let text = plain(text);
+    let text = plain_lines(text);
     let text = match screen::of_stderr() {
         Some(width) => {
             let lines = text.lines().map(|line| wrap_hanging(line, width, ""));
@@ -57,28 +57,4 @@ pub(crate) fn tell(text: &str) {
     };
     // Nothing is left to do about a standard error that is gone, and a run shall not end for it.
     progress::aside(|| drop(writeln!(std::io::stderr().lock(), "{text}")));
-}
-
-/// Without control characters, but for the ends of lines.
-pub(crate) fn plain(text: &str) -> String {
-    text.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
-}
-
-/// A piece of a line, of which a file says what it holds: without what a terminal would obey, ends of lines among them.
-pub(crate) fn printable(text: &str) -> String {
-    text.replace(char::is_control, "\u{fffd}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::plain;
-
-    #[test]
-    fn a_terminal_has_nothing_to_obey() {
-        let text = "error: a\u{1b}[31mRED\u{7}\u{9b}2J\r\n  next: \u{7f}";
-        assert_eq!(
-            plain(text),
-            "error: a\u{fffd}[31mRED\u{fffd}\u{fffd}2J\u{fffd}\n  next: \u{fffd}"
-        );
-    }
 }

@@ -134,3 +134,10 @@ fn a_number_that_is_none_is_named_with_its_unit_and_its_range() {
         assert_eq!(ended.err.trim_end(), format!("error: --{flag} {value}: {says}"));
     }
 }
+
+#[test]
+fn the_overview_fits_a_terminal_of_eighty_columns() {
+    let text = run(&["--help"]).out;
+    let list = text.lines().filter(|line| line.starts_with("  ") || line.contains(';'));
+    list.for_each(|line| assert!(line.chars().count() <= 80, "{line}"));
+}

@@ -60,9 +60,9 @@ fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
     assert!(
         ended.out.lines().all(|line| line.chars().count() <= 80 || line.starts_with("report:"))
     );
-    assert!(
-        read_to_string(format!("{out}/report.html")).unwrap().contains("data-chart=\"frontier\"")
-    );
+    let page = read_to_string(format!("{out}/report.html")).unwrap();
+    assert!(page.contains("data-chart=\"frontier\"") && page.contains("\"quantiles\":{\""));
+    assert!(!page.contains(": no tapes were read."));
     let sweep = json(format!("{out}/sweep.json"));
     let point = &sweep["operating_point"];
     assert_eq!((&point["load"], &point["chosen_by"]), (&found["load"], &"confirmed".into()));

@@ -51,6 +51,7 @@ fn the_embedded_engine_is_swept_over_http() {
     assert!(!sweep["frontier"].as_array().unwrap().is_empty());
     let page = std::fs::read_to_string(format!("{out}/report.html")).unwrap();
     assert!(page.contains("data-chart=\"frontier\"") && page.contains("simulated"));
+    assert!(page.contains("\"quantiles\":{\"") && !page.contains(": no tapes were read."));
     assert!(
         !page.contains("src=\"http") && !page.contains("href=\"http"),
         "the page is whole in itself"

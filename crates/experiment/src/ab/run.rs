@@ -1,6 +1,7 @@
 //! An A/B run, carried out: turn by turn measured, judged and kept, and what the rounds come to.
 
 use std::num::NonZeroU64;
+use std::time::Duration;
 
 use fizeau_core::{LevelLoad, Timer};
 use fizeau_harness::{Measure, Notice, Observer};
@@ -39,6 +40,17 @@ pub struct PreparedAb {
     pub load: LevelLoad,
     /// Whether each side has prompts of its own, where that is not as one might think.
     pub(super) note: Option<&'static str>,
+}
+
+impl PreparedAb {
+    /// The time that all turns take with the pauses between them, where the arrivals tell.
+    #[must_use]
+    pub fn expected_time(&self) -> Option<Duration> {
+        let turns = 2.0 * f64::from(self.spec.rounds.get());
+        let pauses = (turns - 1.0) * self.spec.settle.as_secs_f64();
+        let each = self.basis.work.arrival_time()?;
+        Duration::try_from_secs_f64(turns * each.get() + pauses).ok()
+    }
 }
 
 /// A turn's report, and of its tapes what the comparison needs.

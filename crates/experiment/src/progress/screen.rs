@@ -6,15 +6,15 @@ mod levels;
 mod terminal;
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fizeau_harness::Cancel;
 use fizeau_record::text::Charset;
 
-use super::{ProgressState, RunHistory};
+use super::{ProgressState, RunHistory, SharedProgress};
 use crate::event::{RunEvent, Watcher};
 use terminal::Painter;
 
@@ -55,20 +55,8 @@ impl ScreenState {
     }
 }
 
-/// The state, and since when: whoever draws has one too.
-#[derive(Debug, Clone)]
-struct Watched {
-    state: Arc<Mutex<ScreenState>>,
-    begun: Instant,
-}
-
-impl Watched {
-    /// The state now, and how long the run goes on.
-    fn now(&self) -> (MutexGuard<'_, ScreenState>, Duration) {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        (state, self.begun.elapsed())
-    }
-}
+/// What is drawn, and since when: whoever draws has one too.
+type Watched = SharedProgress<ScreenState>;
 
 impl LiveScreen {
     /// Takes the terminal, which has the characters of `charset`. The keys q and Ctrl-C throw `cancel`, and after that Ctrl-C gives the
@@ -82,8 +70,7 @@ impl LiveScreen {
         cancel: &Cancel,
         quit: impl Fn() + Send + 'static,
     ) -> io::Result<Self> {
-        let state = Arc::new(Mutex::new(ScreenState::new(title)));
-        let watched = Watched { state, begun: Instant::now() };
+        let watched = Watched::begin(ScreenState::new(title));
         let over = Arc::new(AtomicBool::new(false));
         let shown = (watched.clone(), cancel.clone(), Arc::clone(&over));
         let painter = Painter::enter(shown, charset, Box::new(quit))?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use fizeau_core::{PerSec, Tokens};
+use fizeau_core::{PerSec, Seconds, Tokens};
 use fizeau_metrics::CacheExpectation;
 use fizeau_record::{
     self as record, ArrivalMoments, Json, RequestedLength, RequestedLengths, RequestedLoad,
@@ -143,6 +143,13 @@ impl PreparedWorkload {
             PreparedKind::Plan { plan, .. } => mean_rate(plan),
             PreparedKind::Trace { trace, .. } => trace::mean_rate(trace),
         }
+    }
+
+    /// The time that its arrivals take, where they tell: all requests at the mean rate.
+    #[must_use]
+    pub fn arrival_time(&self) -> Option<Seconds> {
+        let rate = self.mean_rate().filter(|rate| rate.get() > 0.0)?;
+        Some(Seconds::new(self.requests().get() as f64 / rate.get()))
     }
 
     /// The prompt's nominal length, for servers that do not say how long it was.

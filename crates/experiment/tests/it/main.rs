@@ -3,11 +3,14 @@
 
 mod ab;
 mod door;
+mod grid;
 mod level;
 mod levels;
 mod prepare;
 mod protocol;
 mod resumed;
+#[cfg(feature = "tui")]
+mod screen;
 mod search;
 #[cfg(feature = "simulate")]
 mod simulated;

@@ -2,10 +2,11 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{Nanos, Tokens};
+use fizeau_core::{LoadKind, Nanos, Tokens};
 use fizeau_experiment::{
-    DraftSpec, InputField, LevelSettings, RunEvent, RunNote, SimulatedSystem, SimulatedSystemSpec,
-    StepTimeSpec, Watcher,
+    DraftSpec, InputField, LevelSettings, LoadSearchSpec, RunEvent, RunNote, SearchSettings,
+    SimulatedSystem, SimulatedSystemSpec, StepTimeSpec, SweepLoads, SweepRates, SweepSettings,
+    Watcher, level_size,
 };
 use fizeau_harness::Cancel;
 use fizeau_roofline::Acceptance;
@@ -41,6 +42,26 @@ fn a_full_cache_is_told_and_one_with_room_is_not() {
         let measured = engine.run(&engine.experiment().settings(level()), &mut evictions).unwrap();
         assert_eq!(measured.report.summary.requests.completed, 12);
         assert_eq!(evictions.0.len(), usize::from(is_full), "{blocks} blocks: {:?}", evictions.0);
+    }
+}
+
+/// Their tapes may be large. Where a run has a folder, whoever makes a page reads them there.
+#[test]
+fn levels_of_a_sweep_and_of_a_search_hold_nothing_of_their_tapes() {
+    let engine = SimulatedSystemSpec::default().load().unwrap();
+    let mut sweep = SweepSettings::default();
+    sweep.workload.lengths = Lengths::fixed(8, 4);
+    sweep.loads = SweepLoads::new(&[1, 2], SweepRates::default()).unwrap();
+    sweep.size = level_size(Some(32), None, None).unwrap();
+    let mut spec = LoadSearchSpec::new(LoadKind::Concurrency, "p99 ttft<10s".parse().unwrap());
+    spec.most_levels = 3;
+    let mut search = SearchSettings::new(spec);
+    (search.levels, search.confirm) = (sweep.clone(), None);
+    let sweep = engine.run(&engine.experiment().settings(sweep), &mut ()).unwrap();
+    let search = engine.run(&engine.experiment().settings(search), &mut ()).unwrap().sweep;
+    for report in [sweep, search] {
+        assert!(report.levels().len() >= 2);
+        assert!(report.levels().iter().all(|level| level.detail.is_none()));
     }
 }
 

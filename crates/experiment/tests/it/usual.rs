@@ -1,6 +1,6 @@
 //! What holds where nothing is said, and what is refused since it would not hold.
 
-use fizeau_core::{LoadKind, Nanos, PerSec};
+use fizeau_core::{LoadKind, Nanos, PerSec, Seconds};
 use fizeau_experiment::{
     AbSettings, EndpointKind, Experiment, ExperimentError, InputError, InputField, InputHint,
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSettings, LevelSize, LoadSearchSpec, RoundCount,
@@ -46,6 +46,21 @@ fn a_sweep_of_which_nothing_is_said_is_the_usual_one() {
     let simulated = SystemUnderTest::simulated("an engine", "llama");
     let simulated = Experiment::new(target()).system(simulated).prepare().unwrap();
     assert_eq!(simulated.prepared().spec.size.time, None);
+}
+
+#[test]
+fn arrivals_tell_how_long_a_level_takes_and_a_closed_loop_does_not() {
+    let mut level = LevelSettings::default();
+    level.workload.requests = 30.try_into().ok();
+    level.workload.arrivals = ArrivalLaw::Constant { rate: PerSec::new(10.0) };
+    let time = |level: &LevelSettings| {
+        let prepared = Experiment::new(target()).settings(level.clone()).prepare().unwrap();
+        prepared.prepared().basis.work.arrival_time()
+    };
+    assert_eq!(time(&level), Some(Seconds::new(3.0)));
+    level.workload.arrivals = ArrivalLaw::ClosedLoop;
+    level.max_in_flight = 4.try_into().ok();
+    assert_eq!(time(&level), None);
 }
 
 #[test]

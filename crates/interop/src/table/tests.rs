@@ -96,3 +96,9 @@ fn a_line_that_is_no_object_is_named() {
     let error = refused(b"{\"a\":1}\n[2]\n");
     assert!(error.starts_with("t.csv: row 1 (line 2): not a JSON object"), "{error}");
 }
+
+#[test]
+fn a_file_that_is_not_there_says_what_would_be_right() {
+    let error = InputTable::read("no/such.csv").unwrap_err().to_string();
+    assert_eq!(error, "no/such.csv: there is no such file; give a table in CSV or JSON");
+}

@@ -1,13 +1,16 @@
 //! vLLM's block and file, by hand-made tapes.
 
+use std::num::NonZeroU32;
+
 use fizeau_core::{
-    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, RequestPurpose, Stamp, Tape,
-    Tokens, Usage,
+    Arrival, Channel, Failure, FailureClass, LevelLoad, Nanos, Outcome, PerSec, RequestPurpose,
+    Stamp, Tape, Tokens, Usage,
 };
 use fizeau_interop::{
     VllmDetail, VllmRampStrategy, VllmRequestRate, VllmResult, VllmRun, VllmSelection, VllmTally,
 };
 use fizeau_metrics::{GoodputGoals, LevelTally};
+use fizeau_workload::{ArrivalLaw, RampShape, RampSpan, Rescale, Spacing};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -23,6 +26,31 @@ fn run() -> VllmRun {
         burstiness: 1.0,
         max_concurrency: Some(3),
     }
+}
+
+#[test]
+fn a_law_of_arrivals_is_a_rate_where_vllm_has_it_and_else_its_mean() {
+    let rate = PerSec::new(1.0 / 3.0);
+    let mean = Some(PerSec::new(2.718_281));
+    let of = |law: &ArrivalLaw| VllmRequestRate::of(law, mean);
+    assert_eq!(of(&ArrivalLaw::Constant { rate }), VllmRequestRate::Limited(rate));
+    let gamma = ArrivalLaw::Gamma { rate, burstiness: 2.0, rescale: Rescale::None };
+    assert_eq!(of(&gamma), VllmRequestRate::Limited(rate));
+    let stages = ArrivalLaw::stages("1:10,20:10", Spacing::Even).unwrap();
+    assert_eq!(of(&stages), VllmRequestRate::Limited(PerSec::new(2.718)));
+    assert_eq!(VllmRequestRate::of(&ArrivalLaw::AllAtOnce, None), VllmRequestRate::Unlimited);
+    let (from, to) = (PerSec::new(1.0), PerSec::new(9.0));
+    let (over, spacing) = (RampSpan::Requests, Spacing::Even);
+    for (shape, strategy) in [
+        (RampShape::Linear, VllmRampStrategy::Linear),
+        (RampShape::Exponential, VllmRampStrategy::Exponential),
+    ] {
+        let ramp = ArrivalLaw::Ramp { from, to, shape, over, spacing };
+        assert_eq!(of(&ramp), VllmRequestRate::Ramp { strategy, start: from, end: to });
+    }
+    assert_eq!(VllmRequestRate::from(LevelLoad::Rate(rate)), VllmRequestRate::Limited(rate));
+    let slots = LevelLoad::Concurrency(NonZeroU32::MIN);
+    assert_eq!(VllmRequestRate::from(slots), VllmRequestRate::Unlimited);
 }
 
 fn at(ms: u64) -> Stamp {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fizeau_core::Bytes;
+use fizeau_core::{Bytes, Choice, NamedChoice};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -165,6 +165,33 @@ pub enum Component {
     Launch,
     /// Whatever else a tool measured.
     Other,
+}
+
+impl Choice for Component {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new(
+            Self::Memory.as_str(),
+            Self::Memory,
+            "Bandwidth of memory and caches; of a model also its norms",
+        ),
+        NamedChoice::new(
+            Self::Latency.as_str(),
+            Self::Latency,
+            "How long a load takes, alone and under traffic",
+        ),
+        NamedChoice::new(
+            Self::Compute.as_str(),
+            Self::Compute,
+            "Peak arithmetic by type and instruction set",
+        ),
+        NamedChoice::new(Self::Gemm.as_str(), Self::Gemm, "Products of matrices"),
+        NamedChoice::new(
+            Self::Attention.as_str(),
+            Self::Attention,
+            "Attention, decode and prefill; of a model also its recurrent states",
+        ),
+        NamedChoice::new(Self::Collective.as_str(), Self::Collective, "Collectives among devices"),
+    ];
 }
 
 fizeau_core::words! {

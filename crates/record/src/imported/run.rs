@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::{ImportedAbout, ImportedCounts, ImportedLevel};
 use crate::text::counted_devices;
 use crate::{
-    ArrivalMoments, ClientHost, ConnectionRecord, EndpointRecord, EngineRecord, NOT_RECORDED,
-    RequestedLoad, RunSetup, ToolVersion, UnknownFact, WorkloadRecord,
+    ArrivalMoments, Checklist, ClientHost, ConnectionRecord, EndpointRecord, EngineRecord,
+    NOT_RECORDED, RequestedLoad, RunSetup, ToolVersion, UnknownFact, WorkloadRecord,
 };
 use fizeau_core::{LevelLoad, LoadKind};
 
@@ -33,6 +33,12 @@ fn is_of_load(name: &str) -> bool {
 const TAILS: [&str; 4] = ["p99_e2el_ms", "p99_ttft_ms", "p99_tpot_ms", "p50_tpot_ms"];
 
 impl ImportedRun {
+    /// The checklist of a run of figures alone, of which no row is known.
+    #[must_use]
+    pub fn checklist(&self) -> Checklist {
+        Checklist::unknown("imported without tapes: nothing can be checked")
+    }
+
     /// A run of this name.
     #[must_use]
     pub fn new(name: impl Into<String>, mut levels: Vec<ImportedLevel>) -> Self {

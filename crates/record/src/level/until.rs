@@ -1,7 +1,9 @@
 //! How well is known what a level was to find out.
 
-use fizeau_metrics::{PrecisionOutcome, SampleSupport};
+use fizeau_metrics::{PrecisionOutcome, SampleSupport, Verdict};
 use serde::{Deserialize, Serialize};
+
+use crate::LevelReport;
 
 /// A level that was to go on until figures are known well enough.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +88,15 @@ fn unknown(outcome: &PrecisionOutcome) -> String {
         width => width
             .and_then(|width| width.reason())
             .unwrap_or_else(|| "there is no such figure, or it is zero".to_owned()),
+    }
+}
+
+impl LevelReport {
+    /// Whether it is not to be believed, or does not know what it was to find out.
+    #[must_use]
+    pub fn is_missed(&self) -> bool {
+        let is_invalid = self.validity.verdict == Verdict::Invalid;
+        is_invalid || self.until.as_ref().is_some_and(UntilPrecise::is_missed)
     }
 }
 

@@ -19,7 +19,7 @@ fn source(tool: &str) -> ImportedSource {
 }
 
 /// A level of so many slots, with these figures.
-fn level(slots: u32, figures: &[(&str, f64)]) -> ImportedLevel {
+pub(crate) fn level(slots: u32, figures: &[(&str, f64)]) -> ImportedLevel {
     let mut level = ImportedLevel::of(source("a tool"), "{}".to_owned());
     level.load = ImportedLoad::from_rate_and_cap(None, Some(slots.into()));
     level.counts.completed = 10;

@@ -11,6 +11,7 @@ mod imported;
 mod judged;
 mod lengths;
 mod merge;
+mod opened;
 mod plan;
 mod reading;
 mod search;

@@ -36,6 +36,14 @@ fn processor() -> ProbeDocument {
 }
 
 #[test]
+fn what_was_measured_is_told_in_a_few_words() {
+    let words = Shown(&processor()).operations();
+    assert!(words.ends_with(" more") && words.matches(", ").count() >= 3, "{words}");
+    let nothing = ProbeDocument::new(ProbeHost::named("a"), Vec::new(), Vec::new());
+    assert_eq!(Shown(&nothing).operations(), "nothing");
+}
+
+#[test]
 fn each_question_that_rows_answer_has_a_chart_with_units() {
     let charts = |of: &ProbeDocument| Shown(of).charts();
     let found = charts(&processor());

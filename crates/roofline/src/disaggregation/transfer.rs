@@ -1,6 +1,6 @@
 //! How a cache comes from where a prompt was read to where it decodes.
 
-use fizeau_core::{PerSec, Seconds};
+use fizeau_core::{Choice, NamedChoice, PerSec, Seconds};
 
 use super::Disaggregation;
 use crate::UniformLoad;
@@ -16,6 +16,18 @@ pub enum CacheTransfer {
     BeforeSecondToken,
     /// Layer by layer while the prompt is read; what is left at the end is in TTFT.
     LayerWise,
+}
+
+impl Choice for CacheTransfer {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new("first", Self::BeforeFirstToken, "Before the first token is sent out"),
+        NamedChoice::new(
+            "second",
+            Self::BeforeSecondToken,
+            "Between the first token and the second",
+        ),
+        NamedChoice::new("layers", Self::LayerWise, "Layer by layer while the prompt is read"),
+    ];
 }
 
 impl CacheTransfer {

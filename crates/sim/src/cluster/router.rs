@@ -2,6 +2,7 @@
 
 use super::prefixes::RouterPrefixes;
 use crate::serve::Job;
+use fizeau_core::{Choice, NamedChoice};
 
 /// How a router chooses among replicas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -23,6 +24,22 @@ pub enum ReplicaRouting {
     /// What replicas hold is what the router sent there, as far as it remembers: as many blocks as they
     /// have together, those not seen for longest forgotten first. It does not look into them.
     PrefixAware,
+}
+
+impl Choice for ReplicaRouting {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new(Self::RoundRobin.as_str(), Self::RoundRobin, "To each replica in turn"),
+        NamedChoice::new(
+            Self::LeastInFlight.as_str(),
+            Self::LeastInFlight,
+            "To the replica with the fewest requests",
+        ),
+        NamedChoice::new(
+            Self::PrefixAware.as_str(),
+            Self::PrefixAware,
+            "To the replica that holds most of the prompt in its cache, unless it is far busier than others",
+        ),
+    ];
 }
 
 fizeau_core::words! {

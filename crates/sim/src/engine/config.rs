@@ -1,6 +1,6 @@
 //! How an engine is set up.
 
-use fizeau_core::{Nanos, Tokens};
+use fizeau_core::{Choice, NamedChoice, Nanos, Tokens};
 use fizeau_roofline::{Admission, Serving};
 
 use super::speculation::Drafts;
@@ -68,6 +68,21 @@ pub enum Policy {
     PrefillFirst,
 }
 
+impl Choice for Policy {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new(
+            "mixed",
+            Self::Mixed,
+            "Each step decodes, and reads prompts with the rest of its tokens: vLLM, and SGLang's mixed chunks",
+        ),
+        NamedChoice::new(
+            "prefill-first",
+            Self::PrefillFirst,
+            "Prompts are read first while decoding waits: SGLang's default",
+        ),
+    ];
+}
+
 /// Whether a prompt may be read over several steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -105,6 +120,17 @@ pub enum AdmissionOrder {
     Arrival,
     /// Who has the lower [`crate::Priority`]; of equals, who came first.
     Priority,
+}
+
+impl Choice for AdmissionOrder {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new("fcfs", Self::Arrival, "The one that came first"),
+        NamedChoice::new(
+            "priority",
+            Self::Priority,
+            "The one with the lower priority number; of equals the one that came first",
+        ),
+    ];
 }
 
 impl EngineConfig {

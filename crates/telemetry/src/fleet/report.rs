@@ -88,6 +88,22 @@ impl FleetReport {
         self.replicas.iter().filter(|replica| replica.assessment.is_some()).count()
     }
 
+    /// Whether no page of any replica ever came.
+    #[must_use]
+    pub fn is_unreached(&self) -> bool {
+        self.found_of_all(|finding| matches!(finding, FleetFinding::Silent { since: None, .. }))
+    }
+
+    /// Whether all pages came, and none is one of a serving engine.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        self.found_of_all(|finding| matches!(finding, FleetFinding::NotReported { .. }))
+    }
+
+    fn found_of_all(&self, is_it: impl Fn(&FleetFinding) -> bool) -> bool {
+        self.findings.iter().filter(|finding| is_it(finding)).count() == self.replicas.len()
+    }
+
     /// Whether more is done than can be.
     #[must_use]
     pub fn is_impossible(&self) -> bool {

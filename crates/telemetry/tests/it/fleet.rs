@@ -99,8 +99,42 @@ fn replicas_are_one_fleet_and_each_itself() {
         said.iter().all(|line| line.contains("the length of contexts is not reported")),
         "{said:?}"
     );
+    assert!(!report.is_unreached() && !report.is_foreign());
     let text = serde_json::to_string(&report).unwrap();
     assert_eq!(serde_json::from_str::<FleetReport>(&text).unwrap(), report);
+}
+
+/// A page of another program.
+struct Foreign;
+
+impl Source for Foreign {
+    type Error = PageError;
+
+    fn page(&mut self) -> Result<Page, PageError> {
+        Page::read(b"up 1\n", None)
+    }
+}
+
+#[test]
+fn a_fleet_of_other_programs_is_not_taken_for_one_that_does_not_answer() {
+    let clock = ByHand::default();
+    let mut watch = FleetWatch::new(FleetSettings::new("llama-3.1-8b", system()));
+    watch.add("a", Foreign, clock.clone()).unwrap();
+    watch.ask_now(PATIENCE);
+    clock.wait(10);
+    watch.ask_now(PATIENCE);
+    let report = watch.report(clock.now());
+    assert!(report.is_foreign() && !report.is_unreached(), "{:?}", report.findings);
+}
+
+#[test]
+fn a_source_is_explained_by_whoever_knows_what_helps() {
+    let is_there = Arc::new(AtomicBool::new(false));
+    let engine = Engine { clock: ByHand::default(), is_there: Arc::clone(&is_there) };
+    let mut source = engine.explained(|error| format!("{error} (try --key)"));
+    assert!(source.page().unwrap_err().to_string().ends_with(" (try --key)"));
+    is_there.store(true, Ordering::SeqCst);
+    assert!(source.page().is_ok());
 }
 
 #[test]
@@ -290,6 +324,7 @@ fn who_never_came_says_why() {
     let said: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
     assert_eq!(said.len(), 1);
     assert!(said[0].starts_with("http://0/metrics: no page yet: this is HTML"), "{said:?}");
+    assert!(report.is_unreached() && !report.is_foreign());
 }
 
 /// All that the text's metrics are called.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use fizeau_core::RequestId;
+use fizeau_core::{Choice, NamedChoice, RequestId};
 
 /// How requests are shared out among several endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,6 +15,17 @@ pub enum LoadBalancing {
     /// To the endpoint with the fewest requests in flight, counted over all clones of the target; among equals
     /// by the request's number. Two threads that look at the same moment may choose the same one.
     LeastInFlight,
+}
+
+impl Choice for LoadBalancing {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new("round-robin", Self::RoundRobin, "To each server in turn"),
+        NamedChoice::new(
+            "least-in-flight",
+            Self::LeastInFlight,
+            "To the server with the fewest requests in flight",
+        ),
+    ];
 }
 
 /// The requests in flight at each endpoint, shared by all clones of a target.

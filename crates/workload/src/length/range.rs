@@ -1,5 +1,6 @@
 //! Numbers of tokens that a ratio widens to ranges, as other tools have it.
 
+use fizeau_core::{Choice, NamedChoice};
 use std::str::FromStr;
 
 use serde::Deserialize;
@@ -15,6 +16,13 @@ pub enum RangeStyle {
     Vllm,
     /// SGLang's: from a share of the length to all of it.
     Sglang,
+}
+
+impl Choice for RangeStyle {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new("vllm", Self::Vllm, "From L(1-R) to L(1+R)"),
+        NamedChoice::new("sglang", Self::Sglang, "From L R to L"),
+    ];
 }
 
 /// How far ranges reach, as shares of the lengths.

@@ -3,22 +3,22 @@
 use std::fs;
 use std::num::NonZeroU32;
 
-use fizeau::core::{Nanos, PerSec, Tape};
+use fizeau::core::{Nanos, PerSec};
 use fizeau::experiment::{
-    DetailWatcher, LevelSettings, MeasuredLevel, PreparedLevel, ProbeSpec, WallTime, Watcher,
+    DetailWatcher, LevelSettings, MeasuredLevel, PreparedLevel, ProbeSpec, TapeWatcher, WallTime,
 };
 use fizeau::harness::{Cancel, TextAfter};
 use fizeau::interop::{
-    DetailTally, VllmDetail, VllmRampStrategy, VllmRequestRate, VllmResult, VllmResultFile,
-    VllmResultMode, VllmRun, VllmSelection, VllmTally,
+    DetailTally, VllmDetail, VllmRequestRate, VllmResult, VllmRun, VllmSelection, VllmTally,
 };
-use fizeau::metrics::Verdict;
-use fizeau::record::{LevelReport, LevelStatus, RunFolder, SweepReport};
+use fizeau::record::{
+    LevelReport, LevelStatus, ResultFile, ResultFileMode, RunFolder, SweepReport,
+};
 use fizeau::report::Shown;
-use fizeau::workload::{RampShape, TracePacing};
+use fizeau::workload::TracePacing;
 
 use super::arrivals::{arrivals, pacing};
-use crate::args::{ArrivalArgs, LevelArgs, ProbeArgs, TrustArgs};
+use crate::args::{LevelArgs, ProbeArgs, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::checklist;
 use crate::commands::shared::workload;
@@ -32,11 +32,11 @@ pub(crate) struct LevelOutputs<'a> {
     selection: VllmSelection,
     vllm: VllmRun,
     /// Where vLLM's JSON goes.
-    result: Option<VllmResultFile>,
+    result: Option<ResultFile>,
 }
 
 /// Who watches a level.
-type LevelWatcher = (Progress, (VllmLevel, Option<DetailWatcher<DetailTally>>));
+type LevelWatcher = (Progress, (TapeWatcher<VllmTally>, Option<DetailWatcher<DetailTally>>));
 
 /// What is noted on it, once it is on disk.
 pub(crate) struct Outcome {
@@ -79,7 +79,8 @@ impl<'a> LevelOutputs<'a> {
             Some(_) if self.args.result.save_detailed => VllmDetail::Full,
             Some(_) => VllmDetail::Brief,
         };
-        let vllm = VllmLevel(VllmTally::new(&self.selection, goals, detail));
+        let vllm = VllmTally::new(&self.selection, goals, detail);
+        let vllm = TapeWatcher::new(vllm, VllmTally::add);
         let details = folder.map(|_| DetailWatcher::new(goals));
         (Progress::new(view, title("bench", setup), cancel), (vllm, details))
     }
@@ -93,11 +94,9 @@ impl<'a> LevelOutputs<'a> {
         cancel: &Cancel,
     ) -> Outcome {
         let MeasuredLevel { report, sweep, .. } = measured;
-        let result = vllm.0.finish(self.vllm.clone());
+        let result = vllm.into_inner().finish(self.vllm.clone());
         let files = self.keep(folder, &sweep, &result);
-        let is_invalid = report.validity.verdict == Verdict::Invalid;
-        let missed = is_invalid || !sweep.is_precise() || leaves_goals_open(&sweep);
-        let exit = Exit::of(cancel, missed);
+        let exit = Exit::of(cancel, report.is_missed() || sweep.leaves_goals_open());
         Outcome { report, sweep, result, exit, files }
     }
 
@@ -131,11 +130,6 @@ impl<'a> LevelOutputs<'a> {
     }
 }
 
-/// Whether the goals of the only level of a run are missed, or not decided.
-pub(crate) fn leaves_goals_open(run: &SweepReport) -> bool {
-    run.misses_goals() || run.requests_needed().is_some()
-}
-
 impl Outcome {
     /// The same, if the run's folder was `written`. What could not be written is told after the figures, and takes none of them away.
     pub(crate) fn written(mut self, written: Result<(), Fail>) -> Self {
@@ -161,19 +155,6 @@ impl Outcome {
         }
         let list = self.report.checklist.iter();
         Ok(list.fold(self.exit, |exit, list| checklist::enforce(list, trust, exit)))
-    }
-}
-
-/// vLLM's figures, added up as requests end.
-pub(crate) struct VllmLevel(VllmTally);
-
-impl Watcher for VllmLevel {
-    fn tape(&mut self, tape: &Tape) {
-        self.0.add(tape);
-    }
-
-    fn watches_requests(&self) -> bool {
-        false
     }
 }
 
@@ -236,6 +217,7 @@ pub(crate) const fn text_after(args: &LevelArgs) -> TextAfter {
 }
 
 fn vllm_run(args: &LevelArgs, model: &str, level: &PreparedLevel) -> VllmRun {
+    let law = &level.settings.workload.arrivals;
     VllmRun {
         date: WallTime::now().compact(),
         backend: level.basis.setup.endpoint.backend.clone(),
@@ -243,41 +225,20 @@ fn vllm_run(args: &LevelArgs, model: &str, level: &PreparedLevel) -> VllmRun {
         model_id: model.to_owned(),
         tokenizer_id: args.workload.tokenizer.clone(),
         metadata: args.result.metadata.clone(),
-        request_rate: request_rate(&args.arrivals, level.basis.work.mean_rate()),
+        request_rate: VllmRequestRate::of(law, level.basis.work.mean_rate()),
         burstiness: args.arrivals.spacing.burstiness,
         max_concurrency: level.load.max_in_flight.map(NonZeroU32::get),
     }
 }
 
-/// The rate as vLLM's file has it; `mean` for laws that vLLM has not.
-fn request_rate(args: &ArrivalArgs, mean: Option<PerSec>) -> VllmRequestRate {
-    let rates = (args.ramp_up_start_rps, args.ramp_up_end_rps, args.request_rate);
-    match (args.ramp_up_strategy, rates) {
-        (Some(shape), (Some(start), Some(end), _)) => VllmRequestRate::Ramp {
-            strategy: match shape {
-                RampShape::Linear => VllmRampStrategy::Linear,
-                RampShape::Exponential => VllmRampStrategy::Exponential,
-            },
-            start: PerSec::new(start),
-            end: PerSec::new(end),
-        },
-        (_, (_, _, Some(rate))) if rate.is_finite() => VllmRequestRate::Limited(PerSec::new(rate)),
-        _ => match mean {
-            // It is part of a file's name, where three places tell rates apart.
-            Some(mean) => VllmRequestRate::Limited(PerSec::new((mean.get() * 1e3).round() / 1e3)),
-            None => VllmRequestRate::Unlimited,
-        },
-    }
-}
-
-fn result_file(args: &LevelArgs, run: &VllmRun) -> Result<VllmResultFile, Fail> {
+fn result_file(args: &LevelArgs, run: &VllmRun) -> Result<ResultFile, Fail> {
     let name = args.result.result_filename.clone().unwrap_or_else(|| run.file_name());
     let mode =
-        if args.result.append_result { VllmResultMode::Append } else { VllmResultMode::Replace };
+        if args.result.append_result { ResultFileMode::Append } else { ResultFileMode::Replace };
     if let Some(dir) = &args.result.result_dir {
         fs::create_dir_all(dir).named(&format!("--result-dir {}", dir.display()))?;
     }
     let path = args.result.result_dir.clone().unwrap_or_default().join(name);
     let flag = format!("--result-filename {}", path.display());
-    VllmResultFile::prepare(path, mode).named(&flag)
+    ResultFile::prepare(path, mode).named(&flag)
 }

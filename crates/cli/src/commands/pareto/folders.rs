@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fizeau::core::UsdPerHour;
-use fizeau::record::text::wrap;
+use fizeau::record::text::{plain, wrap};
 use fizeau::record::{ImportedRun, NamedRun, UnnamedValue};
 use fizeau::report::{LevelTable, LevelTableContent, LevelTableRun};
 use fizeau::roofline::{HourlyRate, PriceOrigin, System};
@@ -12,7 +12,6 @@ use crate::args::hour;
 use crate::args::{ParetoRunArgs, SpeedOfLightArgs};
 use crate::commands::report;
 use crate::exit::{Fail, Named};
-use crate::terminal::say::printable;
 
 /// The levels of all `runs`; says whose price is taken if that matters.
 pub(super) fn table(
@@ -74,7 +73,7 @@ fn published(system: &System, run: &str, is_said: bool) -> Option<UsdPerHour> {
              {date}; this is not an offer, give your own price with --gpu-hour",
             price.get()
         );
-        tell!("{}", wrap(&printable(&note), 80));
+        tell!("{}", wrap(&plain(&note), 80));
     }
     Some(price)
 }

@@ -141,11 +141,7 @@ pub(super) fn of_table(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica,
 
 /// The columns that no table of levels has, and a plan reads nothing of.
 fn tell_unused(from: &FromArg, loads: &TestedLoads) {
-    let is_known = |name: &str| {
-        let end = name.strip_suffix("_low").or_else(|| name.strip_suffix("_high"));
-        LevelTable::legend().any(|(known, _)| known == end.unwrap_or(name))
-    };
-    for (name, nearest) in loads.unused().filter(|(name, _)| !is_known(name)) {
+    for (name, nearest) in loads.unused().filter(|(name, _)| !LevelTable::has_column(name)) {
         tell!("note: --from {}: the column {name} is not used; did you mean {nearest}?", from.name);
     }
 }

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use fizeau::interop::{ExtraTallies, RereadLevel, VllmResult};
+use fizeau::record::text::plain_lines;
 use fizeau::record::{ReadLevel, SearchDocument, StoredRun, SweepReport, TruncatedTail};
 use fizeau::report::{Shown, Verbosity};
 
 use super::ReportRequest;
 use crate::exit::{Fail, Named};
-use crate::terminal::say::plain;
 
 /// All levels of a run; says what a killed run left over.
 pub(super) fn all(
@@ -21,11 +21,6 @@ pub(super) fn all(
         Ok(level)
     };
     asked.reader.run().levels().iter().map(of).collect()
-}
-
-/// The same with what pages and pictures show, and nothing else.
-pub(super) fn detailed(asked: &ReportRequest<'_>) -> Result<Vec<ReadLevel>, Fail> {
-    Ok(read(all(asked, ExtraTallies::DETAIL)?))
 }
 
 /// Without what is shown of them besides.
@@ -56,5 +51,5 @@ pub(super) fn search(run: &StoredRun) -> Result<Option<(SearchDocument, String)>
     refuse_if!(!path.is_file(), "search.txt: it is missing, though search.json is there");
     let text = std::fs::read_to_string(path).named("search.txt")?;
     // What a file says may hold what a terminal would obey.
-    Ok(Some((document, plain(text.trim_end()))))
+    Ok(Some((document, plain_lines(text.trim_end()))))
 }

@@ -2,19 +2,20 @@
 
 use std::path::PathBuf;
 
+use fizeau::interop::ExtraTallies;
 use fizeau::metrics::Verdict;
-use fizeau::record::text::wrap;
+use fizeau::record::text::{plain, wrap};
 use fizeau::record::{
-    Checklist, CompareOptions, ComparisonReport, ImportedRun, NamedRun, SweepReport,
+    Checklist, CompareOptions, ComparisonReport, ImportedRun, NamedRun, OpenedRun, SweepReport,
 };
 use fizeau::report::{ChartRun, ChecklistRows, ComparisonPage, Shown};
 
-use super::{OpenedRun, PageLocation, ReportRequest, WIDTH, figures, level, open, say_page};
+use super::{PageLocation, ReportRequest, WIDTH, figures, level, open, say_page};
 use crate::args::ReportArgs;
 use crate::commands::compare;
 use crate::commands::shared::checklist;
 use crate::exit::{Exit, Fail};
-use crate::terminal::say::{printable, say};
+use crate::terminal::say::say;
 use crate::terminal::screen::Screen;
 
 /// Its name, in the folder in which the program runs: it is of no run more than of another.
@@ -39,15 +40,16 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
         }
     }
     let comparison = match own.as_slice() {
-        [_, _, ..] => compared(&own),
+        [_, _, ..] => ComparisonReport::of_runs(&own, &CompareOptions::default())
+            .map_err(|error| compare::refused(error).message),
         _ => Err(UNTESTED.to_owned()),
     };
     let tests = comparison.as_ref().map_err(String::as_str);
     let page = ComparisonPage { runs: &all, imported: &imported, comparison: tests }.page();
     let page = PageLocation::of(args.html.as_deref(), PAGE.into()).write(&page)?;
     // What a file says may hold what a terminal would obey.
-    all.iter().try_for_each(|(name, report)| say(printable(&Shown(report).line(name))))?;
-    imported.iter().try_for_each(|(name, run)| say(printable(&Shown(run).line(name))))?;
+    all.iter().try_for_each(|(name, report)| say(plain(&Shown(report).line(name))))?;
+    imported.iter().try_for_each(|(name, run)| say(plain(&Shown(run).line(name))))?;
     let charts: Vec<ChartRun> = all
         .iter()
         .map(|(name, report)| ChartRun::of(report, name))
@@ -60,10 +62,10 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     }
     let own = all.iter().map(|(name, report)| (name, report.checklist()));
     let lists: Vec<(&String, Checklist)> =
-        own.chain(imported.iter().map(|(name, _)| (name, figures::checklist()))).collect();
+        own.chain(imported.iter().map(|(name, run)| (name, run.checklist()))).collect();
     if !matches!(args.trust.rows(), ChecklistRows::Headline(_)) {
         for (name, list) in &lists {
-            say(printable(name))?;
+            say(plain(name))?;
             checklist::show(list, &args.trust)?;
         }
     }
@@ -114,7 +116,10 @@ pub(super) fn read(args: &ReportArgs, paths: &[PathBuf]) -> Result<SeveralRuns, 
         };
         own.push(path);
         let asked = ReportRequest::new(args, &run)?;
-        let sides = asked.reader.sides(level::detailed(&asked)?).map_err(Fail::usage)?;
+        let sides = asked
+            .reader
+            .sides(level::read(level::all(&asked, ExtraTallies::DETAIL)?))
+            .map_err(Fail::usage)?;
         runs.extend(sides.into_iter().map(|(side, report)| match &*side {
             "" => (name.clone(), OneRun::Own(Box::new(report))),
             side => (format!("{name} {side}"), OneRun::Own(Box::new(report))),
@@ -124,10 +129,4 @@ pub(super) fn read(args: &ReportArgs, paths: &[PathBuf]) -> Result<SeveralRuns, 
         paths.iter().try_for_each(|path| figures::takes_no_tapes(path, args))?;
     }
     Ok(SeveralRuns { runs, own })
-}
-
-/// What tests say of them; or why there are none, as of runs that did other work.
-fn compared(paths: &[PathBuf]) -> Result<ComparisonReport, String> {
-    let compared = ComparisonReport::of_runs(paths, &CompareOptions::default());
-    compared.map_err(|error| compare::refused(error).message)
 }

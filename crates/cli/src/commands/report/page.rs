@@ -6,6 +6,7 @@ use fizeau::interop::with_details;
 use fizeau::record::{RunFolder, SweepReport};
 use fizeau::report::Shown;
 
+use crate::args::ReportArgs;
 use crate::commands::shared::folder;
 use crate::exit::Fail;
 
@@ -30,6 +31,12 @@ impl PageLocation {
     /// `--html`, or else by default.
     pub(super) fn of(html: Option<&Path>, usual: PathBuf) -> Self {
         html.map_or(Self::Usual(usual), |path| Self::Named(path.to_path_buf()))
+    }
+
+    /// That of the run in `path`, where the flags ask for a page or for no document in its place.
+    pub(super) fn of_run(args: &ReportArgs, path: &Path) -> Option<Self> {
+        let is_made = args.html.is_some() || !(args.json || args.markdown);
+        is_made.then(|| Self::of(args.html.as_deref(), path.join(PAGE)))
     }
 
     /// Writes a page. Gives back where it is; none where it could not be written and need not.

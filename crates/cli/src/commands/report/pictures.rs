@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fizeau::record::text::plain;
 use fizeau::report::{ChartRun, PictureFormat, Shown};
 
 use super::many::{self, OneRun};
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Fail, Named};
-use crate::terminal::say::{printable, say};
+use crate::terminal::say::say;
 
 /// Writes what `args` ask for; those of several runs lie over each other.
 pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
@@ -48,7 +49,7 @@ fn all(kind: PictureFormat, out: &Path, runs: &[ChartRun]) -> Result<(), Fail> {
         write(kind, &out.join(name), &file)?;
     }
     for reason in reasons {
-        tell!("note: {}", printable(&reason));
+        tell!("note: {}", plain(&reason));
     }
     Ok(())
 }

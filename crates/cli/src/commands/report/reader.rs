@@ -19,13 +19,9 @@ pub(crate) fn read(
 ) -> Result<ReadRun, Fail> {
     let run = folder::open_with_tapes(path)?;
     let reader = reader(&run, goodput, speed_of_light)?;
-    let mut levels = Vec::new();
-    for stored in run.levels() {
-        let level = reader.level(stored, |_| ()).map_err(Fail::usage)?;
-        note_cut(stored.path(), level.cut);
-        levels.push(level);
-    }
-    reader.together(levels).map_err(Fail::usage)
+    let levels = reader.levels()?;
+    run.levels().iter().zip(&levels).for_each(|(stored, level)| note_cut(stored.path(), level.cut));
+    Ok(reader.together(levels)?)
 }
 
 /// As `args` have it.
@@ -70,7 +66,7 @@ fn reference(
     run: &StoredRun,
     said: &SpeedOfLightArgs,
 ) -> Result<Option<SpeedOfLightReference>, Fail> {
-    if said.given().is_empty() {
+    if *said == SpeedOfLightArgs::default() {
         return run.reference().map_err(Fail::usage);
     }
     let mut parts = run.reference_parts().map_err(Fail::usage)?;

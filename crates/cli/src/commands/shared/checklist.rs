@@ -1,14 +1,23 @@
 //! The checklist at the end of a command.
 
 use fizeau::record::Checklist;
-use fizeau::report::Shown;
+use fizeau::record::text::plain;
+use fizeau::report::{Shown, Terminal};
 
 use crate::args::TrustArgs;
 use crate::exit::{Exit, Fail};
-use crate::terminal::say::{printable, say};
+use crate::terminal::say::say;
+use crate::terminal::screen::Screen;
 
 /// The width of what is not a table.
 const WIDTH: usize = 80;
+
+/// The terminal that a report is shown on, with the rows that the flags ask for and where its page is.
+pub(crate) fn terminal<'a>(trust: &TrustArgs, report: Option<&'a str>) -> Terminal<'a> {
+    let Screen { width, style, charset } = Screen::of_stdout();
+    let (verbosity, checklist) = (trust.output.verbosity(), trust.rows());
+    Terminal { width, style, charset, verbosity, checklist, report }
+}
 
 /// Prints the list below a level's blocks.
 pub(crate) fn show(checklist: &Checklist, trust: &TrustArgs) -> Result<(), Fail> {
@@ -29,7 +38,7 @@ pub(crate) fn say_missed(checklist: &Checklist, trust: &TrustArgs, of: &str) -> 
     let missed: Vec<_> = checklist.missed(required).collect();
     for row in &missed {
         // What a server says may hold what a terminal would obey.
-        tell!("--require: {of}{}", printable(&row.to_string()));
+        tell!("--require: {of}{}", plain(&row.to_string()));
     }
     !missed.is_empty()
 }

@@ -1,7 +1,6 @@
 //! From arguments to the client that measures.
 
 use fizeau::experiment::ClientSpec;
-use fizeau::metrics::ClientNeed;
 use fizeau::record::SweepReport;
 
 use crate::args::ClientArgs;
@@ -18,13 +17,7 @@ pub(crate) fn spec(args: &ClientArgs) -> Result<ClientSpec, Fail> {
 
 /// Says by which flags a client gets more room that came near to what it can do: by threads where its machine has cores for them.
 pub(crate) fn tell_need(report: &SweepReport, args: &ClientArgs) -> Result<(), Fail> {
-    let limits = spec(args)?.thresholds;
-    let levels = report.levels().iter();
-    let needs = levels.filter_map(|of| {
-        let clients = of.shards.as_ref().map_or(1, |shards| shards.clients());
-        ClientNeed::of(&of.summary, &of.client, clients, &limits)
-    });
-    let Some(need) = needs.max_by_key(|need| need.threads) else { return Ok(()) };
+    let Some(need) = report.client_need(&spec(args)?.thresholds) else { return Ok(()) };
     let (threads, shards) = (need.threads_each(), need.shards());
     match report.setup().host.cores {
         Some(cores) if threads <= cores => {

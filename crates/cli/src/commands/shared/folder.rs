@@ -1,10 +1,9 @@
 //! The run's folder: taken before anything is sent, with what goes on record there, and read again.
 
-use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{NoReference, RunOrigin, WallTime};
-use fizeau::record::{ImportedRun, RunFolder, StoredRun};
+use fizeau::record::{OpenedRun, RunFolder, StoredRun};
 
 use crate::exit::{Fail, Named};
 
@@ -22,33 +21,6 @@ pub(crate) fn by_default(now: WallTime, what: &str) -> PathBuf {
 /// Writes a file that `flag` names, for a command that measures nothing.
 pub(crate) fn write(flag: &str, path: &Path, text: &str) -> Result<(), Fail> {
     std::fs::write(path, text).named(&format!("{flag} {}", path.display()))
-}
-
-/// A file that a flag names, for what is measured: that it can be written is known before.
-pub(crate) struct ResultFile<'a> {
-    flag: &'static str,
-    path: &'a Path,
-}
-
-impl<'a> ResultFile<'a> {
-    /// Tries to write it, and leaves it as it was.
-    pub(crate) fn prepare(flag: &'static str, path: &'a Path) -> Result<Self, Fail> {
-        let file = Self { flag, path };
-        let existed = path.exists();
-        let opened = OpenOptions::new().create(true).append(true).open(path);
-        let tried = opened.and_then(|_| if existed { Ok(()) } else { std::fs::remove_file(path) });
-        tried.named(&file.name())?;
-        Ok(file)
-    }
-
-    /// Writes it, after something was measured.
-    pub(crate) fn write(&self, text: &str) -> Result<(), Fail> {
-        std::fs::write(self.path, text).map_err(|error| broken!("{}: {error}", self.name()))
-    }
-
-    fn name(&self) -> String {
-        format!("{} {}", self.flag, self.path.display())
-    }
 }
 
 // What goes on record about a run: when, with what command line, on which machine.
@@ -90,9 +62,9 @@ pub(crate) fn refuse_file(path: &Path) -> Result<(), Fail> {
 /// Opens a run for what takes its requests; one that was imported without says so.
 pub(crate) fn open_with_tapes(path: &Path) -> Result<StoredRun, Fail> {
     refuse_file(path)?;
-    match ImportedRun::read(path).map_err(Fail::usage)? {
-        Some(_) => Err(no_requests(path)),
-        None => StoredRun::open(path).map_err(Fail::usage),
+    match OpenedRun::open(path)? {
+        OpenedRun::Figures(_) => Err(no_requests(path)),
+        OpenedRun::Tapes(run) => Ok(run),
     }
 }
 

@@ -74,7 +74,10 @@ pub(crate) fn view(args: LiveArgs) -> Result<View, Fail> {
     if !args.live {
         return Ok(View::Lines);
     }
-    let view = screen()?;
+    refuse_if!(
+        cfg!(not(feature = "tui")),
+        "--live: this program was built without it; build it with --features tui, or leave it out"
+    );
     refuse_if!(
         !std::io::stderr().is_terminal(),
         "--live needs a terminal on standard error; leave it out, and the run is measured in \
@@ -85,17 +88,5 @@ pub(crate) fn view(args: LiveArgs) -> Result<View, Fail> {
         "--live needs a terminal with a full screen (TERM=dumb has none); leave it out, and \
          the run is shown in lines"
     );
-    Ok(view)
-}
-
-#[cfg(feature = "tui")]
-fn screen() -> Result<View, Fail> {
     Ok(View::Screen)
-}
-
-#[cfg(not(feature = "tui"))]
-fn screen() -> Result<View, Fail> {
-    Err(usage!(
-        "--live: this program was built without it; build it with --features tui, or leave it out"
-    ))
 }

@@ -3,28 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
-    EndpointKind, Experiment, ExperimentError, MeetingPoint, PreparedExperiment, ShardGroup,
+    EndpointKind, ExperimentError, MeetingPoint, PreparedExperiment, RunShards, ShardGroup,
     ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSecret, ShardSpec, Variables,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::MissingShards;
-use fizeau::workload::{Shard, ShardTextError};
+use fizeau::workload::ShardTextError;
 
 use super::opening::Opening;
 use crate::args::ShardArgs;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
-
-/// Who measures the run.
-pub(crate) enum Shards {
-    /// This client alone.
-    Alone,
-    /// This one measures a share, and others theirs whenever they do; their folders are merged by hand.
-    Apart(Shard),
-    /// Several, together.
-    Together(ShardGroup),
-}
 
 /// Who measures the run that `args` and the environment ask for, which is kept in `out`, or goes on with that in the folder `resume`, as
 /// shard 0 has it. Whoever is one of several waits here until all have come.
@@ -33,7 +23,7 @@ pub(crate) fn of(
     resume: Option<&Path>,
     out: Option<PathBuf>,
     cancel: &Cancel,
-) -> Result<Shards, Fail> {
+) -> Result<RunShards, Fail> {
     let variables: Variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -43,12 +33,12 @@ pub(crate) fn of(
     })?;
     let found = ShardIdentity::find(given, &variables).map_err(Fail::usage)?;
     if !found.is_part() {
-        return Ok(Shards::Alone);
+        return Ok(RunShards::Alone);
     }
     let named = args.rendezvous.as_deref().map(str::parse::<MeetingPoint>).transpose();
     let named = named.map_err(|error| usage!("--rendezvous {error}"))?;
     let Some(meeting) = MeetingPoint::find(named, &variables).map_err(Fail::usage)? else {
-        return Ok(Shards::Apart(found.shard));
+        return Ok(RunShards::Apart(found.shard));
     };
     let mut spec = ShardSpec::new(found.shard, meeting);
     spec.patience = args.shard_timeout;
@@ -67,61 +57,36 @@ pub(crate) fn of(
         }
     };
     tell!("shard {}, by {}", found.shard, found.source);
-    Ok(Shards::Together(ShardGroup::meet(&spec, offer, cancel)?))
+    Ok(RunShards::Together(ShardGroup::meet(&spec, offer, cancel)?))
 }
 
-impl Shards {
-    /// The shards that measure together.
-    pub(crate) const fn group(&self) -> Option<&ShardGroup> {
-        match self {
-            Self::Together(group) => Some(group),
-            Self::Alone | Self::Apart(_) => None,
-        }
-    }
+/// Why there is no `--until` where there are several: none of them sees how well all know a figure while they measure.
+pub(crate) const NO_UNTIL: &str = "shards exchange nothing while they measure, so none of them knows how precise the figures of all \
+                                   shards are; set the size of each level with --num-prompts or --level-seconds";
 
-    /// Whether this client has the run's report and folder.
-    pub(crate) fn has_report(&self) -> bool {
-        self.group().is_none_or(ShardGroup::is_first)
+/// Refuses shards that do not meet, where they have to before each level.
+pub(crate) fn have_to_meet(shards: &RunShards) -> Result<(), Fail> {
+    match shards {
+        RunShards::Apart(shard) => Err(usage!(
+            "shard {shard} has nowhere to meet the others, which it must do before each level: give --rendezvous HOST:PORT of shard 0, or a folder that all of them see"
+        )),
+        RunShards::Alone | RunShards::Together(_) => Ok(()),
     }
+}
 
-    /// `experiment`, measured by all shards that have met.
-    pub(crate) fn share<K>(&self, experiment: Experiment<K>) -> Experiment<K> {
-        match self.group() {
-            None => experiment,
-            Some(group) => experiment.shards(group.clone()),
-        }
-    }
-
-    /// Refuses `--until` where there are several: none of them sees how well all know a figure while they measure.
-    pub(crate) fn refuse_until(&self, is_given: bool) -> Result<(), Fail> {
-        self.refuse(
-            "--until",
-            is_given,
-            "shards exchange nothing while they measure, so none of them knows how precise the \
-            figures of all shards are; set the size of each level with --num-prompts or \
-            --level-seconds",
-        )
-    }
-
-    /// Refuses shards that do not meet, where they have to before each level.
-    pub(crate) fn have_to_meet(&self) -> Result<(), Fail> {
-        match self {
-            Self::Apart(shard) => Err(usage!(
-                "shard {shard} has nowhere to meet the others, which it must do before each level: give --rendezvous HOST:PORT of shard 0, or a folder that all of them see"
-            )),
-            Self::Alone | Self::Together(_) => Ok(()),
-        }
-    }
-
-    /// Refuses `flag` where there are several; `instead` is what there is in its place.
-    pub(crate) fn refuse(&self, flag: &str, is_given: bool, instead: &str) -> Result<(), Fail> {
-        match self {
-            Self::Together(group) if is_given => Err(usage!(
-                "{flag} does not work with several shards, and this is shard {}: {instead}",
-                group.shard()
-            )),
-            _ => Ok(()),
-        }
+/// Refuses `flag` where there are several; `instead` is what there is in its place.
+pub(crate) fn refuse(
+    shards: &RunShards,
+    flag: &str,
+    is_given: bool,
+    instead: &str,
+) -> Result<(), Fail> {
+    match shards {
+        RunShards::Together(group) if is_given => Err(usage!(
+            "{flag} does not work with several shards, and this is shard {}: {instead}",
+            group.shard()
+        )),
+        _ => Ok(()),
     }
 }
 

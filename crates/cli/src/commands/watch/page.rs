@@ -1,45 +1,25 @@
 //! The pages that are watched, and why one does not come, in the words of the flags that would help.
 
 use fizeau::experiment::ExtraHeader;
-use fizeau::telemetry::{FetchError, FetchErrorKind, Page, PageSettings, PageSource, Source};
+use fizeau::telemetry::{FetchError, FetchErrorKind, PageSettings, PageSource, Source};
 
 use crate::args::{WatchArgs, check_page_address};
 use crate::exit::Fail;
 
-/// A page by its name in the figures, whose errors name what to type.
-pub(super) struct WatchedPage {
-    /// Its address without user, password and query, and a number where another one has the same.
-    pub(super) name: String,
-    source: PageSource,
-}
-
-/// Why a page did not come.
-#[derive(Debug)]
-pub(super) struct WatchedPageError(FetchError);
-
-impl Source for WatchedPage {
-    type Error = WatchedPageError;
-
-    fn page(&mut self) -> Result<Page, WatchedPageError> {
-        self.source.page().map_err(WatchedPageError)
-    }
-}
-
-impl std::fmt::Display for WatchedPageError {
-    /// With what has it, in one line: the address is said by whoever shows this.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0.kind)?;
-        match self.0.kind {
-            FetchErrorKind::Refused { .. } => f.write_str(" (--server-metrics-header NAME=VALUE)"),
-            _ => Ok(()),
+/// Why a page did not come, in one line: its address is said by whoever shows this.
+fn why(error: &FetchError) -> String {
+    match error.kind {
+        FetchErrorKind::Refused { .. } => {
+            format!("{} (--server-metrics-header NAME=VALUE)", error.kind)
         }
+        _ => error.kind.to_string(),
     }
 }
 
-impl std::error::Error for WatchedPageError {}
-
-/// All of them.
-pub(super) fn sources(args: &WatchArgs) -> Result<Vec<WatchedPage>, Fail> {
+/// All of them, each with its address without user, password and query, and a number where another one has the same.
+pub(super) fn sources(
+    args: &WatchArgs,
+) -> Result<Vec<(String, impl Source + Send + 'static)>, Fail> {
     let mut settings = PageSettings::default().assessed_only();
     for header in &args.server_metrics_header {
         // What was typed is a secret, and so not in the error.
@@ -49,22 +29,23 @@ pub(super) fn sources(args: &WatchArgs) -> Result<Vec<WatchedPage>, Fail> {
         })?;
         settings = settings.header(name, value);
     }
-    let mut sources: Vec<WatchedPage> = Vec::new();
+    let (mut sources, mut addresses) = (Vec::new(), Vec::new());
     for (index, url) in args.server_metrics.iter().enumerate() {
         check_page_address(url)?;
         let source = PageSource::new(url, settings.clone());
-        let address = source.address();
+        let address = source.address().to_owned();
         refuse_if!(
             args.server_metrics.iter().take(index).any(|other| other == url),
             "--server-metrics {address}: it is given twice; name each replica once"
         );
         // Those that differ in what is not shown.
-        let alike = sources.iter().filter(|other| other.source.address() == address).count();
+        let alike = addresses.iter().filter(|other| **other == address).count();
         let name = match alike {
-            0 => address.to_owned(),
+            0 => address.clone(),
             _ => format!("{address} ({})", alike + 1),
         };
-        sources.push(WatchedPage { name, source });
+        addresses.push(address);
+        sources.push((name, source.explained(why)));
     }
     Ok(sources)
 }

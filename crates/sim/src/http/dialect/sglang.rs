@@ -1,5 +1,6 @@
 //! SGLang's own route, `/generate`.
 
+use fizeau_core::{Choice, NamedChoice};
 use std::ops::Range;
 
 use serde::Deserialize;
@@ -24,6 +25,21 @@ pub enum SglangText {
     Cumulative,
     /// What is new, as with its flag `--incremental-streaming-output`.
     Incremental,
+}
+
+impl Choice for SglangText {
+    const CHOICES: &'static [NamedChoice<Self>] = &[
+        NamedChoice::new(
+            "cumulative",
+            Self::Cumulative,
+            "All the text so far, as SGLang does by default",
+        ),
+        NamedChoice::new(
+            "incremental",
+            Self::Incremental,
+            "Only what is new, as SGLang does with --incremental-streaming-output",
+        ),
+    ];
 }
 
 /// The body, as far as it matters; all other fields are ignored.

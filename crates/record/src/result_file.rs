@@ -1,31 +1,31 @@
-//! vLLM's result file.
+//! The file of a result, which is tried before anything is measured.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Where vLLM's JSON goes, and how.
+/// Where the text of a result goes, such as vLLM's JSON or a calibration, and how.
 #[derive(Debug)]
-pub struct VllmResultFile {
+pub struct ResultFile {
     path: PathBuf,
-    mode: VllmResultMode,
+    mode: ResultFileMode,
 }
 
 /// What happens to a file that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VllmResultMode {
+pub enum ResultFileMode {
     /// One object a line, after what is there.
     Append,
     /// It is replaced.
     Replace,
 }
 
-impl VllmResultFile {
+impl ResultFile {
     /// Makes sure, before anything is measured, that the file can be written.
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn prepare(path: impl Into<PathBuf>, mode: VllmResultMode) -> io::Result<Self> {
+    pub fn prepare(path: impl Into<PathBuf>, mode: ResultFileMode) -> io::Result<Self> {
         let path = path.into();
         let existed = path.exists();
         OpenOptions::new().create(true).append(true).open(&path)?;
@@ -46,13 +46,13 @@ impl VllmResultFile {
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn write(&self, json: &str) -> io::Result<()> {
+    pub fn write(&self, text: &str) -> io::Result<()> {
         match self.mode {
-            VllmResultMode::Replace => self.replace(json),
-            VllmResultMode::Append => {
+            ResultFileMode::Replace => self.replace(text),
+            ResultFileMode::Append => {
                 let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
                 let before = file.metadata()?.len();
-                writeln!(file, "{json}").inspect_err(|_| {
+                writeln!(file, "{text}").inspect_err(|_| {
                     // Half a line would spoil those that follow. A device cannot be cut, nor does it keep lines.
                     let _ = file.set_len(before);
                 })
@@ -61,13 +61,13 @@ impl VllmResultFile {
     }
 
     /// Aside first, then renamed into place. A device or a pipe is written to as it is.
-    fn replace(&self, json: &str) -> io::Result<()> {
+    fn replace(&self, text: &str) -> io::Result<()> {
         if self.path.exists() && !self.path.is_file() {
-            return fs::write(&self.path, json);
+            return fs::write(&self.path, text);
         }
         let mut aside = self.path.clone().into_os_string();
         aside.push(".part");
-        let done = fs::write(&aside, json).and_then(|()| fs::rename(&aside, &self.path));
+        let done = fs::write(&aside, text).and_then(|()| fs::rename(&aside, &self.path));
         if done.is_err() {
             let _ = fs::remove_file(&aside);
         }
