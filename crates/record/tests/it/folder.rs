@@ -219,3 +219,16 @@ fn a_level_that_is_set_aside_is_there_under_a_name_that_no_level_has() {
         assert_eq!(kept, aside);
     }
 }
+
+#[test]
+fn a_name_that_another_run_took_gets_the_next_number() {
+    let scratch = Scratch::new("unused");
+    let name = |path: std::path::PathBuf| path.file_name().unwrap().to_owned();
+    let next = || name(RunFolder::unused(&scratch.0, "run"));
+    for expected in ["run", "run-2", "run-3"] {
+        assert_eq!(next(), expected);
+        std::fs::create_dir_all(scratch.0.join(expected)).unwrap();
+    }
+    std::fs::remove_dir(scratch.0.join("run-2")).unwrap();
+    assert_eq!(next(), "run-2");
+}
