@@ -390,3 +390,33 @@ fn a_value_stands_for_the_time_of_a_page_that_did_not_come() {
     let fast = source("b", &[]);
     assert_eq!(hold(&[fast, slow], Nanos::from_secs(1)), Nanos::from_secs(5));
 }
+
+/// What was kept of pages shows what the pages showed.
+#[test]
+fn a_level_that_is_read_again_has_the_timelines_that_it_had() {
+    let power =
+        |watts: u32| format!("DCGM_FI_DEV_POWER_USAGE{{gpu=\"0\",UUID=\"GPU-0\"}} {watts}\n");
+    let dcgm = source("dcgm", &[(500, &power(300)), (5_500, &power(310)), (9_500, &power(320))]);
+    let at_work = "dynamo_frontend_inflight_requests 4\n";
+    let front = source("front", &[(500, at_work), (5_000, at_work), (9_500, at_work)]);
+    let pages = [dcgm, engine("a", [0, 100]), front.clone()];
+    let told = said(&pages, None);
+    assert!(told.power_timelines.iter().any(|points| !points.is_empty()));
+    assert_ne!(told.timeline[1], ServerTimeline::default());
+    assert_eq!(told.timeline[2], ServerTimeline::default(), "its requests would be there twice");
+    let alone = said(&[front], None);
+    assert_ne!(alone.timeline[0], ServerTimeline::default());
+    let lines: Vec<HistoryLine> = ScrapedPages::lines(&pages).collect();
+    assert_eq!(told.lines, Some(lines.len() as u64));
+    let mut bare = told.clone();
+    (bare.timeline, bare.power_timelines) = (Vec::new(), Vec::new());
+    let again = bare.with_lines(&lines);
+    assert_eq!(again.timeline, told.timeline);
+    assert_eq!(again.power_timelines, told.power_timelines);
+    assert_eq!(told.cut(lines.len(), 0), [""; 0]);
+    let cut = format!(
+        "telemetry.jsonl was cut or edited: it has 1 of {} lines, and those are used",
+        lines.len()
+    );
+    assert_eq!(told.cut(1, 0), [cut]);
+}

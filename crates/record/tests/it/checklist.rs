@@ -422,3 +422,13 @@ fn hardware_is_named_by_its_engine_or_by_its_device() {
     assert_eq!(named, ["pass: an engine; h100-sxm, 8 devices, TP8", "pass: weights fp8"]);
     assert_eq!(of(&|setup| setup.hardware = Some("h100-sxm".to_owned()))[0], "pass: h100-sxm");
 }
+
+#[test]
+fn without_a_level_only_what_was_run_can_be_told() {
+    let list = Checklist::of(&RunSetup::default(), &[] as &[LevelReport]);
+    let of_setup = [ChecklistItem::Hardware, ChecklistItem::Precision];
+    for row in list.rows().iter().filter(|row| !of_setup.contains(&row.check)) {
+        let found = (row.outcome, row.evidence.as_str());
+        assert_eq!(found, (CheckOutcome::Unknown, "nothing was measured"), "{}", row.check);
+    }
+}

@@ -16,6 +16,7 @@ mod levels;
 mod merge;
 mod plan;
 mod reading;
+mod replicas;
 mod search;
 mod speed;
 mod stored;

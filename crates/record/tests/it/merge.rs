@@ -249,3 +249,13 @@ fn a_request_that_comes_twice_is_named_with_the_files_that_have_it() {
     assert_eq!((came, twice), (vec![0, 1], Some(1)));
     assert_eq!(also.unwrap(), ["1.jsonl", "1.jsonl"], "no other has it");
 }
+
+/// Shards of one division of which one is here twice lack another.
+#[test]
+fn a_shard_that_is_here_twice_is_refused_with_the_one_that_is_missing() {
+    let shards = ["twice-a", "twice-b"].map(|name| copied(name, "shard-0"));
+    let merge = ShardMerge::of(&shards, None, MissingShards::Allowed, &mut |_| ());
+    let refused = merge.map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("missing shards: 1/2; name their folders"), "{refused}");
+    shards.iter().for_each(|shard| fs::remove_dir_all(shard).unwrap());
+}

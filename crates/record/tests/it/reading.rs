@@ -209,6 +209,11 @@ fn a_comparison_says_how_many_were_never_sent() {
     let notes = &report.comparisons[0].levels[0].notes;
     let said = "due and never sent: A 5, B 5";
     assert!(notes.iter().any(|note| note.ends_with(said)), "{notes:?}");
+    let one = [folder.clone(), fixture("bench")];
+    let report = ComparisonReport::of_runs(&one, &options).unwrap();
+    let notes = &report.comparisons[0].levels[0].notes;
+    let said = "due and never sent: A 5, B 0";
+    assert!(notes.iter().any(|note| note.ends_with(said)), "{notes:?}");
     fs::remove_dir_all(folder).unwrap();
 }
 
@@ -339,4 +344,34 @@ fn what_was_said_of_a_level_is_under_its_name() {
     };
     assert_eq!(named("killed").as_deref(), Some("concurrency-0001"));
     assert_eq!(named("bench"), None);
+}
+
+/// Where a client is to be doubted is said in `run.json`, and what cannot be understood there is named.
+#[test]
+fn thresholds_that_are_not_understood_are_named() {
+    let folder = copied("thresholds", "bench");
+    let text = fs::read_to_string(folder.join("run.json")).unwrap();
+    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    document["client"] = serde_json::json!({"threads": 1, "thresholds": ["nonsense=1"]});
+    fs::write(folder.join("run.json"), document.to_string() + "\n").unwrap();
+    let error = StoredRun::open(&folder).unwrap().report().unwrap_err().to_string();
+    assert!(error.contains("client.thresholds"), "{error}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Of a level that no file tells of, the name of its folder does.
+#[test]
+fn a_level_that_nobody_planned_has_the_load_of_its_folder() {
+    let folder = copied("unplanned", "killed");
+    let text = fs::read_to_string(folder.join("run.json")).unwrap();
+    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    document["levels"] = serde_json::json!([]);
+    fs::write(folder.join("run.json"), document.to_string() + "\n").unwrap();
+    fs::remove_file(folder.join("concurrency-0002/level.json")).unwrap();
+    fs::rename(folder.join("concurrency-0002"), folder.join("concurrency-0007-3")).unwrap();
+    let levels = StoredRun::open(&folder).unwrap().reader().unwrap().levels().unwrap();
+    let last = levels.last().unwrap();
+    assert_eq!((last.name.as_str(), last.cap), ("concurrency-0007-3", Some(7)));
+    assert_eq!(last.report.load.to_string(), "concurrency 7");
+    fs::remove_dir_all(folder).unwrap();
 }

@@ -6,7 +6,7 @@ use fizeau_record::{
     ArrivalMoments, FrontierPosition, LevelReport, LevelStatus, LoadRepeats, NoTokenCost, Profile,
     ProfileAim, RunSetup, SpeedOfLightCurve, SweepReport,
 };
-use fizeau_roofline::HourlyRate;
+use fizeau_roofline::{HourlyRate, PriceOrigin};
 use serde_json::Value;
 
 use crate::judged::{growing_queue, known, levels, read};
@@ -289,6 +289,10 @@ fn a_million_tokens_take_the_time_of_all_devices() {
         document["operating_cost"]["ci_reason"],
         "the rate of output tokens has no interval"
     );
+    let mut owned = HourlyRate::given(UsdPerHour::new(3.6)).unwrap();
+    owned.origin = PriceOrigin::Owned;
+    let owned = json(&cost(1000.0, None, None).with_price(Some(owned)));
+    assert_eq!(owned["operating_cost"]["price_from"], "the costs of owning one");
     let no_price = json(&cost(1000.0, None, None));
     let reason = &no_price["operating_cost"]["usd_per_million_output_reason"];
     assert_eq!(*reason, "no price of the device is known");
@@ -404,4 +408,38 @@ fn why_a_highest_load_has_no_interval_is_said_of_what_broke() {
     };
     assert_eq!(reason(true), "it is where requests began to fail, which has no interval");
     assert_eq!(reason(false), "it is where a queue began to grow, which has no interval");
+}
+
+/// Nobody counted good requests, or the level has no such latency: the goal is not missed, it cannot be judged.
+#[test]
+fn a_goal_that_no_level_can_be_judged_by_is_told_with_the_reason() {
+    let words = |goals: &str, change: &dyn Fn(&mut LevelReport)| {
+        let mut made = levels(&[(1.0, 10.0)]);
+        change(&mut made[0]);
+        sweep(made, slo(goals)).operating_words()
+    };
+    let no_goodput = |level: &mut LevelReport| {
+        (level.summary.goodput, level.summary.throughput.goodput) = (None, None);
+    };
+    let said = words("good_share>0.5", &no_goodput);
+    let why = "none, since good share > 0.5 cannot be judged: goodput needs goals for single requests; the run has ";
+    assert!(said.starts_with(why), "{said}");
+    assert!(
+        words("goodput_per_s>1", &no_goodput).contains("goodput needs goals for single requests")
+    );
+    let no_tpot = |level: &mut LevelReport| level.summary.metrics.tpot = Distribution::default();
+    let said = words("p99 tpot<1s", &no_tpot);
+    assert!(said.contains("cannot be judged: no level has a TPOT; the run has TTFT"), "{said}");
+}
+
+#[test]
+fn the_interval_of_a_goal_is_that_of_its_figure_at_the_level() {
+    let mut made = levels(&[(1.0, 10.0)]);
+    made[0].summary.throughput.intervals.requests_per_s = Some(known(9.0, 12.0));
+    made[0].summary.throughput.intervals.output_tokens_per_s = None;
+    let goals = slo("rps>3").unwrap();
+    let report = sweep(made, Some(goals.clone()));
+    let ends = report.goal_interval(&goals.goals[0], 0).unwrap();
+    assert_eq!((ends.low, ends.high), (9.0, 12.0));
+    assert_eq!(report.goal_interval(&goals.goals[0], 1), None);
 }
