@@ -103,9 +103,9 @@ impl LevelReport {
 #[cfg(test)]
 mod tests {
     use fizeau_core::{Arrival, Channel, Nanos, RequestId, Stamp, Tape};
-    use fizeau_metrics::{GoodputGoals, LevelTally, Precision};
+    use fizeau_metrics::{GoodputGoals, LevelTally, Precision, SampleSupport};
 
-    use super::UntilPrecise;
+    use super::{UntilPrecise, UntilPreciseDocument};
 
     #[test]
     fn only_a_goal_that_is_to_be_reached_is_missed() {
@@ -141,5 +141,25 @@ mod tests {
             let until = UntilPrecise { is_reached: false, outcomes };
             assert_eq!(until.is_missed(), is_missed, "{requested}");
         }
+    }
+
+    #[test]
+    fn a_width_is_told_in_percent_and_the_lack_of_one_with_its_reason() {
+        let requested: Precision = "ci=2%".parse().unwrap();
+        let known = uneven().precision(&requested);
+        let width = known[0].half_width.and_then(SampleSupport::known).unwrap();
+        let text = UntilPrecise::reached_text(&known[0]);
+        assert_eq!(text, format!("±{:.1} %", 100.0 * width));
+        let unknown = LevelTally::new(&GoodputGoals::default()).precision(&requested);
+        let text = UntilPrecise::reached_text(&unknown[0]);
+        assert!(!text.is_empty() && !text.starts_with('±'), "{text}");
+        let outcomes = vec![known[0], unknown[0]];
+        let document = UntilPreciseDocument::from(&UntilPrecise { is_reached: false, outcomes });
+        assert_eq!(document.goals[0].half_width, Some(width));
+        assert_eq!(document.goals[0].half_width_reason, None);
+        assert_eq!(
+            (document.goals[1].half_width, document.goals[1].half_width_reason.clone()),
+            (None, Some(text))
+        );
     }
 }

@@ -117,3 +117,6 @@ impl LevelTelemetry {
         self.passes.iter().map(judged).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

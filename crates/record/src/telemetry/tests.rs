@@ -318,3 +318,105 @@ fn a_server_whose_clock_goes_backwards_changes_no_figure() {
     let line = "a: pages that tell an earlier time than the page before: 2; only this machine's clock is used";
     assert_eq!((generated(&told), troubles(&told)), (Some(100.0), vec![line.to_owned()]));
 }
+
+/// What keeps more load from giving more: requests put off, clocks lowered, or a cache that has no room; full is from 97 % on.
+#[test]
+fn what_limits_a_server_is_told_in_words() {
+    let of = |peak: f64, preemptions: u64| {
+        let page = |times: u64| {
+            format!("vllm:kv_cache_usage_perc {peak}\nvllm:num_preemptions_total {times}\n")
+        };
+        let pages = [(500, page(0)), (5_000, page(0)), (9_500, page(preemptions))];
+        let pages = pages.each_ref().map(|(ms, text)| (*ms, text.as_str()));
+        said(&[source("a", &pages)], None).limit()
+    };
+    assert_eq!(of(0.96, 0), None);
+    assert_eq!(of(0.97, 0).as_deref(), Some("the KV cache was 97 % full"));
+    let preempted = "requests were preempted 3 times, with the KV cache 98 % full";
+    assert_eq!(of(0.98, 3).as_deref(), Some(preempted), "the cache is not told twice");
+    let mut both = said(&[], None);
+    assert_eq!(both.limit(), None);
+    let lowered =
+        |device: &str| TelemetryFinding::Throttled { device: device.to_owned(), share: None };
+    both.findings = vec![lowered("0"), lowered("1")];
+    let words = "power or heat lowered the clocks of device 0; power or heat lowered the clocks of device 1";
+    assert_eq!(both.limit().as_deref(), Some(words));
+}
+
+/// A stream of records that lost some, ended or never began has a line; one that is whole has none.
+#[test]
+fn what_is_missing_of_a_stream_of_passes_is_told() {
+    let whole = PassSource { address: "tcp://a".to_owned(), passes: 90, ..PassSource::default() };
+    let note = |change: &dyn Fn(&mut PassSource)| {
+        let mut source = whole.clone();
+        change(&mut source);
+        said(&[], None).with_pass_sources(vec![source]).notes().join("; ")
+    };
+    assert_eq!(note(&|_| {}), "");
+    assert_eq!(note(&|of| of.passes = 0), "no forward pass came from tcp://a");
+    let lost = "10 of 100 forward-pass records of tcp://a were lost";
+    assert_eq!(note(&|of| of.lost = 10), lost);
+    let each = |of: &mut PassSource| (of.lost, of.unreadable, of.forgotten) = (2, 3, 5);
+    assert_eq!(note(&each), lost);
+    let none = |of: &mut PassSource| (of.passes, of.unreadable) = (0, 4);
+    assert_eq!(note(&none), "4 of 4 forward-pass records of tcp://a were lost");
+    let ended = "forward passes of tcp://a ended: refused";
+    assert_eq!(note(&|of| of.failure = Some("refused".to_owned())), ended);
+    let lines = |counted: u64, read: usize| {
+        let source = PassSource { passes: counted, ..whole.clone() };
+        said(&[], None).with_pass_sources(vec![source]).cut(0, read)
+    };
+    assert_eq!(lines(90, 90), [""; 0]);
+    let cut = "forward-pass.jsonl was cut or edited: it has 89 of 90 lines, and those are used";
+    assert_eq!(lines(90, 89), [cut]);
+}
+
+#[test]
+fn a_host_that_says_nothing_is_not_there() {
+    let host = |host: HostWindow| said(&[], None).with_host(host).host;
+    assert_eq!(host(HostWindow::default()), None);
+    let mut busy = HostWindow::default();
+    busy.cpu_busy = Some(0.5);
+    assert_eq!(host(busy), Some(busy));
+}
+
+/// Pages that take long are held as long as they take, twice over.
+#[test]
+fn a_value_stands_for_the_time_of_a_page_that_did_not_come() {
+    let mut slow = source("a", &[]);
+    assert_eq!(hold(&[], Nanos::from_secs(1)), Nanos::from_secs(2));
+    assert_eq!(hold(std::slice::from_ref(&slow), Nanos::from_secs(1)), Nanos::from_secs(2));
+    slow.report.cost.interval = Millis::new(2_500.0);
+    let fast = source("b", &[]);
+    assert_eq!(hold(&[fast, slow], Nanos::from_secs(1)), Nanos::from_secs(5));
+}
+
+/// What was kept of pages shows what the pages showed.
+#[test]
+fn a_level_that_is_read_again_has_the_timelines_that_it_had() {
+    let power =
+        |watts: u32| format!("DCGM_FI_DEV_POWER_USAGE{{gpu=\"0\",UUID=\"GPU-0\"}} {watts}\n");
+    let dcgm = source("dcgm", &[(500, &power(300)), (5_500, &power(310)), (9_500, &power(320))]);
+    let at_work = "dynamo_frontend_inflight_requests 4\n";
+    let front = source("front", &[(500, at_work), (5_000, at_work), (9_500, at_work)]);
+    let pages = [dcgm, engine("a", [0, 100]), front.clone()];
+    let told = said(&pages, None);
+    assert!(told.power_timelines.iter().any(|points| !points.is_empty()));
+    assert_ne!(told.timeline[1], ServerTimeline::default());
+    assert_eq!(told.timeline[2], ServerTimeline::default(), "its requests would be there twice");
+    let alone = said(&[front], None);
+    assert_ne!(alone.timeline[0], ServerTimeline::default());
+    let lines: Vec<HistoryLine> = ScrapedPages::lines(&pages).collect();
+    assert_eq!(told.lines, Some(lines.len() as u64));
+    let mut bare = told.clone();
+    (bare.timeline, bare.power_timelines) = (Vec::new(), Vec::new());
+    let again = bare.with_lines(&lines);
+    assert_eq!(again.timeline, told.timeline);
+    assert_eq!(again.power_timelines, told.power_timelines);
+    assert_eq!(told.cut(lines.len(), 0), [""; 0]);
+    let cut = format!(
+        "telemetry.jsonl was cut or edited: it has 1 of {} lines, and those are used",
+        lines.len()
+    );
+    assert_eq!(told.cut(1, 0), [cut]);
+}

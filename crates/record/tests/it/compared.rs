@@ -2,7 +2,12 @@
 
 use std::path::PathBuf;
 
-use fizeau_record::{CompareError, CompareOptions, ComparisonReport, MissingLevels, UnlikeRuns};
+use fizeau_core::{Estimate, Interval};
+use fizeau_metrics::LevelFigure;
+use fizeau_record::{
+    CompareError, CompareOptions, ComparisonReport, FrontierDistance, FrontierPoint, MissingLevels,
+    UnlikeRuns,
+};
 use serde_json::{Value, json};
 
 use crate::reading::{as_it_was, fixture};
@@ -123,4 +128,57 @@ fn one_run_alone_is_refused() {
         let refused = ComparisonReport::of_sides(&sides(names), &CompareOptions::default());
         assert!(matches!(refused, Err(CompareError::NoRuns)), "{names}");
     }
+}
+
+/// Failures are a figure of their own as soon as one side has some.
+#[test]
+fn failures_of_either_side_are_compared() {
+    let shows = |names: &str| {
+        let mut options = CompareOptions::default();
+        options.unlike = UnlikeRuns::Compare;
+        let report = ComparisonReport::of_sides(&sides(names), &options).unwrap();
+        let rows = &report.comparisons[0].levels[0].table.rows;
+        rows.iter().any(|row| row.figure == LevelFigure::FAILED_SHARE && row.is_decided)
+    };
+    assert!(!shows("bench bench"));
+    assert!(shows("bench faults") && shows("faults bench") && shows("faults faults"));
+}
+
+/// A frontier with a fifth less latency at each rate is a fifth better, and the ends of that are below nothing.
+#[test]
+fn a_frontier_is_pushed_by_the_mean_of_what_both_cover() {
+    let frontier = |share: f64, off: Option<f64>| -> Vec<FrontierPoint> {
+        let figure = |value: f64| {
+            let ends = off.map(|off| Interval::p95(value * (1.0 - off), value * (1.0 + off)));
+            Estimate::widened(value, ends)
+        };
+        let points = [(10.0, 100.0), (20.0, 150.0), (40.0, 400.0)];
+        let point = |(rate, tail): (f64, f64)| FrontierPoint {
+            requests_per_s: figure(rate),
+            p99_e2el_ms: figure(tail * share),
+        };
+        points.map(point).to_vec()
+    };
+    let known = Some(0.01);
+    let of = |share: f64, off| {
+        FrontierDistance::between(&frontier(1.0, known), &frontier(share, off)).unwrap()
+    };
+    let better = of(0.8, known);
+    let tail = &better.p99_e2el_ms;
+    assert!((tail.change.unwrap() + 0.2).abs() < 1e-9, "{tail:?}");
+    let [low, high] = tail.change_ci.unwrap().map(|end| end.unwrap());
+    assert!((-0.3..=-0.2).contains(&low) && (-0.2..-0.1).contains(&high), "{tail:?}");
+    let rate = &better.requests_per_s;
+    let [low, high] = rate.change_ci.unwrap().map(|end| end.unwrap());
+    assert!(0.0 < low && low <= rate.change.unwrap() && rate.change.unwrap() <= high, "{rate:?}");
+    assert_eq!(tail.change_reason, None);
+    let worse = of(1.25, known);
+    assert!((worse.p99_e2el_ms.change.unwrap() - 0.25).abs() < 1e-9, "{worse:?}");
+    assert!(worse.requests_per_s.change.unwrap() < 0.0);
+    let same = of(1.0, None);
+    assert_eq!(same.p99_e2el_ms.change.map(f64::to_bits), Some(0.0_f64.to_bits()), "no minus zero");
+    assert_eq!((same.p99_e2el_ms.change_ci, same.requests_per_s.change_ci), (None, None));
+    let one = &frontier(1.0, known)[..1];
+    assert_eq!(FrontierDistance::between(one, &frontier(1.0, known)), None);
+    assert_eq!(FrontierDistance::between(&frontier(1.0, known), one), None);
 }

@@ -219,3 +219,37 @@ fn a_level_that_is_set_aside_is_there_under_a_name_that_no_level_has() {
         assert_eq!(kept, aside);
     }
 }
+
+#[test]
+fn a_name_that_another_run_took_gets_the_next_number() {
+    let scratch = Scratch::new("unused");
+    let name = |path: std::path::PathBuf| path.file_name().unwrap().to_owned();
+    let next = || name(RunFolder::unused(&scratch.0, "run"));
+    for expected in ["run", "run-2", "run-3"] {
+        assert_eq!(next(), expected);
+        std::fs::create_dir_all(scratch.0.join(expected)).unwrap();
+    }
+    std::fs::remove_dir(scratch.0.join("run-2")).unwrap();
+    assert_eq!(next(), "run-2");
+}
+
+#[test]
+fn records_of_steps_are_a_line_each() {
+    let scratch = Scratch::new("passes");
+    let folder = RunFolder::create(&scratch.0).unwrap();
+    let line = |counter: u64| {
+        serde_json::from_value(serde_json::json!({
+            "source": 0, "at_ns": counter, "worker_id": "a", "dp_rank": 0, "counter_id": counter,
+            "wall_time": 0.02, "scheduled_requests": {}, "queued_requests": {},
+        }))
+        .unwrap()
+    };
+    folder.write_forward_passes(&[line(1), line(2)]).unwrap();
+    let text = std::fs::read_to_string(scratch.0.join("forward-pass.jsonl")).unwrap();
+    let counters: Vec<u64> = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|line| line["counter_id"].as_u64().unwrap())
+        .collect();
+    assert_eq!(counters, [1, 2]);
+}

@@ -19,7 +19,7 @@ fn source(tool: &str) -> ImportedSource {
 }
 
 /// A level of so many slots, with these figures.
-pub(crate) fn level(slots: u32, figures: &[(&str, f64)]) -> ImportedLevel {
+pub(crate) fn imported_level(slots: u32, figures: &[(&str, f64)]) -> ImportedLevel {
     let mut level = ImportedLevel::of(source("a tool"), "{}".to_owned());
     level.load = ImportedLoad::from_rate_and_cap(None, Some(slots.into()));
     level.counts.completed = 10;
@@ -85,7 +85,7 @@ fn the_load_is_what_a_tool_wrote_of_it() {
 
 #[test]
 fn what_tapes_show_again_is_known() {
-    let mut level = level(1, &[]);
+    let mut level = imported_level(1, &[]);
     let facts =
         ["goodput", "p99_ttft_ms, p50_tpot_ms", "p99_ttft_ms, itl", "the seed of x_ms", "itl"];
     level.not_known = facts.iter().map(|what| UnknownFact::new(*what, "a reason")).collect();
@@ -103,7 +103,7 @@ proptest! {
         levels in prop::collection::vec((1..4_u32, 1..9_u32, 1..9_u32, prop::bool::weighted(0.8)), 0..9),
     ) {
         let made = levels.iter().map(|(slots, rate, tail, is_whole)| {
-            let mut level = level(*slots, &[("requests_per_s", f64::from(*rate)), ("p99_ttft_ms", f64::from(*tail))]);
+            let mut level = imported_level(*slots, &[("requests_per_s", f64::from(*rate)), ("p99_ttft_ms", f64::from(*tail))]);
             level.counts.completed = u64::from(*is_whole);
             level
         });
@@ -141,7 +141,7 @@ proptest! {
 #[test]
 fn loads_that_are_not_known_need_not_be_the_same() {
     let unknown = |rate: f64| {
-        let mut level = level(1, &[("requests_per_s", rate)]);
+        let mut level = imported_level(1, &[("requests_per_s", rate)]);
         level.load = ImportedLoad::from_rate_and_cap(None, None);
         level
     };
@@ -150,17 +150,17 @@ fn loads_that_are_not_known_need_not_be_the_same() {
     assert!(run.frontier().is_empty(), "there is no latency");
     assert_eq!(run.levels()[0].load_words(), "load not known");
     assert_eq!(
-        (run.levels()[0].load_kind(), level(3, &[]).load_kind()),
+        (run.levels()[0].load_kind(), imported_level(3, &[]).load_kind()),
         ("unknown", "concurrency")
     );
-    assert_eq!(level(3, &[]).load_words(), "concurrency 3");
+    assert_eq!(imported_level(3, &[]).load_words(), "concurrency 3");
 }
 
 /// Levels of one tool, model and setting belong together; what gives the load does not set them apart.
 #[test]
 fn levels_of_one_setting_are_a_run() {
     let with = |slots: u32, model: &str, settings: &[(&str, &str)]| {
-        let mut level = level(slots, &[("prompt_tokens", 100.4)]);
+        let mut level = imported_level(slots, &[("prompt_tokens", 100.4)]);
         level.about.model = Some(model.to_owned());
         level.about.devices = Some(u64::from(slots));
         let setting = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
@@ -192,11 +192,11 @@ fn levels_of_one_setting_are_a_run() {
         ImportedRun::new("r", vec![levels[0].clone()]).setup().deployment.as_deref(),
         Some("2 devices")
     );
-    let alone = ImportedRun::of_levels(vec![level(1, &[])]);
+    let alone = ImportedRun::of_levels(vec![imported_level(1, &[])]);
     assert_eq!(alone[0].name(), "imported");
-    let mut tapes = level(1, &[]);
+    let mut tapes = imported_level(1, &[]);
     tapes.tapes.push(tape(1, 1, 1));
-    let apart = ImportedRun::of_levels(vec![level(1, &[]), tapes]);
+    let apart = ImportedRun::of_levels(vec![imported_level(1, &[]), tapes]);
     assert_eq!(apart.iter().map(ImportedRun::has_tapes).collect::<Vec<_>>(), [false, true]);
     assert_eq!(apart.iter().map(ImportedRun::name).collect::<Vec<_>>(), ["figures", "tapes"]);
     assert!(!ImportedRun::new("empty", Vec::new()).has_tapes());
@@ -205,7 +205,7 @@ fn levels_of_one_setting_are_a_run() {
 #[test]
 fn levels_of_other_lengths_are_no_repeats_of_one_load() {
     let of = |prompt: u64, reply: u64| {
-        let mut level = level(4, &[("requests_per_s", 1.0)]);
+        let mut level = imported_level(4, &[("requests_per_s", 1.0)]);
         level.counts.completed = 200;
         level.counts.input_tokens = Some(prompt * 200);
         level.counts.output_tokens = Some(reply * 200);
@@ -229,7 +229,7 @@ fn levels_of_other_lengths_are_no_repeats_of_one_load() {
 #[test]
 fn arrivals_are_as_the_levels_were_sent() {
     let rate = || {
-        let mut level = level(1, &[]);
+        let mut level = imported_level(1, &[]);
         level.load = ImportedLoad::from_rate_and_cap(Some(4.0), Some(9));
         level.record = r#"{"burstiness":0.5}"#.to_owned();
         level
@@ -237,9 +237,12 @@ fn arrivals_are_as_the_levels_were_sent() {
     let arrivals =
         |levels: Vec<ImportedLevel>| ImportedRun::new("r", levels).setup().workload.arrivals;
     assert_eq!(arrivals(vec![rate()]), "at a rate");
-    assert_eq!(arrivals(vec![level(1, &[])]), "as slots become free");
-    assert_eq!(arrivals(vec![rate(), level(20, &[])]), "at a rate, or as slots become free");
-    let mixed = ImportedRun::new("r", vec![rate(), level(20, &[])]);
+    assert_eq!(arrivals(vec![imported_level(1, &[])]), "as slots become free");
+    assert_eq!(
+        arrivals(vec![rate(), imported_level(20, &[])]),
+        "at a rate, or as slots become free"
+    );
+    let mixed = ImportedRun::new("r", vec![rate(), imported_level(20, &[])]);
     assert_eq!(mixed.levels()[0].load.max_in_flight, Some(20), "closed loops come first");
     let moments = |burstiness: &str| {
         let mut level = rate();
@@ -249,15 +252,15 @@ fn arrivals_are_as_the_levels_were_sent() {
     assert_eq!(moments("0.5").rate, Some(PerSec::new(4.0)));
     let shapes = ["0.5", "4", "0", "-1", "null"].map(|of| moments(of).cv_squared);
     assert_eq!(shapes, [Some(2.0), Some(0.25), None, None, None]);
-    assert_eq!(level(1, &[]).requested_load().arrivals, None);
+    assert_eq!(imported_level(1, &[]).requested_load().arrivals, None);
 }
 
 #[test]
 fn what_is_said_of_several_levels_is_said_once() {
-    let mut one = level(1, &[]);
+    let mut one = imported_level(1, &[]);
     one.caveats = ["a", "b", "a"].map(str::to_owned).to_vec();
     one.not_known = vec![UnknownFact::new("itl", "so")];
-    let mut other = level(2, &[]);
+    let mut other = imported_level(2, &[]);
     other.caveats = vec!["c".to_owned(), "b".to_owned()];
     other.not_known = vec![UnknownFact::new("itl", "so"), UnknownFact::new("seed", "so")];
     let run = ImportedRun::new("r", vec![one, other]);
@@ -289,7 +292,7 @@ fn a_null_beside_a_peer_is_read_as_a_null() {
 
 /// Three requests that were due half a second apart, of which the cap let one go at a time.
 fn capped(late_ms: u64) -> ImportedLevel {
-    let mut level = level(1, &[]);
+    let mut level = imported_level(1, &[]);
     level.load = ImportedLoad::from_rate_and_cap(Some(2.0), Some(1));
     (level.counts.completed, level.counts.held_back) = (3, Some(2));
     let sent = |index: u64| (index * (500 + late_ms)) * 1_000_000;
@@ -337,9 +340,64 @@ fn a_rate_behind_a_cap_is_an_open_loop_where_latencies_from_schedule_are_known()
 #[test]
 fn a_file_that_contradicts_itself_is_doubted() {
     let facts = vec![UnknownFact::contradiction("1 is 2".to_owned())];
-    let level = LevelReport::of_tapes(level(1, &[]).level_load(), [&tape(0, 0, 3)]);
+    let level = LevelReport::of_tapes(imported_level(1, &[]).level_load(), [&tape(0, 0, 3)]);
     let validity = level.with_unseen(ImportUnknowns::new("a tool".to_owned(), facts)).validity;
     assert!(validity.verdict >= Verdict::Suspect);
     let says = "the file contradicts itself: 1 is 2";
     assert!(validity.reasons.iter().any(|reason| reason.text == says), "{validity:?}");
+}
+
+/// A run of figures alone is a folder a level, whose loads and figures are read again as they were.
+#[test]
+fn an_imported_run_is_read_again_as_it_was_written() {
+    let unknown = |rate: f64| {
+        let mut level = ImportedLevel::of(source("a tool"), "{}".to_owned());
+        level.load.is_unknown = true;
+        level.figures = [("requests_per_s".to_owned(), rate)].into();
+        level
+    };
+    let names = |levels: Vec<ImportedLevel>, name: &str| {
+        let scratch = Scratch::new(name);
+        let run = ImportedRun::new("a run", levels);
+        run.write(&RunFolder::create(&scratch.0).unwrap()).unwrap();
+        let again = ImportedRun::read(&scratch.0).unwrap().unwrap();
+        assert_eq!(again.name(), "a run");
+        let figures = |run: &ImportedRun| {
+            let mut all: Vec<Option<f64>> =
+                run.levels().iter().map(|level| level.figure("requests_per_s")).collect();
+            all.sort_by(|a, b| a.unwrap().total_cmp(&b.unwrap()));
+            all
+        };
+        assert_eq!(figures(&again), figures(&run));
+        let run: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(scratch.0.join("run.json")).unwrap())
+                .unwrap();
+        let plan = run["plan"]["arrivals"].as_str().unwrap().to_owned();
+        let visits: Vec<u64> = run["levels"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|level| level["visit"].as_u64().unwrap())
+            .collect();
+        let mut folders: Vec<String> = std::fs::read_dir(&scratch.0)
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .filter(|entry| entry.path().is_dir())
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect();
+        folders.sort();
+        (folders, visits, plan)
+    };
+    let with = |slots: u32, rate: f64| imported_level(slots, &[("requests_per_s", rate)]);
+    let closed = || "closed_loop".to_owned();
+    assert_eq!(names(vec![with(4, 1.0)], "alone"), (vec![], vec![0], closed()));
+    let three = names(vec![with(1, 1.0), with(4, 3.0), with(4, 4.0)], "three");
+    let folders = ["concurrency-0001", "concurrency-0004", "concurrency-0004-2"];
+    assert_eq!(three, (folders.map(str::to_owned).to_vec(), vec![0, 0, 1], closed()));
+    let two = names(vec![unknown(1.0), unknown(2.0)], "unknown");
+    let folders = ["load-unknown-01", "load-unknown-02"].map(str::to_owned).to_vec();
+    assert_eq!(two.0, folders);
+    let mut open = with(4, 5.0);
+    open.load = ImportedLoad::from_rate_and_cap(Some(5.0), None);
+    assert_eq!(names(vec![open], "open").2, "open");
 }

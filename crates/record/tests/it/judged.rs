@@ -17,7 +17,7 @@ use crate::reading::{as_it_was, fixture};
 use crate::search::LEVEL;
 use crate::stored::cases;
 
-fn read(name: &str) -> SweepReport {
+pub(crate) fn read(name: &str) -> SweepReport {
     StoredRun::open(fixture(name)).unwrap().report().unwrap()
 }
 
@@ -27,7 +27,7 @@ fn level(name: &str) -> LevelReport {
 }
 
 /// Levels of a closed loop of so many slots that completed so many requests a second.
-fn levels(rates: &[(f64, f64)]) -> Vec<LevelReport> {
+pub(crate) fn levels(rates: &[(f64, f64)]) -> Vec<LevelReport> {
     let made = rates.iter().map(|(slots, rate)| {
         let mut level = LEVEL.clone();
         level.load = LoadKind::Concurrency.at(*slots);
@@ -110,7 +110,7 @@ fn what_is_said_of_sweeps_is_as_it_was() {
     as_it_was("sweep-words", &(serde_json::to_string_pretty(&all).unwrap() + "\n"));
 }
 
-fn known(low: f64, high: f64) -> SampleSupport<Interval<PerSec>> {
+pub(crate) fn known(low: f64, high: f64) -> SampleSupport<Interval<PerSec>> {
     SampleSupport::Known(Interval::p95(PerSec::new(low), PerSec::new(high)))
 }
 
@@ -176,7 +176,7 @@ fn tokens_of_other_requests_say_nothing() {
 }
 
 /// One is due every 10 ms, and one is served every 12 ms.
-fn growing_queue() -> Saturation {
+pub(crate) fn growing_queue() -> Saturation {
     let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
     let tapes = (0..200).map(|n| {
         let mut tape = Tape::sent_at(ms(10 * n));

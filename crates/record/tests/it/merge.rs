@@ -3,8 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use std::io::BufReader;
+
+use fizeau_core::{Nanos, RequestId, Stamp, Tape};
 use fizeau_record::{
-    LevelStatus, MissingShards, RunFolder, ShardHealth, ShardMerge, ShardRecord, StoredRun,
+    LevelStatus, MergedTapes, MissingShards, RunFolder, ShardHealth, ShardMerge, ShardRecord,
+    StoredError, StoredRun, StoredTapes,
 };
 use serde_json::{Value, json};
 
@@ -198,4 +202,60 @@ fn what_a_merge_found_outlives_it() {
     let cannot = "whether the merged shards were one load cannot be judged";
     assert!(unknown.iter().any(|reason| reason.starts_with(cannot)), "{unknown:?}");
     folders.iter().for_each(|folder| fs::remove_dir_all(folder).unwrap());
+}
+
+/// Each file has requests of these numbers; what comes of all of them, each request once.
+fn each_once(name: &str, files: &[&[u64]]) -> (Vec<u64>, Option<[String; 2]>, Option<u64>) {
+    let folder = std::env::temp_dir().join(format!("fizeau-record-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let open = |(at, requests): (usize, &&[u64])| {
+        let line = |request: &u64| {
+            let sent = Stamp::EPOCH + Nanos::from_millis(*request);
+            let tape = Tape { request: RequestId(*request), ..Tape::sent_at(sent) };
+            serde_json::to_string(&tape).unwrap() + "\n"
+        };
+        let path = folder.join(format!("{at}.jsonl"));
+        fs::write(&path, requests.iter().map(line).collect::<String>()).unwrap();
+        let file = BufReader::new(fs::File::open(&path).unwrap());
+        (StoredTapes::new(path, file), Nanos::ZERO)
+    };
+    let all = MergedTapes::new(files.iter().enumerate().map(open)).each_once();
+    let (mut came, mut also, mut twice) = (Vec::new(), None, None);
+    for tape in all {
+        match tape {
+            Ok(tape) => came.push(tape.request.0),
+            Err(StoredError::Repeated { path, also: other, request }) => {
+                let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+                (also, twice) = (Some([name(&path), name(&other)]), Some(request));
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    fs::remove_dir_all(folder).unwrap();
+    (came, also, twice)
+}
+
+/// Shards of one run have no request in common: the first that comes again is named, with both files that have it.
+#[test]
+fn a_request_that_comes_twice_is_named_with_the_files_that_have_it() {
+    let (came, also, _) = each_once("each-once", &[&[0, 3], &[1, 4], &[2]]);
+    assert_eq!((came, also), (vec![0, 1, 2, 3, 4], None));
+    let (came, also, twice) = each_once("in-two", &[&[0, 3], &[1, 4], &[2, 3, 5]]);
+    assert_eq!((came, twice), (vec![0, 1, 2, 3], Some(3)), "nothing comes behind it");
+    let mut also = also.unwrap();
+    also.sort();
+    assert_eq!(also, ["0.jsonl", "2.jsonl"]);
+    let (came, also, twice) = each_once("in-one", &[&[0, 3], &[1, 1]]);
+    assert_eq!((came, twice), (vec![0, 1], Some(1)));
+    assert_eq!(also.unwrap(), ["1.jsonl", "1.jsonl"], "no other has it");
+}
+
+/// Shards of one division of which one is here twice lack another.
+#[test]
+fn a_shard_that_is_here_twice_is_refused_with_the_one_that_is_missing() {
+    let shards = ["twice-a", "twice-b"].map(|name| copied(name, "shard-0"));
+    let merge = ShardMerge::of(&shards, None, MissingShards::Allowed, &mut |_| ());
+    let refused = merge.map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("missing shards: 1/2; name their folders"), "{refused}");
+    shards.iter().for_each(|shard| fs::remove_dir_all(shard).unwrap());
 }

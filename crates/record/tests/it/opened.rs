@@ -9,7 +9,7 @@ use fizeau_record::{
 };
 
 use crate::folder::Scratch;
-use crate::imported::level;
+use crate::imported::imported_level;
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs")).join(name)
@@ -27,7 +27,7 @@ fn a_run_with_tapes_is_opened_whole_and_one_without_as_its_figures() {
     assert!(imported.unseen().unwrap().is_some());
     let scratch = Scratch::new("opened-figures");
     let folder = RunFolder::claim(&scratch.0).unwrap();
-    let figures = ImportedRun::new("theirs", vec![level(4, &[("output_tps", 10.0)])]);
+    let figures = ImportedRun::new("theirs", vec![imported_level(4, &[("output_tps", 10.0)])]);
     figures.write(&folder).unwrap();
     assert!(!figures.checklist().rows().is_empty());
     assert!(matches!(OpenedRun::open(&scratch.0), Ok(OpenedRun::Figures(_))));

@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fizeau_core::UsdPerHour;
 use fizeau_metrics::LevelSummary;
 use fizeau_record::{
-    CompareOptions, ComparisonReport, LevelView, NamedRun, Profile, ProfileChoice, StoredRun,
-    SummaryDocument, SweepEnding, TestedReplica, TruncatedTail, UnlikeRuns,
+    CompareOptions, ComparisonReport, LevelView, NamedRun, Profile, ProfileChoice, RunReader,
+    StoredRun, SummaryDocument, SweepEnding, TestedReplica, TruncatedTail, UnlikeRuns,
 };
+use fizeau_roofline::HourlyRate;
 
 use crate::crash::copied;
 
@@ -207,5 +209,169 @@ fn a_comparison_says_how_many_were_never_sent() {
     let notes = &report.comparisons[0].levels[0].notes;
     let said = "due and never sent: A 5, B 5";
     assert!(notes.iter().any(|note| note.ends_with(said)), "{notes:?}");
+    let one = [folder.clone(), fixture("bench")];
+    let report = ComparisonReport::of_runs(&one, &options).unwrap();
+    let notes = &report.comparisons[0].levels[0].notes;
+    let said = "due and never sent: A 5, B 0";
+    assert!(notes.iter().any(|note| note.ends_with(said)), "{notes:?}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Loads of the run whose levels are gone, each with the reason.
+fn lost(folder: &Path) -> Vec<(String, Option<String>, bool)> {
+    let report = StoredRun::open(folder).unwrap().report().unwrap();
+    let all = report.unmeasured().iter();
+    all.map(|one| (one.load.to_string(), one.reason.clone(), one.is_lost)).collect()
+}
+
+/// A level that was measured is lost with its folder or with its tapes, and the rest of the sweep is told apart from a run.
+#[test]
+fn a_level_whose_tapes_are_gone_is_lost_and_not_unmeasured() {
+    let folder = copied("lost", "simulated");
+    let run = StoredRun::open(&folder).unwrap();
+    let levels: Vec<(String, PathBuf)> = run
+        .levels()
+        .iter()
+        .map(|level| (level.name().to_owned(), level.path().to_path_buf()))
+        .collect();
+    let report = run.report().unwrap();
+    assert_eq!(lost(&folder), []);
+    assert!(!run.is_rest(&report.levels()[0]).unwrap());
+    let (name, path) = &levels[0];
+    let load = report.levels()[0].load.to_string();
+    fs::remove_file(path.join("tapes.jsonl")).unwrap();
+    let gone = |why: &str| vec![(load.clone(), Some(why.to_owned()), true)];
+    assert_eq!(lost(&folder), gone("its folder has no tapes.jsonl"));
+    fs::remove_dir_all(path).unwrap();
+    assert_eq!(lost(&folder), gone("its folder is not there"), "{name}");
+    let rest = StoredRun::open(&folder).unwrap();
+    assert!(rest.is_rest(&rest.report().unwrap().levels()[0]).unwrap());
+    // A sweep that did not live to tell of itself may never have come so far.
+    fs::remove_file(folder.join("sweep.json")).unwrap();
+    assert_eq!(lost(&folder), [(load.clone(), None, false)]);
+    fs::remove_dir_all(&folder).unwrap();
+    // A level of a sweep by itself misses none of the others.
+    let alone = StoredRun::open(fixture("simulated").join(name)).unwrap();
+    assert_eq!(alone.report().unwrap().unmeasured(), []);
+}
+
+/// A run is read by what it was measured with, unless something else is said.
+#[test]
+fn a_run_is_read_by_other_goals_prices_and_formats_where_they_are_given() {
+    let run = StoredRun::open(fixture("simulated")).unwrap();
+    let reader = || run.reader().unwrap();
+    let goals = reader().with_goals("ttft:0.001".parse().unwrap());
+    let level = goals.levels().unwrap().swap_remove(0);
+    assert_eq!(level.report.summary.goodput.as_ref().unwrap().good, 0, "nothing is that fast");
+    let loose = reader().with_goals("ttft:1e9".parse().unwrap());
+    let level = loose.levels().unwrap().swap_remove(0);
+    let goodput = level.report.summary.goodput.clone().unwrap();
+    assert_eq!(goodput.good, level.report.summary.requests.completed);
+    let hour = HourlyRate::given(UsdPerHour::new(12.5)).unwrap();
+    let priced = reader().with_price(hour.clone()).report().unwrap();
+    assert_eq!(priced.price(), Some(&hour));
+    assert_ne!(reader().report().unwrap().price(), Some(&hour));
+    let choice = ProfileChoice { profile: Some(Profile::BATCH), rule: None };
+    assert_eq!(reader().with_choice(choice).report().unwrap().profile(), &Profile::BATCH);
+    // A cut that leaves nothing is told, at either end.
+    let steady = |cooldown: &str| {
+        let reader = reader().with_cooldown(cooldown.parse().unwrap());
+        reader.levels().unwrap().swap_remove(0).report.validity.notes.join("; ")
+    };
+    assert!(steady("9h").contains("leave nothing of this level"));
+    assert!(!steady("0").contains("leave nothing of this level"));
+    let bench = StoredRun::open(fixture("bench")).unwrap();
+    let reason = |reader: RunReader<'_>| {
+        let level = reader.levels().unwrap().swap_remove(0);
+        level.report.speed_of_light.reason().unwrap().to_owned()
+    };
+    let alone = RunReader::new(&bench, None).unwrap();
+    assert_eq!(reason(alone.clone()), "no model and device were given");
+    assert_eq!(reason(alone.without_reference_since("it was lost")), "it was lost");
+    // What somebody said of the formats gives way to those of another speed of light.
+    let folder = copied("formats", "simulated");
+    let text = fs::read_to_string(folder.join("run.json")).unwrap();
+    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    document["setup"]["precision"] = "as somebody said".into();
+    fs::write(folder.join("run.json"), document.to_string() + "\n").unwrap();
+    let said = StoredRun::open(&folder).unwrap();
+    let precision =
+        |reader: RunReader<'_>| reader.report().unwrap().setup().precision.clone().unwrap();
+    assert_eq!(precision(said.reader().unwrap()), "as somebody said");
+    let other = precision(said.reader().unwrap().with_precision_of_reference());
+    assert!(other.starts_with("weights "), "{other}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// The luckiest run of a load is no configuration of its own: one run stands for all.
+#[test]
+fn a_sweep_has_one_level_a_load_and_any_other_run_all_of_its_levels() {
+    let read = |name: &str| {
+        let run = StoredRun::open(fixture(name)).unwrap();
+        let reader = run.reader().unwrap();
+        reader.together(reader.levels().unwrap()).unwrap()
+    };
+    for name in ["sweep", "resumed", "simulated", "search", "ab"] {
+        let run = read(name);
+        let one = run.one_a_load();
+        let shown = match name {
+            "ab" => run.levels.len(),
+            _ => run.clone().report().levels().len(),
+        };
+        assert_eq!(one.len(), shown, "{name}");
+        let loads: Vec<f64> = one.iter().map(|level| level.load.value()).collect();
+        assert!(name == "ab" || loads.is_sorted_by(|a, b| a < b), "{name}: {loads:?}");
+    }
+    let mut twice = read("sweep");
+    let count = twice.one_a_load().len();
+    twice.levels.insert(1, twice.levels[0].clone());
+    assert_eq!(twice.one_a_load().len(), count);
+    twice.levels[0].folder = None;
+    assert_eq!(
+        twice.one_a_load().len(),
+        twice.levels.len(),
+        "a level in no folder of a sweep is of no sweep"
+    );
+}
+
+#[test]
+fn what_was_said_of_a_level_is_under_its_name() {
+    let named = |name: &str| {
+        let run = StoredRun::open(fixture(name)).unwrap();
+        let view = LevelView::new(&run.levels()[0], None, 7);
+        assert_eq!(*view.content(), 7);
+        view.level().map(str::to_owned)
+    };
+    assert_eq!(named("killed").as_deref(), Some("concurrency-0001"));
+    assert_eq!(named("bench"), None);
+}
+
+/// Where a client is to be doubted is said in `run.json`, and what cannot be understood there is named.
+#[test]
+fn thresholds_that_are_not_understood_are_named() {
+    let folder = copied("thresholds", "bench");
+    let text = fs::read_to_string(folder.join("run.json")).unwrap();
+    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    document["client"] = serde_json::json!({"threads": 1, "thresholds": ["nonsense=1"]});
+    fs::write(folder.join("run.json"), document.to_string() + "\n").unwrap();
+    let error = StoredRun::open(&folder).unwrap().report().unwrap_err().to_string();
+    assert!(error.contains("client.thresholds"), "{error}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Of a level that no file tells of, the name of its folder does.
+#[test]
+fn a_level_that_nobody_planned_has_the_load_of_its_folder() {
+    let folder = copied("unplanned", "killed");
+    let text = fs::read_to_string(folder.join("run.json")).unwrap();
+    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    document["levels"] = serde_json::json!([]);
+    fs::write(folder.join("run.json"), document.to_string() + "\n").unwrap();
+    fs::remove_file(folder.join("concurrency-0002/level.json")).unwrap();
+    fs::rename(folder.join("concurrency-0002"), folder.join("concurrency-0007-3")).unwrap();
+    let levels = StoredRun::open(&folder).unwrap().reader().unwrap().levels().unwrap();
+    let last = levels.last().unwrap();
+    assert_eq!((last.name.as_str(), last.cap), ("concurrency-0007-3", Some(7)));
+    assert_eq!(last.report.load.to_string(), "concurrency 7");
     fs::remove_dir_all(folder).unwrap();
 }

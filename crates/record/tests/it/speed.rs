@@ -7,7 +7,7 @@ use fizeau_roofline::{Device, KnownModel, System, TensorClass};
 
 use crate::reading::fixture;
 
-fn reference(model: &str, device: &str) -> SpeedOfLightReference {
+pub(crate) fn reference(model: &str, device: &str) -> SpeedOfLightReference {
     let mut parts = ReferenceParts::default();
     parts.model_name = Some(model.to_owned());
     parts.device_name = Some(device.to_owned());

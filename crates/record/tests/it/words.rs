@@ -9,14 +9,15 @@ use fizeau_core::{
 };
 use fizeau_metrics::Slo;
 use fizeau_record::text::{
-    at_price, clock, five_digits, four_digits, price_words, slo_words, stamps, token_source,
-    unreadable,
+    Charset, at_price, clock, duration_ms, five_digits, four_digits, half_width,
+    minutes_and_seconds, percent, price_words, slo_words, stamps, supported, token_source,
+    unreadable, usd, usd_beside, with_price_origin,
 };
 use fizeau_record::{
     ChecklistItem, ClockAxis, ClockReading, ClockSource, Json, NamedRun, ReferenceParts,
     RequestedLength, RequiredChecks, StoredRun, TailShares, UnnamedValue, scaled_limits,
 };
-use fizeau_roofline::{Device, HourlyRate};
+use fizeau_roofline::{Device, HourlyRate, PriceOrigin};
 use proptest::prelude::*;
 
 use crate::reading::{as_it_was, fixture};
@@ -286,4 +287,56 @@ fn lengths_that_were_asked_for_are_put_into_words() {
     assert_eq!(words(Some(5), Some(9)), "128 (p50 5, p90 9)");
     assert_eq!([words(Some(5), Some(5)), words(Some(5), None), words(None, None)], ["128"; 3]);
     assert_eq!(RequestedLength::default().words(), "");
+}
+
+/// Numbers next to where their format changes.
+#[test]
+fn digits_and_units_change_where_they_are_said_to() {
+    let ms = [9_999.4, 10_000.0, -9_999.0, -12_000.0].map(duration_ms);
+    assert_eq!(ms, ["9999 ms", "10.0 s", "-9999 ms", "-12.0 s"]);
+    let shares = [0.0995, 0.0994, 0.00995, 0.0099, 0.0001, 0.000_049, -0.000_049, -0.5, 1.0];
+    let percents =
+        ["10 %", "9.9 %", "1.0 %", "0.99 %", "0.01 %", "under 0.01 %", "-0.00 %", "-50 %", "100 %"];
+    assert_eq!(shares.map(percent), percents);
+    assert_eq!([f64::NAN, f64::INFINITY].map(percent), ["-", "-"]);
+    let dollars = [0.999, 1.0, 9_999.49, 9_999.5, 999.994, 1_000.0, 0.01, 0.009_994].map(usd);
+    let shown = ["0.999", "1.00", "9,999.49", "10,000", "999.99", "1,000.00", "0.0100", "0.00999"];
+    assert_eq!(dollars, shown);
+    assert_eq!(usd_beside([Some(9_999.5), Some(1.4)]), ["10,000", "1"]);
+    assert_eq!(usd_beside([Some(9_999.4), Some(1.4)]), ["9,999.40", "1.40"]);
+    assert_eq!(usd_beside([Some(f64::INFINITY), Some(1.4)]), ["-", "1"]);
+    let times = [0, 59, 60, 185, 3600].map(|s| minutes_and_seconds(Duration::from_secs(s)));
+    assert_eq!(times, ["0 s", "59 s", "1 min", "3 min 5 s", "60 min"]);
+    assert_eq!(minutes_and_seconds(Duration::from_millis(59_500)), "1 min");
+    assert_eq!(minutes_and_seconds(Duration::from_millis(59_400)), "59 s");
+    assert_eq!(half_width(1000.0, (995.0, 1005.0)), "5");
+    assert_eq!(half_width(f64::NAN, (1.0, 2.0)), "-");
+    assert_eq!(supported(1000.0, Some((0.0, f64::INFINITY))), "1000");
+}
+
+#[test]
+fn a_sign_that_ascii_lacks_is_two_signs_there() {
+    assert_eq!(Charset::Ascii.words("1 ± 2, ±3"), "1 +- 2, +-3");
+    assert_eq!(Charset::Unicode.words("1 ± 2"), "1 ± 2");
+}
+
+/// A price of one's own books, and published ones whose seller says the date or does not.
+#[test]
+fn a_price_names_its_origin_and_a_date_once() {
+    let mut hour = HourlyRate::given(UsdPerHour::new(2.5)).unwrap();
+    hour.origin = PriceOrigin::Owned;
+    assert_eq!(at_price(&hour), "at 2.50 USD a device-hour, as the cost of owning it");
+    let owned = "X: the cost of owning a device, from the file";
+    assert_eq!(with_price_origin("X", &hour), owned);
+    let mut published = |kind: &str| {
+        let (kind, source, date) = (kind.to_owned(), "a page".to_owned(), "2026-05".to_owned());
+        hour.origin = PriceOrigin::Published { kind, source, date };
+        at_price(&hour)
+    };
+    let dated = "at 2.50 USD a device-hour, a list price of 2026-05 (clouds)";
+    assert_eq!(published("clouds"), dated);
+    let once = "at 2.50 USD a device-hour, a list price (clouds, May 2026)";
+    assert_eq!(published("clouds, May 2026"), once);
+    let words = "X: the lowest of clouds, May 2026, a page, 2026-05; this is not an offer: give the price that you pay";
+    assert_eq!(with_price_origin("X", &hour), words);
 }
