@@ -11,7 +11,7 @@ use fizeau_metrics::Precision;
 use fizeau_record::{
     Checklist, LevelPlan, LevelReport, RunFolder, SpeedOfLightReference, SweepReport,
 };
-use fizeau_workload::{Plan, Shard};
+use fizeau_workload::{Pacing, Plan, Shard};
 
 pub use probe::ProbeSpec;
 pub use settings::LevelSettings;
@@ -48,6 +48,12 @@ pub(crate) const OF_RUN: &str = ".";
 /// How many of all requests in flight fall to `shard`; none where there are fewer than shards.
 pub(crate) fn cap_of(shard: Shard, cap: NonZeroU32) -> u32 {
     u32::try_from(shard.share_of(cap.get().into())).unwrap_or(u32::MAX)
+}
+
+/// By how many slots of all shards together the sessions of a level of this `pacing` are dealt; none where they are dealt to shards one by
+/// one, or `shard` is all there is.
+pub(crate) fn slots_of_all(shard: Shard, cap: Option<NonZeroU32>, pacing: Pacing) -> Option<u32> {
+    cap.map(NonZeroU32::get).filter(|_| shard != Shard::WHOLE && pacing.waits_for_slots())
 }
 
 impl PreparedLevel {
@@ -95,6 +101,11 @@ impl PreparedLevel {
             requests: self.basis.work.requests().get(),
             warmup_requests: Some(self.warmups()),
             max_in_flight: self.settings.max_in_flight.map(|cap| cap_of(self.settings.shard, cap)),
+            slots_of_all: slots_of_all(
+                self.settings.shard,
+                self.settings.max_in_flight,
+                self.basis.work.plan().pacing(),
+            ),
             release_for_ms: self.settings.time.map(Nanos::to_millis),
             seed: None,
             window: Some(self.settings.window.into()),
