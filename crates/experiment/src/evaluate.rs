@@ -9,7 +9,7 @@ use fizeau_record::{
 };
 
 use crate::client::MeasuringClient;
-use crate::shards::ShardGroup;
+use crate::shards::{OfferedLoadShare, ShardGroup};
 use crate::telemetry::ScrapedLevel;
 
 /// What a level is compared with.
@@ -21,12 +21,15 @@ pub(crate) struct EvaluationContext<'a> {
     pub(crate) client: &'a MeasuringClient,
     /// What was asked for of the load.
     pub(crate) requested: RequestedLoad,
+    /// How many requests all shards together may have in flight.
+    pub(crate) cap: Option<u32>,
     /// That data were sent more than once, in plain words.
     pub(crate) repeated: Option<&'a str>,
 }
 
 impl EvaluationContext<'_> {
-    /// The report of a level at `load`: judged, and beside its bound where there is one.
+    /// The report of a level at `load`: judged, and beside its bound where there is one. Of shards that did not come the load and what was
+    /// requested are left out.
     #[must_use]
     pub(crate) fn report(
         &self,
@@ -34,6 +37,13 @@ impl EvaluationContext<'_> {
         tallies: &LevelTallies,
         load: LevelLoad,
     ) -> LevelReport {
+        let shards_report = self.client.shards.as_ref().and_then(ShardGroup::report);
+        let share = shards_report.as_ref().and_then(|of| OfferedLoadShare::of(of, self.cap));
+        let (planned, requested) = (load, self.requested);
+        let (load, requested) = match &share {
+            None => (planned, requested),
+            Some(share) => (share.load(planned), share.requested(requested)),
+        };
         let MeasuringClient { thresholds, headroom, ceiling, shards, .. } = self.client;
         let (thresholds, headroom) = (*thresholds, *headroom);
         let mut client = run.client;
@@ -52,13 +62,16 @@ impl EvaluationContext<'_> {
             is_reached: run.is_precise(),
             outcomes: run.precision.clone(),
         });
-        outcome.shards = self.client.shards.as_ref().and_then(ShardGroup::report);
+        outcome.shards = shards_report;
         outcome.telemetry = tallies.telemetry.as_ref().map(|scraped| scraped.telemetry.clone());
-        let mut context = LevelContext::new(self.requested);
+        let mut context = LevelContext::new(requested);
         context.light = self.light.map(SpeedOfLightReference::reference).map_err(str::to_owned);
         context.thresholds = thresholds;
         context.repeated = self.repeated.map(str::to_owned);
-        LevelReport::from_run(load, outcome, &context)
+        let mut report = LevelReport::from_run(load, outcome, &context);
+        let note = || format!("the shards that took part offered {load} of {planned}");
+        report.validity.notes.extend(share.map(|_| note()));
+        report
     }
 }
 

@@ -22,7 +22,7 @@ use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level
 use crate::event::{AfterLevel, LevelStarted, RunEvent, Telling, Watcher};
 use crate::input::{ExperimentError, InputError};
 use crate::measured_level::MeasuredLevel;
-use crate::shards::{FirstRelease, OfferedLoadShare, ShardGroup, WallGate, of_part};
+use crate::shards::{FirstRelease, WallGate, of_part};
 use crate::telemetry::LevelScrapers;
 use crate::workload::ContextLimit;
 
@@ -197,23 +197,14 @@ impl PreparedLevel {
     fn report(&self, run: &LevelRun, tallies: &LevelTallies) -> LevelReport {
         let repeated = self.basis.work.repeated();
         let asked = self.basis.work.requested_share(self.settings.shard.count(), released(run));
-        // Where shards are missing, theirs was not sent.
-        let cap = self.settings.max_in_flight.map(NonZeroU32::get);
-        let shards = self.basis.client.shards.as_ref().and_then(ShardGroup::report);
-        let share = shards.and_then(|shards| OfferedLoadShare::of(&shards, cap));
-        let (load, requested) = match &share {
-            None => (self.level_load, asked),
-            Some(share) => (share.load(self.level_load), share.requested(asked)),
-        };
         let context = EvaluationContext {
             light: self.basis.speed_of_light(),
             client: &self.basis.client,
-            requested,
+            requested: asked,
+            cap: self.settings.max_in_flight.map(NonZeroU32::get),
             repeated: repeated.as_deref(),
         };
-        let mut report = context.report(run, tallies, load);
-        let note = || format!("the shards that took part offered {load} of {}", self.level_load);
-        report.validity.notes.extend(share.map(|_| note()));
+        let mut report = context.report(run, tallies, self.level_load);
         report.checklist = Some(Checklist::of(&self.basis.setup, std::slice::from_ref(&report)));
         report
     }

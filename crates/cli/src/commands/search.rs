@@ -11,7 +11,7 @@ use fizeau::report::Shown;
 
 use crate::args::{LevelsArgs, SearchArgs, SearchFlags, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
-use crate::commands::shared::checklist;
+use crate::commands::shared::{checklist, shards};
 use crate::commands::sweep::{self, Levels, Measured, Meeting};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
@@ -25,12 +25,12 @@ pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
     let mut settings = settings(*over, search, slo, levels)?;
     settings.search.budget = measure.budget;
     let meeting = Meeting::of(measure, "search")?;
-    let Measured { outcome, folder, cancel } =
+    let Measured { outcome, folder, cancel, gone } =
         match sweep::measure(measure, settings, "search", &meeting)? {
             Levels::Whole(measured) => measured,
             Levels::Part(exit) => return Ok(exit),
         };
-    show(&outcome, Some(&folder), &cancel, &measure.trust)
+    shards::without(gone, show(&outcome, Some(&folder), &cancel, &measure.trust))
 }
 
 /// The search that the flags ask for, of such `levels`.

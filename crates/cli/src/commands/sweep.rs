@@ -9,7 +9,8 @@ pub(crate) use settings::simulated_protocol_of;
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
-    EmbeddedEngine, EndpointKind, Experiment, PreparedRun, RunOrigin, ShardOutcome, SystemUnderTest,
+    EmbeddedEngine, EndpointKind, Experiment, PreparedRun, RunOrigin, ShardAbsence, ShardOutcome,
+    SystemUnderTest,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::{EngineRecord, RunFolder};
@@ -18,7 +19,7 @@ use settings::protocol_of;
 use crate::args::{MeasureArgs, SweepArgs};
 use crate::commands::report::PAGE;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::shards::Shards;
+use crate::commands::shared::shards::{LevelsOfCommand, Shards};
 use crate::commands::shared::{
     checklist, client, endpoint, folder, opening, shards, speed, workload,
 };
@@ -32,6 +33,8 @@ pub(crate) struct Measured<O> {
     pub(crate) outcome: O,
     pub(crate) folder: RunFolder,
     pub(crate) cancel: Cancel,
+    /// The shard that was gone in the midst of it.
+    pub(crate) gone: Option<Box<ShardAbsence>>,
 }
 
 pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
@@ -46,14 +49,18 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     }
     meeting.shards.refuse_until(args.levels.until.is_some())?;
     let measured = measure(&args.measure, settings, "sweep", &meeting)?;
-    let Measured { outcome, folder, cancel } = match measured {
+    let Measured { outcome, folder, cancel, gone } = match measured {
         Levels::Whole(measured) => measured,
         Levels::Part(exit) => return Ok(exit),
     };
-    let Outcome { report, exit } = Outcome::of(outcome, Some(&folder), &verdict.goals, &cancel)?;
-    show(&report, Some(&folder.path().join(PAGE)), trust)?;
-    client::tell_need(&report, &args.measure.client)?;
-    Ok(checklist::enforce(&report.checklist(), trust, exit))
+    let shown = || {
+        let outcome = Outcome::of(outcome, Some(&folder), &verdict.goals, &cancel)?;
+        let Outcome { report, exit } = outcome;
+        show(&report, Some(&folder.path().join(PAGE)), trust)?;
+        client::tell_need(&report, &args.measure.client)?;
+        Ok(checklist::enforce(&report.checklist(), trust, exit))
+    };
+    shards::without(gone, shown())
 }
 
 /// Levels that were measured: by this client and all others there are, or this one's part of them.
@@ -86,7 +93,8 @@ impl Meeting {
         origin.precision.clone_from(&args.subject.precision);
         let by_default = || folder::by_default(origin.started, command);
         let out = args.verdict.out.clone().unwrap_or_else(by_default);
-        let shards = shards::of(&args.shards, resume, Some(out.clone()), &cancel)?;
+        let shards =
+            shards::of(&args.shards, LevelsOfCommand::Several, resume, Some(out.clone()), &cancel)?;
         // What is resumed goes on where it is.
         let out = resume.map_or(out, Path::to_path_buf);
         shards.have_to_meet()?;
@@ -151,7 +159,10 @@ pub(crate) fn measure<K: EndpointKind>(
     interrupt::listen(cancel.clone())?;
     Ok(match runtime.block_on(prepared.run_shared(&mut progress)).map_err(refused)? {
         ShardOutcome::Whole(outcome) => {
-            Levels::Whole(Measured { outcome, folder, cancel: cancel.clone() })
+            Levels::Whole(Measured { outcome, folder, cancel: cancel.clone(), gone: None })
+        }
+        ShardOutcome::Cut { outcome, why } => {
+            Levels::Whole(Measured { outcome, folder, cancel: cancel.clone(), gone: Some(why) })
         }
         ShardOutcome::Part(part) => Levels::Part(shards::show(&part)?),
     })

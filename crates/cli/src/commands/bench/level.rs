@@ -3,7 +3,7 @@
 use std::fs;
 use std::num::NonZeroU32;
 
-use fizeau::core::{Nanos, PerSec, Tape};
+use fizeau::core::{LevelLoad, Nanos, PerSec, Tape};
 use fizeau::experiment::{
     DetailWatcher, LevelSettings, MeasuredLevel, PreparedLevel, ProbeSpec, WallTime, Watcher,
 };
@@ -13,7 +13,7 @@ use fizeau::interop::{
     VllmResultMode, VllmRun, VllmSelection, VllmTally,
 };
 use fizeau::metrics::Verdict;
-use fizeau::record::{LevelReport, LevelStatus, RunFolder, SweepReport};
+use fizeau::record::{LevelReport, LevelStatus, RunFolder, ShardsReport, SweepReport};
 use fizeau::report::Shown;
 use fizeau::workload::{RampShape, TracePacing};
 
@@ -93,7 +93,7 @@ impl<'a> LevelOutputs<'a> {
         cancel: &Cancel,
     ) -> Outcome {
         let MeasuredLevel { report, sweep, .. } = measured;
-        let result = vllm.0.finish(self.vllm.clone());
+        let result = vllm.0.finish(offered(self.vllm.clone(), &report));
         let files = self.keep(folder, &sweep, &result);
         let is_invalid = report.validity.verdict == Verdict::Invalid;
         let missed = is_invalid || !sweep.is_precise() || leaves_goals_open(&sweep);
@@ -247,6 +247,21 @@ fn vllm_run(args: &LevelArgs, model: &str, level: &PreparedLevel) -> VllmRun {
         burstiness: args.arrivals.spacing.burstiness,
         max_concurrency: level.load.max_in_flight.map(NonZeroU32::get),
     }
+}
+
+/// `run`, whose load is what the shards that came offered of it.
+fn offered(mut run: VllmRun, report: &LevelReport) -> VllmRun {
+    let did_not_come = |shards: &ShardsReport| shards.missing.len() > shards.gone_in_level.len();
+    if report.shards.as_deref().is_some_and(did_not_come) {
+        let rate = report.requested.arrivals.and_then(|law| law.rate);
+        if let (VllmRequestRate::Limited(all), Some(rate)) = (&mut run.request_rate, rate) {
+            *all = rate;
+        }
+        if let LevelLoad::Concurrency(slots) = report.load {
+            run.max_concurrency = run.max_concurrency.map(|cap| cap.min(slots.get()));
+        }
+    }
+    run
 }
 
 /// The rate as vLLM's file has it; `mean` for laws that vLLM has not.

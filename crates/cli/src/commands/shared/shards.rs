@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
-    EndpointKind, Experiment, ExperimentError, MeetingPoint, PreparedExperiment, ShardGroup,
-    ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSecret, ShardSpec, Variables,
+    EndpointKind, Experiment, ExperimentError, MeetingPoint, PreparedExperiment, PreparedLevel,
+    ShardAbsence, ShardError, ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart,
+    ShardSecret, ShardSpec, Variables,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::MissingShards;
@@ -26,14 +27,29 @@ pub(crate) enum Shards {
     Together(ShardGroup),
 }
 
+/// How many levels a command measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LevelsOfCommand {
+    /// One, which a shard may be missing from.
+    One,
+    /// Several, which are compared by the loads that they name.
+    Several,
+}
+
 /// Who measures the run that `args` and the environment ask for, which is kept in `out`, or goes on with that in the folder `resume`, as
 /// shard 0 has it. Whoever is one of several waits here until all have come.
 pub(crate) fn of(
     args: &ShardArgs,
+    levels: LevelsOfCommand,
     resume: Option<&Path>,
     out: Option<PathBuf>,
     cancel: &Cancel,
 ) -> Result<Shards, Fail> {
+    refuse_if!(
+        args.allow_missing_shards && levels == LevelsOfCommand::Several,
+        "--allow-missing-shards: only a run of one level can go on without a shard, because fewer shards offer less load than each \
+        level of this command names; leave it out, or measure one level with `fizeau bench`"
+    );
     let variables: Variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -67,7 +83,20 @@ pub(crate) fn of(
         }
     };
     tell!("shard {}, by {}", found.shard, found.source);
-    Ok(Shards::Together(ShardGroup::meet(&spec, offer, cancel)?))
+    let met = ShardGroup::meet(&spec, offer, cancel).map_err(|error| {
+        let may_go_on = levels == LevelsOfCommand::One
+            && matches!(&error, ShardError::PeerMissing(absence) if absence.can_be_done_without());
+        let mut fail = Fail::from(error);
+        if may_go_on {
+            fail.message.push_str("\n--allow-missing-shards measures with the shards that come");
+        }
+        fail
+    })?;
+    let (here, all) = (met.here().len() as u64, found.shard.count().get());
+    if met.is_first() && here < all {
+        tell!("{here} of {all} shards are here, and measure without the others");
+    }
+    Ok(Shards::Together(met))
 }
 
 impl Shards {
@@ -77,6 +106,14 @@ impl Shards {
             Self::Together(group) => Some(group),
             Self::Alone | Self::Apart(_) => None,
         }
+    }
+
+    /// How many requests of `level` those send that are there; of conversations, where some shard is missing, about.
+    pub(crate) fn sent_of(&self, level: &PreparedLevel) -> u64 {
+        let requests = level.basis.work.requests().get();
+        let Some(here) = self.group().map(ShardGroup::here) else { return requests };
+        let share = |shard: Shard| level.level().share(shard).shard.share_of(requests);
+        here.into_iter().map(share).sum()
     }
 
     /// Whether this client has the run's report and folder.
@@ -136,8 +173,20 @@ pub(crate) fn part<K: EndpointKind>(
     interrupt::listen(cancel.clone())?;
     match runtime.block_on(opened.run_shared(&mut ())).map_err(refused)? {
         ShardOutcome::Part(part) => show(&part),
-        ShardOutcome::Whole(_) => Err(broken!("it is shard 0")),
+        ShardOutcome::Whole(_) | ShardOutcome::Cut { .. } => Err(broken!("it is shard 0")),
     }
+}
+
+/// How a command ends whose figures were `shown`, where a shard was gone in the midst of it.
+pub(crate) fn without(
+    gone: Option<Box<ShardAbsence>>,
+    shown: Result<Exit, Fail>,
+) -> Result<Exit, Fail> {
+    let Some(gone) = gone else { return shown };
+    if let Err(error) = shown {
+        tell!("error: {error}");
+    }
+    Err(ShardError::PeerMissing(gone).into())
 }
 
 /// Says what this shard sent.

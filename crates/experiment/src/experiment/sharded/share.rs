@@ -231,6 +231,7 @@ fn judged(level: &OrderedLevel, run: &LevelRun, basis: &RunBasis, shard: Shard) 
         light: Err("not computed of one shard"),
         client: &client,
         requested: level.work.requested_share(one_in, released(run)),
+        cap: None,
         repeated: None,
     };
     let cap = level.load.max_in_flight.map(|cap| cap_of(shard, cap));
