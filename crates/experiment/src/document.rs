@@ -100,6 +100,7 @@ impl PreparedAb {
             requests: spec.workload.requests.get(),
             warmup_requests: Some(spec.warmup),
             max_in_flight: spec.load.max_in_flight.map(NonZeroU32::get),
+            slots_of_all: None,
             release_for_ms: None,
             seed: Some(spec.seed_of(round).0),
             until: None,

@@ -9,7 +9,7 @@ use fizeau_record::{
 };
 
 use crate::client::MeasuringClient;
-use crate::shards::ShardGroup;
+use crate::shards::{OfferedLoadShare, ShardGroup};
 use crate::system::NoReference;
 use crate::telemetry::ScrapedLevel;
 
@@ -22,12 +22,15 @@ pub(crate) struct EvaluationContext<'a> {
     pub(crate) client: &'a MeasuringClient,
     /// What was asked for of the load.
     pub(crate) requested: RequestedLoad,
+    /// How many requests all shards together may have in flight.
+    pub(crate) cap: Option<u32>,
     /// That data were sent more than once, in plain words.
     pub(crate) repeated: Option<&'a str>,
 }
 
 impl EvaluationContext<'_> {
-    /// The report of a level at `load`: judged, and beside its bound where there is one.
+    /// The report of a level at `load`: judged, and beside its bound where there is one. Of shards that did not come the load and what was
+    /// requested are left out.
     #[must_use]
     pub(crate) fn report(
         &self,
@@ -35,6 +38,13 @@ impl EvaluationContext<'_> {
         tallies: &LevelTallies,
         load: LevelLoad,
     ) -> LevelReport {
+        let shards_report = self.client.shards.as_ref().and_then(ShardGroup::report);
+        let share = shards_report.as_ref().and_then(|of| OfferedLoadShare::of(of, self.cap));
+        let (planned, requested) = (load, self.requested);
+        let (load, requested) = match &share {
+            None => (planned, requested),
+            Some(share) => (share.load(planned), share.requested(requested)),
+        };
         let MeasuringClient { thresholds, headroom, ceiling, shards, .. } = self.client;
         let (thresholds, headroom) = (*thresholds, *headroom);
         let mut client = run.client;
@@ -53,14 +63,17 @@ impl EvaluationContext<'_> {
             is_reached: run.is_precise(),
             outcomes: run.precision.clone(),
         });
-        outcome.shards = self.client.shards.as_ref().and_then(ShardGroup::report);
+        outcome.shards = shards_report;
         outcome.telemetry = tallies.telemetry.as_ref().map(|scraped| scraped.telemetry.clone());
-        let mut context = LevelContext::new(self.requested);
+        let mut context = LevelContext::new(requested);
         let light = self.light.map(SpeedOfLightReference::reference);
         context.light = light.map_err(ToString::to_string);
         context.thresholds = thresholds;
         context.repeated = self.repeated.map(str::to_owned);
-        LevelReport::from_run(load, outcome, &context)
+        let mut report = LevelReport::from_run(load, outcome, &context);
+        let note = || format!("the shards that took part offered {load} of {planned}");
+        report.validity.notes.extend(share.map(|_| note()));
+        report
     }
 }
 

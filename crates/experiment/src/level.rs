@@ -11,7 +11,7 @@ use fizeau_metrics::Precision;
 use fizeau_record::{
     Checklist, LevelPlan, LevelReport, RunFolder, SpeedOfLightReference, SweepReport,
 };
-use fizeau_workload::{Plan, Shard};
+use fizeau_workload::{Pacing, Plan, Shard};
 
 pub use probe::ProbeSpec;
 pub use settings::LevelSettings;
@@ -22,7 +22,7 @@ use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level
 use crate::event::{AfterLevel, LevelStarted, RunEvent, Telling, Watcher};
 use crate::input::{ExperimentError, InputError};
 use crate::measured_level::MeasuredLevel;
-use crate::shards::{FirstRelease, OfferedLoadShare, ShardGroup, WallGate, of_part};
+use crate::shards::{FirstRelease, WallGate, of_part};
 use crate::telemetry::LevelScrapers;
 use crate::workload::ContextLimit;
 
@@ -48,6 +48,12 @@ pub(crate) const OF_RUN: &str = ".";
 /// How many of all requests in flight fall to `shard`; none where there are fewer than shards.
 pub(crate) fn cap_of(shard: Shard, cap: NonZeroU32) -> u32 {
     u32::try_from(shard.share_of(cap.get().into())).unwrap_or(u32::MAX)
+}
+
+/// By how many slots of all shards together the sessions of a level of this `pacing` are dealt; none where they are dealt to shards one by
+/// one, or `shard` is all there is.
+pub(crate) fn slots_of_all(shard: Shard, cap: Option<NonZeroU32>, pacing: Pacing) -> Option<u32> {
+    cap.map(NonZeroU32::get).filter(|_| shard != Shard::WHOLE && pacing.waits_for_slots())
 }
 
 impl PreparedLevel {
@@ -95,6 +101,11 @@ impl PreparedLevel {
             requests: self.basis.work.requests().get(),
             warmup_requests: Some(self.warmups()),
             max_in_flight: self.settings.max_in_flight.map(|cap| cap_of(self.settings.shard, cap)),
+            slots_of_all: slots_of_all(
+                self.settings.shard,
+                self.settings.max_in_flight,
+                self.basis.work.plan().pacing(),
+            ),
             release_for_ms: self.settings.time.map(Nanos::to_millis),
             seed: None,
             window: Some(self.settings.window.into()),
@@ -186,23 +197,14 @@ impl PreparedLevel {
     fn report(&self, run: &LevelRun, tallies: &LevelTallies) -> LevelReport {
         let repeated = self.basis.work.repeated();
         let asked = self.basis.work.requested_share(self.settings.shard.count(), released(run));
-        // Where shards are missing, theirs was not sent.
-        let cap = self.settings.max_in_flight.map(NonZeroU32::get);
-        let shards = self.basis.client.shards.as_ref().and_then(ShardGroup::report);
-        let share = shards.and_then(|shards| OfferedLoadShare::of(&shards, cap));
-        let (load, requested) = match &share {
-            None => (self.level_load, asked),
-            Some(share) => (share.load(self.level_load), share.requested(asked)),
-        };
         let context = EvaluationContext {
             light: self.basis.speed_of_light(),
             client: &self.basis.client,
-            requested,
+            requested: asked,
+            cap: self.settings.max_in_flight.map(NonZeroU32::get),
             repeated: repeated.as_deref(),
         };
-        let mut report = context.report(run, tallies, load);
-        let note = || format!("the shards that took part offered {load} of {}", self.level_load);
-        report.validity.notes.extend(share.map(|_| note()));
+        let mut report = context.report(run, tallies, self.level_load);
         report.checklist = Some(Checklist::of(&self.basis.setup, std::slice::from_ref(&report)));
         report
     }

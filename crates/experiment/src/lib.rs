@@ -110,9 +110,9 @@ pub use search::{
     SearchSettings, SearchStep, SearchTrial,
 };
 pub use shards::{
-    MEETING_VARIABLES, MeetingPoint, MeetingPointError, RunShards, SHARD_VARIABLES, ShardError,
-    ShardGroup, ShardIdentity, ShardIdentityError, ShardOffer, ShardSecret, ShardSource, ShardSpec,
-    StartTime, StartTimeError, Variables,
+    AbsenceReason, MEETING_VARIABLES, MeetingPoint, MeetingPointError, RunShards, SHARD_VARIABLES,
+    ShardAbsence, ShardError, ShardGroup, ShardIdentity, ShardIdentityError, ShardOffer,
+    ShardSecret, ShardSource, ShardSpec, StartTime, StartTimeError, Variables,
 };
 #[cfg(feature = "http")]
 pub use simulated::EmbeddedEngine;

@@ -286,6 +286,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
             light: prepared.basis.speed_of_light(),
             client: &prepared.basis.client,
             requested: prepared.requested_share(&level.plan, released(&level.run)),
+            cap: level.ask.load.concurrency().map(NonZeroU32::get),
             repeated: repeated.as_deref(),
         };
         let mut report = context.report(&level.run, tallies, level.ask.load);

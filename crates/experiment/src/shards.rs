@@ -1,6 +1,7 @@
 //! Several clients that measure one run: which of them this is, where they meet, by whose clock they begin, and what they tell one
 //! another. What is measured is another's matter (`experiment/sharded.rs`).
 
+mod absence;
 mod cut;
 mod error;
 mod follower;
@@ -17,7 +18,10 @@ mod run;
 mod secret;
 mod spec;
 mod start_at;
+mod waits;
 
+pub use absence::{AbsenceReason, ShardAbsence};
+pub(crate) use absence::{AbsenceTime, LostShard};
 pub use error::ShardError;
 pub(crate) use group::Gate;
 pub use group::ShardGroup;

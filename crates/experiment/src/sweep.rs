@@ -110,6 +110,7 @@ impl SweepSpec {
                     Some(ArrivalMoments { rate, cv_squared: Some(cv_squared) })
                 }
             },
+            slots_of_all: None,
             release_for_ms: size.time.map(Nanos::to_millis),
             seed: Some(self.workload.seed.of_level(load, visit).0),
             window: Some(self.window.into()),

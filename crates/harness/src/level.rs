@@ -358,7 +358,7 @@ impl<'a> PlannedLevel<'a> {
     }
 
     /// The part of it that falls to `shard`: its sessions, warm-up requests and probes, under its part of the cap. All shards together
-    /// send what one would.
+    /// send what one would, and of a closed loop each sends in proportion to its slots.
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -378,11 +378,11 @@ impl<'a> PlannedLevel<'a> {
         // A shard without a slot has no session either.
         let slots = u32::try_from(shard.share_of(cap.get().into())).unwrap_or(u32::MAX);
         let max_in_flight = Some(NonZeroU32::new(slots).unwrap_or(NonZeroU32::MIN));
-        Self {
-            shard: shard.under_cap(cap),
-            load: DriveLimits { max_in_flight, ..self.load },
-            ..self
-        }
+        let dealt = match self.plan.pacing().waits_for_slots() {
+            true => shard.by_slots(cap),
+            false => shard.under_cap(cap),
+        };
+        Self { shard: dealt, load: DriveLimits { max_in_flight, ..self.load }, ..self }
     }
 
     /// A tally of nothing so far, to which the tapes of this level add up to its summary, whoever measured them.

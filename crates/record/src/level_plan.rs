@@ -29,6 +29,11 @@ pub struct LevelPlan {
     /// The cap on requests in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_in_flight: Option<u32>,
+    /// How many slots all shards of a closed loop had together, by which its sessions were dealt: session `s` to slot `s` modulo this,
+    /// and that slot to the shard of its number modulo their count. Absent where sessions were dealt to shards one by one, and where one
+    /// client sent them all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots_of_all: Option<u32>,
     /// When requests of an open loop come.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalMoments>,

@@ -65,7 +65,16 @@ pub enum Pacing {
     },
 }
 
-/// One of several shares of a plan: every `count`-th session, from the `index`-th on.
+impl Pacing {
+    /// Whether a free slot releases the next request, rather than an instant of the plan's own.
+    #[must_use]
+    pub const fn waits_for_slots(self) -> bool {
+        matches!(self, Self::ClosedLoop | Self::AtOnce)
+    }
+}
+
+/// One of several shares of a plan: every `count`-th session, from the `index`-th on; or, of a load of so many slots, the sessions of
+/// its slots ([`by_slots`](Self::by_slots)).
 ///
 /// Each shard walks the whole sequence of arrivals and keeps its own sessions, so that the shards together are the plan,
 /// request for request and instant for instant.
@@ -73,6 +82,8 @@ pub enum Pacing {
 pub struct Shard {
     index: u64,
     count: NonZeroU64,
+    /// Sessions are dealt to so many places in turn, and each place belongs to the shard of its number modulo the count.
+    places: NonZeroU64,
 }
 
 impl FromStr for Shard {
@@ -104,10 +115,11 @@ pub enum ShardTextError {
 
 impl Shard {
     /// The whole plan.
-    pub const WHOLE: Self = Self { index: 0, count: NonZeroU64::MIN };
+    pub const WHOLE: Self = Self { index: 0, count: NonZeroU64::MIN, places: NonZeroU64::MIN };
 
     /// A share without a session: one of so many that no plan has a session for it.
-    pub const EMPTY: Self = Self { index: u64::MAX - 1, count: NonZeroU64::MAX };
+    pub const EMPTY: Self =
+        Self { index: u64::MAX - 1, count: NonZeroU64::MAX, places: NonZeroU64::MAX };
 
     /// The `index`-th of `count` shares, from 0.
     ///
@@ -115,7 +127,7 @@ impl Shard {
     /// If `count` is 0 or `index` not below it.
     pub fn new(index: u64, count: u64) -> Result<Self, ShardIndexError> {
         match NonZeroU64::new(count) {
-            Some(count) if index < count.get() => Ok(Self { index, count }),
+            Some(count) if index < count.get() => Ok(Self { index, count, places: count }),
             _ => Err(ShardIndexError { index, count }),
         }
     }
@@ -142,7 +154,9 @@ impl Shard {
     /// ```
     #[must_use]
     pub const fn session(self, n: u64) -> u64 {
-        n.saturating_mul(self.count.get()).saturating_add(self.index)
+        let own = dealt(self.places.get(), self);
+        let (round, place) = (n / own, n % own * self.count.get() + self.index);
+        round.saturating_mul(self.places.get()).saturating_add(place)
     }
 
     /// How many of `total` things fall to this share, when they are dealt out one by one to each in turn.
@@ -154,8 +168,8 @@ impl Shard {
     /// ```
     #[must_use]
     pub const fn share_of(self, total: u64) -> u64 {
-        let more = if self.index < total % self.count.get() { 1 } else { 0 };
-        total / self.count.get() + more
+        let (rounds, left) = (total / self.places.get(), total % self.places.get());
+        rounds * dealt(self.places.get(), self) + dealt(left, self)
     }
 
     /// The same share of a plan of which all shares together may have `cap` requests in flight. Where there are more shares than
@@ -175,9 +189,29 @@ impl Shard {
         let slots = NonZeroU64::from(cap);
         match (self.count <= slots, self.index < slots.get()) {
             (true, _) => self,
-            (false, true) => Self { index: self.index, count: slots },
+            (false, true) => Self { index: self.index, count: slots, places: slots },
             (false, false) => Self::EMPTY,
         }
+    }
+
+    /// The same share of a closed loop of which all shards together hold `slots` requests in flight: session `s` belongs to slot
+    /// `s mod slots`, and slot `k` to shard `k mod count`. So each shard has requests in proportion to its slots, and all are done in
+    /// about the same time. Where there are more shares than slots, this is as [`under_cap`](Self::under_cap).
+    ///
+    /// ```
+    /// use std::num::NonZeroU32;
+    ///
+    /// use fizeau_workload::Shard;
+    /// let three = NonZeroU32::MIN.saturating_add(2);
+    /// let [first, second] = [0, 1].map(|index| Shard::new(index, 2).map(|shard| shard.by_slots(three)));
+    /// assert_eq!([0, 1, 2, 3].map(|n| first.map(|shard| shard.session(n))), [0, 2, 3, 5].map(Ok));
+    /// assert_eq!([0, 1, 2, 3].map(|n| second.map(|shard| shard.session(n))), [1, 4, 7, 10].map(Ok));
+    /// # Ok::<(), fizeau_workload::ShardIndexError>(())
+    /// ```
+    #[must_use]
+    pub fn by_slots(self, slots: NonZeroU32) -> Self {
+        let under = self.under_cap(slots);
+        if under == self { Self { places: slots.into(), ..self } } else { under }
     }
 
     /// The numbers of this shard's sessions, without end.
@@ -185,6 +219,12 @@ impl Shard {
     pub fn sessions(self) -> SessionNumbers {
         Box::new((0..).map(move |n| self.session(n)))
     }
+}
+
+/// How many of the first `places` places belong to `shard`. Of all its places it has one at least.
+const fn dealt(places: u64, shard: Shard) -> u64 {
+    let more = if shard.index < places % shard.count.get() { 1 } else { 0 };
+    places / shard.count.get() + more
 }
 
 impl fmt::Display for Shard {

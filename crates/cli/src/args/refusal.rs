@@ -45,9 +45,9 @@ impl From<ShardError> for Fail {
             ShardError::NotKept(_) => Exit::Missed,
             _ => Exit::Interrupted,
         };
-        let hint = match exit {
-            Exit::PeerMissing => {
-                "\n--allow-missing-shards has `bench` go on without; with it `fizeau merge` puts together the folders that there are"
+        let hint = match &error {
+            ShardError::PeerMissing(absence) if absence.is_in_the_midst() => {
+                "\n`fizeau merge --allow-missing-shards` puts together the folders that there are"
             }
             _ => "",
         };

@@ -19,7 +19,7 @@ pub(crate) struct ShardArgs {
     /// How long shards wait for one another.
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "60s", env = "FIZEAU_SHARD_TIMEOUT")]
     pub(crate) shard_timeout: Nanos,
-    /// Measure one level with the shards that come, and go on without one that is gone; the report says which load they offered.
+    /// Measure one level with the shards that come; the report says which load they offered.
     #[arg(long)]
     pub(crate) allow_missing_shards: bool,
 }

@@ -16,6 +16,7 @@ use crate::args::refusal::{flag, of_experiment};
 use crate::args::{AbArgs, EndpointArgs};
 use crate::commands::bench;
 use crate::commands::shared::opening::Opening;
+use crate::commands::shared::shards::LevelsOfCommand;
 use crate::commands::shared::{client, endpoint, folder, opening, shards, workload};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::Progress;
@@ -41,7 +42,8 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let origin = folder::origin();
     let out = args.answer.out.clone();
     let out = out.unwrap_or_else(|| folder::by_default(origin.started, "ab"));
-    let shards = shards::of(&args.shards, None, Some(out.clone()), &cancel)?;
+    let shards =
+        shards::of(&args.shards, LevelsOfCommand::Several, None, Some(out.clone()), &cancel)?;
     shards::have_to_meet(&shards)?;
     let asked = experiment(args, &shards, &cancel)?.origin(origin);
     if !shards.has_report() {
@@ -69,10 +71,12 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let folder = prepared.folder().cloned();
     let mut progress = Progress::new(view, title, &cancel);
     interrupt::listen(cancel.clone())?;
-    let report = match runtime.block_on(prepared.run_shared(&mut progress)).map_err(refused)? {
-        ShardOutcome::Whole(report) => report,
-        ShardOutcome::Part(part) => return shards::show(&part),
-    };
+    let (report, gone) =
+        match runtime.block_on(prepared.run_shared(&mut progress)).map_err(refused)? {
+            ShardOutcome::Whole(report) => (report, None),
+            ShardOutcome::Cut { outcome, why } => (outcome, Some(why)),
+            ShardOutcome::Part(part) => return shards::show(&part),
+        };
     drop(progress);
     if args.answer.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
@@ -83,7 +87,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     let is_missed = report.verdict() == Verdict::Invalid
         || report.misses_goals(ComparisonSide::Candidate)
         || (args.answer.decision.fails_on_regression() && report.is_regression());
-    Ok(Exit::of(&cancel, is_missed))
+    shards::without(gone, Ok(Exit::of(&cancel, is_missed)))
 }
 
 /// What `args` ask for.

@@ -16,6 +16,7 @@ use fizeau::record::text::number;
 
 use crate::args::{BenchArgs, SonnetArgs};
 use crate::commands::shared::opening::Opening;
+use crate::commands::shared::shards::LevelsOfCommand;
 use crate::commands::shared::{
     calibrate, client, endpoint, folder, opening, shards, speed, workload,
 };
@@ -34,7 +35,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     }
     let cancel = Cancel::new();
     let refused = workload::refused(arrivals_flag(&args.level.arrivals));
-    let shards = shards::of(&args.shards, None, args.level.result.out.clone(), &cancel)?;
+    let (one, out) = (LevelsOfCommand::One, args.level.result.out.clone());
+    let shards = shards::of(&args.shards, one, None, out, &cancel)?;
     shards::refuse(&shards, "--until", args.level.load.until.is_some(), shards::NO_UNTIL)?;
     let instead = "leave it out, since they agree on an instant by themselves";
     shards::refuse(&shards, "--start-at", args.start_at.is_some(), instead)?;
@@ -47,19 +49,22 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let prepared = runtime.block_on(prepared.open(&mut Opening::default())).map_err(refused)?;
     let kept = level_outputs(args, &prepared)?;
     let prepared = if args.calibrate { calibrated(args, prepared)? } else { prepared };
-    announce(args, &prepared)?;
+    announce(args, &prepared, &shards)?;
     let folder = prepared.folder().cloned();
     let mut watcher = kept.watcher(prepared.prepared(), folder.as_ref(), view, &cancel);
     interrupt::listen(cancel.clone())?;
-    let (measured, written) = match runtime.block_on(prepared.run_shared(&mut watcher)) {
+    let (measured, written, gone) = match runtime.block_on(prepared.run_shared(&mut watcher)) {
         Ok(ShardOutcome::Part(part)) => return shards::show(&part),
-        Ok(ShardOutcome::Whole(measured)) => (measured, Ok(())),
-        Err(ExperimentError::NotKept { measured, why }) => (*measured, Err(Fail::broken(why))),
+        Ok(ShardOutcome::Whole(measured)) => (measured, Ok(()), None),
+        Ok(ShardOutcome::Cut { outcome, why }) => (outcome, Ok(()), Some(why)),
+        Err(ExperimentError::NotKept { measured, why }) => {
+            (*measured, Err(Fail::broken(why)), None)
+        }
         Err(error) => return Err(refused(error)),
     };
     let outcome = kept.finish(folder.as_ref(), measured, watcher, &cancel).written(written);
     client::tell_need(&outcome.sweep, &args.client)?;
-    outcome.show(&args.trust)
+    shards::without(gone, outcome.show(&args.trust))
 }
 
 /// What is asked for. Files are read; nothing is sent.
@@ -130,7 +135,7 @@ fn calibrated(args: &BenchArgs, prepared: Prepared) -> Result<Prepared, Fail> {
 }
 
 /// Says what is about to be sent, and how long that takes where the arrivals tell.
-fn announce(args: &BenchArgs, prepared: &Prepared) -> Result<(), Fail> {
+fn announce(args: &BenchArgs, prepared: &Prepared, shards: &RunShards) -> Result<(), Fail> {
     let level = prepared.prepared();
     let work = &level.basis.work;
     let requests = work.requests().get();
@@ -148,10 +153,13 @@ fn announce(args: &BenchArgs, prepared: &Prepared) -> Result<(), Fail> {
         );
     }
     if let Some(time) = level.settings.time {
-        return say(format!("at most {requests} requests, in {time}; {warmups}"));
+        let sent = shards.sent_of(prepared.prepared());
+        return say(format!("at most {sent} requests, in {time}; {warmups}"));
     }
     let time = work.arrival_time().map(|time| format!(", in about {:.0} s", time.get()));
-    say(format!("{requests} requests{}; {warmups}", time.unwrap_or_default()))?;
+    let sent = shards.sent_of(prepared.prepared());
+    let of_all = if sent < requests { format!(" of {requests}") } else { String::new() };
+    say(format!("{sent}{of_all} requests{}; {warmups}", time.unwrap_or_default()))?;
     if args.trust.output.verbose {
         say(workload::describe_salt(level.settings.workload.salt, work.salt()))?;
     }

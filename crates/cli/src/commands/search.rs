@@ -13,7 +13,7 @@ use fizeau::report::Shown;
 
 use crate::args::{LevelsArgs, SearchArgs, SearchFlags, TrustArgs};
 use crate::commands::report::{PAGE, say_page, write_page};
-use crate::commands::shared::checklist;
+use crate::commands::shared::{checklist, shards};
 use crate::commands::sweep::{self, Meeting};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
@@ -28,8 +28,9 @@ pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
     settings.search.budget = measure.budget;
     let meeting = Meeting::of(measure, "search")?;
     match sweep::measure(measure, settings, "search", &meeting)? {
-        ControlFlow::Continue((outcome, folder)) => {
-            show(&outcome, Some(&folder), &meeting.cancel, &measure.trust)
+        ControlFlow::Continue((outcome, folder, gone)) => {
+            let shown = show(&outcome, Some(&folder), &meeting.cancel, &measure.trust);
+            shards::without(gone, shown)
         }
         ControlFlow::Break(part) => Ok(part),
     }

@@ -10,8 +10,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
-    EmbeddedEngine, EndpointKind, Experiment, PreparedRun, RunOrigin, RunShards, ShardOutcome,
-    SystemUnderTest,
+    EmbeddedEngine, EndpointKind, Experiment, PreparedRun, RunOrigin, RunShards, ShardAbsence,
+    ShardOutcome, SystemUnderTest,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::{EngineRecord, RunFolder};
@@ -20,6 +20,7 @@ use settings::protocol_of;
 use crate::args::{MeasureArgs, SweepArgs};
 use crate::commands::report::PAGE;
 use crate::commands::shared::opening::Opening;
+use crate::commands::shared::shards::LevelsOfCommand;
 use crate::commands::shared::{
     checklist, client, endpoint, folder, opening, shards, speed, workload,
 };
@@ -41,14 +42,17 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     let is_until = args.levels.until.is_some();
     shards::refuse(&meeting.shards, "--until", is_until, shards::NO_UNTIL)?;
     let measured = measure(&args.measure, settings, "sweep", &meeting)?;
-    let (report, folder) = match measured {
+    let (report, folder, gone) = match measured {
         ControlFlow::Continue(whole) => whole,
         ControlFlow::Break(part) => return Ok(part),
     };
-    let exit = ended(&report, Some(&folder), &verdict.goals, &meeting.cancel)?;
-    show(&report, Some(&folder.path().join(PAGE)), trust)?;
-    client::tell_need(&report, &args.measure.client)?;
-    Ok(checklist::enforce(&report.checklist(), trust, exit))
+    let shown = || {
+        let exit = ended(&report, Some(&folder), &verdict.goals, &meeting.cancel)?;
+        show(&report, Some(&folder.path().join(PAGE)), trust)?;
+        client::tell_need(&report, &args.measure.client)?;
+        Ok(checklist::enforce(&report.checklist(), trust, exit))
+    };
+    shards::without(gone, shown())
 }
 
 /// Who measures the levels of a command, and where they are kept.
@@ -75,7 +79,8 @@ impl Meeting {
         origin.precision.clone_from(&args.subject.precision);
         let by_default = || folder::by_default(origin.started, command);
         let out = args.verdict.out.clone().unwrap_or_else(by_default);
-        let shards = shards::of(&args.shards, resume, Some(out.clone()), &cancel)?;
+        let shards =
+            shards::of(&args.shards, LevelsOfCommand::Several, resume, Some(out.clone()), &cancel)?;
         // What is resumed goes on where it is.
         let out = resume.map_or(out, Path::to_path_buf);
         shards::have_to_meet(&shards)?;
@@ -87,8 +92,9 @@ impl Meeting {
     }
 }
 
-/// What came of levels that were measured, and the folder that has them.
-type Measured<K> = (<<K as EndpointKind>::Prepared as PreparedRun>::Outcome, RunFolder);
+/// What came of levels that were measured, the folder that has them, and the shard that was gone in their midst.
+type Measured<K> =
+    (<<K as EndpointKind>::Prepared as PreparedRun>::Outcome, RunFolder, Option<Box<ShardAbsence>>);
 
 /// Measures what `settings` say, for `command`: a sweep, or a search. What came of it is in the folder that it gives back; where other
 /// shards have that, how the command ends.
@@ -143,7 +149,8 @@ pub(crate) fn measure<K: EndpointKind>(
     let mut progress = Progress::new(view, title(command, &basis.setup), cancel);
     interrupt::listen(cancel.clone())?;
     Ok(match runtime.block_on(prepared.run_shared(&mut progress)).map_err(refused)? {
-        ShardOutcome::Whole(outcome) => ControlFlow::Continue((outcome, folder)),
+        ShardOutcome::Whole(outcome) => ControlFlow::Continue((outcome, folder, None)),
+        ShardOutcome::Cut { outcome, why } => ControlFlow::Continue((outcome, folder, Some(why))),
         ShardOutcome::Part(part) => ControlFlow::Break(shards::show(&part)?),
     })
 }

@@ -158,6 +158,24 @@ fn a_closed_loop_is_the_same_of_any_number_of_processes() {
     is_one_run("shards-closed", &["--max-concurrency", "6"]);
 }
 
+/// A process with half of the slots has half of the requests: else it would run on alone for as long again.
+#[test]
+fn processes_send_in_proportion_to_their_slots() {
+    let scratch = Scratch::new("shards-slots");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let meeting = format!("127.0.0.1:{}", free_port());
+    let ended = together(&bench(&url, &out, &["--max-concurrency", "3"]), 2, &meeting);
+    assert!(ended.iter().all(|ended| ended.code == Some(0)), "{ended:?}");
+    let sent = |health: &Value| health["sent"].as_u64().unwrap();
+    let health = json(Path::new(&out).join("summary.json"))["shards"]["health"].clone();
+    let sent: Vec<u64> = health.as_array().unwrap().iter().map(sent).collect();
+    assert_eq!(sent, [32, 16]);
+    let merged = scratch.path("merged");
+    is_the_same_by_hand(&out, &merged, 2);
+    assert_eq!(json(Path::new(&merged).join("run.json"))["levels"][0]["max_in_flight"], 3);
+}
+
 #[test]
 fn conversations_stay_on_one_process() {
     is_one_run("shards-turns", &["--request-rate", "100", "--turns", "3"]);

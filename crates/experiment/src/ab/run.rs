@@ -1,6 +1,6 @@
 //! An A/B run, carried out: turn by turn measured, judged and kept, and what the rounds come to.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use fizeau_core::{LevelLoad, Timer};
@@ -144,6 +144,7 @@ impl PreparedAb {
                 .work
                 .of_level(turn.plan.clone())
                 .requested_share(NonZeroU64::MIN, released(&turn.run)),
+            cap: self.spec.load.max_in_flight.map(NonZeroU32::get),
             repeated: repeated.as_deref(),
         };
         let mut report = context.report(&turn.run, tallies, self.load);

@@ -20,7 +20,7 @@ use crate::event::{RunEvent, RunNote, Watcher};
 use crate::hint::{InputHint, LimitSource};
 use crate::input::{Blame, EndpointError, ExperimentError, InputError, InputField};
 use crate::profiled::ProfiledLevel;
-use crate::shards::ShardGroup;
+use crate::shards::{ShardError, ShardGroup};
 use crate::workload::{ContextLimit, PromptSalt};
 
 /// An experiment that is decided, and whose folder is taken. Nothing has been sent.
@@ -269,6 +269,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
         match Box::pin(self.run_shared(watcher)).await? {
             ShardOutcome::Whole(outcome) => Ok(outcome),
+            ShardOutcome::Cut { why, .. } => Err(ShardError::PeerMissing(why).into()),
             ShardOutcome::Part(part) => Err(ExperimentError::told(part)),
         }
     }
@@ -319,8 +320,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         self.keep(&document, watcher)?;
         let timer = Pacer::new(clock);
         let shared = SharedRun { group, document: &document, folder };
-        let led = lead(&self.run, pools, timer, shared, watcher).await;
-        led.map(ShardOutcome::Whole)
+        lead(&self.run, pools, timer, shared, watcher).await
     }
 
     /// Finds the pages of metrics that are read beside the levels.

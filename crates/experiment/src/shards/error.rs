@@ -3,14 +3,16 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::absence::ShardAbsence;
+
 /// Why the shards of a run cannot measure together, or no longer. What each had measured until then lies in its own folder.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[serde(tag = "why", content = "text", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ShardError {
     /// A shard did not come, or is gone.
-    #[error("{0}")]
-    PeerMissing(String),
+    #[error(transparent)]
+    PeerMissing(#[from] Box<ShardAbsence>),
     /// The shards are not of one run: another plan, another version, another count, or one of them twice.
     #[error("{0}")]
     Mismatch(String),
@@ -29,6 +31,14 @@ pub enum ShardError {
 }
 
 impl ShardError {
+    /// Why, without whom it befell.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::PeerMissing(absence) => absence.why.to_string(),
+            other => other.to_string(),
+        }
+    }
+
     /// As it befell `who`, where it does not say so itself.
     pub(super) fn at(self, who: &str) -> Self {
         match self {

@@ -8,6 +8,7 @@ use fizeau_harness::Cancel;
 use fizeau_record::{ClockAxis, ClockReading, ClockSource, host_name};
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 
+use super::absence::ShardAbsence;
 use super::cut::IsCut;
 use super::error::ShardError;
 use super::leader::{unexpected, version};
@@ -17,6 +18,7 @@ use super::message::{Hello, Message, PartReport, Welcome};
 use super::offset::{OffsetEstimate, PINGS, Ping};
 use super::secret::{ProofOf, SECRET, drawn};
 use super::spec::ShardSpec;
+use super::waits::{BETWEEN_LEVELS, WARM_UP};
 use crate::wall_time::WallTime;
 
 /// A shard that follows the first.
@@ -29,12 +31,6 @@ pub(super) struct Follower {
     patience: Duration,
     cancel: Cancel,
 }
-
-/// How long shard 0 may take between two levels: to merge them, and to decide.
-const BETWEEN: Duration = Duration::from_secs(3_600);
-
-/// How long the slowest of all may warm up.
-const LONGEST_WARM_UP: Duration = Duration::from_secs(600);
 
 const FIRST: &str = "shard 0";
 
@@ -56,7 +52,9 @@ impl Follower {
             MeetingPoint::Folder(folder) => folder.display().to_string(),
         };
         let missing = |error: LinkError| {
-            error.of(&format!("{FIRST}, looked for at {place} for {:.0} s", patience.as_secs_f64()))
+            error.of(&format!("{FIRST} at {place}"), |why| {
+                ShardAbsence::of_first(why).at(place.clone())
+            })
         };
         let came = match &spec.meeting {
             MeetingPoint::Address(address) => join_tcp(address, &wait).and_then(|mut link| {
@@ -92,7 +90,7 @@ impl Follower {
                 Ok(Self { link, welcome, reading: None, patience, cancel: cancel.clone() })
             }
             Message::Refused(error) => Err(error),
-            other => Err(unexpected(&other).of(FIRST)),
+            other => Err(lost(unexpected(&other))),
         }
     }
 
@@ -101,27 +99,27 @@ impl Follower {
         self.send(&Message::Terms { document: document.to_owned() })?;
         match self.receive(2 * self.patience)? {
             Message::Agreed => Ok(()),
-            other => Err(unexpected(&other).of(FIRST)),
+            other => Err(lost(unexpected(&other))),
         }
     }
 
     /// The name of the level that is next; none when there are no more.
     pub(super) fn next(&mut self) -> Result<Option<String>, ShardError> {
-        match self.receive(BETWEEN)? {
+        match self.receive(BETWEEN_LEVELS)? {
             Message::Order { name } => Ok(Some(name)),
             Message::Done => Ok(None),
-            other => Err(unexpected(&other).of(FIRST)),
+            other => Err(lost(unexpected(&other))),
         }
     }
 
     /// Says that it has warmed up. Gives the instant at which the level begins, on its own clock.
     pub(super) fn start(&mut self, clock: &MonotonicClock) -> Result<Stamp, ShardError> {
         self.send(&Message::Ready)?;
-        let reading = self.tell_clock(clock, self.patience + LONGEST_WARM_UP)?;
+        let reading = self.tell_clock(clock, self.patience + WARM_UP)?;
         self.reading = Some(reading);
-        let at = match self.receive(self.patience + LONGEST_WARM_UP)? {
+        let at = match self.receive(self.patience + WARM_UP)? {
             Message::Start { at } => ClockAxis::at(reading).own(at),
-            other => return Err(unexpected(&other).of(FIRST)),
+            other => return Err(lost(unexpected(&other))),
         };
         let late = clock.now().saturating_since(at);
         match late.as_nanos() {
@@ -152,10 +150,10 @@ impl Follower {
         let last = self.tell_clock(clock, longest)?;
         keep(ClockAxis::between(self.reading.unwrap_or(last), last));
         // Shard 0 takes the tapes of some at a time, and the others wait for their turn.
-        match self.receive(longest.max(BETWEEN))? {
+        match self.receive(longest.max(BETWEEN_LEVELS))? {
             Message::Tapes { wanted: true } => self.send_tapes(&tapes),
             Message::Tapes { wanted: false } => Ok(()),
-            other => Err(unexpected(&other).of(FIRST)),
+            other => Err(lost(unexpected(&other))),
         }
     }
 
@@ -171,7 +169,7 @@ impl Follower {
     ) -> Result<ClockReading, ShardError> {
         match self.receive(longest)? {
             Message::Sync => {}
-            other => return Err(unexpected(&other).of(FIRST)),
+            other => return Err(lost(unexpected(&other))),
         }
         let reading = match self.link.has_round_trips() {
             true => self.ping(clock)?,
@@ -190,7 +188,7 @@ impl Follower {
                 Message::Pong { heard, answered } => {
                     estimate.add(Ping { requested, heard, answered, back: clock.now() });
                 }
-                other => return Err(unexpected(&other).of(FIRST)),
+                other => return Err(lost(unexpected(&other))),
             }
         }
         let none = || ShardError::Unusable("shard 0's clock could not be read".to_owned());
@@ -238,11 +236,5 @@ impl Follower {
 
 /// Why nothing more is heard of shard 0.
 fn lost(error: LinkError) -> ShardError {
-    match error {
-        LinkError::Gone => {
-            let text = "shard 0 is gone; what was measured here is in this shard's folder";
-            ShardError::PeerMissing(text.to_owned())
-        }
-        error => error.of(FIRST),
-    }
+    error.of(FIRST, ShardAbsence::of_first)
 }

@@ -15,12 +15,14 @@ use fizeau_record::{
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 use fizeau_workload::Shard;
 
+use super::absence::{AbsenceReason, LostShard, ShardAbsence};
 use super::cut::CutWatch;
 use super::error::ShardError;
 use super::follower::Follower;
 use super::leader::{Leader, LevelParts};
 use super::message::{PartReport, Welcome};
 use super::spec::{ShardOffer, ShardSpec, finished_levels};
+use super::waits::LAST_OF_LEVEL;
 use crate::wall_time::WallTime;
 
 /// The shards of a run, once they have met. Clones are of the same meeting.
@@ -217,7 +219,7 @@ impl ShardGroup {
             Role::First(_) => Ok(()),
             Role::Other(follower) => {
                 // The slowest of them may take as long again.
-                let longest = Duration::from(took) + PATIENCE;
+                let longest = Duration::from(took) + LAST_OF_LEVEL;
                 follower.end(report, &self.clock, longest, keep)
             }
         }
@@ -233,10 +235,22 @@ impl ShardGroup {
     }
 
     /// The shards that did not come or are gone, each with the reason.
-    pub(crate) fn gone(&self) -> Vec<String> {
+    pub(crate) fn gone(&self) -> Vec<LostShard> {
         match &self.state().role {
             Role::First(leader) => leader.gone.clone(),
             Role::Other(_) => Vec::new(),
+        }
+    }
+
+    /// The shards that are there, as far as this one knows: shard 0 knows all, the others that one and themselves.
+    #[must_use]
+    pub fn here(&self) -> Vec<Shard> {
+        match &self.state().role {
+            Role::First(leader) => leader.here(),
+            Role::Other(_) => {
+                let first = Shard::new(0, self.shard.count().get()).ok();
+                first.into_iter().chain([self.shard]).collect()
+            }
         }
     }
 
@@ -258,18 +272,14 @@ impl ShardGroup {
     /// For as long as it is kept, calls the run off by `cancel` once this shard is cut off from the others: nobody knows how long the
     /// replies that it waits for would take then.
     pub(crate) fn watch(&self, cancel: &Cancel) -> Option<CutWatch> {
-        let (links, from) = match &self.state().role {
-            Role::First(leader) => (leader.links(), "all other shards"),
-            Role::Other(follower) => (follower.links(), "shard 0"),
+        let links = match &self.state().role {
+            Role::First(leader) => leader.links(),
+            Role::Other(follower) => follower.links(),
         };
         let (group, cancel) = (self.clone(), cancel.clone());
         CutWatch::start(links, move || {
-            let text = format!(
-                "shard {} on {} is cut off from {from}, and no longer waits for replies; what was measured here is in this shard's folder",
-                group.shard,
-                host_name()
-            );
-            group.fail(ShardError::PeerMissing(text), &cancel);
+            let cut = ShardAbsence::of_peer(group.shard, &host_name(), AbsenceReason::CutOff);
+            group.fail(ShardError::PeerMissing(Box::new(cut)), &cancel);
         })
     }
 
@@ -306,9 +316,6 @@ impl ShardGroup {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// How long shards wait for one another within a level, beyond what it takes.
-const PATIENCE: Duration = Duration::from_secs(600);
 
 /// By what shard 0 knows a shard's folder.
 pub(crate) fn mark(token: &str, shard: Shard) -> String {

@@ -14,19 +14,17 @@ use fizeau_record::{ClockAxis, ClockReading, DocumentFields, MissingShards, SHAR
 use fizeau_transport::MonotonicClock;
 use fizeau_workload::Shard;
 
+use super::absence::{AbsenceReason, AbsenceTime, LostShard, ShardAbsence};
 use super::cut::IsCut;
 use super::error::ShardError;
 use super::group::mark;
 use super::link::{Link, LinkError, Wait};
 use super::meeting::MeetingPoint;
 use super::message::{Message, PartReport, Welcome};
-use super::secret::SECRET;
 use super::spec::ShardSpec;
+use super::waits::{LEAD, WARM_UP};
 use greeting::Arrivals;
 use host::Host;
-
-/// How far ahead a level's beginning is named: longer than any message takes to reach everybody.
-const LEAD: Nanos = Nanos::from_secs(1);
 
 /// From how many shards tapes are taken at a time.
 const AT_ONCE: usize = 16;
@@ -40,10 +38,12 @@ pub(crate) struct Leader {
     patience: Duration,
     missing: MissingShards,
     cancel: Cancel,
-    /// Those that never came, or are gone, in words.
-    pub(crate) gone: Vec<String>,
+    /// Those that never came, or are gone.
+    pub(crate) gone: Vec<LostShard>,
+    /// Whether a level has begun whose parts were not taken yet.
+    is_measuring: bool,
     /// Keeps the folder of the meeting open.
-    _host: Host,
+    host: Host,
 }
 
 /// Another shard.
@@ -76,6 +76,11 @@ pub(crate) struct LevelParts {
 impl Peer {
     fn name(&self) -> String {
         format!("shard {} on {}", self.shard, self.host)
+    }
+
+    /// As what befell it.
+    fn lost(&self, error: LinkError) -> ShardError {
+        error.of(&self.name(), |why| ShardAbsence::of_peer(self.shard, &self.host, why))
     }
 
     /// Answers its questions until it says what it found out.
@@ -129,21 +134,20 @@ impl Leader {
             missing: spec.missing,
             cancel: cancel.clone(),
             gone: Vec::new(),
-            _host: host,
+            is_measuring: false,
+            host,
         };
         leader.name_missing(&spec.meeting, strangers)?;
         let welcome = Message::Welcome(leader.welcome.clone());
         leader.tell(&welcome)?;
+        leader.host.close();
         Ok(leader)
     }
 
     fn name_missing(&mut self, meeting: &MeetingPoint, strangers: u64) -> Result<(), ShardError> {
         let count = self.shard.count().get();
         let came = |index: u64| self.peers.iter().any(|peer| peer.shard.index() == index);
-        let missing: Vec<String> = (1..count)
-            .filter(|index| !came(*index))
-            .map(|index| format!("{index}/{count}"))
-            .collect();
+        let missing: Vec<u64> = (1..count).filter(|index| !came(*index)).collect();
         if missing.is_empty() {
             return Ok(());
         }
@@ -151,23 +155,23 @@ impl Leader {
             MeetingPoint::Address(address) => address.clone(),
             MeetingPoint::Folder(folder) => folder.display().to_string(),
         };
-        let seconds = self.patience.as_secs_f64();
+        let why = AbsenceReason::DidNotCome { strangers };
         if self.missing == MissingShards::Allowed {
-            self.gone = missing.iter().map(|one| format!("{one}: it did not come")).collect();
+            let lost = |index: &u64| {
+                let shard = Shard::new(*index, count).ok()?;
+                Some(LostShard { shard, when: AbsenceTime::BeforeLevel, why: why.to_string() })
+            };
+            self.gone = missing.iter().filter_map(lost).collect();
             return Ok(());
         }
-        let (some, more) = missing.split_at(missing.len().min(8));
-        let more =
-            if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        let strangers = match strangers {
-            0 => String::new(),
-            some => format!("; {some} that came did not prove to be of this run ({SECRET})"),
-        };
-        let error = ShardError::PeerMissing(format!(
-            "shard {}{more} did not come to {place} within {seconds:.0} s; {} of {count} are here{strangers}",
-            some.join(", "),
-            self.peers.len() + 1
-        ));
+        let error = ShardError::PeerMissing(Box::new(ShardAbsence {
+            shards: missing,
+            count: Some(count),
+            host: None,
+            place: Some(place),
+            waited: Some(self.patience.into()),
+            why,
+        }));
         refuse(&mut self.peers, &error);
         Err(error)
     }
@@ -215,7 +219,7 @@ impl Leader {
     /// Waits until all have warmed up, and names the instant at which they begin.
     pub(crate) fn start(&mut self, clock: &MonotonicClock) -> Result<Stamp, ShardError> {
         // A warm-up takes what its requests take.
-        let wait = Wait::of(self.patience + LONGEST_WARM_UP, &self.cancel);
+        let wait = Wait::of(self.patience + WARM_UP, &self.cancel);
         self.each(|peer| match peer.link.receive(&wait)? {
             Message::Ready => Ok(None),
             Message::Refused(error) => Ok(Some(error)),
@@ -224,6 +228,7 @@ impl Leader {
         self.read_clocks(clock, |peer, reading| peer.reading = Some(reading))?;
         let at = clock.now() + LEAD;
         self.tell(&Message::Start { at })?;
+        self.is_measuring = true;
         Ok(at)
     }
 
@@ -272,6 +277,7 @@ impl Leader {
             parts.extend(report.zip(tapes).map(|(report, tapes)| PartOf { report, tapes }));
             Ok(None)
         })?;
+        self.is_measuring = false;
         Ok(LevelParts { parts, lost: gone.or(silent) })
     }
 
@@ -305,6 +311,11 @@ impl Leader {
         self.peers.iter().filter_map(|peer| peer.link.is_cut()).collect()
     }
 
+    /// The shards that are there, itself among them.
+    pub(super) fn here(&self) -> Vec<Shard> {
+        [self.shard].into_iter().chain(self.peers.iter().map(|peer| peer.shard)).collect()
+    }
+
     /// Lets all go.
     pub(crate) fn finish(&mut self) {
         // Whoever is gone need not be told.
@@ -331,16 +342,15 @@ impl Leader {
         self.each_but(|_| may_go, what)
     }
 
-    /// The same, leaving out whoever is gone in any case. Gives why the run cannot go on, where that may not be.
+    /// The same, leaving out whoever is gone, whatever the run allows: of a level that has begun, some of its load was not sent from an
+    /// instant on that nobody knows. Gives why the run cannot go on then.
     fn each_left(
         &mut self,
         what: impl FnMut(&mut Peer) -> Result<Option<ShardError>, LinkError>,
     ) -> Result<Option<ShardError>, ShardError> {
-        let (may_go, mut lost) = (self.missing == MissingShards::Allowed, None);
+        let mut lost = None;
         let keep = |error: &ShardError| {
-            if !may_go {
-                lost.get_or_insert_with(|| error.clone());
-            }
+            lost.get_or_insert_with(|| error.clone());
             true
         };
         self.each_but(keep, what)?;
@@ -355,14 +365,16 @@ impl Leader {
     ) -> Result<(), ShardError> {
         let (mut gone, mut fatal) = (Vec::new(), None);
         for (number, peer) in self.peers.iter_mut().enumerate() {
-            let error = match what(peer) {
+            let (why, error) = match what(peer) {
                 Ok(None) => continue,
-                Ok(Some(error)) => error.at(&peer.name()),
-                Err(error) => error.of(&peer.name()),
+                Ok(Some(error)) => (error.reason(), error.at(&peer.name())),
+                Err(error) => (error.to_string(), peer.lost(error)),
             };
-            let text = error.to_string();
-            let why = text.rsplit_once(": ").map_or(&*text, |(_, why)| why);
-            self.gone.push(format!("{}: {why}", peer.shard));
+            let when = match self.is_measuring {
+                true => AbsenceTime::InLevel,
+                false => AbsenceTime::BeforeLevel,
+            };
+            self.gone.push(LostShard { shard: peer.shard, when, why });
             if matches!(error, ShardError::PeerMissing(_)) && may_go(&error) {
                 gone.push(number);
             } else {
@@ -381,9 +393,6 @@ impl Leader {
         Ok(())
     }
 }
-
-/// How long a warm-up may take at the most.
-const LONGEST_WARM_UP: Duration = Duration::from_secs(600);
 
 impl Peer {
     /// Where its tapes can be read here, asked for where its folder is not to be seen.

@@ -2,6 +2,7 @@
 
 mod folder;
 mod heartbeat;
+mod late;
 mod tcp;
 
 use std::fmt::Debug;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use fizeau_harness::Cancel;
 
+use super::absence::{AbsenceReason, ShardAbsence};
 use super::cut::IsCut;
 use super::error::ShardError;
 use super::message::Message;
@@ -47,7 +49,7 @@ impl Wait {
     pub(super) fn check(&self) -> Result<(), LinkError> {
         match (self.cancel.is_cancelled(), Instant::now() > self.until) {
             (true, _) => Err(LinkError::CalledOff),
-            (false, true) => Err(LinkError::Silent),
+            (false, true) => Err(LinkError::Silent { waited: self.time }),
             (false, false) => Ok(()),
         }
     }
@@ -57,8 +59,17 @@ impl Wait {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LinkError {
     /// Nothing came in time.
-    #[error("it sent nothing")]
-    Silent,
+    #[error("it sent nothing in {:.0} s", waited.as_secs_f64())]
+    Silent {
+        /// How much time it had.
+        waited: Duration,
+    },
+    /// Nobody waits at the place where shards meet.
+    #[error("nobody waits there")]
+    NobodyThere {
+        /// How long somebody was looked for.
+        waited: Duration,
+    },
     /// The other end is closed.
     #[error("it is gone")]
     Gone,
@@ -86,15 +97,33 @@ impl LinkError {
         move |error| Self::NotKept { path: path.to_path_buf(), error }
     }
 
-    /// As what befell `who`.
-    pub(super) fn of(self, who: &str) -> ShardError {
+    /// That nobody was there, where that was found out by waiting.
+    pub(super) fn nobody(self) -> Self {
+        match self {
+            Self::Silent { waited } => Self::NobodyThere { waited },
+            other => other,
+        }
+    }
+
+    /// As what befell `who`, whose `absence` is for the reason that it is given.
+    pub(super) fn of(
+        self,
+        who: &str,
+        absence: impl FnOnce(AbsenceReason) -> ShardAbsence,
+    ) -> ShardError {
+        let missing = |why| ShardError::PeerMissing(Box::new(why));
         match self {
             Self::CalledOff => ShardError::CalledOff,
             Self::NotKept { .. } => ShardError::NotKept(format!("shard 0: {self}")),
             Self::NotUnderstood(_) => ShardError::Unusable(format!("{who}: {self}")),
-            Self::Silent | Self::Gone | Self::System(_) => {
-                ShardError::PeerMissing(format!("{who}: {self}"))
+            Self::Silent { waited } => {
+                missing(absence(AbsenceReason::Silent).waited(waited.into()))
             }
+            Self::NobodyThere { waited } => {
+                missing(absence(AbsenceReason::NobodyThere).waited(waited.into()))
+            }
+            Self::Gone => missing(absence(AbsenceReason::Gone)),
+            Self::System(error) => missing(absence(AbsenceReason::Refused(error.to_string()))),
         }
     }
 }

@@ -64,6 +64,13 @@ pub(crate) struct Hello {
     pub(crate) drawn: String,
 }
 
+impl Hello {
+    /// `shard 1/8 on n2`.
+    pub(crate) fn name(&self) -> String {
+        format!("shard {}/{} on {}", self.index, self.count, self.host)
+    }
+}
+
 /// What shard 0 tells those that came.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Welcome {

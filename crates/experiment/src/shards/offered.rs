@@ -13,14 +13,16 @@ pub(crate) struct OfferedLoadShare {
 }
 
 impl OfferedLoadShare {
-    /// Of a load of at most `cap` in flight; none where no shard is missing.
+    /// Of a load of at most `cap` in flight; none where all took part. One that was gone in the midst did until then, and the level that
+    /// it left is partial.
     pub(crate) fn of(report: &ShardsReport, cap: Option<u32>) -> Option<Self> {
-        if report.missing.is_empty() {
+        if report.missing.len() <= report.gone_in_level.len() {
             return None;
         }
         // Where there are more shards than slots, the others stand by.
         let among = cap.map_or(report.count, |cap| report.count.min(cap.into())).max(1);
-        let shards = report.health.iter().filter_map(|one| one.shard.parse::<Shard>().ok());
+        let here = report.health.iter().map(|one| &one.shard);
+        let shards = here.chain(&report.gone_in_level).filter_map(|one| one.parse::<Shard>().ok());
         Some(Self { shards: shards.collect(), among })
     }
 
@@ -59,6 +61,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn who_is_gone_in_the_midst_offered_its_part_until_then() {
+        let mut report = ShardsReport::of(3);
+        let here = |shard: &str| ShardHealth { shard: shard.to_owned(), ..ShardHealth::default() };
+        report.health = vec![here("0/3"), here("1/3")];
+        report.missing = vec!["2/3: it is gone".to_owned()];
+        let part = |report: &ShardsReport| {
+            let share = OfferedLoadShare::of(report, None)?;
+            Some(share.load(LevelLoad::Rate(PerSec::new(60.0))).value())
+        };
+        assert_eq!(part(&report), Some(40.0), "it never came");
+        report.gone_in_level = vec!["2/3".to_owned()];
+        assert_eq!(part(&report), None, "all took part");
+        report.health.pop();
+        report.missing.push("1/3: it did not come".to_owned());
+        assert_eq!(part(&report), Some(40.0), "one never came, and one left");
+    }
 
     proptest! {
         /// What some shards offered and what the others would have is the whole load.

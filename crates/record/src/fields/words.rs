@@ -1,7 +1,7 @@
 //! What fields of `run.json` are called in a sentence.
 
 /// Fields and what they are called; a field of a list stands here without its place in it.
-const NAMES: [(&str, &str); 50] = [
+const NAMES: [(&str, &str); 51] = [
     ("goodput", "goal of single requests"),
     ("lengths.input.law", "input length"),
     ("lengths.output.law", "output length"),
@@ -13,6 +13,7 @@ const NAMES: [(&str, &str); 50] = [
     ("levels[].release_for_ms", "time"),
     ("levels[].requests", "requests"),
     ("levels[].seed", "seed"),
+    ("levels[].slots_of_all", "slots of all shards"),
     ("levels[].until", "precision asked for"),
     ("levels[].warmup_requests", "warm-up requests"),
     ("levels[].window.cooldown", "cool-down left out"),

@@ -140,6 +140,7 @@ impl ImportedRun {
             requests: level.sent(),
             warmup_requests: None,
             max_in_flight: level.load.max_in_flight,
+            slots_of_all: None,
             arrivals: level.requested_load().arrivals,
             release_for_ms: None,
             seed: None,

@@ -33,10 +33,11 @@ pub const SHARDS_ALIKE: [&str; 18] = [
 
 /// What is the same in the level that is merged, wherever among the levels of its run it stands. Its cap is compared as the cap
 /// of each share.
-const ALIKE_OF_LEVEL: [&str; 7] = [
+const ALIKE_OF_LEVEL: [&str; 8] = [
     "requests",
     "warmup_requests",
     "release_for_ms",
+    "slots_of_all",
     "seed",
     "window.warmup",
     "window.cooldown",
@@ -70,7 +71,8 @@ pub(super) fn check(
     note: &mut dyn FnMut(&str),
 ) -> Result<CheckedShards, MergeError> {
     let objections = differing(shards).into_iter().chain(other_references(shards)?);
-    let mut objections: Vec<String> = objections.chain(same(shards)).collect();
+    let mut objections: Vec<String> =
+        objections.chain(same(shards)).chain(apart_by_meeting(shards)).collect();
     if !objections.is_empty() && !is_forced {
         objections.extend(missing_words(shards));
         return Err(MergeError::NotOfOneRun(objections));
@@ -177,6 +179,17 @@ fn other_references(shards: &[MeasuredShard]) -> Result<Vec<String>, StoredError
         }
     }
     Ok(objections)
+}
+
+/// That two of them were measured in different meetings, as shards of runs that were started one after the other are.
+fn apart_by_meeting(shards: &[MeasuredShard]) -> Option<String> {
+    let mut met = shards.iter().filter_map(|shard| Some((shard, shard.meeting()?)));
+    let (first, meeting) = met.next()?;
+    let (other, another) = met.find(|(_, other)| *other != meeting)?;
+    let (first, other) = (first.name(), other.name());
+    Some(format!(
+        "{first} and {other} are not shards of one run: each was measured in another meeting ({meeting} and {another})"
+    ))
 }
 
 /// The fields in which the levels of two runs differ.

@@ -21,7 +21,7 @@ pub(super) fn merged(
     let mut document = first.run.written().clone();
     document.shard = named_shares(&from, checked.shares);
     document.epoch_unix_ns = axis.epoch_unix_ns;
-    if let Some(level) = level(&document, shards) {
+    if let Some(level) = level(&document, shards, checked.shares) {
         document.levels = vec![level];
     }
     if let Some(client) = &mut document.client {
@@ -63,9 +63,15 @@ fn named_shares(from: &[MergedShard], shares: PlanCoverage) -> Option<String> {
     (shares == PlanCoverage::Some && !named.is_empty()).then(|| named.join(", "))
 }
 
-/// The level that was merged, of however many the first shard had, with the cap of all of them.
-fn level(document: &RunDocument, shards: &[MeasuredShard]) -> Option<LevelPlan> {
+/// The level that was merged, of however many the first shard had, with the cap of all of them. All shards together have the sessions of
+/// one client.
+fn level(
+    document: &RunDocument,
+    shards: &[MeasuredShard],
+    shares: PlanCoverage,
+) -> Option<LevelPlan> {
     let level = document.levels.get(shards.first()?.ahead.index)?.clone();
     let max_in_flight = summary::cap(shards).or(level.max_in_flight);
-    Some(LevelPlan { max_in_flight, ..level })
+    let slots_of_all = level.slots_of_all.filter(|_| shares == PlanCoverage::Some);
+    Some(LevelPlan { max_in_flight, slots_of_all, ..level })
 }

@@ -7,7 +7,7 @@ use super::shard::{MeasuredShard, share};
 use crate::stored::ended;
 
 /// Which shard sent a request: by the file that its tape is in, and within a file of several by its session, which belongs to the shard
-/// whose number is the session's modulo the count.
+/// whose number is the session's modulo the count; where sessions were dealt to slots, that of its slot's.
 #[derive(Debug)]
 pub(super) struct ShardSenders {
     files: Vec<FileSenders>,
@@ -25,6 +25,8 @@ struct FileSenders {
     shards: usize,
     /// The shares of its shards; none where their requests cannot be told apart.
     shares: Option<Vec<(u64, u64)>>,
+    /// The slots to which sessions were dealt; none where they were dealt to shards one by one.
+    slots: Option<u64>,
 }
 
 impl ShardSenders {
@@ -34,10 +36,13 @@ impl ShardSenders {
             // How many tapes there are does not matter to who sent them.
             let records = shard.records(0);
             // Of a load with fewer slots than shards the first of them have all sessions.
+            let slots = shard.plan().and_then(|plan| plan.slots_of_all).map(u64::from);
+            let is_known = |sent| slots.is_some() || sent > 0;
             let shares = records
                 .iter()
-                .map(|record| share(&record.health.shard).filter(|_| record.health.sent > 0));
-            let file = FileSenders { first, shards: records.len(), shares: shares.collect() };
+                .map(|record| share(&record.health.shard).filter(|_| is_known(record.health.sent)));
+            let file =
+                FileSenders { first, shards: records.len(), shares: shares.collect(), slots };
             first += records.len();
             names.extend(folders(shard, records.len()));
             file
@@ -50,8 +55,9 @@ impl ShardSenders {
     /// one in the file where it is not known.
     pub(super) fn add(&mut self, file: usize, tape: &Tape) -> usize {
         let Some(of) = self.files.get(file) else { return 0 };
-        let is_own =
-            |(index, count): &(u64, u64)| tape.session.0.checked_rem(*count) == Some(*index);
+        let session = tape.session.0;
+        let place = of.slots.and_then(|slots| session.checked_rem(slots)).unwrap_or(session);
+        let is_own = |(index, count): &(u64, u64)| place.checked_rem(*count) == Some(*index);
         let shares = of.shares.as_ref().filter(|_| of.shards > 1);
         let within = shares.and_then(|shares| shares.iter().position(is_own)).unwrap_or_default();
         let place = of.first + within;

@@ -59,6 +59,11 @@ impl MeasuredShard {
         }
     }
 
+    /// The name of the meeting that it took part in; none where it met nobody, or nothing is known of it.
+    pub(super) fn meeting(&self) -> Option<&str> {
+        self.clock().map(|(meeting, _)| meeting).filter(|meeting| !meeting.is_empty())
+    }
+
     /// How the shards fared that were merged into it before.
     fn report(&self) -> Option<&ShardsReport> {
         self.summary.as_ref()?.shards.as_deref()
@@ -83,8 +88,10 @@ impl MeasuredShard {
             }
             (None, Some(report)) => {
                 let meeting = report.meeting.clone().unwrap_or_default();
+                let start = report.agreed_start.unwrap_or(Stamp::EPOCH);
                 let of = |health: &ShardHealth| ShardRecord {
                     meeting: meeting.clone(),
+                    start,
                     ..ShardRecord::of_health(health.clone())
                 };
                 report.health.iter().map(of).collect()

@@ -9,7 +9,9 @@ impl ShardsReport {
     pub fn over_levels<'a>(levels: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let mut levels = levels.into_iter();
         let first = levels.next()?.clone();
-        Some(levels.fold(first, worse))
+        let mut all = levels.fold(first, worse);
+        all.agreed_start = None;
+        Some(all)
     }
 }
 
@@ -30,6 +32,11 @@ fn worse(mut all: ShardsReport, next: &ShardsReport) -> ShardsReport {
     for missing in &next.missing {
         if !all.missing.contains(missing) {
             all.missing.push(missing.clone());
+        }
+    }
+    for gone in &next.gone_in_level {
+        if !all.gone_in_level.contains(gone) {
+            all.gone_in_level.push(gone.clone());
         }
     }
     all

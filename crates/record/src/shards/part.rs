@@ -43,13 +43,29 @@ impl ShardRecord {
         self.first.is_some() || self.health.start_late_ms.is_some()
     }
 
-    /// How much later than agreed it began: by what its clock was off, and by the release of its first request.
+    /// The instant, on the first shard's clock, at which it was to begin; none where nobody knows when it began. Of a part that was merged
+    /// before, the instant by which its start was counted then.
+    fn agreed(&self) -> Option<Stamp> {
+        let is_known = self.first.is_some() || self.start != Stamp::EPOCH;
+        (self.begins() && is_known).then(|| self.common(self.start))
+    }
+
+    /// How much later than `agreed` it began: by what its clock was off, and by the release of its first request. It is counted in whole
+    /// nanoseconds, so that it is the same in however many steps parts are merged.
     fn start_late_ms(&self, agreed: Stamp) -> Option<f64> {
-        let (intended, released) = self.first?;
-        let ms = |at: Stamp| at.saturating_since(Stamp::EPOCH).as_nanos() as f64 / 1e6;
-        // Requests of an open loop begin later than the level, as its plan says.
-        let planned = ms(intended) - ms(self.start);
-        Some(ms(self.common(released)) - ms(agreed) - planned)
+        let ns = |at: Stamp| i128::from(at.saturating_since(Stamp::EPOCH).as_nanos());
+        let late = match (self.first, self.health.start_late_ms) {
+            // Requests of an open loop begin later than the level, as its plan says.
+            (Some((intended, released)), _) => {
+                ns(self.common(released)) - ns(agreed) - (ns(intended) - ns(self.start))
+            }
+            (None, Some(late)) => {
+                let since = self.agreed().map_or(0, |own| ns(own) - ns(agreed));
+                (late * 1e6).round() as i128 + since
+            }
+            (None, None) => return None,
+        };
+        Some(late as f64 / 1e6)
     }
 }
 
@@ -83,7 +99,8 @@ impl From<ShardRecord> for ShardDocument {
 
 impl ShardsReport {
     /// How all fared of the `parts` that there are, of so many: when each began on the first shard's clock, and whose the slowest
-    /// requests are. `tail` has them under their places among `parts`.
+    /// requests are. `tail` has them under their places among `parts`. Of parts of several meetings, which have no clock in common, nothing
+    /// is said of starts and clocks.
     #[must_use]
     pub fn of_parts(count: u64, parts: &[ShardRecord], tail: &TailShares) -> Self {
         let mut report = Self::of(count);
@@ -91,12 +108,23 @@ impl ShardsReport {
         let meeting = parts.first().map(|first| &first.meeting);
         let is_one = |meeting: &&String| parts.iter().all(|part| part.meeting == **meeting);
         report.meeting = meeting.filter(|meeting| !meeting.is_empty()).filter(is_one).cloned();
-        let known = parts.iter().find(|part| part.first.is_some());
-        let agreed = known.map_or(Stamp::EPOCH, |part| part.common(part.start));
+        let mut begun = parts.iter().filter(|part| part.begins()).map(|part| &part.meeting);
+        let first_meeting = begun.next();
+        let have_one_clock = begun.all(|meeting| Some(meeting) == first_meeting);
+        report.agreed_start = parts.iter().find_map(ShardRecord::agreed).filter(|_| have_one_clock);
+        let agreed = report.agreed_start.unwrap_or(Stamp::EPOCH);
         for (number, part) in parts.iter().enumerate() {
             let mut health = part.health.clone();
             health.tail_share = tail.share(number);
-            health.start_late_ms = part.start_late_ms(agreed).or(health.start_late_ms);
+            if !have_one_clock {
+                health.start_late_ms = None;
+                health.clock_ahead_ms = None;
+                health.clock_uncertainty_ms = None;
+                health.clock_drift_ppm = None;
+                report.health.push(health);
+                continue;
+            }
+            health.start_late_ms = part.start_late_ms(agreed);
             if let Some(clock) = &part.clock {
                 health.clock_ahead_ms = Some(clock.last().ahead_ns as f64 / 1e6);
                 health.clock_uncertainty_ms = clock.uncertainty().map(|off| off.to_millis().get());
@@ -229,6 +257,51 @@ mod tests {
         };
         assert_eq!(skew(&known), Some(0.25));
         assert_eq!(skew(&[&known[..], &[merged(Some(0.5), None)]].concat()), None);
+    }
+
+    /// Starts by two clocks that nobody has compared are no skew.
+    #[test]
+    fn parts_of_two_meetings_say_nothing_of_their_starts_and_clocks() {
+        let other = ShardRecord { meeting: "n".to_owned(), ..part(Some((300, 2)), 1300, 5) };
+        let report = ShardsReport::of_parts(2, &[part(None, 1000, 1), other], &TailShares::of(2));
+        assert_eq!((report.start_skew_ms, report.start_skew_uncertainty_ms), (None, None));
+        assert_eq!((report.meeting.as_deref(), report.agreed_start), (None, None));
+        let says = |one: &ShardHealth| {
+            [one.start_late_ms, one.clock_ahead_ms, one.clock_uncertainty_ms, one.clock_drift_ppm]
+        };
+        assert!(report.health.iter().all(|one| says(one) == [None; 4]), "{:?}", report.health);
+        assert_eq!(report.lines(), ["2 of 2 shards"]);
+    }
+
+    /// Some first and then the others, or all at once: the same to the last digit.
+    #[test]
+    fn in_however_many_steps_parts_are_merged_they_began_alike() {
+        let late = |ns: u64, part: ShardRecord| {
+            let first = part.first.map(|(due, left)| (due, left + Nanos::from_nanos(ns)));
+            let start = part.start + Nanos::from_nanos(ns / 7);
+            ShardRecord { first, start, ..part }
+        };
+        let parts = [
+            late(52_427, part(None, 1000, 1)),
+            late(381, part(Some((300, 2)), 1300, 5)),
+            late(99_991, part(Some((-50, 3)), 950, 2)),
+        ];
+        let tail = TailShares::of(0);
+        let whole = ShardsReport::of_parts(3, &parts, &tail);
+        for alone in 0..3 {
+            let others: Vec<ShardRecord> =
+                (0..3).filter(|n| *n != alone).map(|n| parts[n].clone()).collect();
+            let some = ShardsReport::of_parts(2, &others, &tail);
+            let merged = some.health.iter().map(|health| ShardRecord {
+                meeting: "m".to_owned(),
+                start: some.agreed_start.unwrap(),
+                ..ShardRecord::of_health(health.clone())
+            });
+            let mut all: Vec<ShardRecord> = merged.collect();
+            all.insert(alone, parts[alone].clone());
+            let twice = ShardsReport::of_parts(3, &all, &tail);
+            assert_eq!(twice, whole, "{alone} came later");
+        }
     }
 
     #[test]

@@ -111,6 +111,39 @@ fn merged(
     json!({"merge": name, "notes": notes, "said": said})
 }
 
+/// One salt does not make one run of what was measured one after the other.
+#[test]
+fn shards_of_two_meetings_are_refused_and_forced_have_no_skew() {
+    let shards = ["shard-0", "shard-1"].map(|run| copied(&format!("met-{run}"), run));
+    let write = |names: [&str; 2]| {
+        for (number, (path, name)) in shards.iter().zip(names).enumerate() {
+            let health =
+                ShardHealth { shard: format!("{number}/2"), sent: 1, ..ShardHealth::default() };
+            let begun = Stamp::EPOCH + Nanos::from_secs(5);
+            let record = ShardRecord {
+                meeting: name.to_owned(),
+                start: begun,
+                first: Some((begun, begun)),
+                ..ShardRecord::of_health(health)
+            };
+            RunFolder::again(path).write_shard(&record).unwrap();
+        }
+    };
+    let merge = |forced| ShardMerge::of(&shards, forced, MissingShards::Refused, &mut |_| ());
+    write(["one", "one"]);
+    merge(None).unwrap();
+    write(["one", "other"]);
+    let refused = merge(None).unwrap_err();
+    assert!(refused.can_be_forced(), "{refused}");
+    assert!(refused.to_string().contains("in another meeting (one and other)"), "{refused}");
+    let out = RunFolder::create(shards[1].join("out")).unwrap();
+    let forced = merge(Some("--force")).unwrap().write(&out, |_| (), &mut |_| ()).unwrap();
+    let told = forced.report.shards.unwrap();
+    assert_eq!((told.start_skew_ms, told.meeting), (None, None));
+    assert!(told.doubts.unwrap().iter().any(|doubt| doubt.contains("another meeting")));
+    shards.iter().for_each(|shard| fs::remove_dir_all(shard).unwrap());
+}
+
 /// Shards as they are, and such as do not belong together: `FIZEAU_BLESS=1` writes it anew.
 #[test]
 fn what_is_merged_is_as_it_was() {

@@ -63,4 +63,29 @@ proptest! {
         prop_assert_eq!(given, u64::from(cap));
         prop_assert_eq!(by_number(together), by_number(all(&plan, Shard::WHOLE)));
     }
+
+    /// A shard with fewer slots has fewer requests, so that none runs on alone for long.
+    #[test]
+    fn by_slots_each_shard_has_requests_in_proportion_to_its_slots(
+        requests in 1_u64..400, cap in 1_u32..100, count in 1_u64..65,
+    ) {
+        let plan = Plan::new(spec(requests, 1)).unwrap();
+        let slots = NonZeroU32::new(cap).unwrap();
+        let mut together = Vec::new();
+        for index in 0..count {
+            let shard = Shard::new(index, count).unwrap();
+            let (own, share) = (all(&plan, shard.by_slots(slots)), shard.share_of(cap.into()));
+            prop_assert_eq!(own.len() as u64, shard.by_slots(slots).share_of(requests));
+            let of_its_slots = requests as f64 * share as f64 / f64::from(cap);
+            // A round is one request for each of its slots.
+            let off = (own.len() as f64 - of_its_slots).abs();
+            prop_assert!(off <= share as f64, "{shard} of {cap} slots has {}", own.len());
+            for request in &own {
+                let slot = request.request.session.0 % u64::from(cap);
+                prop_assert_eq!(slot % count, index);
+            }
+            together.extend(own);
+        }
+        prop_assert_eq!(by_number(together), by_number(all(&plan, Shard::WHOLE)));
+    }
 }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
-    EndpointKind, ExperimentError, MeetingPoint, PreparedExperiment, RunShards, ShardGroup,
-    ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSecret, ShardSpec, Variables,
+    EndpointKind, ExperimentError, MeetingPoint, PreparedExperiment, RunShards, ShardAbsence,
+    ShardError, ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSecret,
+    ShardSpec, Variables,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::MissingShards;
@@ -16,14 +17,29 @@ use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
 
+/// How many levels a command measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LevelsOfCommand {
+    /// One, which a shard may be missing from.
+    One,
+    /// Several, which are compared by the loads that they name.
+    Several,
+}
+
 /// Who measures the run that `args` and the environment ask for, which is kept in `out`, or goes on with that in the folder `resume`, as
 /// shard 0 has it. Whoever is one of several waits here until all have come.
 pub(crate) fn of(
     args: &ShardArgs,
+    levels: LevelsOfCommand,
     resume: Option<&Path>,
     out: Option<PathBuf>,
     cancel: &Cancel,
 ) -> Result<RunShards, Fail> {
+    refuse_if!(
+        args.allow_missing_shards && levels == LevelsOfCommand::Several,
+        "--allow-missing-shards: only a run of one level can go on without a shard, because fewer shards offer less load than each \
+        level of this command names; leave it out, or measure one level with `fizeau bench`"
+    );
     let variables: Variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -57,7 +73,20 @@ pub(crate) fn of(
         }
     };
     tell!("shard {}, by {}", found.shard, found.source);
-    Ok(RunShards::Together(ShardGroup::meet(&spec, offer, cancel)?))
+    let met = ShardGroup::meet(&spec, offer, cancel).map_err(|error| {
+        let may_go_on = levels == LevelsOfCommand::One
+            && matches!(&error, ShardError::PeerMissing(absence) if absence.can_be_done_without());
+        let mut fail = Fail::from(error);
+        if may_go_on {
+            fail.message.push_str("\n--allow-missing-shards measures with the shards that come");
+        }
+        fail
+    })?;
+    let (here, all) = (met.here().len() as u64, found.shard.count().get());
+    if met.is_first() && here < all {
+        tell!("{here} of {all} shards are here, and measure without the others");
+    }
+    Ok(RunShards::Together(met))
 }
 
 /// Why there is no `--until` where there are several: none of them sees how well all know a figure while they measure.
@@ -101,8 +130,20 @@ pub(crate) fn part<K: EndpointKind>(
     interrupt::listen(cancel.clone())?;
     match runtime.block_on(opened.run_shared(&mut ())).map_err(refused)? {
         ShardOutcome::Part(part) => show(&part),
-        ShardOutcome::Whole(_) => Err(broken!("it is shard 0")),
+        ShardOutcome::Whole(_) | ShardOutcome::Cut { .. } => Err(broken!("it is shard 0")),
     }
+}
+
+/// How a command ends whose figures were `shown`, where a shard was gone in the midst of it.
+pub(crate) fn without(
+    gone: Option<Box<ShardAbsence>>,
+    shown: Result<Exit, Fail>,
+) -> Result<Exit, Fail> {
+    let Some(gone) = gone else { return shown };
+    if let Err(error) = shown {
+        tell!("error: {error}");
+    }
+    Err(ShardError::PeerMissing(gone).into())
 }
 
 /// Says what this shard sent.

@@ -92,14 +92,18 @@ fn a_second_shard_0_is_refused_by_name_at_both() {
 fn only_a_run_of_one_level_goes_on_without_a_shard() {
     let scratch = Scratch::new("shards-search-missing");
     let (out, meeting) = (scratch.path("out"), format!("127.0.0.1:{}", free_port()));
-    let line = "search --model m --over rate --from 20 --to 40 --slo ttft<500ms --num-prompts 24 --shard-timeout 1s --allow-missing-shards \
-                --base-url http://127.0.0.1:9";
-    let mut words: Vec<&str> = line.split_whitespace().collect();
-    words.extend(["--out", &out]);
-    let ended = ends(vec![start(process(&words, 0, 2, &meeting))]).remove(0);
-    assert_eq!(ended.code, Some(2), "{ended:?}");
-    let says = "--allow-missing-shards: only a run of one level";
-    assert!(ended.err.contains(says), "{}", ended.err);
+    // Before anybody is waited for, and of one level too.
+    let all =
+        "--num-prompts 24 --shard-timeout 1h --allow-missing-shards --base-url http://127.0.0.1:9";
+    for line in ["search --over rate --from 20 --to 40 --slo ttft<500ms", "sweep --levels 1"] {
+        let line = format!("{line} --model m {all}");
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        words.extend(["--out", &out]);
+        let ended = ends(vec![start(process(&words, 0, 2, &meeting))]).remove(0);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        let says = "--allow-missing-shards: only a run of one level";
+        assert!(ended.err.contains(says), "{}", ended.err);
+    }
 }
 
 #[test]
@@ -121,14 +125,20 @@ fn a_shard_that_does_not_come_is_named_or_done_without() {
     let alone = ends(vec![start(process(&line, 0, 2, &meeting))]).remove(0);
     assert_eq!(alone.code, Some(4), "{alone:?}");
     assert!(alone.err.contains("shard 1/2 did not come to 127.0.0.1:"), "{}", alone.err);
+    assert!(alone.err.contains("--allow-missing-shards measures with the shards that come"));
     let lost = ends(vec![start(process(&line, 1, 2, &meeting))]).remove(0);
     assert_eq!(lost.code, Some(4), "{lost:?}");
     assert!(lost.err.contains("shard 0, looked for at 127.0.0.1:"), "{}", lost.err);
+    assert!(lost.err.contains("for 2 s: nobody waits there"), "{}", lost.err);
+    assert!(!lost.err.contains("--allow-missing-shards"), "without shard 0 there is no run");
 
     let mut line = line;
     line.push("--allow-missing-shards");
     let fewer = ends(vec![start(process(&line, 0, 2, &meeting))]).remove(0);
     assert_eq!(fewer.code, Some(0), "{fewer:?}");
+    assert!(fewer.out.contains("24 of 48 requests, in about"), "{}", fewer.out);
+    let configured = fewer.out.lines().find(|line| line.contains("rate configured")).unwrap();
+    assert!(configured.contains("100.00"), "{configured}");
     let summary = json(Path::new(&out).join("summary.json"));
     assert_eq!(summary["requests"]["sent"], 24);
     // What half of the shards offered of 200 requests a second.
@@ -149,13 +159,23 @@ fn a_shard_that_does_not_come_is_named_or_done_without() {
 
 /// Starts two processes of a level that takes long, and waits until both have sent something.
 fn under_way(scratch: &Scratch, url: &str, out: &str, more: &[&str]) -> Vec<Child> {
-    let meeting = format!("127.0.0.1:{}", free_port());
+    under_way_at(&format!("127.0.0.1:{}", free_port()), scratch, url, out, more)
+}
+
+/// The same, who meet there.
+fn under_way_at(
+    meeting: &str,
+    scratch: &Scratch,
+    url: &str,
+    out: &str,
+    more: &[&str],
+) -> Vec<Child> {
     let line = "bench --model m --num-prompts 2000 --num-warmups 0 --random-input-len 8 --random-output-len 6 --salt 7 --request-rate 400";
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--base-url", url, "--out", out, "--shard-timeout", "20s"]);
     words.extend(more);
     let children: Vec<Child> =
-        (0..2).map(|index| start(process(&words, index, 2, &meeting))).collect();
+        (0..2).map(|index| start(process(&words, index, 2, meeting))).collect();
     let has_sent = |index: u64| {
         let tapes = Path::new(out).join(format!("shards/{index}-of-2/tapes.jsonl"));
         fs::metadata(tapes).is_ok_and(|file| file.len() > 0)
@@ -188,7 +208,13 @@ fn a_shard_that_is_killed_is_named_and_what_was_measured_is_kept() {
     let reason = summary["status_reason"].as_str().unwrap();
     assert!(reason.contains("shard 1/2 on ") && reason.contains("it is gone"), "{reason}");
     assert_eq!(summary["shards"]["missing"], serde_json::json!(["1/2: it is gone"]));
-    assert_eq!(summary["load"]["requests_per_s"], 200.0);
+    assert_eq!(summary["shards"]["gone_in_level"], serde_json::json!(["1/2"]));
+    // Until it was gone all offered the whole load.
+    assert_eq!(summary["load"]["requests_per_s"], 400.0);
+    assert_eq!(summary["requested"]["arrivals"]["rate_per_s"], 400.0);
+    assert!(ended[0].out.contains("Report: "), "{}", ended[0].out);
+    assert!(ended[0].out.contains("partial: shard 1/2 on "), "{}", ended[0].out);
+    assert!(Path::new(&out).join("report.html").is_file());
     // The folders of both can still be put together by hand.
     let merged = scratch.path("merged");
     let (one, other) = (format!("{out}/shards/0-of-2"), format!("{out}/shards/1-of-2"));
@@ -200,6 +226,22 @@ fn a_shard_that_is_killed_is_named_and_what_was_measured_is_kept() {
     assert!(summary["shards"]["meeting"].is_string(), "{}", summary["shards"]);
     let sent = |shard: usize| summary["shards"]["health"][shard]["sent"].as_u64().unwrap();
     assert_eq!(sent(0) + sent(1), summary["requests"]["sent"].as_u64().unwrap());
+}
+
+#[test]
+fn a_shard_that_comes_when_the_run_has_begun_is_refused_by_name() {
+    let scratch = Scratch::new("shards-too-late");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let meeting = format!("127.0.0.1:{}", free_port());
+    let mut children = under_way_at(&meeting, &scratch, &url, &out, &[]);
+    let line = bench(&url, &out, &["--request-rate", "400"]);
+    let late = ends(vec![start(process(&line, 1, 2, &meeting))]).remove(0);
+    assert_eq!(late.code, Some(5), "{late:?}");
+    let says = "came when the run had begun without it";
+    assert!(late.err.contains("shard 1/2 on ") && late.err.contains(says), "{}", late.err);
+    children.iter_mut().for_each(|child| child.kill().unwrap());
+    ends(children);
 }
 
 #[test]
@@ -215,16 +257,21 @@ fn shard_0_that_is_gone_leaves_the_others_with_their_parts() {
     assert!(tapes(&format!("{out}/shards/1-of-2")).len() > 500);
 }
 
+/// Whoever may not come may not go in the midst: from an instant on that nobody knows less was sent.
 #[test]
-fn a_shard_that_is_killed_is_done_without_where_that_is_allowed() {
+fn a_level_that_a_shard_left_is_partial_though_shards_may_be_missing() {
     let scratch = Scratch::new("shards-fewer");
     let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
     let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
     let mut children = under_way(&scratch, &url, &out, &["--allow-missing-shards"]);
     children[1].kill().unwrap();
     let ended = ends(children);
-    assert_eq!(ended[0].code, Some(0), "{:?}", ended[0]);
+    assert_eq!(ended[0].code, Some(4), "{:?}", ended[0]);
     let summary = json(Path::new(&out).join("summary.json"));
+    assert_eq!(
+        (&summary["status"], &summary["load"]["requests_per_s"]),
+        (&"partial".into(), &400.0.into())
+    );
     assert_eq!(summary["requests"]["sent"], 1000);
     assert_eq!(summary["shards"]["missing"][0], "1/2: it is gone");
     assert_eq!(summary["validity"]["verdict"], "suspect");

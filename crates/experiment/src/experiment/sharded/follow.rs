@@ -13,13 +13,20 @@ use super::share::{self, MeasuredShare, ShareFolder};
 use crate::event::Watcher;
 use crate::experiment::PreparedRun;
 use crate::input::ExperimentError;
-use crate::shards::{ShardError, ShardGroup};
+use crate::shards::{ShardAbsence, ShardError, ShardGroup};
 
 /// What comes of a run of several shards: at shard 0 all of it, at the others their parts.
 #[derive(Debug)]
 pub enum ShardOutcome<O> {
     /// Of all shards together.
     Whole(O),
+    /// Of the shards that were left, where one was gone in the midst of it.
+    Cut {
+        /// What they measured.
+        outcome: O,
+        /// Which was gone.
+        why: Box<ShardAbsence>,
+    },
     /// Of this shard; the rest is at shard 0.
     Part(ShardPart),
 }
@@ -68,15 +75,19 @@ pub(in crate::experiment) async fn lead<R: PreparedRun, M: Measure, C: Timer>(
     timer: C,
     SharedRun { group, document, folder: kept }: SharedRun<'_>,
     watcher: &mut impl Watcher,
-) -> Result<R::Outcome, ExperimentError> {
+) -> Result<ShardOutcome<R::Outcome>, ExperimentError> {
     let folder = ShareFolder::create(group, document, run.basis()).map_err(unusable)?;
     let sharded = |with: M| ShardedMeasure { with, run, group: group.clone(), folder: &folder };
     let with = with.into_iter().map(sharded).collect();
     let outcome = run.measure(with, timer, kept, watcher).await;
     group.finish();
-    match group.error() {
-        Some(error) => Err(ExperimentError::Shards(error)),
-        None => outcome,
+    match (group.error(), outcome) {
+        (None, outcome) => outcome.map(ShardOutcome::Whole),
+        // What was measured until then is worth looking at.
+        (Some(ShardError::PeerMissing(why)), Ok(outcome)) if group.report().is_some() => {
+            Ok(ShardOutcome::Cut { outcome, why })
+        }
+        (Some(error), _) => Err(ExperimentError::Shards(error)),
     }
 }
 

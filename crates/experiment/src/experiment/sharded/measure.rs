@@ -10,11 +10,11 @@ use fizeau_harness::{
 };
 use fizeau_metrics::{ClientCeiling, ClientWatch, LevelTally};
 use fizeau_record::{MergedTapes, ShardHealth, ShardRecord, ShardsReport, StoredTapes, TailShares};
-use fizeau_workload::WalkError;
+use fizeau_workload::{Shard, WalkError};
 
 use super::share::{self, MeasuredShare, ShareFolder};
 use crate::experiment::PreparedRun;
-use crate::shards::{LevelParts, PartOf, ShardError, ShardGroup};
+use crate::shards::{AbsenceTime, LevelParts, LostShard, PartOf, ShardError, ShardGroup};
 
 /// Measures levels with all shards of a run.
 #[derive(Debug)]
@@ -140,7 +140,10 @@ impl<M: Measure, R> ShardedMeasure<'_, M, R> {
         let records: Vec<ShardRecord> = parts.into_iter().map(|part| part.report.record).collect();
         let count = self.group.shard().count().get();
         let mut report = ShardsReport::of_parts(count, &records, tail);
-        report.missing = missing(count, &report, &self.group.gone());
+        let gone = self.group.gone();
+        report.missing = missing(count, &report, &gone);
+        let in_level = gone.iter().filter(|lost| lost.when == AbsenceTime::InLevel);
+        report.gone_in_level = in_level.map(|lost| lost.shard.to_string()).collect();
         // They met, and are of one plan.
         report.doubts = Some(Vec::new());
         self.group.keep_report(report);
@@ -183,14 +186,18 @@ fn merged(parts: &[PartOf]) -> Result<MergedTapes<BufReader<File>>, ShardError> 
 }
 
 /// The shards of which nothing is in `report`, of so many, and why: `gone` has those of which that is known.
-fn missing(count: u64, report: &ShardsReport, gone: &[String]) -> Vec<String> {
-    let names = (0..count).map(|index| format!("{index}/{count}"));
-    let names = names.filter(|name| report.health.iter().all(|one| one.shard != *name));
-    let named = |name: String| {
-        let known = gone.iter().find(|one| one.split(':').next() == Some(&*name));
-        known.cloned().unwrap_or_else(|| format!("{name}: its part was not taken in"))
+fn missing(count: u64, report: &ShardsReport, gone: &[LostShard]) -> Vec<String> {
+    let shards = (0..count).filter_map(|index| Shard::new(index, count).ok());
+    let is_here = |shard: &Shard| {
+        let name = shard.to_string();
+        report.health.iter().any(|one| one.shard == name)
     };
-    names.map(named).collect()
+    let named = |shard: Shard| {
+        let known = gone.iter().find(|lost| lost.shard == shard);
+        let why = known.map_or("its part was not taken in", |lost| &*lost.why);
+        format!("{shard}: {why}")
+    };
+    shards.filter(|shard| !is_here(shard)).map(named).collect()
 }
 
 /// That a file is not what its shard wrote, as where this machine sees an older state of it: figures of fewer requests would be wrong.
@@ -291,7 +298,11 @@ mod tests {
         let health =
             |shard: &str| ShardHealth { shard: shard.to_owned(), ..ShardHealth::default() };
         report.health = vec![health("0/4"), health("2/4")];
-        let gone = ["3/4: it is gone".to_owned(), "1/40: it is gone".to_owned()];
+        let gone = [(3, 4), (1, 40)].map(|(index, count)| LostShard {
+            shard: Shard::new(index, count).unwrap(),
+            when: AbsenceTime::InLevel,
+            why: "it is gone".to_owned(),
+        });
         let found = missing(4, &report, &gone);
         assert_eq!(found, ["1/4: its part was not taken in", "3/4: it is gone"]);
     }

@@ -5,18 +5,18 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use fizeau_core::{Nanos, Tape, TapeSink};
+use fizeau_core::{LevelLoad, Nanos, Tape, TapeSink};
 use fizeau_harness::{Cancel, DriveEnding, DriveError, LevelRun, Measure, Observer, PlannedLevel};
 use fizeau_record::{
     FolderError, LevelDocument, LevelPlan, LevelReport, RunDocument, RunFolder, ShardRecord,
     TapeFile,
 };
-use fizeau_workload::{Shard, WalkError};
+use fizeau_workload::{Pacing, Shard, WalkError};
 
 use super::ordered::OrderedLevel;
 use crate::basis::RunBasis;
 use crate::evaluate::{EvaluationContext, LevelTallies, released};
-use crate::level::{cap_of, level_load};
+use crate::level::{cap_of, level_load, slots_of_all};
 use crate::shards::{FirstRelease, Gate, PartReport, ShardError, ShardGroup, of_part};
 use crate::system::NoReference;
 
@@ -56,7 +56,8 @@ impl ShareFolder {
                     self.root.set_aside(&level.folder)?;
                 }
                 let folder = self.root.level(&level.folder)?;
-                let plan = of_share(level.plan.clone(), self.shard);
+                let pacing = level.work.plan().pacing();
+                let plan = of_share(level.plan.clone(), self.shard, pacing);
                 folder.write_json("level.json", &LevelDocument::new(plan))?;
                 folder
             }
@@ -72,7 +73,12 @@ fn own_document(document: &RunDocument, basis: &RunBasis, shard: Shard) -> RunDo
     document.shard = Some(shard.to_string());
     document.setup.workload = basis.work.described(shard.count());
     for level in &mut document.levels {
-        *level = of_share(level.clone(), shard);
+        let pacing = match level.load {
+            Some(LevelLoad::Concurrency(_)) => Pacing::ClosedLoop,
+            Some(LevelLoad::Rate(rate)) => Pacing::OpenLoop { peak: Some(rate) },
+            None => basis.work.plan().pacing(),
+        };
+        *level = of_share(level.clone(), shard, pacing);
     }
     document
 }
@@ -87,10 +93,11 @@ pub(in crate::experiment) fn check_resumed(
     checked.inspect_err(|error| group.give_up(error))
 }
 
-/// What of a level falls to `shard`.
-fn of_share(plan: LevelPlan, shard: Shard) -> LevelPlan {
+/// What of a level of this `pacing` falls to `shard`.
+fn of_share(plan: LevelPlan, shard: Shard, pacing: Pacing) -> LevelPlan {
     let cap = plan.max_in_flight.and_then(NonZeroU32::new);
-    LevelPlan { max_in_flight: cap.map(|cap| cap_of(shard, cap)), ..plan }
+    let slots_of_all = slots_of_all(shard, cap, pacing);
+    LevelPlan { max_in_flight: cap.map(|cap| cap_of(shard, cap)), slots_of_all, ..plan }
 }
 
 /// Tapes on their way to a file that may give way: measuring ends then, and why is said by the group.
@@ -225,6 +232,7 @@ fn judged(level: &OrderedLevel, run: &LevelRun, basis: &RunBasis, shard: Shard) 
         light: Err(&NoReference::OneShard),
         client: &client,
         requested: level.work.requested_share(one_in, released(run)),
+        cap: None,
         repeated: None,
     };
     let cap = level.load.max_in_flight.map(|cap| cap_of(shard, cap));

@@ -14,9 +14,7 @@ use crate::shards::link::{Link, LinkError, Wait};
 use crate::shards::message::{Hello, Message};
 use crate::shards::secret::{ProofOf, SECRET, ShardSecret, drawn};
 use crate::shards::spec::ShardSpec;
-
-/// How long one that has come may take to say who it is.
-const GREETING: Duration = Duration::from_secs(5);
+use crate::shards::waits::GREETING;
 
 /// How many may be at it at a time; others wait for their turn.
 const MOST_AT_ONCE: usize = 256;
@@ -62,12 +60,6 @@ fn introduce(mut link: Box<dyn Link>, secret: &ShardSecret, cancel: &Cancel) -> 
         return None;
     }
     Some(Guest { hello, link })
-}
-
-impl Hello {
-    fn name(&self) -> String {
-        format!("shard {}/{} on {}", self.index, self.count, self.host)
-    }
 }
 
 /// What is against it that `hello` takes part with those that are there.
@@ -147,13 +139,16 @@ impl Arrivals {
                 }
                 let link = match host.next(&Wait::of(LOOK, cancel)) {
                     Ok(link) => link,
-                    Err(LinkError::Silent) if host.is_displaced() => {
+                    Err(LinkError::Silent { .. }) if host.is_displaced() => {
                         let text = format!("shard {} is there twice", spec.shard);
                         let known = twice(spec, cancel);
                         return Err(known.unwrap_or(ShardError::Mismatch(text)));
                     }
-                    Err(LinkError::Silent) => continue,
-                    Err(error) => return Err(error.of("the place where shards meet")),
+                    Err(LinkError::Silent { .. }) => continue,
+                    Err(error) => {
+                        let text = format!("the place where shards meet: {error}");
+                        return Err(ShardError::Unusable(text));
+                    }
                 };
                 let (said, over) = (said.clone(), &over);
                 let greet = move || {

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use fizeau_core::Nanos;
 use fizeau_harness::Cancel;
 
 use crate::shards::error::ShardError;
@@ -10,6 +9,7 @@ use crate::shards::follower::Follower;
 use crate::shards::link::{FolderHost, Link, LinkError, TcpHost, Wait};
 use crate::shards::meeting::MeetingPoint;
 use crate::shards::spec::ShardSpec;
+use crate::shards::waits::TWICE;
 
 /// Where shard 0 waits for the others.
 #[derive(Debug)]
@@ -53,6 +53,14 @@ impl Host {
         }
     }
 
+    /// Refuses whoever comes from now on, where that costs nothing while nobody comes.
+    pub(super) fn close(&mut self) {
+        match self {
+            Self::Tcp(host) => host.close(),
+            Self::Folder(_) => {}
+        }
+    }
+
     /// Whether another shard 0 has opened a meeting in its place.
     pub(super) fn is_displaced(&self) -> bool {
         match self {
@@ -61,9 +69,6 @@ impl Host {
         }
     }
 }
-
-/// How long another shard 0 may take to say that it is one.
-const TWICE: Nanos = Nanos::from_secs(5);
 
 /// That another shard 0 waits at the place of `spec`, which it is told of too; none where nobody there is one.
 pub(super) fn twice(spec: &ShardSpec, cancel: &Cancel) -> Option<ShardError> {

@@ -179,7 +179,7 @@ pub(in crate::shards) fn join(
 ) -> Result<(Box<dyn Link>, Message), LinkError> {
     loop {
         let Ok(token) = fs::read_to_string(folder.join("open")) else {
-            wait.check()?;
+            wait.check().map_err(LinkError::nobody)?;
             thread::sleep(LOOK);
             continue;
         };

@@ -7,15 +7,13 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::folder::write;
+use crate::shards::waits::SILENT_FOLDER;
 
 /// How often it counts.
 const BEAT: Duration = Duration::from_secs(5);
 
 /// How often the count is looked at.
 const LOOK: Duration = Duration::from_secs(1);
-
-/// How long the count may stand still. A client of NFS may take a minute to see what another wrote into a folder (nfs(5), `acdirmax`).
-const LONGEST: Duration = Duration::from_secs(90);
 
 /// The file of the count within the folder of a meeting.
 const ALIVE: &str = "alive";
@@ -79,7 +77,7 @@ impl HeartbeatWatch {
         let count = fs::read(&self.path).unwrap_or_default();
         match &self.seen {
             Some((seen, since)) if *seen == count => {
-                now.saturating_duration_since(*since) > LONGEST
+                now.saturating_duration_since(*since) > SILENT_FOLDER
             }
             _ => {
                 self.seen = Some((count, now));

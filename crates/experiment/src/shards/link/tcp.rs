@@ -10,36 +10,32 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::{DeflateDecoder, DeflateEncoder};
 
+use super::late::LateComers;
 use super::{IsCut, Link, LinkError, Message, TICK, Wait, decode, encode};
+#[cfg(target_os = "linux")]
+use crate::shards::waits::CUT;
+use crate::shards::waits::WRITE;
 
 /// A message is a few kilobytes; a `run.json` with a long plan some more.
 const MOST_BYTES: usize = 64 << 20;
 
-/// How long one write may take.
-const WRITE_TIME: Duration = Duration::from_secs(60);
-
 /// How many bytes of compressed tapes are sent at a time.
 const PART_BYTES: usize = 1 << 18;
 
-/// After how long without an answer from the other end's system a link is cut: half a minute, and what was sent last is not waited for any
-/// longer than that.
-#[cfg(target_os = "linux")]
-const CUT: Duration = Duration::from_secs(30);
-
 #[derive(Debug)]
-struct TcpLink {
+pub(super) struct TcpLink {
     stream: TcpStream,
     /// What came and was not taken yet.
     unread: Vec<u8>,
 }
 
 impl TcpLink {
-    fn new(stream: TcpStream) -> Result<Self, LinkError> {
+    pub(super) fn new(stream: TcpStream) -> Result<Self, LinkError> {
         stream.set_nonblocking(false)?;
         // A ping must not wait for company.
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(TICK))?;
-        stream.set_write_timeout(Some(WRITE_TIME))?;
+        stream.set_write_timeout(Some(WRITE))?;
         #[cfg(target_os = "linux")]
         notice_cuts(&stream)?;
         Ok(Self { stream, unread: Vec::new() })
@@ -202,7 +198,10 @@ impl Link for TcpLink {
 
 /// Where shard 0 waits for the others.
 #[derive(Debug)]
-pub(in crate::shards) struct TcpHost(TcpListener);
+pub(in crate::shards) struct TcpHost {
+    listener: TcpListener,
+    late: Option<LateComers>,
+}
 
 impl TcpHost {
     /// Listens at the port of `address`: on the loopback where it names that, else on every interface, since the name by which
@@ -224,13 +223,18 @@ impl TcpHost {
         // Shards come all at once, and there may be more of them than the standard library lets wait.
         #[cfg(target_os = "linux")]
         rustix::net::listen(&listener, 4_096)?;
-        Ok(Self(listener))
+        Ok(Self { listener, late: None })
+    }
+
+    /// Refuses whoever comes from now on.
+    pub(in crate::shards) fn close(&mut self) {
+        self.late = LateComers::refuse(&self.listener);
     }
 
     /// The next that comes.
     pub(in crate::shards) fn next(&self, wait: &Wait) -> Result<Box<dyn Link>, LinkError> {
         loop {
-            match self.0.accept() {
+            match self.listener.accept() {
                 Ok((stream, _)) => return Ok(Box::new(TcpLink::new(stream)?)),
                 Err(error) if is_patience(&error) => {
                     wait.check()?;
@@ -253,7 +257,7 @@ pub(in crate::shards) fn join(address: &str, wait: &Wait) -> Result<Box<dyn Link
         if let Ok(stream) = TcpStream::connect(address) {
             return Ok(Box::new(TcpLink::new(stream)?));
         }
-        wait.check()?;
+        wait.check().map_err(LinkError::nobody)?;
         thread::sleep(TICK);
     }
 }
@@ -290,7 +294,7 @@ mod tests {
     #[test]
     fn messages_and_files_come_whole_through_a_connection() {
         let host = TcpHost::open("127.0.0.1:0").unwrap();
-        let address = host.0.local_addr().unwrap().to_string();
+        let address = host.listener.local_addr().unwrap().to_string();
         let wait = Wait::of(Duration::from_secs(20), &Cancel::new());
         let mut there = join(&address, &wait).unwrap();
         let mut here = host.next(&wait).unwrap();
