@@ -17,6 +17,7 @@ mod offset;
 mod secret;
 mod spec;
 mod start_at;
+mod waiting;
 mod waits;
 
 pub use absence::{AbsenceReason, ShardAbsence};
@@ -34,3 +35,4 @@ pub use secret::ShardSecret;
 pub use spec::{ShardOffer, ShardSpec};
 pub(crate) use start_at::WallGate;
 pub use start_at::{StartTime, StartTimeError};
+pub use waiting::{ShardWait, ShardWaits};
