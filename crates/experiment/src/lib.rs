@@ -112,7 +112,8 @@ pub use search::{
 pub use shards::{
     AbsenceReason, MEETING_VARIABLES, MeetingPoint, MeetingPointError, RunShards, SHARD_VARIABLES,
     ShardAbsence, ShardError, ShardGroup, ShardIdentity, ShardIdentityError, ShardOffer,
-    ShardSecret, ShardSource, ShardSpec, StartTime, StartTimeError, Variables,
+    ShardSecret, ShardSource, ShardSpec, ShardWait, ShardWaits, StartTime, StartTimeError,
+    Variables,
 };
 #[cfg(feature = "http")]
 pub use simulated::EmbeddedEngine;

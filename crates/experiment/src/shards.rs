@@ -18,6 +18,7 @@ mod run;
 mod secret;
 mod spec;
 mod start_at;
+mod waiting;
 mod waits;
 
 pub use absence::{AbsenceReason, ShardAbsence};
@@ -36,3 +37,4 @@ pub use secret::ShardSecret;
 pub use spec::{ShardOffer, ShardSpec};
 pub(crate) use start_at::WallGate;
 pub use start_at::{StartTime, StartTimeError};
+pub use waiting::{ShardWait, ShardWaits};

@@ -113,8 +113,8 @@ pub enum CompareError {
         /// The fields.
         fields: Vec<ChangedField>,
     },
-    /// What a run says is not to be believed. It [may be compared](UnlikeRuns::Compare) anyway.
-    #[error("{name}: the verdict of the run is invalid: {reason}")]
+    /// What a run says is not to be believed, or of no load. It [may be compared](UnlikeRuns::Compare) anyway.
+    #[error("{name}: {reason}")]
     Invalid {
         /// Its folder or file.
         name: String,

@@ -16,7 +16,7 @@ pub(crate) struct ShardArgs {
     /// default FIZEAU_RENDEZVOUS, or the first node of a Slurm step.
     #[arg(long, value_name = "HOST:PORT|DIR")]
     pub(crate) rendezvous: Option<String>,
-    /// How long shards wait for one another.
+    /// How long shards wait for one another, while nothing is measured.
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "60s", env = "FIZEAU_SHARD_TIMEOUT")]
     pub(crate) shard_timeout: Nanos,
     /// Measure one level with the shards that come; the report says which load they offered.

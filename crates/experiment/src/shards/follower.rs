@@ -18,6 +18,7 @@ use super::message::{Hello, Message, PartReport, Welcome};
 use super::offset::{OffsetEstimate, PINGS, Ping};
 use super::secret::{ProofOf, SECRET, drawn};
 use super::spec::ShardSpec;
+use super::waiting::ShardWaits;
 use super::waits::{BETWEEN_LEVELS, WARM_UP};
 use crate::wall_time::WallTime;
 
@@ -30,13 +31,18 @@ pub(super) struct Follower {
     pub(super) reading: Option<ClockReading>,
     patience: Duration,
     cancel: Cancel,
+    waits: ShardWaits,
 }
 
 const FIRST: &str = "shard 0";
 
 impl Follower {
     /// Comes to shard 0.
-    pub(super) fn meet(spec: &ShardSpec, cancel: &Cancel) -> Result<Self, ShardError> {
+    pub(super) fn meet(
+        spec: &ShardSpec,
+        waits: &ShardWaits,
+        cancel: &Cancel,
+    ) -> Result<Self, ShardError> {
         let patience: Duration = spec.patience.into();
         let own = drawn();
         let hello = Message::Hello(Hello {
@@ -86,9 +92,14 @@ impl Follower {
             )));
         }
         match answer {
-            Message::Welcome(welcome) => {
-                Ok(Self { link, welcome, reading: None, patience, cancel: cancel.clone() })
-            }
+            Message::Welcome(welcome) => Ok(Self {
+                link,
+                welcome,
+                reading: None,
+                patience,
+                cancel: cancel.clone(),
+                waits: waits.clone(),
+            }),
             Message::Refused(error) => Err(error),
             other => Err(lost(unexpected(&other))),
         }
@@ -215,7 +226,8 @@ impl Follower {
 
     /// What comes next, unless it is the reason why nothing more does.
     fn receive(&mut self, longest: Duration) -> Result<Message, ShardError> {
-        match self.link.receive(&Wait::of(longest, &self.cancel)) {
+        let wait = Wait::of(longest, &self.cancel);
+        match self.waits.during(FIRST, || self.link.receive(&wait)) {
             Ok(Message::Refused(error)) => Err(error),
             Ok(message) => Ok(message),
             Err(error) => Err(lost(error)),

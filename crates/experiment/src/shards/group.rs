@@ -22,6 +22,7 @@ use super::follower::Follower;
 use super::leader::{Leader, LevelParts};
 use super::message::{PartReport, Welcome};
 use super::spec::{ShardOffer, ShardSpec, finished_levels};
+use super::waiting::ShardWaits;
 use super::waits::LAST_OF_LEVEL;
 use crate::wall_time::WallTime;
 
@@ -36,6 +37,7 @@ pub struct ShardGroup {
     clock: MonotonicClock,
     is_temporary: bool,
     missing: MissingShards,
+    waits: ShardWaits,
     state: Arc<Mutex<GroupState>>,
 }
 
@@ -61,6 +63,7 @@ impl ShardGroup {
     /// If one of them does not come, or they are not of one run.
     pub fn meet(spec: &ShardSpec, offer: ShardOffer, cancel: &Cancel) -> Result<Self, ShardError> {
         let clock = MonotonicClock::new();
+        let waits = ShardWaits::default();
         let (role, welcome, is_temporary) = if spec.shard.index() == 0 {
             let token = token();
             let is_temporary = offer.out.is_none();
@@ -77,10 +80,10 @@ impl ShardGroup {
                 wall_clock_error_ns: wall_clock_error().map(Nanos::as_nanos),
                 finished: offer.finished,
             };
-            let leader = Leader::meet(spec, welcome.clone(), cancel)?;
+            let leader = Leader::meet(spec, welcome.clone(), &waits, cancel)?;
             (Role::First(leader), welcome, is_temporary)
         } else {
-            let follower = Follower::meet(spec, cancel)?;
+            let follower = Follower::meet(spec, &waits, cancel)?;
             let welcome = follower.welcome.clone();
             let is_temporary = welcome.is_temporary;
             (Role::Other(follower), welcome, is_temporary)
@@ -88,7 +91,7 @@ impl ShardGroup {
         let state = GroupState { role, error: None, report: None };
         let state = Arc::new(Mutex::new(state));
         let (shard, missing) = (spec.shard, spec.missing);
-        Ok(Self { shard, welcome, clock, is_temporary, missing, state })
+        Ok(Self { shard, welcome, clock, is_temporary, missing, waits, state })
     }
 
     /// Which of them this is.
@@ -240,6 +243,12 @@ impl ShardGroup {
             Role::First(leader) => leader.gone.clone(),
             Role::Other(_) => Vec::new(),
         }
+    }
+
+    /// Where it stands whom this shard waits for, between levels and at their ends.
+    #[must_use]
+    pub fn waits(&self) -> ShardWaits {
+        self.waits.clone()
     }
 
     /// The shards that are there, as far as this one knows: shard 0 knows all, the others that one and themselves.

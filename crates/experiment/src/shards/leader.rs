@@ -22,6 +22,7 @@ use super::link::{Link, LinkError, Wait};
 use super::meeting::MeetingPoint;
 use super::message::{Message, PartReport, Welcome};
 use super::spec::ShardSpec;
+use super::waiting::ShardWaits;
 use super::waits::{LEAD, WARM_UP};
 use greeting::Arrivals;
 use host::Host;
@@ -42,6 +43,7 @@ pub(crate) struct Leader {
     pub(crate) gone: Vec<LostShard>,
     /// Whether a level has begun whose parts were not taken yet.
     is_measuring: bool,
+    waits: ShardWaits,
     /// Keeps the folder of the meeting open.
     host: Host,
 }
@@ -113,6 +115,7 @@ impl Leader {
     pub(crate) fn meet(
         spec: &ShardSpec,
         welcome: Welcome,
+        waits: &ShardWaits,
         cancel: &Cancel,
     ) -> Result<Self, ShardError> {
         let patience: Duration = spec.patience.into();
@@ -135,6 +138,7 @@ impl Leader {
             cancel: cancel.clone(),
             gone: Vec::new(),
             is_measuring: false,
+            waits: waits.clone(),
             host,
         };
         leader.name_missing(&spec.meeting, strangers)?;
@@ -365,7 +369,7 @@ impl Leader {
     ) -> Result<(), ShardError> {
         let (mut gone, mut fatal) = (Vec::new(), None);
         for (number, peer) in self.peers.iter_mut().enumerate() {
-            let (why, error) = match what(peer) {
+            let (why, error) = match self.waits.during(peer.name(), || what(peer)) {
                 Ok(None) => continue,
                 Ok(Some(error)) => (error.reason(), error.at(&peer.name())),
                 Err(error) => (error.to_string(), peer.lost(error)),

@@ -1,6 +1,6 @@
 //! Settings of several values, and the configurations that they make.
 
-use fizeau_experiment::{GridError, GridSetting, GridWay, RepeatedSetting, SettingGrid};
+use fizeau_experiment::{GridCase, GridError, GridSetting, GridWay, RepeatedSetting, SettingGrid};
 
 fn setting(name: &str, value: u32) -> GridSetting<u32> {
     GridSetting {
@@ -21,7 +21,7 @@ fn without(name: &str) -> GridWay<u32> {
 }
 
 fn names(grid: &SettingGrid<u32>) -> Vec<String> {
-    grid.cases().unwrap().iter().map(|case| case.name()).collect()
+    grid.cases().unwrap().iter().map(GridCase::name).collect()
 }
 
 #[test]

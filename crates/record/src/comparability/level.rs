@@ -137,7 +137,15 @@ pub(super) fn notes(summary: &SummaryDocument) -> Vec<String> {
 
 /// Why it is not a measurement, if it is not.
 pub(super) fn invalid(summary: &SummaryDocument) -> Option<String> {
+    let gone = summary.shards.as_ref().map(|shards| shards.gone_in_level.join(", "));
+    if let Some(gone) = gone.filter(|gone| !gone.is_empty()) {
+        return Some(format!(
+            "shard {gone} was gone in the midst of the level, so that it is of no one load"
+        ));
+    }
     let validity = &summary.validity;
     let reasons = validity.reasons.iter().map(|reason| reason.text.as_str());
-    (validity.verdict == Verdict::Invalid).then(|| reasons.collect::<Vec<_>>().join("; "))
+    let reasons =
+        || format!("the verdict of the run is invalid: {}", reasons.collect::<Vec<_>>().join("; "));
+    (validity.verdict == Verdict::Invalid).then(reasons)
 }

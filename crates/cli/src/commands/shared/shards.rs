@@ -1,11 +1,13 @@
 //! From arguments and the environment to the shards of a run.
 
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use fizeau::experiment::{
     EndpointKind, ExperimentError, MeetingPoint, PreparedExperiment, RunShards, ShardAbsence,
     ShardError, ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSecret,
-    ShardSpec, Variables,
+    ShardSpec, ShardWait, ShardWaits, Variables,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::MissingShards;
@@ -86,6 +88,9 @@ pub(crate) fn of(
     if met.is_first() && here < all {
         tell!("{here} of {all} shards are here, and measure without the others");
     }
+    let waits = met.waits();
+    // It ends with the process. Where the system refuses a thread, waits are silent.
+    let _ = thread::Builder::new().name("waits".to_owned()).spawn(move || tell_waits(&waits));
     Ok(RunShards::Together(met))
 }
 
@@ -131,6 +136,23 @@ pub(crate) fn part<K: EndpointKind>(
     match runtime.block_on(opened.run_shared(&mut ())).map_err(refused)? {
         ShardOutcome::Part(part) => show(&part),
         ShardOutcome::Whole(_) | ShardOutcome::Cut { .. } => Err(broken!("it is shard 0")),
+    }
+}
+
+/// How long somebody is waited for before it is told, and how often it is looked.
+const LONG_WAIT: Duration = Duration::from_secs(30);
+const LOOK: Duration = Duration::from_secs(5);
+
+/// Tells whom this shard waits for, once for each long wait.
+fn tell_waits(waits: &ShardWaits) {
+    let mut told: Option<ShardWait> = None;
+    loop {
+        thread::sleep(LOOK);
+        let wait = waits.now().filter(|wait| wait.lasts() > LONG_WAIT);
+        if let Some(wait) = wait.filter(|wait| told.as_ref() != Some(wait)) {
+            tell!("{} is waited for, since {:.0} s", wait.whom, wait.lasts().as_secs_f64());
+            told = Some(wait);
+        }
     }
 }
 

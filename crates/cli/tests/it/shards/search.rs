@@ -59,7 +59,8 @@ fn a_search_tries_loads_and_ends_with_one_answer_of_all() {
         let own = shards.as_array().unwrap().iter().map(|one| one["sent"].as_u64().unwrap());
         // In a closed loop each has those of its slots, of which the first shard has one more where they are an odd number.
         let slots = json(Path::new(&folder).join("summary.json"))["load"]["concurrency"].as_u64();
-        let first = (0..LEVEL as u64).filter(|n| n % slots.unwrap_or(2) % 2 == 0).count() as u64;
+        let first =
+            (0..LEVEL as u64).filter(|n| (n % slots.unwrap_or(2)).is_multiple_of(2)).count() as u64;
         let share = [first, LEVEL as u64 - first];
         assert_eq!(own.collect::<Vec<u64>>(), share, "{folder}: {shards}");
     }

@@ -9,6 +9,7 @@ use crate::shards::follower::Follower;
 use crate::shards::link::{FolderHost, Link, LinkError, TcpHost, Wait};
 use crate::shards::meeting::MeetingPoint;
 use crate::shards::spec::ShardSpec;
+use crate::shards::waiting::ShardWaits;
 use crate::shards::waits::TWICE;
 
 /// Where shard 0 waits for the others.
@@ -73,6 +74,6 @@ impl Host {
 /// That another shard 0 waits at the place of `spec`, which it is told of too; none where nobody there is one.
 pub(super) fn twice(spec: &ShardSpec, cancel: &Cancel) -> Option<ShardError> {
     let spec = ShardSpec { patience: TWICE, ..spec.clone() };
-    let refused = Follower::meet(&spec, cancel).err();
+    let refused = Follower::meet(&spec, &ShardWaits::default(), cancel).err();
     refused.filter(|error| matches!(error, ShardError::Mismatch(_)))
 }
