@@ -128,6 +128,19 @@ fn a_dip_is_below_both_neighbours_by_more_than_their_intervals() {
     assert_eq!(dips([[9.5, 10.5], [8.5, 9.4], [9.4, 13.0]]), 0);
 }
 
+/// Of several runs the mean counts, with the interval that it has over them.
+#[test]
+fn a_dip_of_several_runs_is_one_by_their_means() {
+    let dips = |lower: [f64; 3]| {
+        let all = [(1.0, lower), (2.0, [9.0, 9.05, 8.95]), (4.0, [12.0, 12.05, 11.95])];
+        let runs: Vec<(f64, f64)> =
+            all.iter().flat_map(|(slots, rates)| rates.map(|rate| (*slots, rate))).collect();
+        SweepReport::of_runs(RunSetup::default(), levels(&runs), None).dips().len()
+    };
+    assert_eq!(dips([10.0, 10.05, 9.95]), 1);
+    assert_eq!(dips([10.0, 10.5, 9.5]), 0, "what the lower load does may be as little");
+}
+
 proptest! {
     #![proptest_config(cases(128))]
 

@@ -443,3 +443,36 @@ fn the_interval_of_a_goal_is_that_of_its_figure_at_the_level() {
     assert_eq!((ends.low, ends.high), (9.0, 12.0));
     assert_eq!(report.goal_interval(&goals.goals[0], 1), None);
 }
+
+/// The rule of the step leaves out the highest level, and a profile may go further down.
+#[test]
+fn why_a_level_was_chosen_is_the_rule_or_the_profile() {
+    let chosen = |profile: Profile| {
+        let all = [(1.0, 90.0, 10.0, true), (2.0, 100.0, 12.0, true), (4.0, 102.0, 40.0, true)];
+        let mut made = with_tails(&all);
+        for (level, ttft) in made.iter_mut().zip([1.0, 2.0, 3.0]) {
+            put_tail(&mut level.summary.metrics.ttft, ttft, true);
+        }
+        let point = json(&sweep(made, slo("p99 e2el<50ms")).with_profile(profile));
+        let point = &point["operating_point"];
+        (point["level"].as_u64().unwrap(), point["chosen_by"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(chosen(Profile::GENERAL), (1, "rule".to_owned()));
+    assert_eq!(chosen(Profile::CHAT), (0, "profile".to_owned()));
+    assert_eq!(chosen(Profile::BATCH), (2, "goals".to_owned()));
+}
+
+/// A load that was never in flight shows nothing of itself, and goals that nobody keeps have no highest load.
+#[test]
+fn the_highest_load_is_one_that_was_in_flight() {
+    let highest = |goals: &str, sent: u64| {
+        let mut made = with_tails(&[(4.0, 10.0, 10.0, true), (8.0, 20.0, 11.0, true)]);
+        made[1].summary.requests.sent = sent;
+        json(&sweep(made, slo(goals)))["decisions"][0]["tight"].clone()
+    };
+    assert_eq!(highest("p99 e2el<50ms", 8)["highest_load"]["load"], 8.0);
+    assert_eq!(highest("p99 e2el<50ms", 7)["highest_load"]["load"], 4.0);
+    let none = highest("p99 e2el<1us", 8);
+    assert_eq!(none["highest_load"], Value::Null);
+    assert_eq!(none["highest_load_reason"], "no tested level keeps all goals");
+}
