@@ -31,13 +31,13 @@ fn run() -> VllmRun {
 #[test]
 fn a_law_of_arrivals_is_a_rate_where_vllm_has_it_and_else_its_mean() {
     let rate = PerSec::new(1.0 / 3.0);
-    let mean = Some(PerSec::new(2.718_281));
+    let mean = Some(PerSec::new(2.345_678));
     let of = |law: &ArrivalLaw| VllmRequestRate::of(law, mean);
     assert_eq!(of(&ArrivalLaw::Constant { rate }), VllmRequestRate::Limited(rate));
     let gamma = ArrivalLaw::Gamma { rate, burstiness: 2.0, rescale: Rescale::None };
     assert_eq!(of(&gamma), VllmRequestRate::Limited(rate));
     let stages = ArrivalLaw::stages("1:10,20:10", Spacing::Even).unwrap();
-    assert_eq!(of(&stages), VllmRequestRate::Limited(PerSec::new(2.718)));
+    assert_eq!(of(&stages), VllmRequestRate::Limited(PerSec::new(2.346)));
     assert_eq!(VllmRequestRate::of(&ArrivalLaw::AllAtOnce, None), VllmRequestRate::Unlimited);
     let (from, to) = (PerSec::new(1.0), PerSec::new(9.0));
     let (over, spacing) = (RampSpan::Requests, Spacing::Even);

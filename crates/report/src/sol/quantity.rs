@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_row_of_long_times_is_in_seconds() {
-        let row = |values: [f64; 2]| super::row("TTFT, ms", values.into_iter());
+        let row = |values: [f64; 2]| row("TTFT, ms", values.into_iter());
         assert_eq!(row([980.0, 342_118.7]), ["TTFT, s", "0.98", "342.12"]);
         assert_eq!(row([980.5, 9_999.0]), ["TTFT, ms", "980", "9999"]);
         assert_eq!(super::row("tokens", [20_000.0].into_iter()), ["tokens", "20000"]);
