@@ -258,6 +258,21 @@ mod tests {
         assert_eq!(report.blurring(), None, "three requests are chance");
     }
 
+    /// More than twice its part of the requests, and more than a quarter of the tail.
+    #[test]
+    fn a_shard_blurs_the_tail_from_more_than_twice_its_part_on() {
+        let blurs = |sent: u64, tail: f64| {
+            let mut report = ShardsReport::of(2);
+            report.tail_requests = Some(100);
+            report.health = vec![health("0/2", sent, tail), health("1/2", 32 - sent, 1.0 - tail)];
+            report.blurring().map(|one| one.shard.clone())
+        };
+        assert_eq!(blurs(8, 0.5), None);
+        assert_eq!(blurs(8, 0.51).as_deref(), Some("0/2"));
+        assert_eq!(blurs(2, 0.25), None);
+        assert_eq!(blurs(2, 0.26).as_deref(), Some("0/2"));
+    }
+
     #[test]
     fn what_weighs_against_a_shard_weighs_against_all_but_not_where_it_sent_nothing() {
         let mut report = ShardsReport::of(2);

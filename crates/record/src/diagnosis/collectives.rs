@@ -63,3 +63,17 @@ fn time(seconds: f64) -> String {
     let millis = fizeau_core::number::number(seconds * 1e3);
     if seconds < 1e-3 { format!("{micros} us") } else { format!("{millis} ms") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Bytes, size, time};
+
+    #[test]
+    fn times_and_sizes_have_the_unit_of_their_size() {
+        let times = [0.000_021_3, 0.000_999, 0.001, 0.25].map(time);
+        assert_eq!(times, ["21.3 us", "999 us", "1.00 ms", "250 ms"]);
+        let sizes = [1023.0, 1024.0, 1_048_575.0, 1_048_576.0, 1_073_741_824.0];
+        let shown = ["1023 bytes", "1.00 KiB", "1024 KiB", "1.00 MiB", "1.00 GiB"];
+        assert_eq!(sizes.map(|bytes| size(Bytes::new(bytes))), shown);
+    }
+}

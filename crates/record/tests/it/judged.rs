@@ -1,6 +1,6 @@
 //! What is said of levels side by side: in a sweep, in rounds of two servers, on several configurations.
 
-use fizeau_core::{Arrival, Channel, LoadKind, Nanos, PerSec, Stamp, Tape};
+use fizeau_core::{Arrival, Channel, LoadKind, Nanos, PerSec, Stamp, Tape, Tokens};
 use fizeau_metrics::{
     ComparisonAnswer, ComparisonSide, Interval, LevelSummary, SampleSupport, Saturation, Slo,
     Timeline, Verdict,
@@ -128,6 +128,32 @@ fn a_dip_is_below_both_neighbours_by_more_than_their_intervals() {
     assert_eq!(dips([[9.5, 10.5], [8.5, 9.4], [9.4, 13.0]]), 0);
 }
 
+/// One run of two may saturate by chance: a load is too much where more than half of its runs were.
+#[test]
+fn a_load_is_too_much_where_more_than_half_of_its_runs_saturated() {
+    let reached = |saturated: usize| {
+        let mut runs = levels(&[(2.0, 10.0), (2.0, 10.1), (4.0, 20.0), (4.0, 20.1)]);
+        for level in &mut runs {
+            level.load = LoadKind::Rate.at(level.load.value());
+            level.requested.arrivals = Some(ArrivalMoments::default());
+        }
+        for level in runs.iter_mut().skip(2).take(saturated) {
+            level.summary.saturation = Some(growing_queue());
+        }
+        let slo = Some("mean e2el<3600s".parse().unwrap());
+        let sweep = SweepReport::of_runs(RunSetup::default(), runs, slo);
+        let json: Value = serde_json::from_str(&sweep.to_json().unwrap()).unwrap();
+        (
+            json["decisions"][0]["tight"]["highest_load"]["reached"].as_bool(),
+            sweep.operating_point().level(),
+        )
+    };
+    assert_eq!(
+        [0, 1, 2].map(reached),
+        [(Some(false), Some(1)), (Some(false), Some(1)), (Some(true), Some(0))]
+    );
+}
+
 /// Of several runs the mean counts, with the interval that it has over them.
 #[test]
 fn a_dip_of_several_runs_is_one_by_their_means() {
@@ -150,6 +176,8 @@ proptest! {
         own in prop::option::of(0.01..0.5_f64), below in 0.01..0.5_f64, above in 0.01..0.5_f64,
     ) {
         let mut summary = LEVEL.summary.clone();
+        let seen = &mut summary.lengths.output.seen;
+        (seen.min, seen.max) = (Some(Tokens::new(2)), Some(Tokens::new(9)));
         let (rate, tokens) = (summary.throughput.requests_per_s.get(), summary.throughput.output_tokens_per_s.get());
         let ends = |of: f64, below: f64, above: f64| {
             Some(known(of * (1.0 - below), of * (1.0 + above)))
