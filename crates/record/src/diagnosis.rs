@@ -17,7 +17,7 @@ pub use waterfall::{SlowdownCause, Waterfall, WaterfallStep};
 use std::cmp::Reverse;
 
 use fizeau_core::Verdict;
-use fizeau_metrics::VerdictReason;
+use fizeau_metrics::{VerdictConcern, VerdictReason};
 use fizeau_roofline::System;
 
 use crate::LevelReport;
@@ -120,7 +120,10 @@ impl<'a> Diagnosed<'a> {
 
 /// What speaks against a level's figures, the worst first: `suspect: replies were read late`.
 fn doubts(level: &LevelReport) -> Vec<String> {
-    let mut reasons: Vec<&VerdictReason> = level.validity.reasons.iter().collect();
+    let reasons = level.validity.reasons.iter();
+    // What is beyond the bound is said by itself.
+    let reasons = reasons.filter(|reason| reason.about != VerdictConcern::SpeedOfLight);
+    let mut reasons: Vec<&VerdictReason> = reasons.collect();
     reasons.sort_by_key(|reason| Reverse(reason.verdict));
     let words = |reason: &VerdictReason| {
         format!("{}: {}", reason.verdict.as_str(), VerdictReason::headline(&reason.text))

@@ -14,12 +14,12 @@ use crate::exit::{Fail, Named};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Goals")]
 pub(crate) struct GoalArgs {
-    /// The goals that must hold, such as "p99 ttft<500ms, p99 tpot<20ms"; the exit code is 1 if they are missed. A range such as
+    /// The goals that must hold, such as "p99 ttft<500ms, p99 tpot<20ms"; given several times, all of them. The exit code is 1 if they are missed. A range such as
     /// p99 ttft<500ms..800ms has a tight and a loose end, of which the loose one decides the exit code. Under an open loop ttft and e2el must keep their limits
     /// from the schedule too, as ttft_scheduled and e2el_scheduled. `failed<1%` is a goal for failed requests. `fizeau sweep` without goals
     /// chooses its operating point by the goals in this example; `fizeau search` must have goals.
     #[arg(long, value_name = "GOALS")]
-    slo: Option<String>,
+    slo: Vec<String>,
     /// The goals of a single request in milliseconds, such as ttft:500 tpot:50; they give goodput. A request is good if it meets
     /// all goals of one group; the word or begins another group: ttft:500 tpot:50 or e2el:2000.
     #[arg(long, visible_alias = "goal", value_name = "METRIC:MS", num_args = 1..)]
@@ -29,7 +29,8 @@ pub(crate) struct GoalArgs {
 impl GoalArgs {
     /// The goals, given or not. To miss those that are assumed is no failure.
     pub(crate) fn slo(&self) -> Result<Slo, Fail> {
-        let slo = self.slo.as_deref().unwrap_or(SweepSettings::USUAL_GOALS);
+        let slo = all_goals(&self.slo);
+        let slo = slo.as_deref().unwrap_or(SweepSettings::USUAL_GOALS);
         refuse_if!(
             !slo.contains(['<', '>']) && slo.contains(':'),
             "--slo {slo}: this is a goal for each single request; give it as --goodput {slo}, or write a percentile, such as --slo \"p99 \
@@ -40,10 +41,7 @@ impl GoalArgs {
 
     /// Whose [these](Self::slo) are.
     pub(crate) const fn source(&self) -> GoalSource {
-        match self.slo {
-            Some(_) => GoalSource::Given,
-            None => GoalSource::Assumed,
-        }
+        if self.is_given() { GoalSource::Given } else { GoalSource::Assumed }
     }
 
     /// The goals that somebody asked for.
@@ -59,13 +57,18 @@ impl GoalArgs {
 
     /// Whether somebody asked for them.
     pub(crate) const fn is_given(&self) -> bool {
-        self.slo.is_some()
+        !self.slo.is_empty()
     }
 
     /// Which requests are good.
     pub(crate) fn goodput(&self) -> Result<GoodputGoals, Fail> {
         goodput(&self.goodput)
     }
+}
+
+/// The goals of each `--slo`, one after the other; none of none.
+pub(crate) fn all_goals(given: &[String]) -> Option<String> {
+    (!given.is_empty()).then(|| given.join(", "))
 }
 
 /// Which requests are good, as `--goodput` says it.

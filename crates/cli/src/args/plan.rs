@@ -24,9 +24,9 @@ pub(crate) struct PlanArgs {
     /// The requests per second to plan for.
     #[arg(long, visible_alias = "request-rate", value_name = "RATE")]
     pub(crate) rate: f64,
-    /// The goals that each replica must keep, such as "p99 ttft<500ms"; by default those of the run.
+    /// The goals that each replica must keep, such as "p99 ttft<500ms"; given several times, all of them. By default those of the run.
     #[arg(long, value_name = "GOALS")]
-    pub(crate) slo: Option<String>,
+    pub(crate) slo: Vec<String>,
     /// Other goals, to see what they would cost; by default the same goals with 0.5, 0.75, 1.5 and 2 times the latency.
     #[arg(long, value_name = "GOALS")]
     pub(crate) goals: Vec<String>,

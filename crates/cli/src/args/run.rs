@@ -11,9 +11,9 @@ use fizeau::report::{ChecklistRows, Verbosity};
 #[command(next_help_heading = "Checklist")]
 pub(crate) struct TrustArgs {
     /// Rows of the checklist that must pass, or the exit code is 1: all, or some of warm_up, open_loop, tail, lengths, rates,
-    /// duration, hardware, precision, batch, phases, client, workload, caches, speed_of_light. A row that cannot be judged does not pass.
+    /// duration, hardware, precision, batch, phases, client, workload, caches, speed_of_light; given several times, all of them. A row that cannot be judged does not pass.
     #[arg(long, value_name = "all|ROW,...")]
-    pub(crate) require: Option<RequiredChecks>,
+    pub(crate) require: Vec<RequiredChecks>,
     /// Show the whole checklist, which says whether the figures are enough to publish. By default it is one line.
     #[arg(long)]
     pub(crate) checklist: bool,

@@ -13,7 +13,7 @@ use fizeau::record::{
 use fizeau::report::Shown;
 
 use crate::args::PlanArgs;
-use crate::args::goal::goodput;
+use crate::args::goal::{all_goals, goodput};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say_either;
 use from::FromArg;
@@ -21,7 +21,7 @@ use from::FromArg;
 pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     let mut plan = PlanSettings::new(demand(args)?, Vec::new());
     plan.burstiness = args.burstiness;
-    plan.slo = args.slo.as_deref().map(|text| text.parse().named("--slo")).transpose()?;
+    plan.slo = all_goals(&args.slo).map(|text| text.parse().named("--slo")).transpose()?;
     for text in &args.goals {
         let slo: Slo = text.parse().named("--goals")?;
         plan.others.push((text.clone(), slo.goals.to_vec()));

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     let concept = args.view.explain.as_deref().and_then(PeerTerm::from_key);
     if let Some(flag) = args.pictures.flag().or_else(|| args.view.flag()) {
         refuse_if!(
-            args.trust.require.is_some(),
+            !args.trust.require.is_empty(),
             "--require needs a report of the whole run, and {flag} makes none; leave one out, or run \
              the command twice"
         );
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
 
 /// Whether a run that is not shown has what is required of it; nothing is read again where nothing is.
 fn required(asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
-    if asked.trust.require.is_none() {
+    if asked.trust.require.is_empty() {
         return Ok(Exit::Good);
     }
     let levels = level::all(asked, ExtraTallies::default())?;

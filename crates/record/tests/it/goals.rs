@@ -31,15 +31,16 @@ fn runs(samples: &[(u64, f64)]) -> Vec<LevelReport> {
         level.summary.metrics.ttft = sample(&level.summary.metrics.ttft, *n, *max);
         level.summary.metrics.ttft.mean = Some(Millis::new(*max));
         level.summary.metrics.ttft.mean_interval = None;
+        level.summary.requests.sent = *n;
         level
     };
     samples.iter().map(of).collect()
 }
 
-/// The first goal at those runs, and how many values would decide it.
+/// The first goal at those runs, and how many requests would decide it.
 fn judged(slo: &str, runs: Vec<LevelReport>) -> (GoalResult, Option<u64>) {
     let report = SweepReport::of_runs(RunSetup::default(), runs, Some(slo.parse().unwrap()));
-    (report.operating_point().goals()[0], report.values_needed())
+    (report.operating_point().goals()[0], report.requests_needed())
 }
 
 /// The greatest of few values keeps a limit or does not; that the percentile keeps it was not shown.
@@ -62,6 +63,15 @@ fn the_greatest_of_too_few_values_decides_against_a_goal_and_not_for_it() {
     assert_eq!(known.words_simulated(), "p99 TTFT < 50 ms: met, simulated 40.0 ms, margin 20 %");
     let (beyond, _) = judged("p99 ttft<32ms", runs(&[(100, 40.0)]));
     assert_eq!(beyond.words(), "p99 TTFT < 32 ms: missed, measured 40.0 ms, 25 % beyond");
+}
+
+/// Of eighty requests twenty failed: of a hundred and thirty-four, and a tenth to be sure, a hundred have a value.
+#[test]
+fn more_requests_than_values_are_asked_for_where_not_each_has_one() {
+    let mut some_failed = runs(&[(60, 40.0)]);
+    some_failed[0].summary.requests.sent = 80;
+    let (met, needed) = judged("p99 ttft<50ms", some_failed);
+    assert_eq!((met.values_needed(), needed), (Some(100), Some(147)));
 }
 
 /// A percentile over runs is what one of them had: the median, or of two the worse.

@@ -118,11 +118,14 @@ impl Source for Foreign {
 #[test]
 fn a_fleet_of_other_programs_is_not_taken_for_one_that_does_not_answer() {
     let clock = ByHand::default();
-    let mut watch = FleetWatch::new(FleetSettings::new("llama-3.1-8b", system()));
+    let mut settings = FleetSettings::new("llama-3.1-8b", system());
+    settings.interval = Nanos::from_secs(3_600);
+    let mut watch = FleetWatch::new(settings);
     watch.add("a", Foreign, clock.clone()).unwrap();
-    watch.ask_now(PATIENCE);
-    clock.wait(10);
-    watch.ask_now(PATIENCE);
+    for seconds in [0, 10, 10] {
+        clock.wait(seconds);
+        watch.ask_now(PATIENCE);
+    }
     let report = watch.report(clock.now());
     assert!(report.is_foreign() && !report.is_unreached(), "{:?}", report.findings);
 }

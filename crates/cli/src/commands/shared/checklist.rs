@@ -34,8 +34,8 @@ pub(crate) fn enforce(checklist: &Checklist, trust: &TrustArgs, exit: Exit) -> E
 
 /// Says which of the required rows did not pass, `of` standing before each; whether there was any.
 pub(crate) fn say_missed(checklist: &Checklist, trust: &TrustArgs, of: &str) -> bool {
-    let Some(required) = &trust.require else { return false };
-    let missed: Vec<_> = checklist.missed(required).collect();
+    let missed: Vec<_> =
+        trust.require.iter().flat_map(|required| checklist.missed(required)).collect();
     for row in &missed {
         // What a server says may hold what a terminal would obey.
         tell!("--require: {of}{}", plain(&row.to_string()));
