@@ -153,11 +153,11 @@ fn announce(args: &BenchArgs, prepared: &Prepared, shards: &RunShards) -> Result
         );
     }
     if let Some(time) = level.settings.time {
-        let sent = shards.sent_of(prepared.prepared());
+        let sent = prepared.prepared().sent_by(shards);
         return say(format!("at most {sent} requests, in {time}; {warmups}"));
     }
     let time = work.arrival_time().map(|time| format!(", in about {:.0} s", time.get()));
-    let sent = shards.sent_of(prepared.prepared());
+    let sent = prepared.prepared().sent_by(shards);
     let of_all = if sent < requests { format!(" of {requests}") } else { String::new() };
     say(format!("{sent}{of_all} requests{}; {warmups}", time.unwrap_or_default()))?;
     if args.trust.output.verbose {

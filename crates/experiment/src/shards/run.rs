@@ -3,7 +3,6 @@
 use fizeau_workload::Shard;
 
 use super::group::ShardGroup;
-use crate::level::PreparedLevel;
 
 /// Who measures a run.
 #[derive(Debug, Clone)]
@@ -24,15 +23,6 @@ impl RunShards {
             Self::Together(group) => Some(group),
             Self::Alone | Self::Apart(_) => None,
         }
-    }
-
-    /// How many requests of `level` those send that are there; of conversations, where some shard is missing, about.
-    #[must_use]
-    pub fn sent_of(&self, level: &PreparedLevel) -> u64 {
-        let requests = level.basis.work.requests().get();
-        let Some(here) = self.group().map(ShardGroup::here) else { return requests };
-        let share = |shard: Shard| level.level().share(shard).shard.share_of(requests);
-        here.into_iter().map(share).sum()
     }
 
     /// Whether this client has the run's report and folder.
