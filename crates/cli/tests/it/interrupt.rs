@@ -64,8 +64,26 @@ fn sweep_ended_by(name: &str, code: i32) {
     assert!(ended.out.contains("partial"), "{}", ended.out);
 }
 
+/// A client whose request is never answered. The kernel stamps while any socket of the machine asks for it, and begins a moment after the
+/// first has asked: what comes before that has no stamp.
+fn stamping() -> Child {
+    let (told, hung) = mpsc::channel();
+    let told = Mutex::new(told);
+    let url = scripted(move |_| {
+        // Nobody listens to what comes after the first.
+        told.lock().unwrap().send(()).ok();
+        None
+    });
+    let line = "bench --model m --num-prompts 1 --base-url";
+    let words: Vec<&str> = line.split_whitespace().chain([&*url]).collect();
+    let child = fizeau(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    hung.recv().unwrap();
+    child
+}
+
 #[test]
 fn a_part_of_a_run_is_marked_in_its_folder_and_is_no_vllm_result() {
+    let stamping = stamping();
     // One request to check, one warm-up, two measured; the next hangs, which is when the interrupt comes.
     let (told, hung) = mpsc::channel();
     let told = Mutex::new(told);
@@ -87,6 +105,8 @@ fn a_part_of_a_run_is_marked_in_its_folder_and_is_no_vllm_result() {
     hung.recv().unwrap();
     interrupt(&child);
     let ended = Ended::from(child.wait_with_output().unwrap());
+    interrupt(&stamping);
+    stamping.wait_with_output().unwrap();
     assert_eq!(ended.code, Some(130), "{ended:?}");
     let summary = json(format!("{out}/summary.json"));
     assert_eq!(summary["status"], "partial");
