@@ -31,7 +31,7 @@ impl From<Fail> for ParseError {
 }
 
 /// What a line asks for, or why that cannot be. A flag that comes twice counts as it came last, as with vLLM, so that a
-/// line can be obtained from a script and changed at its end. A negative number is a value everywhere, so that it is refused by the
+/// line can be obtained from a script and changed at its end; goals and required rows, of which none may be lost unseen, add up. A negative number is a value everywhere, so that it is refused by the
 /// name of its flag.
 pub(crate) fn parse(line: &[OsString]) -> Result<Command, ParseError> {
     let value = |arg: Arg| match arg.get_action().takes_values() && !arg.is_positional() {

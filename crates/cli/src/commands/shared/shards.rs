@@ -150,7 +150,7 @@ fn tell_waits(waits: &ShardWaits) {
         thread::sleep(LOOK);
         let wait = waits.now().filter(|wait| wait.lasts() > LONG_WAIT);
         if let Some(wait) = wait.filter(|wait| told.as_ref() != Some(wait)) {
-            tell!("{} is waited for, since {:.0} s", wait.whom, wait.lasts().as_secs_f64());
+            tell!("Still waiting for {}, for {:.0} s now.", wait.whom, wait.lasts().as_secs_f64());
             told = Some(wait);
         }
     }
