@@ -210,8 +210,19 @@ impl LoadSearch {
         self.served = self.served.max(summary.throughput.requests_per_s.get());
         let times = [self.quickest, summary.metrics.e2el.mean].into_iter().flatten();
         self.quickest = times.min_by(|a, b| a.get().total_cmp(&b.get()));
+        if let (Some(most), Some(search)) = (self.most_rate(), &mut self.search) {
+            search.limit_to(most);
+        }
         let side = evaluation.side(self.spec.confidence);
         self.trials.push(SearchTrial { ask, purpose, side, judgement });
+    }
+
+    /// The rate at which the requests of a level are all sent by the time that one takes: of a higher one a level shows nothing but
+    /// how the server takes so many at once. None where that is no matter.
+    fn most_rate(&self) -> Option<f64> {
+        let requests = self.spec.size.requests.filter(|_| self.spec.over == LoadKind::Rate)?;
+        let quickest = self.quickest.filter(|time| time.get() > 0.0)?;
+        Some(requests.get() as f64 / (quickest.get() / 1e3))
     }
 
     /// Takes note that the level that was asked for last is no [evidence](fizeau_record::LevelReport::no_evidence): its load is

@@ -118,6 +118,12 @@ pub enum NoWindowReason {
         /// Of how many.
         all: u64,
     },
+    /// All were due before the server had time for them.
+    #[error("only {share:.2} of the requests were over when the last was due; run longer")]
+    Burst {
+        /// The share that was over, from 0 to 1.
+        share: f64,
+    },
     /// There is no time to look at.
     #[error("all requests were due at one instant")]
     AtOnce,

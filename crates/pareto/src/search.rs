@@ -150,6 +150,11 @@ impl Search {
         Ok(Self { spec: spec.checked()?, seen: Vec::new() })
     }
 
+    /// Tries no load above `highest` from now on, but the lowest in any case: what can be evaluated may hang on what was seen.
+    pub fn limit_to(&mut self, highest: f64) {
+        self.spec.highest = self.spec.below(highest);
+    }
+
     /// The next step of a search. It changes nothing; the answer is the same until something is observed.
     #[must_use]
     pub fn next(&self) -> NextLoad {

@@ -87,6 +87,25 @@ fn a_rate_begins_at_what_a_closed_loop_completes() {
     assert!((rate.get() / 160.0 - 1.0).abs() < 0.1, "sixteen slots of 100 ms: {rate:?}");
 }
 
+/// 120 requests of 100 ms each are all under way before the first is answered at 1,200 requests/s: more shows nothing.
+#[test]
+fn no_rate_is_tried_at_which_all_requests_leave_before_the_first_is_answered() {
+    for from in [None, Some(40.0)] {
+        let mut spec = spec(LoadKind::Rate, "p99 e2el<150ms");
+        (spec.from, spec.to) = (from, None);
+        let search = searched(spec);
+        let rates = search.trials().iter().filter_map(|trial| match trial.ask.load {
+            LevelLoad::Rate(rate) => Some(rate.get()),
+            LevelLoad::Concurrency(_) => None,
+        });
+        assert_eq!(rates.reduce(f64::max), Some(1_200.0));
+        assert_eq!(
+            (search.result().ending, search.result().load),
+            (SearchEnding::AllGood, Some(1_200.0))
+        );
+    }
+}
+
 #[test]
 fn what_no_load_keeps_is_unmet_and_never_confirmed() {
     let search = searched(spec(LoadKind::Concurrency, "p99 e2el<50ms"));
@@ -189,7 +208,7 @@ fn a_burst_that_takes_twice_as_long_as_it_must_is_more_than_is_served() {
     let (light, mut burst) = (searched_level(), level(LevelLoad::Rate(PerSec::new(600.0))));
     assert!(matches!(burst.saturation, Some(Saturation::Unknown(_))), "{:?}", burst.saturation);
     let mut spec = spec(LoadKind::Rate, "p99 e2el<10s");
-    (spec.from, spec.to, spec.size) = (Some(600.0), None, size(60));
+    (spec.from, spec.to, spec.size) = (Some(600.0), None, size(120));
     for (times, judgement) in [(1.99, SearchJudgement::Held), (2.01, SearchJudgement::Saturated)] {
         let mut search = LoadSearch::new(spec.clone()).unwrap();
         search.observe(&light);

@@ -51,6 +51,9 @@ impl Timeline {
     /// what came after the last one was due. For a load that became too great on the way, the last half, quarter and eighth of
     /// them are looked at as well, as far as a hundred in them have a TTFT.
     ///
+    /// A level whose last request was due before half of them were over is too short to show that a queue does not grow: the
+    /// server never had as many requests as that rate would keep it busy with.
+    ///
     /// For open loops: in a closed one the number in flight is given. Failed requests count as due until they end, and have no
     /// TTFT.
     ///
@@ -99,7 +102,11 @@ impl Timeline {
             return Saturation::Saturated(grown);
         }
         let most = evidence.into_iter().min_by(|a, b| a.p().total_cmp(&b.p()));
-        most.map_or(Saturation::Unknown(NoWindowReason::AtOnce), Saturation::NotSeen)
+        match (most, unfinished_burst(&requests)) {
+            (None, _) => Saturation::Unknown(NoWindowReason::AtOnce),
+            (Some(_), Some(burst)) => Saturation::Unknown(burst),
+            (Some(most), None) => Saturation::NotSeen(most),
+        }
     }
 }
 
@@ -108,6 +115,14 @@ impl SaturationEvidence {
     const fn p(&self) -> f64 {
         self.due.p.max(self.ttft_scheduled.p)
     }
+}
+
+/// That fewer than half of `requests`, in the order in which they were due, were over when the last was due.
+fn unfinished_burst(requests: &[&SentRequest]) -> Option<NoWindowReason> {
+    let last = requests.last()?.intended;
+    let over = requests.iter().filter(|request| request.end <= last).count();
+    let share = over as f64 / requests.len() as f64;
+    (share < 0.5).then_some(NoWindowReason::Burst { share })
 }
 
 /// The scheduled TTFT of each of `part` that has one, with the instant at which it was due.

@@ -329,6 +329,21 @@ fn a_short_open_loop_is_neither() {
     assert_eq!(at_once, Saturation::Unknown(NoWindowReason::AtOnce));
 }
 
+/// Requests 1 ms apart that take as long each, with a first token at once: what takes 90 ms of 200 is steady for longer than not.
+#[test]
+fn a_level_that_ends_before_half_of_it_was_answered_shows_no_queue_that_stays() {
+    let level = |takes: f64| {
+        let request = |k: u32| {
+            let due = f64::from(k) * 1_000.0;
+            request(due, due + 100.0, due + takes)
+        };
+        Timeline::of(&(0..200).map(request).collect::<Vec<_>>()).saturation()
+    };
+    assert!(matches!(level(90_000.0), Saturation::NotSeen(_)));
+    let burst = level(150_000.0);
+    assert_eq!(burst, Saturation::Unknown(NoWindowReason::Burst { share: 0.25 }));
+}
+
 proptest! {
     #![proptest_config(crate::cases(64))]
 

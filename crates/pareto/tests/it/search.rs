@@ -247,6 +247,31 @@ fn a_false_alarm_is_outvoted() {
     assert!((found.edge.unwrap().value() / 20.0 - 1.0).abs() < 0.05, "{found:?}");
 }
 
+/// What can be evaluated may turn out less than the range that was given: the search ends there, and never below its lowest load.
+#[test]
+fn no_load_above_a_later_limit_is_tried() {
+    for (limit, highest) in [(12.5, 12.5), (1e9, 100.0), (0.001, 1.0)] {
+        let mut search =
+            Search::new(SearchSpec { start: 4.0, ..SearchSpec::between(Loads::Any, 1.0, 100.0) })
+                .unwrap();
+        let mut tried = 0.0_f64;
+        while let NextLoad::Evaluate { load } = search.next() {
+            tried = if load == 4.0 { tried } else { tried.max(load) };
+            let margin = FigureEstimate::new(1.0, 0.9, 1.1).ok();
+            search.observe(&Evaluation {
+                load,
+                margins: vec![margin],
+                bearing: LoadOutcome::Borne,
+            });
+            search.limit_to(limit);
+        }
+        assert_eq!(
+            (search.result().ending, tried),
+            (SearchEnding::AllGood, if highest < 4.0 { 0.0 } else { highest })
+        );
+    }
+}
+
 #[test]
 fn what_makes_no_search_is_refused() {
     let spec = spec();

@@ -7,7 +7,7 @@ use super::{MoreTime, SearchJudgement, SearchPurpose, SearchReport, SearchedLeve
 use crate::GoalResult;
 use crate::goal::name;
 use crate::text::{four_digits, listed, minutes_and_seconds, number, percent};
-use fizeau_core::LoadKind;
+use fizeau_core::{LoadKind, Millis};
 
 impl SearchReport {
     /// What is to be said beside the answer: what missed the goals, where they break and how surely that is known, what ended the
@@ -50,7 +50,7 @@ impl SearchReport {
         };
         let highest = match self.result.ending {
             SearchEnding::AllGood => {
-                format!(". No higher load was allowed{}", self.highest())
+                format!(". No higher load was allowed{}", self.highest(best))
             }
             _ => String::new(),
         };
@@ -240,14 +240,36 @@ impl SearchReport {
         }
     }
 
-    fn highest(&self) -> &'static str {
+    /// Why no higher load was allowed than that of the `best` level.
+    fn highest(&self, best: &SearchedLevel) -> String {
         match (self.requested.to, self.requested.load) {
-            (Some(_), _) => "",
-            (None, LoadKind::Rate) => {
-                ": it is 100 times the first load, since no highest load was given"
+            (_, LoadKind::Rate) if self.would_be_a_burst(best) => {
+                let sent = self.most_sent();
+                format!(
+                    ": a level of {sent} requests would send all of them before the first is \
+                     answered; give levels more requests to search higher"
+                )
             }
-            (None, LoadKind::Concurrency) => ", since no highest load was given",
+            (Some(_), _) => String::new(),
+            (None, LoadKind::Rate) => {
+                ": it is 100 times the first load, since no highest load was given".to_owned()
+            }
+            (None, LoadKind::Concurrency) => ", since no highest load was given".to_owned(),
         }
+    }
+
+    /// Whether a short level at more than the load of `best` would send its requests in less time than the quickest level's took.
+    fn would_be_a_burst(&self, best: &SearchedLevel) -> bool {
+        let times = self.levels.iter().filter_map(|level| level.level.summary.metrics.e2el.mean);
+        let quickest = times.map(Millis::get).reduce(f64::min);
+        // A load has four digits.
+        let most = quickest.map(|time| self.most_sent() as f64 / (time / 1e3));
+        most.is_some_and(|most| best.level.load.value() > 0.998 * most)
+    }
+
+    /// The most requests of a short level.
+    fn most_sent(&self) -> u64 {
+        self.evaluations().map(|level| level.level.summary.requests.sent).max().unwrap_or(0)
     }
 
     /// Which of the goals could be met at the load that misses them least.

@@ -101,10 +101,15 @@ impl NoWindowReason {
                 scan(text, "only {} of {} requests were sent while {} were in flight")?;
             Some(Self::ShortPlateau { level: count(level)?, kept: count(kept)?, all: count(all)? })
         };
+        let burst = || {
+            let [share] =
+                scan(text, "only {} of the requests were over when the last was due; run longer")?;
+            Some(Self::Burst { share: share.parse().ok()? })
+        };
         let plain =
             || [Self::AtOnce, Self::NothingLeft].into_iter().find(|why| why.to_string() == text);
         let found = too_few().or_else(unsettled).or_else(drifting).or_else(no_plateau);
-        found.or_else(short).or_else(plain).ok_or_else(|| strange(text))
+        found.or_else(short).or_else(burst).or_else(plain).ok_or_else(|| strange(text))
     }
 }
 
@@ -316,5 +321,7 @@ mod tests {
             assert_eq!(NoWindowReason::of_text(former), Ok(now));
             assert_eq!(NoWindowReason::of_text(&now.to_string()), Ok(now));
         }
+        let burst = NoWindowReason::Burst { share: 0.25 };
+        assert_eq!(NoWindowReason::of_text(&burst.to_string()), Ok(burst));
     }
 }
