@@ -8,7 +8,7 @@ mod time;
 use fizeau_core::{LevelLoad, LoadKind, Millis, Nanos};
 use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{
-    EdgeSide, Evaluation, FigureEstimate, NextLoad, Search, SearchEnding, SearchResult,
+    EdgeSide, Evaluation, FigureEstimate, LoadOutcome, NextLoad, Search, SearchEnding, SearchResult,
 };
 use fizeau_record::{SearchJudgement, SearchPurpose};
 
@@ -98,6 +98,8 @@ pub enum Confirmation {
         load: f64,
         /// How many long levels there were.
         missed: u32,
+        /// The rate at which the last of them was served, where its queue grew to the end.
+        served: Option<f64>,
     },
 }
 
@@ -202,7 +204,9 @@ impl LoadSearch {
         let evaluation = judge::evaluation(&self.spec.slo, ask.load, summary, judgement);
         match (purpose, &mut self.search) {
             (SearchPurpose::Evaluation, Some(search)) => search.observe(&evaluation),
-            (SearchPurpose::Confirmation, _) => self.note(ask.load.value(), judgement),
+            (SearchPurpose::Confirmation, _) => {
+                self.note(ask.load.value(), judgement, evaluation.bearing);
+            }
             (SearchPurpose::Start | SearchPurpose::Evaluation, _) => {
                 self.begin(&evaluation, summary)
             }
@@ -359,12 +363,14 @@ impl LoadSearch {
         let load = match self.confirmation {
             // Where time is short, it goes to a load that kept the goals before.
             Confirmation::NotRun => self.kept_up_to(load).unwrap_or(load),
-            // Again below it, by steps that double: a short level near capacity makes the edge seem too high.
-            Confirmation::Missed { load: last, missed } if missed < MOST_LONG => {
+            // Again below it, by steps that double: a short level near capacity makes the edge seem too high. What a queue that grew
+            // was served at is nearer to what can be kept up than any step.
+            Confirmation::Missed { load: last, missed, served } if missed < MOST_LONG => {
                 let step = self.spec.tolerance * f64::from(1_u32 << (missed - 1));
                 let low = found.edge.map_or(load, |edge| edge.low());
-                let kept = self.kept_up_to(last * (1.0 - step));
-                let lower = kept.unwrap_or_else(|| search.floor(low.min(last * (1.0 - step))));
+                let below = served.map_or(f64::INFINITY, |served| BELOW_SERVED * served);
+                let below = below.min(last * (1.0 - step));
+                let lower = self.kept_up_to(below).unwrap_or_else(|| search.floor(low.min(below)));
                 if lower >= last {
                     return SearchStep::Done;
                 }
@@ -382,14 +388,18 @@ impl LoadSearch {
         loads.reduce(f64::max).filter(|_| self.time.is_some())
     }
 
-    fn note(&mut self, load: f64, judgement: SearchJudgement) {
+    fn note(&mut self, load: f64, judgement: SearchJudgement, bearing: LoadOutcome) {
         let (refuted, missed) = match self.confirmation {
-            Confirmation::Missed { load, missed } => (Some(load), missed),
+            Confirmation::Missed { load, missed, .. } => (Some(load), missed),
             Confirmation::NotRun | Confirmation::Held { .. } => (None, 0),
+        };
+        let served = match bearing {
+            LoadOutcome::Saturated { served } => served,
+            LoadOutcome::Borne => None,
         };
         self.confirmation = match judgement {
             SearchJudgement::Held => Confirmation::Held { load, refuted },
-            _ => Confirmation::Missed { load, missed: missed + 1 },
+            _ => Confirmation::Missed { load, missed: missed + 1, served },
         };
     }
 
@@ -406,6 +416,9 @@ const FEWEST_REQUESTS: f64 = 3.0;
 
 /// After so many levels in a row that are no evidence a search gives up.
 const MOST_INVALID: usize = 3;
+
+/// After a queue that grew in a long level the next is at so much of what was served.
+const BELOW_SERVED: f64 = 0.95;
 
 /// How many long levels there are at the most.
 const MOST_LONG: u32 = 3;

@@ -2,14 +2,16 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{LevelLoad, LoadKind, Millis, Nanos, PerSec, Seconds};
+use fizeau_core::{
+    Arrival, Channel, LevelLoad, LoadKind, Millis, Nanos, PerSec, Seconds, Stamp, Tape,
+};
 use fizeau_experiment::{
     Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, SearchStep, SearchTrial,
     SweepRunner, SweepSpec,
 };
 use fizeau_experiment::{LevelSize, LevelSpec};
 use fizeau_harness::{Cancel, Rig, SelfWatch};
-use fizeau_metrics::{LevelSummary, Saturation};
+use fizeau_metrics::{LevelSummary, Saturation, Timeline};
 use fizeau_pareto::SearchEnding;
 use fizeau_record::{SearchJudgement, SearchPurpose};
 use fizeau_workload::{Lengths, PlanSpec};
@@ -140,6 +142,35 @@ fn the_answer_is_the_load_that_a_long_level_confirmed() {
     assert!(load < refuted);
     assert_eq!(found.ending, SearchEnding::Refuted, "the highest load was not kept");
     assert_eq!((found.load, edge.low(), edge.high()), (Some(load), load, refuted));
+}
+
+/// Short levels near capacity hide a queue that a long one shows: what it was served at is tried next.
+#[test]
+fn after_a_long_level_whose_queue_grew_comes_less_than_was_served() {
+    let mut spec = spec(LoadKind::Rate, "p99 e2el<10s");
+    (spec.from, spec.to) = (Some(40.0), Some(60.0));
+    let mut search = LoadSearch::new(spec).unwrap();
+    let summary = searched_level();
+    while let SearchStep::Measure(_) = search.next() {
+        search.observe(&summary);
+    }
+    let mut grown = summary.clone();
+    grown.saturation = Some(grown_queue());
+    grown.throughput.requests_per_s = PerSec::new(50.0);
+    search.observe(&grown);
+    let SearchStep::Confirm(next) = search.next() else { panic!("no step below") };
+    assert_eq!(next.load.value(), 47.5);
+}
+
+/// One is due every 10 ms, and one is served every 12 ms.
+fn grown_queue() -> Saturation {
+    let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
+    let tapes = (0..200).map(|n| {
+        let mut tape = Tape::sent_at(ms(10 * n));
+        tape.arrivals.push(Arrival::tokens(ms(12 * n + 12), 1, Channel::Visible));
+        tape
+    });
+    Timeline::of(&tapes.collect::<Vec<_>>()).saturation()
 }
 
 /// A client that cannot measure says nothing of the server: the load is asked for again, and not for ever.
