@@ -54,7 +54,10 @@ impl LoadedModel {
             return Ok(Self { model, text, quantization: None, known: Some(known) });
         }
         let nearest = known.err().map(|unknown| unknown.nearest).filter(|name| !name.is_empty());
-        let nearest = nearest.map_or_else(String::new, |name| format!("; did you mean {name}?"));
+        let nearest = nearest.map_or_else(
+            || "; download".to_owned(),
+            |name| format!("; did you mean {name}? Or download"),
+        );
         let path = if given.is_dir() { given.join("config.json") } else { PathBuf::from(given) };
         let text = std::fs::read_to_string(&path).map_err(|error| match given.exists() {
             true if given.is_dir() => LoadModelError(
@@ -63,8 +66,8 @@ impl LoadedModel {
             ),
             true => LoadModelError(unreadable(&error)),
             false => LoadModelError(format!(
-                "this is neither a built-in model nor a file{nearest}; download the model's \
-                 config.json and give its path"
+                "this is neither a built-in model nor a file{nearest} the model's config.json and \
+                 give its path"
             )),
         })?;
         let beside = path.with_file_name("hf_quant_config.json");

@@ -49,9 +49,9 @@ pub struct RequestMetrics {
     pub e2el: Option<Nanos>,
     /// End-to-end latency from the schedule, l - i.
     pub e2el_scheduled: Option<Nanos>,
-    /// How late the request left, s - i. Where a connection had to be made first, its making is part of this.
+    /// How late the request left, s - i; zero where a timer let it go some microseconds early. Where a connection had to be made first, its making is part of this.
     pub send_lateness: Option<Nanos>,
-    /// How late the pacer let the request go, released - i: the client's own doing, or a cap's on requests in flight.
+    /// How late the pacer let the request go, released - i, zero where it did so early: the client's own doing, or a cap's on requests in flight.
     pub release_lateness: Option<Nanos>,
     /// How long the client took from the release to the send start, the wait for a connection not counted.
     pub send_delay: Option<Nanos>,
@@ -89,8 +89,8 @@ impl RequestMetrics {
         let since_release = span(Some(marks.released), marks.send_start);
         let waited = since_release.map(|_| connection_wait(marks));
         let regardless = Self {
-            send_lateness: span(Some(marks.intended), marks.send_start),
-            release_lateness: span(Some(marks.intended), Some(marks.released)),
+            send_lateness: marks.send_start.map(|sent| sent.saturating_since(marks.intended)),
+            release_lateness: Some(marks.released.saturating_since(marks.intended)),
             send_delay: since_release.zip(waited).map(|(all, waited)| all.saturating_sub(waited)),
             connection_wait: waited,
             connect: connect.and_then(|c| connected(c).since(c.start)),

@@ -30,6 +30,9 @@ pub enum FolderError {
     /// The folder already holds a run.
     #[error("{} already holds a run; name another folder or remove it", .0.display())]
     Occupied(PathBuf),
+    /// There is a file of that name.
+    #[error("{} is a file; name a folder", .0.display())]
+    NotAFolder(PathBuf),
     /// Another process writes into the folder.
     #[error("{} is in use: {by} writes into it; name another folder or wait until it is done", path.display())]
     Held {
@@ -71,7 +74,10 @@ pub enum FolderError {
 
 impl FolderError {
     fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
-        |error| Self::Io { path: path.to_path_buf(), error }
+        |error| match path.is_file() && error.kind() == io::ErrorKind::AlreadyExists {
+            true => Self::NotAFolder(path.to_path_buf()),
+            false => Self::Io { path: path.to_path_buf(), error },
+        }
     }
 
     pub(crate) fn json(name: &str) -> impl FnOnce(serde_json::Error) -> Self + '_ {

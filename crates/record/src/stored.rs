@@ -133,6 +133,16 @@ pub enum StoredError {
         /// Its number.
         request: u64,
     },
+    /// A request that is there twice in one file.
+    #[error("{}: line {line} has request {request}, which an earlier line has already", path.display())]
+    Again {
+        /// The file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: u64,
+        /// Its number.
+        request: u64,
+    },
     /// A line without an end.
     #[error("{}: line {line} is not a tape: it is longer than {longest} bytes", path.display())]
     LongLine {
@@ -154,7 +164,9 @@ fn at(field: &str) -> String {
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+    let text = text.strip_suffix(&place).unwrap_or(&text);
+    text.strip_prefix("EOF while parsing ")
+        .map_or_else(|| text.to_owned(), |what| format!("it ends in the midst of {what}"))
 }
 
 impl StoredError {

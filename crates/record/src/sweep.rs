@@ -36,8 +36,8 @@ pub use unmeasured::Unmeasured;
 use crate::goal::{GoalResult, GoalSource};
 use crate::text::{listed, number};
 use crate::{
-    Checklist, EngineRecord, ImportUnknowns, LatencyBasis, LevelDetail, LevelReport, RunSetup,
-    SpeedOfLightCurve, TailLatency, UnknownFact, UntilPrecise,
+    Checklist, EngineRecord, ImportUnknowns, LatencyBasis, LevelDetail, LevelReport, LevelStatus,
+    RunSetup, SpeedOfLightCurve, TailLatency, UnknownFact, UntilPrecise,
 };
 
 /// The result of a sweep over levels of load.
@@ -328,10 +328,12 @@ impl SweepReport {
         let (loads, sent): (Vec<String>, Vec<u64>) =
             empty.map(|level| (level.load.number(), level.summary.requests.sent)).unzip();
         let most = sent.into_iter().max()?;
-        let slots = listed(&loads);
+        let was = if loads.len() == 1 { "was" } else { "were" };
+        let requests = if most == 1 { "1 request was" } else { &format!("{most} requests were") };
         Some(format!(
-            "Concurrency {slots} was never reached, since {most} requests were sent there at most: \
-             it says nothing of loads above {most}; send at least as many requests as slots"
+            "Concurrency {} {was} never reached, since {requests} sent there at most: it says \
+             nothing of loads above {most}; send at least as many requests as slots",
+            listed(&loads)
         ))
     }
 
@@ -361,11 +363,26 @@ impl SweepReport {
         tails.any(|tail| tail.basis == LatencyBasis::Max)
     }
 
-    /// The worst verdict of all runs that were measured; invalid if there is none, since nothing was shown.
+    /// The worst verdict of all runs that were measured, [as it counts](SweepReport::counted); invalid if there is none, since nothing
+    /// was shown.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        let verdicts = self.measured_runs().map(|run| run.validity.verdict);
+        let verdicts = self.measured_runs().map(|run| self.counted(run, run.validity.verdict));
         verdicts.max().unwrap_or(Verdict::Invalid)
+    }
+
+    /// How a `verdict` on `run` counts for all of it: a run that was broken off before anything completed shows nothing either way, and
+    /// beside others makes the whole suspect at worst.
+    #[must_use]
+    pub fn counted(&self, run: &LevelReport, verdict: Verdict) -> Verdict {
+        let is_broken_off = |run: &LevelReport| {
+            run.status != LevelStatus::Finished && run.summary.requests.completed == 0
+        };
+        let is_beside_others = || self.measured_runs().any(|run| !is_broken_off(run));
+        if is_broken_off(run) && is_beside_others() {
+            return verdict.min(Verdict::Suspect);
+        }
+        verdict
     }
 
     /// Whether each level that was measured knows well enough what it was to find out. Where nothing was asked for, it does.

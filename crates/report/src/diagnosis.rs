@@ -6,7 +6,9 @@ mod page;
 mod picture;
 
 use fizeau_core::{LevelLoad, Millis};
-use fizeau_record::{DiagnosedFigure, DiagnosisDocument, LevelDiagnosis, SlowdownCause, Waterfall};
+use fizeau_record::{
+    DiagnosedFigure, DiagnosisDocument, LevelDiagnosis, SlowdownCause, Waterfall, WaterfallStep,
+};
 
 use crate::Shown;
 use crate::text::{Verbosity, line, sentence};
@@ -110,11 +112,18 @@ fn of_figure(out: &mut String, name: &str, figure: &DiagnosedFigure, verbosity: 
     let range = range(waterfall.measured_interval_ms);
     line(out, &format!("{:<27}{measured:>9}{range:>16}{:>7}", "measured", "100 %"));
     let is_full = verbosity == Verbosity::Full;
-    for step in waterfall.steps.iter().filter(|_| is_full) {
+    // That less was measured than is expected is a doubt about what was said of the hardware.
+    let is_doubt = |step: &&WaterfallStep| {
+        step.cause == SlowdownCause::Unexplained && step.share < -WORTH_A_WORD
+    };
+    for step in waterfall.steps.iter().filter(|step| is_full || is_doubt(step)) {
         sentence(out, &format!("- {}: {}", step.cause.title(), step.evidence));
     }
     sentence(out, &format!("Try first: {}", waterfall.try_first.advice));
 }
+
+/// A share below zero that is more than models are off by.
+const WORTH_A_WORD: f64 = 0.1;
 
 /// Where a step lies between nothing and the longest that is shown.
 fn bar(waterfall: &Waterfall, from: f64, adds: Millis) -> String {

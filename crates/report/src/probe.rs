@@ -174,11 +174,7 @@ impl Shown<'_, ProbeDocument> {
         });
         let more = reasons.len().saturating_sub(MOST_REASONS);
         lines.extend(reasons.iter().take(MOST_REASONS).map(|(objection, count)| {
-            let rows = if *count == 1 {
-                "1 row".to_owned()
-            } else {
-                format!("{count} rows, such as this")
-            };
+            let rows = if *count == 1 { "1 row".to_owned() } else { format!("{count} rows") };
             format!("  {}: {} ({rows})", objection.verdict.as_str(), objection.reason)
         }));
         lines.extend((more > 0).then(|| format!("  and {more} more kinds of reasons")));

@@ -11,7 +11,7 @@ mod table;
 
 pub(crate) use chart::Pen;
 
-use crate::text::{TextStyle, VERDICT, Verbosity, plain, shown};
+use crate::text::{TextStyle, VERDICT, Verbosity, plain, requested_lengths, shown};
 use crate::{ChecklistRows, Shown, shards};
 use fizeau_record::text::Charset;
 use fizeau_record::text::{MILLION, listed, wrap};
@@ -52,8 +52,12 @@ impl Shown<'_, SweepReport> {
         self.say_repeats(terminal, &mut out);
         self.say_goals(terminal.verbosity, &mut out);
         out.push(TextLine::Blank);
-        if terminal.verbosity == Verbosity::Full {
+        let is_full = terminal.verbosity == Verbosity::Full;
+        if is_full {
             self.say_light(terminal, &mut out);
+        }
+        // Who leaves requests out is shown what is left.
+        if is_full || self.has_requested_parts() {
             self.say_parts(terminal, &mut out);
             out.push(TextLine::Blank);
         }
@@ -133,10 +137,9 @@ impl Shown<'_, SweepReport> {
             endpoint.model, endpoint.backend
         )));
         out.push(TextLine::text(format!(
-            "{}: {} tokens in, {} out, seed {}; {}",
+            "{}: {}, seed {}; {}",
             workload.dataset,
-            workload.input_tokens,
-            workload.output_tokens,
+            requested_lengths(workload),
             workload.seed_words(),
             workload.arrivals
         )));

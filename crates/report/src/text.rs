@@ -1,6 +1,7 @@
 //! Text for terminals: with what characters, and none that it would obey.
 
 use fizeau_metrics::VerdictReason;
+use fizeau_record::WorkloadRecord;
 pub(crate) use fizeau_record::text::plain;
 use fizeau_record::text::wrap;
 
@@ -22,6 +23,21 @@ pub enum Verbosity {
     Brief,
     /// Every figure that there is, and all of each reason.
     Full,
+}
+
+/// The lengths that were asked for, whether by a law or by a data set.
+pub(crate) fn requested_lengths(workload: &WorkloadRecord) -> String {
+    let (input, output) = (&workload.input_tokens, &workload.output_tokens);
+    let is_of_data = |lengths: &str| lengths.starts_with("as the ");
+    let input = match is_of_data(input) {
+        true => format!("input lengths {input}"),
+        false => format!("{input} tokens in"),
+    };
+    let output = match is_of_data(output) {
+        true => format!("output lengths {output}"),
+        false => format!("{output} out"),
+    };
+    format!("{input}, {output}")
 }
 
 /// The text of a reason or of a note: in brief what it says first.

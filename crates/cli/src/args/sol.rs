@@ -137,9 +137,9 @@ pub(crate) struct MechanismArgs {
     /// limit itself.
     #[arg(long, value_name = "WATTS", conflicts_with = "context")]
     pub(crate) power_limit: Option<String>,
-    /// The largest batch and context within a goal, and the fewest devices that meet it. A goal is one or more of ttft:MS, tpot:MS,
-    /// tps:RATE (of one user), rps:RATE, concurrency:N and context:TOKENS.
-    #[arg(long, visible_alias = "goodput", value_name = "NAME:VALUE", num_args = 1.., conflicts_with = "context")]
+    /// The largest batch and context within a goal, and the fewest devices that meet it. A goal is one or more of ttft<300ms (or
+    /// ttft:300), tpot<20ms, tps>50 (of one user), rps>10, concurrency:N and context:TOKENS.
+    #[arg(long, visible_aliases = ["slo", "goodput"], value_name = "GOAL", num_args = 1.., conflicts_with = "context")]
     pub(crate) goal: Vec<String>,
     /// With --goal: the largest number of devices to try.
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1024), default_value_t = 64, requires = "goal")]

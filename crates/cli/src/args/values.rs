@@ -51,6 +51,23 @@ pub(super) fn share(text: &str) -> Result<f64, &'static str> {
     number.map(|number| number / of).ok_or("give a share, such as 3% or 0.03")
 }
 
+/// A number that is one.
+pub(super) fn finite(text: &str) -> Result<f64, &'static str> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or("give a number, such as 0.5")
+}
+
+/// A number that is not below zero.
+pub(super) fn from_zero(text: &str) -> Result<f64, &'static str> {
+    finite(text).ok().filter(|number| *number >= 0.0).ok_or("give a number from 0, such as 0.7")
+}
+
+/// A probability.
+pub(super) fn probability(text: &str) -> Result<f64, &'static str> {
+    let number = finite(text).ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or("give a probability from 0 to 1, such as 0.9")
+}
+
 /// `error` of `command`, where it is about a value, as `--num-prompts abc: give a whole number`. Any other stays as it is.
 pub(super) fn refused(error: clap::Error, command: &Command) -> clap::Error {
     let said = |kind| error.get(kind).map(ToString::to_string);
@@ -78,7 +95,7 @@ fn number(arg: &Arg, value: &str, why: &(dyn Error + 'static)) -> Option<String>
         arg.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str());
     let known = UNITS.iter().find(|(known, ..)| *known == name);
     let (unit, example) = known.map_or(("", "0.5"), |(_, unit, example)| (*unit, *example));
-    if why.is::<ParseNanosError>() && value.parse::<f64>().is_ok() {
+    if why.is::<ParseNanosError>() && value.parse::<f64>().is_ok_and(|number| number >= 0.0) {
         return Some(format!("add a unit (ns, us, ms, s, m or h), such as {value}us"));
     }
     if why.is::<ParseFloatError>() {
@@ -93,6 +110,16 @@ fn number(arg: &Arg, value: &str, why: &(dyn Error + 'static)) -> Option<String>
             })?
         }
         None if !why.is::<ParseIntError>() => return None,
+        // Digits alone that are no such number are too many.
+        None if !value.is_empty()
+            && value.bytes().all(|byte| byte.is_ascii_digit())
+            && value.len() > 9 =>
+        {
+            return Some("that is more than can be counted; give a smaller number".to_owned());
+        }
+        None if value.starts_with(|first: char| first.is_ascii_digit()) && value.len() > 1 => {
+            return Some("give a whole number in digits alone, such as 1000".to_owned());
+        }
         None if is_positive(arg) => " of at least 1".to_owned(),
         None if value.starts_with('-') => " from 0".to_owned(),
         None => String::new(),

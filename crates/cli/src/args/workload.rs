@@ -8,7 +8,7 @@ use fizeau::workload::RangeStyle;
 use serde::Serialize;
 
 use super::choice::choice;
-use super::values::share;
+use super::values::{finite, from_zero, probability, share};
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Workload")]
@@ -175,25 +175,25 @@ pub(crate) struct PrefixArgs {
 #[command(next_help_heading = "Sampling (sent only where given)")]
 pub(crate) struct SamplingArgs {
     /// The sampling temperature.
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = from_zero)]
     pub(crate) temperature: Option<f64>,
     /// Nucleus sampling: consider the likeliest tokens that together have this probability.
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", value_parser = probability)]
     pub(crate) top_p: Option<f64>,
-    /// Consider this many of the likeliest tokens.
-    #[arg(long, value_name = "N")]
+    /// Consider this many of the likeliest tokens; with -1 or 0 all.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value_parser!(i64).range(-1..))]
     pub(crate) top_k: Option<i64>,
     /// Consider tokens of at least this probability, relative to the likeliest token.
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", value_parser = probability)]
     pub(crate) min_p: Option<f64>,
     /// The frequency penalty.
-    #[arg(long, value_name = "PENALTY")]
+    #[arg(long, value_name = "PENALTY", allow_negative_numbers = true, value_parser = finite)]
     pub(crate) frequency_penalty: Option<f64>,
     /// The presence penalty.
-    #[arg(long, value_name = "PENALTY")]
+    #[arg(long, value_name = "PENALTY", allow_negative_numbers = true, value_parser = finite)]
     pub(crate) presence_penalty: Option<f64>,
     /// The repetition penalty.
-    #[arg(long, value_name = "PENALTY")]
+    #[arg(long, value_name = "PENALTY", value_parser = from_zero)]
     pub(crate) repetition_penalty: Option<f64>,
     /// Ask for the log-probabilities of each token and of this many alternatives. They make replies larger.
     #[arg(long, value_name = "N")]

@@ -142,7 +142,7 @@ fn announce(args: &BenchArgs, prepared: &Prepared, shards: &RunShards) -> Result
     let warmups = match level.warmups() {
         0 => "no warm-up (--num-warmups)".to_owned(),
         1 => "1 warm-up request first, which does not count (--num-warmups)".to_owned(),
-        n => format!("{n} warm-up requests first, which do not count (--num-warmups)"),
+        n => format!("{n} warm-up requests first (--num-warmups)"),
     };
     let turns = work.requests_per_arrival();
     if let Some(rate) = work.mean_rate().filter(|rate| rate.get() > 0.0 && turns > 1.0) {

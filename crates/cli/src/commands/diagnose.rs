@@ -6,7 +6,7 @@ use fizeau::record::{
     Diagnosed, DiagnosisDocument, InvalidLevels, ProbedSilicon, SpeedOfLightReference,
 };
 use fizeau::report::Shown;
-use fizeau::roofline::Device;
+use fizeau::roofline::{Device, System};
 
 use crate::args::DiagnoseArgs;
 use crate::commands::report;
@@ -23,10 +23,15 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
             args.run.display()
         );
     };
-    let system = reference.reference().system;
-    let probed = args.probe.as_deref().map(|path| silicon(path, reference)).transpose()?;
+    let measured = ProbedSilicon::of_measured(reference.reference().system);
+    let (system, own) = match &measured {
+        Some((printed, own)) => (printed, Some(own)),
+        None => (reference.reference().system, None),
+    };
+    let probed = args.probe.as_deref().map(|path| silicon(path, system)).transpose()?;
+    let probed = probed.as_ref().or(own);
     let invalid = if args.force { InvalidLevels::Explained } else { InvalidLevels::LeftOut };
-    let diagnosed = Diagnosed::new(&read.levels, system).with_probe(probed.as_ref());
+    let diagnosed = Diagnosed::new(&read.levels, system).with_probe(probed);
     let diagnosed = diagnosed.with_invalid(invalid);
     let document = diagnosed.diagnose(reference.model_name());
     if let Some(path) = &args.html {
@@ -49,7 +54,7 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
 }
 
 /// What the probe in a folder, or the device in a file, makes of the run's devices.
-fn silicon(path: &Path, reference: &SpeedOfLightReference) -> Result<ProbedSilicon, Fail> {
+fn silicon(path: &Path, system: &System) -> Result<ProbedSilicon, Fail> {
     let file = if path.is_dir() { path.join("device.toml") } else { path.to_owned() };
     refuse_if!(
         !file.is_file(),
@@ -57,7 +62,7 @@ fn silicon(path: &Path, reference: &SpeedOfLightReference) -> Result<ProbedSilic
         path.display()
     );
     let device = speed::find_device(&file.display().to_string(), "--probe")?.device;
-    let probed = ProbedSilicon::of(reference.reference().system, &device).map_err(|other| {
+    let probed = ProbedSilicon::of(system, &device).map_err(|other| {
         usage!(
             "--probe {}: {other}; name a probe of that device (`fizeau probe --device gpu --hardware {} --out DIR`)",
             path.display(),

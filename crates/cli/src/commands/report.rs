@@ -21,7 +21,7 @@ use fizeau::record::{
     Checklist, LEVELS_SCHEMA, LevelReport, OpenedRun, RunFolder, RunReader, SearchDocument,
     StoredRun, SummaryDocument, SweepReport, is_level_folder,
 };
-use fizeau::report::Shown;
+use fizeau::report::{Shown, Verbosity};
 
 use crate::args::{ReportArgs, TrustArgs};
 use crate::commands::shared::{checklist, folder};
@@ -252,8 +252,13 @@ fn blocks(
         say(run.levels_json(LEVELS_SCHEMA, &all).map_err(Fail::broken)?)?;
     } else {
         let verbosity = asked.trust.output.verbosity();
-        levels.iter().try_for_each(|level| say(level::text(level, None, verbosity)))?;
-        answers(run)?;
+        // What the turns of an A/B run come to fits on a screen, and each of them does not.
+        if verbosity == Verbosity::Full || !answers(run)? {
+            levels.iter().try_for_each(|level| say(level::text(level, None, verbosity)))?;
+        }
+        if verbosity == Verbosity::Full {
+            answers(run)?;
+        }
         checklist::show(&checklist, &asked.trust)?;
     }
     let page = match &asked.page {
@@ -269,17 +274,19 @@ fn blocks(
     Ok(checklist)
 }
 
-/// What the rounds of an A/B run came to; nothing of any other run.
-fn answers(run: &StoredRun) -> Result<(), Fail> {
+/// What the rounds of an A/B run came to; nothing of any other run. Whether there was an answer.
+fn answers(run: &StoredRun) -> Result<bool, Fail> {
     if run.document().ab.is_none() {
-        return Ok(());
+        return Ok(false);
     }
     let Some(document) = run.ab().map_err(Fail::usage)? else {
-        return say("This A/B run did not finish: there is no ab.json");
+        say("This A/B run did not finish: there is no ab.json")?;
+        return Ok(false);
     };
     let name = run.path().join("ab.json");
     say(format!("An A/B run; its comparison, from {}:", name.display()))?;
-    say(Shown(&document).answers())
+    say(Shown(&document).answers())?;
+    Ok(true)
 }
 
 /// Where the page is.

@@ -60,7 +60,11 @@ fn goal(piece: &str) -> Result<Goal, SloError> {
         _ => return Err(wrong(piece, SHAPE)),
     };
     let (tight, loose) = ends(amount);
-    let metric = metric(piece, name, parse_number(piece, tight.0, tight.0)?)?;
+    let metric = metric(
+        piece,
+        name,
+        parse_number(piece, tight.0, if tight.0.is_empty() { amount } else { tight.0 })?,
+    )?;
     let limit_of = |(number, unit)| in_unit_of(metric, piece, number, unit);
     let goal = Goal {
         statistic: parse_statistic(piece, statistic, metric)?,
@@ -184,8 +188,11 @@ fn number_and_unit(amount: &str) -> (&str, &str) {
 /// `shown` is what the error shows for `text`.
 fn parse_number(piece: &str, text: &str, shown: &str) -> Result<f64, SloError> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| {
-        wrong(piece, format_args!("`{shown}` is not a limit; write a positive decimal number"))
+    number.ok_or_else(|| match shown {
+        "" => wrong(piece, "it has no limit; write a positive decimal number, such as 500"),
+        _ => {
+            wrong(piece, format_args!("`{shown}` is not a limit; write a positive decimal number"))
+        }
     })
 }
 

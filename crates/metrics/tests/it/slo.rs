@@ -115,7 +115,7 @@ fn errors_name_the_piece_and_the_remedy() {
             "goal `ttft p99 < 500ms`: the statistic comes first; write `p99 ttft< 500ms`",
         ),
         ("p99 rps>5", "goal `p99 rps>5`: rps is one number a level; drop `p99`"),
-        ("ttft<fast", "goal `ttft<fast`: `` is not a limit; write a positive decimal number"),
+        ("ttft<fast", "goal `ttft<fast`: `fast` is not a limit; write a positive decimal number"),
         (
             "ttft<1.2.3",
             "goal `ttft<1.2.3`: `1.2.3` is not a limit; write a positive decimal number",
@@ -130,7 +130,10 @@ fn errors_name_the_piece_and_the_remedy() {
             "goodput>=0.95..0.99",
             "goal `goodput>=0.95..0.99`: a range begins with the tight limit, and with `>=` the loose one is lower; swap the two, or give one limit",
         ),
-        ("ttft<5..", "goal `ttft<5..`: `` is not a limit; write a positive decimal number"),
+        (
+            "ttft<5..",
+            "goal `ttft<5..`: it has no limit; write a positive decimal number, such as 500",
+        ),
         ("ttft<1ms..2m", "goal `ttft<1ms..2m`: unknown unit `m`; ttft takes ns, us, ms or s"),
         (
             "goodput>1",

@@ -116,16 +116,16 @@ fn prompts_between(
     level: &LevelFacts<'_>,
     lightest: Option<&LevelFacts<'_>>,
 ) {
-    let left = waterfall.left().get();
     let came = level.requests_per_s > 0.0;
     // With one request at a time there are no others.
-    if left <= 0.0 || !came || level.is_alone() || lightest.is_some_and(|one| one.is(level)) {
+    if !came || level.is_alone() || lightest.is_some_and(|one| one.is(level)) {
         return;
     }
     let token = expected(of.silicon(), level);
     let told = lightest.filter(|one| !one.is_alone());
     let told = told.map_or(0.0, |one| expected(of.silicon(), one).prompts.total.get());
-    let adds = ((token.prompts.total.get() - told) * 1e3).min(left);
+    // All of it, even where less is left: what is then below zero says that the model of the hardware expects too much.
+    let adds = (token.prompts.total.get() - told) * 1e3;
     if adds > 0.0 {
         let each = millis(token.prompts.total).get() / token.reading;
         let evidence = format!(

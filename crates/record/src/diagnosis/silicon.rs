@@ -54,6 +54,14 @@ impl ProbedSilicon {
         Ok(Self { best, typical, assumption })
     }
 
+    /// Where the devices of `system` are measured ones that name their data sheet: the system by that data sheet, and what was measured.
+    #[must_use]
+    pub fn of_measured(system: &System) -> Option<(System, Self)> {
+        let printed = system.with_device(system.device().specification()?.clone());
+        let own = Self::of(&printed, system.device()).ok()?;
+        Some((printed, own))
+    }
+
     /// What had to be assumed, in words: that measurements which do not name their part are of the run's.
     #[must_use]
     pub fn assumption(&self) -> Option<&str> {

@@ -6,6 +6,7 @@ use fizeau_metrics::{
 };
 
 use super::{LevelReport, LevelStatus, SpeedOfLight, UntilPrecise};
+use crate::text::four_digits;
 use crate::{LengthTally, LevelReference, LevelTelemetry, RequestedLoad, ShardsReport};
 use fizeau_core::{LevelLoad, Nanos, PerSec, TokenSource, Tokens, WarmUp};
 
@@ -141,6 +142,7 @@ impl LevelReport {
             validity.notes.extend(shards.lines());
         }
         validity.notes.extend(nothing_left(&summary));
+        validity.notes.extend(drawn_otherwise(&summary, &context.requested));
         validity.notes.extend(telemetry.iter().flat_map(|said| said.notes()));
         Self {
             load,
@@ -161,6 +163,32 @@ impl LevelReport {
         }
     }
 }
+
+/// Says so where the load is another than that which was asked for, by chance mostly: its throughput is then no sign of a slow server.
+fn drawn_otherwise(summary: &LevelSummary, requested: &RequestedLoad) -> Option<String> {
+    let (requested, drawn) = (requested.arrivals?, summary.arrivals?.intended);
+    let (law, rate) = (requested.rate?.get(), drawn.rate?.get());
+    let off = rate / law - 1.0;
+    if off.abs() <= DRAWN_OFF {
+        return None;
+    }
+    let deviation = (requested.cv_squared.unwrap_or(1.0) / drawn.n as f64).sqrt();
+    let why = match off.abs() < 4.0 * deviation {
+        true => ": so few vary by chance; more of them come nearer",
+        false => "",
+    };
+    let way = if off < 0.0 { "fewer" } else { "more" };
+    Some(format!(
+        "{} arrivals were planned at {} a second, {:.0} % {way} than the {} that were asked for{why}",
+        drawn.n + 1,
+        four_digits(rate),
+        100.0 * off.abs(),
+        four_digits(law)
+    ))
+}
+
+/// A load that is so much off what was asked for, as a share, is said.
+const DRAWN_OFF: f64 = 0.1;
 
 /// Says so where the window that was asked for leaves nothing of the level.
 fn nothing_left(summary: &LevelSummary) -> Option<String> {

@@ -37,7 +37,7 @@ pub enum SpeedOfLight {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SpeedOfLightComparison {
-    /// The most requests that were in flight at once, for which all of it is.
+    /// The requests in flight for which all of it is: the slots of a closed loop, or the mean of a rate, rounded up.
     pub concurrency: NonZeroU64,
     /// What nothing can beat over these requests.
     pub bound: Bound,
@@ -113,8 +113,9 @@ pub struct DecodeStepComparison {
 }
 
 impl SpeedOfLight {
-    /// What was reached, at a load, of what the reference could do with requests of these lengths. Where the load is a rate, all
-    /// requests that were in flight at the fullest instant are taken to have run at once, so that nothing can beat the bound.
+    /// What was reached, at a load, of what the reference could do with requests of these lengths. Where the load is a rate, as many
+    /// requests are taken to have run at once as were in flight on average, rounded up: the most tokens per second grow ever less
+    /// with the requests in flight, so that a number that rises and falls brings no more than its mean, and nothing beats the bound.
     #[must_use]
     pub fn of(
         reference: LevelReference<'_>,
@@ -126,10 +127,10 @@ impl SpeedOfLight {
         if summary.requests.completed == 0 {
             return absent("no request completed");
         }
-        let peak = summary.over_time.as_ref().map(|over_time| over_time.in_flight.peak);
+        let mean = summary.over_time.as_ref().map(|over_time| over_time.in_flight.mean);
         let concurrency = match load {
             LevelLoad::Concurrency(slots) => Some(slots.get().into()),
-            LevelLoad::Rate(_) => peak,
+            LevelLoad::Rate(_) => mean.map(|mean| mean.ceil() as u64),
         };
         let Some(concurrency) = concurrency.and_then(NonZeroU64::new) else {
             return absent("the number of requests in flight is not known");

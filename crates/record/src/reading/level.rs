@@ -1,5 +1,7 @@
 //! A level, computed again from its tapes.
 
+use std::mem;
+
 use fizeau_core::Tape;
 use fizeau_metrics::{LevelTally, PrecisionOutcome};
 
@@ -104,12 +106,10 @@ impl RunReader<'_> {
                 report.validity.add(reason.clone());
             }
         }
-        // Some notes are not of the tapes: that a data set was used more than once.
-        for note in &stored.notes {
-            if !report.validity.notes.contains(note) {
-                report.validity.notes.push(note.clone());
-            }
-        }
+        // Some notes are not of the tapes: that a data set was used more than once. They stay where they stood among the others.
+        let notes = mem::replace(&mut report.validity.notes, stored.notes.clone());
+        let further = notes.into_iter().filter(|note| !stored.notes.contains(note));
+        report.validity.notes.extend(further);
         if let (SpeedOfLight::Absent { reason }, None, Some(known)) =
             (&mut report.speed_of_light, &self.reference, &stored.no_bound)
         {

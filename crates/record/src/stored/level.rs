@@ -110,7 +110,7 @@ impl StoredLevel {
     }
 
     /// Its tapes, read one by one, in the order in which the requests ended. Where a summary counted them, a file that was cut
-    /// between two lines is found to be cut.
+    /// between two lines is found to be cut. A request that is there twice is an error.
     ///
     /// # Errors
     /// If the file cannot be opened, or the summary is not understood.
@@ -118,7 +118,8 @@ impl StoredLevel {
         let counted = self.summary()?.map(|document| document.tapes());
         let path = self.path.join(file::TAPES);
         let file = File::open(&path).map_err(StoredError::io(&path))?;
-        Ok(StoredTapes::new(path, BufReader::with_capacity(1 << 18, file)).counted(counted))
+        let tapes = StoredTapes::new(path, BufReader::with_capacity(1 << 18, file));
+        Ok(tapes.counted(counted).each_once())
     }
 
     /// Every tape goes to `each`, in the order in which the requests ended; what is left over where their file is cut.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use fizeau_core::Tape;
 
 use super::line::LineReader;
+use super::seen::SeenRequests;
 use super::{StoredError, reason};
 
 /// The longest line that is read: a reply of ten million events. What is longer is no tape, and would only fill memory.
@@ -36,6 +37,7 @@ pub struct StoredTapes<R> {
     reader: LineReader,
     read: u64,
     counted: Option<u64>,
+    seen: Option<SeenRequests>,
     cut: Option<TruncatedTail>,
     is_over: bool,
 }
@@ -79,6 +81,7 @@ impl<R: BufRead> StoredTapes<R> {
             reader: LineReader::default(),
             read: 0,
             counted: None,
+            seen: None,
             cut: None,
             is_over: false,
         }
@@ -88,6 +91,12 @@ impl<R: BufRead> StoredTapes<R> {
     #[must_use]
     pub fn counted(self, counted: Option<u64>) -> Self {
         Self { counted, ..self }
+    }
+
+    /// The same, in which a request that comes for the second time is an error. It takes a bit a request.
+    #[must_use]
+    pub fn each_once(self) -> Self {
+        Self { seen: Some(SeenRequests::default()), ..self }
     }
 
     /// The file, for messages.
@@ -123,6 +132,9 @@ impl<R: BufRead> StoredTapes<R> {
             return Err(StoredError::LongLine { path: self.path.clone(), line, longest: LONGEST });
         }
         match self.reader.read(&self.line) {
+            Ok(tape) if self.seen.as_mut().is_some_and(|seen| !seen.is_new(&tape)) => {
+                Err(StoredError::Again { path: self.path.clone(), line, request: tape.request.0 })
+            }
             Ok(tape) => {
                 self.read += 1;
                 Ok(Some(tape))

@@ -152,23 +152,36 @@ fn measured_collectives_are_told_by_the_size_of_their_messages() {
     }
 }
 
+/// A part as it was measured, of which that is the data sheet.
+fn measured(sheet: &str) -> Device {
+    let cell = |value: f64| format!("{{ value = {value:.0}, source = \"probe\" }}");
+    let text = format!(
+        "name = \"a\"\ntitle = \"a part as measured\"\ndata_sheet = \"{sheet}\"\n[sources]\nprobe = {{ name = \"a probe\" }}\n\
+         [memory]\ncapacity = {}\nbandwidth = {}\n[rates]\nbf16 = {}\n",
+        cell(8e10),
+        cell(3e12),
+        cell(7e14)
+    );
+    Device::from_toml(&text).unwrap()
+}
+
+#[test]
+fn a_run_on_measured_devices_is_told_apart_from_their_data_sheet() {
+    let run = simulated();
+    let printed = system(&run).with_device(Device::named("h100-sxm").unwrap().clone());
+    let measured = printed.with_device(measured("h100-sxm"));
+    let (sheet, own) = ProbedSilicon::of_measured(&measured).unwrap();
+    assert_eq!(sheet.device().name, "h100-sxm");
+    assert_eq!(own.system().device().memory_bandwidth(), measured.device().memory_bandwidth());
+    assert!(ProbedSilicon::of_measured(&printed).is_none());
+}
+
 /// A run on an H200 is not explained by what an H100 was measured at, nor by a processor.
 #[test]
 fn a_probe_of_another_part_is_refused() {
     let run = simulated();
     let table = |name: &str| Device::named(name).unwrap().clone();
     let system = system(&run).with_device(table("h200-sxm"));
-    let measured = |sheet: &str| {
-        let cell = |value: f64| format!("{{ value = {value:.0}, source = \"probe\" }}");
-        let text = format!(
-            "name = \"a\"\ntitle = \"a part as measured\"\ndata_sheet = \"{sheet}\"\n[sources]\nprobe = {{ name = \"a probe\" }}\n\
-             [memory]\ncapacity = {}\nbandwidth = {}\n[rates]\nbf16 = {}\n",
-            cell(8e10),
-            cell(3e12),
-            cell(7e14)
-        );
-        Device::from_toml(&text).unwrap()
-    };
     let own = ProbedSilicon::of(&system, &measured("h200-sxm")).unwrap();
     assert_eq!(own.assumption(), None);
     let error = ProbedSilicon::of(&system, &measured("h100-sxm")).unwrap_err();

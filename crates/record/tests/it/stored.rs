@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fizeau_core::{
-    Arrival, Channel, ConnectMarks, LoadKind, Nanos, ReadLag, RequestId, Stamp, StampSource, Tape,
-    TapeSink, Tokens, Usage,
+    Arrival, Channel, ConnectMarks, LoadKind, Nanos, ReadLag, RequestId, RequestPurpose, Stamp,
+    StampSource, Tape, TapeSink, Tokens, Usage,
 };
 use fizeau_record::{
     DocumentFields, LevelReport, LevelStatus, MergedTapes, RunFolder, StoredEnding, StoredError,
@@ -64,6 +64,22 @@ fn read(text: &[u8]) -> (Vec<Tape>, Option<TruncatedTail>) {
     let mut tapes = StoredTapes::new("tapes.jsonl", text);
     let whole = tapes.by_ref().map(Result::unwrap).collect();
     (whole, tapes.cut())
+}
+
+#[test]
+fn a_request_that_is_there_twice_is_refused_with_its_line() {
+    let tape =
+        |request, part| Tape { request: RequestId(request), part, ..Tape::sent_at(Stamp::EPOCH) };
+    let [load, probe] = [RequestPurpose::Load, RequestPurpose::Probe];
+    let text = lines(&[tape(0, load), tape(0, probe), tape(1, load), tape(0, load)]);
+    let mut tapes = StoredTapes::new("tapes.jsonl", &text[..]).each_once();
+    assert_eq!(tapes.by_ref().take(3).filter(Result::is_ok).count(), 3);
+    let error = tapes.next().unwrap().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "tapes.jsonl: line 4 has request 0, which an earlier line has already"
+    );
+    assert!(tapes.next().is_none());
 }
 
 proptest! {

@@ -234,7 +234,7 @@ fn a_load_that_had_fewer_requests_than_slots_is_named() {
     assert!(
         words([3, 7])
             .unwrap()
-            .starts_with("Concurrency 4 and 8 was never reached, since 7 requests")
+            .starts_with("Concurrency 4 and 8 were never reached, since 7 requests")
     );
     let mut one = levels(&[(4.0, 10.0)]);
     one[0].summary.requests.sent = 1;

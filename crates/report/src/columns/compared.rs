@@ -1,8 +1,10 @@
 //! Runs that are compared, Fizeau's own and others', as one table.
 
 use fizeau_core::UsdPerHour;
-use fizeau_record::{ImportedRun, LevelReport, ReadRun};
+use fizeau_record::{EngineRecord, ImportedRun, LevelReport, ReadRun, RunSetup};
 use fizeau_roofline::System;
+
+use crate::text::requested_lengths;
 
 use super::{ImportedTableRun, LevelTable, TableRun};
 
@@ -47,6 +49,30 @@ impl LevelTableRun {
             LevelTableContent::Imported(_) => None,
         }
     }
+
+    /// What each of `runs` was asked and on what, in words, where that is not the same of all: they stand in one table all the same.
+    /// What another tool measured is not known so well.
+    #[must_use]
+    pub fn differing_loads(runs: &[Self]) -> Option<String> {
+        let words = |run: &Self| match &run.content {
+            LevelTableContent::Read(read) => Some((run.name.clone(), asked(&read.setup))),
+            LevelTableContent::Imported(_) => None,
+        };
+        let all: Vec<(String, String)> = runs.iter().filter_map(words).collect();
+        let differ = all.windows(2).any(|pair| matches!(pair, [one, other] if one.1 != other.1));
+        let each = all.into_iter().map(|(name, asked)| format!("{name}: {asked}"));
+        differ.then(|| each.collect::<Vec<_>>().join("; "))
+    }
+}
+
+/// `random: 250 tokens in, 64 out; simulated`.
+fn asked(setup: &RunSetup) -> String {
+    let lengths = requested_lengths(&setup.workload);
+    let how = match setup.engine {
+        EngineRecord::Simulated { .. } => "simulated",
+        EngineRecord::Remote { .. } => "measured",
+    };
+    format!("{}, {lengths}, {how}", setup.workload.dataset)
 }
 
 impl LevelTable {

@@ -32,7 +32,8 @@ impl Shown<'_, ReadLevel> {
         let ReadLevel { name, setup: RunSetup { endpoint, started, .. }, report, .. } = self.0;
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
         let asked = format!("{name}{} at {}{}", endpoint.model, endpoint.base_url, endpoint.path);
-        let when = format!("  {}, begun {started}", endpoint.backend);
+        let of_run = if name.is_empty() { "begun" } else { "in a run begun" };
+        let when = format!("  {}, {of_run} {started}", endpoint.backend);
         let goals = run.map(goal_lines).unwrap_or_default();
         let block = Shown(report).lines(goals, verbosity);
         format!("{}\n{}\n{vllm}\n{block}", plain(&asked), plain(&when))
@@ -80,6 +81,7 @@ impl Shown<'_, LevelReport> {
             lines.extend(latency("TPOT (ms):", &metrics.tpot));
         }
         lines.extend(self.until_lines());
+        lines.extend(self.requested_window_lines());
         lines.extend(self.goodput_rates());
         lines.extend(self.failure_lines());
         lines.extend(self.measured_by());

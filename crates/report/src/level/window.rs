@@ -3,7 +3,7 @@
 use fizeau_core::{Millis, PerSec};
 use fizeau_metrics::{
     CutReason, Distribution, Interval, MeasuredWindow, Metric, NoWindowReason, SampleSupport,
-    Statistic, WindowFigures,
+    Statistic, WindowChoice, WindowFigures,
 };
 
 use super::block::{ends_of, sentence};
@@ -57,6 +57,14 @@ impl Shown<'_, LevelReport> {
         }));
         lines.extend(self.part_lines(figures));
         lines
+    }
+
+    /// The same where somebody asked for that part: who leaves requests out is shown what is left.
+    pub(super) fn requested_window_lines(&self) -> Vec<String> {
+        if self.summary.windowed.choice == WindowChoice::AUTO {
+            return Vec::new();
+        }
+        self.window_lines()
     }
 
     /// The figures of a part, each beside that of the whole run.

@@ -1,8 +1,11 @@
 //! What was asked for beside what was sent, as lines of the block.
 
 use fizeau_core::{PerSec, TokenSource};
-use fizeau_metrics::{ArrivalSummary, CacheExpectation, LengthCheck, TokenDistribution};
+use fizeau_metrics::{
+    ArrivalSummary, CacheExpectation, LengthCheck, ModelName, ModelSummary, TokenDistribution,
+};
 
+use super::block::sentence;
 use super::proof::tail;
 use crate::Shown;
 use crate::block::line;
@@ -29,6 +32,7 @@ impl Shown<'_, LevelReport> {
         lines.extend(self.cache_line());
         if let Some(models) = &self.summary.models {
             lines.push(line("Models asked:", models.len()));
+            lines.extend(models.iter().map(model_line));
         }
         lines.extend(self.probe_lines());
         lines
@@ -75,6 +79,17 @@ impl Shown<'_, LevelReport> {
         }
         lines
     }
+}
+
+/// `sql: 150 sent, 1 failed, TTFT p50 / p99 / max`.
+fn model_line(of: &ModelSummary) -> String {
+    let name = match &of.model {
+        ModelName::Own => "the model itself",
+        ModelName::Named(name) => name,
+        ModelName::Others => "all others",
+    };
+    let counts = format!("{} sent, {} failed", of.sent, of.failed);
+    sentence(&format!("{name}: {counts}, TTFT p50/p99/max {} ms", tail(&of.ttft)))
 }
 
 fn length_lines(what: &str, check: &LengthCheck) -> Vec<String> {

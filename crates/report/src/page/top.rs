@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::Shown;
+use crate::text::requested_lengths;
 use fizeau_record::{CheckOutcome, Checklist, EngineRecord, RunSetup, SweepReport};
 
 /// What was measured, and whether to believe it.
@@ -98,9 +99,8 @@ fn checks(checklist: &Checklist) -> String {
 fn facts(report: &SweepReport) -> Vec<RunFact> {
     let setup = report.setup();
     let workload = &setup.workload;
-    let (input, output) = (&workload.input_tokens, &workload.output_tokens);
-    let requested =
-        format!("{}: {input} tokens in, {output} out; {}", workload.dataset, workload.arrivals);
+    let lengths = requested_lengths(workload);
+    let requested = format!("{}: {lengths}; {}", workload.dataset, workload.arrivals);
     let engine = match &setup.engine {
         EngineRecord::Simulated { .. } => Some("simulated".to_owned()),
         EngineRecord::Remote { description } => description.clone(),

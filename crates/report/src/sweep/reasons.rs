@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Shown;
-use crate::grouped::{GroupedReason, grouped, placed};
+use crate::grouped::{GroupedReason, grouped};
 use crate::text::{Verbosity, VerdictNotes, shown};
 use fizeau_core::{FailureClass, LevelLoad};
 use fizeau_metrics::Verdict;
@@ -20,9 +20,12 @@ impl<'a> Shown<'a, SweepReport> {
             let load = level.load;
             let reasons =
                 level.validity.reasons.iter().filter(|reason| reason.verdict != Verdict::Valid);
-            reasons.map(move |reason| match beyond {
-                Some(furthest) if level.is_of_light(reason) => (load, reason.verdict, furthest),
-                _ => placed(load, reason),
+            reasons.map(move |reason| {
+                let verdict = self.counted(level, reason.verdict);
+                match beyond {
+                    Some(furthest) if level.is_of_light(reason) => (load, verdict, furthest),
+                    _ => (load, verdict, reason.text.as_str()),
+                }
             })
         };
         grouped(self.0.measured_runs().flat_map(of))
@@ -71,19 +74,22 @@ impl<'a> Shown<'a, SweepReport> {
 
     /// That the run was called off; the lines of what failed, by class, and of what the client cancelled, each with the loads of the levels that had some.
     pub(crate) fn failure_lines(&self) -> Vec<String> {
-        let mut all: BTreeMap<FailureClass, Vec<String>> = BTreeMap::new();
+        let mut all: BTreeMap<FailureClass, (u64, Vec<String>)> = BTreeMap::new();
         for run in self.0.measured_runs() {
-            for class in run.summary.requests.by_class.keys() {
-                let (labels, label) = (all.entry(*class).or_default(), self.label(run.load));
+            for (class, count) in &run.summary.requests.by_class {
+                let ((all, labels), label) = (all.entry(*class).or_default(), self.label(run.load));
+                *all += count;
                 if labels.last() != Some(&label) {
                     labels.push(label);
                 }
             }
         }
         let cancelled = all.remove(&FailureClass::Cancelled);
-        let cancelled = cancelled.map(|at| format!("Cancelled by the client: at {}", listed(&at)));
-        let words =
-            |(class, at): (FailureClass, Vec<String>)| format!("{class} (at {})", listed(&at));
+        let cancelled =
+            cancelled.map(|(n, at)| format!("Cancelled by the client: {n} (at {})", listed(&at)));
+        let words = |(class, (n, at)): (FailureClass, (u64, Vec<String>))| {
+            format!("{class} {n} (at {})", listed(&at))
+        };
         let failed: Vec<String> = all.into_iter().map(words).collect();
         let failed = (!failed.is_empty()).then(|| format!("Failures: {}", failed.join(", ")));
         let called_off = self.0.ending().reason().map(str::to_owned);

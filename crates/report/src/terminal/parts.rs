@@ -1,6 +1,6 @@
 //! Goals of single requests and measured parts, level by level, below the table of a sweep.
 
-use fizeau_metrics::{NoWindow, NoWindowReason};
+use fizeau_metrics::{NoWindow, NoWindowReason, WindowChoice};
 
 use super::grid::Grid;
 use super::{Terminal, TextLine};
@@ -35,6 +35,11 @@ impl Shown<'_, SweepReport> {
         }
     }
 
+    /// Whether somebody asked for a part of the levels.
+    pub(super) fn has_requested_parts(&self) -> bool {
+        self.levels().iter().any(|level| level.summary.windowed.choice != WindowChoice::AUTO)
+    }
+
     /// The part of each level that was measured beside the whole, or why there is none.
     pub(super) fn say_parts(&self, terminal: &Terminal<'_>, out: &mut Vec<TextLine>) {
         let parts = self.levels().iter().map(|level| (level, &level.summary.windowed.part));
@@ -42,9 +47,11 @@ impl Shown<'_, SweepReport> {
         if parts.is_empty() {
             return;
         }
-        out.push(TextLine::text(
-            "Steady state only (the table above has the whole run):".to_owned(),
-        ));
+        let what = match self.has_requested_parts() {
+            true => "Without the warm-up and cool-down that were asked for",
+            false => "Steady state only",
+        };
+        out.push(TextLine::text(format!("{what} (the table above has the whole run):")));
         let label = |level: &LevelReport| format!("{:>6}", self.label(level.load));
         let known = parts
             .iter()

@@ -465,7 +465,7 @@ fn a_concurrency_of_more_slots_than_requests_is_no_load_to_run_at() {
     let brief = shown(&report, Verbosity::Brief);
     let brief: Vec<&str> = brief.split_whitespace().collect();
     let empty =
-        "Concurrency 512 and 2048 was never reached, since 300 requests were sent there at most";
+        "Concurrency 512 and 2048 were never reached, since 300 requests were sent there at most";
     assert!(brief.join(" ").contains(empty), "{brief:?}");
     let text = said(&report);
     assert!(text.contains("above the highest tested, 16"), "{text}");

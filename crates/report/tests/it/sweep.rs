@@ -88,6 +88,19 @@ fn a_dip_is_one_of_all_runs_of_a_load() {
 }
 
 #[test]
+fn a_level_broken_off_before_anything_completed_makes_the_others_suspect_at_worst() {
+    let mut broken_off = level(100.0, Some(1.0), 1.0);
+    broken_off.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
+    broken_off.summary.requests.completed = 0;
+    let text = "no request ended before the run was interrupted";
+    let reason = VerdictReason::new(Verdict::Invalid, VerdictConcern::Failures, text);
+    broken_off.validity = Validity::of(vec![reason]);
+    let good = level(1.0, Some(500.0), 600.0);
+    assert_eq!(sweep(vec![good, broken_off.clone()], "p99 e2el<600ms").verdict(), Verdict::Suspect);
+    assert_eq!(sweep(vec![broken_off], "p99 e2el<600ms").verdict(), Verdict::Invalid);
+}
+
+#[test]
 fn what_cannot_be_compared_is_left_out_with_the_reason() {
     let mut partial = level(100.0, Some(1.0), 1.0);
     partial.status = LevelStatus::Partial { reason: "interrupted".to_owned() };

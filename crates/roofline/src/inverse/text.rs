@@ -17,7 +17,8 @@ const MOST: f64 = 1e12;
 pub enum ServingGoalError {
     /// It is of no such form.
     #[error(
-        "{text}: it must be ttft:MS, tpot:MS, tps:RATE, rps:RATE, concurrency:N or context:TOKENS"
+        "{text}: it must be such as ttft<300ms or ttft:300, tpot<20ms or tpot:20, tps>50 or tps:50, rps>10 or rps:10, \
+         concurrency:32, context:8192; the model has one figure for all requests and no percentiles"
     )]
     Form {
         /// The part that is wrong.
@@ -41,13 +42,15 @@ impl FromStr for ServingGoal {
     type Err = ServingGoalError;
 
     /// Of parts such as `tpot:50` with blanks or commas between: `ttft` and `tpot` in milliseconds, `tps` of a user and `rps` a
-    /// second, `concurrency` in requests, `context` in tokens.
+    /// second, `concurrency` in requests, `context` in tokens. Or as goals of measured levels are written: `tpot<50ms`, `ttft<0.5s`,
+    /// `tps>=50`; a limit that is met with equality is the same goal.
     ///
     /// ```
     /// use fizeau_roofline::ServingGoal;
     ///
     /// let goal: ServingGoal = "tpot:50 context:8192".parse()?;
     /// assert_eq!(goal.tpot().map(|tpot| tpot.get()), Some(0.05));
+    /// assert_eq!("tpot<50ms, tps>20".parse::<ServingGoal>(), "tpot:50 tps:20".parse());
     /// assert!("tpot:0".parse::<ServingGoal>().is_err());
     /// # Ok::<(), fizeau_roofline::ServingGoalError>(())
     /// ```
@@ -55,8 +58,7 @@ impl FromStr for ServingGoal {
         let mut goal = Self::default();
         for text in text.split([' ', ',']).filter(|text| !text.is_empty()) {
             let wrong = || ServingGoalError::Form { text: text.to_owned() };
-            let (name, value) = text.split_once(':').ok_or_else(wrong)?;
-            let number: f64 = value.parse().map_err(|_| wrong())?;
+            let (name, value, number) = named_number(text).ok_or_else(wrong)?;
             let least = if matches!(name, "concurrency" | "context") { 1.0 } else { LEAST };
             if !(least..=MOST).contains(&number) {
                 let [text, name, value] = [text, name, value].map(str::to_owned);
@@ -76,6 +78,24 @@ impl FromStr for ServingGoal {
         }
         Ok(goal)
     }
+}
+
+/// The name, the value as written, and its number, of a time in milliseconds. A time has an upper limit, all else a lower one.
+fn named_number(text: &str) -> Option<(&str, &str, f64)> {
+    let (name, limit) = text.split_at(text.find([':', '<', '>'])?);
+    let is_time = matches!(name, "ttft" | "tpot");
+    let Some(value) = limit.strip_prefix(':') else {
+        let limit = limit.strip_prefix(if is_time { '<' } else { '>' })?;
+        let value = limit.strip_prefix('=').unwrap_or(limit);
+        let (digits, scale) = match (is_time, value.strip_suffix("ms"), value.strip_suffix('s')) {
+            (false, ..) => (value, 1.0),
+            (true, Some(digits), _) => (digits, 1.0),
+            (true, None, Some(digits)) => (digits, 1e3),
+            (true, None, None) => return None,
+        };
+        return Some((name, value, digits.parse::<f64>().ok()? * scale));
+    };
+    Some((name, value, value.parse().ok()?))
 }
 
 impl ServingGoal {

@@ -133,6 +133,22 @@ proptest! {
         prop_assert!(bound.batch < bound.max_batch as f64 + 1.0);
     }
 
+    /// A number in flight that rises and falls yields no more than its mean: what a rate is held against.
+    #[test]
+    fn rates_grow_ever_less_with_the_requests_in_flight(
+        model in models(), figures in figures(), of in loads(), low in 1..200_u64, half in 1..200_u64,
+    ) {
+        let system = single(model, &device(figures));
+        let at = |concurrency| {
+            let concurrency = NonZeroU64::new(concurrency).unwrap();
+            rates(&Bound::at(&system, &UniformLoad { concurrency, ..of }).unwrap())
+        };
+        let [least, middle, most] = [low, low + half, low + 2 * half].map(at);
+        for ((least, middle), most) in least.into_iter().zip(middle).zip(most) {
+            prop_assert!(at_least(middle, f64::midpoint(least, most)), "{least} {middle} {most}");
+        }
+    }
+
     #[test]
     fn a_better_device_never_has_a_worse_bound(
         model in models(), figures in figures(), load in loads(), bandwidth in 1.0..10.0, rate in 1.0..10.0,

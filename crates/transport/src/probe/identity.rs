@@ -16,6 +16,8 @@ use crate::target::Target;
 pub struct Identity {
     server: Option<ServerKind>,
     models: Vec<String>,
+    /// With which status it would not say.
+    refused: Option<u16>,
 }
 
 /// Why an endpoint could not be asked for the name of its model.
@@ -25,6 +27,11 @@ pub enum ModelNameError {
     /// It serves none that it names.
     #[error("the server names no model: give the one that it serves")]
     None,
+    /// It does not say without a key, or not with this one.
+    #[error(
+        "the server answers HTTP {0} when it is asked for its models: give a key that it takes"
+    )]
+    Refused(u16),
     /// It serves several.
     #[error("the server has {} models, give one of them: {}", .0.len(), listed(.0))]
     Several(Vec<String>),
@@ -58,13 +65,14 @@ impl Identity {
     /// If no connection can be made.
     pub async fn of(target: &Target) -> Result<Self, PreconnectError> {
         let transport = HttpTransport::new(target.clone(), MonotonicClock::new());
-        let mut identity = Self { server: ServerKind::of(target), models: Vec::new() };
+        let mut identity = Self { server: ServerKind::of(target), ..Self::default() };
         for (path, read) in LOOKS {
             if identity.server.is_some() && !identity.models.is_empty() {
                 break;
             }
-            if let Some(answer) = answer(&transport, path).await? {
-                identity.add(read(&answer));
+            match json(&transport, path).await? {
+                Ok(answer) => identity.add(read(&answer)),
+                Err(refused) => identity.refused = identity.refused.or(refused),
             }
             // Of a hosted API nothing but the list of models can be had.
             if path == "/v1/models" && identity.server.is_some() {
@@ -92,7 +100,7 @@ impl Identity {
     /// If it names none, or more than one.
     pub fn only_model(&self) -> Result<&str, ModelNameError> {
         match &*self.models {
-            [] => Err(ModelNameError::None),
+            [] => Err(self.refused.map_or(ModelNameError::None, ModelNameError::Refused)),
             [only] => Ok(only),
             several => Err(ModelNameError::Several(several.to_vec())),
         }
@@ -112,10 +120,19 @@ async fn answer(
     transport: &HttpTransport<MonotonicClock>,
     path: &str,
 ) -> Result<Option<Value>, PreconnectError> {
+    Ok(json(transport, path).await?.ok())
+}
+
+/// The same; in place of none the status with which a server says that the asker may not know.
+async fn json(
+    transport: &HttpTransport<MonotonicClock>,
+    path: &str,
+) -> Result<Result<Value, Option<u16>>, PreconnectError> {
     match transport.get(path).await {
-        Ok((200, body)) => Ok(serde_json::from_slice(&body).ok()),
+        Ok((200, body)) => Ok(serde_json::from_slice(&body).map_err(|_| None)),
+        Ok((status @ (401 | 403), _)) => Ok(Err(Some(status))),
         Err(NoReply::Unreachable(error)) => Err(error),
-        Ok(_) | Err(NoReply::Other) => Ok(None),
+        Ok(_) | Err(NoReply::Other) => Ok(Err(None)),
     }
 }
 
@@ -126,6 +143,7 @@ fn of_models(answer: &Value) -> Identity {
     Identity {
         server: owners.into_iter().find_map(ServerKind::of_owner),
         models: names(models, "id"),
+        ..Identity::default()
     }
 }
 
@@ -141,7 +159,8 @@ fn of_llama_cpp(answer: &Value) -> Identity {
 fn of_ollama(answer: &Value) -> Identity {
     match answer["models"].as_array() {
         Some(models) => {
-            Identity { server: Some(ServerKind::Ollama), models: names(models, "name") }
+            let (server, models) = (Some(ServerKind::Ollama), names(models, "name"));
+            Identity { server, models, ..Identity::default() }
         }
         None => Identity::default(),
     }
@@ -161,7 +180,8 @@ fn told(server: ServerKind, is_it: bool, model: Option<&str>) -> Identity {
     if !is_it {
         return Identity::default();
     }
-    Identity { server: Some(server), models: model.map(str::to_owned).into_iter().collect() }
+    let models = model.map(str::to_owned).into_iter().collect();
+    Identity { server: Some(server), models, ..Identity::default() }
 }
 
 fn names(models: &[Value], key: &str) -> Vec<String> {

@@ -225,6 +225,10 @@ async fn models_are_named() {
     };
     assert_eq!(list(&["a/b"]).await.only_model(), Ok("a/b"));
     assert_eq!(list(&[]).await.only_model(), Err(ModelNameError::None));
+    let secret = Fake::run(|_| Answer::secret());
+    let secret = Target::new(&secret.url(), Backend::Vllm, "").unwrap();
+    let secret = Identity::of(&secret).await.unwrap();
+    assert_eq!(secret.only_model(), Err(ModelNameError::Refused(401)));
     let several = list(&["a", "b"]).await;
     assert_eq!(several.models(), ["a", "b"]);
     assert!(several.only_model().unwrap_err().to_string().ends_with("give one of them: a, b"));

@@ -147,7 +147,7 @@ impl Outcome {
             say(Shown(&self.report).block_with(&self.sweep, trust.output.verbosity()))?;
         }
         if let Some(needed) = self.sweep.requests_needed() {
-            say(format!("--num-prompts {needed} decides the goals that are not"))?;
+            say(format!("With --num-prompts {needed} the goals that are not decided can be"))?;
         }
         self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
         for line in self.files? {

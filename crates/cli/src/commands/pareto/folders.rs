@@ -36,6 +36,9 @@ pub(super) fn table(
         run.price = run.price.or_else(published);
         compared.push(run);
     }
+    if let Some(loads) = LevelTableRun::differing_loads(&compared) {
+        tell!("{}", wrap(&plain(&format!("note: the runs are not of the same load: {loads}")), 80));
+    }
     Ok(LevelTable::of_compared(&compared))
 }
 

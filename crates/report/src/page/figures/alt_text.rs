@@ -94,13 +94,13 @@ const NO_TTFT: &str = "No request has a TTFT";
 pub(super) fn quantiles(run: &ChartRun) -> String {
     each_of_tapes(run, NO_TTFT, |_, detail| {
         let curve = detail.quantiles.get(TTFT)?;
-        let at = |share: f64| {
-            let point = curve.iter().find(|point| point.0 >= share)?;
-            Some(duration_ms(point.1))
+        let words = |point: &(f64, f64)| {
+            format!("{} at p{}", duration_ms(point.1), number(100.0 * point.0))
         };
-        let last = curve.last().map(|point| duration_ms(point.1))?;
-        let median = at(0.5).unwrap_or_else(|| last.clone());
-        Some(format!("TTFT {median} in the middle, {last} at the end"))
+        let ends = [curve.iter().find(|point| point.0 >= 0.5), curve.last()];
+        let [median, last] = ends.map(|point| point.map(words));
+        let (median, last) = (median?, last?);
+        Some(if median == last { format!("TTFT {last}") } else { format!("TTFT {median}, {last}") })
     })
 }
 

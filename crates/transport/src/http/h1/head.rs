@@ -48,7 +48,8 @@ impl HeadReader {
         loop {
             self.drop_blank_lines();
             if !could_be_http(&self.held) {
-                return Err(MalformedHead("it does not begin with HTTP/1".to_owned()));
+                let hint = if is_tls(&self.held) { " (is it an https:// endpoint?)" } else { "" };
+                return Err(MalformedHead(format!("it does not begin with HTTP/1{hint}")));
             }
             let whole = self.has_end();
             if self.taken + self.held.len() > MOST_BYTES && !whole {
@@ -103,6 +104,11 @@ fn too_long() -> MalformedHead {
 /// Whether `held` is the start of an HTTP/1 head as far as it goes.
 fn could_be_http(held: &[u8]) -> bool {
     held.iter().zip(b"HTTP/1.").all(|(is, ought)| is == ought)
+}
+
+/// Whether `held` is the start of an alert in TLS: what a server that expects TLS answers to a request in the clear.
+fn is_tls(held: &[u8]) -> bool {
+    held.iter().zip([21, 3]).all(|(is, ought)| *is == ought)
 }
 
 /// The length of the head at the start of `held`, and the head unless it is an interim one.

@@ -59,6 +59,10 @@ impl Answer {
         Self { status: "404 Not Found", ..Self::json(r#"{"detail":"Not Found"}"#) }
     }
 
+    pub(crate) fn secret() -> Self {
+        Self { status: "401 Unauthorized", ..Self::missing() }
+    }
+
     pub(crate) fn refused(why: &str) -> Self {
         Self { status: "400 Bad Request", ..Self::json(&json!({"error": why}).to_string()) }
     }
