@@ -26,7 +26,7 @@ pub enum TraceError {
         skipped: u64,
     },
     /// A line is not what the format says.
-    #[error("{file}, line {line}, {field}: found {found}, expected {expected}")]
+    #[error("{file}, line {line}{}: found {found}, expected {expected}", of_field(field))]
     Line {
         /// The trace.
         file: Arc<str>,
@@ -122,6 +122,11 @@ pub enum TraceError {
         /// The id after the last.
         end: u32,
     },
+}
+
+/// The field behind a line; nothing where the line as a whole is wrong.
+fn of_field(field: &str) -> String {
+    if field == "line" { String::new() } else { format!(", {field}") }
 }
 
 impl TraceError {

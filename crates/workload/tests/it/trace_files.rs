@@ -118,7 +118,7 @@ fn each_fault_of_a_line_is_told_with_field_found_and_expected() {
     let mooncake = |line: &str| message(TraceFormat::mooncake(), line);
     let of = |fields: &str| mooncake(&format!("{{\"timestamp\":1,{fields}}}"));
     let cases = [
-        (mooncake("[]"), "line 1, line: found `[]`, expected an object of JSON"),
+        (mooncake("[]"), "line 1: found `[]`, expected an object of JSON"),
         (
             mooncake("{\"timestamp\":-5}"),
             "timestamp: found `-5`, expected a number of milliseconds",
@@ -161,7 +161,7 @@ fn each_fault_of_a_line_is_told_with_field_found_and_expected() {
         ),
         (
             message(TraceFormat::Azure, &format!("{AZURE_2024}2024-05-10 00:00:09,1\n")),
-            "file, line 42, line: found 2 fields, expected 3 fields as in the header",
+            "file, line 42: found 2 fields, expected 3 fields as in the header",
         ),
         (
             message(TraceFormat::Azure, &format!("{AZURE_2024}\"2024-05-10 00:00:09,1,1\n")),
@@ -271,7 +271,7 @@ fn fields_are_parted_by_commas_outside_of_quotes() {
     // The fault is that of its line, whatever follows.
     let open = "\"open,5,,9,4,\nx,5,,9,\"4\",\n";
     let message = message(TraceFormat::BurstGpt, &format!("{header}{open}"));
-    assert!(message.contains("line 2, line: found `\"open"), "{message}");
+    assert!(message.contains("line 2: found `\"open"), "{message}");
     assert!(message.contains("expected a closing quote"), "{message}");
 }
 
