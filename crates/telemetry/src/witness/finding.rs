@@ -110,6 +110,13 @@ pub enum TelemetryFinding {
         /// The most that the client had.
         client: u64,
     },
+    /// A gauge says what cannot be: no share is above 1, and nothing that is counted is below 0.
+    ImpossibleGauge {
+        /// Its metric.
+        metric: String,
+        /// What it said.
+        value: f64,
+    },
     /// Requests were put off and computed again.
     Preempted {
         /// How many times.
@@ -219,6 +226,10 @@ impl fmt::Display for TelemetryFinding {
                 f,
                 "{metric} says that {running:.1} requests ran on the average, and the client had at most {client} in flight: another client, or series that count a request more than once"
             ),
+            Self::ImpossibleGauge { metric, value } => write!(
+                f,
+                "{metric} says {value:.3e}, which cannot be: what it tells is not to be believed, nor what follows from it"
+            ),
             Self::Preempted { times, kv_peak } => {
                 write!(f, "requests were preempted {times} times")?;
                 kv_peak.map_or(Ok(()), |peak| write!(f, ", with the KV cache {:.0} % full", peak * 100.0))
@@ -277,6 +288,7 @@ pub fn findings(
         let why = server.missing_why.clone();
         found.push(TelemetryFinding::PagesMissing { missing, answered, why });
     }
+    found.extend(impossible_gauges(server));
     let times = server.preemptions.as_ref().map_or(0.0, |told| told.figure.delta.round());
     if times >= 1.0 {
         let kv_peak = server.kv_use.as_ref().and_then(|told| told.figure.peak);
@@ -285,7 +297,9 @@ pub fn findings(
     for device in devices {
         found.extend(throttled(device));
         let power = device.power.as_ref().map(|told| (&told.metric, told.figure));
-        found.extend(power.and_then(|(metric, figure)| stale(metric, figure, interval)));
+        let stale = power.and_then(|(metric, figure)| stale(metric, figure, interval));
+        // Of several devices that one exporter tells of it is the same.
+        found.extend(stale.filter(|stale| !found.contains(stale)));
     }
     found
 }
@@ -319,6 +333,21 @@ impl TelemetryFinding {
 
 /// By how much the mean of a gauge may be beyond what there was: its pages are looked at now and then.
 const GAUGE_ERROR: f64 = 0.1;
+
+/// The most that any queue has.
+const MOST_REQUESTS: f64 = 1e9;
+
+fn impossible_gauges(server: &ServerWindow) -> impl Iterator<Item = TelemetryFinding> + '_ {
+    let counts = [&server.running, &server.waiting].map(|told| (told, MOST_REQUESTS));
+    // A share may be rounded.
+    let all = counts.into_iter().chain([(&server.kv_use, 1.001)]);
+    all.filter_map(|(told, most)| {
+        let told = told.as_ref()?;
+        let seen = [Some(told.figure.mean), told.figure.min, told.figure.peak];
+        let value = seen.into_iter().flatten().find(|value| !(0.0..=most).contains(value))?;
+        Some(TelemetryFinding::ImpossibleGauge { metric: told.metric.clone(), value })
+    })
+}
 
 fn more_running(client: &ClientWindow, server: &ServerWindow) -> Option<TelemetryFinding> {
     let (running, client) = (server.running.as_ref()?, client.most_in_flight?);

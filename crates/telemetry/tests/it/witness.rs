@@ -67,10 +67,19 @@ fn a_gauge_that_stands_still_is_stale() {
     let history = history(&names, 1_000);
     let devices = DeviceWindow::all(&history, Window::alone(at(0), at(9_000)), Nanos::from_secs(2));
     let said = said(&ClientWindow::default(), &devices);
-    assert!(
-        said.iter()
-            .any(|line| line.starts_with("DCGM_FI_DEV_POWER_USAGE changed 0 times on 10 pages"))
-    );
+    let stale = "DCGM_FI_DEV_POWER_USAGE changed 0 times on 10 pages";
+    assert_eq!(said.iter().filter(|line| line.starts_with(stale)).count(), 1, "of two devices");
+}
+
+#[test]
+fn what_no_gauge_can_say_is_named() {
+    for (value, words) in [(17.78, "says 1.778e1, which cannot be"), (-0.1, "says -1.000e-1,")] {
+        let mut server = server();
+        server.kv_use.as_mut().unwrap().figure.mean = value;
+        let found = findings(&ClientWindow::default(), &server, &[], Nanos::from_secs(1));
+        let said: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert!(said.iter().any(|said| said.contains(words)), "{said:?}");
+    }
 }
 
 #[test]
