@@ -110,14 +110,10 @@ fn number(arg: &Arg, value: &str, why: &(dyn Error + 'static)) -> Option<String>
             })?
         }
         None if !why.is::<ParseIntError>() => return None,
-        // Digits alone that are no such number are too many.
-        None if !value.is_empty()
-            && value.bytes().all(|byte| byte.is_ascii_digit())
-            && value.len() > 9 =>
-        {
+        None if is_of(value, "") && value.len() > 9 => {
             return Some("that is more than can be counted; give a smaller number".to_owned());
         }
-        None if value.starts_with(|first: char| first.is_ascii_digit()) && value.len() > 1 => {
+        None if is_of(value, ".,_'eE") && !name.contains(",...") => {
             return Some("give a whole number in digits alone, such as 1000".to_owned());
         }
         None if is_positive(arg) => " of at least 1".to_owned(),
@@ -128,6 +124,12 @@ fn number(arg: &Arg, value: &str, why: &(dyn Error + 'static)) -> Option<String>
         true => format!("give whole numbers{range}, separated by commas, such as 1,2,4,8"),
         false => format!("give a whole number{unit}{range}"),
     })
+}
+
+/// Whether `value` begins with a digit and is of digits and `others` alone.
+fn is_of(value: &str, others: &str) -> bool {
+    let is_one = |char: char| char.is_ascii_digit() || others.contains(char);
+    value.starts_with(|first: char| first.is_ascii_digit()) && value.chars().all(is_one)
 }
 
 /// Whether 0 is none of its values.

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use fizeau::workload::RangeStyle;
 use serde::Serialize;
 

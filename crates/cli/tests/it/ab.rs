@@ -91,7 +91,8 @@ fn a_server_with_longer_gaps_is_worse_and_everything_is_kept() {
     assert_eq!(run["ab"]["prompts"], "same");
     assert_eq!(run["levels"].as_array().unwrap().len(), 10);
     // Read back, it shows what it came to, and the turns of B are those of B's endpoint.
-    let shown = crate::stand::run(&["report", &out]).out;
+    assert!(!crate::stand::run(&["report", &out]).out.contains("b-01: m at "));
+    let shown = crate::stand::run(&["report", &out, "-v"]).out;
     let row = shown.lines().find(|line| line.starts_with("  p50 tpot ms ")).unwrap();
     assert!(row.ends_with("  worse"), "{shown}");
     assert!(shown.contains(&format!("b-01: m at {b}/")), "{shown}");

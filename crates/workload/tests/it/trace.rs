@@ -360,7 +360,7 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
         // Past the requests that are asked for, too: a broken file is not to be trusted.
         (
             refusal(requested(1, mooncake()), &format!("{}{{\n", with(&[0, 1]))),
-            "mooncake.jsonl, line 3, line",
+            "mooncake.jsonl, line 3: found",
         ),
     ];
     for (message, part) in cases {

@@ -123,10 +123,7 @@ fn each_fault_of_a_line_is_told_with_field_found_and_expected() {
             mooncake("{\"timestamp\":-5}"),
             "timestamp: found `-5`, expected a number of milliseconds",
         ),
-        (
-            mooncake("{\"timestamp\":1"),
-            "line: found nothing more, expected a comma or a closing brace",
-        ),
+        (mooncake("{\"timestamp\":1"), ": found nothing more, expected a comma or a closing brace"),
         (of("\"output_length\":2"), "input_length: found no such field, expected a whole number"),
         (of("\"input_length\":\"7\""), "input_length: found `\"7\"`, expected a whole number"),
         (of("\"input_length\":7.5"), "input_length: found `7.5`"),
@@ -135,8 +132,8 @@ fn each_fault_of_a_line_is_told_with_field_found_and_expected() {
         (of("\"hash_ids\":[1 2]"), "hash_ids: found `1 2]}`, expected a list of whole numbers"),
         (of("\"hash_ids\":[18446744073709551616]"), "hash_ids: found `18446744073709551616]}`"),
         (of("\"hash_ids\":null"), "hash_ids: found `null}`"),
-        (of("\"other\":tru"), "line: found `tru}`, expected a value of JSON"),
-        (of("other:1"), "line: found `other:1}`, expected the name of a field in quotes"),
+        (of("\"other\":tru"), ": found `tru}`, expected a value of JSON"),
+        (of("other:1"), ": found `other:1}`, expected the name of a field in quotes"),
         (
             of("\"input_length\":600,\"output_length\":1,\"hash_ids\":[1,2,3]"),
             "hash_ids: found 3 blocks, expected at most 2, 600 tokens being blocks of 512",
@@ -147,7 +144,7 @@ fn each_fault_of_a_line_is_told_with_field_found_and_expected() {
         ),
         (
             mooncake("{\"timestamp\":1,\"input_length\":1,\"output_length\":1} {}"),
-            "line: found `{}`, expected the end of the line",
+            ": found `{}`, expected the end of the line",
         ),
         (message(TraceFormat::Azure, ""), "header: found an empty file, expected a header with"),
         (
@@ -165,7 +162,7 @@ fn each_fault_of_a_line_is_told_with_field_found_and_expected() {
         ),
         (
             message(TraceFormat::Azure, &format!("{AZURE_2024}\"2024-05-10 00:00:09,1,1\n")),
-            "line: found `\"2024-05-10 00:00:09,1,1`, expected a closing quote",
+            ": found `\"2024-05-10 00:00:09,1,1`, expected a closing quote",
         ),
     ];
     for (message, part) in cases {
