@@ -132,7 +132,7 @@ pub use sweep::{
     SweepSettings, SweepSpec, SweptLevel, TriedLoad, check_goals, level_size, load_between,
     rates_up_to,
 };
-pub use system::{NoReference, PromptReader, RunOrigin, SystemUnderTest};
+pub use system::{PromptReader, RunOrigin, SystemUnderTest};
 pub use telemetry::{LocalGpus, ServerPages, TelemetrySpec};
 pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;

@@ -3,7 +3,7 @@
 use std::{env, fs, thread};
 
 use fizeau_record::{
-    ClientHost, EndpointRecord, EngineRecord, RunSetup, ToolVersion, WorkloadRecord,
+    ClientHost, EndpointRecord, EngineRecord, NoReference, RunSetup, ToolVersion, WorkloadRecord,
 };
 
 use crate::wall_time::WallTime;
@@ -24,21 +24,6 @@ pub struct SystemUnderTest {
     pub limit: Option<ContextLimit>,
     /// Who reads the prompts.
     pub reader: PromptReader,
-}
-
-/// Why there is nothing to compute the speed of light from.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NoReference {
-    /// Nobody said which model runs on which devices.
-    #[error("no model and device were given")]
-    NotGiven,
-    /// What one client of several sent is compared with nothing: what all did is.
-    #[error("not computed of one shard")]
-    OneShard,
-    /// Why, in the words of whoever asks: which flag would give them, say.
-    #[error("{0}")]
-    Because(String),
 }
 
 /// Who reads the prompts.

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use fizeau::experiment::{
     AbSettings, BackendChoice, EndpointSpec, Experiment, InputField, RoundCount, RunShards,
-    ShardOutcome, SystemUnderTest, TelemetrySpec, WorkloadSpec,
+    ShardOutcome, TelemetrySpec, WorkloadSpec,
 };
 use fizeau::harness::Cancel;
 use fizeau::metrics::{ComparisonSide, Verdict};
@@ -102,11 +102,8 @@ fn experiment(
         None => side(args, &sides.b, &sides.b_model, &sides.b_backend)?,
         Some(_) => a.clone(),
     };
-    let mut system = SystemUnderTest::default();
-    system.light = Err(folder::no_reference());
     let experiment = Experiment::new(a)
         .settings(settings(args, b)?)
-        .system(system)
         .client(client::spec(&args.client)?)
         .cancel(cancel.clone());
     let experiment = match sides.toggle {

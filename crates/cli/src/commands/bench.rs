@@ -11,8 +11,8 @@ use fizeau::experiment::{
     ShardOutcome, SystemUnderTest,
 };
 use fizeau::harness::Cancel;
-use fizeau::record::EngineRecord;
 use fizeau::record::text::number;
+use fizeau::record::{EngineRecord, NoReference};
 
 use crate::args::{BenchArgs, SonnetArgs};
 use crate::commands::shared::opening::Opening;
@@ -76,7 +76,7 @@ fn experiment(
     let mut system = SystemUnderTest::default();
     system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
     system.light = speed::from_args(&args.speed_of_light, args.subject.engine.as_deref())?
-        .ok_or_else(folder::no_reference);
+        .ok_or(NoReference::NotGiven);
     let mut origin = folder::origin();
     origin.precision.clone_from(&args.subject.precision);
     let mut settings = settings(&args.level)?;

@@ -24,7 +24,7 @@ use fizeau::record::{
 use fizeau::report::Shown;
 
 use crate::args::{ReportArgs, TrustArgs};
-use crate::commands::shared::{checklist, folder};
+use crate::commands::shared::{checklist, folder, speed};
 use crate::commands::sweep;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::{say, say_json};
@@ -211,6 +211,7 @@ fn alone(level: &RereadLevel, asked: &ReportRequest<'_>) -> Result<(Checklist, S
     let page = asked.write(&run)?;
     say(text.trim_end())?;
     if !asked.json {
+        speed::say_missing(run.levels())?;
         checklist::show(&checklist, &asked.trust)?;
         say_page(page.as_deref())?;
     }
@@ -254,6 +255,7 @@ fn blocks(
         let verbosity = asked.trust.output.verbosity();
         levels.iter().try_for_each(|level| say(level::text(level, None, verbosity)))?;
         answers(run)?;
+        speed::say_missing(all)?;
         checklist::show(&checklist, &asked.trust)?;
     }
     let page = match &asked.page {

@@ -14,7 +14,7 @@ use fizeau::experiment::{
     ShardOutcome, SystemUnderTest,
 };
 use fizeau::harness::Cancel;
-use fizeau::record::{EngineRecord, RunFolder};
+use fizeau::record::{EngineRecord, NoReference, RunFolder};
 use settings::protocol_of;
 
 use crate::args::{MeasureArgs, SweepArgs};
@@ -119,7 +119,7 @@ pub(crate) fn measure<K: EndpointKind>(
         system.engine = EngineRecord::Simulated { description: embedded.describe() };
         light = light.or_else(|| Some(embedded.speed_of_light()));
     }
-    system.light = light.ok_or_else(folder::no_reference);
+    system.light = light.ok_or(NoReference::NotGiven);
     let Meeting { shards, origin, out, cancel } = meeting;
     let experiment = Experiment::new(endpoint)
         .settings(settings)

@@ -7,8 +7,8 @@ use super::check::{CheckedShards, PlanCoverage};
 use super::senders::ShardSenders;
 use super::shard::{FORCED, MeasuredShard, share};
 use crate::{
-    ArrivalMoments, Checklist, LevelContext, LevelOutcome, LevelReport, LevelStatus, RequestedLoad,
-    ShardRecord, ShardsReport, StoredEnding, StoredError, TailShares,
+    ArrivalMoments, Checklist, LevelContext, LevelOutcome, LevelReport, LevelStatus, NoReference,
+    RequestedLoad, ShardRecord, ShardsReport, StoredEnding, StoredError, TailShares,
 };
 
 /// What was asked of all shards together.
@@ -82,7 +82,7 @@ pub(super) fn report(
     shards_report.doubts = Some(doubts);
     run.shards = Some(shards_report);
     let mut context = LevelContext::new(requested);
-    context.light = Err("not computed of merged shards".to_owned());
+    context.light = Err(NoReference::MergedShards);
     context.thresholds = first.run.thresholds()?;
     let mut report = LevelReport::from_run(load(shards), run, &context);
     let validity = &mut report.validity;

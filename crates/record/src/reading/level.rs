@@ -5,8 +5,8 @@ use fizeau_metrics::{LevelTally, PrecisionOutcome};
 
 use super::{RunReader, StoredLevelContext};
 use crate::{
-    Checklist, LengthTally, LevelContext, LevelOutcome, LevelReport, RunSetup, SpeedOfLight,
-    SpeedOfLightReference, StoredError, StoredLevel, TruncatedTail, UntilPrecise,
+    Checklist, LengthTally, LevelContext, LevelOutcome, LevelReport, NoReference, RunSetup,
+    SpeedOfLight, SpeedOfLightReference, StoredError, StoredLevel, TruncatedTail, UntilPrecise,
 };
 
 /// A level, computed again.
@@ -96,7 +96,7 @@ impl RunReader<'_> {
         context.thresholds = stored.thresholds;
         context.light = match &self.reference {
             Some(reference) => Ok(reference.reference()),
-            None => Err(self.no_reference.clone()),
+            None => Err(NoReference::NotGiven),
         };
         let mut report = LevelReport::from_run(stored.load, outcome, &context);
         for reason in &stored.unproven {
@@ -110,10 +110,10 @@ impl RunReader<'_> {
                 report.validity.notes.push(note.clone());
             }
         }
-        if let (SpeedOfLight::Absent { reason }, None, Some(known)) =
-            (&mut report.speed_of_light, &self.reference, &stored.no_bound)
+        if let (SpeedOfLight::NoReference(_), Some(reason)) =
+            (&report.speed_of_light, &stored.no_bound)
         {
-            reason.clone_from(known);
+            report.speed_of_light = SpeedOfLight::Absent { reason: reason.clone() };
         }
         report
     }

@@ -20,8 +20,7 @@ use fizeau::workload::TracePacing;
 use super::arrivals::{arrivals, pacing};
 use crate::args::{LevelArgs, ProbeArgs, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
-use crate::commands::shared::checklist;
-use crate::commands::shared::workload;
+use crate::commands::shared::{checklist, speed, workload};
 use crate::exit::{Exit, Fail, Named, refuse_given};
 use crate::terminal::progress::{Progress, View, title};
 use crate::terminal::say::say;
@@ -149,6 +148,7 @@ impl Outcome {
         if let Some(needed) = self.sweep.requests_needed() {
             say(format!("--num-prompts {needed} decides the goals that are not"))?;
         }
+        speed::say_missing([&self.report])?;
         self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
         for line in self.files? {
             say(line)?;

@@ -8,12 +8,15 @@ use std::sync::{Mutex, PoisonError};
 use fizeau::experiment::{
     InputError, InputField, LoadedDevice, LoadedModel, ReferenceSpec, SystemQuery,
 };
-use fizeau::record::{DeploymentRecord, SpeedOfLightReference};
+use fizeau::record::{
+    DeploymentRecord, LevelReport, NoReference, SpeedOfLight, SpeedOfLightReference,
+};
 use fizeau::roofline::Calibration;
 
 use crate::args::refusal::refused;
 use crate::args::{SpeedOfLightArgs, SpreadArgs, SystemArgs};
 use crate::exit::{Fail, Named, read_named};
+use crate::terminal::say::say;
 
 /// The speed of light that the flags ask for; none if neither model nor device was given. What is predicted is what a calibration
 /// says of the engine that `engine` names in somebody's own words. Says what the reader should know of them.
@@ -45,6 +48,21 @@ pub(crate) fn from_args(
     };
     reference.notes().for_each(|note| tell!("note: {note}"));
     Ok(Some(reference))
+}
+
+/// Which flags name what a speed of light is of.
+pub(crate) const MODEL_AND_DEVICE: &str =
+    "--model-config NAME|FILE and --hardware NAME|FILE name the model and the device";
+
+/// Says so where one of `levels` has no speed of light since nobody named them.
+pub(crate) fn say_missing<'a>(
+    levels: impl IntoIterator<Item = &'a LevelReport>,
+) -> Result<(), Fail> {
+    let missing = SpeedOfLight::NoReference(NoReference::NotGiven);
+    match levels.into_iter().any(|level| level.speed_of_light == missing) {
+        true => say(MODEL_AND_DEVICE),
+        false => Ok(()),
+    }
 }
 
 /// Model and device, which are named together or not at all.

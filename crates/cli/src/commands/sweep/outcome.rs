@@ -9,7 +9,7 @@ use fizeau::report::Shown;
 
 use crate::args::{GoalArgs, TrustArgs};
 use crate::commands::report::write_page;
-use crate::commands::shared::checklist;
+use crate::commands::shared::{checklist, speed};
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 
@@ -34,5 +34,6 @@ pub(crate) fn show(
     trust: &TrustArgs,
 ) -> Result<(), Fail> {
     let page = page.map(|page| page.display().to_string());
-    say(Shown(report).terminal(&checklist::terminal(trust, page.as_deref())).trim_end())
+    say(Shown(report).terminal(&checklist::terminal(trust, page.as_deref())).trim_end())?;
+    speed::say_missing(report.levels())
 }
