@@ -110,10 +110,10 @@ pub use search::{
     SearchSettings, SearchStep, SearchTrial,
 };
 pub use shards::{
-    AbsenceReason, MEETING_VARIABLES, MeetingPoint, MeetingPointError, RunShards, SHARD_VARIABLES,
-    ShardAbsence, ShardError, ShardGroup, ShardIdentity, ShardIdentityError, ShardOffer,
-    ShardSecret, ShardSource, ShardSpec, ShardWait, ShardWaits, StartTime, StartTimeError,
-    Variables,
+    AbsenceReason, LateShardStart, MEETING_VARIABLES, MeetingPoint, MeetingPointError,
+    PlanMismatch, RunShards, SHARD_VARIABLES, ShardAbsence, ShardError, ShardFault, ShardGroup,
+    ShardIdentity, ShardIdentityError, ShardMismatch, ShardOffer, ShardSecret, ShardSource,
+    ShardSpec, ShardWait, ShardWaits, StartTime, StartTimeError, Variables,
 };
 #[cfg(feature = "http")]
 pub use simulated::EmbeddedEngine;

@@ -148,8 +148,8 @@ pub use setup::{
     ToolVersion, WorkloadRecord,
 };
 pub use shards::{
-    ClockAxis, ClockReading, ClockSource, MissingShards, ShardHealth, ShardRecord, ShardsReport,
-    TailShares,
+    ClockAxis, ClockReading, ClockSource, MergeDoubt, MissingShards, ShardHealth, ShardRecord,
+    ShardsReport, TailShares,
 };
 pub use stored::{
     MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes, TruncatedTail,

@@ -111,7 +111,7 @@ struct Spool<'a> {
 impl Spool<'_> {
     fn check(&self, kept: Result<(), FolderError>) {
         if let Err(error) = kept {
-            self.group.fail(ShardError::NotKept(error.to_string()), self.cancel);
+            self.group.fail(ShardError::NotKept(error.to_string().into()), self.cancel);
         }
     }
 }
@@ -161,7 +161,7 @@ pub(super) async fn measure<M: Measure>(
     let (file, kept) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            let error = ShardError::NotKept(error.to_string());
+            let error = ShardError::NotKept(error.to_string().into());
             group.give_up(&error);
             group.fail(error, &cancel);
             return Ok(None);
