@@ -7,7 +7,6 @@ use fizeau::experiment::{
     ShardOutcome, TelemetrySpec, WorkloadSpec,
 };
 use fizeau::harness::Cancel;
-use fizeau::metrics::{ComparisonSide, Verdict};
 use fizeau::record::AbPrompts;
 use fizeau::record::text::minutes_and_seconds;
 use fizeau::report::Shown;
@@ -84,10 +83,8 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
         say(Shown(&report).text(args.output.verbosity()))?;
         folder.map_or(Ok(()), |run| say(format!("run folder: {}", run.path().display())))?;
     }
-    let is_missed = report.verdict() == Verdict::Invalid
-        || report.misses_goals(ComparisonSide::Candidate)
-        || (args.answer.decision.fails_on_regression() && report.is_regression());
-    shards::without(gone, Ok(Exit::of(&cancel, is_missed)))
+    let is_worse = args.answer.decision.fails_on_regression() && report.is_regression();
+    shards::without(gone, Ok(Exit::of(&cancel, is_worse || !report.passes())))
 }
 
 /// What `args` ask for.

@@ -7,7 +7,7 @@ use fizeau::experiment::{
     LoadSearchSpec, SearchOutcome, SearchSettings, SweepProtocol, SweepSettings,
 };
 use fizeau::harness::Cancel;
-use fizeau::metrics::{Slo, Verdict};
+use fizeau::metrics::Slo;
 use fizeau::record::RunFolder;
 use fizeau::report::Shown;
 
@@ -71,7 +71,7 @@ pub(crate) fn show(
 ) -> Result<Exit, Fail> {
     let report = &outcome.report;
     folder.map_or(Ok(()), |folder| keep(folder, outcome))?;
-    let exit = Exit::of(cancel, !report.is_met() || report.verdict() == Verdict::Invalid);
+    let exit = Exit::of(cancel, !report.passes());
     say(Shown(report).text().trim_end())?;
     checklist::show(&report.checklist, trust)?;
     let page = folder.map(|folder| folder.path().join(PAGE));

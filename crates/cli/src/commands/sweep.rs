@@ -30,7 +30,7 @@ use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
 
 pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
-    let MeasureArgs { verdict, trust, .. } = &args.measure;
+    let MeasureArgs { trust, .. } = &args.measure;
     let series = args.measure.series(&args.levels);
     series.check()?;
     let mut settings = series.settings(protocol_of(args)?)?;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
         ControlFlow::Break(part) => return Ok(part),
     };
     let shown = || {
-        let exit = ended(&report, Some(&folder), &verdict.goals, &meeting.cancel)?;
+        let exit = ended(&report, Some(&folder), &meeting.cancel)?;
         show(&report, Some(&folder.path().join(PAGE)), trust)?;
         client::tell_need(&report, &args.measure.client)?;
         Ok(checklist::enforce(&report.checklist(), trust, exit))

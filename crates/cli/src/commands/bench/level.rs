@@ -95,7 +95,7 @@ impl<'a> LevelOutputs<'a> {
         let MeasuredLevel { report, sweep, .. } = measured;
         let result = vllm.into_inner().finish(offered(self.vllm.clone(), &report));
         let files = self.keep(folder, &sweep, &result);
-        let exit = Exit::of(cancel, report.is_missed() || sweep.leaves_goals_open());
+        let exit = Exit::of(cancel, !sweep.passes_alone());
         Outcome { report, sweep, result, exit, files }
     }
 
