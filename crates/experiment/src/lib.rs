@@ -138,7 +138,8 @@ pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;
 pub use whatif::{
     CaseEngine, CaseOutcome, CaseSettings, CaseSpec, GridCase, GridError, GridSetting, GridWay,
-    ImpossibleCase, RanCase, RepeatedSetting, SettingGrid, WhatIfCase, WhatIfError, WhatIfRunner,
+    ImpossibleCase, ListedValuesError, RanCase, RepeatedSetting, SettingGrid, WhatIfCase,
+    WhatIfError, WhatIfRunner, listed_values,
 };
 pub use workload::{
     CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload, PromptSalt, PromptSource,

@@ -118,12 +118,6 @@ impl RunFolder {
         Ok(Self::again(path))
     }
 
-    /// Whether several configurations lie there, each in a folder of its own.
-    #[must_use]
-    pub fn holds_whatif(path: &Path) -> bool {
-        [file::WHATIF, "configuration-01"].iter().any(|name| path.join(name).exists())
-    }
-
     /// The folder of a run that is there already, which others may write into too.
     #[must_use]
     pub fn again(path: impl Into<PathBuf>) -> Self {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fizeau::interop::{ExportSource, ExportedFile, ForeignFormats, ImportError};
 use fizeau::record::text::plain;
-use fizeau::record::{ImportedRun, RunFolder, StoredRun};
+use fizeau::record::{ImportedRun, StoredRun};
 use fizeau::report::Shown;
 
 use crate::args::{ConvertArgs, SpeedOfLightArgs};
@@ -28,10 +28,6 @@ fn export(args: &ConvertArgs, format: &str) -> Result<Exit, Fail> {
     let [path] = args.inputs.as_slice() else {
         bail!("--to: name one run at a time");
     };
-    if RunFolder::holds_whatif(path) {
-        let path = path.display();
-        bail!("{path}: several configurations side by side; name one: {path}/configuration-01");
-    }
     let source = ExportSource::read(path).map_err(Fail::usage)?;
     source.cut().iter().for_each(|(level, cut)| note_cut(level, Some(*cut)));
     let files = format.export(&source.levels()).map_err(Fail::usage)?;

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use fizeau::interop::{ExtraTallies, PeerTerm, RereadLevel, TermExplanation};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
-    Checklist, LEVELS_SCHEMA, LevelReport, OpenedRun, RunFolder, RunReader, SearchDocument,
-    StoredRun, SummaryDocument, SweepReport, is_level_folder,
+    Checklist, LEVELS_SCHEMA, LevelReport, OpenedRun, RunReader, SearchDocument, StoredRun,
+    SummaryDocument, SweepReport, is_level_folder,
 };
 use fizeau::report::Shown;
 
@@ -89,12 +89,6 @@ fn required(asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
 
 /// A run, which may be one of several but not several.
 fn open(path: &Path) -> Result<OpenedRun, Fail> {
-    refuse_if!(
-        RunFolder::holds_whatif(path),
-        "{path}: several configurations side by side: report.html shows them; each is a run of its own: \
-         `fizeau report {path}/configuration-01`",
-        path = path.display()
-    );
     folder::refuse_file(path)?;
     Ok(OpenedRun::open(path)?)
 }

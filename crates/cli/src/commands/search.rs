@@ -14,7 +14,7 @@ use fizeau::report::Shown;
 use crate::args::{LevelsArgs, SearchArgs, SearchFlags, TrustArgs};
 use crate::commands::report::{PAGE, say_page, write_page};
 use crate::commands::shared::{checklist, shards};
-use crate::commands::sweep::{self, Meeting};
+use crate::commands::sweep;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
     let levels = series.settings(SweepProtocol::default())?;
     let mut settings = settings(*over, search, slo, levels)?;
     settings.search.budget = measure.budget;
-    let meeting = Meeting::of(measure, "search")?;
+    let meeting = sweep::meeting(measure, "search", None)?;
     match sweep::measure(measure, settings, "search", &meeting)? {
         ControlFlow::Continue((outcome, folder, gone)) => {
             let shown = show(&outcome, Some(&folder), &meeting.cancel, &measure.trust);

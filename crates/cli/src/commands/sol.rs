@@ -102,7 +102,8 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         CalibratedPrediction { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
     let subject = SolSubject { system, load, batch: answer.running_batch };
-    let asked = mechanisms::asides(args, &subject)?;
+    let served = mechanisms::Served::of(&args.mechanisms, &subject)?;
+    let asked = mechanisms::asides(args, &subject, &served)?;
     let mut asides = match matches!(predicted, Some(Ok(_))) || predictor.is_none() {
         true => mechanisms::calibration_asides(&args.calibration, prepared, load)?,
         false => Vec::new(),
@@ -114,7 +115,9 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     #[cfg(feature = "probe")]
     asides.extend(measured::operators(args, &subject, scope)?);
     asides.extend(asked);
-    asides.splice(0..0, mechanisms::measured_aside(args, prepared, &subject, &answer)?);
+    let of = (subject, &answer);
+    let measured = mechanisms::measured_aside(args, &served, of, predictor.as_ref())?;
+    asides.splice(0..0, measured);
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,

@@ -85,7 +85,7 @@ fn check(args: &WatchArgs) -> Result<(), Fail> {
         return Err(Fail::usage(wrong));
     }
     refuse_if!(
-        args.forward_pass.is_some() && args.system.spread.pp > 1,
+        args.forward_pass.is_some() && args.system.spread.pp.is_some_and(|stages| stages > 1),
         "--forward-pass does not work with --pp, because an engine times only one of its stages \
         and does not say which; leave out --forward-pass"
     );

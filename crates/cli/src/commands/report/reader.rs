@@ -48,8 +48,8 @@ pub(crate) fn reader<'a>(
     let mut reader = RunReader::new(run, reference(run, speed_of_light)?).map_err(Fail::usage)?;
     // Formats that the run had are not those of another model.
     if speed_of_light.model_config.is_some()
-        || speed_of_light.weights.is_some()
-        || speed_of_light.kv.is_some()
+        || speed_of_light.spread.weights.is_some()
+        || speed_of_light.spread.kv.is_some()
     {
         reader = reader.with_precision_of_reference();
     }

@@ -24,9 +24,12 @@ pub(super) fn sources(
     for header in &args.server_metrics_header {
         // What was typed is a secret, and so not in the error.
         let given: Option<ExtraHeader> = header.parse().ok();
-        let ExtraHeader { name, value, .. } = given.filter(is_header).ok_or_else(|| {
-            usage!("--server-metrics-header: give NAME=VALUE, such as Authorization=\"Bearer KEY\"")
-        })?;
+        let ExtraHeader { name, value, .. } =
+            given.filter(ExtraHeader::can_be_sent).ok_or_else(|| {
+                usage!(
+                    "--server-metrics-header: give NAME=VALUE, such as Authorization=\"Bearer KEY\""
+                )
+            })?;
         settings = settings.header(name, value);
     }
     let (mut sources, mut addresses) = (Vec::new(), Vec::new());
@@ -48,10 +51,4 @@ pub(super) fn sources(
         sources.push((name, source.explained(why)));
     }
     Ok(sources)
-}
-
-/// Whether HTTP can carry it.
-fn is_header(ExtraHeader { name, value, .. }: &ExtraHeader) -> bool {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    !name.is_empty() && name.chars().all(is_name) && !value.chars().any(char::is_control)
 }
