@@ -51,6 +51,12 @@ impl Default for SystemUnderTest {
 }
 
 impl SystemUnderTest {
+    /// A server, with a line on what it is, and what the speed of light is computed from, where these are known.
+    pub fn server(description: Option<String>, light: Option<SpeedOfLightReference>) -> Self {
+        let engine = EngineRecord::Remote { description };
+        Self { engine, light: light.ok_or(NoReference::NotGiven), ..Self::default() }
+    }
+
     /// An engine that is simulated in virtual time: what it is, in one line, and what it is called.
     pub fn simulated(description: impl Into<String>, model: impl Into<String>) -> Self {
         let endpoint = EndpointRecord {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fizeau::interop::{ExportSource, ExportedFile, ForeignFormats, ImportError};
 use fizeau::record::text::plain;
-use fizeau::record::{ImportedRun, StoredRun};
+use fizeau::record::{ImportedRun, RunFolder, StoredRun};
 use fizeau::report::Shown;
 
 use crate::args::{ConvertArgs, SpeedOfLightArgs};
@@ -57,13 +57,7 @@ fn import(args: &ConvertArgs) -> Result<Exit, Fail> {
     }
     let folders = imported.folders(&args.out);
     // Before the first is written, so that none is if one cannot be.
-    for folder in &folders {
-        refuse_if!(
-            folder.join("run.json").exists(),
-            "--out: {} already holds a run; name another folder or remove it",
-            folder.display()
-        );
-    }
+    folders.iter().try_for_each(|folder| RunFolder::check_free(folder)).named("--out")?;
     for (run, folder) in imported.runs.into_iter().zip(folders) {
         let page = match run.has_tapes() {
             true => format!("; `fizeau report {}` writes its page", folder.display()),

@@ -130,9 +130,7 @@ fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
     for file in folder.finish(document).map_err(Fail::broken)? {
         tell!("written: {}", file.display());
     }
-    let devices = document.devices.iter();
-    let lacks = devices.map(|facts| MeasuredDevice::of(document, &facts.name).err());
-    if let Some(Some(why)) = lacks.collect::<Option<Vec<_>>>().map(|all| all.into_iter().next()) {
+    if let Some(why) = MeasuredDevice::lacking(document) {
         tell!("note: no device file is written: {why}");
     }
     let written = std::fs::write(&page, Shown(document).page());

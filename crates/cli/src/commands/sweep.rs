@@ -12,7 +12,6 @@ use std::path::Path;
 use fizeau::experiment::{
     EmbeddedEngine, EndpointKind, Experiment, PreparedRun as _, SystemUnderTest,
 };
-use fizeau::record::{EngineRecord, NoReference};
 use settings::protocol_of;
 
 use crate::args::{MeasureArgs, SweepArgs};
@@ -80,15 +79,12 @@ pub(crate) fn measure<K: EndpointKind>(
     let embedded = urls.is_empty().then(EmbeddedEngine::start).transpose()?;
     let mut endpoint = endpoint::spec(&args.endpoint, urls, &args.sampling)?;
     endpoint.profiled_level = args.telemetry.profile_level;
-    let mut system = SystemUnderTest::default();
-    system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
-    let mut light = speed::from_args(&args.speed_of_light, args.subject.engine.as_deref())?;
-    if let Some(embedded) = &embedded {
-        embedded.stand_for(&mut endpoint);
-        system.engine = EngineRecord::Simulated { description: embedded.describe() };
-        light = light.or_else(|| Some(embedded.speed_of_light()));
-    }
-    system.light = light.ok_or(NoReference::NotGiven);
+    let engine = &args.subject.engine;
+    let light = speed::from_args(&args.speed_of_light, engine.as_deref())?;
+    let system = match &embedded {
+        None => SystemUnderTest::server(engine.clone(), light),
+        Some(embedded) => embedded.stand_for(&mut endpoint, light),
+    };
     let experiment = Experiment::new(endpoint)
         .settings(settings)
         .system(system)

@@ -16,7 +16,7 @@ fn why(error: &FetchError) -> String {
     }
 }
 
-/// All of them, each with its address without user, password and query, and a number where another one has the same.
+/// All of them, each with its address without user, password and query.
 pub(super) fn sources(
     args: &WatchArgs,
 ) -> Result<Vec<(String, impl Source + Send + 'static)>, Fail> {
@@ -32,7 +32,7 @@ pub(super) fn sources(
             })?;
         settings = settings.header(name, value);
     }
-    let (mut sources, mut addresses) = (Vec::new(), Vec::new());
+    let mut sources = Vec::new();
     for (index, url) in args.server_metrics.iter().enumerate() {
         check_page_address(url)?;
         let source = PageSource::new(url, settings.clone());
@@ -41,14 +41,7 @@ pub(super) fn sources(
             args.server_metrics.iter().take(index).any(|other| other == url),
             "--server-metrics {address}: it is given twice; name each replica once"
         );
-        // Those that differ in what is not shown.
-        let alike = addresses.iter().filter(|other| **other == address).count();
-        let name = match alike {
-            0 => address.clone(),
-            _ => format!("{address} ({})", alike + 1),
-        };
-        addresses.push(address);
-        sources.push((name, source.explained(why)));
+        sources.push((address, source.explained(why)));
     }
     Ok(sources)
 }
