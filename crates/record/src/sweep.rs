@@ -392,15 +392,13 @@ impl SweepReport {
         self.misses_goals() || self.requests_needed().is_some()
     }
 
-    /// Whether what was measured is to be believed and knows what it was to find out, and a load keeps the goals that somebody asked for, at
-    /// their loose end too, and held them where it was measured for long. Goals that were assumed are a suggestion.
+    /// Whether what was measured is to be believed and knows what it was to find out, and a load keeps the goals that somebody asked for (at
+    /// their loose end, and where it was measured for long).
     #[must_use]
     pub fn passes(&self) -> bool {
         let is_asked = self.slo.is_some() && self.goal_source == GoalSource::Given;
-        let is_met = || {
-            self.decisions().iter().any(OperatingDecision::is_met)
-                && self.sustained().is_none_or(SustainedRun::holds)
-        };
+        let holds = || self.sustained().is_none_or(SustainedRun::holds);
+        let is_met = || self.decisions().iter().any(OperatingDecision::is_met) && holds();
         self.is_sound() && (!is_asked || is_met())
     }
 

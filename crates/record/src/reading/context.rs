@@ -9,9 +9,8 @@ use crate::{
     ShardsReport, StoredError, StoredLevel, StoredRun, SummaryDocument, TruncatedTail,
 };
 
-/// How runs begin to say that nobody gave a model and a device: ours, and those of earlier programs, which named flags.
-const NOT_GIVEN: [&str; 2] =
-    [NoReference::NotGiven.as_str(), "give the model and the device: --model-config"];
+/// How runs begin to say that nobody gave a model and a device: ours, and those of earlier programs, which went on with flags.
+const NOT_GIVEN: [&str; 2] = [NoReference::NotGiven.as_str(), "give the model and the device: "];
 
 /// What is known of a level beside its tapes.
 #[derive(Debug, Clone)]
