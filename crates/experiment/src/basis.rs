@@ -1,12 +1,12 @@
 //! What every kind of run has once it is decided.
 
-use fizeau_record::{RunSetup, SpeedOfLightReference, WorkloadRecord};
+use fizeau_record::{NoReference, RunSetup, SpeedOfLightReference, WorkloadRecord};
 
 use crate::client::MeasuringClient;
 use crate::endpoint::EmptiedCaches;
 use crate::input::{ExperimentError, InputError};
 use crate::profiled::ProfiledLevel;
-use crate::system::{NoReference, PromptReader, RunOrigin, SystemUnderTest};
+use crate::system::{PromptReader, RunOrigin, SystemUnderTest};
 use crate::telemetry::{LevelScrapers, Telemetry};
 use crate::workload::{ContextLimit, PreparedWorkload, WorkloadSpec};
 
@@ -74,8 +74,8 @@ impl RunBasis {
     }
 
     /// What the speed of light is computed from, or why there is none.
-    pub(crate) fn speed_of_light(&self) -> Result<&SpeedOfLightReference, &NoReference> {
-        self.light.as_ref()
+    pub(crate) fn speed_of_light(&self) -> Result<&SpeedOfLightReference, NoReference> {
+        self.light.as_ref().map_err(|why| *why)
     }
 
     /// What of the workload is not as one might think, each in one line.

@@ -105,6 +105,14 @@ impl ExtraHeader {
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { name: name.into(), value: value.into() }
     }
+
+    /// Whether HTTP can carry it.
+    #[must_use]
+    pub fn can_be_sent(&self) -> bool {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+        let is_named = !self.name.is_empty() && self.name.chars().all(is_name);
+        is_named && !self.value.chars().any(char::is_control)
+    }
 }
 
 /// Why a text is no header. It does not say the text, which may hold a secret.

@@ -4,20 +4,19 @@ use fizeau_core::{LevelLoad, Tape};
 use fizeau_harness::{DriveEnding, LevelRun, Notice, Observer};
 use fizeau_metrics::{ClientWatch, LevelHistograms};
 use fizeau_record::{
-    FolderError, LengthTally, LevelContext, LevelOutcome, LevelReport, LevelStatus, RequestedLoad,
-    RunFolder, SpeedOfLightReference, UntilPrecise,
+    FolderError, LengthTally, LevelContext, LevelOutcome, LevelReport, LevelStatus, NoReference,
+    RequestedLoad, RunFolder, SpeedOfLightReference, UntilPrecise,
 };
 
 use crate::client::MeasuringClient;
 use crate::shards::{OfferedLoadShare, ShardGroup};
-use crate::system::NoReference;
 use crate::telemetry::ScrapedLevel;
 
 /// What a level is compared with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EvaluationContext<'a> {
     /// What the speed of light is computed from, or why there is none.
-    pub(crate) light: Result<&'a SpeedOfLightReference, &'a NoReference>,
+    pub(crate) light: Result<&'a SpeedOfLightReference, NoReference>,
     /// What is known of the client.
     pub(crate) client: &'a MeasuringClient,
     /// What was asked for of the load.
@@ -66,8 +65,7 @@ impl EvaluationContext<'_> {
         outcome.shards = shards_report;
         outcome.telemetry = tallies.telemetry.as_ref().map(|scraped| scraped.telemetry.clone());
         let mut context = LevelContext::new(requested);
-        let light = self.light.map(SpeedOfLightReference::reference);
-        context.light = light.map_err(ToString::to_string);
+        context.light = self.light.map(SpeedOfLightReference::reference);
         context.thresholds = thresholds;
         context.repeated = self.repeated.map(str::to_owned);
         let mut report = LevelReport::from_run(load, outcome, &context);

@@ -24,8 +24,6 @@ pub enum RunEvent {
     Resumed {
         /// How many of its levels are finished.
         finished: usize,
-        /// The levels whose tapes are cut though they came to their end: they are measured again.
-        cut: Vec<String>,
     },
     /// A level begins, with its warm-up.
     LevelStarted(LevelStarted),
@@ -143,6 +141,12 @@ pub enum RunNote {
         time: Nanos,
         /// How long it should be.
         needs: Nanos,
+    },
+    /// The tapes of a level of an earlier run are cut, though it came to its end.
+    #[error("{level}: its tapes.jsonl is not whole, so that it is measured again")]
+    CutTapes {
+        /// Its folder's name.
+        level: String,
     },
     /// There was no time left for all repeated measurements.
     #[error("no time was left for {missing} of the repeated levels")]

@@ -110,10 +110,10 @@ pub use search::{
     SearchSettings, SearchStep, SearchTrial,
 };
 pub use shards::{
-    AbsenceReason, MEETING_VARIABLES, MeetingPoint, MeetingPointError, RunShards, SHARD_VARIABLES,
-    ShardAbsence, ShardError, ShardGroup, ShardIdentity, ShardIdentityError, ShardOffer,
-    ShardSecret, ShardSource, ShardSpec, ShardWait, ShardWaits, StartTime, StartTimeError,
-    Variables,
+    AbsenceReason, LateShardStart, MEETING_VARIABLES, MeetingPoint, MeetingPointError,
+    PlanMismatch, RunShards, SHARD_VARIABLES, ShardAbsence, ShardError, ShardFault, ShardGroup,
+    ShardIdentity, ShardIdentityError, ShardMismatch, ShardOffer, ShardSecret, ShardSource,
+    ShardSpec, ShardWait, ShardWaits, StartTime, StartTimeError, Variables,
 };
 #[cfg(feature = "http")]
 pub use simulated::EmbeddedEngine;
@@ -132,13 +132,14 @@ pub use sweep::{
     SweepSettings, SweepSpec, SweptLevel, TriedLoad, check_goals, level_size, load_between,
     rates_up_to,
 };
-pub use system::{NoReference, PromptReader, RunOrigin, SystemUnderTest};
+pub use system::{PromptReader, RunOrigin, SystemUnderTest};
 pub use telemetry::{LocalGpus, ServerPages, TelemetrySpec};
 pub use tokenizer::TokenizerSpec;
 pub use wall_time::WallTime;
 pub use whatif::{
     CaseEngine, CaseOutcome, CaseSettings, CaseSpec, GridCase, GridError, GridSetting, GridWay,
-    ImpossibleCase, RanCase, RepeatedSetting, SettingGrid, WhatIfCase, WhatIfError, WhatIfRunner,
+    ImpossibleCase, ListedValuesError, RanCase, RepeatedSetting, SettingGrid, WhatIfCase,
+    WhatIfError, WhatIfRunner, listed_values,
 };
 pub use workload::{
     CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload, PromptSalt, PromptSource,

@@ -23,7 +23,7 @@ mod waits;
 
 pub use absence::{AbsenceReason, ShardAbsence};
 pub(crate) use absence::{AbsenceTime, LostShard};
-pub use error::ShardError;
+pub use error::{LateShardStart, PlanMismatch, ShardError, ShardFault, ShardMismatch};
 pub(crate) use group::Gate;
 pub use group::ShardGroup;
 pub(crate) use health::{FirstRelease, of_part};

@@ -3,7 +3,7 @@
 use std::{env, fs, thread};
 
 use fizeau_record::{
-    ClientHost, EndpointRecord, EngineRecord, RunSetup, ToolVersion, WorkloadRecord,
+    ClientHost, EndpointRecord, EngineRecord, NoReference, RunSetup, ToolVersion, WorkloadRecord,
 };
 
 use crate::wall_time::WallTime;
@@ -24,21 +24,6 @@ pub struct SystemUnderTest {
     pub limit: Option<ContextLimit>,
     /// Who reads the prompts.
     pub reader: PromptReader,
-}
-
-/// Why there is nothing to compute the speed of light from.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NoReference {
-    /// Nobody said which model runs on which devices.
-    #[error("no model and device were given")]
-    NotGiven,
-    /// What one client of several sent is compared with nothing: what all did is.
-    #[error("not computed of one shard")]
-    OneShard,
-    /// Why, in the words of whoever asks: which flag would give them, say.
-    #[error("{0}")]
-    Because(String),
 }
 
 /// Who reads the prompts.
@@ -66,6 +51,12 @@ impl Default for SystemUnderTest {
 }
 
 impl SystemUnderTest {
+    /// A server, with a line on what it is, and what the speed of light is computed from, where these are known.
+    pub fn server(description: Option<String>, light: Option<SpeedOfLightReference>) -> Self {
+        let engine = EngineRecord::Remote { description };
+        Self { engine, light: light.ok_or(NoReference::NotGiven), ..Self::default() }
+    }
+
     /// An engine that is simulated in virtual time: what it is, in one line, and what it is called.
     pub fn simulated(description: impl Into<String>, model: impl Into<String>) -> Self {
         let endpoint = EndpointRecord {

@@ -11,7 +11,10 @@ use fizeau_record::{
 };
 use thiserror::Error;
 
-pub use grid::{GridCase, GridError, GridSetting, GridWay, RepeatedSetting, SettingGrid};
+pub use grid::{
+    GridCase, GridError, GridSetting, GridWay, ListedValuesError, RepeatedSetting, SettingGrid,
+    listed_values,
+};
 
 use crate::event::Watcher;
 use crate::experiment::{EndpointKind, Experiment, PreparedExperiment, PreparedRun};

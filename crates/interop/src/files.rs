@@ -92,9 +92,7 @@ impl ForeignFormats {
                 Err(ImportError::Foreign(error)) => error,
                 Err(error) => return Err(refused.into_iter().next().map_or(error, Into::into)),
             };
-            let text = error.to_string();
-            let is_its =
-                |file: &File| !file.is_named && text.starts_with(&format!("{}:", file.name));
+            let is_its = |file: &File| !file.is_named && error.file() == Some(&*file.name);
             let Some(at) = read.iter().position(is_its) else { return Err(error.into()) };
             read.remove(at);
             refused.push(error);

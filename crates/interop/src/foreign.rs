@@ -26,7 +26,7 @@ mod vllm_rust;
 mod vllm_sweep;
 
 pub(crate) use csv::table as csv_of_lines;
-pub use error::ForeignError;
+pub use error::{ForeignError, ForeignPlace};
 pub use file::ForeignFile;
 pub use format::{ExportLevel, ExportWriteError, ExportedFile, ForeignFormat};
 pub use formats::ForeignFormats;

@@ -43,7 +43,7 @@ pub use detail::{DetailTally, with_details};
 pub use files::{ImportError, ImportedFiles};
 pub use foreign::{
     ExportLevel, ExportWriteError, ExportedFile, ForeignError, ForeignFile, ForeignFormat,
-    ForeignFormats, plain_name,
+    ForeignFormats, ForeignPlace, plain_name,
 };
 pub use level::{ExtraTallies, LevelTapes, RereadLevel};
 pub use peers::{

@@ -22,7 +22,7 @@ mod tally;
 
 use fizeau_core::{LevelLoad, PerSec, Seconds, Tape, Tokens};
 use fizeau_metrics::GoodputGoals;
-use fizeau_record::{RequestedLoad, RunSetup};
+use fizeau_record::{LevelReport, RequestedLoad, RunSetup, ShardsReport};
 use fizeau_workload::{ArrivalLaw, RampShape};
 
 pub use json::VllmDetail;
@@ -187,6 +187,22 @@ impl VllmRun {
             burstiness: cv_squared.map_or(1.0, |cv| 1.0 / cv),
             max_concurrency,
         }
+    }
+
+    /// The same of a level whose `report` tells that shards did not come: the load is what the others offered of it.
+    #[must_use]
+    pub fn offered(mut self, report: &LevelReport) -> Self {
+        let did_not_come = |of: &ShardsReport| of.missing.len() > of.gone_in_level.len();
+        if report.shards.as_deref().is_some_and(did_not_come) {
+            let rate = report.requested.arrivals.and_then(|law| law.rate);
+            if let (VllmRequestRate::Limited(all), Some(rate)) = (&mut self.request_rate, rate) {
+                *all = rate;
+            }
+            if let LevelLoad::Concurrency(slots) = report.load {
+                self.max_concurrency = self.max_concurrency.map(|cap| cap.min(slots.get()));
+            }
+        }
+        self
     }
 
     /// The name that vLLM gives the result's file:

@@ -1,5 +1,7 @@
 //! Trial after trial, within a time, with each result kept as it comes.
 
+use std::fmt::{self, Display, Formatter};
+
 use fizeau_core::{Clock, Nanos};
 
 use crate::measurement::Measurement;
@@ -53,6 +55,15 @@ pub enum ProbeEvent<'a> {
     },
     /// The time was over before it.
     LeftOut(&'a ProbeTrial),
+}
+
+/// What begins, in a line: `[3/40] memory read, 12 s left`; empty for anything else.
+impl Display for ProbeEvent<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self::Began { trial, done, of, left } = self else { return Ok(()) };
+        let (number, left) = (done + 1, left.as_secs_f64());
+        write!(f, "[{number}/{of}] {}, {left:.0} s left", trial.operation)
+    }
 }
 
 /// How it ended.

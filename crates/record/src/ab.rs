@@ -186,6 +186,13 @@ impl AbReport {
         })
     }
 
+    /// Whether its turns are to be believed, and B keeps the goals that were asked for. Whether it may be worse than A is another question:
+    /// [`is_regression`](Self::is_regression).
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        self.verdict() != Verdict::Invalid && !self.misses_goals(ComparisonSide::Candidate)
+    }
+
     /// The worst verdict of any turn that ended.
     #[must_use]
     pub fn verdict(&self) -> Verdict {

@@ -116,18 +116,19 @@ impl RunFolder {
     /// If it already holds a run, or the system refuses.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
         let path = path.into();
-        let marks = [file::RUN, file::TAPES, file::SWEEP];
-        if marks.iter().any(|name| path.join(name).exists()) {
-            return Err(FolderError::Occupied(path));
-        }
+        Self::check_free(&path)?;
         fs::create_dir_all(&path).map_err(FolderError::io(&path))?;
         Ok(Self::again(path))
     }
 
-    /// Whether several configurations lie there, each in a folder of its own.
-    #[must_use]
-    pub fn holds_whatif(path: &Path) -> bool {
-        [file::WHATIF, "configuration-01"].iter().any(|name| path.join(name).exists())
+    /// # Errors
+    /// If it already holds a run.
+    pub fn check_free(path: &Path) -> Result<(), FolderError> {
+        let marks = [file::RUN, file::TAPES, file::SWEEP];
+        match marks.iter().any(|name| path.join(name).exists()) {
+            true => Err(FolderError::Occupied(path.to_path_buf())),
+            false => Ok(()),
+        }
     }
 
     /// The folder of a run that is there already, which others may write into too.

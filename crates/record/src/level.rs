@@ -23,8 +23,8 @@ pub use document::SummaryDocument;
 pub use run::{LevelContext, LevelOutcome};
 pub use speed::{
     CalibratedBlock, CalibratedComparison, CalibratedPrediction, DataSheetBound,
-    DecodeStepComparison, EvenRouting, JsonNumber, PredictedFigures, PredictedRange, SpeedOfLight,
-    SpeedOfLightComparison,
+    DecodeStepComparison, EvenRouting, JsonNumber, NoReference, PredictedFigures, PredictedRange,
+    SpeedOfLight, SpeedOfLightComparison,
 };
 pub use until::{UntilPrecise, UntilPreciseDocument, UntilPreciseGoal};
 

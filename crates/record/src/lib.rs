@@ -108,9 +108,9 @@ pub use lengths::LengthTally;
 pub use level::{
     CalibratedBlock, CalibratedComparison, CalibratedPrediction, DataSheetBound,
     DecodeStepComparison, EvenRouting, JsonNumber, LatencyBasis, LevelContext, LevelDetail,
-    LevelDetailTally, LevelOutcome, LevelReport, LevelStatus, PredictedFigures, PredictedRange,
-    SpeedOfLight, SpeedOfLightComparison, SummaryDocument, TailLatency, UntilPrecise,
-    UntilPreciseDocument, UntilPreciseGoal,
+    LevelDetailTally, LevelOutcome, LevelReport, LevelStatus, NoReference, PredictedFigures,
+    PredictedRange, SpeedOfLight, SpeedOfLightComparison, SummaryDocument, TailLatency,
+    UntilPrecise, UntilPreciseDocument, UntilPreciseGoal,
 };
 pub use level_plan::{LevelDocument, LevelPlan, LevelRole, WindowPlan, level_folder};
 pub use level_reference::LevelReference;
@@ -148,8 +148,8 @@ pub use setup::{
     ToolVersion, WorkloadRecord,
 };
 pub use shards::{
-    ClockAxis, ClockReading, ClockSource, MissingShards, ShardHealth, ShardRecord, ShardsReport,
-    TailShares,
+    ClockAxis, ClockReading, ClockSource, MergeDoubt, MissingShards, ShardHealth, ShardRecord,
+    ShardsReport, TailShares,
 };
 pub use stored::{
     MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes, TruncatedTail,

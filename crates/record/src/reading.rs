@@ -54,7 +54,6 @@ pub struct RunReader<'a> {
     goals: GoodputGoals,
     window: WindowChoice,
     reference: Option<SpeedOfLightReference>,
-    no_reference: String,
     precision: Precision,
     price: Option<HourlyRate>,
     choice: ProfileChoice,
@@ -100,9 +99,6 @@ pub struct ReadRun {
     /// How it came to its end, as far as it lived to say.
     pub ending: SweepEnding,
 }
-
-/// Why there is no speed of light where nobody named what it is of.
-const NOT_GIVEN: &str = "no model and device were given";
 
 impl StoredRun {
     /// The whole run, computed again from its tapes as it was measured: what `sweep.json` has, and what pages and pictures show
@@ -164,10 +160,9 @@ impl<'a> RunReader<'a> {
         };
         let price = document.gpu_hour_usd.map(HourlyRate::given).transpose();
         let price = price.map_err(|error| run.wrong("gpu_hour_usd", error))?;
-        let no_reference = NOT_GIVEN.to_owned();
         let precision = Precision::Own;
         let choice = ProfileChoice::default();
-        Ok(Self { run, goals, window, reference, no_reference, precision, price, choice })
+        Ok(Self { run, goals, window, reference, precision, price, choice })
     }
 
     /// By other goals of single requests.
@@ -198,11 +193,6 @@ impl<'a> RunReader<'a> {
     /// With formats of weights and cache that are not those of the run.
     pub fn with_precision_of_reference(self) -> Self {
         Self { precision: Precision::OfReference, ..self }
-    }
-
-    /// With what is said of a level that has no speed of light and does not itself say why, in plain words.
-    pub fn without_reference_since(self, reason: impl Into<String>) -> Self {
-        Self { no_reference: reason.into(), ..self }
     }
 
     /// The goals of single requests.

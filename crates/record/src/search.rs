@@ -138,6 +138,12 @@ impl SearchReport {
         is_found && self.confirmed().is_none_or(SearchedLevel::holds)
     }
 
+    /// Whether the answer is there, and to be believed.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        self.is_met() && self.verdict() != Verdict::Invalid
+    }
+
     /// The gravest verdict of the levels that the answer rests on; where it rests on none, invalid if one was measured.
     #[must_use]
     pub fn verdict(&self) -> Verdict {

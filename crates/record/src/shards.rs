@@ -44,7 +44,43 @@ pub struct ShardsReport {
     pub gone_in_level: Vec<String>,
     /// Why they may be no one load, as their merge found; empty where nothing speaks against it, absent where the merge did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doubts: Option<Vec<String>>,
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<String>>"))]
+    pub doubts: Option<Vec<MergeDoubt>>,
+}
+
+/// What a merge found against its shards being one load. Documents have the sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+#[non_exhaustive]
+pub enum MergeDoubt {
+    /// They ought not to be merged, and somebody had them merged all the same.
+    #[error("{FORCED}{by}: {past}")]
+    Forced {
+        /// What had them merged, in the words of who asked.
+        by: String,
+        /// What speaks against it.
+        past: String,
+    },
+    /// What their tapes or clocks show.
+    #[error("{0}")]
+    Found(String),
+}
+
+const FORCED: &str = "merged by ";
+
+impl From<String> for MergeDoubt {
+    fn from(text: String) -> Self {
+        match text.strip_prefix(FORCED).and_then(|forced| forced.split_once(": ")) {
+            Some((by, past)) => Self::Forced { by: by.to_owned(), past: past.to_owned() },
+            None => Self::Found(text),
+        }
+    }
+}
+
+impl From<MergeDoubt> for String {
+    fn from(doubt: MergeDoubt) -> Self {
+        doubt.to_string()
+    }
 }
 
 /// Whether shards may be missing from what is to be one run of several.
@@ -163,7 +199,7 @@ impl ShardsReport {
             reason(found.verdict, format!("shard {}: {}{others}", one.shard, found.text))
         }));
         let doubts = self.doubts.iter().flatten();
-        reasons.extend(doubts.map(|text| reason(Verdict::Suspect, text.clone())));
+        reasons.extend(doubts.map(|text| reason(Verdict::Suspect, text.to_string())));
         reasons
     }
 

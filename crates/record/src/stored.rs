@@ -25,6 +25,11 @@ use crate::run::{RUN, TAPES};
 use crate::search::SEARCH;
 use crate::{AbDocument, ReferenceError, RunDocument, SearchDocument, file};
 
+/// Whether several configurations lie there, each in a folder of its own.
+pub(crate) fn holds_whatif(path: &Path) -> bool {
+    [file::WHATIF, "configuration-01"].iter().any(|name| path.join(name).exists())
+}
+
 /// Why a stored run could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -35,6 +40,9 @@ pub enum StoredError {
     /// There is no run there.
     #[error("{} is not a run: a run's folder holds run.json, and tapes.jsonl or a folder for each level", .0.display())]
     NoRun(PathBuf),
+    /// It holds configurations of a what-if, each a run of its own.
+    #[error("{path}: several configurations side by side, which its report.html shows; name one: {path}/configuration-01", path = .0.display())]
+    Configurations(PathBuf),
     /// There is a run, of which all tapes are gone, or were never kept.
     #[error("{} is a run without tapes: neither it nor a folder in it holds tapes.jsonl, from which its \
      figures are computed", .0.display())]
@@ -204,7 +212,11 @@ impl StoredRun {
         let mut document_path = path.join(file::RUN);
         if levels.is_empty() {
             let is_run = document_path.is_file();
-            return Err(if is_run { StoredError::NoTapes(path) } else { StoredError::NoRun(path) });
+            return Err(match is_run {
+                true => StoredError::NoTapes(path),
+                false if holds_whatif(&path) => StoredError::Configurations(path),
+                false => StoredError::NoRun(path),
+            });
         }
         if !document_path.is_file() {
             // `.` has no parent by its name.

@@ -409,12 +409,24 @@ impl SweepReport {
         self.misses_goals() || self.requests_needed().is_some()
     }
 
-    /// Whether what its goals were asked to decide is not what was asked for: no load is met by each kind of goals, or the load to run at did
-    /// not hold when it was measured for long. Without goals none is met.
+    /// Whether what was measured is to be believed and knows what it was to find out, and a load keeps the goals that somebody asked for (at
+    /// their loose end, and where it was measured for long).
     #[must_use]
-    pub fn misses_decision(&self) -> bool {
-        let is_met = self.decisions().iter().any(OperatingDecision::is_met);
-        !(is_met && self.sustained().is_none_or(SustainedRun::holds))
+    pub fn passes(&self) -> bool {
+        let is_asked = self.slo.is_some() && self.goal_source == GoalSource::Given;
+        let holds = || self.sustained().is_none_or(SustainedRun::holds);
+        let is_met = || self.decisions().iter().any(OperatingDecision::is_met) && holds();
+        self.is_sound() && (!is_asked || is_met())
+    }
+
+    /// The same of a run of one level alone, whose goals have to be decided too.
+    #[must_use]
+    pub fn passes_alone(&self) -> bool {
+        self.is_sound() && !self.leaves_goals_open()
+    }
+
+    fn is_sound(&self) -> bool {
+        self.verdict() != Verdict::Invalid && self.is_precise()
     }
 
     /// About how many requests decide the goals of a run of one level, where a percentile takes more values than there are and their

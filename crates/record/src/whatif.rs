@@ -115,6 +115,15 @@ impl WhatIf {
         ran.map(SweepReport::verdict).max().unwrap_or(Verdict::Invalid)
     }
 
+    /// Whether what ran is to be believed, and some configuration keeps the goals, where somebody gave any.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        let is_asked = self.slo.is_some() && self.assumed_goals().is_none();
+        let mut ran = self.variants.iter().filter_map(WhatIfVariant::sweep);
+        let mut is_met = || ran.any(|sweep| sweep.operating_point().level().is_some());
+        self.verdict() != Verdict::Invalid && (!is_asked || is_met())
+    }
+
     /// Whether each configuration that can run did so to its end.
     #[must_use]
     pub fn is_whole(&self) -> bool {

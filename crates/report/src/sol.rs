@@ -15,7 +15,7 @@ mod view;
 
 pub use curve::{BatchCsv, ContextCsv};
 pub use engine_fit::{EngineCalibrationRow, EngineCalibrationView};
-pub use extra::{MeasuredComparison, SolExtra, SolServing, SolSubject};
+pub use extra::{MeasuredLoad, MeasuredLoadError, SolExtra, SolServing, SolSubject};
 pub use fit::CalibrationFitView;
 pub use line::{SolError, SolLine};
 

@@ -5,7 +5,9 @@ use std::num::NonZeroU64;
 use fizeau_core::PerSec;
 
 use crate::system::System;
-use crate::{Figures, LoadAnalysis, LoadAnalysisError, PhaseSchedule, UniformLoad};
+use crate::{
+    CurveEnd, CurveStride, Figures, LoadAnalysis, LoadAnalysisError, PhaseSchedule, UniformLoad,
+};
 
 /// What of an analysis is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +34,20 @@ impl SolScope {
             _ => system.answer(load)?,
         };
         Ok(if self == Self::Step { step_alone(system, load, answer) } else { answer })
+    }
+
+    /// What an answer for `batch` sequences assumes where no more of them can run at once than fit, in a sentence.
+    #[must_use]
+    pub fn beyond_room(system: &System, load: &UniformLoad, batch: u64) -> String {
+        let fitting = system.max_batch(load);
+        match system.batch_curve(load, CurveStride::Doubling).end() {
+            CurveEnd::MaxSequences => format!(
+                "no more than {fitting:.0} sequences may run at once; the figures assume that {batch} may"
+            ),
+            _ => format!(
+                "{batch} sequences do not fit into memory, which has room for {fitting:.0}; the figures assume that they fit"
+            ),
+        }
     }
 }
 

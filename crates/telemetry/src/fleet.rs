@@ -10,4 +10,4 @@ mod watch;
 
 pub use finding::FleetFinding;
 pub use report::{FleetDevices, FleetReport, ReplicaReport};
-pub use watch::{FleetSettings, FleetWatch};
+pub use watch::{FleetSettings, FleetSettingsError, FleetWatch};

@@ -80,7 +80,8 @@ pub use exposition::{
 };
 pub use figure::Reported;
 pub use fleet::{
-    FleetDevices, FleetFinding, FleetReport, FleetSettings, FleetWatch, ReplicaReport,
+    FleetDevices, FleetFinding, FleetReport, FleetSettings, FleetSettingsError, FleetWatch,
+    ReplicaReport,
 };
 pub use forward_pass::{
     ForwardPass, ForwardPassError, ForwardPassLine, ForwardPasses, QueuedWork, ScheduledWork,

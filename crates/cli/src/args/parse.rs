@@ -1,9 +1,10 @@
 //! From a line to what it asks for.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
 use super::hints::explain;
 use super::{Cli, Command, command, whatif};
@@ -31,7 +32,7 @@ impl From<Fail> for ParseError {
 }
 
 /// What a line asks for, or why that cannot be. A flag that comes twice counts as it came last, as with vLLM, so that a
-/// line can be obtained from a script and changed at its end; goals and required rows, of which none may be lost unseen, add up. A negative number is a value everywhere, so that it is refused by the
+/// line can be obtained from a script and changed at its end; what takes several values, such as goals, required rows and --levels, adds up. A negative number is a value everywhere, so that it is refused by the
 /// name of its flag.
 pub(crate) fn parse(line: &[OsString]) -> Result<Command, ParseError> {
     let value = |arg: Arg| match arg.get_action().takes_values() && !arg.is_positional() {
@@ -41,6 +42,9 @@ pub(crate) fn parse(line: &[OsString]) -> Result<Command, ParseError> {
     let mut all =
         command().mut_subcommands(|command| command.args_override_self(true).mut_args(value));
     let name = line.get(1).map(|name| name.to_string_lossy()).unwrap_or_default();
+    if let Some(command) = all.find_subcommand(&*name) {
+        once(command, line)?;
+    }
     if let ("simulate", Some(simulate)) = (&*name, all.find_subcommand("simulate")) {
         let mut cases = whatif::read(simulate, &line[1..])?;
         if cases.len() > 1 {
@@ -70,6 +74,45 @@ pub(crate) fn parse(line: &[OsString]) -> Result<Command, ParseError> {
         report.typed = flags.filter_map(|flag| Some(format!("--{}", flag.get_long()?))).collect();
     }
     Ok(asked)
+}
+
+/// Refuses what is no change at the end of a line but a slip: a flag by two of its names, and a second list in place of a first.
+fn once(command: &clap::Command, line: &[OsString]) -> Result<(), Fail> {
+    let mut given: BTreeMap<&str, (&str, String)> = BTreeMap::new();
+    let words: Vec<&str> = line.iter().map(|word| word.to_str().unwrap_or_default()).collect();
+    for (at, word) in words.iter().enumerate().take_while(|(_, word)| **word != "--") {
+        let Some(typed) = word.strip_prefix("--") else { continue };
+        let (name, value) = match typed.split_once('=') {
+            Some(named) => named,
+            None => (typed, words.get(at + 1).copied().unwrap_or_default()),
+        };
+        let is_it = |arg: &&Arg| {
+            let aliases = arg.get_all_aliases().unwrap_or_default();
+            arg.get_long() == Some(name) || aliases.contains(&name)
+        };
+        let flag = command.get_arguments().find(is_it);
+        // Others add up.
+        let Some(flag) = flag.filter(|flag| matches!(flag.get_action(), ArgAction::Set)) else {
+            continue;
+        };
+        let text = format!("--{name} {value}");
+        match given.insert(flag.get_id().as_str(), (name, text.clone())) {
+            Some((other, before)) if other != name => {
+                bail!("{before} and {text} are one flag by two names: give one of them");
+            }
+            Some((_, before)) if before != text && is_list(flag) => {
+                bail!("{before} and {text}: give one list with all of them");
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether its value is a list.
+fn is_list(flag: &Arg) -> bool {
+    let names = flag.get_value_names().unwrap_or_default();
+    names.iter().any(|name| name.ends_with(",...") || name == "PAIRS")
 }
 
 /// Whether the line itself has the flag, and not the environment.

@@ -23,14 +23,11 @@ impl From<ExperimentError> for Fail {
 impl From<EndpointError> for Fail {
     fn from(error: EndpointError) -> Self {
         let hint = error.hint.as_ref().map(hint).unwrap_or_default();
-        let message = match hint.starts_with(". ") {
-            true => error.message().trim_end_matches('.'),
-            false => error.message(),
-        };
-        Self::endpoint(match error.field.map(flag) {
-            Some(flag) => format!("{flag}: {message}{hint}"),
-            None => format!("{message}{hint}"),
-        })
+        // A server's words may end a sentence, or break off with dots of their own.
+        let is_ended = error.message().ends_with('.');
+        let hint = if is_ended { hint.trim_start_matches('.') } else { &hint };
+        let flag = error.field.map(|field| format!("{}: ", flag(field))).unwrap_or_default();
+        Self::endpoint(format!("{flag}{}{hint}", error.message()))
     }
 }
 

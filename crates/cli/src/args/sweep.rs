@@ -100,6 +100,7 @@ pub(crate) struct SeriesArgs<'a> {
 #[command(next_help_heading = "Levels")]
 pub(crate) struct LevelsArgs {
     /// The concurrencies to measure, from the lowest to the highest; by default 1,2,4,8,16,32,64,128, and none where --rates names rates.
+    /// Given several times, all of them.
     #[arg(long, visible_alias = "concurrency", value_delimiter = ',')]
     #[arg(env = "FIZEAU_LEVELS", value_name = "N,...")]
     pub(crate) levels: Vec<u32>,

@@ -46,23 +46,23 @@ impl SystemArgs {
 }
 
 /// How a model is spread over devices and stored.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, PartialEq, Default, Args)]
 pub(crate) struct SpreadArgs {
-    /// Tensor parallelism: the number of devices that share each matrix and the attention heads.
-    #[arg(long, alias = "tensor-parallel-size", value_name = "N", default_value_t = 1)]
-    pub(crate) tp: u32,
-    /// Pipeline parallelism: the number of stages that the layers are divided into.
-    #[arg(long, alias = "pipeline-parallel-size", value_name = "N", default_value_t = 1)]
-    pub(crate) pp: u32,
-    /// Expert parallelism: the number of groups of devices among which whole experts are divided; the devices of a group share each expert.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) ep: u32,
-    /// Attention data parallelism: the number of groups of --tp devices that serve sequences of their own and share the experts.
-    #[arg(long, alias = "data-parallel-size", value_name = "N", default_value_t = 1)]
-    pub(crate) dp: u32,
-    /// The number of identical instances of all this, which share the requests.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) replicas: u32,
+    /// Tensor parallelism: the number of devices that share each matrix and the attention heads; by default 1, or as a stored run had it.
+    #[arg(long, alias = "tensor-parallel-size", value_name = "N")]
+    pub(crate) tp: Option<u32>,
+    /// Pipeline parallelism: the number of stages that the layers are divided into, likewise.
+    #[arg(long, alias = "pipeline-parallel-size", value_name = "N")]
+    pub(crate) pp: Option<u32>,
+    /// Expert parallelism: the number of groups of devices among which whole experts are divided; the devices of a group share each expert. By default 1, likewise.
+    #[arg(long, value_name = "N")]
+    pub(crate) ep: Option<u32>,
+    /// Attention data parallelism: the number of groups of --tp devices that serve sequences of their own and share the experts, likewise.
+    #[arg(long, alias = "data-parallel-size", value_name = "N")]
+    pub(crate) dp: Option<u32>,
+    /// The number of identical instances of all this, which share the requests, likewise.
+    #[arg(long, value_name = "N")]
+    pub(crate) replicas: Option<u32>,
     /// The format of the weights, if it is not that of the config: fp8, nvfp4, int4-g128, q4_k_m, ...; or class by class, such as
     /// experts=nvfp4,attention=bf16.
     #[arg(long, value_name = "FORMAT")]
@@ -87,27 +87,8 @@ pub(crate) struct SpeedOfLightArgs {
     /// TOML file with one of your own. It needs --model-config.
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) hardware: Option<String>,
-    /// Tensor parallelism: the number of devices that share each matrix and the attention heads.
-    #[arg(long, alias = "tensor-parallel-size", value_name = "N")]
-    pub(crate) tp: Option<u32>,
-    /// Pipeline parallelism: the number of stages that the layers are divided into.
-    #[arg(long, alias = "pipeline-parallel-size", value_name = "N")]
-    pub(crate) pp: Option<u32>,
-    /// Expert parallelism: the number of groups of devices among which whole experts are divided.
-    #[arg(long, value_name = "N")]
-    pub(crate) ep: Option<u32>,
-    /// Attention data parallelism: the number of groups of --tp devices that serve sequences of their own.
-    #[arg(long, alias = "data-parallel-size", value_name = "N")]
-    pub(crate) dp: Option<u32>,
-    /// The number of identical instances of all this, which share the requests.
-    #[arg(long, value_name = "N")]
-    pub(crate) replicas: Option<u32>,
-    /// The format of the weights, if it is not that of the config: bf16, fp8, ...
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) weights: Option<String>,
-    /// The format of the key-value cache, if it is not that of the config: bf16, fp8, ...
-    #[arg(long, alias = "kv-cache-dtype", value_name = "FORMAT")]
-    pub(crate) kv: Option<String>,
+    #[command(flatten)]
+    pub(crate) spread: SpreadArgs,
     /// The share of a device's memory that weights and cache may take; in a new run 0.9 by default.
     #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", value_parser = part)]
     pub(crate) memory_share: Option<f64>,

@@ -9,7 +9,9 @@ use std::ffi::OsString;
 use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
-use fizeau::experiment::{GridCase, GridError, GridSetting, GridWay, RepeatedSetting, SettingGrid};
+use fizeau::experiment::{
+    GridCase, GridError, GridSetting, GridWay, RepeatedSetting, SettingGrid, listed_values,
+};
 
 use super::SimulateArgs;
 use super::hints::explain;
@@ -247,15 +249,6 @@ fn read_set(typed: &Command, set: &str, lists: &[&str]) -> Result<Vec<Flag>, Fai
     Ok(flags)
 }
 
-/// `P:D`, as --disaggregate has it, or a value without a colon.
-fn is_ratio(value: &str) -> bool {
-    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    match value.split_once(':') {
-        Some((prefill, decode)) => number(prefill.trim()) && number(decode.trim()),
-        None => !value.contains('='),
-    }
-}
-
 /// The values of `flag` where it may have several, one of which each configuration has; empty where it stands as it is.
 fn list(flag: &Flag) -> Result<Vec<String>, Fail> {
     let Flag { name, label, values, .. } = flag;
@@ -263,21 +256,7 @@ fn list(flag: &Flag) -> Result<Vec<String>, Fail> {
     let Some(text) = value.to_str().filter(|_| listed().any(|flag| flag == name)) else {
         return Ok(Vec::new());
     };
-    if text.contains(['=', ':']) && !text.split(',').all(is_ratio) {
-        return Ok(vec![text.to_owned()]);
-    }
-    let values: Vec<String> = text.split(',').map(|value| value.trim().to_owned()).collect();
-    let wrong = |what: &str| Err(usage!("--{label} {text}: {what}"));
-    if values.len() > 1 && values.iter().any(String::is_empty) {
-        return wrong(
-            "a value is missing before or after a comma; write none to leave the flag out",
-        );
-    }
-    let is_twice = |(index, value): (usize, &String)| values[..index].contains(value);
-    match values.iter().enumerate().find(|each| is_twice(*each)) {
-        Some((_, value)) => wrong(&format!("{value} is given twice; give it once")),
-        None => Ok(values),
-    }
+    listed_values(text).map_err(|error| usage!("--{label} {text}: {error}"))
 }
 
 /// `flag` as its parser takes it.

@@ -1,13 +1,13 @@
 //! `fizeau ab`: two endpoints in turns, with the same requests, and whether they differ.
 
 use std::num::NonZeroU32;
+use std::ops::ControlFlow;
 
 use fizeau::experiment::{
-    AbSettings, BackendChoice, EndpointSpec, Experiment, InputField, RoundCount, RunShards,
-    ShardOutcome, SystemUnderTest, TelemetrySpec, WorkloadSpec,
+    AbSettings, BackendChoice, EndpointSpec, Experiment, InputField, PreparedExperiment,
+    RoundCount, TelemetrySpec, WorkloadSpec,
 };
 use fizeau::harness::Cancel;
-use fizeau::metrics::{ComparisonSide, Verdict};
 use fizeau::record::AbPrompts;
 use fizeau::record::text::minutes_and_seconds;
 use fizeau::report::Shown;
@@ -16,21 +16,19 @@ use crate::args::refusal::{flag, of_experiment};
 use crate::args::{AbArgs, EndpointArgs};
 use crate::commands::bench;
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::shards::LevelsOfCommand;
-use crate::commands::shared::{client, endpoint, folder, opening, shards, workload};
+use crate::commands::shared::shards::Meeting;
+use crate::commands::shared::{client, endpoint, opening, shards, workload};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::Progress;
 use crate::terminal::say::say;
-use crate::terminal::{interrupt, runtime};
 
 pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
-    let view = opening::view(args.live)?;
+    opening::view(args.live)?;
     refuse_if!(
         args.sides.salt_sides && args.workload.dataset_name == "vllm-random",
         "--salt-sides has no effect with --dataset-name vllm-random, whose prompts follow from \
         --seed; leave it out"
     );
-    let cancel = Cancel::new();
     let arrivals = bench::arrivals_flag(&args.arrivals);
     let refused = move |error| {
         of_experiment(error, |field| match field {
@@ -39,23 +37,31 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
             field => flag(field),
         })
     };
-    let origin = folder::origin();
-    let out = args.answer.out.clone();
-    let out = out.unwrap_or_else(|| folder::by_default(origin.started, "ab"));
-    let shards =
-        shards::of(&args.shards, LevelsOfCommand::Several, None, Some(out.clone()), &cancel)?;
-    shards::have_to_meet(&shards)?;
-    let asked = experiment(args, &shards, &cancel)?.origin(origin);
-    if !shards.has_report() {
-        let prepared = asked.prepare().map_err(refused)?;
-        return shards::part(prepared, &cancel, refused);
-    }
-    let prepared = asked.folder(out).prepare().map_err(refused)?;
-    let runtime = runtime::single()?;
+    let meeting = Meeting::of("ab", &args.shards, &args.answer.out, &None, None)?;
     let mut opening = Opening::default();
     opening.prints_document = args.answer.json;
-    let prepared = runtime.block_on(prepared.open(&mut opening)).map_err(refused)?;
-    drop(opening);
+    let asked = experiment(args)?;
+    let begin = |prepared: &_| begin(args, prepared, &meeting.cancel);
+    let (report, folder, gone) = match meeting.measure(asked, refused, opening, begin)? {
+        ControlFlow::Continue(whole) => whole,
+        ControlFlow::Break(part) => return Ok(part),
+    };
+    if args.answer.json {
+        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
+    } else {
+        say(Shown(&report).text(args.output.verbosity()))?;
+        say(format!("run folder: {}", folder.path().display()))?;
+    }
+    let is_worse = args.answer.decision.fails_on_regression() && report.is_regression();
+    shards::without(gone, Ok(Exit::of(&meeting.cancel, is_worse || !report.passes())))
+}
+
+/// Says what is about to be measured, and shows how it goes on.
+fn begin(
+    args: &AbArgs,
+    prepared: &PreparedExperiment<AbSettings>,
+    cancel: &Cancel,
+) -> Result<Progress, Fail> {
     let ab = prepared.prepared();
     let notes = ab.notes().into_iter().chain(workload::unread(&args.workload));
     notes.for_each(|note| tell!("note: {note}"));
@@ -67,53 +73,23 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
         tell!("This run takes about {}.", minutes_and_seconds(time));
     }
     let [a, b] = ab.sides.each_ref().map(|side| side.endpoint.describe().base_url);
-    let title = format!("fizeau ab  A {a}, B {b}");
-    let folder = prepared.folder().cloned();
-    let mut progress = Progress::new(view, title, &cancel);
-    interrupt::listen(cancel.clone())?;
-    let (report, gone) =
-        match runtime.block_on(prepared.run_shared(&mut progress)).map_err(refused)? {
-            ShardOutcome::Whole(report) => (report, None),
-            ShardOutcome::Cut { outcome, why } => (outcome, Some(why)),
-            ShardOutcome::Part(part) => return shards::show(&part),
-        };
-    drop(progress);
-    if args.answer.json {
-        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
-    } else {
-        say(Shown(&report).text(args.output.verbosity()))?;
-        folder.map_or(Ok(()), |run| say(format!("run folder: {}", run.path().display())))?;
-    }
-    let is_missed = report.verdict() == Verdict::Invalid
-        || report.misses_goals(ComparisonSide::Candidate)
-        || (args.answer.decision.fails_on_regression() && report.is_regression());
-    shards::without(gone, Ok(Exit::of(&cancel, is_missed)))
+    Ok(Progress::new(opening::view(args.live)?, format!("fizeau ab  A {a}, B {b}"), cancel))
 }
 
 /// What `args` ask for.
-fn experiment(
-    args: &AbArgs,
-    shards: &RunShards,
-    cancel: &Cancel,
-) -> Result<Experiment<AbSettings>, Fail> {
+fn experiment(args: &AbArgs) -> Result<Experiment<AbSettings>, Fail> {
     let sides = &args.sides;
     let a = side(args, &sides.a, &sides.a_model, &sides.a_backend)?;
     let b = match sides.toggle {
         None => side(args, &sides.b, &sides.b_model, &sides.b_backend)?,
         Some(_) => a.clone(),
     };
-    let mut system = SystemUnderTest::default();
-    system.light = Err(folder::no_reference());
-    let experiment = Experiment::new(a)
-        .settings(settings(args, b)?)
-        .system(system)
-        .client(client::spec(&args.client)?)
-        .cancel(cancel.clone());
-    let experiment = match sides.toggle {
+    let experiment =
+        Experiment::new(a).settings(settings(args, b)?).client(client::spec(&args.client)?);
+    Ok(match sides.toggle {
         None => experiment,
         Some(_) => experiment.telemetry(TelemetrySpec::default()),
-    };
-    Ok(experiment.measured_by(shards))
+    })
 }
 
 /// A run against `candidate` too.

@@ -11,7 +11,6 @@ use fizeau::experiment::{
     ShardOutcome, SystemUnderTest,
 };
 use fizeau::harness::Cancel;
-use fizeau::record::EngineRecord;
 use fizeau::record::text::number;
 
 use crate::args::{BenchArgs, SonnetArgs};
@@ -73,10 +72,9 @@ fn experiment(
     shards: &RunShards,
     cancel: &Cancel,
 ) -> Result<Experiment<LevelSettings>, Fail> {
-    let mut system = SystemUnderTest::default();
-    system.engine = EngineRecord::Remote { description: args.subject.engine.clone() };
-    system.light = speed::from_args(&args.speed_of_light, args.subject.engine.as_deref())?
-        .ok_or_else(folder::no_reference);
+    let engine = &args.subject.engine;
+    let light = speed::from_args(&args.speed_of_light, engine.as_deref())?;
+    let system = SystemUnderTest::server(engine.clone(), light);
     let mut origin = folder::origin();
     origin.precision.clone_from(&args.subject.precision);
     let mut settings = settings(&args.level)?;

@@ -28,10 +28,6 @@ fn export(args: &ConvertArgs, format: &str) -> Result<Exit, Fail> {
     let [path] = args.inputs.as_slice() else {
         bail!("--to: name one run at a time");
     };
-    if RunFolder::holds_whatif(path) {
-        let path = path.display();
-        bail!("{path}: several configurations side by side; name one: {path}/configuration-01");
-    }
     let source = ExportSource::read(path).map_err(Fail::usage)?;
     source.cut().iter().for_each(|(level, cut)| note_cut(level, Some(*cut)));
     let files = format.export(&source.levels()).map_err(Fail::usage)?;
@@ -61,13 +57,7 @@ fn import(args: &ConvertArgs) -> Result<Exit, Fail> {
     }
     let folders = imported.folders(&args.out);
     // Before the first is written, so that none is if one cannot be.
-    for folder in &folders {
-        refuse_if!(
-            folder.join("run.json").exists(),
-            "--out: {} already holds a run; name another folder or remove it",
-            folder.display()
-        );
-    }
+    folders.iter().try_for_each(|folder| RunFolder::check_free(folder)).named("--out")?;
     for (run, folder) in imported.runs.into_iter().zip(folders) {
         let page = match run.has_tapes() {
             true => format!("; `fizeau report {}` writes its page", folder.display()),

@@ -1,7 +1,6 @@
 //! `fizeau merge`: one run of the shards of one.
 
 use fizeau::interop::{VllmDetail, VllmRun, VllmSelection, VllmTally};
-use fizeau::metrics::Verdict;
 use fizeau::record::{MergeError, MergedRun, MissingShards, ShardMerge, SweepReport};
 use fizeau::report::Shown;
 
@@ -39,8 +38,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     say(Shown(&report).block_with(&run, trust.output.verbosity()))?;
     report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
     say(format!("{} runs merged: {}", merge.count(), out.path().display()))?;
-    let is_invalid = report.validity.verdict == Verdict::Invalid;
-    let exit = Exit::missed(is_invalid || run.leaves_goals_open());
+    let exit = Exit::missed(!run.passes_alone());
     let list = report.checklist.iter();
     Ok(list.fold(exit, |exit, list| checklist::enforce(list, trust, exit)))
 }

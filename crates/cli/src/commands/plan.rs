@@ -14,6 +14,7 @@ use fizeau::report::Shown;
 
 use crate::args::PlanArgs;
 use crate::args::goal::{all_goals, goodput};
+use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say_either;
 use from::FromArg;
@@ -78,9 +79,7 @@ fn remedies(report: &PlanReport) -> BTreeSet<&'static str> {
         let Ok(planned) = &plan.outcome else { continue };
         let (bursts, share) = (&plan.source.bursts, &plan.source.prompt_share);
         if planned.light == Err(NoBoundCost::NoReference) {
-            remedies.insert(
-                "--model-config NAME|FILE and --hardware NAME|FILE name the model and the device",
-            );
+            remedies.insert(speed::MODEL_AND_DEVICE);
         }
         if *share == Err(NoPromptShare::NoLengths)
             || *bursts == BurstAccount::NotAccounted(NoBurstAccount::NoLengths)

@@ -16,8 +16,8 @@ use fizeau::roofline::Device;
 use fizeau::transport::MonotonicClock;
 
 use crate::args::{
-    ComparedArgs, DeviceArg, FleetArgs, MachineProbeArgs, ProbeCommand, UniformLoadArgs,
-    VerbosityArgs,
+    ComparedArgs, DeviceArg, FleetArgs, MachineProbeArgs, ProbeCommand, SpreadArgs,
+    UniformLoadArgs, VerbosityArgs,
 };
 use crate::commands::shared::{folder, speed};
 use crate::exit::{Exit, Fail, Named};
@@ -130,9 +130,7 @@ fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
     for file in folder.finish(document).map_err(Fail::broken)? {
         tell!("written: {}", file.display());
     }
-    let devices = document.devices.iter();
-    let lacks = devices.map(|facts| MeasuredDevice::of(document, &facts.name).err());
-    if let Some(Some(why)) = lacks.collect::<Option<Vec<_>>>().map(|all| all.into_iter().next()) {
+    if let Some(why) = MeasuredDevice::lacking(document) {
         tell!("note: no device file is written: {why}");
     }
     let written = std::fs::write(&page, Shown(document).page());
@@ -166,16 +164,15 @@ fn trials(args: &MachineProbeArgs, backend: &SeveralDevices) -> Result<Vec<Probe
         |of: &Component| asked.is_empty() || asked.contains(&None) || asked.contains(&Some(*of));
     let wanted: Vec<Component> = Component::ALL.into_iter().filter(is_wanted).collect();
     let Some(name) = &args.model_config else {
-        let is_default = speed::spread(&args.spread) == DeploymentRecord::default()
-            && args.load == UniformLoadArgs::default();
         refuse_if!(
-            !is_default,
+            args.spread != SpreadArgs::default() || args.load != UniformLoadArgs::default(),
             "--model-config: name the model that the flags of its deployment and its load are for"
         );
         return Ok(usual_trials(backend, wanted));
     };
     let model = speed::model_of(name, &format!("--model-config {name}"))?.model;
-    let (model, deployment) = speed::spread(&args.spread).deployed(model).map_err(Fail::usage)?;
+    let deployment = speed::spread(&args.spread, DeploymentRecord::default());
+    let (model, deployment) = deployment.deployed(model).map_err(Fail::usage)?;
     let load = args.load.query().load().map_err(Fail::usage)?;
     model_trials(backend, &wanted, (&model, &deployment), &load).map_err(Fail::usage)
 }
@@ -194,14 +191,9 @@ fn nothing_to_measure(args: &MachineProbeArgs) -> String {
 /// What is under way, on a terminal alone.
 fn tell_progress(event: &ProbeEvent<'_>, reasons: &mut UnavailableReasons) {
     match event {
-        ProbeEvent::Began { trial, done, of, left } if screen::of_stderr().is_some() => {
-            let line = format!(
-                "[{}/{of}] {}, {:.0} s left",
-                done + 1,
-                trial.operation,
-                left.as_secs_f64()
-            );
-            eprint!("\r\u{1b}[K{}", line.chars().take(78).collect::<String>());
+        ProbeEvent::Began { .. } if screen::of_stderr().is_some() => {
+            let line: String = event.to_string().chars().take(78).collect();
+            eprint!("\r\u{1b}[K{line}");
         }
         ProbeEvent::NotAvailable { trial, reason } if reasons.is_new(reason) => {
             clear_progress();

@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 use fizeau::interop::{ExtraTallies, PeerTerm, RereadLevel, TermExplanation};
 use fizeau::metrics::Verdict;
 use fizeau::record::{
-    Checklist, LEVELS_SCHEMA, LevelReport, OpenedRun, RunFolder, RunReader, SearchDocument,
-    StoredRun, SummaryDocument, SweepReport, is_level_folder,
+    Checklist, LEVELS_SCHEMA, LevelReport, OpenedRun, RunReader, SearchDocument, StoredRun,
+    SummaryDocument, SweepReport, is_level_folder,
 };
 use fizeau::report::{Shown, Verbosity};
 
 use crate::args::{ReportArgs, TrustArgs};
-use crate::commands::shared::{checklist, folder};
+use crate::commands::shared::{checklist, folder, speed};
 use crate::commands::sweep;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::{say, say_json};
@@ -89,12 +89,6 @@ fn required(asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
 
 /// A run, which may be one of several but not several.
 fn open(path: &Path) -> Result<OpenedRun, Fail> {
-    refuse_if!(
-        RunFolder::holds_whatif(path),
-        "{path}: several configurations side by side: report.html shows them; each is a run of its own: \
-         `fizeau report {path}/configuration-01`",
-        path = path.display()
-    );
     folder::refuse_file(path)?;
     Ok(OpenedRun::open(path)?)
 }
@@ -211,6 +205,7 @@ fn alone(level: &RereadLevel, asked: &ReportRequest<'_>) -> Result<(Checklist, S
     let page = asked.write(&run)?;
     say(text.trim_end())?;
     if !asked.json {
+        speed::say_missing(run.levels())?;
         checklist::show(&checklist, &asked.trust)?;
         say_page(page.as_deref())?;
     }
@@ -259,6 +254,7 @@ fn blocks(
         if verbosity == Verbosity::Full {
             answers(run)?;
         }
+        speed::say_missing(all)?;
         checklist::show(&checklist, &asked.trust)?;
     }
     let page = match &asked.page {

@@ -7,14 +7,14 @@ use fizeau::experiment::{
     LoadSearchSpec, SearchOutcome, SearchSettings, SweepProtocol, SweepSettings,
 };
 use fizeau::harness::Cancel;
-use fizeau::metrics::{Slo, Verdict};
+use fizeau::metrics::Slo;
 use fizeau::record::RunFolder;
 use fizeau::report::Shown;
 
 use crate::args::{LevelsArgs, SearchArgs, SearchFlags, TrustArgs};
 use crate::commands::report::{PAGE, say_page, write_page};
 use crate::commands::shared::{checklist, shards};
-use crate::commands::sweep::{self, Meeting};
+use crate::commands::sweep;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<Exit, Fail> {
     let levels = series.settings(SweepProtocol::default())?;
     let mut settings = settings(*over, search, slo, levels)?;
     settings.search.budget = measure.budget;
-    let meeting = Meeting::of(measure, "search")?;
+    let meeting = sweep::meeting(measure, "search", None)?;
     match sweep::measure(measure, settings, "search", &meeting)? {
         ControlFlow::Continue((outcome, folder, gone)) => {
             let shown = show(&outcome, Some(&folder), &meeting.cancel, &measure.trust);
@@ -71,7 +71,7 @@ pub(crate) fn show(
 ) -> Result<Exit, Fail> {
     let report = &outcome.report;
     folder.map_or(Ok(()), |folder| keep(folder, outcome))?;
-    let exit = Exit::of(cancel, !report.is_met() || report.verdict() == Verdict::Invalid);
+    let exit = Exit::of(cancel, !report.passes());
     say(Shown(report).text().trim_end())?;
     checklist::show(&report.checklist, trust)?;
     let page = folder.map(|folder| folder.path().join(PAGE));

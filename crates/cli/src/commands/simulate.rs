@@ -91,7 +91,7 @@ fn series(spec: &CaseSpec<Simulation<'_>>) -> Result<Exit, Fail> {
     let (trust, folder) = (&args.trust, ran.folder.as_ref());
     match ran.outcome {
         CaseOutcome::Sweep(report) => {
-            let exit = sweep::ended(&report, folder, &args.level.goals, cancel)?;
+            let exit = sweep::ended(&report, folder, cancel)?;
             let page = folder.map(|folder| folder.path().join(PAGE));
             sweep::show(&report, page.as_deref(), trust)?;
             Ok(checklist::enforce(&report.checklist(), trust, exit))

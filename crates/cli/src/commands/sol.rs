@@ -9,7 +9,7 @@ mod query;
 use fizeau::experiment::{PreparedSystem, SolSystems};
 use fizeau::record::CalibratedPrediction;
 use fizeau::report::{BatchCsv, ContextCsv, SolExtra, SolScope, SolSubject, SolView};
-use fizeau::roofline::{CurveEnd, CurveStride, LoadAnalysisError, System, UniformLoad};
+use fizeau::roofline::{LoadAnalysisError, System, UniformLoad};
 
 use crate::args::{CurveArg, SolArgs};
 use crate::commands::shared::speed;
@@ -69,15 +69,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
             "--batch {batch}: {fitting:.0} sequences can run at once, and a calibration predicts no more; leave \
              out --calibration, or ask for a smaller batch"
         );
-        notes.push(match system.batch_curve(load, CurveStride::Doubling).end() {
-            CurveEnd::MaxSequences => format!(
-                "no more than {fitting:.0} sequences may run at once; the figures assume that {batch} may"
-            ),
-            _ => format!(
-                "{batch} sequences do not fit into memory, which has room for {fitting:.0}; the \
-                figures assume that they fit"
-            ),
-        });
+        notes.push(SolScope::beyond_room(system, load, batch));
     }
     if predictor.is_some() {
         let of = match scope {
@@ -102,7 +94,8 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         CalibratedPrediction { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
     let subject = SolSubject { system, load, batch: answer.running_batch };
-    let asked = mechanisms::asides(args, &subject)?;
+    let served = mechanisms::Served::of(&args.mechanisms, &subject)?;
+    let asked = mechanisms::asides(args, &subject, &served)?;
     let mut asides = match matches!(predicted, Some(Ok(_))) || predictor.is_none() {
         true => mechanisms::calibration_asides(&args.calibration, prepared, load)?,
         false => Vec::new(),
@@ -114,7 +107,9 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     #[cfg(feature = "probe")]
     asides.extend(measured::operators(args, &subject, scope)?);
     asides.extend(asked);
-    asides.splice(0..0, mechanisms::measured_aside(args, prepared, &subject, &answer)?);
+    let of = (subject, &answer);
+    let measured = mechanisms::measured_aside(args, &served, of, predictor.as_ref())?;
+    asides.splice(0..0, measured);
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
         name,

@@ -6,13 +6,13 @@ use std::io::{IsTerminal, Write};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use fizeau::core::{Clock, Nanos, Tokens};
+use fizeau::core::{Clock, Tokens};
 use fizeau::experiment::SolSystems;
 use fizeau::report::Shown;
 use fizeau::roofline::{HourlyRate, System, UniformLoad};
 use fizeau::telemetry::{
-    DeviceChoice, FleetReport, FleetSettings, FleetWatch, ForwardPassSubscriber, MetricsListener,
-    NvmlSource, in_one_line,
+    DeviceChoice, FleetReport, FleetSettings, FleetSettingsError, FleetWatch,
+    ForwardPassSubscriber, MetricsListener, NvmlSource, in_one_line,
 };
 use fizeau::transport::MonotonicClock;
 
@@ -30,7 +30,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const OWN_PRICE: &str = "--gpu-hour is what you pay";
 
 pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
-    check(args)?;
+    refuse_if!(
+        args.forward_pass.is_some() && args.system.spread.pp.is_some_and(|stages| stages > 1),
+        "--forward-pass does not work with --pp, because an engine times only one of its stages \
+        and does not say which; leave out --forward-pass"
+    );
     let sources = page::sources(args)?;
     let system = system(args)?;
     let clock = MonotonicClock::new();
@@ -42,6 +46,10 @@ pub(crate) fn run(args: &WatchArgs) -> Result<Exit, Fail> {
         None => HourlyRate::lowest_published(settings.system.device()).ok(),
     };
     (settings.interval, settings.window) = (args.interval, args.window);
+    settings.check().map_err(|error| match error {
+        FleetSettingsError::Interval(_) => usage!("--interval is {error}"),
+        error => usage!("--window is {error}"),
+    })?;
     let mut watch = FleetWatch::new(settings);
     for (name, source) in sources {
         watch.add(&name, source, clock).map_err(Fail::broken)?;
@@ -71,25 +79,6 @@ fn watch_gpus(named: &[String], watch: &mut FleetWatch, clock: MonotonicClock) -
     };
     let source = NvmlSource::open(&choice).named("--gpus")?;
     watch.add("NVML", source, clock).map_err(Fail::broken)
-}
-
-/// Refuses times that nothing can be seen in.
-fn check(args: &WatchArgs) -> Result<(), Fail> {
-    let least = Nanos::from_millis(10);
-    if args.interval < least || args.interval > Nanos::from_secs(3_600) {
-        let wrong = format!("--interval is {}; it must be from 10 ms to an hour", args.interval);
-        return Err(Fail::usage(wrong));
-    }
-    if args.window < args.interval || args.window > Nanos::from_secs(86_400) {
-        let wrong = format!("--window is {}; it must be from --interval to a day", args.window);
-        return Err(Fail::usage(wrong));
-    }
-    refuse_if!(
-        args.forward_pass.is_some() && args.system.spread.pp > 1,
-        "--forward-pass does not work with --pp, because an engine times only one of its stages \
-        and does not say which; leave out --forward-pass"
-    );
-    Ok(())
 }
 
 /// The model on the devices behind each page.
@@ -164,16 +153,8 @@ fn show(args: &WatchArgs, report: &FleetReport) -> Result<bool, Fail> {
 
 /// Nobody tells anything: why, of each.
 fn untold(report: &FleetReport) -> Fail {
-    match &*report.findings {
-        [one] => Fail::endpoint(one),
-        several => {
-            for finding in several {
-                tell!("{finding}");
-            }
-            Fail::endpoint(format!(
-                "none of the {} metrics pages shows the state of its engine",
-                report.replicas.len()
-            ))
-        }
+    if report.findings.len() > 1 {
+        report.findings.iter().for_each(|finding| tell!("{finding}"));
     }
+    Fail::endpoint(report.silence())
 }

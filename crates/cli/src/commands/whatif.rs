@@ -6,8 +6,7 @@ use fizeau::experiment::{
     CaseOutcome, CaseSpec, ImpossibleCase, RanCase, WallTime, WhatIfCase, WhatIfError, WhatIfRunner,
 };
 use fizeau::harness::Cancel;
-use fizeau::metrics::Verdict;
-use fizeau::record::{RunFolder, WhatIf, WhatIfVariant};
+use fizeau::record::RunFolder;
 use fizeau::report::Shown;
 
 use crate::args::{SimulateArgs, SimulatedCase};
@@ -57,7 +56,7 @@ pub(crate) fn run(mut asked: Vec<SimulatedCase>) -> Result<Exit, Fail> {
     let page = folder.write_text("report.html", &Shown(&report).page()).map_err(Fail::broken)?;
     say(Shown(&report).text().trim_end())?;
     say(format!("Report: {}", page.display()))?;
-    let exit = exit(&report, goals.is_given(), &cancel);
+    let exit = Exit::of(&cancel, !report.passes());
     let mut is_missed = false;
     for variant in report.variants() {
         if let Some(sweep) = variant.sweep() {
@@ -108,12 +107,6 @@ fn check(args: &SimulateArgs) -> Result<(), Fail> {
     ];
     let why = "vLLM's JSON is of one configuration, and here are several; leave it out, or run each by itself";
     refuse_given(&flags, |flag| format!("{flag}: {why}"))
-}
-
-fn exit(report: &WhatIf, is_asked: bool, cancel: &Cancel) -> Exit {
-    let met = |variant: &WhatIfVariant| variant.sweep()?.operating_point().level();
-    let is_met = report.variants().iter().any(|variant| met(variant).is_some());
-    Exit::of(cancel, report.verdict() == Verdict::Invalid || (is_asked && !is_met))
 }
 
 /// Gives `args` levels, where nothing says what the load is.

@@ -195,12 +195,7 @@ impl Watcher for Progress {
         if let RunEvent::Note(note) = &event {
             self.say(&words(note));
         }
-        if let RunEvent::Resumed { finished, cut } = &event {
-            for name in cut {
-                self.say(&format!(
-                    "note: {name}: its tapes.jsonl is not whole, so that it is measured again"
-                ));
-            }
+        if let RunEvent::Resumed { finished } = &event {
             let (levels, are) = if *finished == 1 { ("level", "is") } else { ("levels", "are") };
             // Who cannot be told now is told by the next line.
             drop(say(format!("resumed: {finished} {levels} {are} finished")));

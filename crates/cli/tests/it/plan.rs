@@ -182,7 +182,7 @@ fn goals_that_cannot_be_met_end_with_what_could() {
     assert_eq!(unmet.code, Some(1), "{unmet:?}");
     let said = words(&unmet);
     assert!(
-        said.contains("the nearest that could be met: p99 TTFT <= 200 ms at 4 requests/s"),
+        said.contains("the nearest that could be met: p99 TTFT at most 200 ms at 4 requests/s"),
         "{said}"
     );
     let lacking = with("p50 e2el<2s");

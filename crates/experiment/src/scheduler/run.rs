@@ -38,8 +38,10 @@ impl PreparedSweep {
         let resumed = self.resumed.as_ref().map(|run| ResumedLevels::read(run, watcher));
         let resumed = resumed.transpose()?;
         if let Some(levels) = &resumed {
-            let (finished, cut) = (levels.len(), levels.cut().to_vec());
-            watcher.event(RunEvent::Resumed { finished, cut });
+            for level in levels.cut().iter().cloned() {
+                watcher.event(RunEvent::Note(RunNote::CutTapes { level }));
+            }
+            watcher.event(RunEvent::Resumed { finished: levels.len() });
         }
         self.note_short(watcher);
         let scheduler = SweepScheduler::new(self, with, folder, watcher);

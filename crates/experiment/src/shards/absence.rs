@@ -113,7 +113,7 @@ impl ShardAbsence {
         time.unwrap_or_default()
     }
 
-    /// `shard 1/4, 2/4 and 5 more on n3`.
+    /// `shards 1/4, 2/4 and 5 more`, or `shard 1/4 on n3`.
     fn names(&self) -> String {
         const MOST: usize = 8;
         let Some(count) = self.count.filter(|_| !self.is_of_first()) else {
@@ -126,7 +126,8 @@ impl ShardAbsence {
             more => format!(" and {more} more"),
         };
         let host = self.host.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
-        format!("shard {names}{more}{host}")
+        let shards = if self.shards.len() == 1 { "shard" } else { "shards" };
+        format!("{shards} {names}{more}{host}")
     }
 }
 
@@ -218,7 +219,7 @@ mod tests {
             ),
             (
                 missing.clone(),
-                "shard 1/4, 3/4 did not come to h:1 within 2 s; 2 of 4 are here; 1 that came did not prove to be of this run (FIZEAU_SHARD_SECRET)",
+                "shards 1/4, 3/4 did not come to h:1 within 2 s; 2 of 4 are here; 1 that came did not prove to be of this run (FIZEAU_SHARD_SECRET)",
             ),
         ];
         for (absence, text) in known {

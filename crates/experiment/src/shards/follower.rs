@@ -10,13 +10,13 @@ use fizeau_transport::{MonotonicClock, wall_clock_error};
 
 use super::absence::ShardAbsence;
 use super::cut::IsCut;
-use super::error::ShardError;
+use super::error::{LateShardStart, ShardError, ShardMismatch};
 use super::leader::{unexpected, version};
 use super::link::{Link, LinkError, Wait, join_folder, join_tcp};
 use super::meeting::MeetingPoint;
 use super::message::{Hello, Message, PartReport, Welcome};
 use super::offset::{OffsetEstimate, PINGS, Ping};
-use super::secret::{ProofOf, SECRET, drawn};
+use super::secret::{ProofOf, drawn};
 use super::spec::ShardSpec;
 use super::waiting::ShardWaits;
 use super::waits::{BETWEEN_LEVELS, WARM_UP};
@@ -76,10 +76,9 @@ impl Follower {
         let (mut link, mut answer) = came.map_err(missing)?;
         if let Message::Challenge { drawn, proof } = &answer {
             if !spec.secret.is_proved(proof, ProofOf::First, &own, drawn) {
-                return Err(ShardError::Mismatch(format!(
-                    "{FIRST} at {place} has another secret than shard {}: give all the same {SECRET}",
-                    spec.shard
-                )));
+                let (shard, other) =
+                    (format!("{FIRST} at {place}"), format!("shard {}", spec.shard));
+                return Err(ShardError::Mismatch(ShardMismatch::Secret { shard, other }));
             }
             let proof = spec.secret.proof(ProofOf::Other, drawn, &own);
             // It answers once all are there.
@@ -87,9 +86,8 @@ impl Follower {
             let proved = link.send(&Message::Proof { proof }).and_then(|()| link.receive(&all));
             answer = proved.map_err(missing)?;
         } else if spec.secret.is_needed() && matches!(answer, Message::Welcome(_)) {
-            return Err(ShardError::Mismatch(format!(
-                "{FIRST} at {place} does not prove that it knows the secret of this run: give all the same {SECRET}"
-            )));
+            let first = format!("{FIRST} at {place}");
+            return Err(ShardError::Mismatch(ShardMismatch::Unproved { first }));
         }
         match answer {
             Message::Welcome(welcome) => Ok(Self {
@@ -135,11 +133,7 @@ impl Follower {
         let late = clock.now().saturating_since(at);
         match late.as_nanos() {
             0 => Ok(at),
-            _ => Err(ShardError::LateStart(format!(
-                "the level began {:.0} ms before its start reached the shard on {}",
-                late.to_millis().get(),
-                host_name()
-            ))),
+            _ => Err(ShardError::LateStart(LateShardStart::Heard { late, host: host_name() })),
         }
     }
 
@@ -202,7 +196,7 @@ impl Follower {
                 other => return Err(lost(unexpected(&other))),
             }
         }
-        let none = || ShardError::Unusable("shard 0's clock could not be read".to_owned());
+        let none = || ShardError::Unusable("shard 0's clock could not be read".to_owned().into());
         estimate.reading().ok_or_else(none)
     }
 

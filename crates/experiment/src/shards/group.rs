@@ -17,7 +17,7 @@ use fizeau_workload::Shard;
 
 use super::absence::{AbsenceReason, LostShard, ShardAbsence};
 use super::cut::CutWatch;
-use super::error::ShardError;
+use super::error::{ShardError, ShardMismatch};
 use super::follower::Follower;
 use super::leader::{Leader, LevelParts};
 use super::message::{PartReport, Welcome};
@@ -131,12 +131,9 @@ impl ShardGroup {
     pub(crate) fn check_resumed(&self, document: &RunDocument) -> Result<(), ShardError> {
         let Some(finished) = &self.welcome.finished else { return Ok(()) };
         let (shard, folder) = (self.shard, self.folder());
-        let of = |text: String| {
-            ShardError::Mismatch(format!(
-                "shard {shard} on {} cannot go on with its part in {}: {text}",
-                host_name(),
-                folder.display()
-            ))
+        let of = |why: String| {
+            let (shard, host, folder) = (shard.to_string(), host_name(), folder.clone());
+            ShardError::Mismatch(ShardMismatch::Part { shard, host, folder, why })
         };
         let run = StoredRun::open(&folder).map_err(|error| of(error.to_string()))?;
         if let Some(field) = run.written().differing_when_resumed(document).first() {
@@ -188,7 +185,7 @@ impl ShardGroup {
     /// That all are about to measure what `document` has.
     pub(crate) fn agree(&self, document: &RunDocument) -> Result<(), ShardError> {
         let text = serde_json::to_string(document);
-        let text = text.map_err(|error| ShardError::Unusable(error.to_string()))?;
+        let text = text.map_err(|error| ShardError::Unusable(error.to_string().into()))?;
         match &mut self.state().role {
             Role::First(leader) => leader.agree(&text),
             Role::Other(follower) => follower.agree(&text),
@@ -368,7 +365,7 @@ impl Gate<'_> {
             ..ShardRecord::of_health(health)
         };
         let written = kept.write_shard(&record).map(drop);
-        written.map_err(|error| ShardError::NotKept(error.to_string()))
+        written.map_err(|error| ShardError::NotKept(error.to_string().into()))
     }
 }
 

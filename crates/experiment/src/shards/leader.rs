@@ -16,7 +16,7 @@ use fizeau_workload::Shard;
 
 use super::absence::{AbsenceReason, AbsenceTime, LostShard, ShardAbsence};
 use super::cut::IsCut;
-use super::error::ShardError;
+use super::error::{PlanMismatch, ShardError, ShardMismatch};
 use super::group::mark;
 use super::link::{Link, LinkError, Wait};
 use super::meeting::MeetingPoint;
@@ -184,19 +184,18 @@ impl Leader {
     pub(crate) fn agree(&mut self, document: &str) -> Result<(), ShardError> {
         let wait = Wait::of(self.patience, &self.cancel);
         let own = fields(document);
-        let mut objections: Vec<String> = Vec::new();
+        let mut objections = Vec::new();
         self.each(|peer| match peer.link.receive(&wait)? {
             Message::Terms { document } => {
                 let theirs = fields(&document);
                 let alike = [&SHARDS_ALIKE[..], &ALIKE[..]].concat();
                 for field in own.differing(&theirs, &alike) {
-                    let [is, that] = field.values();
-                    let (label, name) = (field.label(), peer.name());
+                    let [expected, found] = field.values();
+                    let (field, shard) = (field.label(), peer.name());
                     // That a list is empty is said by what stands in the other.
-                    if is == that {
-                        continue;
+                    if expected != found {
+                        objections.push(PlanMismatch { field, expected, found, shard });
                     }
-                    objections.push(format!("{label}: {is} at shard 0 and {that} at {name}"));
                 }
                 Ok(None)
             }
@@ -204,11 +203,7 @@ impl Leader {
             other => Err(unexpected(&other)),
         })?;
         if !objections.is_empty() {
-            let text = format!(
-                "the shards are not of one run, and nothing was sent:\n  {}",
-                objections.join("\n  ")
-            );
-            let error = ShardError::Mismatch(text);
+            let error = ShardError::Mismatch(ShardMismatch::Plans(objections));
             refuse(&mut self.peers, &error);
             return Err(error);
         }

@@ -14,7 +14,7 @@ use fizeau_harness::Cancel;
 
 use super::absence::{AbsenceReason, ShardAbsence};
 use super::cut::IsCut;
-use super::error::ShardError;
+use super::error::{ShardError, ShardFault};
 use super::message::Message;
 
 pub(super) use folder::{FolderHost, join as join_folder};
@@ -114,8 +114,8 @@ impl LinkError {
         let missing = |why| ShardError::PeerMissing(Box::new(why));
         match self {
             Self::CalledOff => ShardError::CalledOff,
-            Self::NotKept { .. } => ShardError::NotKept(format!("shard 0: {self}")),
-            Self::NotUnderstood(_) => ShardError::Unusable(format!("{who}: {self}")),
+            Self::NotKept { .. } => ShardError::NotKept(ShardFault::at("shard 0", self)),
+            Self::NotUnderstood(_) => ShardError::Unusable(ShardFault::at(who, self)),
             Self::Silent { waited } => {
                 missing(absence(AbsenceReason::Silent).waited(waited.into()))
             }

@@ -162,7 +162,8 @@ mod tests {
                 .unwrap();
             });
             let refused = meet(&at, 1, "a").unwrap_err();
-            let ShardError::Mismatch(text) = &refused else { panic!("{refused}") };
+            let ShardError::Mismatch(why) = &refused else { panic!("{refused}") };
+            let text = why.to_string();
             assert!(text.contains("does not prove") && text.contains(SECRET), "{text}");
             posing.join().unwrap();
         });
@@ -197,7 +198,8 @@ mod tests {
         thread::scope(|scope| {
             let first = scope.spawn(|| meet(&at, 0, "a"));
             let stranger = meet(&at, 1, "b").unwrap_err();
-            let ShardError::Mismatch(text) = &stranger else { panic!("{stranger}") };
+            let ShardError::Mismatch(why) = &stranger else { panic!("{stranger}") };
+            let text = why.to_string();
             assert!(text.contains(SECRET), "{text}");
             meet(&at, 1, "a").unwrap();
             first.join().unwrap().unwrap();

@@ -12,7 +12,7 @@ use fizeau_transport::wall_clock_error;
 use jiff::Timestamp;
 use thiserror::Error;
 
-use super::error::ShardError;
+use super::error::{LateShardStart, ShardError};
 
 /// An instant of the wall clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,10 +95,7 @@ impl WallGate {
     /// Why the level did not begin; none where it did.
     pub(crate) fn error(&self) -> Option<ShardError> {
         let late = self.begun()?.err()?;
-        let (at, late) = (self.at, late.as_secs_f64());
-        Some(ShardError::LateStart(format!(
-            "the level was to begin at {at}, but this client was ready {late:.3} s later; it sent nothing"
-        )))
+        Some(ShardError::LateStart(LateShardStart::Ready { at: self.at, late }))
     }
 }
 

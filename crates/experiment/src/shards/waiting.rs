@@ -1,7 +1,12 @@
 //! Whom a shard waits for at the moment, for whoever tells it.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
+
+/// How long somebody is waited for before it is told, and how often it is looked.
+const LONG_WAIT: Duration = Duration::from_secs(30);
+const LOOK: Duration = Duration::from_secs(5);
 
 /// Whom a shard waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +35,24 @@ impl ShardWaits {
     #[must_use]
     pub fn now(&self) -> Option<ShardWait> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Has `told` hear of each long wait once, while it lasts, on a thread of its own that ends with those that wait. Where the system refuses
+    /// a thread, waits are silent.
+    pub fn tell(&self, mut told: impl FnMut(&ShardWait) + Send + 'static) {
+        let waits = Arc::downgrade(&self.0);
+        let look = move || {
+            let mut known: Option<ShardWait> = None;
+            while let Some(waits) = waits.upgrade() {
+                let wait = Self(waits).now().filter(|wait| wait.lasts() > LONG_WAIT);
+                if let Some(wait) = wait.filter(|wait| known.as_ref() != Some(wait)) {
+                    told(&wait);
+                    known = Some(wait);
+                }
+                thread::sleep(LOOK);
+            }
+        };
+        let _ = thread::Builder::new().name("waits".to_owned()).spawn(look);
     }
 
     /// Does `what`, which waits for `whom`.

@@ -2,13 +2,14 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use fizeau_record::SpeedOfLightReference;
+use fizeau_record::{EngineRecord, SpeedOfLightReference};
 use fizeau_sim::Scenario;
 use fizeau_sim::http::{Server, ServerConfig, ServerHandle};
 use fizeau_transport::Backend;
 
 use crate::endpoint::{BackendChoice, EndpointSpec};
 use crate::input::ExperimentError;
+use crate::system::SystemUnderTest;
 
 /// A simulated engine (Llama-3.1-8B on one H100) behind HTTP on a free port of loopback, to be measured where there is no server. It ends
 /// when this is dropped.
@@ -31,24 +32,25 @@ impl EmbeddedEngine {
         Ok(Self { scenario, server: server.spawn().map_err(ExperimentError::broken)? })
     }
 
-    /// Makes `endpoint` this one. It speaks as vLLM does by default.
-    pub fn stand_for(&self, endpoint: &mut EndpointSpec) {
+    /// Makes `endpoint` this one, which speaks as vLLM does by default. Gives it as what is measured, held against `light`, or else against its
+    /// own speed of light.
+    pub fn stand_for(
+        &self,
+        endpoint: &mut EndpointSpec,
+        light: Option<SpeedOfLightReference>,
+    ) -> SystemUnderTest {
         endpoint.base_urls = vec![self.server.base_url()];
-        self.scenario.model_name().clone_into(&mut endpoint.model);
+        let (model, system) = (self.scenario.model_name(), self.scenario.system());
+        model.clone_into(&mut endpoint.model);
         if endpoint.backend == BackendChoice::Detected {
             endpoint.backend = Backend::Vllm.into();
         }
-    }
-
-    /// One line for reports, which says that it is simulated.
-    #[must_use]
-    pub fn describe(&self) -> String {
-        self.scenario.describe()
-    }
-
-    /// Its speed of light.
-    #[must_use]
-    pub fn speed_of_light(&self) -> SpeedOfLightReference {
-        SpeedOfLightReference::new(self.scenario.model_name(), self.scenario.system().clone())
+        let own = || SpeedOfLightReference::new(model, system.clone());
+        let description = self.scenario.describe();
+        SystemUnderTest {
+            engine: EngineRecord::Simulated { description },
+            light: Ok(light.unwrap_or_else(own)),
+            ..SystemUnderTest::default()
+        }
     }
 }

@@ -38,7 +38,7 @@ impl SweepLoads {
     /// the [usual ones](Self::default), unless rates are named: what `auto` rates lie around is found by closed loops.
     ///
     /// # Errors
-    /// If a concurrency is 0, a rate is not between 0.001 and 1e9 requests per second, or `auto` rates are not 2 to 1000.
+    /// If a concurrency is 0 or named twice, a rate is not between 0.001 and 1e9 requests per second, or `auto` rates are not 2 to 1000.
     pub fn new(concurrencies: &[u32], rates: SweepRates) -> Result<Self, InputError> {
         rates.check()?;
         let named = match (concurrencies, &rates) {
@@ -50,7 +50,7 @@ impl SweepLoads {
         let zero = || InputError::new(InputField::Levels, "0 is not a concurrency; the least is 1");
         let mut closed = closed.ok_or_else(zero)?;
         closed.sort_unstable();
-        closed.dedup();
+        once(closed.iter().map(|slots| slots.get().into()), InputField::Levels)?;
         Ok(Self { closed, rates, ..Self::default() })
     }
 
@@ -159,6 +159,15 @@ impl Default for SweepRates {
     }
 }
 
+/// Refuses the first of the rising `loads` that is there twice: whoever names one again means something else, such as repeats.
+fn once(loads: impl IntoIterator<Item = f64>, field: InputField) -> Result<(), InputError> {
+    let mut before = None;
+    match loads.into_iter().find(|load| before.replace(*load) == Some(*load)) {
+        None => Ok(()),
+        Some(load) => Err(InputError::new(field, format!("{load} is named twice; name it once"))),
+    }
+}
+
 /// How many rates `auto` is.
 const AUTO: u32 = 8;
 
@@ -166,7 +175,7 @@ impl SweepRates {
     /// These rates, in any order, to three decimals, as the folders of levels are named.
     ///
     /// # Errors
-    /// If one is not between 0.001 and 1e9 requests per second.
+    /// If one is not between 0.001 and 1e9 requests per second, or named twice.
     pub fn named(rates: impl IntoIterator<Item = PerSec>) -> Result<Self, InputError> {
         let mut named = Vec::new();
         for rate in rates.into_iter().map(PerSec::get) {
@@ -174,7 +183,7 @@ impl SweepRates {
             named.push(PerSec::new((rate * 1e3).round() / 1e3));
         }
         named.sort_by(|a, b| a.get().total_cmp(&b.get()));
-        named.dedup();
+        once(named.iter().map(|rate| rate.get()), InputField::Rates)?;
         Ok(Self::Named(named))
     }
 

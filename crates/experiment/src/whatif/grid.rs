@@ -1,5 +1,7 @@
 //! The configurations that several values of settings make: every combination, and those that are named by themselves.
 
+use std::collections::BTreeSet;
+
 use thiserror::Error;
 
 /// A setting of a configuration, with its values of whatever kind they are.
@@ -64,6 +66,47 @@ pub enum GridError {
         /// What sets it apart, as it was given.
         name: String,
     },
+}
+
+/// Why a text is no list of values.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ListedValuesError {
+    /// There is nothing on one side of a comma.
+    #[error("a value is missing before or after a comma; write none to leave it out")]
+    Missing,
+    /// One is there twice.
+    #[error("{0} is given twice; give it once")]
+    Twice(String),
+}
+
+/// The values in `text`, one of which each configuration is to have: `1,2,4`. One that names parts of itself (`experts=nvfp4,attention=bf16`)
+/// is one value; ratios (`2:1,1:1`) are several.
+///
+/// # Errors
+/// If one is missing, or there twice.
+pub fn listed_values(text: &str) -> Result<Vec<String>, ListedValuesError> {
+    if text.contains(['=', ':']) && !text.split(',').all(is_ratio) {
+        return Ok(vec![text.to_owned()]);
+    }
+    let values: Vec<String> = text.split(',').map(|value| value.trim().to_owned()).collect();
+    if values.len() > 1 && values.iter().any(String::is_empty) {
+        return Err(ListedValuesError::Missing);
+    }
+    let mut seen = BTreeSet::new();
+    match values.iter().find(|value| !seen.insert(*value)) {
+        Some(value) => Err(ListedValuesError::Twice(value.clone())),
+        None => Ok(values),
+    }
+}
+
+/// `P:D`, or a value without a colon.
+fn is_ratio(value: &str) -> bool {
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    match value.split_once(':') {
+        Some((prefill, decode)) => number(prefill.trim()) && number(decode.trim()),
+        None => !value.contains('='),
+    }
 }
 
 /// Settings of which some have several values: every combination is a configuration, the last setting changing fastest.

@@ -10,7 +10,10 @@ mod write;
 
 use super::read::Record;
 use super::vllm;
-use super::{ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ImportedLevel};
+use super::{
+    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignPlace,
+    ImportedLevel,
+};
 
 /// The form of AIPerf's files.
 pub(super) struct AiPerf;
@@ -59,7 +62,7 @@ impl ForeignFormat for AiPerf {
         // A table beside its document says nothing more.
         for file in tables.iter().filter(|file| !stems.contains(&stem(file))) {
             let map = table::read(file)?;
-            let record = Record::new(file.name().to_owned(), TOOL, &map);
+            let record = Record::new(ForeignPlace::whole(file.name()), TOOL, &map);
             levels.push(summary::level(&record, file, None)?);
         }
         Ok(levels)

@@ -1,5 +1,36 @@
 //! What can be wrong with a file of another tool.
 
+use std::fmt;
+
+/// Where something is wrong in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignPlace {
+    /// The file.
+    pub file: String,
+    /// Which record in it: `record 3`; none where it is the whole file.
+    pub record: Option<String>,
+}
+
+impl ForeignPlace {
+    /// The whole of a file.
+    pub(super) fn whole(file: &str) -> Self {
+        Self { file: file.to_owned(), record: None }
+    }
+
+    /// A record of it, or a part of one: `record 3`.
+    pub(super) fn at(&self, record: impl fmt::Display) -> Self {
+        let within = self.record.iter().map(|whole| format!("{whole} ")).collect::<String>();
+        Self { record: Some(format!("{within}{record}")), ..self.clone() }
+    }
+}
+
+impl fmt::Display for ForeignPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        self.record.iter().try_for_each(|record| write!(f, " {record}"))
+    }
+}
+
 /// Why a file could not be read, or not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -33,10 +64,10 @@ pub enum ForeignError {
         known: String,
     },
     /// The file is damaged: no JSON, no table.
-    #[error("{file}: {why}")]
+    #[error("{place}: {why}")]
     Damaged {
-        /// The file.
-        file: String,
+        /// The file, and which record in it.
+        place: ForeignPlace,
         /// What is wrong, and where.
         why: String,
     },
@@ -44,7 +75,7 @@ pub enum ForeignError {
     #[error("{place}: the field `{field}` is missing, which a result of {tool} has")]
     Missing {
         /// The file, and which record in it.
-        place: String,
+        place: ForeignPlace,
         /// The field.
         field: String,
         /// Whose file it is.
@@ -54,7 +85,7 @@ pub enum ForeignError {
     #[error("{place}: `{field}` is {found}; {wanted} is expected")]
     Wrong {
         /// The file, and which record in it.
-        place: String,
+        place: ForeignPlace,
         /// The field.
         field: String,
         /// What is there, shortened.
@@ -75,6 +106,18 @@ pub enum ForeignError {
 impl ForeignError {
     /// That a file is damaged.
     pub(super) fn damaged(file: &str, why: impl Into<String>) -> Self {
-        Self::Damaged { file: file.to_owned(), why: why.into() }
+        Self::Damaged { place: ForeignPlace::whole(file), why: why.into() }
+    }
+
+    /// The file that is at fault; none where it is what was asked of it.
+    #[must_use]
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Unknown { file, .. } | Self::Other { file, .. } => Some(file),
+            Self::Damaged { place, .. }
+            | Self::Missing { place, .. }
+            | Self::Wrong { place, .. } => Some(&place.file),
+            Self::NoFormat { .. } | Self::NotWritten { .. } => None,
+        }
     }
 }

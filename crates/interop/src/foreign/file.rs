@@ -69,9 +69,7 @@ impl<'a> ForeignFile<'a> {
     /// JSON, is null here, and its `Infinity` the text `inf`.
     pub(super) fn records(&self) -> Result<&[Value], ForeignError> {
         let read = self.records.get_or_init(|| records(self.content()));
-        let damaged =
-            |why: &String| ForeignError::Damaged { file: self.name.to_owned(), why: why.clone() };
-        read.as_deref().map_err(damaged)
+        read.as_deref().map_err(|why| ForeignError::damaged(self.name, why))
     }
 
     /// The first of them, if it is an object: what a format is recognised by.
@@ -106,10 +104,7 @@ impl<'a> ForeignFile<'a> {
             None if is_empty && !is_lines => "it is empty".to_owned(),
             None => return Ok(()),
         };
-        Err(ForeignError::Damaged {
-            file: self.name.to_owned(),
-            why: format!("no whole JSON ({why})"),
-        })
+        Err(ForeignError::damaged(self.name, format!("no whole JSON ({why})")))
     }
 
     /// What it looks like, for who does not know what it is.

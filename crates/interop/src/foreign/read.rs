@@ -8,12 +8,12 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 
-use super::{ForeignError, ForeignFile};
+use super::{ForeignError, ForeignFile, ForeignPlace};
 
 /// A record of another tool's file, and where it stands.
 pub(super) struct Record<'a> {
     /// The file, and which record in it.
-    place: String,
+    place: ForeignPlace,
     tool: &'static str,
     map: &'a Map<String, Value>,
 }
@@ -35,13 +35,14 @@ impl<'a> Record<'a> {
             return Err(ForeignError::damaged(file.name(), "it is empty"));
         }
         let of = |(index, value): (usize, &'a Value)| {
+            let whole = ForeignPlace::whole(file.name());
             let place = match records.len() {
-                1 => file.name().to_owned(),
-                _ => format!("{} record {}", file.name(), index + 1),
+                1 => whole,
+                _ => whole.at(format_args!("record {}", index + 1)),
             };
             match value {
                 Value::Object(map) => Ok(Self { place, tool, map }),
-                _ => Err(ForeignError::damaged(&place, "no object")),
+                _ => Err(ForeignError::Damaged { place, why: "no object".to_owned() }),
             }
         };
         records.iter().enumerate().map(of).collect()
@@ -49,7 +50,7 @@ impl<'a> Record<'a> {
 
     /// One that is at hand.
     pub(super) const fn new(
-        place: String,
+        place: ForeignPlace,
         tool: &'static str,
         map: &'a Map<String, Value>,
     ) -> Self {
@@ -104,7 +105,7 @@ impl<'a> Record<'a> {
         };
         let of = |(index, value): (usize, &'a Value)| match value {
             Value::Object(map) => {
-                let place = format!("{} {one} {}", self.place, index + 1);
+                let place = self.place.at(format_args!("{one} {}", index + 1));
                 Ok(Self { place, tool: self.tool, map })
             }
             other => Err(self.wrong(&format!("{list}[{index}]"), &other.to_string(), "an object")),
@@ -135,7 +136,8 @@ impl<'a> Record<'a> {
             FieldProblem::Missing => self.missing(&odd.path),
             FieldProblem::Wrong(found, wanted) => self.wrong(&odd.path, &found, wanted),
             FieldProblem::Other(why) => {
-                ForeignError::damaged(&self.place, format!("`{}`: {why}", odd.path))
+                let why = format!("`{}`: {why}", odd.path);
+                ForeignError::Damaged { place: self.place.clone(), why }
             }
         }
     }

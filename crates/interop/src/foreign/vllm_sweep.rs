@@ -3,7 +3,8 @@
 use super::read::Record;
 use super::vllm::{self, TOOL, import_record, is_vllm};
 use super::{
-    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ImportedLevel, csv,
+    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignPlace,
+    ImportedLevel, csv,
 };
 use crate::vllm::object::Object;
 use crate::{VllmDetail, VllmRequestRate};
@@ -88,7 +89,7 @@ fn table(file: &ForeignFile<'_>, format: &'static str) -> Result<Vec<ImportedLev
     for (index, mut row) in csv::rows(file, file.content())?.into_iter().enumerate() {
         // The numbers that pandas gives its rows.
         row.remove("");
-        let place = format!("{} row {}", file.name(), index + 1);
+        let place = ForeignPlace::whole(file.name()).at(format_args!("row {}", index + 1));
         levels.push(import_record(&Record::new(place, TOOL, &row), file, format)?);
     }
     Ok(levels)

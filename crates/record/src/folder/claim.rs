@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::lock::FolderLock;
 use super::{FolderError, RunFolder};
+use crate::stored::holds_whatif;
 
 /// That no other process takes a folder, as long as one who knows it is left.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ impl RunFolder {
         let lock = FolderLock::take(&path);
         // Whoever holds it is writing the run that would be found in it.
         if !matches!(lock, Err(FolderError::Held { .. })) {
-            if Self::holds_whatif(&path) {
+            if holds_whatif(&path) {
                 return Err(FolderError::HoldsWhatIf(path));
             }
             Self::create(&path)?;

@@ -5,7 +5,7 @@ use fizeau_metrics::{
     Thresholds, WindowChoice, WindowedSummary, judge,
 };
 
-use super::{LevelReport, LevelStatus, SpeedOfLight, UntilPrecise};
+use super::{LevelReport, LevelStatus, NoReference, SpeedOfLight, UntilPrecise};
 use crate::text::four_digits;
 use crate::{LengthTally, LevelReference, LevelTelemetry, RequestedLoad, ShardsReport};
 use fizeau_core::{LevelLoad, Nanos, PerSec, TokenSource, Tokens, WarmUp};
@@ -53,8 +53,8 @@ impl LevelOutcome<'_> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LevelContext<'a> {
-    /// What the speed of light is computed from, or why there is none, in plain words.
-    pub light: Result<LevelReference<'a>, String>,
+    /// What the speed of light is computed from, or why there is none.
+    pub light: Result<LevelReference<'a>, NoReference>,
     /// Where the verdict begins to doubt.
     pub thresholds: Thresholds,
     /// What was asked for of the load.
@@ -67,7 +67,7 @@ impl LevelContext<'_> {
     /// For requests that were asked for so, with the usual thresholds and no speed of light.
     #[must_use]
     pub fn new(requested: RequestedLoad) -> Self {
-        let light = Err("no model and device are known".to_owned());
+        let light = Err(NoReference::NotGiven);
         Self { light, thresholds: Thresholds::default(), requested, repeated: None }
     }
 }
@@ -114,7 +114,7 @@ impl LevelReport {
             (Ok(_), None) => {
                 SpeedOfLight::Absent { reason: "its lengths were not kept".to_owned() }
             }
-            (Err(reason), _) => SpeedOfLight::Absent { reason: reason.clone() },
+            (Err(why), _) => SpeedOfLight::NoReference(*why),
         };
         let telemetry = telemetry.map(|said| match &context.light {
             Ok(light) => Box::new(said.beside(*light, output_and_bound(&summary, &speed_of_light))),

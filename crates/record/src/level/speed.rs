@@ -11,7 +11,7 @@ pub(crate) use document::LightDocument;
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{LevelLoad, Millis, PerSec, Seconds};
+use fizeau_core::{LevelLoad, Millis, PerSec, Seconds, words};
 use fizeau_metrics::LevelSummary;
 use fizeau_roofline::{
     Bound, BoundShare, BoundViolation, Expected, LoadAnalysisError, MeasuredFigures,
@@ -25,11 +25,33 @@ use crate::{LengthTally, LevelReference};
 pub enum SpeedOfLight {
     /// What was reached of what can be.
     Known(Box<SpeedOfLightComparison>),
+    /// There is nothing to compute a bound from.
+    NoReference(NoReference),
     /// There is no bound to compare with.
     Absent {
         /// Why, in plain words: `no model configuration was given`.
         reason: String,
     },
+}
+
+/// Why there is nothing to compute the speed of light from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoReference {
+    /// Nobody said which model runs on which devices.
+    NotGiven,
+    /// What one client of several sent is compared with nothing: what all did is.
+    OneShard,
+    /// Shards that are merged have none in common.
+    MergedShards,
+}
+
+words! {
+    /// Why, in plain words.
+    pub NoReference::as_str, shown {
+        NotGiven = "no model and device were given", OneShard = "not computed of one shard",
+        MergedShards = "not computed of merged shards",
+    }
 }
 
 /// What a level is compared with, and what was reached of it. Bound, expectation, prediction and measurement are four
@@ -146,7 +168,7 @@ impl SpeedOfLight {
     pub fn comparison(&self) -> Option<&SpeedOfLightComparison> {
         match self {
             Self::Known(light) => Some(light),
-            Self::Absent { .. } => None,
+            Self::NoReference(_) | Self::Absent { .. } => None,
         }
     }
 
@@ -169,6 +191,7 @@ impl SpeedOfLight {
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,
+            Self::NoReference(why) => Some(why.as_str()),
             Self::Absent { reason } => Some(reason),
         }
     }

@@ -10,8 +10,8 @@ use crate::reading::{LevelAhead, unkept_doubts};
 use crate::shards::{SHARD, ShardDocument};
 use crate::stored::{read_or_earlier, read_text};
 use crate::{
-    ClockAxis, LevelPlan, RequestedLoad, RunDocument, ShardHealth, ShardRecord, ShardsReport,
-    StoredEnding, StoredError, StoredLevel, StoredRun, SummaryDocument, file,
+    ClockAxis, LevelPlan, MergeDoubt, RequestedLoad, RunDocument, ShardHealth, ShardRecord,
+    ShardsReport, StoredEnding, StoredError, StoredLevel, StoredRun, SummaryDocument, file,
 };
 
 /// One of the runs that are to be merged; it may be one that was merged before.
@@ -26,9 +26,6 @@ pub(super) struct MeasuredShard {
     /// Its `shard.json`; none if it met no others, or did not live to write one.
     record: Option<ShardRecord>,
 }
-
-/// How what a merge was forced past begins.
-pub(super) const FORCED: &str = "merged by ";
 
 impl MeasuredShard {
     /// Opens the folder of a run of one level, or of one level of a sweep.
@@ -70,11 +67,11 @@ impl MeasuredShard {
     }
 
     /// What the merge that made it found against it and a merge of it with others does not find again by their tapes.
-    pub(super) fn doubts(&self) -> Vec<String> {
+    pub(super) fn doubts(&self) -> Vec<MergeDoubt> {
         let unkept = unkept_doubts(self.document(), self.summary.as_deref());
         let kept = self.report().and_then(|report| report.doubts.clone()).unwrap_or_default();
-        let kept = kept.into_iter().filter(|doubt| doubt.starts_with(FORCED));
-        kept.chain(unkept.into_iter().map(|why| why.text)).collect()
+        let kept = kept.into_iter().filter(|doubt| matches!(doubt, MergeDoubt::Forced { .. }));
+        kept.chain(unkept.into_iter().map(|why| why.text.into())).collect()
     }
 
     /// What is known of it, or of each shard that was merged into it, whose tapes are so many.

@@ -5,10 +5,10 @@ use fizeau_metrics::{ClientWatch, LevelTally, ResourceNeed, SystemHeadroom};
 
 use super::check::{CheckedShards, PlanCoverage};
 use super::senders::ShardSenders;
-use super::shard::{FORCED, MeasuredShard, share};
+use super::shard::{MeasuredShard, share};
 use crate::{
-    ArrivalMoments, Checklist, LevelContext, LevelOutcome, LevelReport, LevelStatus, RequestedLoad,
-    ShardRecord, ShardsReport, StoredEnding, StoredError, TailShares,
+    ArrivalMoments, Checklist, LevelContext, LevelOutcome, LevelReport, LevelStatus, MergeDoubt,
+    NoReference, RequestedLoad, ShardRecord, ShardsReport, StoredEnding, StoredError, TailShares,
 };
 
 /// What was asked of all shards together.
@@ -71,9 +71,9 @@ pub(super) fn report(
         // In one line: below each other they are for a terminal.
         let text = text.replacen(":\n", "; ", 1).replace('\n', ",");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        format!("{FORCED}{}: {text}", found.forced_by)
+        MergeDoubt::Forced { by: found.forced_by.clone(), past: text }
     });
-    let mut doubts: Vec<String> = forced.chain(apart).collect();
+    let mut doubts: Vec<MergeDoubt> = forced.chain(apart.map(MergeDoubt::Found)).collect();
     for doubt in shards.iter().flat_map(MeasuredShard::doubts) {
         if !doubts.contains(&doubt) {
             doubts.push(doubt);
@@ -82,7 +82,7 @@ pub(super) fn report(
     shards_report.doubts = Some(doubts);
     run.shards = Some(shards_report);
     let mut context = LevelContext::new(requested);
-    context.light = Err("not computed of merged shards".to_owned());
+    context.light = Err(NoReference::MergedShards);
     context.thresholds = first.run.thresholds()?;
     let mut report = LevelReport::from_run(load(shards), run, &context);
     let validity = &mut report.validity;

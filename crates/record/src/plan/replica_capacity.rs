@@ -211,7 +211,7 @@ impl JudgedLevels<'_> {
             figure.is_none_or(|figure| !goal.comparison.holds(figure, goal.limit))
         };
         let could = |goal: &Goal| {
-            let sign = if is_upper(goal.comparison) { "<=" } else { ">=" };
+            let sign = if is_upper(goal.comparison) { "at most" } else { "at least" };
             let figure = level.figure(goal).map_or(f64::NAN, |figure| figure.estimate.value());
             format!("{} {sign} {}", name(goal), shown(goal, figure))
         };

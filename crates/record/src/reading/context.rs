@@ -3,11 +3,14 @@
 use fizeau_core::{LevelLoad, LoadKind, WarmUp};
 use fizeau_metrics::{ClientWatch, Precision, Thresholds, Verdict, VerdictConcern, VerdictReason};
 
-use super::{LevelAhead, NOT_GIVEN};
+use super::LevelAhead;
 use crate::{
-    ImportedLevel, LevelStatus, LevelTelemetry, RequestedLoad, RunDocument, RunSetup, ShardsReport,
-    StoredError, StoredLevel, StoredRun, SummaryDocument, TruncatedTail,
+    ImportedLevel, LevelStatus, LevelTelemetry, NoReference, RequestedLoad, RunDocument, RunSetup,
+    ShardsReport, StoredError, StoredLevel, StoredRun, SummaryDocument, TruncatedTail,
 };
+
+/// How runs begin to say that nobody gave a model and a device: ours, and those of earlier programs, which went on with flags.
+const NOT_GIVEN: [&str; 2] = [NoReference::NotGiven.as_str(), "give the model and the device: "];
 
 /// What is known of a level beside its tapes.
 #[derive(Debug, Clone)]
@@ -115,11 +118,9 @@ impl StoredLevelContext {
                 },
             },
             notes: notes.into_iter().chain(cut).chain(run.goals()?.set_aside).collect(),
-            // Older runs have other words for it, and whoever reads them has his own.
-            no_bound: summary.and_then(|summary| {
-                let own = summary.speed_of_light_reason.clone();
-                own.filter(|reason| !reason.starts_with(NOT_GIVEN))
-            }),
+            no_bound: summary
+                .and_then(|summary| summary.speed_of_light_reason.clone())
+                .filter(|reason| !NOT_GIVEN.iter().any(|words| reason.starts_with(words))),
             until: until.map(|requested| UntilAsked { requested, was_reached }),
             unproven: unproven(document)
                 .into_iter()

@@ -7,8 +7,8 @@ use fizeau_metrics::{LevelTally, PrecisionOutcome};
 
 use super::{RunReader, StoredLevelContext};
 use crate::{
-    Checklist, LengthTally, LevelContext, LevelOutcome, LevelReport, RunSetup, SpeedOfLight,
-    SpeedOfLightReference, StoredError, StoredLevel, TruncatedTail, UntilPrecise,
+    Checklist, LengthTally, LevelContext, LevelOutcome, LevelReport, NoReference, RunSetup,
+    SpeedOfLight, SpeedOfLightReference, StoredError, StoredLevel, TruncatedTail, UntilPrecise,
 };
 
 /// A level, computed again.
@@ -98,7 +98,7 @@ impl RunReader<'_> {
         context.thresholds = stored.thresholds;
         context.light = match &self.reference {
             Some(reference) => Ok(reference.reference()),
-            None => Err(self.no_reference.clone()),
+            None => Err(NoReference::NotGiven),
         };
         let mut report = LevelReport::from_run(stored.load, outcome, &context);
         for reason in &stored.unproven {
@@ -110,10 +110,10 @@ impl RunReader<'_> {
         let notes = mem::replace(&mut report.validity.notes, stored.notes.clone());
         let further = notes.into_iter().filter(|note| !stored.notes.contains(note));
         report.validity.notes.extend(further);
-        if let (SpeedOfLight::Absent { reason }, None, Some(known)) =
-            (&mut report.speed_of_light, &self.reference, &stored.no_bound)
+        if let (SpeedOfLight::NoReference(_), Some(reason)) =
+            (&report.speed_of_light, &stored.no_bound)
         {
-            reason.clone_from(known);
+            report.speed_of_light = SpeedOfLight::Absent { reason: reason.clone() };
         }
         report
     }

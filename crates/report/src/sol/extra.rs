@@ -13,7 +13,7 @@ mod operators;
 mod speculation;
 
 pub use cost::SolServing;
-pub use measured::MeasuredComparison;
+pub use measured::{MeasuredLoad, MeasuredLoadError};
 
 use fizeau_roofline::{EstimateKind, LimitingResources, System, UniformLoad};
 use serde_json::{Map, Value};

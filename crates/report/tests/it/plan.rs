@@ -132,7 +132,7 @@ fn what_cannot_be_met_is_said_with_what_could() {
     let error = report.plans()[0].outcome.as_ref().unwrap_err().to_string();
     assert_eq!(
         error,
-        "no tested load meets the goals: p99 TTFT at 4 requests/s: 200 ms, 33 % over its limit; the nearest that could be met: p99 TTFT <= 200 ms at 4 requests/s"
+        "no tested load meets the goals: p99 TTFT at 4 requests/s: 200 ms, 33 % over its limit; the nearest that could be met: p99 TTFT at most 200 ms at 4 requests/s"
     );
     // Of a range the loose end counts.
     assert!(one("p99 ttft<150ms..250ms", source(&CURVE)).is_met());

@@ -94,6 +94,18 @@ impl FleetReport {
         self.found_of_all(|finding| matches!(finding, FleetFinding::Silent { since: None, .. }))
     }
 
+    /// Why nobody tells anything, in a sentence.
+    #[must_use]
+    pub fn silence(&self) -> String {
+        match &*self.findings {
+            [one] => one.to_string(),
+            _ => {
+                let pages = self.replicas.len();
+                format!("none of the {pages} metrics pages shows the state of its engine")
+            }
+        }
+    }
+
     /// Whether all pages came, and none is one of a serving engine.
     #[must_use]
     pub fn is_foreign(&self) -> bool {

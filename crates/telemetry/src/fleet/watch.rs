@@ -44,6 +44,31 @@ impl FleetSettings {
         let (interval, window) = (Nanos::from_secs(1), Nanos::from_secs(30));
         Self { model: model.into(), system, price: None, interval, window }
     }
+
+    /// # Errors
+    /// If its times are such that nothing can be seen in them.
+    pub fn check(&self) -> Result<(), FleetSettingsError> {
+        let Self { interval, window, .. } = *self;
+        if interval < Nanos::from_millis(10) || interval > Nanos::from_secs(3_600) {
+            return Err(FleetSettingsError::Interval(interval));
+        }
+        if window < interval || window > Nanos::from_secs(86_400) {
+            return Err(FleetSettingsError::Window(window));
+        }
+        Ok(())
+    }
+}
+
+/// Why nothing can be seen of a fleet in such times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FleetSettingsError {
+    /// From one page to the next it is too short, or too long.
+    #[error("{0}; it must be from 10 ms to an hour")]
+    Interval(Nanos),
+    /// Figures go back over less than two pages, or too far.
+    #[error("{0}; it must be from the interval to a day")]
+    Window(Nanos),
 }
 
 /// A fleet that is watched: the pages of its replicas and of their devices, each asked for by a thread of its own. No load comes from it
@@ -74,7 +99,7 @@ impl FleetWatch {
         }
     }
 
-    /// Begins to ask `source` for its pages, by the name `address`. All clocks of one watch are alike.
+    /// Begins to ask `source` for its pages, by the name `address`, with a number where another has the same. All clocks of one watch are alike.
     ///
     /// # Errors
     /// If the system has no thread to give.
@@ -86,7 +111,12 @@ impl FleetWatch {
         let FleetSettings { interval, window, .. } = self.settings;
         let keep = Some(window + interval * 3);
         let settings = ScrapeSettings { interval, keep, ..ScrapeSettings::default() };
-        self.pages.push((address.to_owned(), Scraper::start(source, clock, settings)?));
+        // Those that differ in what is not shown.
+        let numbered = (2..).map(|number| format!("{address} ({number})"));
+        let is_free = |name: &String| self.pages.iter().all(|(other, _)| other != name);
+        let name = std::iter::once(address.to_owned()).chain(numbered).find(is_free);
+        let name = name.unwrap_or_else(|| address.to_owned());
+        self.pages.push((name, Scraper::start(source, clock, settings)?));
         Ok(())
     }
 

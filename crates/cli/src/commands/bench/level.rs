@@ -3,7 +3,7 @@
 use std::fs;
 use std::num::NonZeroU32;
 
-use fizeau::core::{LevelLoad, Nanos, PerSec};
+use fizeau::core::{Nanos, PerSec};
 use fizeau::experiment::{
     DetailWatcher, LevelSettings, MeasuredLevel, PreparedLevel, ProbeSpec, TapeWatcher, WallTime,
 };
@@ -12,7 +12,7 @@ use fizeau::interop::{
     DetailTally, VllmDetail, VllmRequestRate, VllmResult, VllmRun, VllmSelection, VllmTally,
 };
 use fizeau::record::{
-    LevelReport, LevelStatus, ResultFile, ResultFileMode, RunFolder, ShardsReport, SweepReport,
+    LevelReport, LevelStatus, ResultFile, ResultFileMode, RunFolder, SweepReport,
 };
 use fizeau::report::Shown;
 use fizeau::workload::TracePacing;
@@ -20,8 +20,7 @@ use fizeau::workload::TracePacing;
 use super::arrivals::{arrivals, pacing};
 use crate::args::{LevelArgs, ProbeArgs, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
-use crate::commands::shared::checklist;
-use crate::commands::shared::workload;
+use crate::commands::shared::{checklist, speed, workload};
 use crate::exit::{Exit, Fail, Named, refuse_given};
 use crate::terminal::progress::{Progress, View, title};
 use crate::terminal::say::say;
@@ -94,9 +93,9 @@ impl<'a> LevelOutputs<'a> {
         cancel: &Cancel,
     ) -> Outcome {
         let MeasuredLevel { report, sweep, .. } = measured;
-        let result = vllm.into_inner().finish(offered(self.vllm.clone(), &report));
+        let result = vllm.into_inner().finish(self.vllm.clone().offered(&report));
         let files = self.keep(folder, &sweep, &result);
-        let exit = Exit::of(cancel, report.is_missed() || sweep.leaves_goals_open());
+        let exit = Exit::of(cancel, !sweep.passes_alone());
         Outcome { report, sweep, result, exit, files }
     }
 
@@ -149,6 +148,7 @@ impl Outcome {
         if let Some(needed) = self.sweep.requests_needed() {
             say(format!("With --num-prompts {needed} the goals that are not decided can be"))?;
         }
+        speed::say_missing([&self.report])?;
         self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
         for line in self.files? {
             say(line)?;
@@ -229,21 +229,6 @@ fn vllm_run(args: &LevelArgs, model: &str, level: &PreparedLevel) -> VllmRun {
         burstiness: args.arrivals.spacing.burstiness,
         max_concurrency: level.load.max_in_flight.map(NonZeroU32::get),
     }
-}
-
-/// `run`, whose load is what the shards that came offered of it.
-fn offered(mut run: VllmRun, report: &LevelReport) -> VllmRun {
-    let did_not_come = |shards: &ShardsReport| shards.missing.len() > shards.gone_in_level.len();
-    if report.shards.as_deref().is_some_and(did_not_come) {
-        let rate = report.requested.arrivals.and_then(|law| law.rate);
-        if let (VllmRequestRate::Limited(all), Some(rate)) = (&mut run.request_rate, rate) {
-            *all = rate;
-        }
-        if let LevelLoad::Concurrency(slots) = report.load {
-            run.max_concurrency = run.max_concurrency.map(|cap| cap.min(slots.get()));
-        }
-    }
-    run
 }
 
 fn result_file(args: &LevelArgs, run: &VllmRun) -> Result<ResultFile, Fail> {

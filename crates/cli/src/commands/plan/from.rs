@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
-use fizeau::record::{MeanLengths, ReferenceFiles, RunFolder, TestedLoads, TestedReplica};
+use fizeau::record::{MeanLengths, ReferenceFiles, TestedLoads, TestedReplica};
 use fizeau::report::LevelTable;
 use fizeau::roofline::{Device, HourlyRate, Ownership};
 
@@ -172,12 +172,6 @@ pub(super) fn given_lengths(
 
 /// A run's folder.
 pub(super) fn of_run(from: &FromArg, args: &PlanArgs) -> Result<TestedReplica, Fail> {
-    if RunFolder::holds_whatif(&from.path) {
-        let path = from.path.display();
-        bail!(
-            "--from {path}: several configurations side by side; name one: {path}/configuration-01"
-        );
-    }
     let stored = report::read(&from.path, &args.goodput, &system_args(from, args))
         .named(&format!("--from {}", from.path.display()))?;
     let mut tested = TestedReplica::of(&stored);

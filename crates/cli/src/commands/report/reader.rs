@@ -7,7 +7,6 @@ use fizeau::record::{ReadRun, RunReader, SpeedOfLightReference, StoredRun};
 
 use super::level::note_cut;
 use crate::args::{ReportArgs, SpeedOfLightArgs, goal};
-use crate::commands::shared::folder::NO_REFERENCE;
 use crate::commands::shared::{folder, speed};
 use crate::exit::{Fail, read_named};
 
@@ -46,12 +45,11 @@ pub(crate) fn reader<'a>(
     goodput: &[String],
     speed_of_light: &SpeedOfLightArgs,
 ) -> Result<RunReader<'a>, Fail> {
-    let reader = RunReader::new(run, reference(run, speed_of_light)?).map_err(Fail::usage)?;
-    let mut reader = reader.without_reference_since(NO_REFERENCE);
+    let mut reader = RunReader::new(run, reference(run, speed_of_light)?).map_err(Fail::usage)?;
     // Formats that the run had are not those of another model.
     if speed_of_light.model_config.is_some()
-        || speed_of_light.weights.is_some()
-        || speed_of_light.kv.is_some()
+        || speed_of_light.spread.weights.is_some()
+        || speed_of_light.spread.kv.is_some()
     {
         reader = reader.with_precision_of_reference();
     }

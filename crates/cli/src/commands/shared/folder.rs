@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fizeau::experiment::{NoReference, RunOrigin, WallTime};
+use fizeau::experiment::{RunOrigin, WallTime};
 use fizeau::record::{OpenedRun, RunFolder, StoredRun};
 
 use crate::exit::{Fail, Named};
@@ -24,15 +24,6 @@ pub(crate) fn write(flag: &str, path: &Path, text: &str) -> Result<(), Fail> {
 }
 
 // What goes on record about a run: when, with what command line, on which machine.
-
-/// Why there is no speed of light where nobody gave a model and a device.
-pub(crate) const NO_REFERENCE: &str =
-    "give the model and the device: --model-config NAME|FILE --hardware NAME|FILE";
-
-/// That, as an experiment takes it.
-pub(crate) fn no_reference() -> NoReference {
-    NoReference::Because(NO_REFERENCE.to_owned())
-}
 
 /// Who runs this, from now on.
 pub(crate) fn origin() -> RunOrigin {

@@ -1,21 +1,22 @@
 //! From arguments and the environment to the shards of a run.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
 
 use fizeau::experiment::{
-    EndpointKind, ExperimentError, MeetingPoint, PreparedExperiment, RunShards, ShardAbsence,
-    ShardError, ShardGroup, ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSecret,
-    ShardSpec, ShardWait, ShardWaits, Variables,
+    EndpointKind, Experiment, ExperimentError, MeetingPoint, PreparedExperiment, PreparedRun,
+    RunOrigin, RunShards, ShardAbsence, ShardError, ShardGroup, ShardIdentity, ShardOffer,
+    ShardOutcome, ShardPart, ShardSecret, ShardSpec, Variables,
 };
 use fizeau::harness::Cancel;
-use fizeau::record::MissingShards;
+use fizeau::record::{MissingShards, RunFolder};
 use fizeau::workload::ShardTextError;
 
+use super::folder;
 use super::opening::Opening;
 use crate::args::ShardArgs;
 use crate::exit::{Exit, Fail};
+use crate::terminal::progress::Progress;
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
 
@@ -88,9 +89,9 @@ pub(crate) fn of(
     if met.is_first() && here < all {
         tell!("{here} of {all} shards are here, and measure without the others");
     }
-    let waits = met.waits();
-    // It ends with the process. Where the system refuses a thread, waits are silent.
-    let _ = thread::Builder::new().name("waits".to_owned()).spawn(move || tell_waits(&waits));
+    met.waits().tell(|wait| {
+        tell!("Still waiting for {}, for {:.0} s now.", wait.whom, wait.lasts().as_secs_f64());
+    });
     Ok(RunShards::Together(met))
 }
 
@@ -99,7 +100,7 @@ pub(crate) const NO_UNTIL: &str = "shards exchange nothing while they measure, s
                                    shards are; set the size of each level with --num-prompts or --level-seconds";
 
 /// Refuses shards that do not meet, where they have to before each level.
-pub(crate) fn have_to_meet(shards: &RunShards) -> Result<(), Fail> {
+fn have_to_meet(shards: &RunShards) -> Result<(), Fail> {
     match shards {
         RunShards::Apart(shard) => Err(usage!(
             "shard {shard} has nowhere to meet the others, which it must do before each level: give --rendezvous HOST:PORT of shard 0, or a folder that all of them see"
@@ -124,6 +125,71 @@ pub(crate) fn refuse(
     }
 }
 
+/// Who measures the levels of a command, and where they are kept.
+pub(crate) struct Meeting {
+    pub(crate) shards: RunShards,
+    origin: RunOrigin,
+    out: PathBuf,
+    pub(crate) cancel: Cancel,
+}
+
+/// What came of levels that were measured, the folder that has them, and the shard that was gone in their midst.
+pub(crate) type Measured<K> =
+    (<<K as EndpointKind>::Prepared as PreparedRun>::Outcome, RunFolder, Option<Box<ShardAbsence>>);
+
+impl Meeting {
+    /// Of `command`, whose run goes to `given` or a folder by default: whoever is one of several waits here until all have come.
+    pub(crate) fn of(
+        command: &'static str,
+        args: &ShardArgs,
+        given: &Option<PathBuf>,
+        precision: &Option<String>,
+        resume: Option<&Path>,
+    ) -> Result<Self, Fail> {
+        let (cancel, mut origin) = (Cancel::new(), folder::origin());
+        origin.precision.clone_from(precision);
+        let by_default = || folder::by_default(origin.started, command);
+        let out = given.clone().unwrap_or_else(by_default);
+        let shards = of(args, LevelsOfCommand::Several, resume, Some(out.clone()), &cancel)?;
+        // What is resumed goes on where it is.
+        let out = resume.map_or(out, Path::to_path_buf);
+        have_to_meet(&shards)?;
+        Ok(Self { shards, origin, out, cancel })
+    }
+
+    /// Measures what `asked` has, watched by what `begin` makes once all is opened. What came of it is in the folder that it gives back;
+    /// where other shards have that, how the command ends.
+    pub(crate) fn measure<K: EndpointKind>(
+        &self,
+        asked: Experiment<K>,
+        refused: impl Fn(ExperimentError) -> Fail + Copy,
+        mut opening: Opening,
+        begin: impl FnOnce(&PreparedExperiment<K>) -> Result<Progress, Fail>,
+    ) -> Result<ControlFlow<Exit, Measured<K>>, Fail> {
+        let Self { shards, origin, out, cancel } = self;
+        let asked = asked.origin(origin.clone()).cancel(cancel.clone()).measured_by(shards);
+        if !shards.has_report() {
+            let prepared = asked.prepare().map_err(refused)?;
+            return part(prepared, cancel, refused).map(ControlFlow::Break);
+        }
+        let prepared = asked.folder(out).prepare().map_err(refused)?;
+        let runtime = runtime::single()?;
+        let prepared = runtime.block_on(prepared.open(&mut opening)).map_err(refused)?;
+        drop(opening);
+        let folder = prepared.folder().cloned();
+        let folder = folder.ok_or_else(|| broken!("the run has no folder"))?;
+        let mut progress = begin(&prepared)?;
+        interrupt::listen(cancel.clone())?;
+        Ok(match runtime.block_on(prepared.run_shared(&mut progress)).map_err(refused)? {
+            ShardOutcome::Whole(outcome) => ControlFlow::Continue((outcome, folder, None)),
+            ShardOutcome::Cut { outcome, why } => {
+                ControlFlow::Continue((outcome, folder, Some(why)))
+            }
+            ShardOutcome::Part(part) => ControlFlow::Break(show(&part)?),
+        })
+    }
+}
+
 /// Measures this shard's part of a run whose report shard 0 has.
 pub(crate) fn part<K: EndpointKind>(
     prepared: PreparedExperiment<K>,
@@ -136,23 +202,6 @@ pub(crate) fn part<K: EndpointKind>(
     match runtime.block_on(opened.run_shared(&mut ())).map_err(refused)? {
         ShardOutcome::Part(part) => show(&part),
         ShardOutcome::Whole(_) | ShardOutcome::Cut { .. } => Err(broken!("it is shard 0")),
-    }
-}
-
-/// How long somebody is waited for before it is told, and how often it is looked.
-const LONG_WAIT: Duration = Duration::from_secs(30);
-const LOOK: Duration = Duration::from_secs(5);
-
-/// Tells whom this shard waits for, once for each long wait.
-fn tell_waits(waits: &ShardWaits) {
-    let mut told: Option<ShardWait> = None;
-    loop {
-        thread::sleep(LOOK);
-        let wait = waits.now().filter(|wait| wait.lasts() > LONG_WAIT);
-        if let Some(wait) = wait.filter(|wait| told.as_ref() != Some(wait)) {
-            tell!("Still waiting for {}, for {:.0} s now.", wait.whom, wait.lasts().as_secs_f64());
-            told = Some(wait);
-        }
     }
 }
 

@@ -8,12 +8,15 @@ use std::sync::{Mutex, PoisonError};
 use fizeau::experiment::{
     InputError, InputField, LoadedDevice, LoadedModel, ReferenceSpec, SystemQuery,
 };
-use fizeau::record::{DeploymentRecord, SpeedOfLightReference};
+use fizeau::record::{
+    DeploymentRecord, LevelReport, NoReference, SpeedOfLight, SpeedOfLightReference,
+};
 use fizeau::roofline::Calibration;
 
 use crate::args::refusal::refused;
 use crate::args::{SpeedOfLightArgs, SpreadArgs, SystemArgs};
 use crate::exit::{Fail, Named, read_named};
+use crate::terminal::say::say;
 
 /// The speed of light that the flags ask for; none if neither model nor device was given. What is predicted is what a calibration
 /// says of the engine that `engine` names in somebody's own words. Says what the reader should know of them.
@@ -47,6 +50,21 @@ pub(crate) fn from_args(
     Ok(Some(reference))
 }
 
+/// Which flags name what a speed of light is of.
+pub(crate) const MODEL_AND_DEVICE: &str =
+    "--model-config NAME|FILE and --hardware NAME|FILE name the model and the device";
+
+/// Says so where one of `levels` has no speed of light since nobody named them.
+pub(crate) fn say_missing<'a>(
+    levels: impl IntoIterator<Item = &'a LevelReport>,
+) -> Result<(), Fail> {
+    let missing = SpeedOfLight::NoReference(NoReference::NotGiven);
+    match levels.into_iter().any(|level| level.speed_of_light == missing) {
+        true => say(MODEL_AND_DEVICE),
+        false => Ok(()),
+    }
+}
+
 /// Model and device, which are named together or not at all.
 pub(crate) fn both<'a, M>(
     model: &'a Option<M>,
@@ -72,20 +90,8 @@ pub(crate) fn doubted<T>(hardware: &str, loaded: Result<T, InputError>) -> Resul
 
 /// `own`, but for what flags say otherwise.
 pub(crate) fn deployment(args: &SpeedOfLightArgs, own: DeploymentRecord) -> DeploymentRecord {
-    let mut all = own;
-    let degrees = [
-        (&mut all.tp, args.tp),
-        (&mut all.pp, args.pp),
-        (&mut all.ep, args.ep),
-        (&mut all.dp, args.dp),
-        (&mut all.replicas, args.replicas),
-        (&mut all.draft, args.draft),
-    ];
-    for (degree, given) in degrees {
-        *degree = given.unwrap_or(*degree);
-    }
-    all.weights = args.weights.clone().or(all.weights);
-    all.kv = args.kv.clone().or(all.kv);
+    let mut all = spread(&args.spread, own);
+    all.draft = args.draft.unwrap_or(all.draft);
     all.memory_share = args.memory_share.unwrap_or(all.memory_share);
     all.max_num_seqs = args.max_num_seqs.or(all.max_num_seqs);
     all
@@ -93,18 +99,27 @@ pub(crate) fn deployment(args: &SpeedOfLightArgs, own: DeploymentRecord) -> Depl
 
 /// How the flags of a system spread, store and serve a model.
 pub(crate) fn deployed(args: &SystemArgs) -> DeploymentRecord {
-    let mut all = spread(&args.spread);
+    let mut all = spread(&args.spread, DeploymentRecord::default());
     (all.memory_share, all.max_num_seqs) = (args.memory_share, args.max_num_seqs);
     all.choices = args.choices.into();
     all
 }
 
-/// How flags spread and store a model.
-pub(crate) fn spread(args: &SpreadArgs) -> DeploymentRecord {
-    let mut all = DeploymentRecord::default();
-    (all.tp, all.pp, all.ep, all.dp, all.replicas) =
-        (args.tp, args.pp, args.ep, args.dp, args.replicas);
-    (all.weights, all.kv) = (args.weights.clone(), args.kv.clone());
+/// `own`, but for how flags spread and store the model.
+pub(crate) fn spread(args: &SpreadArgs, own: DeploymentRecord) -> DeploymentRecord {
+    let mut all = own;
+    let degrees = [
+        (&mut all.tp, args.tp),
+        (&mut all.pp, args.pp),
+        (&mut all.ep, args.ep),
+        (&mut all.dp, args.dp),
+        (&mut all.replicas, args.replicas),
+    ];
+    for (degree, given) in degrees {
+        *degree = given.unwrap_or(*degree);
+    }
+    all.weights = args.weights.clone().or(all.weights);
+    all.kv = args.kv.clone().or(all.kv);
     all
 }
 

@@ -4,38 +4,58 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::{Tokens, Watts};
 use fizeau::experiment::{CalibrationChoice, DraftSpec, PreparedSystem};
-use fizeau::report::{MeasuredComparison, SolExtra, SolServing, SolSubject};
+use fizeau::report::{MeasuredLoad, MeasuredLoadError, SolExtra, SolServing, SolSubject};
 use fizeau::roofline::{
-    Acceptance, Bound, Disaggregation, Figures, HourlyRate, InstanceCounts, LoadAnalysis,
-    MeasuredFigures, PowerCap, PowerDraw, RequestLengths, ServingGoal, System, UniformLoad,
+    Acceptance, Disaggregation, HourlyRate, InstanceCounts, LoadAnalysis, MeasuredFigures,
+    PowerCap, PowerDraw, Predictor, ServingGoal, Speculation, System, UniformLoad,
 };
 
 use crate::args::{ApartArgs, CalibrationArgs, DraftArgs, MechanismArgs, SolArgs, hour};
 use crate::commands::shared::speed;
 use crate::exit::{Fail, Named};
 
+/// By what mechanisms the flags have requests served.
+pub(super) struct Served<'a> {
+    drafts: Option<(Speculation, u32)>,
+    apart: Option<Disaggregation<'a>>,
+}
+
+impl<'a> Served<'a> {
+    pub(super) fn of(args: &MechanismArgs, of: &SolSubject<'a>) -> Result<Self, Fail> {
+        let drafts = match drafts(&args.drafts, 0)? {
+            Some(drafts) => Some((drafts.load(of.system)?, drafts.length)),
+            None => None,
+        };
+        let instances = instances(&args.apart)?;
+        let apart = instances.map(|instances| apart(instances, &args.apart, of)).transpose()?;
+        Ok(Self { drafts, apart })
+    }
+
+    /// Both together have no account of their own: what is asked besides is of plain serving then, and says so.
+    fn serving(&self) -> SolServing<'_> {
+        match (&self.drafts, &self.apart) {
+            (Some((drafts, length)), None) => SolServing::Drafts(drafts, NonZeroU32::new(*length)),
+            (None, Some(apart)) => SolServing::Apart(apart),
+            _ => SolServing::Plain,
+        }
+    }
+}
+
 /// Every matter that the flags ask about.
-pub(super) fn asides(flags: &SolArgs, of: &SolSubject<'_>) -> Result<Vec<SolExtra>, Fail> {
+pub(super) fn asides(
+    flags: &SolArgs,
+    of: &SolSubject<'_>,
+    served: &Served<'_>,
+) -> Result<Vec<SolExtra>, Fail> {
     let args = &flags.mechanisms;
     let mut all = Vec::new();
-    let drafts = match drafts(&args.drafts, 0)? {
-        Some(drafts) => Some((drafts.load(of.system)?, drafts.length)),
-        None => None,
-    };
-    let instances = instances(&args.apart)?;
-    let apart = instances.map(|instances| apart(instances, &args.apart, of)).transpose()?;
-    if let Some((drafts, length)) = &drafts {
+    if let Some((drafts, length)) = &served.drafts {
         all.push(SolExtra::speculation(of, drafts, *length));
     }
-    if let Some(apart) = &apart {
+    if let Some(apart) = &served.apart {
         all.push(SolExtra::disaggregation(of, apart));
     }
-    // Both together have no account of their own: what is asked besides is of plain serving then, and says so.
-    let serving = match (&drafts, &apart) {
-        (Some((drafts, length)), None) => SolServing::Drafts(drafts, NonZeroU32::new(*length)),
-        (None, Some(apart)) => SolServing::Apart(apart),
-        _ => SolServing::Plain,
-    };
+    let serving = served.serving();
     let rate = args.price.as_ref().map(|price| hourly_rate(price, of.system)).transpose()?;
     let cost = rate.map(|rate| SolExtra::cost(of, serving, &rate));
     let (served, plain) = match serving {
@@ -149,64 +169,29 @@ fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
 /// The figures beside bound and prediction, if there are any.
 pub(super) fn measured_aside(
     args: &SolArgs,
-    of: &PreparedSystem,
-    subject: &SolSubject<'_>,
-    answer: &LoadAnalysis,
+    served: &Served<'_>,
+    (subject, answer): (SolSubject<'_>, &LoadAnalysis),
+    predictor: Option<&Predictor>,
 ) -> Result<Option<SolExtra>, Fail> {
     if args.measured.is_empty() {
         return Ok(None);
     }
-    let load = subject.load;
     let measured: MeasuredFigures = args.measured.join(" ").parse().given_as("--measured")?;
     refuse_if!(
         measured.tpot.is_some() && answer.bound.tpot.is_none(),
         "--measured tpot: requests of one output token have no time per output token; leave it out, or give a longer --osl"
     );
-    let mechanism = mechanism_bound(&args.mechanisms, subject)?;
-    let (system, figures) =
-        mechanism.as_ref().map_or((&of.system, &answer.bound), |of| (&of.0, &of.1));
-    let mut lengths = RequestLengths::for_model(system.model());
-    lengths.add_cached(load.input_tokens, load.cached_tokens, load.output_tokens);
-    let bound = Bound::over(system, &lengths, load.concurrency).named("--measured")?;
-    let violation = system.bound_violation(&lengths, load.concurrency, &measured);
-    let violation = violation.named("--measured")?;
-    // What is not predicted is refused by name in the answer itself.
-    let predictor = of.predictor.as_ref().filter(|_| mechanism.is_none());
-    let gaps = predictor.and_then(|own| Some((own, own.gaps(load, &measured).ok()?)));
-    Ok(Some(SolExtra::measured(&MeasuredComparison {
-        system,
-        measured: &measured,
-        bound: &bound,
-        figures,
-        evenly_routed: answer.evenly_routed.as_ref().filter(|_| mechanism.is_none()),
-        violation: violation.as_ref(),
-        gaps: gaps.as_ref().map(|(predictor, gaps)| (*predictor, gaps.as_slice())),
-    })))
-}
-
-/// The system that drafts, or that has as many devices as prefill and decode apart, and the bound of the load on it; none of plain
-/// serving.
-fn mechanism_bound(
-    args: &MechanismArgs,
-    of: &SolSubject<'_>,
-) -> Result<Option<(System, Figures)>, Fail> {
-    let (drafts, instances) = (drafts(&args.drafts, 0)?, instances(&args.apart)?);
     refuse_if!(
-        drafts.is_some() && instances.is_some(),
+        served.drafts.is_some() && served.apart.is_some(),
         "--measured: figures are held against drafts, or against prefill and decode apart; leave out --draft or \
          --disaggregate"
     );
-    if let Some(drafts) = drafts {
-        let length = NonZeroU32::new(drafts.length);
-        let answer = drafts.load(of.system)?.answer(of.system, of.load, of.batch, length);
-        let [bound, _] = answer.speculated;
-        let mut serving = *of.system.serving();
-        serving.tokens_per_step = NonZeroU64::MIN.saturating_add(bound.drafted.into());
-        return Ok(Some((of.system.clone().with_serving(serving), bound.figures)));
-    }
-    let Some(instances) = instances else { return Ok(None) };
-    let bound = apart(instances, &args.apart, of)?.answer(of.load).bound;
-    Ok(Some((instances.together(of.system).named("--disaggregate")?, bound)))
+    let of = MeasuredLoad { subject, serving: served.serving(), answer, predictor };
+    let aside = SolExtra::measured(&of, &measured).map_err(|error| match error {
+        MeasuredLoadError::Instances(error) => usage!("--disaggregate: {error}"),
+        error => usage!("--measured: {error}"),
+    });
+    aside.map(Some)
 }
 
 // `--calibration`, or else what ships for `--engine`.

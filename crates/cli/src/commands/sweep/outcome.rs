@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use fizeau::harness::Cancel;
-use fizeau::metrics::Verdict;
 use fizeau::record::{RunFolder, SweepReport};
 use fizeau::report::Shown;
 
-use crate::args::{GoalArgs, TrustArgs};
+use crate::args::TrustArgs;
 use crate::commands::report::write_page;
-use crate::commands::shared::checklist;
+use crate::commands::shared::{checklist, speed};
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::say;
 
@@ -17,14 +16,10 @@ use crate::terminal::say::say;
 pub(crate) fn ended(
     report: &SweepReport,
     folder: Option<&RunFolder>,
-    goals: &GoalArgs,
     cancel: &Cancel,
 ) -> Result<Exit, Fail> {
     folder.map_or(Ok(()), |folder| write_page(folder, report))?;
-    // A goal that somebody asked for, at its loose end too: the default one is a suggestion.
-    let missed = goals.is_given() && report.misses_decision();
-    let is_invalid = report.verdict() == Verdict::Invalid;
-    Ok(Exit::of(cancel, is_invalid || missed || !report.is_precise()))
+    Ok(Exit::of(cancel, !report.passes()))
 }
 
 /// Prints the report, as wide as the terminal is, and where its page is.
@@ -34,5 +29,6 @@ pub(crate) fn show(
     trust: &TrustArgs,
 ) -> Result<(), Fail> {
     let page = page.map(|page| page.display().to_string());
-    say(Shown(report).terminal(&checklist::terminal(trust, page.as_deref())).trim_end())
+    say(Shown(report).terminal(&checklist::terminal(trust, page.as_deref())).trim_end())?;
+    speed::say_missing(report.levels())
 }

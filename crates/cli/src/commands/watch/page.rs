@@ -16,7 +16,7 @@ fn why(error: &FetchError) -> String {
     }
 }
 
-/// All of them, each with its address without user, password and query, and a number where another one has the same.
+/// All of them, each with its address without user, password and query.
 pub(super) fn sources(
     args: &WatchArgs,
 ) -> Result<Vec<(String, impl Source + Send + 'static)>, Fail> {
@@ -24,12 +24,15 @@ pub(super) fn sources(
     for header in &args.server_metrics_header {
         // What was typed is a secret, and so not in the error.
         let given: Option<ExtraHeader> = header.parse().ok();
-        let ExtraHeader { name, value, .. } = given.filter(is_header).ok_or_else(|| {
-            usage!("--server-metrics-header: give NAME=VALUE, such as Authorization=\"Bearer KEY\"")
-        })?;
+        let ExtraHeader { name, value, .. } =
+            given.filter(ExtraHeader::can_be_sent).ok_or_else(|| {
+                usage!(
+                    "--server-metrics-header: give NAME=VALUE, such as Authorization=\"Bearer KEY\""
+                )
+            })?;
         settings = settings.header(name, value);
     }
-    let (mut sources, mut addresses) = (Vec::new(), Vec::new());
+    let mut sources = Vec::new();
     for (index, url) in args.server_metrics.iter().enumerate() {
         check_page_address(url)?;
         let source = PageSource::new(url, settings.clone());
@@ -38,20 +41,7 @@ pub(super) fn sources(
             args.server_metrics.iter().take(index).any(|other| other == url),
             "--server-metrics {address}: it is given twice; name each replica once"
         );
-        // Those that differ in what is not shown.
-        let alike = addresses.iter().filter(|other| **other == address).count();
-        let name = match alike {
-            0 => address.clone(),
-            _ => format!("{address} ({})", alike + 1),
-        };
-        addresses.push(address);
-        sources.push((name, source.explained(why)));
+        sources.push((address, source.explained(why)));
     }
     Ok(sources)
-}
-
-/// Whether HTTP can carry it.
-fn is_header(ExtraHeader { name, value, .. }: &ExtraHeader) -> bool {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    !name.is_empty() && name.chars().all(is_name) && !value.chars().any(char::is_control)
 }

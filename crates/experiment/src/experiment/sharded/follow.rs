@@ -92,7 +92,7 @@ pub(in crate::experiment) async fn lead<R: PreparedRun, M: Measure, C: Timer>(
 }
 
 fn unusable(error: impl fmt::Display) -> ShardError {
-    ShardError::Unusable(error.to_string())
+    ShardError::Unusable(error.to_string().into())
 }
 
 /// Measures this shard's parts of the levels that shard 0 names.
@@ -141,7 +141,7 @@ async fn levels<R: PreparedRun, M: Measure>(
         });
         // Whoever was cut off knows why nobody answers.
         ended.map_err(|error| group.error().unwrap_or(error))?;
-        written.map_err(|error| ShardError::NotKept(error.to_string()))?;
+        written.map_err(|error| ShardError::NotKept(error.to_string().into()))?;
         if let Some(error) = failed {
             return Err(error.into());
         }

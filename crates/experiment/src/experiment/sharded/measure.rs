@@ -14,7 +14,9 @@ use fizeau_workload::{Shard, WalkError};
 
 use super::share::{self, MeasuredShare, ShareFolder};
 use crate::experiment::PreparedRun;
-use crate::shards::{AbsenceTime, LevelParts, LostShard, PartOf, ShardError, ShardGroup};
+use crate::shards::{
+    AbsenceTime, LevelParts, LostShard, PartOf, ShardError, ShardFault, ShardGroup,
+};
 
 /// Measures levels with all shards of a run.
 #[derive(Debug)]
@@ -49,7 +51,7 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
         let ordered = match self.run.ordered(level.name) {
             Ok(ordered) => ordered,
             Err(error) => {
-                return Ok(self.called_off(ShardError::Unusable(error.to_string()), &level));
+                return Ok(self.called_off(ShardError::Unusable(error.to_string().into()), &level));
             }
         };
         if let Err(error) = self.group.order(level.name) {
@@ -166,7 +168,7 @@ fn take_tapes<E>(
     while let Some(next) = tapes.next_of() {
         match next {
             Ok((number, tape)) => take(number, &tape)?,
-            Err(error) => return Ok(Some(ShardError::Unusable(error.to_string()))),
+            Err(error) => return Ok(Some(ShardError::Unusable(error.to_string().into()))),
         }
     }
     Ok(cut_tapes(parts, &tapes))
@@ -177,7 +179,7 @@ fn merged(parts: &[PartOf]) -> Result<MergedTapes<BufReader<File>>, ShardError> 
     let open = |part: &PartOf| {
         let file = File::open(&part.tapes);
         let file = file
-            .map_err(|error| ShardError::Unusable(format!("{}: {error}", part.tapes.display())))?;
+            .map_err(|error| ShardError::Unusable(ShardFault::at(part.tapes.display(), error)))?;
         let tapes = StoredTapes::new(&part.tapes, BufReader::new(file));
         Ok((tapes.counted(Some(part.report.tapes_written)), part.report.record.clock))
     };
@@ -204,7 +206,7 @@ fn missing(count: u64, report: &ShardsReport, gone: &[LostShard]) -> Vec<String>
 fn cut_tapes(parts: &[PartOf], tapes: &MergedTapes<BufReader<File>>) -> Option<ShardError> {
     let mut files = parts.iter().zip(tapes.files());
     let (part, cut) = files.find_map(|(part, file)| Some((part, file.cut()?)))?;
-    Some(ShardError::Unusable(format!("{} is {cut}", part.tapes.display())))
+    Some(ShardError::Unusable(format!("{} is {cut}", part.tapes.display()).into()))
 }
 
 /// Makes `run`, which is of one part, that of all.

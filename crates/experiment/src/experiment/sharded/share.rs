@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use fizeau_core::{LevelLoad, Nanos, Tape, TapeSink};
 use fizeau_harness::{Cancel, DriveEnding, DriveError, LevelRun, Measure, Observer, PlannedLevel};
 use fizeau_record::{
-    FolderError, LevelDocument, LevelPlan, LevelReport, RunDocument, RunFolder, ShardRecord,
-    TapeFile,
+    FolderError, LevelDocument, LevelPlan, LevelReport, NoReference, RunDocument, RunFolder,
+    ShardRecord, TapeFile,
 };
 use fizeau_workload::{Pacing, Shard, WalkError};
 
@@ -18,7 +18,6 @@ use crate::basis::RunBasis;
 use crate::evaluate::{EvaluationContext, LevelTallies, released};
 use crate::level::{cap_of, level_load, slots_of_all};
 use crate::shards::{FirstRelease, Gate, PartReport, ShardError, ShardGroup, of_part};
-use crate::system::NoReference;
 
 /// The folder of a shard's own part.
 #[derive(Debug)]
@@ -112,7 +111,7 @@ struct Spool<'a> {
 impl Spool<'_> {
     fn check(&self, kept: Result<(), FolderError>) {
         if let Err(error) = kept {
-            self.group.fail(ShardError::NotKept(error.to_string()), self.cancel);
+            self.group.fail(ShardError::NotKept(error.to_string().into()), self.cancel);
         }
     }
 }
@@ -162,7 +161,7 @@ pub(super) async fn measure<M: Measure>(
     let (file, kept) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            let error = ShardError::NotKept(error.to_string());
+            let error = ShardError::NotKept(error.to_string().into());
             group.give_up(&error);
             group.fail(error, &cancel);
             return Ok(None);
@@ -229,7 +228,7 @@ fn judged(level: &OrderedLevel, run: &LevelRun, basis: &RunBasis, shard: Shard) 
     let one_in: NonZeroU64 = shard.count();
     let client = basis.client.clone().alone();
     let context = EvaluationContext {
-        light: Err(&NoReference::OneShard),
+        light: Err(NoReference::OneShard),
         client: &client,
         requested: level.work.requested_share(one_in, released(run)),
         cap: None,

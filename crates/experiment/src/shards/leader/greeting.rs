@@ -9,10 +9,10 @@ use fizeau_workload::Shard;
 
 use super::host::{Host, twice};
 use super::{Peer, version};
-use crate::shards::error::ShardError;
+use crate::shards::error::{ShardError, ShardFault, ShardMismatch};
 use crate::shards::link::{Link, LinkError, Wait};
 use crate::shards::message::{Hello, Message};
-use crate::shards::secret::{ProofOf, SECRET, ShardSecret, drawn};
+use crate::shards::secret::{ProofOf, ShardSecret, drawn};
 use crate::shards::spec::ShardSpec;
 use crate::shards::waits::GREETING;
 
@@ -53,26 +53,28 @@ fn introduce(mut link: Box<dyn Link>, secret: &ShardSecret, cancel: &Cancel) -> 
     let Ok(Message::Hello(hello)) = link.receive(&Wait::of(GREETING, cancel)) else { return None };
     let is_known = knows_secret(&mut *link, secret, &hello.drawn, cancel).ok()?;
     if !is_known {
-        let name = hello.name();
-        let text = format!("{name} has another secret than shard 0: give all the same {SECRET}");
+        let error = ShardMismatch::Secret { shard: hello.name(), other: "shard 0".to_owned() };
         // Whoever is gone need not be told.
-        let _ = link.send(&Message::Refused(ShardError::Mismatch(text)));
+        let _ = link.send(&Message::Refused(ShardError::Mismatch(error)));
         return None;
     }
     Some(Guest { hello, link })
 }
 
-/// What is against it that `hello` takes part with those that are there.
-fn objection(hello: &Hello, peers: &[Peer], own: Shard) -> Option<String> {
+/// The shard that `hello` is, unless something is against it that it takes part with those that are there.
+fn admitted(hello: &Hello, peers: &[Peer], own: Shard) -> Result<Shard, ShardMismatch> {
     let Hello { version: theirs, index, count, host, .. } = hello;
+    let (shard, expected) = (hello.name(), own.count().get());
     if *theirs != version() {
-        Some(format!("{} is {theirs}, and shard 0 is {}", hello.name(), version()))
-    } else if *count != own.count().get() {
-        Some(format!("{} is one of {count}, and shard 0 one of {}", hello.name(), own.count()))
+        let (version, expected) = (theirs.clone(), version());
+        Err(ShardMismatch::Version { shard, version, expected })
+    } else if *count != expected {
+        Err(ShardMismatch::Count { shard, count: *count, expected })
     } else if *index == 0 || peers.iter().any(|peer| peer.shard.index() == *index) {
-        Some(format!("shard {index}/{count} is there twice: {host} is the second"))
+        let (shard, host) = (format!("{index}/{count}"), Some(host.clone()));
+        Err(ShardMismatch::Twice { shard, host })
     } else {
-        None
+        Shard::new(*index, *count).map_err(|error| ShardMismatch::Number { shard, error })
     }
 }
 
@@ -90,13 +92,8 @@ impl Arrivals {
             self.strangers += 1;
             return Ok(());
         };
-        let shard = match objection(&hello, &self.peers, own) {
-            Some(text) => Err(text),
-            None => Shard::new(hello.index, hello.count)
-                .map_err(|error| format!("{}: {error}", hello.name())),
-        };
-        let shard = shard.map_err(|text| {
-            let error = ShardError::Mismatch(text);
+        let shard = admitted(&hello, &self.peers, own).map_err(|error| {
+            let error = ShardError::Mismatch(error);
             // All are told by who called; this one is none of them yet.
             let _ = link.send(&Message::Refused(error.clone()));
             error
@@ -140,14 +137,14 @@ impl Arrivals {
                 let link = match host.next(&Wait::of(LOOK, cancel)) {
                     Ok(link) => link,
                     Err(LinkError::Silent { .. }) if host.is_displaced() => {
-                        let text = format!("shard {} is there twice", spec.shard);
-                        let known = twice(spec, cancel);
-                        return Err(known.unwrap_or(ShardError::Mismatch(text)));
+                        let shard = spec.shard.to_string();
+                        let error = ShardMismatch::Twice { shard, host: None };
+                        return Err(twice(spec, cancel).unwrap_or(ShardError::Mismatch(error)));
                     }
                     Err(LinkError::Silent { .. }) => continue,
                     Err(error) => {
-                        let text = format!("the place where shards meet: {error}");
-                        return Err(ShardError::Unusable(text));
+                        let fault = ShardFault::at("the place where shards meet", error);
+                        return Err(ShardError::Unusable(fault));
                     }
                 };
                 let (said, over) = (said.clone(), &over);
@@ -156,7 +153,7 @@ impl Arrivals {
                     let _ = said.send(introduce(link, &spec.secret, over));
                 };
                 let begun = thread::Builder::new().spawn_scoped(scope, greet);
-                begun.map_err(|error| ShardError::Unusable(format!("shard 0: {error}")))?;
+                begun.map_err(|error| ShardError::Unusable(ShardFault::at("shard 0", error)))?;
                 under_way += 1;
             }
         })

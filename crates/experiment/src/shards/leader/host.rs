@@ -4,7 +4,7 @@ use std::io;
 
 use fizeau_harness::Cancel;
 
-use crate::shards::error::ShardError;
+use crate::shards::error::{ShardError, ShardFault};
 use crate::shards::follower::Follower;
 use crate::shards::link::{FolderHost, Link, LinkError, TcpHost, Wait};
 use crate::shards::meeting::MeetingPoint;
@@ -23,7 +23,8 @@ impl Host {
     /// Opens the place where they meet.
     pub(super) fn open(spec: &ShardSpec, token: &str, cancel: &Cancel) -> Result<Self, ShardError> {
         let refused = |at: &str, error: io::Error| {
-            ShardError::Unusable(format!("shard 0 cannot wait for the others at {at}: {error}"))
+            let place = format!("shard 0 cannot wait for the others at {at}");
+            ShardError::Unusable(ShardFault::at(place, error))
         };
         match &spec.meeting {
             MeetingPoint::Address(address) => {

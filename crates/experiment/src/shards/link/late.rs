@@ -9,7 +9,7 @@ use fizeau_harness::Cancel;
 
 use super::tcp::TcpLink;
 use super::{Link as _, Message, Wait};
-use crate::shards::error::ShardError;
+use crate::shards::error::{ShardError, ShardMismatch};
 use crate::shards::waits::GREETING;
 
 /// Refuses by name whoever comes, until it is dropped. Nothing happens while nobody does.
@@ -46,12 +46,9 @@ fn refuse(stream: TcpStream) {
     let Ok(Message::Hello(hello)) = link.receive(&Wait::of(GREETING, &Cancel::new())) else {
         return;
     };
-    let text = format!(
-        "{} came when the run had begun without it; start all shards of a run together",
-        hello.name()
-    );
+    let error = ShardMismatch::TooLate { shard: hello.name() };
     // Whoever is gone need not be told.
-    let _ = link.send(&Message::Refused(ShardError::Mismatch(text)));
+    let _ = link.send(&Message::Refused(ShardError::Mismatch(error)));
 }
 
 impl Drop for LateComers {
@@ -95,7 +92,7 @@ mod tests {
         let answer = link.receive(&Wait::of(GREETING, &Cancel::new())).unwrap();
         let Message::Refused(error) = answer else { panic!("{answer:?}") };
         let text = "shard 1/2 on n2 came when the run had begun without it; start all shards of a run together";
-        assert_eq!(error, ShardError::Mismatch(text.to_owned()));
+        assert_eq!(error, ShardError::Mismatch(text.to_owned().into()));
         drop(late);
     }
 }

@@ -1,9 +1,10 @@
 //! What tokens cost.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_roofline::{
-    Cost, Disaggregation, EstimateKind, HourlyRate, PriceOrigin, Speculation, UsdRange,
+    Cost, DeploymentError, Disaggregation, EstimateKind, Figures, HourlyRate, InstanceCounts,
+    PriceOrigin, Speculation, System, UsdRange,
 };
 
 use super::{SolExtra, SolSubject, by_each};
@@ -21,6 +22,28 @@ pub enum SolServing<'a> {
 }
 
 impl SolServing<'_> {
+    /// The system that drafts, or that has as many devices as prefill and decode apart, and the bound of the load on it; none of plain
+    /// serving.
+    pub(super) fn bound(
+        &self,
+        of: &SolSubject<'_>,
+    ) -> Result<Option<(System, Figures)>, DeploymentError> {
+        Ok(Some(match self {
+            Self::Plain => return Ok(None),
+            Self::Drafts(drafts, length) => {
+                let [bound, _] = drafts.answer(of.system, of.load, of.batch, *length).speculated;
+                let mut serving = *of.system.serving();
+                serving.tokens_per_step = NonZeroU64::MIN.saturating_add(bound.drafted.into());
+                (of.system.clone().with_serving(serving), bound.figures)
+            }
+            Self::Apart(apart) => {
+                let (prefill, decode) = (apart.prefill_instances, apart.decode_instances);
+                let all = InstanceCounts { prefill, decode }.together(of.system)?;
+                (all, apart.answer(of.load).bound)
+            }
+        }))
+    }
+
     /// By each account what tokens cost, and what the reader should know of how they are served.
     fn costs(&self, of: &SolSubject<'_>, rate: &HourlyRate) -> ([Cost; 2], Option<String>) {
         let SolSubject { system, load, batch } = *of;

@@ -4,53 +4,105 @@ use std::num::NonZeroU64;
 
 use fizeau_record::text::number;
 use fizeau_roofline::{
-    Bound, BoundShare, BoundViolation, Constant, Figures, MeasuredFigure, MeasuredFigures,
-    PredictionGap, PredictionInput, PredictionRemedy, Predictor, Scope, SpeedOfLightShares, System,
+    Bound, BoundShare, BoundViolation, Constant, DeploymentError, Figures, LoadAnalysis,
+    LoadAnalysisError, MeasuredFigure, MeasuredFigures, PredictionGap, PredictionInput,
+    PredictionRemedy, Predictor, RequestLengths, Scope, SpeedOfLightShares, System,
 };
 use serde_json::{Map, Value, json};
 
-use super::{OwnTable, SolExtra};
+use super::{OwnTable, SolExtra, SolServing, SolSubject};
 use crate::sol::fit::shown_in;
 use crate::sol::grid::Grid;
 use crate::sol::tables::whole_or_not;
 
-/// What of measured figures is beyond the bound, and what lies between them and what is expected of the engine.
+/// What figures were measured of: a load, on a system that serves it so.
 #[derive(Debug, Clone, Copy)]
-pub struct MeasuredComparison<'a> {
+pub struct MeasuredLoad<'a> {
+    /// The load on the system.
+    pub subject: SolSubject<'a>,
+    /// How it is served.
+    pub serving: SolServing<'a>,
+    /// What is known of it.
+    pub answer: &'a LoadAnalysis,
+    /// What predicts the engine; none without a calibration. Of anything but plain serving it predicts nothing.
+    pub predictor: Option<&'a Predictor>,
+}
+
+/// Why figures cannot be held against the bound of a load.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasuredLoadError {
+    /// It has no bound.
+    #[error(transparent)]
+    NoBound(#[from] LoadAnalysisError),
+    /// So many instances are more than a deployment may have.
+    #[error(transparent)]
+    Instances(#[from] DeploymentError),
+}
+
+/// What of measured figures is beyond the bound, and what lies between them and what is expected of the engine.
+struct Comparison<'a> {
     /// The system that it is held against.
-    pub system: &'a System,
-    /// What was measured.
-    pub measured: &'a MeasuredFigures,
+    system: &'a System,
+    measured: &'a MeasuredFigures,
     /// What is possible under the load, whatever of it runs at once.
-    pub bound: &'a Bound,
+    bound: Bound,
     /// The bound of the sequences that run, which measured figures are shares of.
-    pub figures: &'a Figures,
+    figures: &'a Figures,
     /// What is under balanced routing of a mixture of experts; none where that is the bound.
-    pub evenly_routed: Option<&'a Figures>,
-    /// What of it is not.
-    pub violation: Option<&'a BoundViolation>,
+    evenly_routed: Option<&'a Figures>,
+    violation: Option<BoundViolation>,
     /// What predicts the engine, and what would explain each figure; none without a calibration.
-    pub gaps: Option<(&'a Predictor, &'a [PredictionGap])>,
+    gaps: Option<(&'a Predictor, Vec<PredictionGap>)>,
 }
 
 impl SolExtra {
-    /// Measured figures: the share of the bound that each reaches, and beside a prediction which constant or input would explain it.
-    #[must_use]
-    pub fn measured(of: &MeasuredComparison<'_>) -> Self {
-        let shares_of = |figures| of.measured.percent_of(&as_bound(of.bound, figures));
+    /// What was measured of a load: the share of the bound that each figure reaches, and beside a prediction which constant or input would
+    /// explain it.
+    ///
+    /// # Errors
+    /// If the load has no bound.
+    pub fn measured(
+        of: &MeasuredLoad<'_>,
+        measured: &MeasuredFigures,
+    ) -> Result<Self, MeasuredLoadError> {
+        let MeasuredLoad { subject, serving, answer, predictor } = of;
+        let load = subject.load;
+        let served = serving.bound(subject)?;
+        let is_plain = served.is_none();
+        let (system, figures) =
+            served.as_ref().map_or((subject.system, &answer.bound), |of| (&of.0, &of.1));
+        let mut lengths = RequestLengths::for_model(system.model());
+        lengths.add_cached(load.input_tokens, load.cached_tokens, load.output_tokens);
+        // What is not predicted is refused by name in the answer itself.
+        let predictor = predictor.filter(|_| is_plain);
+        Ok(Self::compared(&Comparison {
+            system,
+            measured,
+            bound: Bound::over(system, &lengths, load.concurrency)?,
+            figures,
+            evenly_routed: answer.evenly_routed.as_ref().filter(|_| is_plain),
+            violation: system.bound_violation(&lengths, load.concurrency, measured)?,
+            gaps: predictor.and_then(|own| Some((own, own.gaps(load, measured).ok()?))),
+        }))
+    }
+
+    fn compared(of: &Comparison<'_>) -> Self {
+        let shares_of = |figures| of.measured.percent_of(&as_bound(&of.bound, figures));
         let (of_bound, evenly) = (shares_of(of.figures), of.evenly_routed.map(shares_of));
         let mut fields = Map::new();
-        let held = as_bound(of.bound, of.figures);
+        let held = as_bound(&of.bound, of.figures);
         let predicted: &[&str] = if of.gaps.is_some() { &["predicted", "from", "to"] } else { &[] };
         let even: &[&str] = if evenly.is_some() { &["of even"] } else { &[] };
         let mut grid =
             Grid::new(&[&["Measured", ""], predicted, &["bound"], even, &["of bound"]].concat());
         for (figure, measured) in of.measured.each() {
-            let gap = of.gaps.and_then(|(_, gaps)| gaps.iter().find(|gap| gap.figure == figure));
+            let gap =
+                of.gaps.as_ref().and_then(|(_, gaps)| gaps.iter().find(|gap| gap.figure == figure));
             let shares: Vec<_> =
                 evenly.iter().chain([&of_bound]).map(|of| share(of, figure)).collect();
             let limit = bound_of(&held, figure);
-            grid.row(cells(figure, [measured, limit], of.gaps.map(|_| gap), &shares));
+            grid.row(cells(figure, [measured, limit], of.gaps.as_ref().map(|_| gap), &shares));
             fields.insert(figure.as_str().to_owned(), entry([measured, limit], gap, &shares));
         }
         let mut lines = grid.lines();
@@ -58,7 +110,7 @@ impl SolExtra {
         if evenly.is_some() {
             lines.push("  Of even: of the bound at even routing.".to_owned());
         }
-        if let Some(violation) = of.violation {
+        if let Some(violation) = &of.violation {
             lines.push(format!("  {violation}"));
             fields.insert("impossible".to_owned(), violation.to_string().into());
         } else if of_bound.is_impossible() {
@@ -72,7 +124,7 @@ impl SolExtra {
                 number(of.bound.single_tpot.to_millis().get())
             ));
         }
-        if let Some((predictor, gaps)) = of.gaps {
+        if let Some((predictor, gaps)) = &of.gaps {
             lines.extend(gaps.iter().flat_map(|gap| explained(gap, predictor)));
         }
         Self::with_own("measured", OwnTable { lines, fields })
@@ -112,7 +164,7 @@ fn bound_of(bound: &Bound, figure: MeasuredFigure) -> f64 {
 }
 
 /// Which load the bounds are of.
-fn held_against(of: &MeasuredComparison<'_>) -> String {
+fn held_against(of: &Comparison<'_>) -> String {
     let running = whole_or_not(of.figures.batch);
     format!("  Bounds with {running} running; of TTFT that of a prompt alone, below which none is.")
 }
