@@ -48,6 +48,7 @@ mod comparability;
 mod comparison;
 mod curve;
 mod diagnosis;
+mod document;
 mod fields;
 mod file;
 mod folder;
