@@ -8,19 +8,36 @@
 /// - `name?: Type = value`: an `Option<Type>`, left out where there is none.
 /// - `name, name_reason: Type = result`: null with the reason where the result is an error.
 ///
-/// `as "Name"` is what its schema is called. It is made by `From`, or by a function of that name.
+/// `as "Name"` is what its type is called in the schema. `of SCHEMA`: it is a file of its own and begins with that schema and the version
+/// of this crate; one of an earlier schema is read as one of this. It is made by `From`, or by a function of the name given.
 macro_rules! document {
-    ($(#[$meta:meta])* $vis:vis struct $name:ident $(as $title:literal)?,
+    ($(#[$meta:meta])* $vis:vis struct $name:ident $(as $title:literal)? $(of $schema:ident)?,
      from |$from:ident: $source:ty| { $($first:tt)* } { $($row:tt)* }) => {
         $crate::document::document! {
-            @rows { $(#[$meta])* $vis struct $name $(as $title)? } { from |$from: $source| } { $($first)* } {} {} $($row)*
+            @rows { $(#[$meta])* $vis struct $name $(as $title)? } { from |$from: $source| } { $($first)* } {} {}
+            $(
+                #[cfg_attr(feature = "schema", schemars(extend("const" = $schema)))]
+                #[serde(deserialize_with = "present_schema")]
+                schema: String = $schema.to_owned(),
+                pub(crate) version: String = env!("CARGO_PKG_VERSION").to_owned(),
+            )?
+            $($row)*
         }
+        $($crate::document::document!(@present $schema);)?
     };
-    ($(#[$meta:meta])* $vis:vis struct $name:ident $(as $title:literal)?,
+    ($(#[$meta:meta])* $vis:vis struct $name:ident $(as $title:literal)? $(of $schema:ident)?,
      $fn_vis:vis fn $make:ident($($arg:ident: $type:ty),*) { $($first:tt)* } { $($row:tt)* }) => {
         $crate::document::document! {
-            @rows { $(#[$meta])* $vis struct $name $(as $title)? } { $fn_vis fn $make($($arg: $type),*) } { $($first)* } {} {} $($row)*
+            @rows { $(#[$meta])* $vis struct $name $(as $title)? } { $fn_vis fn $make($($arg: $type),*) } { $($first)* } {} {}
+            $(
+                #[cfg_attr(feature = "schema", schemars(extend("const" = $schema)))]
+                #[serde(deserialize_with = "present_schema")]
+                schema: String = $schema.to_owned(),
+                pub(crate) version: String = env!("CARGO_PKG_VERSION").to_owned(),
+            )?
+            $($row)*
         }
+        $($crate::document::document!(@present $schema);)?
     };
 
     (@rows $head:tt $make:tt { $($let:tt)* } { $($field:tt)* } { $($name:ident)* }
@@ -75,6 +92,12 @@ macro_rules! document {
                 $($let)*
                 Self { $($field),* }
             }
+        }
+    };
+    (@present $schema:ident) => {
+        /// A document of an earlier schema is read as one of the present.
+        fn present_schema<'de, D: serde::Deserializer<'de>>(schema: D) -> Result<String, D::Error> {
+            <serde::de::IgnoredAny as serde::Deserialize>::deserialize(schema).map(|_| $schema.to_owned())
         }
     };
     (@struct { $(#[$meta:meta])* } { $vis:vis struct $name:ident } { $($title:literal)? } { $($fields:tt)* }) => {
