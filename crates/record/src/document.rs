@@ -26,9 +26,9 @@ macro_rules! document {
         $($crate::document::document!(@present $schema);)?
     };
     ($(#[$meta:meta])* $vis:vis struct $name:ident $(as $title:literal)? $(of $schema:ident)?,
-     $fn_vis:vis fn $make:ident($($arg:ident: $type:ty),*) { $($first:tt)* } { $($row:tt)* }) => {
+     $(#[$fn_meta:meta])* $fn_vis:vis fn $make:ident($($arg:ident: $type:ty),*) { $($first:tt)* } { $($row:tt)* }) => {
         $crate::document::document! {
-            @rows { $(#[$meta])* $vis struct $name $(as $title)? } { $fn_vis fn $make($($arg: $type),*) } { $($first)* } {} {}
+            @rows { $(#[$meta])* $vis struct $name $(as $title)? } { $(#[$fn_meta])* $fn_vis fn $make($($arg: $type),*) } { $($first)* } {} {}
             $(
                 #[cfg_attr(feature = "schema", schemars(extend("const" = $schema)))]
                 #[serde(deserialize_with = "present_schema")]
@@ -84,10 +84,11 @@ macro_rules! document {
         }
     };
     (@rows { $(#[$meta:meta])* $vis:vis struct $name:ident $(as $title:literal)? }
-     { $fn_vis:vis fn $make:ident($($arg:ident: $type:ty),*) } { $($let:tt)* } $fields:tt { $($field:ident)* }) => {
+     { $(#[$fn_meta:meta])* $fn_vis:vis fn $make:ident($($arg:ident: $type:ty),*) } { $($let:tt)* } $fields:tt { $($field:ident)* }) => {
         $crate::document::document!(@struct { $(#[$meta])* } { $vis struct $name } { $($title)? } $fields);
 
         impl $name {
+            $(#[$fn_meta])*
             $fn_vis fn $make($($arg: $type),*) -> Self {
                 $($let)*
                 Self { $($field),* }

@@ -6,6 +6,7 @@ use fizeau_metrics::WindowChoice;
 use serde::{Deserialize, Serialize};
 
 use crate::ArrivalMoments;
+use crate::document::document;
 
 /// What a level is to be, as `run.json` has it of every level that is planned ahead, and `level.json` (schema
 /// `fizeau.level/1`) of the one beside whose tapes it lies. What is absent is not limited, or does not apply.
@@ -90,23 +91,17 @@ impl From<WindowChoice> for WindowPlan {
 /// The schema of `level.json`.
 pub(crate) const LEVEL: &str = "fizeau.level/1";
 
-/// `level.json`: what the level beside it is to be, written before its first request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Level"))]
-pub struct LevelDocument {
-    #[cfg_attr(feature = "schema", schemars(extend("const" = LEVEL)))]
-    schema: String,
-    version: String,
-    /// What it is to be.
-    #[serde(flatten)]
-    pub plan: LevelPlan,
-}
-
-impl LevelDocument {
-    /// Of a level that is to be as `plan` has it.
+document! {
+    /// `level.json`: what the level beside it is to be, written before its first request.
+    pub struct LevelDocument as "Level",
+    /// Of a level that is to be as `to_be` has it.
     #[must_use]
-    pub fn new(plan: LevelPlan) -> Self {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { schema: LEVEL.to_owned(), version, plan }
+    pub fn new(to_be: LevelPlan) {} {
+        #[cfg_attr(feature = "schema", schemars(extend("const" = LEVEL)))]
+        schema: String = LEVEL.to_owned(),
+        version: String = env!("CARGO_PKG_VERSION").to_owned(),
+        /// What it is to be.
+        #[serde(flatten)]
+        pub plan: LevelPlan = to_be,
     }
 }

@@ -5,20 +5,22 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::{SearchPurpose, SearchReport, SearchedLevel};
+use crate::document::document;
 use fizeau_core::LevelLoad;
 use fizeau_pareto::SearchEnding;
 
-/// A load that was measured, and for how long.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct TimedLoad {
-    /// The load.
-    pub load: LevelLoad,
-    /// How long the level took.
-    pub duration_s: f64,
-    /// What the level was for: a confirmation is a long one.
-    pub purpose: SearchPurpose,
+document! {
+    /// A load that was measured, and for how long.
+    #[derive(Copy)]
+    #[non_exhaustive]
+    pub struct TimedLoad, from |searched: &SearchedLevel| {} {
+        /// The load.
+        pub load: LevelLoad = searched.level.load,
+        /// How long the level took.
+        pub duration_s: f64 = searched.level.summary.throughput.duration.get(),
+        /// What the level was for: a confirmation is a long one.
+        pub purpose: SearchPurpose = searched.purpose,
+    }
 }
 
 /// What more time would buy, as an estimate: an interval narrows with the root of the time.
@@ -110,13 +112,5 @@ impl SearchReport {
         let edge = self.result.edge?;
         let width = (edge.high() / edge.low()).ln() / 2.0;
         width.is_finite().then_some(width)
-    }
-}
-
-impl From<&SearchedLevel> for TimedLoad {
-    fn from(searched: &SearchedLevel) -> Self {
-        let SearchedLevel { level, purpose, .. } = searched;
-        let duration_s = level.summary.throughput.duration.get();
-        Self { load: level.load, duration_s, purpose: *purpose }
     }
 }

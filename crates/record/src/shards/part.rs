@@ -8,6 +8,7 @@ use fizeau_metrics::{
 use serde::{Deserialize, Serialize};
 
 use super::{ClockAxis, ShardHealth, ShardsReport, TailShares};
+use crate::document::document;
 
 /// What is known of one shard's part of a level besides its tapes and its summary: `shard.json` in its folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,28 +73,15 @@ impl ShardRecord {
 /// The schema of `shard.json`.
 pub(crate) const SHARD: &str = "fizeau.shard/1";
 
-/// `shard.json`: what is known of a shard's part of the level beside whose tapes it lies.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Shard"))]
-pub(crate) struct ShardDocument {
-    #[cfg_attr(feature = "schema", schemars(extend("const" = SHARD)))]
-    schema: String,
-    version: String,
-    #[serde(flatten)]
-    pub(crate) record: ShardRecord,
-}
-
-impl ShardDocument {
-    pub(crate) fn new(record: ShardRecord) -> Self {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { schema: SHARD.to_owned(), version, record }
-    }
-}
-
-/// Before the document named its schema, it was the record alone.
-impl From<ShardRecord> for ShardDocument {
-    fn from(record: ShardRecord) -> Self {
-        Self::new(record)
+// Before it named its schema, it was the record alone.
+document! {
+    /// `shard.json`: what is known of a shard's part of the level beside whose tapes it lies.
+    pub(crate) struct ShardDocument as "Shard", from |part: ShardRecord| {} {
+        #[cfg_attr(feature = "schema", schemars(extend("const" = SHARD)))]
+        schema: String = SHARD.to_owned(),
+        version: String = env!("CARGO_PKG_VERSION").to_owned(),
+        #[serde(flatten)]
+        pub(crate) record: ShardRecord = part,
     }
 }
 
