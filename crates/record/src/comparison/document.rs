@@ -1,8 +1,7 @@
 //! A comparison as documents have it.
 
 use fizeau_metrics::{
-    ComparedFigure, ComparisonBasis, ComparisonTable, Estimate, Interval,
-    TestFindings,
+    ComparedFigure, ComparisonBasis, ComparisonTable, Estimate, Interval, TestFindings,
 };
 
 use super::{ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
