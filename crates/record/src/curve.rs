@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{Millis, PerSec, Seconds};
+use fizeau_core::{Millis, PerSec, Seconds, document};
 use fizeau_roofline::{Bound, LoadAnalysisError};
 use serde::{Deserialize, Serialize};
 
@@ -133,15 +133,14 @@ fn by_littles_law(alone: Seconds, in_flight: f64, rate: PerSec) -> Seconds {
     alone.max(Seconds::new(in_flight / rate.get()))
 }
 
-/// A place on the curve as `sweep.json` has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LightPoint"))]
-pub(crate) struct LightPlace {
-    concurrency: NonZeroU64,
-    bound: PlaceFigures,
-    expected: Option<PlaceFigures>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    calibrated: Option<PlaceFigures>,
+document! {
+    /// A place on the curve as `sweep.json` has it.
+    pub(crate) struct LightPlace as "LightPoint" {
+        concurrency: NonZeroU64,
+        bound: PlaceFigures,
+        expected: Option<PlaceFigures>,
+        calibrated?: PlaceFigures,
+    }
 }
 
 /// What could be at so many in flight; means.

@@ -48,7 +48,6 @@ mod comparability;
 mod comparison;
 mod curve;
 mod diagnosis;
-mod document;
 mod fields;
 mod file;
 mod folder;

@@ -1,10 +1,9 @@
 //! An A/B run as `ab.json`.
 
-use fizeau_core::Millis;
+use fizeau_core::{Millis, document};
 use fizeau_metrics::{ComparisonSide, Verdict};
 
 use super::{AbParty, AbReport, AbRound};
-use crate::document::document;
 use crate::{ComparisonDocument, GoalDocument, LevelReport, LevelStatus, RunSetup};
 
 /// The schema of `ab.json`.

@@ -1,11 +1,11 @@
 //! A comparison as documents have it.
 
+use fizeau_core::document;
 use fizeau_metrics::{
     ComparedFigure, ComparisonBasis, ComparisonTable, Estimate, Interval, TestFindings,
 };
 
 use super::{ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
-use crate::document::document;
 
 document! {
     /// What `fizeau compare --json` prints (schema `fizeau.comparison/1`): runs, each compared with the first.

@@ -1,11 +1,10 @@
 //! A diagnosis as JSON.
 
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, document};
 use serde::{Deserialize, Serialize};
 
 use super::{Diagnosed, ProbedSilicon, Waterfall};
 use crate::JsonError;
-use crate::document::document;
 
 /// The schema of a diagnosis.
 const DIAGNOSIS: &str = "fizeau.diagnosis/1";

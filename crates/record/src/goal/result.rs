@@ -1,5 +1,6 @@
 //! How the goals came out at a level.
 
+use fizeau_core::document;
 use fizeau_metrics::{
     Goal, GoalOutcome, Interval, LevelSummary, Saturation, Slo, StandIn, Statistic,
 };
@@ -7,7 +8,6 @@ use fizeau_pareto::Constraint;
 
 use super::load::{FigureEnds, over};
 use super::{GoalFigure, figure, is_upper, limit_of, measured};
-use crate::document::document;
 #[cfg(feature = "schema")]
 use crate::reasons::listed;
 use crate::reasons::reasons;

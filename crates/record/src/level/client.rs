@@ -1,11 +1,10 @@
 //! The client's proof of innocence, in `summary.json`.
 
-use fizeau_core::{Millis, StampSource};
+use fizeau_core::{Millis, StampSource, document};
 use fizeau_metrics::{CeilingLimit, ClientProof, Distribution};
 use serde::{Deserialize, Serialize};
 
 use super::LevelReport;
-use crate::document::document;
 #[cfg(feature = "schema")]
 use crate::reasons::listed;
 use crate::reasons::reasons;

@@ -1,12 +1,11 @@
 //! A level as `summary.json`.
 
-use fizeau_core::{LevelLoad, WarmUp};
+use fizeau_core::{LevelLoad, WarmUp, document};
 use fizeau_metrics::{LevelSummary, Validity};
 
 use super::client::ClientDocument;
 use super::speed::LightDocument;
 use super::{LevelReport, LevelStatus, UntilPreciseDocument};
-use crate::document::document;
 use crate::{Checklist, JsonError, LevelTelemetry, RequestedLoad, ShardsReport, UnknownFact};
 
 /// The schema of `summary.json`.

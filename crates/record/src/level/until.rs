@@ -1,9 +1,9 @@
 //! How well is known what a level was to find out.
 
+use fizeau_core::document;
 use fizeau_metrics::{PrecisionOutcome, SampleSupport, Verdict};
 
 use crate::LevelReport;
-use crate::document::document;
 
 /// A level that was to go on until figures are known well enough.
 #[derive(Debug, Clone, PartialEq)]

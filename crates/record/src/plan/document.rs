@@ -1,6 +1,6 @@
 //! Plans as JSON.
 
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, document};
 use fizeau_pareto::{FigureEstimate, Fleet};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,6 @@ use super::{
     PlannedFleet,
 };
 use crate::JsonError;
-use crate::document::document;
 use crate::goal::HighestLoadBasis;
 use crate::text::price_origin;
 

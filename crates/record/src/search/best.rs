@@ -2,11 +2,8 @@
 
 use std::cmp::Ordering;
 
-use serde::{Deserialize, Serialize};
-
 use super::{SearchPurpose, SearchReport, SearchedLevel};
-use crate::document::document;
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, document};
 use fizeau_pareto::SearchEnding;
 
 document! {
@@ -23,22 +20,20 @@ document! {
     }
 }
 
-/// What more time would buy, as an estimate: an interval narrows with the root of the time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct MoreTime {
-    /// How much more time.
-    pub time_s: f64,
-    /// How long a level it has room for that confirms the best load; absent where one has confirmed it, or none was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub confirms_for_s: Option<f64>,
-    /// Half the width of the edge's interval over the edge, as it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub precision: Option<f64>,
-    /// The same as it would be with that time; absent where the edge is known as narrowly as was asked, or not enclosed yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub precision_then: Option<f64>,
+document! {
+    /// What more time would buy, as an estimate: an interval narrows with the root of the time.
+    #[derive(Copy)]
+    #[non_exhaustive]
+    pub struct MoreTime {
+        /// How much more time.
+        pub time_s: f64,
+        /// How long a level it has room for that confirms the best load; absent where one has confirmed it, or none was asked for.
+        pub confirms_for_s?: f64,
+        /// Half the width of the edge's interval over the edge, as it is.
+        pub precision?: f64,
+        /// The same as it would be with that time; absent where the edge is known as narrowly as was asked, or not enclosed yet.
+        pub precision_then?: f64,
+    }
 }
 
 /// A level that confirms takes at least so long, in seconds, unless less is asked for.

@@ -1,6 +1,6 @@
 //! A search as `search.json`.
 
-use fizeau_core::{LevelLoad, LoadKind, Nanos};
+use fizeau_core::{LevelLoad, LoadKind, Nanos, document};
 use fizeau_metrics::Verdict;
 use fizeau_pareto::{FigureEstimate, SearchEnding};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::{
     MoreTime, SearchJudgement, SearchPurpose, SearchReport, SearchTarget, SearchedLevel, TimedLoad,
 };
-use crate::document::document;
 use crate::{Checklist, GoalDocument, RunSetup};
 
 pub(crate) const SEARCH: &str = "fizeau.search/2";

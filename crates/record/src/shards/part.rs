@@ -1,6 +1,6 @@
 //! What one shard knows of its own part of a level, and what all parts together say.
 
-use fizeau_core::Stamp;
+use fizeau_core::{Stamp, document};
 use fizeau_metrics::{
     ClientWatch, Distribution, LevelSummary, Statistic, Validity, Verdict, VerdictConcern,
     VerdictReason,
@@ -8,7 +8,6 @@ use fizeau_metrics::{
 use serde::{Deserialize, Serialize};
 
 use super::{ClockAxis, ShardHealth, ShardsReport, TailShares};
-use crate::document::document;
 
 /// What is known of one shard's part of a level besides its tapes and its summary: `shard.json` in its folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

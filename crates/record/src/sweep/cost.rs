@@ -1,11 +1,10 @@
 //! What tokens cost at a level.
 
-use fizeau_core::PerSec;
+use fizeau_core::{PerSec, document};
 use fizeau_metrics::{Interval, SampleSupport};
 use fizeau_roofline::HourlyRate;
 
 use super::SweepReport;
-use crate::document::document;
 use crate::text::{price_origin, supported, usd};
 
 /// What a million output tokens take of the devices' time, and cost, at one level: all of the time theirs, the prompts' too.

@@ -1,6 +1,6 @@
 //! A sweep as `sweep.json`.
 
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, document};
 use fizeau_metrics::Verdict;
 use fizeau_pareto::Knee;
 
@@ -12,7 +12,6 @@ use super::repeats::RepeatsDocument;
 use super::sustained::SustainedDocument;
 use super::{FrontierPosition, STAND_IN_NOTE, SweepEnding, SweepReport, Unmeasured};
 use crate::curve::LightPlace;
-use crate::document::document;
 use crate::{
     Checklist, EngineRecord, GoalSource, JsonError, LatencyBasis, LevelReport, RunSetup,
     SpeedOfLightCurve, SummaryDocument, TailLatency,

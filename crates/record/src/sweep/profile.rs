@@ -1,10 +1,10 @@
 //! What is put first where several levels keep the goals.
 
+use fizeau_core::document;
 use fizeau_pareto::{Objective, Preference, StepRule};
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::document;
 #[cfg(feature = "schema")]
 use crate::reasons::listed;
 use crate::reasons::reasons;

@@ -1,11 +1,10 @@
 //! A load that was measured more than once.
 
-use fizeau_core::{LevelLoad, Millis};
+use fizeau_core::{LevelLoad, Millis, document};
 use fizeau_metrics::{Comparison, Confidence, Distribution, Slo, mean_of_runs};
 use serde::{Deserialize, Serialize};
 
 use super::{SustainedRun, SweepReport};
-use crate::document::document;
 use crate::goal::{keeps, middle};
 use crate::{LevelReport, RunSetup, SummaryDocument};
 

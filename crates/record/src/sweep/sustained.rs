@@ -1,10 +1,9 @@
 //! The run at the operating point, after all levels.
 
-use fizeau_core::{Estimate, LevelLoad, Millis};
+use fizeau_core::{Estimate, LevelLoad, Millis, document};
 
 use super::SweepReport;
 use super::repeats::{mean_of, p99_of, requests, tokens};
-use crate::document::document;
 use crate::goal::{GoalResult, results};
 use crate::{GoalDocument, LevelReport, SummaryDocument};
 

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, document};
 use fizeau_metrics::Verdict;
 use serde::{Deserialize, Serialize};
 
 use super::{NotRunReason, VariantLevel, WhatIf, WhatIfVariant, variant_letter};
-use crate::document::document;
 use crate::text::slo_words;
 use crate::{Json, JsonError, SweepDocument, SweepReport};
 

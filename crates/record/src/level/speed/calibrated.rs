@@ -3,7 +3,7 @@
 use crate::LevelReference;
 use std::num::NonZeroU64;
 
-use fizeau_core::{Estimate, PerSec, Seconds};
+use fizeau_core::{Estimate, PerSec, Seconds, document};
 use fizeau_roofline::{
     ErrorSummary, MeasuredFigures, OutsideRegime, Prediction, RequestLengths, Scope,
 };
@@ -70,22 +70,21 @@ pub enum CalibratedBlock {
     },
 }
 
-/// What a calibration predicts of requests.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct PredictedFigures {
-    /// Time to first token with all under way.
-    pub ttft_ms: PredictedRange,
-    /// Time per output token; absent where requests end with their first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tpot_ms: Option<PredictedRange>,
-    /// Generated tokens per second.
-    pub output_tokens_per_s: PredictedRange,
-    /// Completed requests per second.
-    pub requests_per_s: PredictedRange,
-    /// For which devices and engines the constants were fitted.
-    pub constants_of: String,
+document! {
+    /// What a calibration predicts of requests.
+    #[non_exhaustive]
+    pub struct PredictedFigures {
+        /// Time to first token with all under way.
+        pub ttft_ms: PredictedRange,
+        /// Time per output token; absent where requests end with their first.
+        pub tpot_ms?: PredictedRange,
+        /// Generated tokens per second.
+        pub output_tokens_per_s: PredictedRange,
+        /// Completed requests per second.
+        pub requests_per_s: PredictedRange,
+        /// For which devices and engines the constants were fitted.
+        pub constants_of: String,
+    }
 }
 
 /// A figure, and the interval that holds nine in ten measured ones.

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::Millis;
+use fizeau_core::{Millis, document};
 use fizeau_roofline::{
     Bound, BoundShare, BoundViolation, ErrorSummary, Expected, Figures, InputRemedy,
     LimitingResources,
@@ -12,7 +12,6 @@ use super::{
     CalibratedBlock, CalibratedComparison, CalibratedPrediction, DataSheetBound, EvenRouting,
     SpeedOfLightComparison,
 };
-use crate::document::document;
 #[cfg(feature = "schema")]
 use crate::reasons::listed;
 use crate::reasons::reasons;

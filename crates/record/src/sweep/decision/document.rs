@@ -1,12 +1,11 @@
 //! Decisions as `sweep.json` has them.
 
-use fizeau_core::{LevelLoad, LoadKind};
+use fizeau_core::{LevelLoad, LoadKind, document};
 use fizeau_pareto::{FigureEstimate, LimitBreak, LoadEdge, MonotoneDeparture};
 use serde::{Deserialize, Serialize};
 
 use super::super::{OperatingChoiceReason, OperatingPoint, SweepReport, unmet_goals};
 use super::{GoalDecision, OperatingDecision};
-use crate::document::document;
 use crate::goal::HighestLoadBasis;
 use crate::{GoalDocument, GoalResult};
 
@@ -85,36 +84,30 @@ document! {
     }
 }
 
-/// The highest load within the goals.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "HighestLoad"))]
-struct HighestDocument {
-    /// False where it lies beyond all that was tested: then `load` is the highest tested.
-    reached: bool,
-    load: f64,
-    /// An end beyond what was tested is null.
-    load_ci: Option<[Option<f64>; 2]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    load_ci_reason: Option<String>,
-    /// Where the least and the greatest figures of a load's runs cross their limits, in place of an interval; an end beyond what
-    /// was tested is null.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    load_over_runs: Option<[Option<f64>; 2]>,
-    /// The tested loads on both sides, where there is neither.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    load_between_tested: Option<[f64; 2]>,
-    requests_per_s: f64,
-    requests_per_s_ci: Option<[f64; 2]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requests_per_s_ci_reason: Option<String>,
-    nearest_level: usize,
-    breaks_first: Option<BreakDocument>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    breaks_first_reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    closest_goal: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    closest_margin: Option<f64>,
+document! {
+    /// The highest load within the goals.
+    #[derive(Default)]
+    struct HighestDocument as "HighestLoad" {
+        /// False where it lies beyond all that was tested: then `load` is the highest tested.
+        reached: bool,
+        load: f64,
+        /// An end beyond what was tested is null.
+        load_ci: Option<[Option<f64>; 2]>,
+        load_ci_reason?: String,
+        /// Where the least and the greatest figures of a load's runs cross their limits, in place of an interval; an end beyond what
+        /// was tested is null.
+        load_over_runs?: [Option<f64>; 2],
+        /// The tested loads on both sides, where there is neither.
+        load_between_tested?: [f64; 2],
+        requests_per_s: f64,
+        requests_per_s_ci: Option<[f64; 2]>,
+        requests_per_s_ci_reason?: String,
+        nearest_level: usize,
+        breaks_first: Option<BreakDocument>,
+        breaks_first_reason?: String,
+        closest_goal?: String,
+        closest_margin?: f64,
+    }
 }
 
 document! {
