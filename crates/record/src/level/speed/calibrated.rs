@@ -73,17 +73,18 @@ pub enum CalibratedBlock {
 document! {
     /// What a calibration predicts of requests.
     #[non_exhaustive]
-    pub struct PredictedFigures {
+    pub struct PredictedFigures, fn of(of: &Prediction, scope: &Scope) {} {
         /// Time to first token with all under way.
-        pub ttft_ms: PredictedRange,
+        pub ttft_ms: PredictedRange = PredictedRange::ms(&of.ttft),
         /// Time per output token; absent where requests end with their first.
-        pub tpot_ms?: PredictedRange,
+        pub tpot_ms?: PredictedRange =
+            (of.e2el.value() > of.ttft.value()).then(|| PredictedRange::ms(&of.tpot)),
         /// Generated tokens per second.
-        pub output_tokens_per_s: PredictedRange,
+        pub output_tokens_per_s: PredictedRange = PredictedRange::rate(&of.output_tokens_per_s),
         /// Completed requests per second.
-        pub requests_per_s: PredictedRange,
+        pub requests_per_s: PredictedRange = PredictedRange::rate(&of.requests_per_s),
         /// For which devices and engines the constants were fitted.
-        pub constants_of: String,
+        pub constants_of: String = scope.to_string(),
     }
 }
 
@@ -142,13 +143,7 @@ impl CalibratedPrediction<'_> {
     #[must_use]
     pub fn block(&self) -> CalibratedBlock {
         match self.prediction {
-            Ok(of) => CalibratedBlock::Predicted(Box::new(PredictedFigures {
-                ttft_ms: PredictedRange::ms(&of.ttft),
-                tpot_ms: (of.e2el.value() > of.ttft.value()).then(|| PredictedRange::ms(&of.tpot)),
-                output_tokens_per_s: PredictedRange::rate(&of.output_tokens_per_s),
-                requests_per_s: PredictedRange::rate(&of.requests_per_s),
-                constants_of: self.scope.to_string(),
-            })),
+            Ok(of) => CalibratedBlock::Predicted(Box::new(PredictedFigures::of(of, self.scope))),
             Err(outside) => CalibratedBlock::Refused { refused: outside.to_string() },
         }
     }
