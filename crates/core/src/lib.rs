@@ -49,6 +49,7 @@
 //! - Time is monotonic nanoseconds since the run's epoch. The wall clock does not appear.
 
 mod choice;
+mod document;
 mod interval;
 mod load;
 pub mod number;

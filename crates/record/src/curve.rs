@@ -2,9 +2,8 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{Millis, PerSec, Seconds};
+use fizeau_core::{Millis, PerSec, Seconds, document};
 use fizeau_roofline::{Bound, LoadAnalysisError};
-use serde::{Deserialize, Serialize};
 
 use crate::{LengthTally, LevelReference};
 
@@ -133,48 +132,35 @@ fn by_littles_law(alone: Seconds, in_flight: f64, rate: PerSec) -> Seconds {
     alone.max(Seconds::new(in_flight / rate.get()))
 }
 
-/// A place on the curve as `sweep.json` has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LightPoint"))]
-pub(crate) struct LightPlace {
-    concurrency: NonZeroU64,
-    bound: PlaceFigures,
-    expected: Option<PlaceFigures>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    calibrated: Option<PlaceFigures>,
+document! {
+    /// A place on the curve as `sweep.json` has it.
+    pub(crate) struct LightPlace as "LightPoint", fn of(point: &SpeedOfLightPoint, devices: u64) {
+        let figures = |of| PlaceFigures::of(of, devices);
+    } {
+        concurrency: NonZeroU64 = point.concurrency,
+        bound: PlaceFigures = figures(point.bound),
+        expected: Option<PlaceFigures> = point.expected.map(figures),
+        calibrated?: PlaceFigures = point.calibrated.map(figures),
+    }
 }
 
-/// What could be at so many in flight; means.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LightFigures"))]
-struct PlaceFigures {
-    ttft_ms: Millis,
-    tpot_ms: Millis,
-    e2el_ms: Millis,
-    requests_per_s: PerSec,
-    output_tokens_per_s: f64,
-    tokens_per_s_per_user: f64,
-    tokens_per_s_per_device: f64,
+document! {
+    /// What could be at so many in flight; means.
+    #[derive(Copy)]
+    struct PlaceFigures as "LightFigures", fn of(of: SpeedOfLightFigures, devices: u64) {} {
+        ttft_ms: Millis = of.ttft.to_millis(),
+        tpot_ms: Millis = of.tpot.to_millis(),
+        e2el_ms: Millis = of.e2el.to_millis(),
+        requests_per_s: PerSec = of.requests_per_s,
+        output_tokens_per_s: f64 = of.output_tokens_per_s.get(),
+        tokens_per_s_per_user: f64 = 1.0 / of.tpot.get(),
+        tokens_per_s_per_device: f64 = of.output_tokens_per_s.get() / devices as f64,
+    }
 }
 
 impl SpeedOfLightCurve {
     /// Its places, as `sweep.json` has them.
     pub(crate) fn places(&self) -> Vec<LightPlace> {
-        let figures = |of: SpeedOfLightFigures| PlaceFigures {
-            ttft_ms: of.ttft.to_millis(),
-            tpot_ms: of.tpot.to_millis(),
-            e2el_ms: of.e2el.to_millis(),
-            requests_per_s: of.requests_per_s,
-            output_tokens_per_s: of.output_tokens_per_s.get(),
-            tokens_per_s_per_user: 1.0 / of.tpot.get(),
-            tokens_per_s_per_device: of.output_tokens_per_s.get() / self.devices as f64,
-        };
-        let place = |point: &SpeedOfLightPoint| LightPlace {
-            concurrency: point.concurrency,
-            bound: figures(point.bound),
-            expected: point.expected.map(figures),
-            calibrated: point.calibrated.map(figures),
-        };
-        self.points.iter().map(place).collect()
+        self.points.iter().map(|point| LightPlace::of(point, self.devices)).collect()
     }
 }

@@ -207,7 +207,7 @@ impl RunFolder {
     /// # Errors
     /// If it cannot be put into JSON, or the system refuses.
     pub fn write_shard(&self, record: &ShardRecord) -> Result<PathBuf, FolderError> {
-        self.write_json(file::SHARD, &ShardDocument::new(record.clone()))
+        self.write_json(file::SHARD, &ShardDocument::from(record.clone()))
     }
 
     /// Sees to it that what this file holds is on the disk, where it is there.

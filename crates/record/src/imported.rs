@@ -9,7 +9,7 @@ pub use run::ImportedRun;
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{LevelLoad, LoadKind, PerSec, Tape};
+use fizeau_core::{LevelLoad, LoadKind, PerSec, Tape, document};
 use serde::{Deserialize, Serialize};
 
 use crate::{ImportUnknowns, ImportedSource, UnknownFact};
@@ -93,23 +93,23 @@ pub struct ImportedAbout {
     pub settings: BTreeMap<String, String>,
 }
 
-/// Requests, tokens and time.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ImportedCounts {
-    /// Requests that succeeded.
-    pub completed: u64,
-    /// Requests that did not; absent where the file does not say.
-    pub failed: Option<u64>,
-    /// Tokens of the prompts of those that succeeded.
-    pub input_tokens: Option<u64>,
-    /// Tokens of their replies.
-    pub output_tokens: Option<u64>,
-    /// How long the level took, by the tool's clock.
-    pub duration_s: Option<f64>,
-    /// Requests that the cap on requests in flight delayed past the instants of a rate; absent where the file does not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held_back: Option<u64>,
+document! {
+    /// Requests, tokens and time.
+    #[derive(Copy, Default)]
+    pub struct ImportedCounts {
+        /// Requests that succeeded.
+        pub completed: u64,
+        /// Requests that did not; absent where the file does not say.
+        pub failed: Option<u64>,
+        /// Tokens of the prompts of those that succeeded.
+        pub input_tokens: Option<u64>,
+        /// Tokens of their replies.
+        pub output_tokens: Option<u64>,
+        /// How long the level took, by the tool's clock.
+        pub duration_s: Option<f64>,
+        /// Requests that the cap on requests in flight delayed past the instants of a rate; absent where the file does not say.
+        pub held_back?: u64,
+    }
 }
 
 impl ImportedLevel {

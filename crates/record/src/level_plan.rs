@@ -1,54 +1,43 @@
 //! What a level is to be, for its record.
 
-use fizeau_core::LevelLoad;
 use fizeau_core::Millis;
+use fizeau_core::{LevelLoad, document};
 use fizeau_metrics::WindowChoice;
 use serde::{Deserialize, Serialize};
 
 use crate::ArrivalMoments;
 
-/// What a level is to be, as `run.json` has it of every level that is planned ahead, and `level.json` (schema
-/// `fizeau.level/1`) of the one beside whose tapes it lies. What is absent is not limited, or does not apply.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LevelPlan {
-    /// Its load; absent of a run that is no sweep.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub load: Option<LevelLoad>,
-    /// How many times this load was measured before; absent of a run that is no sweep.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub visit: Option<u32>,
-    /// What it is for, where it is not a level of the curve.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub role: Option<LevelRole>,
-    /// The most requests that it has.
-    pub requests: u64,
-    /// How many are sent first that never count; absent of an import, which does not say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub warmup_requests: Option<u64>,
-    /// The cap on requests in flight.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_in_flight: Option<u32>,
-    /// How many slots all shards of a closed loop had together, by which its sessions were dealt: session `s` to slot `s` modulo this,
-    /// and that slot to the shard of its number modulo their count. Absent where sessions were dealt to shards one by one, and where one
-    /// client sent them all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slots_of_all: Option<u32>,
-    /// When requests of an open loop come.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub arrivals: Option<ArrivalMoments>,
-    /// It releases nothing after this.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub release_for_ms: Option<Millis>,
-    /// Its own seed, in a sweep and in an A/B run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
-    /// Which part of it is looked at beside the whole; absent of an import.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window: Option<WindowPlan>,
-    /// What is to be known before it ends; its requests are then the most that are sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub until: Option<String>,
+document! {
+    /// What a level is to be, as `run.json` has it of every level that is planned ahead, and `level.json` (schema
+    /// `fizeau.level/1`) of the one beside whose tapes it lies. What is absent is not limited, or does not apply.
+    pub struct LevelPlan {
+        /// Its load; absent of a run that is no sweep.
+        pub load?: LevelLoad,
+        /// How many times this load was measured before; absent of a run that is no sweep.
+        pub visit?: u32,
+        /// What it is for, where it is not a level of the curve.
+        pub role?: LevelRole,
+        /// The most requests that it has.
+        pub requests: u64,
+        /// How many are sent first that never count; absent of an import, which does not say.
+        pub warmup_requests?: u64,
+        /// The cap on requests in flight.
+        pub max_in_flight?: u32,
+        /// How many slots all shards of a closed loop had together, by which its sessions were dealt: session `s` to slot `s` modulo this,
+        /// and that slot to the shard of its number modulo their count. Absent where sessions were dealt to shards one by one, and where one
+        /// client sent them all.
+        pub slots_of_all?: u32,
+        /// When requests of an open loop come.
+        pub arrivals?: ArrivalMoments,
+        /// It releases nothing after this.
+        pub release_for_ms?: Millis,
+        /// Its own seed, in a sweep and in an A/B run.
+        pub seed?: u64,
+        /// Which part of it is looked at beside the whole; absent of an import.
+        pub window?: WindowPlan,
+        /// What is to be known before it ends; its requests are then the most that are sent.
+        pub until?: String,
+    }
 }
 
 /// The name of the folder of a level within a sweep: as [`LevelLoad::folder`], and of a sustained run
@@ -90,23 +79,17 @@ impl From<WindowChoice> for WindowPlan {
 /// The schema of `level.json`.
 pub(crate) const LEVEL: &str = "fizeau.level/1";
 
-/// `level.json`: what the level beside it is to be, written before its first request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Level"))]
-pub struct LevelDocument {
-    #[cfg_attr(feature = "schema", schemars(extend("const" = LEVEL)))]
-    schema: String,
-    version: String,
-    /// What it is to be.
-    #[serde(flatten)]
-    pub plan: LevelPlan,
-}
-
-impl LevelDocument {
-    /// Of a level that is to be as `plan` has it.
+document! {
+    /// `level.json`: what the level beside it is to be, written before its first request.
+    pub struct LevelDocument as "Level",
+    /// Of a level that is to be as `to_be` has it.
     #[must_use]
-    pub fn new(plan: LevelPlan) -> Self {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { schema: LEVEL.to_owned(), version, plan }
+    pub fn new(to_be: LevelPlan) {} {
+        #[cfg_attr(feature = "schema", schemars(extend("const" = LEVEL)))]
+        schema: String = LEVEL.to_owned(),
+        version: String = env!("CARGO_PKG_VERSION").to_owned(),
+        /// What it is to be.
+        #[serde(flatten)]
+        pub plan: LevelPlan = to_be,
     }
 }

@@ -1,5 +1,6 @@
 //! Other tools' figures of the same tapes, beside ours.
 
+use fizeau_core::document;
 use serde::{Deserialize, Serialize};
 
 /// What a tool would have reported, each figure with ours beside it where we have one.
@@ -14,28 +15,25 @@ pub struct PeerComparison {
     pub figures: Vec<PeerRow>,
 }
 
-/// A figure of another tool, and ours. What is absent is null with a reason.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PeerRow {
-    /// What the tool calls it.
-    pub name: String,
-    /// In what it is counted: `ms`, `/s`, `count`, `share`.
-    pub unit: String,
-    /// What the tool would say.
-    pub value: Option<f64>,
-    /// Why it would say nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value_reason: Option<String>,
-    /// What we call it; absent where we have no such figure.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ours: Option<String>,
-    /// Our figure, in the tool's unit; absent where we have no such figure, and null where this level has none.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    pub ours_value: Option<Option<f64>>,
-    /// Why this level has none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ours_value_reason: Option<String>,
+document! {
+    /// A figure of another tool, and ours. What is absent is null with a reason.
+    pub struct PeerRow {
+        /// What the tool calls it.
+        pub name: String,
+        /// In what it is counted: `ms`, `/s`, `count`, `share`.
+        pub unit: String,
+        /// What the tool would say.
+        pub value: Option<f64>,
+        /// Why it would say nothing.
+        pub value_reason?: String,
+        /// What we call it; absent where we have no such figure.
+        pub ours?: String,
+        /// Our figure, in the tool's unit; absent where we have no such figure, and null where this level has none.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+        pub ours_value: Option<Option<f64>>,
+        /// Why this level has none.
+        pub ours_value_reason?: String,
+    }
 }
 
 /// A null that is written is not one that is left out.

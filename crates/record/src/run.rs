@@ -10,7 +10,7 @@ pub use deployment::{DeployError, DeploymentRecord, EngineChoices};
 pub use merged::{ImportedFrom, ImportedSource, MergedShard};
 pub use requested::{RequestTimeouts, RequestedLength, RequestedLengths};
 
-use fizeau_core::{Millis, UsdPerHour};
+use fizeau_core::{Millis, UsdPerHour, document};
 use fizeau_metrics::{GoodputGoals, LoadPacing};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -24,95 +24,82 @@ pub(crate) const RUN: &str = "fizeau.run/2";
 /// The schema of the tapes beside it. A document that names none is from before there were others.
 pub(crate) const TAPES: &str = "fizeau.tapes/2";
 
-/// `run.json` (schema `fizeau.run/2`): what was asked, written before the first request that counts, with all that a reader needs to
-/// judge a figure or to measure it again. What does not apply is left out.
-///
-/// ```
-/// use fizeau_record::{RequestedLengths, Json, RunDocument, RunSetup};
-///
-/// let mut document = RunDocument::new(RunSetup::default(), Json::default(), RequestedLengths::default());
-/// document.goodput = vec!["ttft:500".to_owned()];
-/// assert!(document.ab.is_none());
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Run"))]
-#[non_exhaustive]
-pub struct RunDocument {
-    #[cfg_attr(feature = "schema", schemars(extend("const" = RUN)))]
-    #[serde(deserialize_with = "present_schema")]
-    schema: String,
-    #[serde(default = "earliest_tapes")]
-    #[cfg_attr(feature = "schema", schemars(extend("const" = TAPES)))]
-    tapes_schema: String,
-    /// The version of the program that wrote it.
-    #[serde(default)]
-    pub version: String,
-    /// What the wall clock showed at the epoch that all stamps count from, in nanoseconds since 1970: shards of a run on
-    /// several machines are put on one axis by it, and nothing else is. Absent where time was not the wall's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub epoch_unix_ns: Option<u64>,
-    /// Whose time it was, where it was not the wall's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub time: Option<RunTime>,
-    /// What was run, and on what.
-    #[serde(default)]
-    pub setup: RunSetup,
-    /// What is asked, but for the number of requests, which is each level's own: the specification of a plan or of a trace.
-    #[serde(default)]
-    pub plan: Json,
-    /// The lengths that follow from it.
-    #[serde(default)]
-    pub lengths: RequestedLengths,
-    /// The specification of the stream of probes beside it, without an end of its own; absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub probe: Option<Json>,
-    /// Which share of it was sent from here, as given: `0/2`; absent for all of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shard: Option<String>,
-    /// In the order in which they are measured.
-    #[serde(default)]
-    pub levels: Vec<LevelPlan>,
-    /// Fields that the body of each request had besides; absent if none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sampling: Option<Json>,
-    /// The time limits of a request.
-    #[serde(default)]
-    pub timeouts: RequestTimeouts,
-    /// Goals of each request, as they were given.
-    #[serde(default)]
-    pub goodput: Vec<String>,
-    /// Goals of levels, as they were given; absent where nobody gave any, and of runs from before they were kept here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub slo: Option<String>,
-    /// Who was to measure; absent where nobody did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub client: Option<ClientPlan>,
-    /// What was found out of the endpoint before; absent if nobody asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub probed: Option<Json>,
-    /// Of an A/B run, how its sides take turns. The endpoint above is A's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ab: Option<AbPlan>,
-    /// How the model lies on its devices, where there is a speed of light: with the config and the device's file beside it, all
-    /// that it is computed from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub speed_of_light: Option<DeploymentRecord>,
-    /// How long the device's file beside it is, in bytes; absent where there is none. A shorter one still reads as a device, but as
-    /// another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub device_file_bytes: Option<u64>,
-    /// What an hour of one device costs, as it was given; what was published is not the run's to say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gpu_hour_usd: Option<UsdPerHour>,
-    /// The shards that it was merged from; empty of any other run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub merged: Vec<MergedShard>,
-    /// Why they ought not to have been merged, where that was forced.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub merged_though: Vec<String>,
-    /// Where it was imported from; absent of a run of our own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub imported: Option<ImportedFrom>,
+document! {
+    /// `run.json` (schema `fizeau.run/2`): what was asked, written before the first request that counts, with all that a reader needs to
+    /// judge a figure or to measure it again. What does not apply is left out.
+    ///
+    /// ```
+    /// use fizeau_record::{RequestedLengths, Json, RunDocument, RunSetup};
+    ///
+    /// let mut document = RunDocument::new(RunSetup::default(), Json::default(), RequestedLengths::default());
+    /// document.goodput = vec!["ttft:500".to_owned()];
+    /// assert!(document.ab.is_none());
+    /// ```
+    #[non_exhaustive]
+    pub struct RunDocument as "Run" {
+        #[cfg_attr(feature = "schema", schemars(extend("const" = RUN)))]
+        #[serde(deserialize_with = "present_schema")]
+        schema: String,
+        #[serde(default = "earliest_tapes")]
+        #[cfg_attr(feature = "schema", schemars(extend("const" = TAPES)))]
+        tapes_schema: String,
+        /// The version of the program that wrote it.
+        #[serde(default)]
+        pub version: String,
+        /// What the wall clock showed at the epoch that all stamps count from, in nanoseconds since 1970: shards of a run on
+        /// several machines are put on one axis by it, and nothing else is. Absent where time was not the wall's.
+        pub epoch_unix_ns?: u64,
+        /// Whose time it was, where it was not the wall's.
+        pub time?: RunTime,
+        /// What was run, and on what.
+        #[serde(default)]
+        pub setup: RunSetup,
+        /// What is asked, but for the number of requests, which is each level's own: the specification of a plan or of a trace.
+        #[serde(default)]
+        pub plan: Json,
+        /// The lengths that follow from it.
+        #[serde(default)]
+        pub lengths: RequestedLengths,
+        /// The specification of the stream of probes beside it, without an end of its own; absent if there is none.
+        pub probe?: Json,
+        /// Which share of it was sent from here, as given: `0/2`; absent for all of it.
+        pub shard?: String,
+        /// In the order in which they are measured.
+        #[serde(default)]
+        pub levels: Vec<LevelPlan>,
+        /// Fields that the body of each request had besides; absent if none.
+        pub sampling?: Json,
+        /// The time limits of a request.
+        #[serde(default)]
+        pub timeouts: RequestTimeouts,
+        /// Goals of each request, as they were given.
+        #[serde(default)]
+        pub goodput: Vec<String>,
+        /// Goals of levels, as they were given; absent where nobody gave any, and of runs from before they were kept here.
+        pub slo?: String,
+        /// Who was to measure; absent where nobody did.
+        pub client?: ClientPlan,
+        /// What was found out of the endpoint before; absent if nobody asked.
+        pub probed?: Json,
+        /// Of an A/B run, how its sides take turns. The endpoint above is A's.
+        pub ab?: AbPlan,
+        /// How the model lies on its devices, where there is a speed of light: with the config and the device's file beside it, all
+        /// that it is computed from.
+        pub speed_of_light?: DeploymentRecord,
+        /// How long the device's file beside it is, in bytes; absent where there is none. A shorter one still reads as a device, but as
+        /// another one.
+        pub device_file_bytes?: u64,
+        /// What an hour of one device costs, as it was given; what was published is not the run's to say.
+        pub gpu_hour_usd?: UsdPerHour,
+        /// The shards that it was merged from; empty of any other run.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub merged: Vec<MergedShard>,
+        /// Why they ought not to have been merged, where that was forced.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub merged_though: Vec<String>,
+        /// Where it was imported from; absent of a run of our own.
+        pub imported?: ImportedFrom,
+    }
 }
 
 /// A time that is not the wall's.
@@ -124,25 +111,24 @@ pub enum RunTime {
     Virtual,
 }
 
-/// How the sides of an A/B run take turns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AbPlan {
-    /// How many rounds, of one turn a side.
-    pub rounds: u32,
-    /// The pause before each turn.
-    pub settle_ms: Millis,
-    /// What the requests to both sides have in common.
-    pub prompts: AbPrompts,
-    /// What A is called; absent if it has no name.
-    pub a_name: Option<String>,
-    /// What B is called.
-    pub b_name: Option<String>,
-    /// What was called for B.
-    pub b_endpoint: EndpointRecord,
-    /// What was found out of B before; absent if nobody asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub b_probed: Option<Json>,
+document! {
+    /// How the sides of an A/B run take turns.
+    pub struct AbPlan {
+        /// How many rounds, of one turn a side.
+        pub rounds: u32,
+        /// The pause before each turn.
+        pub settle_ms: Millis,
+        /// What the requests to both sides have in common.
+        pub prompts: AbPrompts,
+        /// What A is called; absent if it has no name.
+        pub a_name: Option<String>,
+        /// What B is called.
+        pub b_name: Option<String>,
+        /// What was called for B.
+        pub b_endpoint: EndpointRecord,
+        /// What was found out of B before; absent if nobody asked.
+        pub b_probed?: Json,
+    }
 }
 
 /// What the requests to one side have in common with those to the other. Instants, lengths and order are always the same.

@@ -1,5 +1,6 @@
 //! What was run, and on what: everything a reader needs to judge a figure or to measure it again.
 
+use fizeau_core::document;
 use serde::{Deserialize, Serialize};
 
 use crate::RequestedLoad;
@@ -53,57 +54,55 @@ pub struct ToolVersion {
     pub commit: Option<String>,
 }
 
-/// What was called.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
-pub struct EndpointRecord {
-    /// Scheme, host and port, without user name or password.
-    pub base_url: String,
-    /// The path of the route.
-    pub path: String,
-    /// The dialect spoken.
-    pub backend: String,
-    /// The model's name as sent.
-    pub model: String,
-    /// How it was reached.
-    pub connections: ConnectionRecord,
-    /// What became of its prefix cache before each level; absent where it was left as it was.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prefix_cache: Option<String>,
+document! {
+    /// What was called.
+    #[derive(Eq, Default)]
+    #[serde(default)]
+    pub struct EndpointRecord {
+        /// Scheme, host and port, without user name or password.
+        pub base_url: String,
+        /// The path of the route.
+        pub path: String,
+        /// The dialect spoken.
+        pub backend: String,
+        /// The model's name as sent.
+        pub model: String,
+        /// How it was reached.
+        pub connections: ConnectionRecord,
+        /// What became of its prefix cache before each level; absent where it was left as it was.
+        pub prefix_cache?: String,
+    }
 }
 
-/// How the endpoint was reached. Words for people; what does not apply is left out. Without a version of HTTP there were no
-/// connections: an engine was simulated in virtual time.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
-pub struct ConnectionRecord {
-    /// Further servers that shared the requests with the first, as scheme, host and port, in the order of the
-    /// endpoint numbers on the tapes.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub also_at: Vec<String>,
-    /// How they shared them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub balance: Option<String>,
-    /// The names of the headers that were sent besides, sorted; what they say may be secret.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub headers: Vec<String>,
-    /// The version of HTTP.
-    pub http_version: String,
-    /// With HTTP/2, the most requests at a time on one connection.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub http2_streams: Option<u32>,
-    /// How long a connection lived: kept for the next request, or closed after one.
-    pub lifetime: String,
-    /// Behind TLS, whether certificates were checked, and by what.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub certificates: Option<String>,
-    /// The proxies that stood between, without user and password.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub proxies: Vec<String>,
-    /// Who was asked to stamp arrivals.
-    pub stamps: String,
+document! {
+    /// How the endpoint was reached. Words for people; what does not apply is left out. Without a version of HTTP there were no
+    /// connections: an engine was simulated in virtual time.
+    #[derive(Eq, Default)]
+    #[serde(default)]
+    pub struct ConnectionRecord {
+        /// Further servers that shared the requests with the first, as scheme, host and port, in the order of the
+        /// endpoint numbers on the tapes.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub also_at: Vec<String>,
+        /// How they shared them.
+        pub balance?: String,
+        /// The names of the headers that were sent besides, sorted; what they say may be secret.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub headers: Vec<String>,
+        /// The version of HTTP.
+        pub http_version: String,
+        /// With HTTP/2, the most requests at a time on one connection.
+        pub http2_streams?: u32,
+        /// How long a connection lived: kept for the next request, or closed after one.
+        pub lifetime: String,
+        /// Behind TLS, whether certificates were checked, and by what.
+        pub certificates?: String,
+        /// The proxies that stood between, without user and password.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub proxies: Vec<String>,
+        /// Who was asked to stamp arrivals.
+        pub stamps: String,
+    }
 }
 
 /// What no file says.
@@ -155,25 +154,25 @@ impl Default for EngineRecord {
     }
 }
 
-/// What was asked of the endpoint.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
-pub struct WorkloadRecord {
-    /// Where the prompts come from.
-    pub dataset: String,
-    /// How long prompts are, in words: `250`, `uniform 200 to 300`.
-    pub input_tokens: String,
-    /// How long outputs are asked to be, in words.
-    pub output_tokens: String,
-    /// The seed of all that is drawn; absent where nobody recorded it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
-    /// How requests arrive, in one line.
-    pub arrivals: String,
-    /// The arrivals and cache hits that were requested, as figures.
-    #[serde(alias = "asked")]
-    pub requested: RequestedLoad,
+document! {
+    /// What was asked of the endpoint.
+    #[derive(Default)]
+    #[serde(default)]
+    pub struct WorkloadRecord {
+        /// Where the prompts come from.
+        pub dataset: String,
+        /// How long prompts are, in words: `250`, `uniform 200 to 300`.
+        pub input_tokens: String,
+        /// How long outputs are asked to be, in words.
+        pub output_tokens: String,
+        /// The seed of all that is drawn; absent where nobody recorded it.
+        pub seed?: u64,
+        /// How requests arrive, in one line.
+        pub arrivals: String,
+        /// The arrivals and cache hits that were requested, as figures.
+        #[serde(alias = "asked")]
+        pub requested: RequestedLoad,
+    }
 }
 
 impl WorkloadRecord {

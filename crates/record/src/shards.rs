@@ -7,7 +7,7 @@ mod tail;
 
 use std::cmp::Reverse;
 
-use fizeau_core::{Nanos, Stamp};
+use fizeau_core::{Nanos, Stamp, document};
 use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
 use serde::{Deserialize, Serialize};
 
@@ -15,38 +15,6 @@ pub use clock::{ClockAxis, ClockReading, ClockSource};
 pub use part::ShardRecord;
 pub(crate) use part::{SHARD, ShardDocument};
 pub use tail::TailShares;
-
-/// Clients that measured one level together, and that there were all of them, or not.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ShardsReport {
-    /// How many there were to be.
-    pub count: u64,
-    /// The name of the meeting on whose first clock the stamps are; absent where they did not all meet.
-    pub meeting: Option<String>,
-    /// The instant, on that clock, after which the starts of its clients are counted; absent where they are not known, and over several
-    /// levels.
-    #[serde(rename = "agreed_start_ns", default, skip_serializing_if = "Option::is_none")]
-    pub agreed_start: Option<Stamp>,
-    /// How far apart the first and the last began, on the first one's clock; absent where fewer than two sent anything.
-    pub start_skew_ms: Option<f64>,
-    /// By how much that may be wrong, since no two clocks are compared exactly; absent where it is not known.
-    pub start_skew_uncertainty_ms: Option<f64>,
-    /// How many of the slowest requests the shares of the tail are of; absent where none completed.
-    pub tail_requests: Option<u64>,
-    /// Those that took part.
-    pub health: Vec<ShardHealth>,
-    /// Those of which nothing is here, and why: `2/8: it is gone`. Less was then sent than the plan has.
-    pub missing: Vec<String>,
-    /// Those of the missing that took part until they were gone in the midst of the level: `2/8`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gone_in_level: Vec<String>,
-    /// Why they may be no one load, as their merge found; empty where nothing speaks against it, absent where the merge did not keep it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<String>>"))]
-    pub doubts: Option<Vec<MergeDoubt>>,
-}
 
 /// What a merge found against its shards being one load. Documents have the sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
@@ -80,6 +48,37 @@ impl From<String> for MergeDoubt {
 impl From<MergeDoubt> for String {
     fn from(doubt: MergeDoubt) -> Self {
         doubt.to_string()
+    }
+}
+
+document! {
+    /// Clients that measured one level together, and that there were all of them, or not.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub struct ShardsReport {
+        /// How many there were to be.
+        pub count: u64,
+        /// The name of the meeting on whose first clock the stamps are; absent where they did not all meet.
+        pub meeting: Option<String>,
+        /// The instant, on that clock, after which the starts of its clients are counted; absent where they are not known, and over several
+        /// levels.
+        pub agreed_start as "agreed_start_ns"?: Stamp,
+        /// How far apart the first and the last began, on the first one's clock; absent where fewer than two sent anything.
+        pub start_skew_ms: Option<f64>,
+        /// By how much that may be wrong, since no two clocks are compared exactly; absent where it is not known.
+        pub start_skew_uncertainty_ms: Option<f64>,
+        /// How many of the slowest requests the shares of the tail are of; absent where none completed.
+        pub tail_requests: Option<u64>,
+        /// Those that took part.
+        pub health: Vec<ShardHealth>,
+        /// Those of which nothing is here, and why: `2/8: it is gone`. Less was then sent than the plan has.
+        pub missing: Vec<String>,
+        /// Those of the missing that took part until they were gone in the midst of the level: `2/8`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub gone_in_level: Vec<String>,
+        /// Why they may be no one load, as their merge found; empty where nothing speaks against it, absent where the merge did not keep it.
+        #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<String>>"))]
+        pub doubts?: Vec<MergeDoubt>,
     }
 }
 

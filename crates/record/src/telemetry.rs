@@ -7,107 +7,92 @@ mod passes;
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{Joules, Millis, Nanos, PerJoule, Stamp, Tokens};
+use fizeau_core::{Joules, Millis, Nanos, PerJoule, Stamp, Tokens, document};
 use fizeau_telemetry::{
     ClientWindow, DeviceWindow, Exporter, ForwardPassLine, History, HistoryLine, HostWindow,
     JudgedStep, NamedFigure, PageTrouble, ScrapeCost, ScrapeReport, ServerGaps, ServerTimeline,
     ServerWindow, SpeedWitnesses, StepsAssessment, TelemetryFinding, TimelinePoint, Window,
     findings, joules_per_token, power_timelines, tokens_per_joule, total_energy,
 };
-use serde::{Deserialize, Serialize};
 
 use crate::text::percent;
 
 pub use passes::PassSource;
 
-/// What was said of a level by others than the client.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct LevelTelemetry {
-    /// When the first request of the level was sent, on the run's clock.
-    #[serde(rename = "from_ns")]
-    pub from: Stamp,
-    /// When the last one ended.
-    #[serde(rename = "to_ns")]
-    pub to: Stamp,
-    /// Over the whole level, all servers together; absent where none said anything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server: Option<ServerWindow>,
-    /// Over its steady part; absent where it has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steady: Option<ServerWindow>,
-    /// What the client saw and the server did not, over the whole level.
-    pub gaps: ServerGaps,
-    /// Each device, over the whole level.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub devices: Vec<DeviceWindow>,
-    /// What all devices took, by their counters; absent where one does not count.
-    #[serde(rename = "energy_j", default, skip_serializing_if = "Option::is_none")]
-    pub energy: Option<Joules>,
-    /// The same for each generated token that the client counted.
-    #[serde(rename = "joules_per_token", default, skip_serializing_if = "Option::is_none")]
-    pub joules_per_token: Option<Joules>,
-    /// How many of these tokens a joule gave.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tokens_per_joule: Option<PerJoule>,
-    /// The client's own host.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<HostWindow>,
-    /// The hosts of servers, by the address of the page that tells of each.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub server_hosts: BTreeMap<String, HostWindow>,
-    /// Metrics that were asked for by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub other_metrics: BTreeMap<String, NamedFigure>,
-    /// What is worth a sentence.
-    pub findings: Vec<TelemetryFinding>,
-    /// The steps of its engines, each held against its own bound; absent where nobody told them, or the bound of one is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steps: Option<StepsAssessment>,
-    /// Who tells a share of the speed of light, and where they differ; absent where only the client does, or there is no bound.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub witnesses: Option<SpeedWitnesses>,
-    /// Streams of forward-pass records.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pass_sources: Vec<PassSource>,
-    /// Where it comes from, and what it cost.
-    pub sources: Vec<TelemetrySource>,
-    /// How many lines `telemetry.jsonl` has of it; absent where they were not counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lines: Option<u64>,
-    /// Each source over the level's time; of a run that is read again, from `telemetry.jsonl`.
-    #[serde(skip)]
-    pub timeline: Vec<ServerTimeline>,
-    /// The power of each device over the level's time, in watts, likewise.
-    #[serde(skip)]
-    pub power_timelines: Vec<Vec<TimelinePoint>>,
-    /// The records of its steps; of a run that is read again, from `forward-pass.jsonl`.
-    #[serde(skip)]
-    pub passes: Vec<ForwardPassLine>,
-    /// Its steps beside their bounds, for pictures: of many some, evenly.
-    #[serde(skip)]
-    pub judged: Vec<JudgedStep>,
+document! {
+    /// What was said of a level by others than the client.
+    #[non_exhaustive]
+    pub struct LevelTelemetry {
+        /// When the first request of the level was sent, on the run's clock.
+        pub from as "from_ns": Stamp,
+        /// When the last one ended.
+        pub to as "to_ns": Stamp,
+        /// Over the whole level, all servers together; absent where none said anything.
+        pub server?: ServerWindow,
+        /// Over its steady part; absent where it has none.
+        pub steady?: ServerWindow,
+        /// What the client saw and the server did not, over the whole level.
+        pub gaps: ServerGaps,
+        /// Each device, over the whole level.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub devices: Vec<DeviceWindow>,
+        /// What all devices took, by their counters; absent where one does not count.
+        pub energy as "energy_j"?: Joules,
+        /// The same for each generated token that the client counted.
+        pub joules_per_token as "joules_per_token"?: Joules,
+        /// How many of these tokens a joule gave.
+        pub tokens_per_joule?: PerJoule,
+        /// The client's own host.
+        pub host?: HostWindow,
+        /// The hosts of servers, by the address of the page that tells of each.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub server_hosts: BTreeMap<String, HostWindow>,
+        /// Metrics that were asked for by name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub other_metrics: BTreeMap<String, NamedFigure>,
+        /// What is worth a sentence.
+        pub findings: Vec<TelemetryFinding>,
+        /// The steps of its engines, each held against its own bound; absent where nobody told them, or the bound of one is not known.
+        pub steps?: StepsAssessment,
+        /// Who tells a share of the speed of light, and where they differ; absent where only the client does, or there is no bound.
+        pub witnesses?: SpeedWitnesses,
+        /// Streams of forward-pass records.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub pass_sources: Vec<PassSource>,
+        /// Where it comes from, and what it cost.
+        pub sources: Vec<TelemetrySource>,
+        /// How many lines `telemetry.jsonl` has of it; absent where they were not counted.
+        pub lines?: u64,
+        /// Each source over the level's time; of a run that is read again, from `telemetry.jsonl`.
+        #[serde(skip)]
+        pub timeline: Vec<ServerTimeline>,
+        /// The power of each device over the level's time, in watts, likewise.
+        #[serde(skip)]
+        pub power_timelines: Vec<Vec<TimelinePoint>>,
+        /// The records of its steps; of a run that is read again, from `forward-pass.jsonl`.
+        #[serde(skip)]
+        pub passes: Vec<ForwardPassLine>,
+        /// Its steps beside their bounds, for pictures: of many some, evenly.
+        #[serde(skip)]
+        pub judged: Vec<JudgedStep>,
+    }
 }
 
-/// A page that was read again and again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct TelemetrySource {
-    /// Its address, without user, password and query.
-    pub address: String,
-    /// Whose page it is; absent where none came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exporter: Option<Exporter>,
-    /// What reading it cost.
-    pub cost: ScrapeCost,
-    /// The mean time of a fetch; absent where there was none.
-    #[serde(rename = "mean_fetch_ms", default, skip_serializing_if = "Option::is_none")]
-    pub mean_fetch: Option<Millis>,
-    /// Why the first page that did not come did not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+document! {
+    /// A page that was read again and again.
+    #[non_exhaustive]
+    pub struct TelemetrySource {
+        /// Its address, without user, password and query.
+        pub address: String,
+        /// Whose page it is; absent where none came.
+        pub exporter?: Exporter,
+        /// What reading it cost.
+        pub cost: ScrapeCost,
+        /// The mean time of a fetch; absent where there was none.
+        pub mean_fetch as "mean_fetch_ms"?: Millis,
+        /// Why the first page that did not come did not.
+        pub failure?: String,
+    }
 }
 
 /// What was read of one page while a level lasted.

@@ -7,7 +7,7 @@ use fizeau_record::{LevelReport, LevelTelemetry};
 use fizeau_telemetry::{ReportedGauge, TelemetryFinding, WitnessShare};
 
 use crate::Shown;
-use catalogue::counter;
+use catalogue::whole;
 pub(crate) use catalogue::{TelemetryExport, TelemetryFigure, exported, figures, shown};
 
 impl Shown<'_, LevelReport> {
@@ -26,9 +26,10 @@ impl Shown<'_, LevelReport> {
     /// All figures by name.
     pub(crate) fn telemetry_figures(&self) -> Vec<(String, String)> {
         let Some(said) = &self.telemetry else { return Vec::new() };
-        let shown = |TelemetryFigure { name, unit, shown, .. }: &TelemetryFigure| {
+        let shown = |figure: &TelemetryFigure| {
+            let TelemetryFigure { name, unit, .. } = figure;
             let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
-            Some((format!("{name}{unit}"), shown(said)?))
+            Some((format!("{name}{unit}"), figure.shown(said)?))
         };
         figures().filter_map(shown).collect()
     }
@@ -49,7 +50,7 @@ fn server_sentence(said: &LevelTelemetry) -> Option<String> {
         with_peak("running", server.running.as_ref(), "max", four_digits),
         with_peak("waiting", server.waiting.as_ref(), "max", four_digits),
         with_peak("KV", server.kv_use.as_ref(), "peak", percent),
-        counter(server.preemptions.as_ref()).map(|times| format!("preemptions {times}")),
+        server.preemptions.as_ref().map(|told| format!("preemptions {}", whole(told.figure.delta))),
         server
             .prefix_hit_share()
             .map(|share| format!("prefix cache {} of queries", percent(share))),

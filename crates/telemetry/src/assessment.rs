@@ -9,7 +9,7 @@ mod step;
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{Millis, Nanos, PerSec, Seconds, Tokens, Usd};
+use fizeau_core::{Millis, Nanos, PerSec, Seconds, Tokens, Usd, document};
 use fizeau_roofline::{HourlyRate, System, UniformLoad};
 use serde::{Deserialize, Serialize};
 
@@ -23,62 +23,50 @@ pub use lengths::{ContextEstimate, ContextSource};
 pub use limit::ServingLimit;
 pub use same_latency::SameLatency;
 
-/// How near the limit of its devices a server runs, by its own counters: production's share of the speed of light.
-///
-/// The bound is that of the work which the counters tell of, at the batch that ran: a pass over the mean number of running requests,
-/// with the prompts that came in meanwhile, all overlapped. No engine on these devices can do this work with this batch any faster, so
-/// that a share above 1 means that something else is wrong: the devices, how many there are, the model's formats.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ServingAssessment {
-    /// The devices that serve.
-    pub devices: u64,
-    /// The requests in the running batch, on average over the window: by the gauge, or by the time between tokens where that says more.
-    pub running: f64,
-    /// The requests that waited, likewise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<f64>,
-    /// The share of the KV cache in use, 0 to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kv_use: Option<f64>,
-    /// The mean context of a running request; absent where nothing says it, and then bounds are those of empty contexts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context: Option<ContextEstimate>,
-    /// Generated tokens.
-    pub output_tokens_per_s: PerSec,
-    /// Tokens of prompts, cached ones among them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prompt_tokens_per_s: Option<PerSec>,
-    /// The share of them that a cache had, 0 to 1.
-    pub cached_share: f64,
-    /// The generated tokens that the bound allows with this batch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bound_output_tokens_per_s: Option<PerSec>,
-    /// The one over the other: 1 is the speed of light of this batch, above which nothing can be. Absent where nothing was generated.
-    /// Of a mixture of experts [`ServingAssessment::headline`] says more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub share: Option<f64>,
-    /// The same under balanced routing, of a mixture of experts: where that is not the bound.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub even_routing: Option<EvenRoutingAssessment>,
-    /// What limits it.
-    pub limited_by: ServingLimit,
-    /// Decode by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decode: Option<DecodeAssessment>,
-    /// Prefill by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefill: Option<PrefillAssessment>,
-    /// The mean time that a request waited for the batch, where the server measures it.
-    #[serde(rename = "queue_ms", default, skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Millis>,
-    /// What a million generated tokens cost now, all of the devices' time theirs; absent without a price, or without tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usd_per_million_output_tokens: Option<Usd>,
-    /// What the bound allows at the time per token that users have now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub same_latency: Option<SameLatency>,
+document! {
+    /// How near the limit of its devices a server runs, by its own counters: production's share of the speed of light.
+    ///
+    /// The bound is that of the work which the counters tell of, at the batch that ran: a pass over the mean number of running requests,
+    /// with the prompts that came in meanwhile, all overlapped. No engine on these devices can do this work with this batch any faster, so
+    /// that a share above 1 means that something else is wrong: the devices, how many there are, the model's formats.
+    #[non_exhaustive]
+    pub struct ServingAssessment {
+        /// The devices that serve.
+        pub devices: u64,
+        /// The requests in the running batch, on average over the window: by the gauge, or by the time between tokens where that says more.
+        pub running: f64,
+        /// The requests that waited, likewise.
+        pub waiting?: f64,
+        /// The share of the KV cache in use, 0 to 1.
+        pub kv_use?: f64,
+        /// The mean context of a running request; absent where nothing says it, and then bounds are those of empty contexts.
+        pub context?: ContextEstimate,
+        /// Generated tokens.
+        pub output_tokens_per_s: PerSec,
+        /// Tokens of prompts, cached ones among them.
+        pub prompt_tokens_per_s?: PerSec,
+        /// The share of them that a cache had, 0 to 1.
+        pub cached_share: f64,
+        /// The generated tokens that the bound allows with this batch.
+        pub bound_output_tokens_per_s?: PerSec,
+        /// The one over the other: 1 is the speed of light of this batch, above which nothing can be. Absent where nothing was generated.
+        /// Of a mixture of experts [`ServingAssessment::headline`] says more.
+        pub share?: f64,
+        /// The same under balanced routing, of a mixture of experts: where that is not the bound.
+        pub even_routing?: EvenRoutingAssessment,
+        /// What limits it.
+        pub limited_by: ServingLimit,
+        /// Decode by itself.
+        pub decode?: DecodeAssessment,
+        /// Prefill by itself.
+        pub prefill?: PrefillAssessment,
+        /// The mean time that a request waited for the batch, where the server measures it.
+        pub queue as "queue_ms"?: Millis,
+        /// What a million generated tokens cost now, all of the devices' time theirs; absent without a price, or without tokens.
+        pub usd_per_million_output_tokens?: Usd,
+        /// What the bound allows at the time per token that users have now.
+        pub same_latency?: SameLatency,
+    }
 }
 
 /// The pace of decode against its bound.

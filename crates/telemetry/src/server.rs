@@ -9,9 +9,9 @@ mod view;
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{Nanos, Tokens};
+use fizeau_core::{Nanos, Tokens, document};
+use serde::Deserialize;
 use serde::de::Error as _;
-use serde::{Deserialize, Serialize};
 
 use crate::figure::Reported;
 use crate::samples::History;
@@ -29,127 +29,101 @@ pub type ReportedGauge = Reported<GaugeOver>;
 /// A histogram and its metric.
 pub type ReportedHistogram = Reported<HistogramOver>;
 
-/// What a server's own metrics come to over a window. What it does not say is absent. Several engines of one server, such as
-/// data-parallel ranks, are one: requests and tokens added, shares of the KV cache weighted by its capacity.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ServerWindow {
-    /// Whose metrics those are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exporter: Option<Exporter>,
-    /// Engines that tell themselves apart.
-    pub engines: u32,
-    /// Pages whose values are of the window.
-    pub pages: u32,
-    /// Pages that did not come in the window.
-    pub missing_pages: u32,
-    /// Why the last of them did not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing_why: Option<String>,
-    /// Requests in the running batch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub running: Option<ReportedGauge>,
-    /// Requests that wait.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<ReportedGauge>,
-    /// Likewise by reason.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub waiting_by_reason: BTreeMap<String, ReportedGauge>,
-    /// The share of the KV cache in use, 0 to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kv_use: Option<ReportedGauge>,
-    /// How much the KV cache holds, all engines together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kv_capacity_tokens: Option<Tokens>,
-    /// Preemptions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preemptions: Option<ReportedCounter>,
-    /// Tokens found in the prefix cache.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefix_hits: Option<ReportedCounter>,
-    /// Tokens looked up in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefix_queries: Option<ReportedCounter>,
-    /// Tokens found in a cache outside the engine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub external_prefix_hits: Option<ReportedCounter>,
-    /// Tokens looked up there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub external_prefix_queries: Option<ReportedCounter>,
-    /// Tokens of prompts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prompt_tokens: Option<ReportedCounter>,
-    /// Likewise by where their keys and values came from.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub prompt_tokens_by_source: BTreeMap<String, ReportedCounter>,
-    /// Tokens of prompts that came from a cache.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prompt_tokens_cached: Option<ReportedCounter>,
-    /// Generated tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub generation_tokens: Option<ReportedCounter>,
-    /// Requests that ended well.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requests: Option<ReportedCounter>,
-    /// Tokens of the prompt of each of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_prompt_tokens: Option<ReportedHistogram>,
-    /// Tokens that each of them generated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_generation_tokens: Option<ReportedHistogram>,
-    /// Time to first token.
-    #[serde(rename = "ttft_ms", default, skip_serializing_if = "Option::is_none")]
-    pub ttft: Option<ReportedHistogram>,
-    /// Inter-token latency.
-    #[serde(rename = "itl_ms", default, skip_serializing_if = "Option::is_none")]
-    pub itl: Option<ReportedHistogram>,
-    /// Time per output token of each request.
-    #[serde(rename = "tpot_ms", default, skip_serializing_if = "Option::is_none")]
-    pub tpot: Option<ReportedHistogram>,
-    /// End-to-end latency.
-    #[serde(rename = "e2el_ms", default, skip_serializing_if = "Option::is_none")]
-    pub e2el: Option<ReportedHistogram>,
-    /// Time in the queue.
-    #[serde(rename = "queue_ms", default, skip_serializing_if = "Option::is_none")]
-    pub queue_time: Option<ReportedHistogram>,
-    /// From being scheduled to the first token. Of a preempted request both this and the queue are of the last time.
-    #[serde(rename = "prefill_ms", default, skip_serializing_if = "Option::is_none")]
-    pub prefill_time: Option<ReportedHistogram>,
-    /// From the first token to the last.
-    #[serde(rename = "decode_ms", default, skip_serializing_if = "Option::is_none")]
-    pub decode_time: Option<ReportedHistogram>,
-    /// From being scheduled to the end.
-    #[serde(rename = "inference_ms", default, skip_serializing_if = "Option::is_none")]
-    pub inference_time: Option<ReportedHistogram>,
-    /// Tokens that one iteration works on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub iteration_tokens: Option<ReportedHistogram>,
-    /// Iterations.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub iterations: Option<ReportedCounter>,
-    /// Rounds of drafting.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drafts: Option<ReportedCounter>,
-    /// Drafted tokens.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub draft_tokens: Option<ReportedCounter>,
-    /// Those that were accepted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub accepted_tokens: Option<ReportedCounter>,
-    /// Likewise by position in the draft, from 0.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_number")]
-    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, ReportedCounter>"))]
-    pub accepted_by_position: BTreeMap<u32, ReportedCounter>,
-    /// Floating-point operations of one GPU by the engine's own estimate, the mean over engines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimated_flops_per_gpu: Option<ReportedCounter>,
-    /// Bytes that one GPU read, likewise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimated_read_bytes_per_gpu: Option<ReportedCounter>,
-    /// Bytes that one GPU wrote, likewise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimated_write_bytes_per_gpu: Option<ReportedCounter>,
+document! {
+    /// What a server's own metrics come to over a window. What it does not say is absent. Several engines of one server, such as
+    /// data-parallel ranks, are one: requests and tokens added, shares of the KV cache weighted by its capacity.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub struct ServerWindow,
+    /// What the pages of one server say of `window`. A gauge's value stands for at most `hold` on either side of its page: twice
+    /// the interval of scraping is a good choice.
+    #[must_use]
+    pub fn of(history: &History, window: Window, hold: Nanos) {
+        let view = View::new(history, window, hold);
+    } {
+        /// Whose metrics those are.
+        pub exporter?: Exporter = view.exporter(),
+        /// Engines that tell themselves apart.
+        pub engines: u32 = view.engines(),
+        /// Pages whose values are of the window.
+        pub pages: u32 = view.pages(),
+        /// Pages that did not come in the window.
+        pub missing_pages: u32 = u32::try_from(view.missing().count()).unwrap_or(u32::MAX),
+        /// Why the last of them did not.
+        pub missing_why?: String = view.missing().next_back().map(|failure| failure.why.to_string()),
+        /// Requests in the running batch.
+        pub running?: ReportedGauge = view.gauge(Meaning::Running),
+        /// Requests that wait.
+        pub waiting?: ReportedGauge = view.gauge(Meaning::Waiting),
+        /// Likewise by reason.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub waiting_by_reason: BTreeMap<String, ReportedGauge> = view.gauges_by(Meaning::WaitingByReason, "reason"),
+        /// The share of the KV cache in use, 0 to 1.
+        pub kv_use?: ReportedGauge = view.kv_use(),
+        /// How much the KV cache holds, all engines together.
+        pub kv_capacity_tokens?: Tokens = view.kv_capacity(),
+        /// Preemptions.
+        pub preemptions?: ReportedCounter = view.counter(Meaning::Preemptions),
+        /// Tokens found in the prefix cache.
+        pub prefix_hits?: ReportedCounter = view.counter(Meaning::PrefixHits),
+        /// Tokens looked up in it.
+        pub prefix_queries?: ReportedCounter = view.counter(Meaning::PrefixQueries),
+        /// Tokens found in a cache outside the engine.
+        pub external_prefix_hits?: ReportedCounter = view.counter(Meaning::ExternalPrefixHits),
+        /// Tokens looked up there.
+        pub external_prefix_queries?: ReportedCounter = view.counter(Meaning::ExternalPrefixQueries),
+        /// Tokens of prompts.
+        pub prompt_tokens?: ReportedCounter = view.prompt_tokens(),
+        /// Likewise by where their keys and values came from.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        pub prompt_tokens_by_source: BTreeMap<String, ReportedCounter> = view.counters_by(Meaning::PromptTokensBySource, "source"),
+        /// Tokens of prompts that came from a cache.
+        pub prompt_tokens_cached?: ReportedCounter = view.counter(Meaning::PromptTokensCached),
+        /// Generated tokens.
+        pub generation_tokens?: ReportedCounter = view.counter(Meaning::GenerationTokens),
+        /// Requests that ended well.
+        pub requests?: ReportedCounter = view.counter(Meaning::Requests),
+        /// Tokens of the prompt of each of them.
+        pub request_prompt_tokens?: ReportedHistogram = view.histogram(Meaning::RequestPromptTokens),
+        /// Tokens that each of them generated.
+        pub request_generation_tokens?: ReportedHistogram = view.histogram(Meaning::RequestGenerationTokens),
+        /// Time to first token.
+        pub ttft as "ttft_ms"?: ReportedHistogram = view.histogram(Meaning::Ttft),
+        /// Inter-token latency.
+        pub itl as "itl_ms"?: ReportedHistogram = view.histogram(Meaning::Itl),
+        /// Time per output token of each request.
+        pub tpot as "tpot_ms"?: ReportedHistogram = view.histogram(Meaning::Tpot),
+        /// End-to-end latency.
+        pub e2el as "e2el_ms"?: ReportedHistogram = view.histogram(Meaning::E2el),
+        /// Time in the queue.
+        pub queue_time as "queue_ms"?: ReportedHistogram = view.histogram(Meaning::QueueTime),
+        /// From being scheduled to the first token. Of a preempted request both this and the queue are of the last time.
+        pub prefill_time as "prefill_ms"?: ReportedHistogram = view.histogram(Meaning::PrefillTime),
+        /// From the first token to the last.
+        pub decode_time as "decode_ms"?: ReportedHistogram = view.histogram(Meaning::DecodeTime),
+        /// From being scheduled to the end.
+        pub inference_time as "inference_ms"?: ReportedHistogram = view.histogram(Meaning::InferenceTime),
+        /// Tokens that one iteration works on.
+        pub iteration_tokens?: ReportedHistogram = view.histogram(Meaning::IterationTokens),
+        /// Iterations.
+        pub iterations?: ReportedCounter = view.counter(Meaning::Iterations),
+        /// Rounds of drafting.
+        pub drafts?: ReportedCounter = view.counter(Meaning::Drafts),
+        /// Drafted tokens.
+        pub draft_tokens?: ReportedCounter = view.counter(Meaning::DraftTokens),
+        /// Those that were accepted.
+        pub accepted_tokens?: ReportedCounter = view.counter(Meaning::AcceptedTokens),
+        /// Likewise by position in the draft, from 0.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_number")]
+        #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, ReportedCounter>"))]
+        pub accepted_by_position: BTreeMap<u32, ReportedCounter> = view.counters_by(Meaning::AcceptedByPosition, "position"),
+        /// Floating-point operations of one GPU by the engine's own estimate, the mean over engines.
+        pub estimated_flops_per_gpu?: ReportedCounter = view.counter_mean(Meaning::EstimatedFlops),
+        /// Bytes that one GPU read, likewise.
+        pub estimated_read_bytes_per_gpu?: ReportedCounter = view.counter_mean(Meaning::EstimatedReadBytes),
+        /// Bytes that one GPU wrote, likewise.
+        pub estimated_write_bytes_per_gpu?: ReportedCounter = view.counter_mean(Meaning::EstimatedWriteBytes),
+    }
 }
 
 /// Keys of JSON are texts, and serde hands them on as such where the document is a part of another.
@@ -164,57 +138,6 @@ fn by_number<'de, D: serde::Deserializer<'de>>(
 }
 
 impl ServerWindow {
-    /// What the pages of one server say of `window`. A gauge's value stands for at most `hold` on either side of its page: twice
-    /// the interval of scraping is a good choice.
-    #[must_use]
-    pub fn of(history: &History, window: Window, hold: Nanos) -> Self {
-        let view = View::new(history, window, hold);
-        let counter = |meaning| view.counter(meaning);
-        let per_gpu = |meaning| view.counter_mean(meaning);
-        let histogram = |meaning| view.histogram(meaning);
-        Self {
-            exporter: view.exporter(),
-            engines: view.engines(),
-            pages: view.pages(),
-            missing_pages: u32::try_from(view.missing().count()).unwrap_or(u32::MAX),
-            missing_why: view.missing().next_back().map(|failure| failure.why.to_string()),
-            running: view.gauge(Meaning::Running),
-            waiting: view.gauge(Meaning::Waiting),
-            waiting_by_reason: view.gauges_by(Meaning::WaitingByReason, "reason"),
-            kv_use: view.kv_use(),
-            kv_capacity_tokens: view.kv_capacity(),
-            preemptions: counter(Meaning::Preemptions),
-            prefix_hits: counter(Meaning::PrefixHits),
-            prefix_queries: counter(Meaning::PrefixQueries),
-            external_prefix_hits: counter(Meaning::ExternalPrefixHits),
-            external_prefix_queries: counter(Meaning::ExternalPrefixQueries),
-            prompt_tokens: view.prompt_tokens(),
-            prompt_tokens_by_source: view.counters_by(Meaning::PromptTokensBySource, "source"),
-            prompt_tokens_cached: counter(Meaning::PromptTokensCached),
-            generation_tokens: counter(Meaning::GenerationTokens),
-            requests: counter(Meaning::Requests),
-            request_prompt_tokens: histogram(Meaning::RequestPromptTokens),
-            request_generation_tokens: histogram(Meaning::RequestGenerationTokens),
-            ttft: histogram(Meaning::Ttft),
-            itl: histogram(Meaning::Itl),
-            tpot: histogram(Meaning::Tpot),
-            e2el: histogram(Meaning::E2el),
-            queue_time: histogram(Meaning::QueueTime),
-            prefill_time: histogram(Meaning::PrefillTime),
-            decode_time: histogram(Meaning::DecodeTime),
-            inference_time: histogram(Meaning::InferenceTime),
-            iteration_tokens: histogram(Meaning::IterationTokens),
-            iterations: counter(Meaning::Iterations),
-            drafts: counter(Meaning::Drafts),
-            draft_tokens: counter(Meaning::DraftTokens),
-            accepted_tokens: counter(Meaning::AcceptedTokens),
-            accepted_by_position: view.counters_by(Meaning::AcceptedByPosition, "position"),
-            estimated_flops_per_gpu: per_gpu(Meaning::EstimatedFlops),
-            estimated_read_bytes_per_gpu: per_gpu(Meaning::EstimatedReadBytes),
-            estimated_write_bytes_per_gpu: per_gpu(Meaning::EstimatedWriteBytes),
-        }
-    }
-
     /// Whether there is anything that a server said.
     #[must_use]
     pub const fn is_empty(&self) -> bool {

@@ -7,44 +7,37 @@ pub use host_bound::HostBoundSteps;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fizeau_core::{Millis, Seconds, Stamp};
+use fizeau_core::{Millis, Seconds, Stamp, document};
 use fizeau_roofline::{PassSums, System};
-use serde::{Deserialize, Serialize};
 
 use crate::forward_pass::{ForwardPass, ForwardPasses, ScheduledWork};
 
-/// The forward passes of one engine over a window, each held against the bound of just what it worked on: times that nobody had to
-/// estimate a batch for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct StepsAssessment {
-    /// How many there were.
-    pub steps: u64,
-    /// The data-parallel ranks of workers that they are of, each held against its own share of what serves.
-    pub ranks: u64,
-    /// Records that did not come: of a level those of it, else since the subscription began.
-    pub lost: u64,
-    /// What the times are of, by the engine's word; absent where it does not say, and then from scheduling to output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timing_scope: Option<String>,
-    /// The time of all of them together.
-    #[serde(rename = "wall_ms")]
-    pub wall: Millis,
-    /// The least time of all of them together.
-    #[serde(rename = "bound_ms")]
-    pub bound: Millis,
-    /// The one over the other.
-    pub share: f64,
-    /// Likewise of the steps that only decode; absent where there was none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decode_share: Option<f64>,
-    /// Likewise of the steps with prompts among them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefill_share: Option<f64>,
-    /// That they wait for the host, and how long; absent where they do not, or nobody can tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host_bound: Option<HostBoundSteps>,
+document! {
+    /// The forward passes of one engine over a window, each held against the bound of just what it worked on: times that nobody had to
+    /// estimate a batch for.
+    #[non_exhaustive]
+    pub struct StepsAssessment {
+        /// How many there were.
+        pub steps: u64,
+        /// The data-parallel ranks of workers that they are of, each held against its own share of what serves.
+        pub ranks: u64,
+        /// Records that did not come: of a level those of it, else since the subscription began.
+        pub lost: u64,
+        /// What the times are of, by the engine's word; absent where it does not say, and then from scheduling to output.
+        pub timing_scope?: String,
+        /// The time of all of them together.
+        pub wall as "wall_ms": Millis,
+        /// The least time of all of them together.
+        pub bound as "bound_ms": Millis,
+        /// The one over the other.
+        pub share: f64,
+        /// Likewise of the steps that only decode; absent where there was none.
+        pub decode_share?: f64,
+        /// Likewise of the steps with prompts among them.
+        pub prefill_share?: f64,
+        /// That they wait for the host, and how long; absent where they do not, or nobody can tell.
+        pub host_bound?: HostBoundSteps,
+    }
 }
 
 /// A worker, and which data-parallel rank of it.

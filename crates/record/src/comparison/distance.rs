@@ -1,6 +1,6 @@
 //! How far the frontier of a sweep was pushed.
 
-use fizeau_core::Estimate;
+use fizeau_core::{Estimate, document};
 use fizeau_metrics::{Metric, Statistic, Verdict};
 use fizeau_pareto::{
     Axis, FrontierComparison, FrontierComparisonSpec, FrontierGains, NoComparison, UncertainPoints,
@@ -33,20 +33,19 @@ pub struct FrontierDistance {
     pub p99_e2el_ms: FrontierChange,
 }
 
-/// How a figure changed where the other of both frontiers is equal, in the mean over what both cover.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct FrontierChange {
-    /// The relative change: 0.2 is 20 % more.
-    pub change: Option<f64>,
-    /// Its 95 % interval, an end of which is null where it is open; null where some level lacks an interval.
-    pub change_ci: Option<[Option<f64>; 2]>,
-    /// Why there is no change.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub change_reason: Option<String>,
-    /// The least and the greatest equal figure, in the other figure's unit.
-    pub over: Option<[f64; 2]>,
+document! {
+    /// How a figure changed where the other of both frontiers is equal, in the mean over what both cover.
+    #[non_exhaustive]
+    pub struct FrontierChange {
+        /// The relative change: 0.2 is 20 % more.
+        pub change: Option<f64>,
+        /// Its 95 % interval, an end of which is null where it is open; null where some level lacks an interval.
+        pub change_ci: Option<[Option<f64>; 2]>,
+        /// Why there is no change.
+        pub change_reason?: String,
+        /// The least and the greatest equal figure, in the other figure's unit.
+        pub over: Option<[f64; 2]>,
+    }
 }
 
 impl FrontierPoint {

@@ -1,34 +1,37 @@
 //! A diagnosis as JSON.
 
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, document};
 use serde::{Deserialize, Serialize};
 
 use super::{Diagnosed, ProbedSilicon, Waterfall};
 use crate::JsonError;
 
-/// Why levels are slower than their bounds (schema `fizeau.diagnosis/1`).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct DiagnosisDocument {
-    #[cfg_attr(feature = "schema", schemars(extend("const" = DIAGNOSIS)))]
-    schema: String,
-    version: String,
-    /// The model.
-    pub model: String,
-    /// The devices, as their vendor prints them.
-    pub device: String,
-    /// The device as it was measured; null where nobody did.
-    pub probed: Option<String>,
-    /// The levels, in the run's order.
-    pub levels: Vec<LevelDiagnosis>,
-    /// Levels of which nothing can be explained, each reason with its loads: none of their requests completed, or they do not fit.
-    #[serde(default)]
-    pub left_out: Vec<String>,
-}
-
 /// The schema of a diagnosis.
 const DIAGNOSIS: &str = "fizeau.diagnosis/1";
+
+document! {
+    /// Why levels are slower than their bounds (schema `fizeau.diagnosis/1`).
+    #[non_exhaustive]
+    pub struct DiagnosisDocument,
+    pub(super) fn new(name: &str, of: &Diagnosed<'_>, explained: Vec<LevelDiagnosis>, others: Vec<String>) {
+        let title = |silicon: &ProbedSilicon| silicon.system().device().title.clone();
+    } {
+        #[cfg_attr(feature = "schema", schemars(extend("const" = DIAGNOSIS)))]
+        schema: String = DIAGNOSIS.to_owned(),
+        version: String = env!("CARGO_PKG_VERSION").to_owned(),
+        /// The model.
+        pub model: String = name.to_owned(),
+        /// The devices, as their vendor prints them.
+        pub device: String = of.system.device().title.clone(),
+        /// The device as it was measured; null where nobody did.
+        pub probed: Option<String> = of.probed.map(title),
+        /// The levels, in the run's order.
+        pub levels: Vec<LevelDiagnosis> = explained,
+        /// Levels of which nothing can be explained, each reason with its loads: none of their requests completed, or they do not fit.
+        #[serde(default)]
+        pub left_out: Vec<String> = others,
+    }
+}
 
 /// The two waterfalls of a level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,24 +93,6 @@ impl DiagnosedFigure {
 }
 
 impl DiagnosisDocument {
-    pub(super) fn new(
-        model: &str,
-        of: &Diagnosed<'_>,
-        levels: Vec<LevelDiagnosis>,
-        left_out: Vec<String>,
-    ) -> Self {
-        let title = |silicon: &ProbedSilicon| silicon.system().device().title.clone();
-        Self {
-            schema: DIAGNOSIS.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            model: model.to_owned(),
-            device: of.system.device().title.clone(),
-            probed: of.probed.map(title),
-            levels,
-            left_out,
-        }
-    }
-
     /// The document as indented JSON.
     ///
     /// # Errors

@@ -1,10 +1,10 @@
 //! How the goals came out at a level.
 
+use fizeau_core::document;
 use fizeau_metrics::{
     Goal, GoalOutcome, Interval, LevelSummary, Saturation, Slo, StandIn, Statistic,
 };
 use fizeau_pareto::Constraint;
-use serde::{Deserialize, Serialize};
 
 use super::load::{FigureEnds, over};
 use super::{GoalFigure, figure, is_upper, limit_of, measured};
@@ -254,56 +254,48 @@ impl GoalResult {
     }
 }
 
-/// How a goal came out, as documents have it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(remote = "Self")]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(rename = "GoalResult", transform = listed::<Self>)
-)]
-#[non_exhaustive]
-pub struct GoalDocument {
-    /// The goal, as it is typed.
-    pub goal: String,
-    /// Its limit.
-    pub limit: f64,
-    /// In what it is counted.
-    pub unit: String,
-    /// What was measured; null where the level has no such figure.
-    pub measured: Option<f64>,
-    /// The ends of its interval.
-    pub measured_ci: Option<[f64; 2]>,
-    /// How far within the limit it is, as a share of that; below 0 beyond it.
-    pub margin: Option<f64>,
-    /// The statistic that was measured: the greatest where the sample is too small for the goal's own.
-    pub measured_statistic: String,
-    /// How many values there are, where they are too few for the goal's own statistic.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub values: Option<u64>,
-    /// How many it needs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub values_needed: Option<u64>,
-    /// Over how many runs it was measured, where that is more than one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub runs: Option<u64>,
-    /// The least figure of any run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub measured_least: Option<f64>,
-    /// The greatest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub measured_greatest: Option<f64>,
-    /// What was measured from the schedule of an open loop, where that alone misses the goal: `measured` is from the sending.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from_schedule: Option<f64>,
-    /// The percentile over all that were sent, where that alone misses the goal: `measured` is over those that completed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub over_sent: Option<f64>,
-    /// The share of the requests that failed, where that alone misses the goal.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failed_share: Option<f64>,
-    /// Whether it was met.
-    pub met: bool,
+document! {
+    /// How a goal came out, as documents have it.
+    #[serde(remote = "Self")]
+    #[cfg_attr(feature = "schema", schemars(transform = listed::<Self>))]
+    #[non_exhaustive]
+    pub struct GoalDocument as "GoalResult", from |result: GoalResult| {
+        let GoalResult { outcome, stand_in, over_runs } = result;
+        let of = outcome.goal;
+    } {
+        /// The goal, as it is typed.
+        pub goal: String = of.to_string(),
+        /// Its limit.
+        pub limit: f64 = of.limit,
+        /// In what it is counted.
+        pub unit: String = of.metric.entry().unit.to_owned(),
+        /// What was measured; null where the level has no such figure.
+        pub measured: Option<f64> = outcome.measured,
+        /// The ends of its interval.
+        pub measured_ci: Option<[f64; 2]> = outcome.interval.map(|ends| [ends.low, ends.high]),
+        /// How far within the limit it is, as a share of that; below 0 beyond it.
+        pub margin: Option<f64> = result.margin(),
+        /// The statistic that was measured: the greatest where the sample is too small for the goal's own.
+        pub measured_statistic: String = stand_in.map_or(of.statistic, |_| Statistic::Max).as_str().to_owned(),
+        /// How many values there are, where they are too few for the goal's own statistic.
+        pub values?: u64 = stand_in.map(|few| few.values),
+        /// How many it needs.
+        pub values_needed?: u64 = stand_in.map(|few| few.needs),
+        /// Over how many runs it was measured, where that is more than one.
+        pub runs?: u64 = over_runs.map(|over| over.runs as u64),
+        /// The least figure of any run.
+        pub measured_least?: f64 = over_runs.map(|over| over.least),
+        /// The greatest.
+        pub measured_greatest?: f64 = over_runs.map(|over| over.greatest),
+        /// What was measured from the schedule of an open loop, where that alone misses the goal: `measured` is from the sending.
+        pub from_schedule?: f64 = outcome.from_schedule,
+        /// The percentile over all that were sent, where that alone misses the goal: `measured` is over those that completed.
+        pub over_sent?: f64 = outcome.over_sent,
+        /// The share of the requests that failed, where that alone misses the goal.
+        pub failed_share?: f64 = outcome.failures,
+        /// Whether it was met.
+        pub met: bool = result.is_met(),
+    }
 }
 
 const NO_FIGURE: &str = "the level has no such figure";
@@ -315,29 +307,3 @@ reasons!(GoalDocument, |of| {
         None => "this figure has no interval",
     };
 });
-
-impl From<GoalResult> for GoalDocument {
-    fn from(result: GoalResult) -> Self {
-        let GoalResult { outcome, stand_in, over_runs } = result;
-        let GoalOutcome { goal, measured, interval, failures, from_schedule, over_sent } = outcome;
-        let statistic = stand_in.map_or(goal.statistic, |_| Statistic::Max);
-        Self {
-            goal: goal.to_string(),
-            limit: goal.limit,
-            unit: goal.metric.entry().unit.to_owned(),
-            measured,
-            measured_ci: interval.map(|ends| [ends.low, ends.high]),
-            margin: result.margin(),
-            measured_statistic: statistic.as_str().to_owned(),
-            values: stand_in.map(|few| few.values),
-            values_needed: stand_in.map(|few| few.needs),
-            runs: over_runs.map(|over| over.runs as u64),
-            measured_least: over_runs.map(|over| over.least),
-            measured_greatest: over_runs.map(|over| over.greatest),
-            from_schedule,
-            over_sent,
-            failed_share: failures,
-            met: result.is_met(),
-        }
-    }
-}

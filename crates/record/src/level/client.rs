@@ -1,6 +1,6 @@
 //! The client's proof of innocence, in `summary.json`.
 
-use fizeau_core::{Millis, StampSource};
+use fizeau_core::{Millis, StampSource, document};
 use fizeau_metrics::{CeilingLimit, ClientProof, Distribution};
 use serde::{Deserialize, Serialize};
 
@@ -20,18 +20,19 @@ pub(crate) enum ClientDocument {
     Other(Box<OtherClient>),
 }
 
-/// What the client's machine saw, and beside it the latencies that are its own doing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct OwnClient {
-    #[serde(flatten)]
-    pub(crate) proof: ClientProof,
-    send_lateness_ms: TailFigures,
-    connection_wait_ms: TailFigures,
-    read_lag_ms: TailFigures,
-    ceiling_share: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ceiling_share_reason: Option<String>,
+document! {
+    /// What the client's machine saw, and beside it the latencies that are its own doing.
+    pub(crate) struct OwnClient, from |level: &LevelReport| {
+        let metrics = &level.summary.metrics;
+    } {
+        #[serde(flatten)]
+        pub(crate) proof: ClientProof = level.client,
+        send_lateness_ms: TailFigures = TailFigures::of(&metrics.send_lateness, "nothing was sent"),
+        connection_wait_ms: TailFigures = TailFigures::of(&metrics.connection_wait, "nothing was sent"),
+        read_lag_ms: TailFigures = TailFigures::of(&metrics.read_lag, "the kernel stamped no arrival"),
+        ceiling_share, ceiling_share_reason: f64 =
+            level.ceiling_share().ok_or("no ceiling is known, or no tokens came"),
+    }
 }
 
 /// In virtual time there is no client whose own doing could be in a figure, and that of another tool says nothing of itself but,
@@ -60,25 +61,20 @@ reasons!(OtherClient, |of| {
     ceiling_share, send_lateness_ms, connection_wait_ms, read_lag_ms => of.reason()
 });
 
-/// Median, tail and greatest of a distribution that stands in full in `metrics`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Tail"))]
-pub(crate) struct TailFigures {
-    p50: Option<Millis>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    p50_reason: Option<String>,
-    p99: Option<Millis>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    p99_reason: Option<String>,
-    max: Option<Millis>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_reason: Option<String>,
+document! {
+    /// Median, tail and greatest of a distribution that stands in full in `metrics`.
+    pub(crate) struct TailFigures as "Tail", fn of(sample: &Distribution, empty: &str) {
+        let why = if sample.n == 0 { empty } else { "too few values: see metrics" };
+    } {
+        p50, p50_reason: Millis = sample.p50.value().ok_or(why),
+        p99, p99_reason: Millis = sample.p99.value().ok_or(why),
+        max, max_reason: Millis = sample.max.ok_or(why),
+    }
 }
 
 impl ClientDocument {
     pub(super) fn of(level: &LevelReport) -> Self {
-        let metrics = &level.summary.metrics;
-        let lateness = &metrics.send_lateness;
+        let lateness = &level.summary.metrics.send_lateness;
         if level.is_simulated() || level.unseen.is_some() {
             let is_known = level.unseen.is_some() && lateness.n > 0;
             return Self::Other(Box::new(OtherClient {
@@ -87,16 +83,7 @@ impl ClientDocument {
                 ..OtherClient::NOTHING
             }));
         }
-        let ceiling_share = level.ceiling_share();
-        let no_ceiling = || "no ceiling is known, or no tokens came".to_owned();
-        Self::Own(Box::new(OwnClient {
-            proof: level.client,
-            send_lateness_ms: TailFigures::of(lateness, "nothing was sent"),
-            connection_wait_ms: TailFigures::of(&metrics.connection_wait, "nothing was sent"),
-            read_lag_ms: TailFigures::of(&metrics.read_lag, "the kernel stamped no arrival"),
-            ceiling_share,
-            ceiling_share_reason: ceiling_share.is_none().then(no_ceiling),
-        }))
+        Self::Own(Box::new(level.into()))
     }
 
     /// What a client of ours saw of itself; none of any other.
@@ -129,22 +116,6 @@ impl OtherClient {
         match self.stamps {
             StampSource::Simulated => "simulated in virtual time: nobody measured",
             _ => "another tool measured it, and its file does not have it",
-        }
-    }
-}
-
-impl TailFigures {
-    fn of(sample: &Distribution, empty: &str) -> Self {
-        let (p50, p99, max) = (sample.p50.value(), sample.p99.value(), sample.max);
-        let why = if sample.n == 0 { empty } else { "too few values: see metrics" };
-        let reason = |of: Option<Millis>| of.is_none().then(|| why.to_owned());
-        Self {
-            p50,
-            p50_reason: reason(p50),
-            p99,
-            p99_reason: reason(p99),
-            max,
-            max_reason: reason(max),
         }
     }
 }

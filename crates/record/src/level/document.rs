@@ -1,102 +1,58 @@
 //! A level as `summary.json`.
 
-use fizeau_core::{LevelLoad, WarmUp};
+use fizeau_core::{LevelLoad, WarmUp, document};
 use fizeau_metrics::{LevelSummary, Validity};
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer, Serialize};
 
 use super::client::ClientDocument;
 use super::speed::LightDocument;
 use super::{LevelReport, LevelStatus, UntilPreciseDocument};
 use crate::{Checklist, JsonError, LevelTelemetry, RequestedLoad, ShardsReport, UnknownFact};
 
-/// `summary.json` (schema `fizeau.summary/2`): what was measured at one level, and whether to believe it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Summary"))]
-pub struct SummaryDocument {
-    #[cfg_attr(feature = "schema", schemars(extend("const" = SUMMARY)))]
-    #[serde(deserialize_with = "present_schema")]
-    schema: String,
-    version: String,
-    /// The operating condition.
-    pub load: LevelLoad,
-    /// The arrivals and cache hits that were requested.
-    #[serde(alias = "asked")]
-    pub requested: RequestedLoad,
-    /// `finished` or `partial`.
-    status: String,
-    /// What cut it short.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status_reason: Option<String>,
-    /// Whether to believe it.
-    pub validity: Validity,
-    /// How well is known what it was to find out; left out if nothing was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub until: Option<UntilPreciseDocument>,
-    /// What was sent before it; null where that is not recorded.
-    pub warm_up: Option<WarmUp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    warm_up_reason: Option<String>,
-    /// What was measured.
-    #[serde(flatten)]
-    pub summary: LevelSummary,
-    /// What the client saw of itself.
-    pub(crate) client: ClientDocument,
-    /// The clients that measured it together; left out where one did alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shards: Option<Box<ShardsReport>>,
-    /// What its servers, their devices and the client's host said meanwhile; left out where nobody asked them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub telemetry: Option<Box<LevelTelemetry>>,
-    /// What is not known of it since another tool measured it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_known: Option<Vec<UnknownFact>>,
-    /// How far it is from the best that the hardware could do; null where there is no bound.
-    pub(crate) speed_of_light: Option<LightDocument>,
-    /// Why there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub speed_of_light_reason: Option<String>,
-    /// The checklist of what it must show before it is believed; left out of the levels of a sweep, which has one for all of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub checklist: Option<Checklist>,
-}
-
 /// The schema of `summary.json`.
 pub(crate) const SUMMARY: &str = "fizeau.summary/2";
 
-/// A document of an earlier schema is read as one of the present.
-fn present_schema<'de, D: Deserializer<'de>>(schema: D) -> Result<String, D::Error> {
-    IgnoredAny::deserialize(schema).map(|_| SUMMARY.to_owned())
-}
-
 const FINISHED: &str = "finished";
 
-impl From<&LevelReport> for SummaryDocument {
-    fn from(level: &LevelReport) -> Self {
-        let (status, status_reason) = match &level.status {
+document! {
+    /// `summary.json` (schema `fizeau.summary/2`): what was measured at one level, and whether to believe it.
+    pub struct SummaryDocument as "Summary" of SUMMARY, from |level: &LevelReport| {
+        let (word, why) = match &level.status {
             LevelStatus::Finished => (FINISHED, None),
             LevelStatus::Partial { reason } => ("partial", Some(reason.clone())),
         };
-        Self {
-            schema: SUMMARY.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            load: level.load,
-            requested: level.requested,
-            status: status.to_owned(),
-            status_reason,
-            validity: level.validity.clone(),
-            until: level.until.as_ref().map(UntilPreciseDocument::from),
-            warm_up: level.warm_up,
-            warm_up_reason: level.warm_up.is_none().then(|| "it is not recorded".to_owned()),
-            summary: level.known_summary(),
-            client: ClientDocument::of(level),
-            shards: level.shards.clone(),
-            telemetry: level.telemetry.clone(),
-            not_known: level.unseen.as_ref().map(|unseen| unseen.not_known().to_vec()),
-            speed_of_light: level.speed_of_light.comparison().map(LightDocument::from),
-            speed_of_light_reason: level.speed_of_light.reason().map(str::to_owned),
-            checklist: level.checklist.clone(),
-        }
+    } {
+        /// The operating condition.
+        pub load: LevelLoad = level.load,
+        /// The arrivals and cache hits that were requested.
+        #[serde(alias = "asked")]
+        pub requested: RequestedLoad = level.requested,
+        /// `finished` or `partial`.
+        status: String = word.to_owned(),
+        /// What cut it short.
+        status_reason?: String = why,
+        /// Whether to believe it.
+        pub validity: Validity = level.validity.clone(),
+        /// How well is known what it was to find out; left out if nothing was asked for.
+        pub until?: UntilPreciseDocument = level.until.as_ref().map(UntilPreciseDocument::from),
+        /// What was sent before it; null where that is not recorded.
+        pub warm_up, warm_up_reason: WarmUp = level.warm_up.ok_or("it is not recorded"),
+        /// What was measured.
+        #[serde(flatten)]
+        pub summary: LevelSummary = level.known_summary(),
+        /// What the client saw of itself.
+        pub(crate) client: ClientDocument = ClientDocument::of(level),
+        /// The clients that measured it together; left out where one did alone.
+        pub shards?: Box<ShardsReport> = level.shards.clone(),
+        /// What its servers, their devices and the client's host said meanwhile; left out where nobody asked them.
+        pub telemetry?: Box<LevelTelemetry> = level.telemetry.clone(),
+        /// What is not known of it since another tool measured it.
+        pub not_known?: Vec<UnknownFact> = level.unseen.as_ref().map(|unseen| unseen.not_known().to_vec()),
+        /// How far it is from the best that the hardware could do; null where there is no bound.
+        pub(crate) speed_of_light: Option<LightDocument> = level.speed_of_light.comparison().map(LightDocument::from),
+        /// Why there is none.
+        pub speed_of_light_reason?: String = level.speed_of_light.reason().map(str::to_owned),
+        /// The checklist of what it must show before it is believed; left out of the levels of a sweep, which has one for all of them.
+        pub checklist?: Checklist = level.checklist.clone(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! How well is known what a level was to find out.
 
+use fizeau_core::document;
 use fizeau_metrics::{PrecisionOutcome, SampleSupport, Verdict};
-use serde::{Deserialize, Serialize};
 
 use crate::LevelReport;
 
@@ -39,42 +39,28 @@ impl UntilPrecise {
     }
 }
 
-/// A level that went on until figures were known, as `summary.json` has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Until"))]
-#[non_exhaustive]
-pub struct UntilPreciseDocument {
-    /// Whether they are.
-    pub reached: bool,
-    /// How well each is known in the end.
-    pub goals: Vec<UntilPreciseGoal>,
+document! {
+    /// A level that went on until figures were known, as `summary.json` has it.
+    #[non_exhaustive]
+    pub struct UntilPreciseDocument as "Until", from |until: &UntilPrecise| {} {
+        /// Whether they are.
+        pub reached: bool = until.is_reached,
+        /// How well each is known in the end.
+        pub goals: Vec<UntilPreciseGoal> = until.outcomes.iter().map(Into::into).collect(),
+    }
 }
 
-/// How well one figure is known.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct UntilPreciseGoal {
-    /// What was to be known, as it is typed.
-    pub goal: String,
-    /// Half the width of its interval as a share of it; null where there is none.
-    pub half_width: Option<f64>,
-    /// Why there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub half_width_reason: Option<String>,
-}
-
-impl From<&UntilPrecise> for UntilPreciseDocument {
-    fn from(UntilPrecise { is_reached, outcomes }: &UntilPrecise) -> Self {
-        let goal = |outcome: &PrecisionOutcome| {
-            let half_width = outcome.half_width.and_then(SampleSupport::known);
-            UntilPreciseGoal {
-                goal: outcome.goal.to_string(),
-                half_width,
-                half_width_reason: half_width.is_none().then(|| unknown(outcome)),
-            }
-        };
-        Self { reached: *is_reached, goals: outcomes.iter().map(goal).collect() }
+document! {
+    /// How well one figure is known.
+    #[non_exhaustive]
+    pub struct UntilPreciseGoal, from |outcome: &PrecisionOutcome| {} {
+        /// What was to be known, as it is typed.
+        pub goal: String = outcome.goal.to_string(),
+        /// Half the width of its interval as a share of it; null where there is none.
+        pub half_width,
+        /// Why there is none.
+        pub half_width_reason: f64 =
+            outcome.half_width.and_then(SampleSupport::known).ok_or_else(|| unknown(outcome)),
     }
 }
 

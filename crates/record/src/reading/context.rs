@@ -63,15 +63,8 @@ impl StoredLevelContext {
         let (document, ahead) = (run.document(), LevelAhead::of(run.document(), level));
         let summary = level.summary()?;
         let summary = summary.as_ref();
-        let imported = match document.imported_tool() {
-            Some(_) if summary.is_none() => ImportedLevel::read(level.path())?,
-            _ => None,
-        };
-        let requested = match (summary, &imported) {
-            (Some(summary), _) => summary.requested,
-            (None, Some(imported)) => imported.requested_load(),
-            (None, None) => asked_of_level(document, &ahead),
-        };
+        let told = Told::of(document, level, summary)?;
+        let requested = told.requested(document, &ahead);
         let was_reached = summary.and_then(|of| of.until.as_ref()).is_some_and(|of| of.reached);
         let until = until(document, &ahead, summary).map(|text| text.parse()).transpose();
         let until = until.map_err(|error| run.wrong("until", error))?;
@@ -80,21 +73,12 @@ impl StoredLevelContext {
         let lines = telemetry.map_or(Ok(Vec::new()), |_| level.telemetry())?;
         let passes = telemetry.map_or(Ok(Vec::new()), |_| level.forward_passes())?;
         let cut = telemetry.map_or_else(Vec::new, |said| said.cut(lines.len(), passes.len()));
-        let notes = match (summary, &imported) {
-            (Some(summary), _) => summary.validity.notes.clone(),
-            (None, Some(imported)) => imported.notes(),
-            (None, None) => Vec::new(),
-        };
         Ok(Self {
             setup: match level.name().starts_with("b-") {
                 true => document.of_side_b().setup,
                 false => document.setup.clone(),
             },
-            load: match (summary, &imported) {
-                (Some(summary), _) => summary.load,
-                (None, Some(imported)) => imported.level_load(),
-                (None, None) => load(&requested, &ahead),
-            },
+            load: told.load(&requested, &ahead),
             requested,
             cap: ahead.cap.map(|cap| match summary.map(|summary| summary.load) {
                 Some(LevelLoad::Concurrency(slots)) => slots.get(),
@@ -102,25 +86,17 @@ impl StoredLevelContext {
             }),
             thresholds: run.thresholds()?,
             watch: watch(document, summary),
-            held_back: match (requests, &imported) {
-                (Some(requests), _) => requests.held_back,
-                (None, Some(imported)) => imported.counts.held_back.unwrap_or_default(),
-                (None, None) => 0,
-            },
+            held_back: told.held_back(),
             abandoned: requests.map_or(0, |requests| requests.abandoned),
             unsent: requests.map_or(0, |requests| requests.unsent),
             warm_up: summary.and_then(|summary| summary.warm_up),
-            status: match (summary, &imported) {
-                (Some(summary), _) => summary.status(),
-                (None, Some(_)) => LevelStatus::Finished,
-                (None, None) => LevelStatus::Partial {
-                    reason: "there is no summary.json, since the level did not end".to_owned(),
-                },
-            },
-            notes: notes.into_iter().chain(cut).chain(run.goals()?.set_aside).collect(),
-            no_bound: summary
-                .and_then(|summary| summary.speed_of_light_reason.clone())
-                .filter(|reason| !NOT_GIVEN.iter().any(|words| reason.starts_with(words))),
+            status: told.status(),
+            notes: told.notes().into_iter().chain(cut).chain(run.goals()?.set_aside).collect(),
+            // Older runs have other words for it, and whoever reads them has his own.
+            no_bound: summary.and_then(|summary| {
+                let own = summary.speed_of_light_reason.clone();
+                own.filter(|reason| !NOT_GIVEN.iter().any(|words| reason.starts_with(words)))
+            }),
             until: until.map(|requested| UntilAsked { requested, was_reached }),
             unproven: unproven(document)
                 .into_iter()
@@ -142,6 +118,73 @@ impl StoredLevelContext {
                 LevelStatus::Partial { reason } => format!("{reason}; {cut}"),
             },
         };
+    }
+}
+
+/// Who tells of a level beside its tapes.
+enum Told<'a> {
+    /// Its summary.
+    Summary(&'a SummaryDocument),
+    /// The file of another tool.
+    Imported(Box<ImportedLevel>),
+    /// Nobody, since it did not end: what is known was asked for.
+    Nobody,
+}
+
+impl<'a> Told<'a> {
+    fn of(
+        run: &RunDocument,
+        level: &StoredLevel,
+        summary: Option<&'a SummaryDocument>,
+    ) -> Result<Self, StoredError> {
+        let imported = match (summary, run.imported_tool()) {
+            (Some(summary), _) => return Ok(Self::Summary(summary)),
+            (None, Some(_)) => ImportedLevel::read(level.path())?,
+            (None, None) => None,
+        };
+        Ok(imported.map_or(Self::Nobody, |imported| Self::Imported(Box::new(imported))))
+    }
+
+    fn requested(&self, run: &RunDocument, ahead: &LevelAhead) -> RequestedLoad {
+        match self {
+            Self::Summary(summary) => summary.requested,
+            Self::Imported(imported) => imported.requested_load(),
+            Self::Nobody => asked_of_level(run, ahead),
+        }
+    }
+
+    fn load(&self, requested: &RequestedLoad, ahead: &LevelAhead) -> LevelLoad {
+        match self {
+            Self::Summary(summary) => summary.load,
+            Self::Imported(imported) => imported.level_load(),
+            Self::Nobody => load(requested, ahead),
+        }
+    }
+
+    fn held_back(&self) -> u64 {
+        match self {
+            Self::Summary(summary) => summary.summary.requests.held_back,
+            Self::Imported(imported) => imported.counts.held_back.unwrap_or_default(),
+            Self::Nobody => 0,
+        }
+    }
+
+    fn status(&self) -> LevelStatus {
+        match self {
+            Self::Summary(summary) => summary.status(),
+            Self::Imported(_) => LevelStatus::Finished,
+            Self::Nobody => LevelStatus::Partial {
+                reason: "there is no summary.json, since the level did not end".to_owned(),
+            },
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self {
+            Self::Summary(summary) => summary.validity.notes.clone(),
+            Self::Imported(imported) => imported.notes(),
+            Self::Nobody => Vec::new(),
+        }
     }
 }
 

@@ -1,20 +1,19 @@
 //! The client that was to measure.
 
-use fizeau_core::{Millis, PerSec};
+use fizeau_core::{Millis, PerSec, document};
 use serde::{Deserialize, Serialize};
 
-/// The client that was to measure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ClientPlan {
-    /// How many threads were to measure.
-    pub threads: usize,
-    /// Where the verdict was to begin to doubt, as given; where nothing was, the defaults hold.
-    #[serde(default)]
-    pub thresholds: Vec<String>,
-    /// What it can do at most, where that was measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub calibration: Option<ClientCalibration>,
+document! {
+    /// The client that was to measure.
+    pub struct ClientPlan {
+        /// How many threads were to measure.
+        pub threads: usize,
+        /// Where the verdict was to begin to doubt, as given; where nothing was, the defaults hold.
+        #[serde(default)]
+        pub thresholds: Vec<String>,
+        /// What it can do at most, where that was measured.
+        pub calibration?: ClientCalibration,
+    }
 }
 
 /// What a client can do at most on its machine, with requests of the run's shape.

@@ -2,54 +2,52 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::Bytes;
+use fizeau_core::{Bytes, document};
 use fizeau_roofline::{
     Deployment, DeploymentError, Device, ExpertExchange, ExpertRouting, Format, Model, Overlap,
     Prefix, Serving, System, WeightChoice,
 };
-use serde::{Deserialize, Serialize};
 
 use crate::text::counted_devices;
 
-/// How a model lies on its devices and how its engine is set up, as `run.json` keeps it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct DeploymentRecord {
-    /// Tensor parallelism.
-    pub tp: u32,
-    /// Pipeline parallelism.
-    pub pp: u32,
-    /// Expert parallelism.
-    pub ep: u32,
-    /// Attention data parallelism.
-    pub dp: u32,
-    /// All of it so many times.
-    pub replicas: u32,
-    /// How weights are stored, where it is not as the config says.
-    pub weights: Option<String>,
-    /// How the key-value cache is stored, where it is not as the config says.
-    pub kv: Option<String>,
-    /// The share of a device's memory that weights and cache may take.
-    pub memory_share: f64,
-    /// The most sequences that run at once in each group of attention; none for as many as fit.
-    pub max_num_seqs: Option<NonZeroU64>,
-    /// Tokens that are drafted for each step; 0 without speculative decoding.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub draft: u32,
-    /// Bytes of each device that a simulated engine leaves free, where its blocks were counted.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub reserve_bytes: u64,
-    /// Whether some simulated instances only read prompts and the others only decode.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub disaggregated: bool,
-    /// The engine, as calibrations call it, where a prediction was made for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub engine: Option<String>,
-    /// How the engine goes about it, where the roofline model leaves it open. No run says so: it is as by default there.
-    #[serde(skip)]
-    pub choices: EngineChoices,
+document! {
+    /// How a model lies on its devices and how its engine is set up, as `run.json` keeps it.
+    #[serde(default)]
+    #[non_exhaustive]
+    pub struct DeploymentRecord {
+        /// Tensor parallelism.
+        pub tp: u32,
+        /// Pipeline parallelism.
+        pub pp: u32,
+        /// Expert parallelism.
+        pub ep: u32,
+        /// Attention data parallelism.
+        pub dp: u32,
+        /// All of it so many times.
+        pub replicas: u32,
+        /// How weights are stored, where it is not as the config says.
+        pub weights: Option<String>,
+        /// How the key-value cache is stored, where it is not as the config says.
+        pub kv: Option<String>,
+        /// The share of a device's memory that weights and cache may take.
+        pub memory_share: f64,
+        /// The most sequences that run at once in each group of attention; none for as many as fit.
+        pub max_num_seqs: Option<NonZeroU64>,
+        /// Tokens that are drafted for each step; 0 without speculative decoding.
+        #[serde(skip_serializing_if = "is_zero")]
+        pub draft: u32,
+        /// Bytes of each device that a simulated engine leaves free, where its blocks were counted.
+        #[serde(skip_serializing_if = "is_zero")]
+        pub reserve_bytes: u64,
+        /// Whether some simulated instances only read prompts and the others only decode.
+        #[serde(skip_serializing_if = "is_zero")]
+        pub disaggregated: bool,
+        /// The engine, as calibrations call it, where a prediction was made for it.
+        pub engine?: String,
+        /// How the engine goes about it, where the roofline model leaves it open. No run says so: it is as by default there.
+        #[serde(skip)]
+        pub choices: EngineChoices,
+    }
 }
 
 /// How an engine goes about it, where the roofline model leaves it open.

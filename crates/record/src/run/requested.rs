@@ -1,36 +1,31 @@
 //! What was asked of each request.
 
-use fizeau_core::{Millis, Tokens};
-use serde::{Deserialize, Serialize};
+use fizeau_core::{Millis, Tokens, document};
 
-/// The lengths that were asked for.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RequestedLengths {
-    /// Of prompts; absent where it is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input: Option<RequestedLength>,
-    /// Of outputs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<RequestedLength>,
+document! {
+    /// The lengths that were asked for.
+    #[derive(Default)]
+    pub struct RequestedLengths {
+        /// Of prompts; absent where it is not known.
+        pub input?: RequestedLength,
+        /// Of outputs.
+        pub output?: RequestedLength,
+    }
 }
 
-/// Lengths that were asked for: the law, and where half and nine tenths of all are below. Of an import the mean alone.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RequestedLength {
-    /// In words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub law: Option<String>,
-    /// The median.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub p50: Option<Tokens>,
-    /// Nine in ten are below.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub p90: Option<Tokens>,
-    /// The mean of those that came.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean: Option<f64>,
+document! {
+    /// Lengths that were asked for: the law, and where half and nine tenths of all are below. Of an import the mean alone.
+    #[derive(Default)]
+    pub struct RequestedLength {
+        /// In words.
+        pub law?: String,
+        /// The median.
+        pub p50?: Tokens,
+        /// Nine in ten are below.
+        pub p90?: Tokens,
+        /// The mean of those that came.
+        pub mean?: f64,
+    }
 }
 
 impl RequestedLength {
@@ -51,20 +46,17 @@ impl RequestedLength {
     }
 }
 
-/// The time limits of a request; what is absent is not limited.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RequestTimeouts {
-    /// Until a connection stands.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub connect_ms: Option<Millis>,
-    /// From the sending to the first token.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_token_ms: Option<Millis>,
-    /// Between two arrivals.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub idle_ms: Option<Millis>,
-    /// From the sending to the end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_ms: Option<Millis>,
+document! {
+    /// The time limits of a request; what is absent is not limited.
+    #[derive(Copy, Default)]
+    pub struct RequestTimeouts {
+        /// Until a connection stands.
+        pub connect_ms?: Millis,
+        /// From the sending to the first token.
+        pub first_token_ms?: Millis,
+        /// Between two arrivals.
+        pub idle_ms?: Millis,
+        /// From the sending to the end.
+        pub total_ms?: Millis,
+    }
 }

@@ -2,41 +2,38 @@
 
 use std::cmp::Ordering;
 
-use serde::{Deserialize, Serialize};
-
 use super::{SearchPurpose, SearchReport, SearchedLevel};
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, document};
 use fizeau_pareto::SearchEnding;
 
-/// A load that was measured, and for how long.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct TimedLoad {
-    /// The load.
-    pub load: LevelLoad,
-    /// How long the level took.
-    pub duration_s: f64,
-    /// What the level was for: a confirmation is a long one.
-    pub purpose: SearchPurpose,
+document! {
+    /// A load that was measured, and for how long.
+    #[derive(Copy)]
+    #[non_exhaustive]
+    pub struct TimedLoad, from |searched: &SearchedLevel| {} {
+        /// The load.
+        pub load: LevelLoad = searched.level.load,
+        /// How long the level took.
+        pub duration_s: f64 = searched.level.summary.throughput.duration.get(),
+        /// What the level was for: a confirmation is a long one.
+        pub purpose: SearchPurpose = searched.purpose,
+    }
 }
 
-/// What more time would buy, as an estimate: an interval narrows with the root of the time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct MoreTime {
-    /// How much more time.
-    pub time_s: f64,
-    /// How long a level it has room for that confirms the best load; absent where one has confirmed it, or none was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub confirms_for_s: Option<f64>,
-    /// Half the width of the edge's interval over the edge, as it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub precision: Option<f64>,
-    /// The same as it would be with that time; absent where the edge is known as narrowly as was asked, or not enclosed yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub precision_then: Option<f64>,
+document! {
+    /// What more time would buy, as an estimate: an interval narrows with the root of the time.
+    #[derive(Copy)]
+    #[non_exhaustive]
+    pub struct MoreTime {
+        /// How much more time.
+        pub time_s: f64,
+        /// How long a level it has room for that confirms the best load; absent where one has confirmed it, or none was asked for.
+        pub confirms_for_s?: f64,
+        /// Half the width of the edge's interval over the edge, as it is.
+        pub precision?: f64,
+        /// The same as it would be with that time; absent where the edge is known as narrowly as was asked, or not enclosed yet.
+        pub precision_then?: f64,
+    }
 }
 
 /// A level that confirms takes at least so long, in seconds, unless less is asked for.
@@ -110,13 +107,5 @@ impl SearchReport {
         let edge = self.result.edge?;
         let width = (edge.high() / edge.low()).ln() / 2.0;
         width.is_finite().then_some(width)
-    }
-}
-
-impl From<&SearchedLevel> for TimedLoad {
-    fn from(searched: &SearchedLevel) -> Self {
-        let SearchedLevel { level, purpose, .. } = searched;
-        let duration_s = level.summary.throughput.duration.get();
-        Self { load: level.load, duration_s, purpose: *purpose }
     }
 }

@@ -1,6 +1,6 @@
 //! What one shard knows of its own part of a level, and what all parts together say.
 
-use fizeau_core::Stamp;
+use fizeau_core::{Stamp, document};
 use fizeau_metrics::{
     ClientWatch, Distribution, LevelSummary, Statistic, Validity, Verdict, VerdictConcern,
     VerdictReason,
@@ -72,28 +72,15 @@ impl ShardRecord {
 /// The schema of `shard.json`.
 pub(crate) const SHARD: &str = "fizeau.shard/1";
 
-/// `shard.json`: what is known of a shard's part of the level beside whose tapes it lies.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Shard"))]
-pub(crate) struct ShardDocument {
-    #[cfg_attr(feature = "schema", schemars(extend("const" = SHARD)))]
-    schema: String,
-    version: String,
-    #[serde(flatten)]
-    pub(crate) record: ShardRecord,
-}
-
-impl ShardDocument {
-    pub(crate) fn new(record: ShardRecord) -> Self {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { schema: SHARD.to_owned(), version, record }
-    }
-}
-
-/// Before the document named its schema, it was the record alone.
-impl From<ShardRecord> for ShardDocument {
-    fn from(record: ShardRecord) -> Self {
-        Self::new(record)
+// Before it named its schema, it was the record alone.
+document! {
+    /// `shard.json`: what is known of a shard's part of the level beside whose tapes it lies.
+    pub(crate) struct ShardDocument as "Shard", from |part: ShardRecord| {} {
+        #[cfg_attr(feature = "schema", schemars(extend("const" = SHARD)))]
+        schema: String = SHARD.to_owned(),
+        version: String = env!("CARGO_PKG_VERSION").to_owned(),
+        #[serde(flatten)]
+        pub(crate) record: ShardRecord = part,
     }
 }
 

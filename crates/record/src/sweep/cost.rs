@@ -1,9 +1,8 @@
 //! What tokens cost at a level.
 
-use fizeau_core::PerSec;
+use fizeau_core::{PerSec, document};
 use fizeau_metrics::{Interval, SampleSupport};
 use fizeau_roofline::HourlyRate;
-use serde::{Deserialize, Serialize};
 
 use super::SweepReport;
 use crate::text::{price_origin, supported, usd};
@@ -106,44 +105,23 @@ impl SweepReport {
     }
 }
 
-/// What a million output tokens take at the operating point, and cost, as `sweep.json` has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Cost"))]
-pub(super) struct CostDocument {
-    level: usize,
-    devices: u64,
-    device_hours_per_million_output: f64,
-    device_hours_per_million_output_ci: Option<[f64; 2]>,
-    usd_per_million_output: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usd_per_million_output_reason: Option<String>,
-    usd_per_million_output_ci: Option<[f64; 2]>,
-    /// Of both intervals.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ci_reason: Option<String>,
-    usd_per_device_hour: Option<f64>,
-    price_from: Option<String>,
-}
-
-const NO_PRICE: &str = "no price of the device is known";
-
-impl CostDocument {
-    pub(super) fn of(cost: &TokenCost, price: Option<&HourlyRate>) -> Self {
-        let TokenCost { level, devices, device_hours, usd } = *cost;
+document! {
+    /// What a million output tokens take at the operating point, and cost, as `sweep.json` has it.
+    pub(super) struct CostDocument as "Cost", pub(super) fn of(cost: &TokenCost, price: Option<&HourlyRate>) {
+        let TokenCost { device_hours, usd, .. } = *cost;
         let ends = |figure: CostFigure| figure.interval.map(|ends| [ends.low, ends.high]);
-        let hours_ci = ends(device_hours);
-        let no_interval = || "the rate of output tokens has no interval".to_owned();
-        Self {
-            level,
-            devices,
-            device_hours_per_million_output: device_hours.value,
-            device_hours_per_million_output_ci: hours_ci,
-            usd_per_million_output: usd.map(|usd| usd.value),
-            usd_per_million_output_reason: usd.is_none().then(|| NO_PRICE.to_owned()),
-            usd_per_million_output_ci: usd.and_then(ends),
-            ci_reason: hours_ci.is_none().then(no_interval),
-            usd_per_device_hour: price.map(|price| price.low.get()),
-            price_from: price.map(price_origin),
-        }
+    } {
+        level: usize = cost.level,
+        devices: u64 = cost.devices,
+        device_hours_per_million_output: f64 = device_hours.value,
+        device_hours_per_million_output_ci: Option<[f64; 2]> = ends(device_hours),
+        usd_per_million_output, usd_per_million_output_reason: f64 =
+            usd.map(|usd| usd.value).ok_or("no price of the device is known"),
+        usd_per_million_output_ci: Option<[f64; 2]> = usd.and_then(ends),
+        /// Of both intervals.
+        ci_reason?: String = ends(device_hours).is_none()
+            .then(|| "the rate of output tokens has no interval".to_owned()),
+        usd_per_device_hour: Option<f64> = price.map(|price| price.low.get()),
+        price_from: Option<String> = price.map(price_origin),
     }
 }

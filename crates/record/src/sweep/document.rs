@@ -1,9 +1,8 @@
 //! A sweep as `sweep.json`.
 
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, document};
 use fizeau_metrics::Verdict;
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer, Serialize};
+use fizeau_pareto::Knee;
 
 use super::cost::CostDocument;
 use super::decision::{DecisionDocument, NearestDocument, PointDocument};
@@ -18,148 +17,103 @@ use crate::{
     SpeedOfLightCurve, SummaryDocument, TailLatency,
 };
 
-/// `sweep.json` (schema `fizeau.sweep/2`): levels side by side, and the one to run at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sweep"))]
-pub struct SweepDocument {
-    #[cfg_attr(feature = "schema", schemars(extend("const" = SWEEP)))]
-    #[serde(deserialize_with = "present_schema")]
-    schema: String,
-    pub(crate) version: String,
-    /// What was run.
-    pub setup: RunSetup,
-    /// The worst verdict of any level.
-    pub verdict: Verdict,
-    /// Whether it was called off before its end; absent where it was not.
-    #[serde(default, skip_serializing_if = "SweepEnding::is_complete")]
-    pub ending: SweepEnding,
-    /// The goals, as they are typed; null if there were none.
-    pub slo: Option<String>,
-    /// Why there are none, or that these were assumed since none were given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    slo_reason: Option<String>,
-    operating_point: Option<PointDocument>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    operating_point_reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    operating_point_nearest: Option<NearestDocument>,
-    /// What a million output tokens take there, and cost.
-    operating_cost: Option<CostDocument>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    operating_cost_reason: Option<String>,
-    /// What is put first where several levels keep the goals.
-    pub(crate) profile: Option<ProfileDocument>,
-    /// The load to run at, for each kind of load and both ends of the goals.
-    decisions: Vec<DecisionDocument>,
-    frontier: Vec<OnFrontier>,
-    knee: Option<KneeDocument>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    knee_reason: Option<String>,
-    /// What the hardware could do with these requests, by requests in flight.
-    speed_of_light_curve: Option<Vec<LightPlace>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    speed_of_light_curve_reason: Option<String>,
-    checklist: Checklist,
-    /// The levels, in the order in which they are shown.
-    pub levels: Vec<SweptLevelDocument>,
-    /// Loads that were planned and of which there is nothing.
-    pub unmeasured: Vec<Unmeasured>,
-    /// Loads that were measured more than once.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    repeats: Vec<RepeatsDocument>,
-    /// The run at the operating point, after all levels.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sustained: Option<SustainedDocument>,
-    notes: Vec<String>,
-}
-
 /// The schema of `sweep.json`.
 pub(crate) const SWEEP: &str = "fizeau.sweep/2";
 
-/// A document of an earlier schema is read as one of the present.
-fn present_schema<'de, D: Deserializer<'de>>(schema: D) -> Result<String, D::Error> {
-    IgnoredAny::deserialize(schema).map(|_| SWEEP.to_owned())
-}
-
-/// Where more load stops paying.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Knee"))]
-struct KneeDocument {
-    level: usize,
-    load: Option<LevelLoad>,
-    beyond: usize,
-    requests_gain: f64,
-    e2el_factor: f64,
-}
-
-/// A level of the frontier, with the two figures that put it there.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct OnFrontier {
-    level: usize,
-    load: LevelLoad,
-    requests_per_s: f64,
-    e2el_ms: Option<f64>,
-    latency_basis: Option<LatencyBasis>,
-}
-
-/// A level, and how it stands to the others.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SweepLevel"))]
-pub struct SweptLevelDocument {
-    on_frontier: bool,
-    dominated_by: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dominated_by_reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    left_out_reason: Option<String>,
-    /// Its folder; null if none was written.
-    pub folder: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    folder_reason: Option<String>,
-    /// What was measured.
-    #[serde(flatten)]
-    pub level: SummaryDocument,
-}
-
-impl From<&SweepReport> for SweepDocument {
-    fn from(report: &SweepReport) -> Self {
+document! {
+    /// `sweep.json` (schema `fizeau.sweep/2`): levels side by side, and the one to run at.
+    pub struct SweepDocument as "Sweep" of SWEEP, from |report: &SweepReport| {
         let point = report.operating_point();
-        let operating_point = report.point_document(point);
-        let cost = report.cost_at_operating_point();
-        let curve = report.curve();
-        let knee = report.knee_document();
-        let no_curve = || "no speed of light is known: see the levels".to_owned();
-        Self {
-            schema: SWEEP.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            setup: report.setup.clone(),
-            verdict: report.verdict(),
-            ending: report.ending(),
-            slo: report.slo.as_ref().map(ToString::to_string),
-            slo_reason: match report.slo {
-                None => Some("no goal was given".to_owned()),
-                Some(_) => report.assumed_goals(),
-            },
-            operating_point_reason: operating_point.is_none().then(|| report.no_point(point)),
-            operating_point_nearest: report.nearest_document(point),
-            operating_point,
-            operating_cost_reason: cost.as_ref().err().map(ToString::to_string),
-            operating_cost: cost.ok().map(|cost| CostDocument::of(&cost, report.price())),
-            profile: Some(report.profile.into()),
-            decisions: report.decision_documents(),
-            frontier: report.frontier_entries(),
-            knee_reason: knee.is_none().then(|| no_knee(&report.places).to_owned()),
-            knee,
-            speed_of_light_curve_reason: curve.is_none().then(no_curve),
-            speed_of_light_curve: curve.map(SpeedOfLightCurve::places),
-            checklist: report.checklist(),
-            levels: report.with_positions().map(SweptLevelDocument::from).collect(),
-            unmeasured: report.unmeasured.clone(),
-            repeats: RepeatsDocument::all(report),
-            sustained: SustainedDocument::of(report),
-            notes: report.notes(),
-        }
+    } {
+        /// What was run.
+        pub setup: RunSetup = report.setup.clone(),
+        /// The worst verdict of any level.
+        pub verdict: Verdict = report.verdict(),
+        /// Whether it was called off before its end; absent where it was not.
+        #[serde(default, skip_serializing_if = "SweepEnding::is_complete")]
+        pub ending: SweepEnding = report.ending(),
+        /// The goals, as they are typed; null if there were none.
+        pub slo: Option<String> = report.slo.as_ref().map(ToString::to_string),
+        /// Why there are none, or that these were assumed since none were given.
+        slo_reason?: String = match report.slo {
+            None => Some("no goal was given".to_owned()),
+            Some(_) => report.assumed_goals(),
+        },
+        operating_point, operating_point_reason: PointDocument =
+            report.point_document(point).ok_or_else(|| report.no_point(point)),
+        operating_point_nearest?: NearestDocument = report.nearest_document(point),
+        /// What a million output tokens take there, and cost.
+        operating_cost, operating_cost_reason: CostDocument = match report.cost_at_operating_point() {
+            Ok(cost) => Ok(CostDocument::of(&cost, report.price())),
+            Err(reason) => Err(reason.to_string()),
+        },
+        /// What is put first where several levels keep the goals.
+        pub(crate) profile: Option<ProfileDocument> = Some(report.profile.into()),
+        /// The load to run at, for each kind of load and both ends of the goals.
+        decisions: Vec<DecisionDocument> = report.decision_documents(),
+        frontier: Vec<OnFrontier> = report.frontier_entries(),
+        knee, knee_reason: KneeDocument = report.knee_document().ok_or_else(|| no_knee(&report.places)),
+        /// What the hardware could do with these requests, by requests in flight.
+        speed_of_light_curve, speed_of_light_curve_reason: Vec<LightPlace> =
+            report.curve().map(SpeedOfLightCurve::places).ok_or("no speed of light is known: see the levels"),
+        checklist: Checklist = report.checklist(),
+        /// The levels, in the order in which they are shown.
+        pub levels: Vec<SweptLevelDocument> = report.with_positions().map(SweptLevelDocument::from).collect(),
+        /// Loads that were planned and of which there is nothing.
+        pub unmeasured: Vec<Unmeasured> = report.unmeasured.clone(),
+        /// Loads that were measured more than once.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        repeats: Vec<RepeatsDocument> = RepeatsDocument::all(report),
+        /// The run at the operating point, after all levels.
+        sustained?: SustainedDocument = SustainedDocument::of(report),
+        notes: Vec<String> = report.notes(),
+    }
+}
+
+document! {
+    /// Where more load stops paying.
+    struct KneeDocument as "Knee", fn of(report: &SweepReport, knee: Knee) {} {
+        level: usize = knee.at,
+        load: Option<LevelLoad> = report.load_of(knee.at),
+        beyond: usize = knee.beyond,
+        requests_gain: f64 = knee.gain,
+        e2el_factor: f64 = knee.cost,
+    }
+}
+
+document! {
+    /// A level of the frontier, with the two figures that put it there.
+    struct OnFrontier, fn of(at: usize, report: &LevelReport) {
+        let tail = TailLatency::of(&report.summary.metrics.e2el);
+    } {
+        level: usize = at,
+        load: LevelLoad = report.load,
+        requests_per_s: f64 = report.summary.throughput.requests_per_s.get(),
+        e2el_ms: Option<f64> = tail.map(|tail| tail.ms()),
+        latency_basis: Option<LatencyBasis> = tail.map(|tail| tail.basis),
+    }
+}
+
+document! {
+    /// A level, and how it stands to the others.
+    pub struct SweptLevelDocument as "SweepLevel", from |swept: (&LevelReport, &FrontierPosition)| {
+        let (report, place) = swept;
+    } {
+        on_frontier: bool = *place == FrontierPosition::Frontier,
+        dominated_by, dominated_by_reason: usize = match place {
+            FrontierPosition::Frontier => Err("no level dominates it"),
+            FrontierPosition::Dominated { by } => Ok(*by),
+            FrontierPosition::LeftOut { .. } => Err("it is not compared with other levels"),
+        },
+        left_out_reason?: String = match place {
+            FrontierPosition::LeftOut { reason } => Some(reason.clone()),
+            _ => None,
+        },
+        /// Its folder; null if none was written.
+        pub folder, folder_reason: String = report.folder.clone().ok_or("no folder was written"),
+        /// What was measured.
+        #[serde(flatten)]
+        pub level: SummaryDocument = report.into(),
     }
 }
 
@@ -183,27 +137,6 @@ fn no_knee(places: &[FrontierPosition]) -> &'static str {
     }
 }
 
-impl From<(&LevelReport, &FrontierPosition)> for SweptLevelDocument {
-    fn from((level, place): (&LevelReport, &FrontierPosition)) -> Self {
-        let (dominated_by, dominated_by_reason, left_out_reason) = match place {
-            FrontierPosition::Frontier => (None, Some("no level dominates it"), None),
-            FrontierPosition::Dominated { by } => (Some(*by), None, None),
-            FrontierPosition::LeftOut { reason } => {
-                (None, Some("it is not compared with other levels"), Some(reason))
-            }
-        };
-        Self {
-            on_frontier: *place == FrontierPosition::Frontier,
-            dominated_by,
-            dominated_by_reason: dominated_by_reason.map(str::to_owned),
-            left_out_reason: left_out_reason.cloned(),
-            folder: level.folder.clone(),
-            folder_reason: level.folder.is_none().then(|| "no folder was written".to_owned()),
-            level: SummaryDocument::from(level),
-        }
-    }
-}
-
 impl SweepReport {
     /// The content of `sweep.json`, indented, with a newline at its end.
     ///
@@ -214,14 +147,7 @@ impl SweepReport {
     }
 
     fn knee_document(&self) -> Option<KneeDocument> {
-        let knee = knee_of(&self.levels)?;
-        Some(KneeDocument {
-            level: knee.at,
-            load: self.load_of(knee.at),
-            beyond: knee.beyond,
-            requests_gain: knee.gain,
-            e2el_factor: knee.cost,
-        })
+        Some(KneeDocument::of(self, knee_of(&self.levels)?))
     }
 
     /// The load of the level of that index.
@@ -230,17 +156,7 @@ impl SweepReport {
     }
 
     fn frontier_entries(&self) -> Vec<OnFrontier> {
-        let entry = |level: usize| {
-            let report = self.levels.get(level)?;
-            let tail = TailLatency::of(&report.summary.metrics.e2el);
-            Some(OnFrontier {
-                level,
-                load: report.load,
-                requests_per_s: report.summary.throughput.requests_per_s.get(),
-                e2el_ms: tail.map(|tail| tail.ms()),
-                latency_basis: tail.map(|tail| tail.basis),
-            })
-        };
+        let entry = |level: usize| Some(OnFrontier::of(level, self.levels.get(level)?));
         self.frontier().into_iter().filter_map(entry).collect()
     }
 

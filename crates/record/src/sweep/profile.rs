@@ -1,5 +1,6 @@
 //! What is put first where several levels keep the goals.
 
+use fizeau_core::document;
 use fizeau_pareto::{Objective, Preference, StepRule};
 
 use serde::{Deserialize, Serialize};
@@ -10,30 +11,20 @@ use crate::reasons::reasons;
 use crate::text::percent;
 use crate::{LevelReport, TailLatency};
 
-/// What is put first among levels within the goals, as `sweep.json` has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(remote = "Self")]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(rename = "Profile", transform = listed::<Self>)
-)]
-pub(crate) struct ProfileDocument {
-    pub(crate) name: String,
-    pub(crate) step_rule: Option<String>,
-    first: ProfileAim,
-    keep: ProfileAim,
-    factor: f64,
+document! {
+    /// What is put first among levels within the goals, as `sweep.json` has it.
+    #[serde(remote = "Self")]
+    #[cfg_attr(feature = "schema", schemars(transform = listed::<Self>))]
+    pub(crate) struct ProfileDocument as "Profile", from |profile: Profile| {} {
+        pub(crate) name: String = profile.name.to_owned(),
+        pub(crate) step_rule: Option<String> = profile.rule.map(|rule| rule.to_string()),
+        first: ProfileAim = profile.first,
+        keep: ProfileAim = profile.keep,
+        factor: f64 = profile.factor,
+    }
 }
 
 reasons!(ProfileDocument, |of| { step_rule => "every level within the goals is taken" });
-
-impl From<Profile> for ProfileDocument {
-    fn from(Profile { name, rule, first, keep, factor }: Profile) -> Self {
-        let step_rule = rule.map(|rule| rule.to_string());
-        Self { name: name.to_owned(), step_rule, first, keep, factor }
-    }
-}
 
 /// What is put first among the levels that keep every goal: a few settings, of which the uses people have are some.
 ///

@@ -1,6 +1,6 @@
 //! A load that was measured more than once.
 
-use fizeau_core::{LevelLoad, Millis};
+use fizeau_core::{LevelLoad, Millis, document};
 use fizeau_metrics::{Comparison, Confidence, Distribution, Slo, mean_of_runs};
 use serde::{Deserialize, Serialize};
 
@@ -119,56 +119,38 @@ pub(crate) fn p99_of(sample: &Distribution) -> Option<f64> {
     sample.p99.value().map(Millis::get)
 }
 
-/// A load that was measured more than once, as `sweep.json` has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Repeats"))]
-pub(super) struct RepeatsDocument {
-    load: LevelLoad,
-    /// The index of the level that stands for all of its runs.
-    level: Option<usize>,
-    /// How many runs the figures are over: those that may be compared.
-    runs_compared: usize,
-    requests_per_s: Option<MeanOverRuns>,
-    output_tokens_per_s: Option<MeanOverRuns>,
-    mean_ttft_ms: Option<MeanOverRuns>,
-    mean_tpot_ms: Option<MeanOverRuns>,
-    mean_e2el_ms: Option<MeanOverRuns>,
-    p99_ttft_ms: Option<RangeOverRuns>,
-    p99_e2el_ms: Option<RangeOverRuns>,
-    runs: Vec<RepeatedRun>,
+document! {
+    /// A load that was measured more than once, as `sweep.json` has it.
+    pub(super) struct RepeatsDocument as "Repeats",
+    fn of(report: &SweepReport, repeats: &LoadRepeats, own: LevelLoad) {} {
+        load: LevelLoad = own,
+        /// The index of the level that stands for all of its runs.
+        level: Option<usize> = report.levels().iter().position(|level| level.load == own),
+        /// How many runs the figures are over: those that may be compared.
+        runs_compared: usize = repeats.compared().count(),
+        requests_per_s: Option<MeanOverRuns> = repeats.mean(|run| Some(requests(run))),
+        output_tokens_per_s: Option<MeanOverRuns> = repeats.mean(|run| Some(tokens(run))),
+        mean_ttft_ms: Option<MeanOverRuns> = repeats.mean(|run| mean_of(&run.summary.metrics.ttft)),
+        mean_tpot_ms: Option<MeanOverRuns> = repeats.mean(|run| mean_of(&run.summary.metrics.tpot)),
+        mean_e2el_ms: Option<MeanOverRuns> = repeats.mean(|run| mean_of(&run.summary.metrics.e2el)),
+        p99_ttft_ms: Option<RangeOverRuns> = repeats.range(|run| p99_of(&run.summary.metrics.ttft)),
+        p99_e2el_ms: Option<RangeOverRuns> = repeats.range(|run| p99_of(&run.summary.metrics.e2el)),
+        runs: Vec<RepeatedRun> = repeats.runs().iter().map(RepeatedRun::from).collect(),
+    }
 }
 
-/// One of the runs, whole.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct RepeatedRun {
-    folder: Option<String>,
-    #[serde(flatten)]
-    level: SummaryDocument,
+document! {
+    /// One of the runs, whole.
+    struct RepeatedRun, from |report: &LevelReport| {} {
+        folder: Option<String> = report.folder.clone(),
+        #[serde(flatten)]
+        level: SummaryDocument = report.into(),
+    }
 }
 
 impl RepeatsDocument {
     pub(super) fn all(report: &SweepReport) -> Vec<Self> {
-        let one = |repeats: &LoadRepeats| {
-            let load = repeats.load()?;
-            let run = |level: &LevelReport| RepeatedRun {
-                folder: level.folder.clone(),
-                level: SummaryDocument::from(level),
-            };
-            Some(Self {
-                load,
-                level: report.levels().iter().position(|level| level.load == load),
-                runs_compared: repeats.compared().count(),
-                requests_per_s: repeats.mean(|run| Some(requests(run))),
-                output_tokens_per_s: repeats.mean(|run| Some(tokens(run))),
-                mean_ttft_ms: repeats.mean(|run| mean_of(&run.summary.metrics.ttft)),
-                mean_tpot_ms: repeats.mean(|run| mean_of(&run.summary.metrics.tpot)),
-                mean_e2el_ms: repeats.mean(|run| mean_of(&run.summary.metrics.e2el)),
-                p99_ttft_ms: repeats.range(|run| p99_of(&run.summary.metrics.ttft)),
-                p99_e2el_ms: repeats.range(|run| p99_of(&run.summary.metrics.e2el)),
-                runs: repeats.runs().iter().map(run).collect(),
-            })
-        };
+        let one = |repeats: &LoadRepeats| Some(Self::of(report, repeats, repeats.load()?));
         report.repeats().iter().filter_map(one).collect()
     }
 }

@@ -1,7 +1,6 @@
 //! The run at the operating point, after all levels.
 
-use fizeau_core::{Estimate, LevelLoad, Millis};
-use serde::{Deserialize, Serialize};
+use fizeau_core::{Estimate, LevelLoad, Millis, document};
 
 use super::SweepReport;
 use super::repeats::{mean_of, p99_of, requests, tokens};
@@ -16,30 +15,41 @@ pub struct SustainedRun {
     goals: Vec<GoalResult>,
 }
 
-/// It, as `sweep.json` has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sustained"))]
-pub(super) struct SustainedDocument {
-    load: LevelLoad,
-    /// Whether it finished and met each goal, without its queue growing to the end.
-    holds: bool,
-    goals: Vec<GoalDocument>,
-    /// The index of the level of the same load.
-    level: Option<usize>,
-    /// What it had over what that level had, 1 being the same.
-    of_level: Option<SharesOfLevel>,
-    folder: Option<String>,
-    run: SummaryDocument,
+document! {
+    /// It, as `sweep.json` has it.
+    pub(super) struct SustainedDocument as "Sustained", fn with(report: &SweepReport, sustained: &SustainedRun) {
+        let same = report.level_of_sustained();
+    } {
+        load: LevelLoad = sustained.run.load,
+        /// Whether it finished and met each goal, without its queue growing to the end.
+        holds: bool = sustained.holds(),
+        goals: Vec<GoalDocument> = sustained.goals.iter().copied().map(GoalDocument::from).collect(),
+        /// The index of the level of the same load.
+        level: Option<usize> = same.map(|(index, _)| index),
+        /// What it had over what that level had, 1 being the same.
+        of_level: Option<SharesOfLevel> = same.map(|(_, level)| SharesOfLevel::of(report, &sustained.run, level)),
+        folder: Option<String> = sustained.run.folder.clone(),
+        run: SummaryDocument = (&sustained.run).into(),
+    }
 }
 
-/// Figures of the sustained run as shares of the level's.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct SharesOfLevel {
-    requests_per_s: Option<f64>,
-    output_tokens_per_s: Option<f64>,
-    mean_e2el: Option<f64>,
-    p99_e2el: Option<f64>,
+document! {
+    /// Figures of the sustained run as shares of the level's.
+    #[derive(Copy)]
+    pub(super) struct SharesOfLevel, fn of(report: &SweepReport, run: &LevelReport, level: &LevelReport) {
+        let of = |own: Option<f64>, of: Option<f64>| {
+            let share = own? / of.filter(|of| *of > 0.0)?;
+            share.is_finite().then_some(share)
+        };
+        let share = |figure: fn(&LevelReport) -> Option<f64>| of(figure(run), figure(level));
+        let [tail, tail_of_level] =
+            [run.p99_e2el(), report.tail_at(level)].map(|tail| tail.map(|tail| tail.value().get()));
+    } {
+        requests_per_s: Option<f64> = share(|level| Some(requests(level))),
+        output_tokens_per_s: Option<f64> = share(|level| Some(tokens(level))),
+        mean_e2el: Option<f64> = share(|level| mean_of(&level.summary.metrics.e2el)),
+        p99_e2el: Option<f64> = of(tail, tail_of_level),
+    }
 }
 
 impl SustainedRun {
@@ -109,35 +119,6 @@ impl SweepReport {
 
 impl SustainedDocument {
     pub(super) fn of(report: &SweepReport) -> Option<Self> {
-        let sustained = report.sustained()?;
-        let run = &sustained.run;
-        let level = report.level_of_sustained();
-        Some(Self {
-            load: run.load,
-            holds: sustained.holds(),
-            goals: sustained.goals.iter().copied().map(GoalDocument::from).collect(),
-            level: level.map(|(i, _)| i),
-            of_level: level.map(|(_, level)| SharesOfLevel::of(report, run, level)),
-            folder: run.folder.clone(),
-            run: SummaryDocument::from(run),
-        })
-    }
-}
-
-impl SharesOfLevel {
-    fn of(report: &SweepReport, run: &LevelReport, level: &LevelReport) -> Self {
-        let of = |own: Option<f64>, of: Option<f64>| {
-            let share = own? / of.filter(|of| *of > 0.0)?;
-            share.is_finite().then_some(share)
-        };
-        let share = |figure: fn(&LevelReport) -> Option<f64>| of(figure(run), figure(level));
-        let tails =
-            [run.p99_e2el(), report.tail_at(level)].map(|tail| tail.map(|tail| tail.value().get()));
-        Self {
-            requests_per_s: share(|level| Some(requests(level))),
-            output_tokens_per_s: share(|level| Some(tokens(level))),
-            mean_e2el: share(|level| mean_of(&level.summary.metrics.e2el)),
-            p99_e2el: of(tails[0], tails[1]),
-        }
+        Some(Self::with(report, report.sustained()?))
     }
 }

@@ -1,22 +1,20 @@
 //! Loads that a sweep was to measure and of which there is nothing.
 
-use fizeau_core::LevelLoad;
-use serde::{Deserialize, Serialize};
+use fizeau_core::{LevelLoad, document};
 
-/// A load that was planned and of which there is nothing: it was never measured, or what was is lost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Unmeasured {
-    /// The load.
-    #[serde(flatten)]
-    pub load: LevelLoad,
-    /// Why, in plain words; absent where the run did not live to say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// Whether it was measured, and what was is lost.
-    #[serde(skip)]
-    pub is_lost: bool,
+document! {
+    /// A load that was planned and of which there is nothing: it was never measured, or what was is lost.
+    #[non_exhaustive]
+    pub struct Unmeasured {
+        /// The load.
+        #[serde(flatten)]
+        pub load: LevelLoad,
+        /// Why, in plain words; absent where the run did not live to say.
+        pub reason?: String,
+        /// Whether it was measured, and what was is lost.
+        #[serde(skip)]
+        pub is_lost: bool,
+    }
 }
 
 impl Unmeasured {

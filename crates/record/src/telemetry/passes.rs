@@ -1,36 +1,34 @@
 //! The steps of a level's engines, and the level beside its bound by every witness.
 
-use fizeau_core::{PerSec, Seconds, Tokens};
+use fizeau_core::{PerSec, Seconds, Tokens, document};
 use fizeau_telemetry::{
     ForwardPassLine, JudgedStep, SpeedWitnesses, StepsAssessment, TelemetryFinding, WitnessInput,
 };
-use serde::{Deserialize, Serialize};
 
 use super::LevelTelemetry;
 use crate::LevelReference;
 
-/// A stream of forward-pass records, and what came of it while a level lasted.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PassSource {
-    /// Its address.
-    pub address: String,
-    /// Records of steps that came.
-    pub passes: u64,
-    /// Messages that the sequence shows were sent and did not come.
-    pub lost: u64,
-    /// Messages that are no records.
-    pub unreadable: u64,
-    /// Records that were not kept, since more came than are.
-    pub forgotten: u64,
-    /// How often the sequence began anew: the engine was restarted.
-    pub restarts: u64,
-    /// What the times are of, by the engine's word; absent where it does not say, and then from scheduling to output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timing_scope: Option<String>,
-    /// Why nothing came at the end, where the connection was lost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+document! {
+    /// A stream of forward-pass records, and what came of it while a level lasted.
+    #[derive(Default)]
+    pub struct PassSource {
+        /// Its address.
+        pub address: String,
+        /// Records of steps that came.
+        pub passes: u64,
+        /// Messages that the sequence shows were sent and did not come.
+        pub lost: u64,
+        /// Messages that are no records.
+        pub unreadable: u64,
+        /// Records that were not kept, since more came than are.
+        pub forgotten: u64,
+        /// How often the sequence began anew: the engine was restarted.
+        pub restarts: u64,
+        /// What the times are of, by the engine's word; absent where it does not say, and then from scheduling to output.
+        pub timing_scope?: String,
+        /// Why nothing came at the end, where the connection was lost.
+        pub failure?: String,
+    }
 }
 
 impl PassSource {

@@ -2,65 +2,59 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, document};
 use fizeau_metrics::Verdict;
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::{NotRunReason, VariantLevel, WhatIf, WhatIfVariant, variant_letter};
 use crate::text::slo_words;
-use crate::{Json, JsonError, SweepDocument};
-
-/// `whatif.json` (schema `fizeau.whatif/2`): several configurations side by side.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WhatIfDocument {
-    #[cfg_attr(feature = "schema", schemars(extend("const" = WHAT_IF)))]
-    #[serde(deserialize_with = "present_schema")]
-    schema: String,
-    version: String,
-    /// What all have in common; where they differ null with the reason, so that it need not be a whole [`RunSetup`](crate::RunSetup).
-    setup: Json,
-    /// The worst verdict of all that ran.
-    pub verdict: Verdict,
-    /// The goals in words; null if there were none.
-    pub slo: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    slo_reason: Option<String>,
-    /// Which configuration gives most within the goals, in a sentence.
-    pub answer: String,
-    /// The configurations, in the order given.
-    pub variants: Vec<VariantDocument>,
-    /// Output tokens per second and device against p99 E2EL.
-    pub frontier: Vec<VariantLevel>,
-}
+use crate::{Json, JsonError, SweepDocument, SweepReport};
 
 /// The schema of `whatif.json`.
 pub(crate) const WHAT_IF: &str = "fizeau.whatif/2";
 
-/// A document of an earlier schema is read as one of the present.
-fn present_schema<'de, D: Deserializer<'de>>(schema: D) -> Result<String, D::Error> {
-    IgnoredAny::deserialize(schema).map(|_| WHAT_IF.to_owned())
+document! {
+    /// `whatif.json` (schema `fizeau.whatif/2`): several configurations side by side.
+    pub struct WhatIfDocument of WHAT_IF, fn with(of: &WhatIf, common: Json) {} {
+        /// What all have in common; where they differ null with the reason, so that it need not be a whole [`RunSetup`](crate::RunSetup).
+        setup: Json = common,
+        /// The worst verdict of all that ran.
+        pub verdict: Verdict = of.verdict(),
+        /// The goals in words; null if there were none.
+        pub slo, slo_reason: String = of.slo.as_ref().map(slo_words).ok_or("no goal was given"),
+        /// Which configuration gives most within the goals, in a sentence.
+        pub answer: String = of.answer(),
+        /// The configurations, in the order given.
+        pub variants: Vec<VariantDocument> =
+            of.variants.iter().enumerate().map(|(index, one)| VariantDocument::of(index, one)).collect(),
+        /// Output tokens per second and device against p99 E2EL.
+        pub frontier: Vec<VariantLevel> = of.frontier.clone(),
+    }
 }
 
-/// One configuration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Variant"))]
-pub struct VariantDocument {
-    letter: String,
-    /// What sets it apart from the others, by name.
-    pub settings: BTreeMap<String, String>,
-    /// How many devices it takes; null where nothing ran.
-    pub devices: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    devices_reason: Option<String>,
-    operating_point: Option<PointOfVariant>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    operating_point_reason: Option<String>,
-    /// What came of it; null where nothing did.
-    pub sweep: Option<SweepDocument>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sweep_reason: Option<String>,
+document! {
+    /// One configuration.
+    pub struct VariantDocument as "Variant", fn of(index: usize, of: &WhatIfVariant) {
+        let ran = of.sweep();
+        let reason = || match &of.outcome {
+            Ok(sweep) => sweep.operating_words(),
+            Err(reason) => reason.to_string(),
+        };
+    } {
+        letter: String = variant_letter(index),
+        /// What sets it apart from the others, by name.
+        pub settings: BTreeMap<String, String> = of.settings.iter().cloned().collect(),
+        /// How many devices it takes; null where nothing ran.
+        pub devices, devices_reason: u64 = of.devices.ok_or("no configuration ran"),
+        operating_point, operating_point_reason: PointOfVariant =
+            ran.and_then(|sweep| PointOfVariant::of(of, sweep)).ok_or_else(reason),
+        /// What came of it; null where nothing did.
+        pub sweep, sweep_reason: SweepDocument = match &of.outcome {
+            Ok(sweep) => Ok(sweep.into()),
+            Err(NotRunReason::Impossible(reason)) => Err(reason.clone()),
+            Err(reason @ NotRunReason::Interrupted) => Err(reason.to_string()),
+        },
+    }
 }
 
 /// Where a configuration is to run.
@@ -72,21 +66,20 @@ struct PointOfVariant {
     output_tokens_per_s_per_device: f64,
 }
 
+impl PointOfVariant {
+    fn of(variant: &WhatIfVariant, sweep: &SweepReport) -> Option<Self> {
+        let level = sweep.operating_point().level()?;
+        let report = sweep.levels().get(level)?;
+        let output_tokens_per_s_per_device = variant.per_device(report);
+        Some(Self { level, load: report.load, output_tokens_per_s_per_device })
+    }
+}
+
 impl TryFrom<&WhatIf> for WhatIfDocument {
     type Error = JsonError;
 
     fn try_from(of: &WhatIf) -> Result<Self, JsonError> {
-        Ok(Self {
-            schema: WHAT_IF.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            setup: of.common_setup()?,
-            verdict: of.verdict(),
-            slo: of.slo.as_ref().map(slo_words),
-            slo_reason: of.slo.is_none().then(|| "no goal was given".to_owned()),
-            answer: of.answer(),
-            variants: of.variants.iter().enumerate().map(variant).collect(),
-            frontier: of.frontier.clone(),
-        })
+        Ok(Self::with(of, of.common_setup()?))
     }
 }
 
@@ -97,33 +90,5 @@ impl VariantDocument {
         let words: Vec<String> =
             self.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
         words.join(", ")
-    }
-}
-
-fn variant((index, of): (usize, &WhatIfVariant)) -> VariantDocument {
-    let sweep = of.sweep();
-    let operating_point = sweep.and_then(|sweep| {
-        let level = sweep.operating_point().level()?;
-        let report = sweep.levels().get(level)?;
-        let output_tokens_per_s_per_device = of.per_device(report);
-        Some(PointOfVariant { level, load: report.load, output_tokens_per_s_per_device })
-    });
-    let reason = || match &of.outcome {
-        Ok(sweep) => sweep.operating_words(),
-        Err(reason) => reason.to_string(),
-    };
-    let reason_of_none = |reason: &NotRunReason| match reason {
-        NotRunReason::Impossible(reason) => reason.clone(),
-        NotRunReason::Interrupted => reason.to_string(),
-    };
-    VariantDocument {
-        letter: variant_letter(index),
-        settings: of.settings.iter().map(|(flag, value)| (flag.clone(), value.clone())).collect(),
-        devices: of.devices,
-        devices_reason: of.devices.is_none().then(|| "no configuration ran".to_owned()),
-        operating_point_reason: operating_point.is_none().then(reason),
-        operating_point,
-        sweep: sweep.map(SweepDocument::from),
-        sweep_reason: of.outcome.as_ref().err().map(reason_of_none),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::Millis;
+use fizeau_core::{Millis, document};
 use fizeau_metrics::{LevelTimeSeries, Metric, QuantilePoint, TimeSeriesBin};
 use fizeau_record::{LevelDetail, LevelReport, LevelTelemetry};
 use fizeau_telemetry::{JudgedStep, ServerTimeline, TimelinePoint};
@@ -20,34 +20,45 @@ pub struct ChartDetail {
     pub ttft_by_input: Vec<(u64, f64)>,
 }
 
-/// A level over time: lists of one value a bin.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct ChartTimeSeries {
-    /// The length of a bin in seconds.
-    pub bin_s: f64,
-    /// The part that the figures of the steady state are of, in seconds from the first bin's start; absent where there is none,
-    /// and the figures are of the whole.
-    pub window_s: Option<(f64, f64)>,
-    /// Requests in flight.
-    pub in_flight: Vec<f64>,
-    /// Requests waiting for their first token.
-    pub prefilling: Vec<f64>,
-    /// Output tokens per second.
-    pub output_tps: Vec<f64>,
-    /// The median time to first token of those that came.
-    pub ttft_p50_ms: Vec<Option<f64>>,
-    /// The longest of them.
-    pub ttft_max_ms: Vec<Option<f64>>,
-    /// The median gap between tokens.
-    pub itl_p50_ms: Vec<Option<f64>>,
-    /// The 99th percentile of the gaps.
-    pub itl_p99_ms: Vec<Option<f64>>,
-    /// The longest gap.
-    pub itl_max_ms: Vec<Option<f64>>,
-    /// What the servers said meanwhile; absent where nobody asked them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server: Option<ChartServer>,
+document! {
+    /// A level over time: lists of one value a bin.
+    #[derive(Debug, Clone, PartialEq)]
+    #[non_exhaustive]
+    pub view ChartTimeSeries, fn of(timeline: &LevelTimeSeries, level: &LevelReport) {
+        let each = |of: fn(&TimeSeriesBin) -> f64| {
+            timeline.bins.iter().map(|bin| rounded(of(bin))).collect()
+        };
+        let times = |of: fn(&TimeSeriesBin) -> Option<Millis>| {
+            timeline.bins.iter().map(|bin| of(bin).map(|time| rounded(time.get()))).collect()
+        };
+        let window = level.summary.windowed.figures().map(|figures| figures.window.span);
+        // The timeline begins at the first release, as the window is counted from the epoch; both are of one clock.
+        let seconds = |at: fizeau_core::Stamp| at.saturating_since(timeline.start).as_secs_f64();
+    } {
+        /// The length of a bin in seconds.
+        pub bin_s: f64 = timeline.bin.as_secs_f64(),
+        /// The part that the figures of the steady state are of, in seconds from the first bin's start; absent where there is none,
+        /// and the figures are of the whole.
+        pub window_s: Option<(f64, f64)> = window.map(|span| (seconds(span.from()), seconds(span.to()))),
+        /// Requests in flight.
+        pub in_flight: Vec<f64> = each(|bin| bin.in_flight),
+        /// Requests waiting for their first token.
+        pub prefilling: Vec<f64> = each(|bin| bin.prefilling),
+        /// Output tokens per second.
+        pub output_tps: Vec<f64> = each(|bin| bin.output_tokens_per_s.get()),
+        /// The median time to first token of those that came.
+        pub ttft_p50_ms: Vec<Option<f64>> = times(|bin| bin.ttft_p50),
+        /// The longest of them.
+        pub ttft_max_ms: Vec<Option<f64>> = times(|bin| bin.ttft_max),
+        /// The median gap between tokens.
+        pub itl_p50_ms: Vec<Option<f64>> = times(|bin| bin.itl_p50),
+        /// The 99th percentile of the gaps.
+        pub itl_p99_ms: Vec<Option<f64>> = times(|bin| bin.itl_p99),
+        /// The longest gap.
+        pub itl_max_ms: Vec<Option<f64>> = times(|bin| bin.itl_max),
+        /// What the servers said meanwhile; absent where nobody asked them.
+        pub server?: ChartServer = level.telemetry.as_ref().and_then(|said| server(timeline, said)),
+    }
 }
 
 /// Servers over time, by their own pages, all together: one value a bin, none where no page says.
@@ -64,27 +75,24 @@ pub struct ChartServer {
     pub power_w: Vec<Option<f64>>,
 }
 
-/// A step of an engine beside the least time of what it worked on.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ChartStep {
-    /// The least time.
-    pub bound_ms: f64,
-    /// How long it took.
-    pub wall_ms: f64,
-    /// The share of its tokens that are of prompts, 0 to 1.
-    pub prefill_share: f64,
+document! {
+    /// A step of an engine beside the least time of what it worked on.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub view ChartStep, from |step: &JudgedStep| {} {
+        /// The least time.
+        pub bound_ms: f64 = rounded(step.bound.to_millis().get()),
+        /// How long it took.
+        pub wall_ms: f64 = rounded(step.wall.to_millis().get()),
+        /// The share of its tokens that are of prompts, 0 to 1.
+        pub prefill_share: f64 = rounded(step.prefill_share),
+    }
 }
 
 impl ChartStep {
     /// Those of `level` that are kept.
     pub(super) fn all(level: &LevelReport) -> Vec<Self> {
         let kept = level.telemetry.iter().flat_map(|said| &said.judged);
-        let of = |step: &JudgedStep| Self {
-            bound_ms: rounded(step.bound.to_millis().get()),
-            wall_ms: rounded(step.wall.to_millis().get()),
-            prefill_share: rounded(step.prefill_share),
-        };
-        kept.map(of).collect()
+        kept.map(Self::from).collect()
     }
 }
 
@@ -103,32 +111,11 @@ impl ChartDetail {
         let pairs = shape.ttft_by_input.iter();
         let ttft_by_input =
             pairs.map(|pair| (pair.input.get(), rounded(pair.ttft.get()))).collect();
-        Some(Self { quantiles, timeline: timeline(&shape.timeline, level), ttft_by_input })
-    }
-}
-
-fn timeline(timeline: &LevelTimeSeries, level: &LevelReport) -> ChartTimeSeries {
-    let each =
-        |of: fn(&TimeSeriesBin) -> f64| timeline.bins.iter().map(|bin| rounded(of(bin))).collect();
-    let times = |of: fn(&TimeSeriesBin) -> Option<Millis>| {
-        timeline.bins.iter().map(|bin| of(bin).map(|time| rounded(time.get()))).collect()
-    };
-    let window = level.summary.windowed.figures();
-    let window = window.map(|figures| figures.window.span);
-    // The timeline begins at the first release, as the window is counted from the epoch; both are of one clock.
-    let seconds = |at: fizeau_core::Stamp| at.saturating_since(timeline.start).as_secs_f64();
-    ChartTimeSeries {
-        bin_s: timeline.bin.as_secs_f64(),
-        window_s: window.map(|span| (seconds(span.from()), seconds(span.to()))),
-        in_flight: each(|bin| bin.in_flight),
-        prefilling: each(|bin| bin.prefilling),
-        output_tps: each(|bin| bin.output_tokens_per_s.get()),
-        ttft_p50_ms: times(|bin| bin.ttft_p50),
-        ttft_max_ms: times(|bin| bin.ttft_max),
-        itl_p50_ms: times(|bin| bin.itl_p50),
-        itl_p99_ms: times(|bin| bin.itl_p99),
-        itl_max_ms: times(|bin| bin.itl_max),
-        server: level.telemetry.as_ref().and_then(|said| server(timeline, said)),
+        Some(Self {
+            quantiles,
+            timeline: ChartTimeSeries::of(&shape.timeline, level),
+            ttft_by_input,
+        })
     }
 }
 

@@ -97,23 +97,16 @@ pub(super) static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     FIRST.iter().cloned().chain(figures).chain(told).chain(LAST.iter().cloned()).collect()
 });
 
+#[rustfmt::skip] // A column a line.
 const FIRST: &[Column] = &[
     column("run", "its name", Text(|row| Some(row.run.name.clone()))),
     column("level", "its folder in the run", Text(|row| row.level.folder.clone())),
     column("load", "concurrency or rate, in words", Text(|row| Some(row.level.load.to_string()))),
-    column(
-        "load_kind",
-        "concurrency, or requests_per_s",
-        Text(|row| Some(row.level.load.kind().key().to_owned())),
-    ),
+    column("load_kind", "concurrency, or requests_per_s", Text(|row| Some(row.level.load.kind().key().to_owned()))),
     column("load_value", "as asked", Number(|row| Some(row.level.load.value()))),
     column("model", "as sent", Text(|row| Some(row.run.setup.endpoint.model.clone()))),
     column("hardware", "the device", Text(|row| row.run.setup.hardware.clone())),
-    column(
-        "deployment",
-        "how the model is placed on them",
-        Text(|row| row.run.setup.deployment.clone()),
-    ),
+    column("deployment", "how the model is placed on them", Text(|row| row.run.setup.deployment.clone())),
     column("devices", "how many", Number(|row| Some(row.run.devices? as f64))),
     column("precision", "in words, as the run has it", Text(|row| row.run.setup.precision.clone())),
     column("weights", "how most of them are stored", Text(figures::weights)),
@@ -121,48 +114,26 @@ const FIRST: &[Column] = &[
 ];
 
 /// What follows from the rates before it.
+#[rustfmt::skip] // A column a line.
 const PER_ONE: &[Column] = &[
-    column(
-        "output_tps_per_device",
-        "output tokens per second of a device",
-        Ranged(figures::per_device),
-    ),
+    column("output_tps_per_device", "output tokens per second of a device", Ranged(figures::per_device)),
     column("user_tps", "tokens per second of one user: 1 / p50 TPOT", Ranged(figures::user)),
 ];
 
+#[rustfmt::skip] // A column a line.
 const LAST: &[Column] = &[
-    column(
-        "greatest_for_p99",
-        "columns of p99 that hold the greatest of fewer than 100 values",
-        Text(figures::stand_ins),
-    ),
-    column(
-        "completed",
-        "requests",
-        Number(|row| Some(row.level.summary.requests.completed as f64)),
-    ),
+    column("greatest_for_p99", "columns of p99 that hold the greatest of fewer than 100 values", Text(figures::stand_ins)),
+    column("completed", "requests", Number(|row| Some(row.level.summary.requests.completed as f64))),
     column("failed", "requests", Number(|row| Some(row.level.summary.requests.failed as f64))),
     column("prompt_tokens", "mean of a request", Number(figures::prompt)),
     column("output_tokens", "mean of a request", Number(figures::reply)),
     column("context_tokens", "both together", Number(figures::context)),
     column("usd_per_device_hour", "the price", Number(|row| Some(row.run.price?.get()))),
-    column(
-        "cost_per_million_output",
-        "US dollars, for all of the devices' time",
-        Ranged(figures::cost),
-    ),
+    column("cost_per_million_output", "US dollars, for all of the devices' time", Ranged(figures::cost)),
     column("expected_energy_j_per_token", "of output; by the roofline", Number(figures::energy)),
     column("quality", "as given", Number(|row| row.run.quality)),
-    column(
-        "speed_of_light_percent",
-        "of the output token rate; of a mixture of experts at even routing",
-        Number(figures::light),
-    ),
+    column("speed_of_light_percent", "of the output token rate; of a mixture of experts at even routing", Number(figures::light)),
     column("saturated", "yes where the queue of an open loop grew", Text(figures::saturated)),
     column("verdict", "valid, suspect or invalid", Text(figures::verdict)),
-    column(
-        LEFT_OUT,
-        "why the level may be compared with nothing; empty where it may",
-        Text(|row| row.level.left_out()),
-    ),
+    column(LEFT_OUT, "why the level may be compared with nothing; empty where it may", Text(|row| row.level.left_out())),
 ];

@@ -79,27 +79,12 @@ const PER_DEVICE: Metric = metric(
     Column("output_tps_per_device"),
 );
 
+#[rustfmt::skip] // A metric a line.
 const FIRST: &[Metric] = &[
-    metric(
-        "fizeau_level_verdict",
-        "1 for the verdict of the level, 0 for the others.",
-        Numbers(verdicts),
-    ),
-    metric(
-        "fizeau_on_frontier",
-        "1 if no other level beats it, else 0.",
-        Number(|of| Some(is(*of.place == FrontierPosition::Frontier))),
-    ),
-    metric(
-        "fizeau_operating_point",
-        "1 for the level to run at, else 0.",
-        Number(|of| Some(is(of.is_operating))),
-    ),
-    metric(
-        "fizeau_saturated",
-        "1 if the queue of an open loop grew to the end, else 0.",
-        Number(|of| Some(is(of.report.is_saturated()))),
-    ),
+    metric("fizeau_level_verdict", "1 for the verdict of the level, 0 for the others.", Numbers(verdicts)),
+    metric("fizeau_on_frontier", "1 if no other level beats it, else 0.", Number(|of| Some(is(*of.place == FrontierPosition::Frontier)))),
+    metric("fizeau_operating_point", "1 for the level to run at, else 0.", Number(|of| Some(is(of.is_operating)))),
+    metric("fizeau_saturated", "1 if the queue of an open loop grew to the end, else 0.", Number(|of| Some(is(of.report.is_saturated())))),
     metric(
         "fizeau_level_duration_seconds",
         "From the first release to the last end.",
@@ -109,6 +94,7 @@ const FIRST: &[Metric] = &[
     metric("fizeau_failed_requests", "Failed requests by class.", Numbers(failures)),
 ];
 
+#[rustfmt::skip] // A metric a line.
 const LAST: &[Metric] = &[
     metric(
         "fizeau_in_flight_requests",
@@ -120,16 +106,8 @@ const LAST: &[Metric] = &[
         "The most requests in flight at any instant.",
         Number(|of| Some(of.report.summary.over_time?.in_flight.peak as f64)),
     ),
-    metric(
-        "fizeau_speed_of_light_ratio",
-        "The share of the speed of light that was reached, 0 to 1.",
-        Numbers(speed_of_light_shares),
-    ),
-    metric(
-        "fizeau_usd_per_million_output_tokens",
-        "US dollars, for all of the devices' time.",
-        Column("cost_per_million_output"),
-    ),
+    metric("fizeau_speed_of_light_ratio", "The share of the speed of light that was reached, 0 to 1.", Numbers(speed_of_light_shares)),
+    metric("fizeau_usd_per_million_output_tokens", "US dollars, for all of the devices' time.", Column("cost_per_million_output")),
     metric(
         "fizeau_warm_up_requests",
         "Requests sent before the level, in no other metric.",

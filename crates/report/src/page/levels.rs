@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{FailureClass, Millis};
+use fizeau_core::{FailureClass, Millis, document};
 use fizeau_metrics::{Metric, Statistic};
 use serde::Serialize;
 
@@ -18,16 +18,21 @@ use fizeau_record::STAND_IN_NOTE;
 use fizeau_record::text::supported;
 use fizeau_record::{FrontierPosition, LevelReport, SweepReport};
 
-/// All tables of levels.
-#[derive(Debug, Serialize)]
-pub(super) struct Levels {
-    /// One for each kind of load.
-    tables: Vec<Table>,
-    /// Below all of them.
-    notes: Vec<String>,
-    repeats: Option<Table>,
-    percentiles: Option<Table>,
-    windows: Option<Table>,
+document! {
+    /// All tables of levels.
+    #[derive(Debug)]
+    pub(super) view Levels, pub(super) fn of(report: &SweepReport, run: &ChartRun) {
+        let kinds = Shown(report).kinds();
+    } {
+        /// One for each kind of load.
+        tables: Vec<Table> =
+            kinds.iter().enumerate().map(|(nth, kind)| table(report, run, kind, nth)).collect(),
+        /// Below all of them.
+        notes: Vec<String> = notes(report),
+        repeats: Option<Table> = repeats(report),
+        percentiles: Option<Table> = percentiles(report),
+        windows: Option<Table> = windows(report),
+    }
 }
 
 /// All that is known of a level, as text.
@@ -79,20 +84,6 @@ pub(super) fn columns() -> impl Iterator<Item = Column> {
     let latencies = Metric::headline().flat_map(latency_columns);
     let figures = rate_columns(every, true).chain(of_one).chain(latencies);
     figures.chain(rate_columns(of_some, false)).chain([cost])
-}
-
-impl Levels {
-    pub(super) fn of(report: &SweepReport, run: &ChartRun) -> Self {
-        let kinds = Shown(report).kinds();
-        let tables = kinds.iter().enumerate().map(|(nth, kind)| table(report, run, kind, nth));
-        Self {
-            tables: tables.collect(),
-            notes: notes(report),
-            repeats: repeats(report),
-            percentiles: percentiles(report),
-            windows: windows(report),
-        }
-    }
 }
 
 /// The table of the levels with these indices, which are of one kind of load.

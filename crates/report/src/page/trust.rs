@@ -1,8 +1,7 @@
 //! Whether to believe it: what speaks against it, the checklist with its evidence, and the client's own proof.
 
-use fizeau_core::LevelLoad;
+use fizeau_core::{LevelLoad, document};
 use fizeau_metrics::Distribution;
-use serde::Serialize;
 
 use super::imported;
 use super::table::{Cell, Head, Row, Table};
@@ -15,62 +14,44 @@ use fizeau_record::text;
 use fizeau_record::text::percent;
 use fizeau_record::{CheckOutcome, ChecklistRow, LevelReport, ShardHealth, SweepReport};
 
-/// What speaks for and against a run.
-#[derive(Debug, Serialize)]
-pub(super) struct Trust {
-    verdict: &'static str,
-    /// What there is to say where there is no reason.
-    nothing: &'static str,
-    reasons: Vec<Reason>,
-    /// What could not be checked, and what is absent.
-    notes: Vec<String>,
-    /// Where another tool measured, what it did not tell.
-    not_known: Option<Table>,
-    headline: String,
-    checklist: Table,
-    client: Option<Table>,
-    /// How each client fared, where several measured together.
-    shards: Option<Table>,
-}
-
-/// A reason against levels.
-#[derive(Debug, Serialize)]
-struct Reason {
-    verdict: &'static str,
-    text: String,
-    at: String,
-}
-
-impl Trust {
-    pub(super) fn of(report: &SweepReport) -> Self {
-        let reasons = Shown(report).reasons();
-        let reason = |reason: &GroupedReason<'_, LevelLoad>| Reason {
-            verdict: reason.verdict.as_str(),
-            text: reason.text.to_owned(),
-            at: reason.at(),
-        };
-        let VerdictNotes { findings, notes } = Shown(report).level_notes(Verbosity::Full);
+document! {
+    /// What speaks for and against a run.
+    #[derive(Debug)]
+    pub(super) view Trust, pub(super) fn of(report: &SweepReport) {
+        let VerdictNotes { findings, notes: others } = Shown(report).level_notes(Verbosity::Full);
         let findings = findings.into_iter().map(|finding| format!("Finding: {finding}."));
-        let notes = findings.chain(notes.into_iter().map(|note| format!("Note: {note}.")));
+        let others = findings.chain(others.into_iter().map(|note| format!("Note: {note}.")));
         let light = Shown(report).speed_of_light_reasons().into_iter();
         let light = light.map(|reason| format!("Speed of light not computed: {reason}."));
-        let nothing = match report.levels() {
+        let of_run = report.checklist();
+        let unknown = report.not_known();
+    } {
+        verdict: &'static str = report.verdict().as_str(),
+        /// What there is to say where there is no reason.
+        nothing: &'static str = match report.levels() {
             [] => "No level was measured.",
             _ => "No problem found at any level.",
-        };
-        let checklist = report.checklist();
-        let not_known = report.not_known();
-        Self {
-            not_known: (!not_known.is_empty()).then(|| imported::not_known(not_known)),
-            verdict: report.verdict().as_str(),
-            nothing,
-            reasons: reasons.iter().map(reason).collect(),
-            notes: notes.chain(light).collect(),
-            headline: Shown(&checklist).headline(),
-            checklist: self::checklist(checklist.rows()),
-            client: client(report),
-            shards: shard_table(report),
-        }
+        },
+        reasons: Vec<Reason> = Shown(report).reasons().iter().map(Reason::of).collect(),
+        /// What could not be checked, and what is absent.
+        notes: Vec<String> = others.chain(light).collect(),
+        /// Where another tool measured, what it did not tell.
+        not_known: Option<Table> = (!unknown.is_empty()).then(|| imported::not_known(unknown)),
+        headline: String = Shown(&of_run).headline(),
+        checklist: Table = checklist(of_run.rows()),
+        client: Option<Table> = client(report),
+        /// How each client fared, where several measured together.
+        shards: Option<Table> = shard_table(report),
+    }
+}
+
+document! {
+    /// A reason against levels.
+    #[derive(Debug)]
+    view Reason, fn of(reason: &GroupedReason<'_, LevelLoad>) {} {
+        verdict: &'static str = reason.verdict.as_str(),
+        text: String = reason.text.to_owned(),
+        at: String = reason.at(),
     }
 }
 

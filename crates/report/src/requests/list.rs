@@ -55,109 +55,38 @@ pub(super) static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
 /// A figure that is younger than the columns at the end.
 const ADDED: Metric = Metric::Network;
 
+#[rustfmt::skip] // A column a line.
 const FIRST: &[Column] = &[
     column("level", "the folder of its level; empty in a run of one", Text(level)),
-    column(
-        "load_kind",
-        "concurrency, or requests_per_s",
-        Text(|seen| word(seen.row.load.kind().key())),
-    ),
+    column("load_kind", "concurrency, or requests_per_s", Text(|seen| word(seen.row.load.kind().key()))),
     column("load_value", "the load, as asked", Number(|seen| Some(seen.row.load.value()))),
     column("request", "its number in the plan", Whole(|seen| Some(seen.row.tape.request.0))),
     column("session", "its conversation", Whole(|seen| Some(seen.row.tape.session.0))),
     column("turn", "its place there, from 0", Whole(|seen| Some(seen.row.tape.turn.into()))),
     column("part", "load, or probe", Text(part)),
-    column(
-        "endpoint",
-        "which of several servers, from 0",
-        Whole(|seen| Some(seen.row.tape.endpoint.into())),
-    ),
-    column(
-        "model",
-        "where it is not the endpoint's own",
-        Text(|seen| seen.row.tape.model.as_deref().map(Cow::Borrowed)),
-    ),
+    column("endpoint", "which of several servers, from 0", Whole(|seen| Some(seen.row.tape.endpoint.into()))),
+    column("model", "where it is not the endpoint's own", Text(|seen| seen.row.tape.model.as_deref().map(Cow::Borrowed))),
     column("status", "complete, or failed", Text(status)),
     column("ended_by", "the reason of its end, or the class of its failure", Text(ended_by)),
-    column(
-        "http_status",
-        "of a failure that had one",
-        Whole(|seen| failure(seen)?.status.map(u64::from)),
-    ),
+    column("http_status", "of a failure that had one", Whole(|seen| failure(seen)?.status.map(u64::from))),
     column("detail", "what was seen of a failure", Text(detail)),
-    column(
-        "requested_input_tokens",
-        "as the plan has it",
-        Whole(|seen| count(seen.row.tape.requested.input_tokens)),
-    ),
-    column(
-        "requested_output_tokens",
-        "the most to generate",
-        Whole(|seen| Some(seen.row.tape.requested.output_tokens.get())),
-    ),
-    column(
-        "input_tokens",
-        "as the server reports, else as requested",
-        Whole(|seen| count(seen.row.tape.input_tokens())),
-    ),
-    column(
-        "cached_tokens",
-        "of those, from a prefix cache",
-        Whole(|seen| count(seen.row.tape.usage?.cached_tokens)),
-    ),
-    column(
-        "output_tokens",
-        "received, of a complete request",
-        Whole(|seen| count(seen.metrics.output_tokens)),
-    ),
-    column(
-        "first_event_tokens",
-        "of those, in the first event",
-        Whole(|seen| count(seen.metrics.first_event_tokens)),
-    ),
-    column(
-        "events",
-        "generation events received",
-        Whole(|seen| Some(seen.row.tape.arrivals.len() as u64)),
-    ),
-    column(
-        "token_source",
-        "where the counts come from",
-        Text(|seen| word(seen.row.tape.token_source.as_str())),
-    ),
+    column("requested_input_tokens", "as the plan has it", Whole(|seen| count(seen.row.tape.requested.input_tokens))),
+    column("requested_output_tokens", "the most to generate", Whole(|seen| Some(seen.row.tape.requested.output_tokens.get()))),
+    column("input_tokens", "as the server reports, else as requested", Whole(|seen| count(seen.row.tape.input_tokens()))),
+    column("cached_tokens", "of those, from a prefix cache", Whole(|seen| count(seen.row.tape.usage?.cached_tokens))),
+    column("output_tokens", "received, of a complete request", Whole(|seen| count(seen.metrics.output_tokens))),
+    column("first_event_tokens", "of those, in the first event", Whole(|seen| count(seen.metrics.first_event_tokens))),
+    column("events", "generation events received", Whole(|seen| Some(seen.row.tape.arrivals.len() as u64))),
+    column("token_source", "where the counts come from", Text(|seen| word(seen.row.tape.token_source.as_str()))),
     column("stamps", "who stamped the arrivals", Text(stamps)),
     column("connection", "how it was come by", Text(connection)),
-    column(
-        "intended_at_ms",
-        "when it was due to be sent",
-        Number(|seen| at(Some(seen.row.tape.marks.intended))),
-    ),
-    column(
-        "released_at_ms",
-        "when the pacer released it",
-        Number(|seen| at(Some(seen.row.tape.marks.released))),
-    ),
-    column(
-        "send_start_at_ms",
-        "its first byte sent",
-        Number(|seen| at(seen.row.tape.marks.send_start)),
-    ),
+    column("intended_at_ms", "when it was due to be sent", Number(|seen| at(Some(seen.row.tape.marks.intended)))),
+    column("released_at_ms", "when the pacer released it", Number(|seen| at(Some(seen.row.tape.marks.released)))),
+    column("send_start_at_ms", "its first byte sent", Number(|seen| at(seen.row.tape.marks.send_start))),
     column("send_end_at_ms", "its last byte sent", Number(|seen| at(seen.row.tape.marks.send_end))),
-    column(
-        "first_byte_at_ms",
-        "the first byte of the reply",
-        Number(|seen| at(seen.row.tape.marks.first_byte)),
-    ),
-    column(
-        "first_token_at_ms",
-        "the first token, on any channel",
-        Number(|seen| at(seen.row.tape.first_token())),
-    ),
-    column(
-        "last_output_at_ms",
-        "the last of the output",
-        Number(|seen| at(seen.row.tape.last_output())),
-    ),
+    column("first_byte_at_ms", "the first byte of the reply", Number(|seen| at(seen.row.tape.marks.first_byte))),
+    column("first_token_at_ms", "the first token, on any channel", Number(|seen| at(seen.row.tape.first_token()))),
+    column("last_output_at_ms", "the last of the output", Number(|seen| at(seen.row.tape.last_output()))),
     column("end_at_ms", "the reply was over", Number(|seen| at(seen.row.tape.marks.end))),
 ];
 

@@ -4,8 +4,10 @@ mod gains;
 mod passes;
 mod schedules;
 
-use fizeau_core::{Bytes, Tokens};
-use fizeau_roofline::{Deployment, Device, EstimateKind, MathType, Model, PassPhase, TensorSheet};
+use fizeau_core::{Bytes, Tokens, document};
+use fizeau_roofline::{
+    Deployment, Device, EstimateKind, Link, MathType, Model, PassPhase, TensorSheet,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -23,41 +25,7 @@ impl SolView<'_> {
     /// # Errors
     /// Never, as long as memory lasts.
     pub fn to_json(&self) -> Result<String, JsonError> {
-        Ok(serde_json::to_string_pretty(&self.document()).map_err(JsonError::new)? + "\n")
-    }
-
-    fn document(&self) -> Document<'_> {
-        let (system, load, answer) = (self.system, self.load, self.answer);
-        let step = system.decode_pass(load, answer.running_batch);
-        let prompt = system.prefill_pass(load);
-        let is_step = self.scope == SolScope::Step;
-        let gains = self.gains();
-        let pass = |phase, pass| {
-            let times = [system.bound_pass(pass), system.expected_pass(pass)];
-            Pass::of(times, &system.pass_terms(phase, pass))
-        };
-        Document {
-            schema: SCHEMA,
-            version: env!("CARGO_PKG_VERSION"),
-            model: ModelBlock::of(self.name, system.model()),
-            device: DeviceBlock::of(system.device()),
-            deployment: DeploymentDocument::of(system.deployment()),
-            load: RequestedShape::of(self),
-            answer: if is_step {
-                AnswerFields::of_step(answer, self.notes)
-            } else {
-                AnswerFields::of(answer, self.notes).with(self.calibrated.as_ref())
-            },
-            schedules: (!is_step).then(|| Schedules::of(self)),
-            memory: MemoryDocument::of(self),
-            passes: Passes {
-                prefill: (!is_step).then(|| pass(PassPhase::Prefill, &prompt)),
-                decode: pass(PassPhase::Decode, &step),
-            },
-            sensitivities: self.sensitivities(),
-            gains: gains.iter().map(|gain| GainBlock::of(gain, self.scope)).collect(),
-            asides: self.asides.iter().map(SolExtra::entry).collect(),
-        }
+        Ok(serde_json::to_string_pretty(&Document::of(self)).map_err(JsonError::new)? + "\n")
     }
 
     /// With the sequences of the answer, as its figures are.
@@ -96,118 +64,92 @@ impl SolExtra {
 
 const SCHEMA: &str = "fizeau.sol/1";
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    version: &'static str,
-    model: ModelBlock<'a>,
-    device: DeviceBlock<'a>,
-    deployment: DeploymentDocument,
-    load: RequestedShape,
-    #[serde(flatten)]
-    answer: AnswerFields<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schedules: Option<Schedules>,
-    memory: MemoryDocument,
-    passes: Passes,
-    /// By how many per cent a figure grows where a resource does by one.
-    sensitivities: Elasticities,
-    /// What changes buy: figures after over figures before, less one.
-    gains: Vec<GainBlock>,
-    /// Each by its name.
-    #[serde(flatten)]
-    asides: Map<String, Value>,
-}
-
-#[derive(Serialize)]
-struct ModelBlock<'a> {
-    config: &'a str,
-    architecture: &'a str,
-    layers: u64,
-    max_context: Option<u64>,
-    kv_format: String,
-    state_format: String,
-    tensors: Vec<TensorSheet>,
-}
-
-impl<'a> ModelBlock<'a> {
-    fn of(config: &'a str, model: &'a Model) -> Self {
-        Self {
-            config,
-            architecture: &model.architecture,
-            layers: model.layers.iter().map(|layers| layers.count).sum(),
-            max_context: model.max_context.map(Tokens::get),
-            kv_format: model.kv_cache().to_string(),
-            state_format: model.state_cache().to_string(),
-            tensors: model.tensors().iter().map(TensorSheet::from).collect(),
-        }
+document! {
+    view Document<'a>, fn of(view: &'a SolView<'_>) {
+        let system = view.system;
+        let (step, prompt) =
+            (system.decode_pass(view.load, view.answer.running_batch), system.prefill_pass(view.load));
+        let is_step = view.scope == SolScope::Step;
+        let pass = |phase, pass| {
+            let times = [system.bound_pass(pass), system.expected_pass(pass)];
+            Pass::of(times, &system.pass_terms(phase, pass))
+        };
+    } {
+        schema: &'static str = SCHEMA,
+        version: &'static str = env!("CARGO_PKG_VERSION"),
+        model: ModelBlock<'a> = ModelBlock::of(view.name, system.model()),
+        device: DeviceBlock<'a> = DeviceBlock::of(system.device()),
+        deployment: DeploymentDocument = DeploymentDocument::of(system.deployment()),
+        load: RequestedShape = RequestedShape::of(view),
+        #[serde(flatten)]
+        answer: AnswerFields<'a> = match view.scope {
+            SolScope::Step => AnswerFields::of_step(view.answer, view.notes),
+            SolScope::Requests => AnswerFields::of(view.answer, view.notes).with(view.calibrated.as_ref()),
+        },
+        schedules?: Schedules = (!is_step).then(|| Schedules::of(view)),
+        memory: MemoryDocument = MemoryDocument::of(view),
+        passes: Passes = Passes {
+            prefill: (!is_step).then(|| pass(PassPhase::Prefill, &prompt)),
+            decode: pass(PassPhase::Decode, &step),
+        },
+        /// By how many per cent a figure grows where a resource does by one.
+        sensitivities: Elasticities = view.sensitivities(),
+        /// What changes buy: figures after over figures before, less one.
+        gains: Vec<GainBlock> = view.gains().iter().map(|gain| GainBlock::of(gain, view.scope)).collect(),
+        /// Each by its name.
+        #[serde(flatten)]
+        asides: Map<String, Value> = view.asides.iter().map(SolExtra::entry).collect(),
     }
 }
 
-#[derive(Serialize)]
-struct DeviceBlock<'a> {
-    name: &'a str,
-    title: &'a str,
-    memory_bytes: Number,
-    usable_memory_bytes: Number,
-    memory_bytes_per_s: Number,
-    /// By the type of what is multiplied.
-    flops_per_s: Map<String, Value>,
-    link: Option<LinkBlock>,
-    tdp_watts: Option<Number>,
+document! {
+    view ModelBlock<'a>, fn of(name: &'a str, model: &'a Model) {} {
+        config: &'a str = name,
+        architecture: &'a str = &model.architecture,
+        layers: u64 = model.layers.iter().map(|layers| layers.count).sum(),
+        max_context: Option<u64> = model.max_context.map(Tokens::get),
+        kv_format: String = model.kv_cache().to_string(),
+        state_format: String = model.state_cache().to_string(),
+        tensors: Vec<TensorSheet> = model.tensors().iter().map(TensorSheet::from).collect(),
+    }
 }
 
-#[derive(Serialize)]
-struct LinkBlock {
-    topology: &'static str,
-    /// One direction.
-    bytes_per_s: Number,
-    latency_us: Number,
-}
-
-impl<'a> DeviceBlock<'a> {
-    fn of(device: &'a Device) -> Self {
+document! {
+    view DeviceBlock<'a>, fn of(device: &'a Device) {
         let rate = |math: &MathType| {
             let rate = device.dense_rate(*math)?;
             Some((math.name().to_owned(), Value::from(rate.get())))
         };
-        Self {
-            name: &device.name,
-            title: &device.title,
-            memory_bytes: whole(device.memory()),
-            usable_memory_bytes: whole(device.usable_memory()),
-            memory_bytes_per_s: Number(device.memory_bandwidth().get()),
-            flops_per_s: MathType::ALL.iter().filter_map(rate).collect(),
-            link: device.link().map(|link| LinkBlock {
-                topology: link.topology.name(),
-                bytes_per_s: Number(link.bandwidth.get()),
-                latency_us: Number(link.latency.get() * 1e6),
-            }),
-            tdp_watts: device.tdp().map(|watts| Number(watts.get())),
-        }
+    } {
+        name: &'a str = &device.name,
+        title: &'a str = &device.title,
+        memory_bytes: Number = whole(device.memory()),
+        usable_memory_bytes: Number = whole(device.usable_memory()),
+        memory_bytes_per_s: Number = Number(device.memory_bandwidth().get()),
+        /// By the type of what is multiplied.
+        flops_per_s: Map<String, Value> = MathType::ALL.iter().filter_map(rate).collect(),
+        link: Option<LinkBlock> = device.link().map(LinkBlock::from),
+        tdp_watts: Option<Number> = device.tdp().map(|watts| Number(watts.get())),
     }
 }
 
-#[derive(Serialize)]
-struct DeploymentDocument {
-    tp: u32,
-    pp: u32,
-    ep: u32,
-    dp: u32,
-    replicas: u32,
-    devices: u64,
+document! {
+    view LinkBlock, from |link: &Link| {} {
+        topology: &'static str = link.topology.name(),
+        /// One direction.
+        bytes_per_s: Number = Number(link.bandwidth.get()),
+        latency_us: Number = Number(link.latency.get() * 1e6),
+    }
 }
 
-impl DeploymentDocument {
-    const fn of(deployment: &Deployment) -> Self {
-        Self {
-            tp: deployment.tensor(),
-            pp: deployment.pipeline(),
-            ep: deployment.expert_groups(),
-            dp: deployment.attention_groups(),
-            replicas: deployment.replicas(),
-            devices: deployment.devices(),
-        }
+document! {
+    view DeploymentDocument, fn of(deployment: &Deployment) {} {
+        tp: u32 = deployment.tensor(),
+        pp: u32 = deployment.pipeline(),
+        ep: u32 = deployment.expert_groups(),
+        dp: u32 = deployment.attention_groups(),
+        replicas: u32 = deployment.replicas(),
+        devices: u64 = deployment.devices(),
     }
 }
 
@@ -236,28 +178,17 @@ impl RequestedShape {
     }
 }
 
-/// Of the fullest device.
-#[derive(Serialize)]
-struct MemoryDocument {
-    total_bytes: Number,
-    weight_bytes: Number,
-    cache_bytes_per_sequence: Number,
-    cache_bytes: Number,
-    free_bytes: Number,
-    reserved_bytes: Number,
-}
-
-impl MemoryDocument {
-    fn of(view: &SolView<'_>) -> Self {
+document! {
+    /// Of the fullest device.
+    view MemoryDocument, fn of(view: &SolView<'_>) {
         let of = view.answer.memory;
-        Self {
-            total_bytes: whole(of.total),
-            weight_bytes: whole(of.weights),
-            cache_bytes_per_sequence: whole(of.sequence),
-            cache_bytes: whole(of.cache),
-            free_bytes: whole(of.free),
-            reserved_bytes: whole(of.reserve),
-        }
+    } {
+        total_bytes: Number = whole(of.total),
+        weight_bytes: Number = whole(of.weights),
+        cache_bytes_per_sequence: Number = whole(of.sequence),
+        cache_bytes: Number = whole(of.cache),
+        free_bytes: Number = whole(of.free),
+        reserved_bytes: Number = whole(of.reserve),
     }
 }
 

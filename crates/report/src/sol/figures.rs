@@ -1,5 +1,6 @@
 //! Figures as JSON, the same wherever they stand.
 
+use fizeau_core::document;
 use fizeau_record::JsonNumber as Number;
 use fizeau_roofline::{Figures, LoadAnalysis};
 use serde::Serialize;
@@ -38,19 +39,11 @@ impl Block {
     }
 }
 
-/// What limits each phase.
-#[derive(Debug, Serialize)]
-pub(super) struct Limiting {
-    prefill: &'static str,
-    /// None where no token comes after the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decode: Option<&'static str>,
-}
-
-impl From<&LoadAnalysis> for Limiting {
-    fn from(answer: &LoadAnalysis) -> Self {
-        let limits = answer.limited_by;
-        let decode = answer.bound.tpot.map(|_| limits.decode.as_str());
-        Self { prefill: limits.prefill.as_str(), decode }
+document! {
+    /// What limits each phase.
+    pub(super) view Limiting, from |answer: &LoadAnalysis| {} {
+        prefill: &'static str = answer.limited_by.prefill.as_str(),
+        /// None where no token comes after the first.
+        decode?: &'static str = answer.bound.tpot.map(|_| answer.limited_by.decode.as_str()),
     }
 }

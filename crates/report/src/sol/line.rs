@@ -1,6 +1,7 @@
 //! An answer as one line of JSON.
 
-use fizeau_roofline::LoadAnalysis;
+use fizeau_core::document;
+use fizeau_roofline::{LoadAnalysis, Parameters};
 use serde::{Serialize, Serializer};
 
 use fizeau_record::{CalibratedBlock, CalibratedPrediction, JsonError, JsonNumber as Number};
@@ -46,53 +47,32 @@ impl SolError<'_> {
     }
 }
 
-/// The fields that an answer has wherever it is printed.
-#[derive(Debug, Serialize)]
-pub(super) struct AnswerFields<'a> {
-    params: Counts,
-    weight_bytes: Number,
-    kv_bytes_per_token: Number,
-    max_batch: Option<u64>,
-    running_batch: Number,
-    bound: Block,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    even_routing: Option<Block>,
-    expected: Block,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    calibrated: Option<CalibratedBlock>,
-    limited_by: Limiting,
-    warnings: Warnings<'a>,
+document! {
+    /// The fields that an answer has wherever it is printed.
+    pub(super) view AnswerFields<'a>, pub(super) fn of(answer: &'a LoadAnalysis, notes: &'a [String]) {} {
+        params: Counts = (&answer.parameters).into(),
+        weight_bytes: Number = Number(answer.weight_bytes.get().round()),
+        kv_bytes_per_token: Number = Number(answer.kv_bytes_per_token.get()),
+        max_batch: Option<u64> = answer.max_batch,
+        running_batch: Number = Number(answer.running_batch),
+        bound: Block = Block::of(&answer.bound),
+        even_routing?: Block = answer.evenly_routed.as_ref().map(Block::of),
+        expected: Block = Block::of(&answer.expected),
+        calibrated?: CalibratedBlock = None,
+        limited_by: Limiting = answer.into(),
+        warnings: Warnings<'a> = Warnings(&answer.warnings, notes),
+    }
 }
 
-#[derive(Debug, Serialize)]
-struct Counts {
-    total: u64,
-    active: u64,
-    streamed: u64,
+document! {
+    view Counts, from |parameters: &Parameters| {} {
+        total: u64 = parameters.total,
+        active: u64 = parameters.active,
+        streamed: u64 = parameters.streamed,
+    }
 }
 
 impl<'a> AnswerFields<'a> {
-    pub(super) fn of(answer: &'a LoadAnalysis, notes: &'a [String]) -> Self {
-        let parameters = &answer.parameters;
-        Self {
-            params: Counts {
-                total: parameters.total,
-                active: parameters.active,
-                streamed: parameters.streamed,
-            },
-            weight_bytes: Number(answer.weight_bytes.get().round()),
-            kv_bytes_per_token: Number(answer.kv_bytes_per_token.get()),
-            max_batch: answer.max_batch,
-            running_batch: Number(answer.running_batch),
-            bound: Block::of(&answer.bound),
-            even_routing: answer.evenly_routed.as_ref().map(Block::of),
-            expected: Block::of(&answer.expected),
-            calibrated: None,
-            limited_by: answer.into(),
-            warnings: Warnings(&answer.warnings, notes),
-        }
-    }
-
     /// The same with a prediction.
     pub(super) fn with(self, calibrated: Option<&CalibratedPrediction<'_>>) -> Self {
         Self { calibrated: calibrated.map(CalibratedPrediction::block), ..self }

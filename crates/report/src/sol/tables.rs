@@ -92,6 +92,15 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
         grid.row(row("output tokens/s, one running", alone.into_iter()));
     }
     let mut lines = grid.lines();
+    lines.extend(remarks(view));
+    lines
+}
+
+/// What is to be known of the figures, a line each.
+fn remarks(view: &SolView<'_>) -> Vec<String> {
+    let answer = view.answer;
+    let (is_whole, running) = (view.scope == SolScope::Requests, answer.running_batch);
+    let mut lines = Vec::new();
     let (expected, steps) = (&answer.expected, view.load.output_tokens.get() as f64 - 1.0);
     if is_whole && expected.e2el > (expected.ttft + expected.step * steps) * MOSTLY_SERVED {
         lines.push(format!(
@@ -108,7 +117,7 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
             view.system.serving().max_batched_tokens
         ));
     }
-    if let Some(even) = even {
+    if let Some(even) = &answer.evenly_routed {
         let expected = answer.expected.output_tokens_per_s;
         lines.extend([
             "The bound lets all tokens of a step agree on their experts. At even routing each"

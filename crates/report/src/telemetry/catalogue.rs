@@ -9,17 +9,27 @@ mod wording;
 use fizeau_record::LevelTelemetry;
 
 use crate::TableCell;
-pub(super) use wording::counter;
 pub(crate) use wording::shown;
+pub(super) use wording::whole;
 
 /// A figure of a level.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TelemetryFigure {
     pub(crate) name: &'static str,
     pub(crate) unit: &'static str,
-    /// What is shown of it; none where nobody said it.
-    pub(crate) shown: fn(&LevelTelemetry) -> Option<String>,
+    text: FigureText,
     exports: &'static [TelemetryExport],
+}
+
+/// What people are shown of it.
+#[derive(Debug, Clone, Copy)]
+enum FigureText {
+    /// What programs get, `12 / 16`, numbers in these words; a `-` for what is not known beside the first.
+    Each(fn(f64) -> String),
+    /// The same where all of it is known.
+    All(fn(f64) -> String),
+    /// Words of its own.
+    Own(fn(&LevelTelemetry) -> Option<String>),
 }
 
 /// What programs get of it.
@@ -46,60 +56,56 @@ enum ExportValue {
 }
 
 use ExportValue::{Labelled, Number, Word};
+use FigureText::{All, Each, Own};
 
 impl TelemetryFigure {
-    const fn new(
-        name: &'static str,
-        unit: &'static str,
-        shown: fn(&LevelTelemetry) -> Option<String>,
-        exports: &'static [TelemetryExport],
-    ) -> Self {
-        Self { name, unit, shown, exports }
+    /// What is shown of it; none where nobody said it.
+    pub(crate) fn shown(&self, said: &LevelTelemetry) -> Option<String> {
+        let each = |text| self.exports.iter().map(move |export| export.words(said, text));
+        let words: Vec<String> = match self.text {
+            Own(of) => return of(said),
+            All(text) => each(text).collect::<Option<_>>()?,
+            Each(text) => {
+                each(text).next()??;
+                each(text).map(|words| words.unwrap_or_else(|| "-".to_owned())).collect()
+            }
+        };
+        Some(words.join(" / "))
     }
 }
 
+const fn figure(
+    [name, unit]: [&'static str; 2],
+    text: FigureText,
+    exports: &'static [TelemetryExport],
+) -> TelemetryFigure {
+    TelemetryFigure { name, unit, text, exports }
+}
+
 const fn export(
-    names: [&'static str; 2],
+    [column, metric]: [&'static str; 2],
     about: &'static str,
-    of: fn(&LevelTelemetry) -> Option<f64>,
+    value: ExportValue,
 ) -> TelemetryExport {
-    scaled(names, about, of, 1.0)
+    TelemetryExport { column, metric, about, value }
+}
+
+const fn plain(of: fn(&LevelTelemetry) -> Option<f64>) -> ExportValue {
+    Number { of, to_base: 1.0 }
 }
 
 /// A time in milliseconds, of which the metric is in seconds.
-const fn export_ms(
-    names: [&'static str; 2],
-    about: &'static str,
-    of: fn(&LevelTelemetry) -> Option<f64>,
-) -> TelemetryExport {
-    scaled(names, about, of, 1e-3)
+const fn ms(of: fn(&LevelTelemetry) -> Option<f64>) -> ExportValue {
+    Number { of, to_base: 1e-3 }
 }
 
-const fn scaled(
-    [column, metric]: [&'static str; 2],
-    about: &'static str,
-    of: fn(&LevelTelemetry) -> Option<f64>,
-    to_base: f64,
-) -> TelemetryExport {
-    TelemetryExport { column, metric, about, value: Number { of, to_base } }
+/// A clock, of which the metric is in hertz.
+const fn megahertz(of: fn(&LevelTelemetry) -> Option<f64>) -> ExportValue {
+    Number { of, to_base: MEGA }
 }
 
-/// Numbers by a label.
-const fn labelled(
-    [column, metric, label]: [&'static str; 3],
-    about: &'static str,
-    of: fn(&LevelTelemetry) -> Vec<(String, f64)>,
-) -> TelemetryExport {
-    TelemetryExport { column, metric, about, value: Labelled { label, of } }
-}
-
-const fn word(
-    [column, metric, label]: [&'static str; 3],
-    about: &'static str,
-    of: fn(&LevelTelemetry) -> Option<String>,
-) -> TelemetryExport {
-    TelemetryExport { column, metric, about, value: Word { label, of } }
-}
+/// Hertz of a megahertz.
+const MEGA: f64 = 1e6;
 
 /// A value in base units, with the label that its metric has besides.
 pub(crate) type TelemetrySeries = (Option<(&'static str, String)>, f64);
@@ -120,6 +126,20 @@ impl TelemetryExport {
                 let each: Vec<String> =
                     each.iter().map(|(name, number)| format!("{name}={number}")).collect();
                 TableCell::text((!each.is_empty()).then(|| each.join(" ")))
+            }
+        }
+    }
+
+    /// Its value in words.
+    fn words(&self, said: &LevelTelemetry, number: fn(f64) -> String) -> Option<String> {
+        match self.value {
+            Number { of, .. } => of(said).map(number),
+            Word { of, .. } => of(said),
+            Labelled { of, .. } => {
+                let each = of(said);
+                let each = each.iter().map(|(name, value)| format!("{name} {}", number(*value)));
+                let each: Vec<String> = each.collect();
+                (!each.is_empty()).then(|| each.join(", "))
             }
         }
     }

@@ -2,35 +2,31 @@
 
 use std::borrow::Cow;
 
-use fizeau_core::{PerSec, Seconds, Usd};
+use fizeau_core::{PerSec, Seconds, Usd, document};
 use fizeau_roofline::System;
-use serde::{Deserialize, Serialize};
 
 use super::lengths::MeanLengths;
 use super::same_latency::SameLatency;
 use super::step::{MeanStep, tokens_of_pass};
 use super::{DecodeAssessment, PrefillAssessment, Work};
 
-/// A server's figures against the bound under balanced routing, where each token of a pass chooses its experts for itself and all equally
-/// often ([`System::evenly_routed`]): what a mixture of experts can be held against, since the bound lets all tokens agree. At the mean
-/// batch: where batches vary much, fewer experts are read than it says. Nothing is impossible for being above it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct EvenRoutingAssessment {
-    /// The most generated tokens with this batch.
-    pub bound_output_tokens_per_s: PerSec,
-    /// What was generated over that: the headline.
-    pub share: f64,
-    /// Decode by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decode: Option<DecodeAssessment>,
-    /// Prefill by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefill: Option<PrefillAssessment>,
-    /// What is allowed at the time per token that users have now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub same_latency: Option<SameLatency>,
+document! {
+    /// A server's figures against the bound under balanced routing, where each token of a pass chooses its experts for itself and all equally
+    /// often ([`System::evenly_routed`]): what a mixture of experts can be held against, since the bound lets all tokens agree. At the mean
+    /// batch: where batches vary much, fewer experts are read than it says. Nothing is impossible for being above it.
+    #[non_exhaustive]
+    pub struct EvenRoutingAssessment {
+        /// The most generated tokens with this batch.
+        pub bound_output_tokens_per_s: PerSec,
+        /// What was generated over that: the headline.
+        pub share: f64,
+        /// Decode by itself.
+        pub decode?: DecodeAssessment,
+        /// Prefill by itself.
+        pub prefill?: PrefillAssessment,
+        /// What is allowed at the time per token that users have now.
+        pub same_latency?: SameLatency,
+    }
 }
 
 impl EvenRoutingAssessment {

@@ -2,26 +2,24 @@
 
 use std::borrow::Cow;
 
-use fizeau_core::{PerSec, Seconds, Usd};
+use fizeau_core::{PerSec, Seconds, Usd, document};
 use fizeau_roofline::{EstimateKind, System};
-use serde::{Deserialize, Serialize};
 
 use super::Work;
 use super::lengths::MeanLengths;
 use super::step::MeanStep;
 
-/// What the bound allows where users keep the time per token that they have.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct SameLatency {
-    /// The requests that could run at once: as many as a step has time for, and memory room.
-    pub batch: u64,
-    /// The generated tokens of so many.
-    pub output_tokens_per_s: PerSec,
-    /// What a million of them would cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usd_per_million_output_tokens: Option<Usd>,
+document! {
+    /// What the bound allows where users keep the time per token that they have.
+    #[non_exhaustive]
+    pub struct SameLatency {
+        /// The requests that could run at once: as many as a step has time for, and memory room.
+        pub batch: u64,
+        /// The generated tokens of so many.
+        pub output_tokens_per_s: PerSec,
+        /// What a million of them would cost.
+        pub usd_per_million_output_tokens?: Usd,
+    }
 }
 
 impl SameLatency {

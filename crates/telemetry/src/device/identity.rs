@@ -1,29 +1,25 @@
 //! Which device a series is of.
 
-use serde::{Deserialize, Serialize};
+use fizeau_core::document;
 
 use crate::exposition::Labels;
 
-/// Which device of which host, as far as an exporter says.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct DeviceIdentity {
-    /// Its host.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<String>,
-    /// Its number there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub index: Option<String>,
-    /// What no other device has: NVIDIA's UUID, AMD's serial number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uuid: Option<String>,
-    /// What it is sold as.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// Which slice of it, where it is divided (MIG).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slice: Option<String>,
+document! {
+    /// Which device of which host, as far as an exporter says.
+    #[derive(Eq, PartialOrd, Ord, Default)]
+    #[non_exhaustive]
+    pub struct DeviceIdentity {
+        /// Its host.
+        pub host?: String,
+        /// Its number there.
+        pub index?: String,
+        /// What no other device has: NVIDIA's UUID, AMD's serial number.
+        pub uuid?: String,
+        /// What it is sold as.
+        pub model?: String,
+        /// Which slice of it, where it is divided (MIG).
+        pub slice?: String,
+    }
 }
 
 impl DeviceIdentity {

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{Joules, Nanos};
-use serde::{Deserialize, Serialize};
+use fizeau_core::{Joules, Nanos, document};
 
 use super::identity::DeviceIdentity;
 use super::throttle::ThrottleReason;
@@ -13,53 +12,42 @@ use crate::samples::{History, Point};
 use crate::vocabulary::{Entry, Meaning, meaning_of};
 use crate::window::{CounterOver, GaugeOver, Window};
 
-/// What one device said over a window. What its exporter does not say is absent.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct DeviceWindow {
-    /// Which device.
-    pub device: DeviceIdentity,
-    /// Power.
-    #[serde(rename = "power_w", default, skip_serializing_if = "Option::is_none")]
-    pub power: Option<Reported<GaugeOver>>,
-    /// Energy by the device's own counter, never by averaged power. How far it may be off leaves out how old a value is on the page
-    /// that first shows it.
-    #[serde(rename = "energy_j", default, skip_serializing_if = "Option::is_none")]
-    pub energy: Option<Reported<CounterOver>>,
-    /// The clock of the multiprocessors.
-    #[serde(rename = "compute_clock_per_s", default, skip_serializing_if = "Option::is_none")]
-    pub compute_clock: Option<Reported<GaugeOver>>,
-    /// The clock of the memory.
-    #[serde(rename = "memory_clock_per_s", default, skip_serializing_if = "Option::is_none")]
-    pub memory_clock: Option<Reported<GaugeOver>>,
-    /// The share of the window in which clocks were lowered, by reason, 0 to 1; absent where the exporter does not tell reasons.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lowered_clocks: Option<BTreeMap<ThrottleReason, f64>>,
-    /// Time held down by power, in a unit that differs by version: above zero means that it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub power_throttled: Option<Reported<CounterOver>>,
-    /// Time held down by heat, likewise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thermal_throttled: Option<Reported<CounterOver>>,
-    /// The share of time with any kernel resident, 0 to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub utilization: Option<Reported<GaugeOver>>,
-    /// The share of cycles in which memory moved data, 0 to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dram_active: Option<Reported<GaugeOver>>,
-    /// The share of cycles in which the tensor pipe worked, 0 to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tensor_active: Option<Reported<GaugeOver>>,
-    /// The share of cycles in which a multiprocessor had work, 0 to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sm_active: Option<Reported<GaugeOver>>,
-    /// Memory in use.
-    #[serde(rename = "memory_used_bytes", default, skip_serializing_if = "Option::is_none")]
-    pub memory_used: Option<Reported<GaugeOver>>,
-    /// Temperature, in degrees Celsius.
-    #[serde(rename = "temperature_c", default, skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<Reported<GaugeOver>>,
+document! {
+    /// What one device said over a window. What its exporter does not say is absent.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub struct DeviceWindow,
+    fn with(identity: DeviceIdentity, of: &Device<'_>) {} {
+        /// Which device.
+        pub device: DeviceIdentity = identity,
+        /// Power.
+        pub power as "power_w"?: Reported<GaugeOver> = of.gauge(Meaning::Power),
+        /// Energy by the device's own counter, never by averaged power. How far it may be off leaves out how old a value is on the page
+        /// that first shows it.
+        pub energy as "energy_j"?: Reported<CounterOver> = of.counter(Meaning::Energy),
+        /// The clock of the multiprocessors.
+        pub compute_clock as "compute_clock_per_s"?: Reported<GaugeOver> = of.gauge(Meaning::ComputeClock),
+        /// The clock of the memory.
+        pub memory_clock as "memory_clock_per_s"?: Reported<GaugeOver> = of.gauge(Meaning::MemoryClock),
+        /// The share of the window in which clocks were lowered, by reason, 0 to 1; absent where the exporter does not tell reasons.
+        pub lowered_clocks?: BTreeMap<ThrottleReason, f64> = of.lowered_clocks(),
+        /// Time held down by power, in a unit that differs by version: above zero means that it was.
+        pub power_throttled?: Reported<CounterOver> = of.counter(Meaning::PowerThrottled),
+        /// Time held down by heat, likewise.
+        pub thermal_throttled?: Reported<CounterOver> = of.counter(Meaning::ThermalThrottled),
+        /// The share of time with any kernel resident, 0 to 1.
+        pub utilization?: Reported<GaugeOver> = of.gauge(Meaning::Utilization),
+        /// The share of cycles in which memory moved data, 0 to 1.
+        pub dram_active?: Reported<GaugeOver> = of.gauge(Meaning::DramActive),
+        /// The share of cycles in which the tensor pipe worked, 0 to 1.
+        pub tensor_active?: Reported<GaugeOver> = of.gauge(Meaning::TensorActive),
+        /// The share of cycles in which a multiprocessor had work, 0 to 1.
+        pub sm_active?: Reported<GaugeOver> = of.gauge(Meaning::SmActive),
+        /// Memory in use.
+        pub memory_used as "memory_used_bytes"?: Reported<GaugeOver> = of.gauge(Meaning::MemoryUsed),
+        /// Temperature, in degrees Celsius.
+        pub temperature as "temperature_c"?: Reported<GaugeOver> = of.gauge(Meaning::Temperature),
+    }
 }
 
 impl DeviceWindow {
@@ -80,7 +68,7 @@ impl DeviceWindow {
         let window = Window::within(window.from, window.to);
         devices
             .into_iter()
-            .map(|(device, series)| Device { history, window, hold, series }.figures(device))
+            .map(|(device, series)| Self::with(device, &Device { history, window, hold, series }))
             .collect()
     }
 
@@ -109,25 +97,6 @@ struct Device<'a> {
 }
 
 impl Device<'_> {
-    fn figures(&self, device: DeviceIdentity) -> DeviceWindow {
-        DeviceWindow {
-            device,
-            power: self.gauge(Meaning::Power),
-            energy: self.counter(Meaning::Energy),
-            compute_clock: self.gauge(Meaning::ComputeClock),
-            memory_clock: self.gauge(Meaning::MemoryClock),
-            lowered_clocks: self.lowered_clocks(),
-            power_throttled: self.counter(Meaning::PowerThrottled),
-            thermal_throttled: self.counter(Meaning::ThermalThrottled),
-            utilization: self.gauge(Meaning::Utilization),
-            dram_active: self.gauge(Meaning::DramActive),
-            tensor_active: self.gauge(Meaning::TensorActive),
-            sm_active: self.gauge(Meaning::SmActive),
-            memory_used: self.gauge(Meaning::MemoryUsed),
-            temperature: self.gauge(Meaning::Temperature),
-        }
-    }
-
     fn all_points(&self, meaning: Meaning) -> impl Iterator<Item = (&SeriesName, f64, Vec<Point>)> {
         let is_it = move |(name, entry): &&(&SeriesName, &Entry)| {
             entry.meaning == meaning && is_of_the_whole(name)

@@ -147,32 +147,9 @@ impl FleetWatch {
         }
         let mut servers = Vec::new();
         let mut replicas = Vec::new();
-        for (address, scraper) in replica_pages {
-            let said = window.and_then(|window| {
-                let look = |of: &ScrapeReport| {
-                    self.stretch(of, now)?;
-                    Some(ServerWindow::of(&of.history, window, self.hold(of)))
-                };
-                let server = scraper.look(look)?;
-                let found = self.assess(&server, window, &self.settings.system);
-                Some((server, found))
-            });
-            let mut replica =
-                ReplicaReport { address: address.clone(), exporter: None, assessment: None };
-            if let Some((server, found)) = said {
-                replica.exporter = server.exporter;
-                match found {
-                    Ok(assessment) => {
-                        about(address, &server, &assessment, &mut findings);
-                        replica.assessment = Some(assessment);
-                        servers.push(server);
-                    }
-                    Err(error) => findings.push(FleetFinding::NotReported {
-                        address: address.clone(),
-                        why: error.to_string(),
-                    }),
-                }
-            }
+        for page in replica_pages {
+            let (replica, server) = self.replica(page, window, now, &mut findings);
+            servers.extend(server);
             replicas.push(replica);
         }
         let fleet = window.and_then(|window| self.together(&servers, window));
@@ -202,6 +179,41 @@ impl FleetWatch {
             devices,
             steps,
             findings,
+        }
+    }
+
+    /// What one replica does, and what its server said where that could be judged.
+    fn replica(
+        &self,
+        (address, scraper): &WatchedPage,
+        window: Option<Window>,
+        now: Stamp,
+        findings: &mut Vec<FleetFinding>,
+    ) -> (ReplicaReport, Option<ServerWindow>) {
+        let mut replica =
+            ReplicaReport { address: address.clone(), exporter: None, assessment: None };
+        let said = window.and_then(|window| {
+            let look = |of: &ScrapeReport| {
+                self.stretch(of, now)?;
+                Some(ServerWindow::of(&of.history, window, self.hold(of)))
+            };
+            let server = scraper.look(look)?;
+            let found = self.assess(&server, window, &self.settings.system);
+            Some((server, found))
+        });
+        let Some((server, found)) = said else { return (replica, None) };
+        replica.exporter = server.exporter;
+        match found {
+            Ok(assessment) => {
+                about(address, &server, &assessment, findings);
+                replica.assessment = Some(assessment);
+                (replica, Some(server))
+            }
+            Err(error) => {
+                let (address, why) = (address.clone(), error.to_string());
+                findings.push(FleetFinding::NotReported { address, why });
+                (replica, None)
+            }
         }
     }
 

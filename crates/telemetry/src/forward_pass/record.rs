@@ -2,36 +2,35 @@
 
 use std::sync::Arc;
 
-use fizeau_core::Seconds;
+use fizeau_core::{Seconds, document};
 use fizeau_roofline::PassSums;
 use serde::{Deserialize, Serialize};
 
-/// What an engine says of one forward pass, or of a second without any.
-///
-/// Field names are those of the stream. What a version does not send is absent or zero, as its own readers take it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
-pub struct ForwardPass {
-    /// The version of the map; SGLang's first form has none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<u32>,
-    /// Which worker.
-    pub worker_id: Arc<str>,
-    /// Which data-parallel rank of it.
-    pub dp_rank: u32,
-    /// The engine's own count of passes.
-    pub counter_id: u64,
-    /// What `wall_time` is the time of: `execute_model_cuda` in vLLM, which leaves scheduling out; from scheduling to output in
-    /// engines that do not say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timing_scope: Option<Arc<str>>,
-    /// How long it took.
-    pub wall_time: Seconds,
-    /// What it worked on.
-    pub scheduled_requests: ScheduledWork,
-    /// What waited meanwhile.
-    pub queued_requests: QueuedWork,
+document! {
+    /// What an engine says of one forward pass, or of a second without any.
+    ///
+    /// Field names are those of the stream. What a version does not send is absent or zero, as its own readers take it.
+    #[derive(Default)]
+    #[serde(default)]
+    pub struct ForwardPass {
+        /// The version of the map; SGLang's first form has none.
+        pub version?: u32,
+        /// Which worker.
+        pub worker_id: Arc<str>,
+        /// Which data-parallel rank of it.
+        pub dp_rank: u32,
+        /// The engine's own count of passes.
+        pub counter_id: u64,
+        /// What `wall_time` is the time of: `execute_model_cuda` in vLLM, which leaves scheduling out; from scheduling to output in
+        /// engines that do not say.
+        pub timing_scope?: Arc<str>,
+        /// How long it took.
+        pub wall_time: Seconds,
+        /// What it worked on.
+        pub scheduled_requests: ScheduledWork,
+        /// What waited meanwhile.
+        pub queued_requests: QueuedWork,
+    }
 }
 
 /// What a pass worked on.

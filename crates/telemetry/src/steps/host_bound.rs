@@ -3,37 +3,32 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fizeau_core::{Millis, Nanos, Seconds, Stamp};
-use serde::{Deserialize, Serialize};
+use fizeau_core::{Millis, Nanos, Seconds, Stamp, document};
 
 use super::{JudgedStep, Rank};
 
-/// Decode steps of small batches that take much longer than the silicon needs for them, and than a calibrated engine takes: the host
-/// schedules, samples and launches, and the device waits.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct HostBoundSteps {
-    /// How many steps it is of: those that only decode, follow upon the one before, and do so little arithmetic that more requests would
-    /// cost hardly more.
-    pub steps: u64,
-    /// The requests of one, in the mean, as all that follows.
-    pub batch: f64,
-    /// From the end of the step before to its end.
-    #[serde(rename = "cycle_ms")]
-    pub cycle: Millis,
-    /// What of that lies between the two, by the engine's own time of the step.
-    #[serde(rename = "between_ms")]
-    pub between: Millis,
-    /// What every step takes beyond its bound by the engine's own time: no mean, but the least of all.
-    #[serde(rename = "floor_ms")]
-    pub floor: Millis,
-    /// The least time that the silicon needs for it.
-    #[serde(rename = "bound_ms")]
-    pub bound: Millis,
-    /// What a calibrated engine takes; absent where none is known.
-    #[serde(rename = "calibrated_ms", default, skip_serializing_if = "Option::is_none")]
-    pub calibrated: Option<Millis>,
+document! {
+    /// Decode steps of small batches that take much longer than the silicon needs for them, and than a calibrated engine takes: the host
+    /// schedules, samples and launches, and the device waits.
+    #[derive(Copy)]
+    #[non_exhaustive]
+    pub struct HostBoundSteps {
+        /// How many steps it is of: those that only decode, follow upon the one before, and do so little arithmetic that more requests would
+        /// cost hardly more.
+        pub steps: u64,
+        /// The requests of one, in the mean, as all that follows.
+        pub batch: f64,
+        /// From the end of the step before to its end.
+        pub cycle as "cycle_ms": Millis,
+        /// What of that lies between the two, by the engine's own time of the step.
+        pub between as "between_ms": Millis,
+        /// What every step takes beyond its bound by the engine's own time: no mean, but the least of all.
+        pub floor as "floor_ms": Millis,
+        /// The least time that the silicon needs for it.
+        pub bound as "bound_ms": Millis,
+        /// What a calibrated engine takes; absent where none is known.
+        pub calibrated as "calibrated_ms"?: Millis,
+    }
 }
 
 /// Fewer steps than this are no habit of an engine.

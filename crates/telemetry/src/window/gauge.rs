@@ -1,34 +1,31 @@
 //! Gauges.
 
-use fizeau_core::{Nanos, Stamp};
-use serde::{Deserialize, Serialize};
+use fizeau_core::{Nanos, Stamp, document};
 
 use super::Window;
 use crate::samples::Point;
 
-/// What a gauge was over a window, by the pages within it: those around a level are of an idle server. Between pages nobody knows: each
-/// value stands for the time that is nearer to its page than to another, and not for longer than it may be held.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct GaugeOver {
-    /// The mean, each value weighted by the time that it stands for.
-    pub mean: f64,
-    /// The least value that was seen; absent of several servers together, as the peak is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min: Option<f64>,
-    /// The largest that was seen; absent of several servers together, whose peaks need not be of one instant.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub peak: Option<f64>,
-    /// On how many pages it was seen.
-    pub pages: u32,
-    /// How many times it changed from one page to the next: an exporter that looks every 30 s says the same for 30 pages.
-    pub changes: u32,
-    /// The mean time between two changes: its true resolution. Absent with fewer than two changes.
-    #[serde(rename = "resolution_ms", default, skip_serializing_if = "Option::is_none")]
-    pub resolution: Option<fizeau_core::Millis>,
-    /// The share of the window that values stand for, 0 to 1: less than 1 where pages did not come.
-    pub covered: f64,
+document! {
+    /// What a gauge was over a window, by the pages within it: those around a level are of an idle server. Between pages nobody knows: each
+    /// value stands for the time that is nearer to its page than to another, and not for longer than it may be held.
+    #[derive(Copy)]
+    #[non_exhaustive]
+    pub struct GaugeOver {
+        /// The mean, each value weighted by the time that it stands for.
+        pub mean: f64,
+        /// The least value that was seen; absent of several servers together, as the peak is.
+        pub min?: f64,
+        /// The largest that was seen; absent of several servers together, whose peaks need not be of one instant.
+        pub peak?: f64,
+        /// On how many pages it was seen.
+        pub pages: u32,
+        /// How many times it changed from one page to the next: an exporter that looks every 30 s says the same for 30 pages.
+        pub changes: u32,
+        /// The mean time between two changes: its true resolution. Absent with fewer than two changes.
+        pub resolution as "resolution_ms"?: fizeau_core::Millis,
+        /// The share of the window that values stand for, 0 to 1: less than 1 where pages did not come.
+        pub covered: f64,
+    }
 }
 
 impl GaugeOver {

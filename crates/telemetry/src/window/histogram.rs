@@ -1,50 +1,47 @@
 //! Histograms.
 
+use fizeau_core::document;
 use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
 
 use super::{CounterOver, EdgePages, Window};
 use crate::exposition::SeriesName;
 use crate::samples::{History, SampledSeries};
 
-/// What a histogram of the server's took in over a window: exact counts and sums, and buckets as the server cuts them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct HistogramOver {
-    /// How many observations.
-    pub count: CounterOver,
-    /// Their sum.
-    pub sum: CounterOver,
-    /// Their mean, which is exact where both edges are quiet; absent without observations.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mean: Option<f64>,
-    /// How many fell into each bucket, from the lowest.
-    pub buckets: Vec<Bucket>,
+document! {
+    /// What a histogram of the server's took in over a window: exact counts and sums, and buckets as the server cuts them.
+    #[non_exhaustive]
+    pub struct HistogramOver {
+        /// How many observations.
+        pub count: CounterOver,
+        /// Their sum.
+        pub sum: CounterOver,
+        /// Their mean, which is exact where both edges are quiet; absent without observations.
+        pub mean?: f64,
+        /// How many fell into each bucket, from the lowest.
+        pub buckets: Vec<Bucket>,
+    }
 }
 
-/// A bucket of a histogram.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Bucket {
-    /// Its upper edge, which belongs to it; none of the last one, which has no end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub up_to: Option<f64>,
-    /// How many fell into it (not into it or one below).
-    pub count: f64,
+document! {
+    /// A bucket of a histogram.
+    #[derive(Copy)]
+    pub struct Bucket {
+        /// Its upper edge, which belongs to it; none of the last one, which has no end.
+        pub up_to?: f64,
+        /// How many fell into it (not into it or one below).
+        pub count: f64,
+    }
 }
 
-/// Between which edges a percentile lies. More a histogram cannot say.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Holding {
-    /// Above that; none in the lowest bucket.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub above: Option<f64>,
-    /// At most that; none in the last bucket, which has no end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub up_to: Option<f64>,
+document! {
+    /// Between which edges a percentile lies. More a histogram cannot say.
+    #[derive(Copy)]
+    pub struct Holding {
+        /// Above that; none in the lowest bucket.
+        pub above?: f64,
+        /// At most that; none in the last bucket, which has no end.
+        pub up_to?: f64,
+    }
 }
 
 impl HistogramOver {

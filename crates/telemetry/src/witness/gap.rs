@@ -1,6 +1,6 @@
 //! What the client saw and the server did not.
 
-use fizeau_core::{Millis, Tokens};
+use fizeau_core::{Millis, Tokens, document};
 use serde::{Deserialize, Serialize};
 
 use crate::server::{ReportedHistogram, ServerWindow};
@@ -103,20 +103,18 @@ pub(super) fn are_of_as_many(client: ClientLatency, server: &ReportedHistogram) 
     (count.low.round()..=count.high.round()).contains(&(client.requests as f64))
 }
 
-/// The gaps between client and server, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ServerGaps {
-    /// Time to first token.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ttft: Option<LatencyGap>,
-    /// Time per output token.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tpot: Option<LatencyGap>,
-    /// End-to-end latency.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub e2el: Option<LatencyGap>,
+document! {
+    /// The gaps between client and server, by name.
+    #[derive(Copy, Default)]
+    #[non_exhaustive]
+    pub struct ServerGaps {
+        /// Time to first token.
+        pub ttft?: LatencyGap,
+        /// Time per output token.
+        pub tpot?: LatencyGap,
+        /// End-to-end latency.
+        pub e2el?: LatencyGap,
+    }
 }
 
 impl ServerGaps {

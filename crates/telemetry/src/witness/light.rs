@@ -1,7 +1,6 @@
 //! Witnesses of the share of the speed of light, each on grounds of its own.
 
-use fizeau_core::Seconds;
-use serde::{Deserialize, Serialize};
+use fizeau_core::{Seconds, document};
 
 use super::disagreement::{WitnessDisagreement, disagreements};
 use super::share::{LightWitness, WitnessInput, WitnessShare};
@@ -9,20 +8,19 @@ use crate::device::DeviceWindow;
 use crate::server::ReportedCounter;
 use crate::window::GaugeOver;
 
-/// The witnesses of one level side by side.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct SpeedWitnesses {
-    /// Those who say something, in the order of [`LightWitness`].
-    pub shares: Vec<WitnessShare>,
-    /// The share of the level's time in which no step ran, by the records of forward passes: what the host takes between steps, and what
-    /// there was nothing to do. Absent without them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idle: Option<f64>,
-    /// Where they differ by more than their uncertainty, and what that means.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub disagreements: Vec<WitnessDisagreement>,
+document! {
+    /// The witnesses of one level side by side.
+    #[non_exhaustive]
+    pub struct SpeedWitnesses {
+        /// Those who say something, in the order of [`LightWitness`].
+        pub shares: Vec<WitnessShare>,
+        /// The share of the level's time in which no step ran, by the records of forward passes: what the host takes between steps, and what
+        /// there was nothing to do. Absent without them.
+        pub idle?: f64,
+        /// Where they differ by more than their uncertainty, and what that means.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub disagreements: Vec<WitnessDisagreement>,
+    }
 }
 
 impl SpeedWitnesses {

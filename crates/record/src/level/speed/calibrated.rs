@@ -3,7 +3,7 @@
 use crate::LevelReference;
 use std::num::NonZeroU64;
 
-use fizeau_core::{Estimate, PerSec, Seconds};
+use fizeau_core::{Estimate, PerSec, Seconds, document};
 use fizeau_roofline::{
     ErrorSummary, MeasuredFigures, OutsideRegime, Prediction, RequestLengths, Scope,
 };
@@ -70,22 +70,22 @@ pub enum CalibratedBlock {
     },
 }
 
-/// What a calibration predicts of requests.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct PredictedFigures {
-    /// Time to first token with all under way.
-    pub ttft_ms: PredictedRange,
-    /// Time per output token; absent where requests end with their first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tpot_ms: Option<PredictedRange>,
-    /// Generated tokens per second.
-    pub output_tokens_per_s: PredictedRange,
-    /// Completed requests per second.
-    pub requests_per_s: PredictedRange,
-    /// For which devices and engines the constants were fitted.
-    pub constants_of: String,
+document! {
+    /// What a calibration predicts of requests.
+    #[non_exhaustive]
+    pub struct PredictedFigures, fn of(of: &Prediction, scope: &Scope) {} {
+        /// Time to first token with all under way.
+        pub ttft_ms: PredictedRange = PredictedRange::ms(&of.ttft),
+        /// Time per output token; absent where requests end with their first.
+        pub tpot_ms?: PredictedRange =
+            (of.e2el.value() > of.ttft.value()).then(|| PredictedRange::ms(&of.tpot)),
+        /// Generated tokens per second.
+        pub output_tokens_per_s: PredictedRange = PredictedRange::rate(&of.output_tokens_per_s),
+        /// Completed requests per second.
+        pub requests_per_s: PredictedRange = PredictedRange::rate(&of.requests_per_s),
+        /// For which devices and engines the constants were fitted.
+        pub constants_of: String = scope.to_string(),
+    }
 }
 
 /// A figure, and the interval that holds nine in ten measured ones.
@@ -143,13 +143,7 @@ impl CalibratedPrediction<'_> {
     #[must_use]
     pub fn block(&self) -> CalibratedBlock {
         match self.prediction {
-            Ok(of) => CalibratedBlock::Predicted(Box::new(PredictedFigures {
-                ttft_ms: PredictedRange::ms(&of.ttft),
-                tpot_ms: (of.e2el.value() > of.ttft.value()).then(|| PredictedRange::ms(&of.tpot)),
-                output_tokens_per_s: PredictedRange::rate(&of.output_tokens_per_s),
-                requests_per_s: PredictedRange::rate(&of.requests_per_s),
-                constants_of: self.scope.to_string(),
-            })),
+            Ok(of) => CalibratedBlock::Predicted(Box::new(PredictedFigures::of(of, self.scope))),
             Err(outside) => CalibratedBlock::Refused { refused: outside.to_string() },
         }
     }

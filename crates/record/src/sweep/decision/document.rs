@@ -1,6 +1,6 @@
 //! Decisions as `sweep.json` has them.
 
-use fizeau_core::{LevelLoad, LoadKind};
+use fizeau_core::{LevelLoad, LoadKind, document};
 use fizeau_pareto::{FigureEstimate, LimitBreak, LoadEdge, MonotoneDeparture};
 use serde::{Deserialize, Serialize};
 
@@ -9,18 +9,27 @@ use super::{GoalDecision, OperatingDecision};
 use crate::goal::HighestLoadBasis;
 use crate::{GoalDocument, GoalResult};
 
-/// The level to run at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatingPoint"))]
-pub(crate) struct PointDocument {
-    level: usize,
-    load: Option<LevelLoad>,
-    margin: f64,
-    /// Why this level: `goals`, `rule` or `profile`.
-    chosen_by: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<RuleDocument>,
-    goals: Vec<GoalDocument>,
+document! {
+    /// The level to run at.
+    pub(crate) struct PointDocument as "OperatingPoint",
+    fn of(report: &SweepReport, at: usize, why: &OperatingChoiceReason, spare: f64, results: &[GoalResult]) {
+        let (word, stopped) = match *why {
+            OperatingChoiceReason::Goals => ("goals", None),
+            OperatingChoiceReason::Profile => ("profile", None),
+            OperatingChoiceReason::Confirmed => ("confirmed", None),
+            OperatingChoiceReason::Rule { beyond, gain, cost } => {
+                ("rule", Some(RuleDocument { beyond, requests_gain: gain, e2el_factor: cost }))
+            }
+        };
+    } {
+        level: usize = at,
+        load: Option<LevelLoad> = report.load_of(at),
+        margin: f64 = spare,
+        /// Why this level: `goals`, `rule` or `profile`.
+        chosen_by: String = word.to_owned(),
+        rule?: RuleDocument = stopped,
+        goals: Vec<GoalDocument> = documents(results),
+    }
 }
 
 /// The first level that costs too much.
@@ -32,148 +41,103 @@ struct RuleDocument {
     e2el_factor: f64,
 }
 
-/// The level that misses least.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NearestPoint"))]
-pub(crate) struct NearestDocument {
-    level: usize,
-    load: Option<LevelLoad>,
-    could_be_met: Vec<String>,
-    goals: Vec<GoalDocument>,
+document! {
+    /// The level that misses least.
+    pub(crate) struct NearestDocument as "NearestPoint",
+    fn of(report: &SweepReport, at: usize, results: &[GoalResult]) {} {
+        level: usize = at,
+        load: Option<LevelLoad> = report.load_of(at),
+        could_be_met: Vec<String> = unmet_goals::could_be_met(results),
+        goals: Vec<GoalDocument> = documents(results),
+    }
 }
 
-/// One kind of load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Decision"))]
-pub(crate) struct DecisionDocument {
-    kind: LoadKind,
-    met: String,
-    tight: WithinDocument,
-    loose: Option<WithinDocument>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    loose_reason: Option<String>,
+document! {
+    /// One kind of load.
+    pub(crate) struct DecisionDocument as "Decision", fn of(report: &SweepReport, decision: &OperatingDecision) {
+        let within = |within| WithinDocument::of(report, within);
+    } {
+        kind: LoadKind = decision.kind,
+        met: String = match (decision.is_met(), decision.is_loose_only()) {
+            (true, false) => "tight".to_owned(),
+            (true, true) => "loose".to_owned(),
+            (false, _) => "none".to_owned(),
+        },
+        tight: WithinDocument = within(&decision.tight),
+        loose, loose_reason: WithinDocument =
+            decision.loose.as_ref().map(within).ok_or("no goal is a range"),
+    }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Within"))]
-struct WithinDocument {
-    slo: String,
-    operating_point: Option<PointDocument>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    operating_point_reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    operating_point_nearest: Option<NearestDocument>,
-    highest_load: Option<HighestDocument>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    highest_load_reason: Option<String>,
-    not_monotone: Vec<DepartureDocument>,
+document! {
+    struct WithinDocument as "Within", fn of(report: &SweepReport, within: &GoalDecision) {
+        let of = &within.maximum.not_monotone;
+    } {
+        slo: String = within.slo.to_string(),
+        operating_point, operating_point_reason: PointDocument =
+            report.point_document(&within.point).ok_or_else(|| report.no_point(&within.point)),
+        operating_point_nearest?: NearestDocument = report.nearest_document(&within.point),
+        highest_load, highest_load_reason: HighestDocument =
+            highest(within).ok_or_else(|| report.no_highest(within)),
+        not_monotone: Vec<DepartureDocument> =
+            of.iter().map(|(goal, found)| DepartureDocument::of(within, *goal, found)).collect(),
+    }
 }
 
-/// The highest load within the goals.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "HighestLoad"))]
-struct HighestDocument {
-    /// False where it lies beyond all that was tested: then `load` is the highest tested.
-    reached: bool,
-    load: f64,
-    /// An end beyond what was tested is null.
-    load_ci: Option<[Option<f64>; 2]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    load_ci_reason: Option<String>,
-    /// Where the least and the greatest figures of a load's runs cross their limits, in place of an interval; an end beyond what
-    /// was tested is null.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    load_over_runs: Option<[Option<f64>; 2]>,
-    /// The tested loads on both sides, where there is neither.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    load_between_tested: Option<[f64; 2]>,
-    requests_per_s: f64,
-    requests_per_s_ci: Option<[f64; 2]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requests_per_s_ci_reason: Option<String>,
-    nearest_level: usize,
-    breaks_first: Option<BreakDocument>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    breaks_first_reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    closest_goal: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    closest_margin: Option<f64>,
+document! {
+    /// The highest load within the goals.
+    #[derive(Default)]
+    struct HighestDocument as "HighestLoad" {
+        /// False where it lies beyond all that was tested: then `load` is the highest tested.
+        reached: bool,
+        load: f64,
+        /// An end beyond what was tested is null.
+        load_ci: Option<[Option<f64>; 2]>,
+        load_ci_reason?: String,
+        /// Where the least and the greatest figures of a load's runs cross their limits, in place of an interval; an end beyond what
+        /// was tested is null.
+        load_over_runs?: [Option<f64>; 2],
+        /// The tested loads on both sides, where there is neither.
+        load_between_tested?: [f64; 2],
+        requests_per_s: f64,
+        requests_per_s_ci: Option<[f64; 2]>,
+        requests_per_s_ci_reason?: String,
+        nearest_level: usize,
+        breaks_first: Option<BreakDocument>,
+        breaks_first_reason?: String,
+        closest_goal?: String,
+        closest_margin?: f64,
+    }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Break"))]
-struct BreakDocument {
-    goal: String,
-    level: usize,
-    value: f64,
-    #[serde(alias = "excess")]
-    over_limit: f64,
+document! {
+    struct BreakDocument as "Break", fn of(within: &GoalDecision, found: &LimitBreak) {} {
+        goal: String = goal_text(within, found.limit),
+        level: usize = found.level,
+        value: f64 = found.value,
+        #[serde(alias = "excess")]
+        over_limit: f64 = found.over_limit,
+    }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Departure"))]
-struct DepartureDocument {
-    goal: String,
-    earlier_level: usize,
-    later_level: usize,
-    by: f64,
-    standard_errors: f64,
+document! {
+    struct DepartureDocument as "Departure", fn of(within: &GoalDecision, at: usize, found: &MonotoneDeparture) {} {
+        goal: String = goal_text(within, at),
+        earlier_level: usize = found.earlier,
+        later_level: usize = found.later,
+        by: f64 = found.by,
+        standard_errors: f64 = found.errors,
+    }
 }
 
 impl SweepReport {
     pub(in crate::sweep) fn decision_documents(&self) -> Vec<DecisionDocument> {
-        self.decisions.iter().map(|decision| self.decision_document(decision)).collect()
-    }
-
-    fn decision_document(&self, decision: &OperatingDecision) -> DecisionDocument {
-        let met = match (decision.is_met(), decision.is_loose_only()) {
-            (true, false) => "tight",
-            (true, true) => "loose",
-            (false, _) => "none",
-        };
-        DecisionDocument {
-            kind: decision.kind,
-            met: met.to_owned(),
-            tight: self.within_document(&decision.tight),
-            loose: decision.loose.as_ref().map(|loose| self.within_document(loose)),
-            loose_reason: decision.loose.is_none().then(|| "no goal is a range".to_owned()),
-        }
-    }
-
-    fn within_document(&self, within: &GoalDecision) -> WithinDocument {
-        let operating_point = self.point_document(&within.point);
-        let highest_load = highest(within);
-        WithinDocument {
-            slo: within.slo.to_string(),
-            operating_point_reason: operating_point.is_none().then(|| self.no_point(&within.point)),
-            operating_point_nearest: self.nearest_document(&within.point),
-            operating_point,
-            highest_load_reason: highest_load.is_none().then(|| self.no_highest(within)),
-            highest_load,
-            not_monotone: within
-                .maximum
-                .not_monotone
-                .iter()
-                .map(|(goal, found)| departure(within, *goal, found))
-                .collect(),
-        }
+        self.decisions.iter().map(|decision| DecisionDocument::of(self, decision)).collect()
     }
 
     pub(in crate::sweep) fn point_document(&self, point: &OperatingPoint) -> Option<PointDocument> {
         let OperatingPoint::Met { level, why, margin, goals } = point else { return None };
-        let (chosen_by, rule) = match *why {
-            OperatingChoiceReason::Goals => ("goals", None),
-            OperatingChoiceReason::Profile => ("profile", None),
-            OperatingChoiceReason::Confirmed => ("confirmed", None),
-            OperatingChoiceReason::Rule { beyond, gain, cost } => {
-                ("rule", Some(RuleDocument { beyond, requests_gain: gain, e2el_factor: cost }))
-            }
-        };
-        let load = self.load_of(*level);
-        let chosen_by = chosen_by.to_owned();
-        let goals = documents(goals);
-        Some(PointDocument { level: *level, load, margin: *margin, chosen_by, rule, goals })
+        Some(PointDocument::of(self, *level, why, *margin, goals))
     }
 
     /// Why there is no level to run at.
@@ -199,13 +163,7 @@ impl SweepReport {
         point: &OperatingPoint,
     ) -> Option<NearestDocument> {
         let OperatingPoint::Missed { nearest: Some(level), goals } = point else { return None };
-        let load = self.load_of(*level);
-        Some(NearestDocument {
-            level: *level,
-            load,
-            could_be_met: unmet_goals::could_be_met(goals),
-            goals: documents(goals),
-        })
+        Some(NearestDocument::of(self, *level, goals))
     }
 }
 
@@ -249,7 +207,7 @@ fn highest(within: &GoalDecision) -> Option<HighestDocument> {
                 load_over_runs: is_of_runs.then_some([low, high]),
                 load_between_tested: is_tested.then_some([found.load.low(), found.load.high()]),
                 nearest_level: found.below,
-                breaks_first: Some(broken(within, &found.breaks)),
+                breaks_first: Some(BreakDocument::of(within, &found.breaks)),
                 ..of(&found.throughput)
             })
         }
@@ -265,22 +223,6 @@ fn highest(within: &GoalDecision) -> Option<HighestDocument> {
             ..of(&found.throughput)
         }),
         LoadEdge::Unmet(_) => None,
-    }
-}
-
-fn broken(within: &GoalDecision, found: &LimitBreak) -> BreakDocument {
-    let LimitBreak { limit, level, value, over_limit } = *found;
-    BreakDocument { goal: goal_text(within, limit), level, value, over_limit }
-}
-
-fn departure(within: &GoalDecision, goal: usize, found: &MonotoneDeparture) -> DepartureDocument {
-    let MonotoneDeparture { earlier, later, by, errors } = *found;
-    DepartureDocument {
-        goal: goal_text(within, goal),
-        earlier_level: earlier,
-        later_level: later,
-        by,
-        standard_errors: errors,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What would be faster, as JSON.
 
+use fizeau_core::document;
 use fizeau_roofline::{Gain, ImprovementGain, Sensitivities, Sensitivity};
 use serde::Serialize;
 
@@ -22,14 +23,18 @@ pub(super) struct OfFigures {
     pub(super) requests_per_s: Option<ToResources>,
 }
 
-#[derive(Serialize)]
-pub(super) struct ToResources {
-    bandwidth: Number,
-    arithmetic: Number,
-    weight_bytes: Number,
-    kv_bytes: Number,
-    link: Number,
-    latency: Number,
+document! {
+    pub(super) view ToResources, from |of: Sensitivity| {
+        // Adding zero makes a negative zero positive.
+        let number = |value: f64| Number(value + 0.0);
+    } {
+        bandwidth: Number = number(of.bandwidth),
+        arithmetic: Number = number(of.arithmetic),
+        weight_bytes: Number = number(of.weight_bytes),
+        kv_bytes: Number = number(of.kv_bytes),
+        link: Number = number(of.link),
+        latency: Number = number(of.latency),
+    }
 }
 
 impl From<Sensitivities> for OfFigures {
@@ -49,52 +54,20 @@ impl From<Sensitivity> for OfFigures {
     }
 }
 
-impl From<Sensitivity> for ToResources {
-    fn from(of: Sensitivity) -> Self {
-        // Adding zero makes a negative zero positive.
-        let number = |value: f64| Number(value + 0.0);
-        Self {
-            bandwidth: number(of.bandwidth),
-            arithmetic: number(of.arithmetic),
-            weight_bytes: number(of.weight_bytes),
-            kv_bytes: number(of.kv_bytes),
-            link: number(of.link),
-            latency: number(of.latency),
-        }
+document! {
+    pub(super) view GainBlock, pub(super) fn of(found: &ImprovementGain, scope: SolScope) {} {
+        change: &'static str = found.improvement.as_str(),
+        bound: GainOf = GainOf::of(found.bound, scope),
+        expected: GainOf = GainOf::of(found.expected, scope),
     }
 }
 
-#[derive(Serialize)]
-pub(super) struct GainBlock {
-    change: &'static str,
-    bound: GainOf,
-    expected: GainOf,
-}
-
-#[derive(Serialize)]
-struct GainOf {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens_per_s_per_user: Option<Number>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requests_per_s: Option<Number>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt_pace: Option<Number>,
-}
-
-impl GainBlock {
-    pub(super) fn of(found: &ImprovementGain, scope: SolScope) -> Self {
-        let of = |gain: Gain| {
-            let of_requests = |part: f64| (scope == SolScope::Requests).then_some(Number(part));
-            GainOf {
-                tokens_per_s_per_user: gain.tokens_per_s_per_user.map(Number),
-                requests_per_s: of_requests(gain.requests_per_s),
-                prompt_pace: of_requests(gain.promptness),
-            }
-        };
-        Self {
-            change: found.improvement.as_str(),
-            bound: of(found.bound),
-            expected: of(found.expected),
-        }
+document! {
+    view GainOf, fn of(gain: Gain, scope: SolScope) {
+        let of_requests = |part: f64| (scope == SolScope::Requests).then_some(Number(part));
+    } {
+        tokens_per_s_per_user?: Number = gain.tokens_per_s_per_user.map(Number),
+        requests_per_s?: Number = of_requests(gain.requests_per_s),
+        prompt_pace?: Number = of_requests(gain.promptness),
     }
 }

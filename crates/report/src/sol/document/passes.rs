@@ -1,6 +1,7 @@
 //! Where the time of passes goes, as JSON.
 
-use fizeau_roofline::{PassTerm, PassTime};
+use fizeau_core::{Seconds, document};
+use fizeau_roofline::{Binding, PassTerm, PassTime};
 use serde::Serialize;
 
 use fizeau_record::JsonNumber as Number;
@@ -12,70 +13,50 @@ pub(super) struct Passes {
     pub(super) decode: Pass,
 }
 
-#[derive(Serialize)]
-pub(super) struct Pass {
-    /// By resource: what each would take by itself; they overlap.
-    bound_ms: Parts,
-    /// By the resource that is waited for; they add up.
-    expected_ms: Parts,
-    terms: Vec<TermBlock>,
+document! {
+    pub(super) view Pass, pub(super) fn of(times: [PassTime; 2], all: &[PassTerm]) {
+        let [bound, expected] = times;
+    } {
+        /// By resource: what each would take by itself; they overlap.
+        bound_ms: Parts = Parts::of_bound(&bound),
+        /// By the resource that is waited for; they add up.
+        expected_ms: Parts = Parts::of_waits(expected.total, &expected.binding),
+        terms: Vec<TermBlock> = all.iter().map(TermBlock::from).collect(),
+    }
 }
 
-#[derive(Serialize)]
-struct Parts {
-    total: Number,
-    weights: Number,
-    cache: Number,
-    activations: Number,
-    compute: Number,
-    link: Number,
-    hops: Number,
+document! {
+    view Parts, fn of_bound(bound: &PassTime) {} {
+        total: Number = Number::ms(bound.total),
+        weights: Number = Number::ms(bound.weights),
+        cache: Number = Number::ms(bound.cache),
+        activations: Number = Number::ms(bound.activations),
+        compute: Number = Number::ms(bound.arithmetic()),
+        link: Number = Number::ms(bound.link),
+        hops: Number = Number::ms(bound.hops),
+    }
 }
 
-#[derive(Serialize)]
-struct TermBlock {
-    part: &'static str,
-    limited_by: &'static str,
-    bound_ms: Number,
-    expected_ms: Number,
-    share: Number,
-}
-
-impl Pass {
-    pub(super) fn of([bound, expected]: [PassTime; 2], terms: &[PassTerm]) -> Self {
-        let waits = expected.binding;
+impl Parts {
+    fn of_waits(total: Seconds, waits: &Binding) -> Self {
         Self {
-            bound_ms: Parts {
-                total: Number::ms(bound.total),
-                weights: Number::ms(bound.weights),
-                cache: Number::ms(bound.cache),
-                activations: Number::ms(bound.activations),
-                compute: Number::ms(bound.arithmetic()),
-                link: Number::ms(bound.link),
-                hops: Number::ms(bound.hops),
-            },
-            expected_ms: Parts {
-                total: Number::ms(expected.total),
-                weights: Number::ms(waits.weights),
-                cache: Number::ms(waits.cache),
-                activations: Number::ms(waits.activations),
-                compute: Number::ms(waits.compute),
-                link: Number::ms(waits.link),
-                hops: Number::ms(waits.hops),
-            },
-            terms: terms.iter().map(TermBlock::of).collect(),
+            total: Number::ms(total),
+            weights: Number::ms(waits.weights),
+            cache: Number::ms(waits.cache),
+            activations: Number::ms(waits.activations),
+            compute: Number::ms(waits.compute),
+            link: Number::ms(waits.link),
+            hops: Number::ms(waits.hops),
         }
     }
 }
 
-impl TermBlock {
-    fn of(term: &PassTerm) -> Self {
-        Self {
-            part: term.part.as_str(),
-            limited_by: term.limit.as_str(),
-            bound_ms: Number::ms(term.bound),
-            expected_ms: Number::ms(term.expected),
-            share: Number(term.share),
-        }
+document! {
+    view TermBlock, from |term: &PassTerm| {} {
+        part: &'static str = term.part.as_str(),
+        limited_by: &'static str = term.limit.as_str(),
+        bound_ms: Number = Number::ms(term.bound),
+        expected_ms: Number = Number::ms(term.expected),
+        share: Number = Number(term.share),
     }
 }

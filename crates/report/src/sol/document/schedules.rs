@@ -1,34 +1,22 @@
 //! The figures of the sequences that run by each schedule, as JSON.
 
-use fizeau_roofline::PhaseSchedule;
-use serde::Serialize;
+use fizeau_core::document;
+use fizeau_roofline::{Figures, PhaseSchedule};
 
 use crate::sol::SolView;
 use crate::sol::figures::Block;
 
-#[derive(Serialize)]
-pub(super) struct Schedules {
-    mixed: Ways,
-    serial: Ways,
-    overlapped: Ways,
+document! {
+    pub(super) view Schedules, pub(super) fn of(view: &SolView<'_>) {} {
+        mixed: Ways = Ways::of(view.scheduled(PhaseSchedule::Mixed)),
+        serial: Ways = Ways::of(view.scheduled(PhaseSchedule::Serial)),
+        overlapped: Ways = Ways::of(view.scheduled(PhaseSchedule::Overlapped)),
+    }
 }
 
-#[derive(Serialize)]
-struct Ways {
-    bound: Block,
-    expected: Block,
-}
-
-impl Schedules {
-    pub(super) fn of(view: &SolView<'_>) -> Self {
-        let ways = |schedule| {
-            let [bound, expected] = view.scheduled(schedule);
-            Ways { bound: Block::of(&bound), expected: Block::of(&expected) }
-        };
-        Self {
-            mixed: ways(PhaseSchedule::Mixed),
-            serial: ways(PhaseSchedule::Serial),
-            overlapped: ways(PhaseSchedule::Overlapped),
-        }
+document! {
+    view Ways, fn of(by: [Figures; 2]) {} {
+        bound: Block = Block::of(&by[0]),
+        expected: Block = Block::of(&by[1]),
     }
 }
