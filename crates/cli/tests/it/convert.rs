@@ -198,6 +198,55 @@ fn a_run_goes_out_in_every_form_and_comes_in_again() {
     }
 }
 
+/// What `--save-result` writes and what `convert` writes of the same run is said by one writer.
+#[test]
+fn the_arrivals_of_a_run_go_out_as_the_run_itself_wrote_them() {
+    let scratch = Scratch::new("convert-arrivals");
+    let trace = format!("{}/../../fixtures/workload/mooncake.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let trace = format!("--dataset-name mooncake --dataset-path {trace} --trace-speedup 100");
+    let ramp = "--ramp-up-strategy linear --ramp-up-start-rps 10 --ramp-up-end-rps 100";
+    let bursts = "--burst on=100,off=5,on-s=2,off-s=8";
+    let cases = [
+        ("", "concurrency", "throughput", false),
+        ("--max-concurrency 4", "concurrency", "concurrent", false),
+        ("--request-rate 20", "poisson", "poisson", false),
+        ("--request-rate 20 --burstiness 0.3", "gamma", "poisson", true),
+        ("--request-rate 20 --burstiness inf", "constant", "constant", false),
+        (ramp, "fixed_schedule", "poisson", true),
+        (bursts, "fixed_schedule", "poisson", true),
+        ("--diurnal mean=20,swing=0.5,period-s=5", "fixed_schedule", "poisson", true),
+        (trace.as_str(), "fixed_schedule", "poisson", true),
+    ];
+    for (index, (asked, aiperf, guidellm, is_told)) in cases.into_iter().enumerate() {
+        let (out, saved) = (scratch.path(&format!("run-{index}")), scratch.path("saved.json"));
+        let lengths = if asked.contains("dataset") { "" } else { "--isl 20 --osl 2" };
+        let line = format!(
+            "simulate {asked} {lengths} --num-prompts 20 --out {out} --save-result --result-filename {saved}"
+        );
+        let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+        assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+        let to = |format: &str| {
+            let file = scratch.path(&format!("{format}-{index}/"));
+            let ended = convert(&[&out, "--to", format, "--out", &file]);
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+            let file = json(ended.out.lines().next().unwrap());
+            (file, ended.err.contains("has no word for"))
+        };
+        let (vllm, saved) = (to("vllm").0, json(&saved));
+        for key in ["request_rate", "burstiness", "max_concurrency"] {
+            assert_eq!(vllm[key], saved[key], "{asked}: {key}");
+        }
+        for key in ["ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps"] {
+            assert_eq!(vllm.get(key), saved.get(key), "{asked}: {key}");
+        }
+        let phase = &to("aiperf").0["input_config"]["phases"][0];
+        assert_eq!(phase["type"], aiperf, "{asked}");
+        let (document, told) = to("guidellm");
+        let strategy = &document["benchmarks"][0]["config"]["strategy"];
+        assert_eq!((strategy["type_"].as_str(), told), (Some(guidellm), is_told), "{asked}");
+    }
+}
+
 #[test]
 fn a_single_file_goes_where_it_is_sent_and_nothing_is_written_over() {
     let scratch = Scratch::new("convert-one");
