@@ -97,6 +97,8 @@ impl ExportSource {
             }
             let of = StoredLevelContext::read(run, stored)?;
             let imported = ImportedLevel::read(stored.path())?;
+            let epoch = imported.as_ref().and_then(|level| level.epoch_unix_ns);
+            let epoch = epoch.or(document.epoch_unix_ns);
             let own = VllmRun::of(&of.setup, &of.requested, law.as_ref(), of.cap);
             let request_rate = imported.as_ref().map_or(own.request_rate, rate_of);
             let run =
@@ -114,7 +116,7 @@ impl ExportSource {
                 dataset: document.setup.workload.dataset.clone(),
                 goals: goals.clone(),
                 tapes,
-                epoch_unix: document.epoch_unix_ns.map(Nanos::from_nanos),
+                epoch_unix: epoch.map(Nanos::from_nanos),
                 imported,
             });
         }

@@ -247,6 +247,24 @@ fn the_arrivals_of_a_run_go_out_as_the_run_itself_wrote_them() {
     }
 }
 
+/// Each request at the instant of the wall clock at which it was sent.
+#[test]
+fn a_file_of_guidellm_goes_out_at_its_instants_and_in_its_order() {
+    let scratch = Scratch::new("convert-clock");
+    let run = converted(&scratch, &[&fixture("guidellm.json")], "run");
+    let again = scratch.path("again.json");
+    let ended = convert(&[&run, "--to", "guidellm", "--out", &again]);
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{ended:?}");
+    let starts = |file: &str| -> Vec<f64> {
+        let all = &json(file)["benchmarks"][0]["requests"]["successful"];
+        let start = |one: &Value| one["info"]["timings"]["request_start"].as_f64().unwrap();
+        all.as_array().unwrap().iter().map(start).collect()
+    };
+    let (came, went) = (starts(&fixture("guidellm.json")), starts(&again));
+    assert_eq!(came.len(), went.len());
+    assert!(came.iter().zip(&went).all(|(a, b)| (a - b).abs() < 1e-5), "{went:?}");
+}
+
 #[test]
 fn a_single_file_goes_where_it_is_sent_and_nothing_is_written_over() {
     let scratch = Scratch::new("convert-one");

@@ -246,6 +246,7 @@ fn import(
             held_back: None,
         },
         not_known: not_known(whole.is_some()),
+        epoch_unix_ns: whole.as_ref().and_then(Requests::epoch_unix_ns),
         tapes,
         ..ImportedLevel::of(source, record)
     };

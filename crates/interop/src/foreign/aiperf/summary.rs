@@ -108,6 +108,7 @@ pub(super) fn level(
         },
         counts,
         not_known: not_known(record, records),
+        epoch_unix_ns: records.and_then(|records| records.epoch_unix_ns),
         tapes: records.map(|records| records.tapes.clone()).unwrap_or_default(),
         ..blank(record, file, "aiperf")
     };

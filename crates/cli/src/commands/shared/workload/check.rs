@@ -40,10 +40,6 @@ pub(super) fn check_flags(args: &WorkloadArgs, source: &PromptSource) -> Result<
         (!args.lora_modules.is_empty() && is_times, "--lora-modules"),
         (args.data.disable_shuffle && !is_records, "--disable-shuffle"),
         (args.data.no_repeat && !is_file, "--no-repeat"),
-        (
-            args.prefix.random_prefix_len > 0 && has_own_lengths && !is_vllm && !is_records,
-            "--random-prefix-len",
-        ),
         (args.data.vocab_size != VOCABULARY && !has_vocabulary(source), "--vocab-size"),
     ];
     refuse(&refused, name)
@@ -63,6 +59,8 @@ pub(crate) fn check_lengths(args: &WorkloadArgs) -> Result<(), Fail> {
         // A record that does not say how long its reply is has this length.
         (lengths.random_output_len.is_some() && is_others, "--random-output-len"),
         (lengths.random_range_ratio.is_some() && (is_records || is_others), "--random-range-ratio"),
+        // Of records the library says so.
+        (args.prefix.random_prefix_len > 0 && is_others, "--random-prefix-len"),
     ];
     refuse(&refused, &args.dataset_name)
 }
