@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use fizeau_core::{Nanos, Tape};
 use fizeau_metrics::GoodputGoals;
 use fizeau_record::{
-    ImportedLevel, ImportedRun, RunDocument, StoredError, StoredLevelContext, StoredRun,
-    TruncatedTail,
+    ImportedLevel, ImportedRun, RunDocument, StoredError, StoredLevel, StoredLevelContext,
+    StoredRun, TruncatedTail,
 };
 
 use crate::{ExportArrivals, ExportLevel, VllmRequestRate, VllmRun};
@@ -85,7 +85,6 @@ impl ExportSource {
             file: run.document_path().display().to_string(),
             reason: format!("{error}"),
         })?;
-        let (ranks, law) = (ranks(document), document.arrival_law());
         let (mut levels, mut cuts) = (Vec::new(), Vec::new());
         for stored in run.levels() {
             let mut tapes = Vec::new();
@@ -95,29 +94,12 @@ impl ExportSource {
                 let level = stored.path().display().to_string();
                 return Err(ExportSourceError::Empty { level });
             }
-            let of = StoredLevelContext::read(run, stored)?;
             let imported = ImportedLevel::read(stored.path())?;
-            let epoch = imported.as_ref().and_then(|level| level.epoch_unix_ns);
-            let epoch = epoch.or(document.epoch_unix_ns);
-            let own = VllmRun::of(&of.setup, &of.requested, law.as_ref(), of.cap);
-            let request_rate = imported.as_ref().map_or(own.request_rate, rate_of);
-            let run =
-                VllmRun { date: compact(&own.date), metadata: ranks.clone(), request_rate, ..own };
-            let workload = &of.setup.workload;
-            let arrivals = match (&imported, run.burstiness) {
-                (Some(level), 1.0) => ExportArrivals::at(level.load.requests_per_s),
-                _ => ExportArrivals::of(&of.requested, law.as_ref(), &workload.arrivals),
-            };
+            let of = StoredLevelContext::read(run, stored)?;
             levels.push(Level {
-                name: stored.name().to_owned(),
-                run,
-                arrivals,
-                path: of.setup.endpoint.path.clone(),
-                dataset: document.setup.workload.dataset.clone(),
                 goals: goals.clone(),
                 tapes,
-                epoch_unix: epoch.map(Nanos::from_nanos),
-                imported,
+                ..Level::of(document, stored, of, imported)
             });
         }
         Ok(Self { levels, cut: cuts })
@@ -153,6 +135,40 @@ impl ExportSource {
 }
 
 impl Level {
+    /// One whose requests did something, which are for the caller to add.
+    fn of(
+        document: &RunDocument,
+        stored: &StoredLevel,
+        of: StoredLevelContext,
+        imported: Option<ImportedLevel>,
+    ) -> Self {
+        let law = document.arrival_law();
+        let own = VllmRun::of(&of.setup, &of.requested, law.as_ref(), of.cap);
+        let request_rate = imported.as_ref().map_or(own.request_rate, rate_of);
+        let words = &of.setup.workload.arrivals;
+        let arrivals = match &imported {
+            Some(level) if own.burstiness == 1.0 => ExportArrivals::at(level.load.requests_per_s),
+            _ => ExportArrivals::of(&of.requested, law.as_ref(), words),
+        };
+        let epoch = imported.as_ref().and_then(|level| level.epoch_unix_ns);
+        Self {
+            name: stored.name().to_owned(),
+            run: VllmRun {
+                date: compact(&own.date),
+                metadata: ranks(document),
+                request_rate,
+                ..own
+            },
+            arrivals,
+            path: of.setup.endpoint.path,
+            dataset: document.setup.workload.dataset.clone(),
+            goals: GoodputGoals::default(),
+            tapes: Vec::new(),
+            epoch_unix: epoch.or(document.epoch_unix_ns).map(Nanos::from_nanos),
+            imported,
+        }
+    }
+
     fn as_export(&self) -> ExportLevel<'_> {
         ExportLevel {
             name: &self.name,

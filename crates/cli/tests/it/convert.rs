@@ -225,14 +225,21 @@ fn the_arrivals_of_a_run_go_out_as_the_run_itself_wrote_them() {
         );
         let ended = run(&line.split_whitespace().collect::<Vec<_>>());
         assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
-        let to = |format: &str| {
-            let file = scratch.path(&format!("{format}-{index}/"));
-            let ended = convert(&[&out, "--to", format, "--out", &file]);
+        let to_of = |run: &str, name: &str, format: &str| {
+            let file = scratch.path(&format!("{name}-{index}/"));
+            let ended = convert(&[run, "--to", format, "--out", &file]);
             assert_eq!(ended.code, Some(0), "{ended:?}");
-            let file = json(ended.out.lines().next().unwrap());
-            (file, ended.err.contains("has no word for"))
+            let file = ended.out.lines().next().unwrap().to_owned();
+            (json(&file), ended.err.contains("has no word for"), file)
         };
-        let (vllm, saved) = (to("vllm").0, json(&saved));
+        let to = |format: &str| to_of(&out, format, format);
+        let (vllm, _, file) = to("vllm");
+        let saved = json(&saved);
+        if matches!(aiperf, "poisson" | "gamma" | "constant") {
+            let back = converted(&scratch, &[&file], &format!("back-{index}"));
+            let again = &to_of(&back, "again", "aiperf").0["input_config"]["phases"][0];
+            assert_eq!(again["type"], aiperf, "{asked}");
+        }
         for key in ["request_rate", "burstiness", "max_concurrency"] {
             assert_eq!(vllm[key], saved[key], "{asked}: {key}");
         }
@@ -241,7 +248,7 @@ fn the_arrivals_of_a_run_go_out_as_the_run_itself_wrote_them() {
         }
         let phase = &to("aiperf").0["input_config"]["phases"][0];
         assert_eq!(phase["type"], aiperf, "{asked}");
-        let (document, told) = to("guidellm");
+        let (document, told, _) = to("guidellm");
         let strategy = &document["benchmarks"][0]["config"]["strategy"];
         assert_eq!((strategy["type_"].as_str(), told), (Some(guidellm), is_told), "{asked}");
     }

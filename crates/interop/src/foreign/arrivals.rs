@@ -55,8 +55,7 @@ impl ExportArrivals {
     }
 
     /// Those of which a tool's file had the `rate` alone.
-    #[must_use]
-    pub fn at(rate: Option<PerSec>) -> Self {
+    pub(crate) fn at(rate: Option<PerSec>) -> Self {
         rate.map_or(Self::Unpaced, |rate| Self::Gamma { rate, burstiness: 1.0 })
     }
 

@@ -53,7 +53,7 @@ fn lines_that_are_no_record() {
         ),
         (
             r#"{"messages": [{"role": "user", "content": [{"type": "text"}]}]}"#,
-            "expected text (the data set openai-batch takes bodies with lists of parts)",
+            r#"field messages[0].content is [{"type": "text"}]; expected text (the data set openai-batch takes"#,
         ),
         (
             r#"{"prompt_token_ids": [1, 2, 3], "input_tokens": 20}"#,
