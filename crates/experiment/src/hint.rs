@@ -12,7 +12,10 @@ pub enum InputHint {
     /// Another route or kind of server takes such prompts.
     AnotherRoute,
     /// Another route takes such records.
-    AnotherRecordRoute,
+    AnotherRecordRoute {
+        /// The path of one that does.
+        path: String,
+    },
     /// A trace is replayed by a single level.
     TraceIsOneLevel,
     /// A think time needs conversations.
@@ -102,7 +105,9 @@ impl Display for InputHint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AnotherRoute => f.write_str("; choose another route or kind of server"),
-            Self::AnotherRecordRoute => f.write_str(": choose another route"),
+            Self::AnotherRecordRoute { path } => {
+                write!(f, ": choose another route, such as {path}")
+            }
             Self::TraceIsOneLevel => f.write_str(", which a single level replays"),
             Self::NeedsTurns => f.write_str(": ask for conversations"),
             Self::SameSalt => f.write_str(": give all of them the same salt"),

@@ -16,8 +16,8 @@ use fizeau_core::{EosRule, Nanos, Tokens};
 use fizeau_harness::TextAfter;
 use fizeau_transport::{KeepText, PromptKind, Target};
 use fizeau_workload::{
-    ArrivalLaw, Length, Lengths, ModelShare, PlanSpec, PromptContent, PromptForm, Seed, Sessions,
-    SharedPrefix, TextSource, ThinkTime, Turns,
+    ArrivalLaw, Length, Lengths, ModelShare, PlanSpec, PromptContent, PromptForm, Rescale, Seed,
+    Sessions, SharedPrefix, TextSource, ThinkTime, Turns,
 };
 
 pub use dataset::DataFile;
@@ -55,6 +55,8 @@ pub struct WorkloadSpec {
     pub source: PromptSource,
     /// How many requests; none for a thousand, of a smaller data set as many as it has, of a trace all.
     pub requests: Option<NonZeroU64>,
+    /// The most requests where nobody says how many; none for a thousand.
+    pub(crate) most: Option<NonZeroU64>,
     /// When they leave. A trace has its own times.
     pub arrivals: ArrivalLaw,
     /// How long they are, where the source does not say.
@@ -102,6 +104,7 @@ impl WorkloadSpec {
         Self {
             source,
             requests: None,
+            most: None,
             arrivals: ArrivalLaw::ClosedLoop,
             lengths: Lengths::Independent { input: Self::USUAL_INPUT, output: Self::USUAL_OUTPUT },
             prefix: SharedPrefix::None,
@@ -142,8 +145,9 @@ impl WorkloadSpec {
             }
             _ => (None, None),
         };
-        let has = dataset.as_ref().map_or(REQUESTS, |dataset| dataset::requests(dataset));
-        let requests = self.requests.map_or_else(|| has.min(REQUESTS), NonZeroU64::get);
+        let has = dataset.as_ref().map_or(u64::MAX, |dataset| dataset::requests(dataset));
+        let most = self.most.map_or(REQUESTS, NonZeroU64::get);
+        let requests = self.requests.map_or_else(|| has.min(most), NonZeroU64::get);
         let form = form(target, tokenizer.is_some() || self.turns.is_some());
         let spec = PlanSpec {
             arrivals: self.arrivals.clone(),
@@ -239,17 +243,29 @@ impl WorkloadSpec {
         self.source.is_endless().then_some(PromptSource::MOST_UNTIL_KNOWN)
     }
 
-    /// The most requests that are sent in `time`, where nobody says how many: at a constant rate those that come in it, else more than
-    /// anybody serves; none for as many as the data set has.
+    /// The most requests that are sent in `time`, where nobody says how many: those that come in it at the highest rate, all turns
+    /// counted, or in a closed loop more than anybody serves; none for as many as the data set has. Arrivals that are stretched to
+    /// a rate are those that come in it, of a data set too.
     pub(crate) fn most_in(&self, time: Nanos) -> Option<NonZeroU64> {
-        let come = match self.arrivals {
-            ArrivalLaw::Constant { rate } | ArrivalLaw::Gamma { rate, .. } => {
-                // Some come closer together than on average: a fifth more is hardly ever reached.
-                NonZeroU64::new((rate.get() * time.as_secs_f64() * 1.2).ceil() as u64 + 100)
-            }
-            _ => self.most_until_known(),
-        };
+        let Some(peak) = self.arrivals.peak() else { return self.most_until_known() };
+        let come = peak.get() * time.as_secs_f64();
+        let [mean, most] = self.turns.map_or([1.0; 2], turns_of);
+        if matches!(self.arrivals, ArrivalLaw::Gamma { rescale: Rescale::ToMean, .. }) {
+            let most = if self.source.is_endless() { u64::MAX } else { REQUESTS };
+            return NonZeroU64::new(((come * mean) as u64).clamp(1, most));
+        }
+        // Some come closer together than on average: a fifth more is hardly ever reached.
+        let come = NonZeroU64::new(((come * most * 1.2).ceil() as u64).saturating_add(100));
         come.filter(|_| self.source.is_endless())
+    }
+}
+
+/// How many turns a conversation has in the mean, and at most.
+fn turns_of(turns: Turns) -> [f64; 2] {
+    let most = f64::from(turns.most().get());
+    match turns {
+        Turns::Fixed(_) => [most; 2],
+        Turns::Uniform { least, .. } => [0.5 * (f64::from(least.get()) + most), most],
     }
 }
 

@@ -5,6 +5,7 @@
 //! what each request did, it becomes tapes, and from there on it is a run like any other.
 
 mod aiperf;
+mod arrivals;
 mod csv;
 mod error;
 mod figures;
@@ -25,6 +26,7 @@ mod vllm;
 mod vllm_rust;
 mod vllm_sweep;
 
+pub use arrivals::ExportArrivals;
 pub(crate) use csv::table as csv_of_lines;
 pub use error::{ForeignError, ForeignPlace};
 pub use file::ForeignFile;

@@ -64,7 +64,8 @@ impl RereadLevel {
         })?;
         read.report.detail =
             details.map(|of| Box::new(of.finish(&read.report.summary, reader.goals(), read.cap)));
-        let requested = VllmRun::of(&read.setup, &read.report.requested, read.cap);
+        let law = reader.run().document().arrival_law();
+        let requested = VllmRun::of(&read.setup, &read.report.requested, law.as_ref(), read.cap);
         Ok(Self { vllm: vllm.map(|vllm| vllm.finish(requested)), read })
     }
 }
@@ -97,7 +98,8 @@ impl LevelTapes {
         };
         let goals = reader.goals().clone();
         let settings = PeerSettings { goals, max_concurrency: of.cap, pacing };
-        let requested = VllmRun::of(&of.setup, &of.requested, of.cap);
+        let law = reader.run().document().arrival_law();
+        let requested = VllmRun::of(&of.setup, &of.requested, law.as_ref(), of.cap);
         Ok(Self { tapes, cut, settings, requested })
     }
 

@@ -42,8 +42,8 @@ mod vllm;
 pub use detail::{DetailTally, with_details};
 pub use files::{ImportError, ImportedFiles};
 pub use foreign::{
-    ExportLevel, ExportWriteError, ExportedFile, ForeignError, ForeignFile, ForeignFormat,
-    ForeignFormats, ForeignPlace, plain_name,
+    ExportArrivals, ExportLevel, ExportWriteError, ExportedFile, ForeignError, ForeignFile,
+    ForeignFormat, ForeignFormats, ForeignPlace, plain_name,
 };
 pub use level::{ExtraTallies, LevelTapes, RereadLevel};
 pub use peers::{

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use fizeau_core::{Nanos, Tape};
 use fizeau_metrics::GoodputGoals;
 use fizeau_record::{
-    ImportedLevel, ImportedRun, RunDocument, StoredError, StoredLevelContext, StoredRun,
-    TruncatedTail,
+    ImportedLevel, ImportedRun, RunDocument, StoredError, StoredLevel, StoredLevelContext,
+    StoredRun, TruncatedTail,
 };
 
-use crate::{ExportLevel, VllmRequestRate, VllmRun};
+use crate::{ExportArrivals, ExportLevel, VllmRequestRate, VllmRun};
 
 /// The levels of a stored run, with all that is exported of them.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub enum ExportSourceError {
 struct Level {
     name: String,
     run: VllmRun,
+    arrivals: ExportArrivals,
+    path: String,
     dataset: String,
     goals: GoodputGoals,
     tapes: Vec<Tape>,
@@ -83,7 +85,6 @@ impl ExportSource {
             file: run.document_path().display().to_string(),
             reason: format!("{error}"),
         })?;
-        let ranks = ranks(document);
         let (mut levels, mut cuts) = (Vec::new(), Vec::new());
         for stored in run.levels() {
             let mut tapes = Vec::new();
@@ -93,16 +94,12 @@ impl ExportSource {
                 let level = stored.path().display().to_string();
                 return Err(ExportSourceError::Empty { level });
             }
+            let imported = ImportedLevel::read(stored.path())?;
             let of = StoredLevelContext::read(run, stored)?;
-            let own = VllmRun::of(&of.setup, &of.requested, of.cap);
             levels.push(Level {
-                name: stored.name().to_owned(),
-                run: VllmRun { date: compact(&own.date), metadata: ranks.clone(), ..own },
-                dataset: document.setup.workload.dataset.clone(),
                 goals: goals.clone(),
                 tapes,
-                epoch_unix: document.epoch_unix_ns.map(Nanos::from_nanos),
-                imported: ImportedLevel::read(stored.path())?,
+                ..Level::of(document, stored, of, imported)
             });
         }
         Ok(Self { levels, cut: cuts })
@@ -120,13 +117,12 @@ impl ExportSource {
                 model_id: setup.endpoint.model.clone(),
                 tokenizer_id: None,
                 metadata: Vec::new(),
-                request_rate: imported
-                    .load
-                    .requests_per_s
-                    .map_or(VllmRequestRate::Unlimited, VllmRequestRate::Limited),
+                request_rate: rate_of(&imported),
                 burstiness: 1.0,
                 max_concurrency: imported.load.max_in_flight,
             },
+            arrivals: ExportArrivals::at(imported.load.requests_per_s),
+            path: String::new(),
             dataset: setup.workload.dataset.clone(),
             goals: GoodputGoals::default(),
             tapes: Vec::new(),
@@ -139,10 +135,46 @@ impl ExportSource {
 }
 
 impl Level {
+    /// One whose requests did something, which are for the caller to add.
+    fn of(
+        document: &RunDocument,
+        stored: &StoredLevel,
+        of: StoredLevelContext,
+        imported: Option<ImportedLevel>,
+    ) -> Self {
+        let law = document.arrival_law();
+        let own = VllmRun::of(&of.setup, &of.requested, law.as_ref(), of.cap);
+        let request_rate = imported.as_ref().map_or(own.request_rate, rate_of);
+        let words = &of.setup.workload.arrivals;
+        let arrivals = match &imported {
+            Some(level) if own.burstiness == 1.0 => ExportArrivals::at(level.load.requests_per_s),
+            _ => ExportArrivals::of(&of.requested, law.as_ref(), words),
+        };
+        let epoch = imported.as_ref().and_then(|level| level.epoch_unix_ns);
+        Self {
+            name: stored.name().to_owned(),
+            run: VllmRun {
+                date: compact(&own.date),
+                metadata: ranks(document),
+                request_rate,
+                ..own
+            },
+            arrivals,
+            path: of.setup.endpoint.path,
+            dataset: document.setup.workload.dataset.clone(),
+            goals: GoodputGoals::default(),
+            tapes: Vec::new(),
+            epoch_unix: epoch.or(document.epoch_unix_ns).map(Nanos::from_nanos),
+            imported,
+        }
+    }
+
     fn as_export(&self) -> ExportLevel<'_> {
         ExportLevel {
             name: &self.name,
             run: self.run.clone(),
+            arrivals: self.arrivals.clone(),
+            path: &self.path,
             dataset: &self.dataset,
             goals: &self.goals,
             tapes: &self.tapes,
@@ -150,6 +182,12 @@ impl Level {
             imported: self.imported.as_ref(),
         }
     }
+}
+
+/// As a tool's file has it.
+fn rate_of(imported: &ImportedLevel) -> VllmRequestRate {
+    let rate = imported.load.requests_per_s;
+    rate.map_or(VllmRequestRate::Unlimited, VllmRequestRate::Limited)
 }
 
 /// How the model lay on its devices, by vLLM's flags: its sweeps plot throughput by device from these. Groups of attention are

@@ -23,7 +23,7 @@ mod tally;
 use fizeau_core::{LevelLoad, PerSec, Seconds, Tape, Tokens};
 use fizeau_metrics::GoodputGoals;
 use fizeau_record::{LevelReport, RequestedLoad, RunSetup, ShardsReport};
-use fizeau_workload::{ArrivalLaw, RampShape};
+use fizeau_workload::{ArrivalLaw, RampShape, Spacing};
 
 pub use json::VllmDetail;
 pub use select::{VllmMetric, VllmSelection, VllmSelectionError};
@@ -154,10 +154,28 @@ impl VllmRequestRate {
                 };
                 Self::Ramp { strategy, start, end }
             }
-            _ => mean.map_or(Self::Unlimited, |mean| {
-                Self::Limited(PerSec::new((mean.get() * 1e3).round() / 1e3))
-            }),
+            _ => Self::rounded(mean),
         }
+    }
+
+    fn rounded(mean: Option<PerSec>) -> Self {
+        let rounded = |mean: PerSec| Self::Limited(PerSec::new((mean.get() * 1e3).round() / 1e3));
+        mean.map_or(Self::Unlimited, rounded)
+    }
+}
+
+/// The burstiness that vLLM would have been told for `law`.
+const fn burstiness_of(law: &ArrivalLaw) -> f64 {
+    match law {
+        ArrivalLaw::Ramp { spacing, .. }
+        | ArrivalLaw::Stages { spacing, .. }
+        | ArrivalLaw::Diurnal { spacing, .. } => match spacing {
+            Spacing::Even => f64::INFINITY,
+            Spacing::Random { burstiness } => *burstiness,
+        },
+        ArrivalLaw::Constant { .. } => f64::INFINITY,
+        ArrivalLaw::Gamma { burstiness, .. } => *burstiness,
+        ArrivalLaw::AllAtOnce | ArrivalLaw::ClosedLoop | ArrivalLaw::OnOff { .. } => 1.0,
     }
 }
 
@@ -171,11 +189,29 @@ impl From<LevelLoad> for VllmRequestRate {
 }
 
 impl VllmRun {
-    /// What was asked of a level, as vLLM's client would have been asked; its date is as the run has it.
+    /// What was asked of a level, by the `law` of its run's plan where it has one, as vLLM's client would have been asked; its date is as
+    /// the run has it.
     #[must_use]
-    pub fn of(setup: &RunSetup, requested: &RequestedLoad, max_concurrency: Option<u32>) -> Self {
-        let rate = requested.arrivals.and_then(|law| law.rate);
-        let cv_squared = requested.arrivals.and_then(|law| law.cv_squared);
+    pub fn of(
+        setup: &RunSetup,
+        requested: &RequestedLoad,
+        law: Option<&ArrivalLaw>,
+        max_concurrency: Option<u32>,
+    ) -> Self {
+        let rate = requested.arrivals.and_then(|moments| moments.rate);
+        let cv_squared = requested.arrivals.and_then(|moments| moments.cv_squared);
+        let request_rate = match law {
+            Some(law @ (ArrivalLaw::Ramp { .. } | ArrivalLaw::OnOff { .. })) => {
+                VllmRequestRate::of(law, rate)
+            }
+            _ if cv_squared.is_none() => VllmRequestRate::rounded(rate),
+            _ => rate.map_or(VllmRequestRate::Unlimited, VllmRequestRate::Limited),
+        };
+        let burstiness = match law {
+            // Each level of a sweep has a law of its own, which its moments tell.
+            None | Some(ArrivalLaw::ClosedLoop) => cv_squared.map_or(1.0, |cv| 1.0 / cv),
+            Some(law) => burstiness_of(law),
+        };
         Self {
             date: setup.started.clone(),
             backend: setup.endpoint.backend.clone(),
@@ -183,8 +219,8 @@ impl VllmRun {
             model_id: setup.endpoint.model.clone(),
             tokenizer_id: None,
             metadata: Vec::new(),
-            request_rate: rate.map_or(VllmRequestRate::Unlimited, VllmRequestRate::Limited),
-            burstiness: cv_squared.map_or(1.0, |cv| 1.0 / cv),
+            request_rate,
+            burstiness,
             max_concurrency,
         }
     }

@@ -40,6 +40,9 @@ pub struct ImportedLevel {
     pub caveats: Vec<String>,
     /// What cannot be known, and why.
     pub not_known: Vec<UnknownFact>,
+    /// What the wall clock showed at the epoch of the tapes, in nanoseconds since 1970; none where the file does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch_unix_ns: Option<u64>,
     /// The tool's own record, as JSON; without the lists of single requests where those became tapes.
     #[serde(with = "as_json")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::Json"))]
@@ -125,6 +128,7 @@ impl ImportedLevel {
             greatest_for_p99: Vec::new(),
             caveats: Vec::new(),
             not_known: Vec::new(),
+            epoch_unix_ns: None,
             record,
             tapes: Vec::new(),
         }

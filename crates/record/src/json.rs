@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// A value of JSON that is kept as it is, the fields of objects in the order of their names: what a plan is made from, what a server was
@@ -71,6 +72,11 @@ impl Json {
     /// If it is none.
     pub fn parse(text: &str) -> Result<Self, JsonError> {
         serde_json::from_str(text).map_err(JsonError::new)
+    }
+
+    /// What it is as a `T`; none where it is none.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_value(serde_json::to_value(self).ok()?).ok()
     }
 
     /// The field of that name; none of what is no object, or has no such field.

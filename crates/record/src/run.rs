@@ -12,6 +12,7 @@ pub use requested::{RequestTimeouts, RequestedLength, RequestedLengths};
 
 use fizeau_core::{Millis, UsdPerHour, document};
 use fizeau_metrics::{GoodputGoals, LoadPacing};
+use fizeau_workload::ArrivalLaw;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -205,6 +206,12 @@ impl RunDocument {
             Some("all_at_once") => LoadPacing::AllAtOnce,
             _ => LoadPacing::OpenLoop,
         }
+    }
+
+    /// The law of arrivals of its plan; none where that is the times of a trace. Each level of a sweep has one of its own.
+    #[must_use]
+    pub fn arrival_law(&self) -> Option<ArrivalLaw> {
+        self.plan.get("arrivals")?.read()
     }
 
     /// What sets its prompts apart from those of other runs; none where its plan does not say.

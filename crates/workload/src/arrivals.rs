@@ -5,7 +5,7 @@ mod curve;
 mod law;
 mod schedule;
 
-use fizeau_core::{Choice, NamedChoice, PerSec, Seconds};
+use fizeau_core::{Choice, NamedChoice, Nanos, PerSec, Seconds};
 use serde::{Deserialize, Serialize};
 
 pub use check::ArrivalsError;
@@ -295,6 +295,12 @@ impl ArrivalLaw {
     /// ```
     #[must_use]
     pub fn mean_rate(&self, arrivals: u64) -> Option<PerSec> {
+        self.mean_rate_before(arrivals, Nanos::MAX)
+    }
+
+    /// As [`Self::mean_rate`], of those of so many `arrivals` that come before `end`, an offset from the start.
+    #[must_use]
+    pub fn mean_rate_before(&self, arrivals: u64, end: Nanos) -> Option<PerSec> {
         let spacing = Spacing::Even;
         let even = match *self {
             Self::Ramp { from, to, shape, over, .. } => {
@@ -303,11 +309,12 @@ impl ArrivalLaw {
             Self::Stages { ref stages, .. } => Self::Stages { stages: stages.clone(), spacing },
             _ => return self.requested().map(|asked| asked.rate),
         };
-        let mut instants =
-            ArrivalSchedule::new(&even, arrivals, Seed(0).stream(StreamPurpose::Gaps, 0)).flatten();
-        let (first, last) = (instants.next()?, instants.last()?);
-        let span = last.saturating_sub(first).as_secs_f64();
-        (span > 0.0).then(|| PerSec::new((arrivals - 1) as f64 / span))
+        let draws = Seed(0).stream(StreamPurpose::Gaps, 0);
+        let schedule = ArrivalSchedule::new(&even, arrivals, draws);
+        let mut instants = schedule.flatten().take_while(|at| *at < end);
+        let first = instants.next()?;
+        let (gaps, last) = instants.fold((0, first), |(gaps, _), at| (gaps + 1, at));
+        rate_of(gaps, last.saturating_sub(first))
     }
 
     /// The highest rate that this law reaches and holds for some time; none where it has no rate.
@@ -323,6 +330,11 @@ impl ArrivalLaw {
             Self::Diurnal { mean, swing, .. } => Some(*mean * (1.0 + swing)),
         }
     }
+}
+
+/// The rate of so many `gaps` over `span`; none where that is no time.
+pub(crate) fn rate_of(gaps: u64, span: Nanos) -> Option<PerSec> {
+    (span > Nanos::ZERO).then(|| PerSec::new(gaps as f64 / span.as_secs_f64()))
 }
 
 /// The figures of a Poisson process that switches between `rates`, each left at the rate in `leaving`.

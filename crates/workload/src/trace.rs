@@ -22,10 +22,13 @@ use std::io::{self, BufRead};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use fizeau_core::{Nanos, PerSec};
+
+use crate::arrivals::rate_of;
 use crate::codec::TextCodec;
 use crate::parts::RequestPhase;
 use crate::seed::{Salt, Seed};
-use crate::workload::{Pacing, SessionNumbers, Walk, Workload};
+use crate::workload::{Pacing, SessionNumbers, Shard, Walk, Workload};
 use prompt::TracePrompts;
 use survey::TraceSurvey;
 use walk::TraceWalk;
@@ -125,6 +128,33 @@ impl Trace {
     #[must_use]
     pub fn rounds(&self) -> u64 {
         self.survey.requests.get().div_ceil(self.survey.rows.get())
+    }
+
+    /// The mean rate of those requests that leave before `end`, an offset from the start; of all where there is none. None where times
+    /// are left out, or there is no gap.
+    ///
+    /// # Errors
+    /// If the file, which is read again up to `end`, is not what it was.
+    pub fn mean_rate(&self, end: Option<Nanos>) -> Result<Option<PerSec>, TraceError> {
+        let (gaps, last) = match end {
+            None => (self.survey.requests.get() - 1, self.survey.last),
+            Some(end) => self.due_before(end)?,
+        };
+        Ok(self.spec.instant(last).and_then(|span| rate_of(gaps, span)))
+    }
+
+    /// How many requests follow the first before `end`, and how long after it the last of them came.
+    fn due_before(&self, end: Nanos) -> Result<(u64, Nanos), TraceError> {
+        let all = Shard::WHOLE.sessions();
+        let mut walk = TraceWalk::new(self.clone(), RequestPhase::Measured, all);
+        let mut due = (0, Nanos::ZERO);
+        while let Some((number, _, offset)) = walk.next_record()? {
+            if self.spec.instant(offset).is_none_or(|at| at >= end) {
+                break;
+            }
+            due = (number, offset);
+        }
+        Ok(due)
     }
 
     /// What a prefix cache without bounds would supply; nothing where the format has no ids of blocks.

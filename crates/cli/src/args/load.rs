@@ -53,7 +53,7 @@ pub(crate) struct ArrivalArgs {
     /// Stretch the arrivals so that the last of N requests leaves at exactly N/RATE, as vLLM does. By default they are left as drawn.
     #[arg(long)]
     pub(crate) arrival_rescale: bool,
-    /// Let the rate rise (or fall) from --ramp-up-start-rps to --ramp-up-end-rps over all requests.
+    /// Let the rate rise (or fall) from --ramp-up-start-rps to --ramp-up-end-rps over all requests, or the time if that alone is given.
     #[arg(long, value_parser = choice::<RampShape>(), value_name = "SHAPE", requires = "ramp_up_start_rps", requires = "ramp_up_end_rps")]
     pub(crate) ramp_up_strategy: Option<RampShape>,
     /// The rate that the ramp begins with.

@@ -131,7 +131,9 @@ pub(crate) fn flag(field: InputField) -> String {
 fn hint(hint: &InputHint) -> String {
     let known = match hint {
         InputHint::AnotherRoute => "; choose another --endpoint or --backend",
-        InputHint::AnotherRecordRoute => ": choose another --endpoint",
+        InputHint::AnotherRecordRoute { path } => {
+            return format!(": choose another --endpoint, such as {path}");
+        }
         InputHint::TraceIsOneLevel => ", which `fizeau bench` replays",
         InputHint::NeedsTurns => ": give --turns, or --multi-turn with sharegpt",
         InputHint::SameSalt => ": give all of them the same --salt N",

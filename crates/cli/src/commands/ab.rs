@@ -116,9 +116,11 @@ fn settings(args: &AbArgs, candidate: EndpointSpec) -> Result<AbSettings, Fail> 
 
 /// The workload of a turn.
 fn workload_of(args: &AbArgs, cap: Option<NonZeroU32>) -> Result<WorkloadSpec, Fail> {
+    workload::check_lengths(&args.workload)?;
     let mut spec = workload::spec(&args.workload)?;
     spec.requests = args.rounds.num_prompts;
     spec.arrivals = bench::arrivals(&args.arrivals, cap.is_some())?;
+    bench::check_burstiness(&args.arrivals, false)?;
     Ok(spec)
 }
 

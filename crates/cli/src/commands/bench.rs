@@ -3,7 +3,7 @@
 mod arrivals;
 mod level;
 
-pub(crate) use arrivals::{arrivals, arrivals_flag, has_arrivals};
+pub(crate) use arrivals::{arrivals, arrivals_flag, check_burstiness, has_arrivals};
 pub(crate) use level::{LevelOutputs, selection, settings, text_after};
 
 use fizeau::experiment::{
@@ -77,6 +77,9 @@ fn experiment(
     let system = SystemUnderTest::server(engine.clone(), light);
     let mut origin = folder::origin();
     origin.precision.clone_from(&args.subject.precision);
+    if !args.calibrate {
+        workload::check_lengths(&args.level.workload)?;
+    }
     let mut settings = settings(&args.level)?;
     settings.start_at = args.start_at;
     if let RunShards::Apart(shard) = shards {

@@ -1,5 +1,6 @@
 //! `fizeau convert`: other tools' files to runs, and runs to other tools' files.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use fizeau::interop::{ExportSource, ExportedFile, ForeignFormats, ImportError};
@@ -30,7 +31,10 @@ fn export(args: &ConvertArgs, format: &str) -> Result<Exit, Fail> {
     };
     let source = ExportSource::read(path).map_err(Fail::usage)?;
     source.cut().iter().for_each(|(level, cut)| note_cut(level, Some(*cut)));
-    let files = format.export(&source.levels()).map_err(Fail::usage)?;
+    let levels = source.levels();
+    let files = format.export(&levels).map_err(Fail::usage)?;
+    let unsaid: BTreeSet<String> = levels.iter().filter_map(|level| level.unsaid(format)).collect();
+    unsaid.iter().for_each(|unsaid| tell!("note: {}", plain(unsaid)));
     for written in ExportedFile::write_all(&files, &args.out).named("--out")? {
         say(written.display())?;
     }

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let mut vllm = VllmTally::new(&VllmSelection::default(), &goals, VllmDetail::Totals);
     let merged = merge.write(&out, |tape| vllm.add(tape), &mut note);
     let MergedRun { report, setup, cap, slo, .. } = merged.map_err(refused)?;
-    let asked = VllmRun::of(&setup, &report.requested, cap);
+    let asked = VllmRun::of(&setup, &report.requested, None, cap);
     let asked = VllmRun { request_rate: report.load.into(), ..asked };
     say(vllm.finish(asked).block())?;
     let trust = &args.trust;

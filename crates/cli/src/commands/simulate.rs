@@ -46,6 +46,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
 pub(crate) fn asked(args: &SimulateArgs) -> Result<CaseSettings, Fail> {
     let level = workload_of(&args.level);
     if args.is_level() {
+        workload::check_lengths(&level.workload)?;
         return Ok(CaseSettings::Level(Box::new(bench::settings(&level)?)));
     }
     let (levels, size) = (args.levels(), args.size());

@@ -125,6 +125,65 @@ fn flags_that_do_not_go_together() {
     }
 }
 
+/// Flags that a data set or a load has no use for.
+#[test]
+fn flags_without_an_effect_are_refused() {
+    let scratch = Scratch::new("no-effect");
+    let path = scratch.path("file.jsonl");
+    std::fs::write(&path, "{\"prompt\": \"a\", \"max_tokens\": 3}\n").unwrap();
+    let custom = format!("--dataset-name custom --dataset-path {path}");
+    let shared = format!("--dataset-name sharegpt --dataset-path {path}");
+    let trace = format!("--dataset-name mooncake --dataset-path {path}");
+    let prefixes = "--dataset-name prefix_repetition".to_owned();
+    for (line, flag) in [
+        (&custom, "--random-input-len 500"),
+        (&shared, "--random-input-len 500"),
+        (&trace, "--random-input-len 5"),
+        (&prefixes, "--random-input-len 5"),
+        (&trace, "--random-output-len 5"),
+        (&prefixes, "--random-output-len 5"),
+        (&custom, "--random-range-ratio 0.3"),
+        (&trace, "--random-range-ratio 0.3"),
+        (&trace, "--random-prefix-len 3"),
+        (&prefixes, "--random-prefix-len 3"),
+        (&trace, "--burstiness 4"),
+        (&custom, "--vocab-size 99"),
+        (&"--max-concurrency 8".to_owned(), "--burstiness 3"),
+        (&"--max-concurrency 8".to_owned(), "--vocab-size 99"),
+    ] {
+        let name = flag.split(' ').next().unwrap();
+        refused(&format!("{line} {flag}"), &[name, "has no effect"]);
+    }
+}
+
+/// vLLM's own lines have them beside another data set, or try an infinite rate among others.
+#[test]
+fn flags_that_vllm_ignores_get_a_note() {
+    let noted = |line: &str, notes: &[&str]| {
+        let line = format!("simulate --num-prompts 4 --isl 8 --osl 2 {line}");
+        let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+        assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+        for note in notes {
+            assert!(ended.err.contains(&format!("note: {note} has no effect")), "{}", ended.err);
+        }
+    };
+    noted("--request-rate inf --burstiness 3", &["--burstiness"]);
+    noted(
+        "--sharegpt-output-len 4 --custom-output-len 5 --prefix-repetition-prefix-len 55",
+        &["--sharegpt-output-len", "--custom-output-len", "--prefix-repetition-prefix-len"],
+    );
+}
+
+/// Lengths that a data set has no use for are those of the requests that calibrate the client.
+#[test]
+fn lengths_to_calibrate_with_are_taken() {
+    let scratch = Scratch::new("calibrated-lengths");
+    let path = scratch.path("none.jsonl");
+    let line =
+        format!("--dataset-name custom --dataset-path {path} --random-input-len 5 --calibrate");
+    refused(&line, &["none.jsonl"]);
+}
+
 #[test]
 fn content_that_cannot_be() {
     let cases: [(&str, &[&str]); 22] = [

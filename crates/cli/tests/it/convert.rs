@@ -198,6 +198,80 @@ fn a_run_goes_out_in_every_form_and_comes_in_again() {
     }
 }
 
+/// What `--save-result` writes and what `convert` writes of the same run is said by one writer.
+#[test]
+fn the_arrivals_of_a_run_go_out_as_the_run_itself_wrote_them() {
+    let scratch = Scratch::new("convert-arrivals");
+    let trace = format!("{}/../../fixtures/workload/mooncake.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let trace = format!("--dataset-name mooncake --dataset-path {trace} --trace-speedup 100");
+    let ramp = "--ramp-up-strategy linear --ramp-up-start-rps 10 --ramp-up-end-rps 100";
+    let bursts = "--burst on=100,off=5,on-s=2,off-s=8";
+    let cases = [
+        ("", "concurrency", "throughput", false),
+        ("--max-concurrency 4", "concurrency", "concurrent", false),
+        ("--request-rate 20", "poisson", "poisson", false),
+        ("--request-rate 20 --burstiness 0.3", "gamma", "poisson", true),
+        ("--request-rate 20 --burstiness inf", "constant", "constant", false),
+        (ramp, "fixed_schedule", "poisson", true),
+        (bursts, "fixed_schedule", "poisson", true),
+        ("--diurnal mean=20,swing=0.5,period-s=5", "fixed_schedule", "poisson", true),
+        (trace.as_str(), "fixed_schedule", "poisson", true),
+    ];
+    for (index, (asked, aiperf, guidellm, is_told)) in cases.into_iter().enumerate() {
+        let (out, saved) = (scratch.path(&format!("run-{index}")), scratch.path("saved.json"));
+        let lengths = if asked.contains("dataset") { "" } else { "--isl 20 --osl 2" };
+        let line = format!(
+            "simulate {asked} {lengths} --num-prompts 20 --out {out} --save-result --result-filename {saved}"
+        );
+        let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+        assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+        let to_of = |run: &str, name: &str, format: &str| {
+            let file = scratch.path(&format!("{name}-{index}/"));
+            let ended = convert(&[run, "--to", format, "--out", &file]);
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+            let file = ended.out.lines().next().unwrap().to_owned();
+            (json(&file), ended.err.contains("has no word for"), file)
+        };
+        let to = |format: &str| to_of(&out, format, format);
+        let (vllm, _, file) = to("vllm");
+        let saved = json(&saved);
+        if matches!(aiperf, "poisson" | "gamma" | "constant") {
+            let back = converted(&scratch, &[&file], &format!("back-{index}"));
+            let again = &to_of(&back, "again", "aiperf").0["input_config"]["phases"][0];
+            assert_eq!(again["type"], aiperf, "{asked}");
+        }
+        for key in ["request_rate", "burstiness", "max_concurrency"] {
+            assert_eq!(vllm[key], saved[key], "{asked}: {key}");
+        }
+        for key in ["ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps"] {
+            assert_eq!(vllm.get(key), saved.get(key), "{asked}: {key}");
+        }
+        let phase = &to("aiperf").0["input_config"]["phases"][0];
+        assert_eq!(phase["type"], aiperf, "{asked}");
+        let (document, told, _) = to("guidellm");
+        let strategy = &document["benchmarks"][0]["config"]["strategy"];
+        assert_eq!((strategy["type_"].as_str(), told), (Some(guidellm), is_told), "{asked}");
+    }
+}
+
+/// Each request at the instant of the wall clock at which it was sent.
+#[test]
+fn a_file_of_guidellm_goes_out_at_its_instants_and_in_its_order() {
+    let scratch = Scratch::new("convert-clock");
+    let run = converted(&scratch, &[&fixture("guidellm.json")], "run");
+    let again = scratch.path("again.json");
+    let ended = convert(&[&run, "--to", "guidellm", "--out", &again]);
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{ended:?}");
+    let starts = |file: &str| -> Vec<f64> {
+        let all = &json(file)["benchmarks"][0]["requests"]["successful"];
+        let start = |one: &Value| one["info"]["timings"]["request_start"].as_f64().unwrap();
+        all.as_array().unwrap().iter().map(start).collect()
+    };
+    let (came, went) = (starts(&fixture("guidellm.json")), starts(&again));
+    assert_eq!(came.len(), went.len());
+    assert!(came.iter().zip(&went).all(|(a, b)| (a - b).abs() < 1e-5), "{went:?}");
+}
+
 #[test]
 fn a_single_file_goes_where_it_is_sent_and_nothing_is_written_over() {
     let scratch = Scratch::new("convert-one");

@@ -2,13 +2,13 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use fizeau_core::{LevelLoad, Nanos};
+use fizeau_core::{LevelLoad, Nanos, Seconds};
 use fizeau_harness::{DriveLimits, TextAfter};
 use fizeau_metrics::{GoodputGoals, Precision, Slo, WindowChoice};
 use fizeau_record::Profile;
 use fizeau_roofline::HourlyRate;
 use fizeau_transport::Target;
-use fizeau_workload::{ArrivalLaw, Pacing, Shard};
+use fizeau_workload::{ArrivalLaw, Pacing, RampSpan, Shard};
 
 use super::{PreparedLevel, ProbeSpec, cap_of};
 use crate::basis::RunBasis;
@@ -37,7 +37,7 @@ pub struct LevelSettings {
     /// A thin stream of small requests beside it.
     pub probe: Option<ProbeSpec>,
     /// Release nothing more after this time. Where nobody says how many requests there are, a workload without end then has as many
-    /// as the time has room for.
+    /// as the time has room for, and a ramp over requests is one over the time.
     pub time: Option<Nanos>,
     /// What the level must keep; none where nobody asks.
     pub slo: Option<Slo>,
@@ -88,13 +88,8 @@ impl LevelSettings {
         check_goals(self.slo.as_ref(), Profile::GENERAL, &self.goals)?;
         LevelSize { time: self.time, ..LevelSize::default() }.check()?;
         check_load(&self.workload, self.max_in_flight)?;
-        let mut workload = self.workload.clone();
-        if self.until.is_some() {
-            workload.requests = workload.requests.or_else(|| workload.most_until_known());
-        } else if let Some(time) = self.time {
-            workload.requests = workload.requests.or_else(|| workload.most_in(time));
-        }
-        let work = workload.prepare(target)?;
+        let workload = self.sized_workload()?;
+        let work = workload.prepare(target)?.ended_after(self.time)?;
         let work = match system.reader {
             PromptReader::Simulation => work.unread()?,
             PromptReader::Server => work,
@@ -124,6 +119,32 @@ impl LevelSettings {
         };
         level.basis.limit.iter().try_for_each(|limit| level.check(limit))?;
         Ok(level)
+    }
+
+    /// What is asked, with as many requests as the level has room for where nobody says how many.
+    fn sized_workload(&self) -> Result<WorkloadSpec, InputError> {
+        let mut workload = self.workload.clone();
+        if workload.requests.is_some() {
+            return Ok(workload);
+        }
+        let ramp = match &mut workload.arrivals {
+            ArrivalLaw::Ramp { over: over @ RampSpan::Requests, .. } => Some(over),
+            _ => None,
+        };
+        match (ramp, self.time) {
+            (Some(over), Some(time)) => *over = RampSpan::Time(Seconds::new(time.as_secs_f64())),
+            (Some(_), None) if self.until.is_some() => {
+                let why = "a ramp goes over all requests or over a time, and nothing says how many or how long";
+                return Err(InputError::new(InputField::Arrivals, why));
+            }
+            _ => {}
+        }
+        workload.most = match (&self.until, self.time) {
+            (Some(_), _) => workload.most_until_known(),
+            (None, Some(time)) => workload.most_in(time),
+            (None, None) => None,
+        };
+        Ok(workload)
     }
 
     /// Refuses shares that would not be of one run.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use fizeau_core::{PerSec, Seconds, Tokens};
+use fizeau_core::{Nanos, PerSec, Seconds, Tokens};
 use fizeau_metrics::CacheExpectation;
 use fizeau_record::{
     self as record, ArrivalMoments, Json, RequestedLength, RequestedLengths, RequestedLoad,
@@ -26,6 +26,8 @@ pub struct PreparedWorkload {
     /// As it was given.
     tokenizer_name: Option<String>,
     kind: PreparedKind,
+    /// The mean rate of its arrivals, as far as it is gone through.
+    rate: Option<PerSec>,
 }
 
 #[derive(Clone)]
@@ -47,20 +49,35 @@ impl PreparedWorkload {
     /// If they cannot be planned.
     pub fn of(parts: PlanParts) -> Result<Self, InputError> {
         let (name, tokenizer_name) = (parts.name.clone(), parts.tokenizer_name.clone());
-        let kind = PreparedKind::Plan { plan: parts.plan()?, parts: Box::new(parts) };
-        Ok(Self { name, tokenizer_name, kind })
+        let plan = parts.plan()?;
+        let rate = mean_rate(&plan, None);
+        let kind = PreparedKind::Plan { plan, parts: Box::new(parts) };
+        Ok(Self { name, tokenizer_name, kind, rate })
     }
 
     pub(super) fn of_trace(
         trace: Trace,
         tokenizer: Option<Arc<dyn TextCodec>>,
         of: &WorkloadSpec,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, InputError> {
+        Ok(Self {
             name: of.source.description(),
             tokenizer_name: of.tokenizer.as_ref().map(ToString::to_string),
+            rate: trace::mean_rate(&trace, None)?,
             kind: PreparedKind::Trace { trace, tokenizer },
-        }
+        })
+    }
+
+    /// The same for a level that releases nothing more after `end`, if anything ends it.
+    ///
+    /// # Errors
+    /// If the file of a trace cannot be read again.
+    pub(crate) fn ended_after(self, end: Option<Nanos>) -> Result<Self, InputError> {
+        let rate = match &self.kind {
+            PreparedKind::Plan { plan, .. } => mean_rate(plan, end),
+            PreparedKind::Trace { trace, .. } => trace::mean_rate(trace, end)?,
+        };
+        Ok(Self { rate, ..self })
     }
 
     /// As a report names it, where this run has one share in `one_in`.
@@ -137,12 +154,9 @@ impl PreparedWorkload {
         }
     }
 
-    /// The mean rate of arrivals that was asked for.
-    pub fn mean_rate(&self) -> Option<PerSec> {
-        match &self.kind {
-            PreparedKind::Plan { plan, .. } => mean_rate(plan),
-            PreparedKind::Trace { trace, .. } => trace::mean_rate(trace),
-        }
+    /// The mean rate of arrivals that was asked for; of a level that ends by time, of those that come before its end.
+    pub const fn mean_rate(&self) -> Option<PerSec> {
+        self.rate
     }
 
     /// The time that its arrivals take, where they tell: all requests at the mean rate.
@@ -193,9 +207,11 @@ impl PreparedWorkload {
     #[must_use]
     pub fn of_level(&self, plan: Plan) -> Self {
         match &self.kind {
-            PreparedKind::Plan { parts, .. } => {
-                Self { kind: PreparedKind::Plan { plan, parts: parts.clone() }, ..self.clone() }
-            }
+            PreparedKind::Plan { parts, .. } => Self {
+                rate: mean_rate(&plan, None),
+                kind: PreparedKind::Plan { plan, parts: parts.clone() },
+                ..self.clone()
+            },
             PreparedKind::Trace { .. } => self.clone(),
         }
     }
@@ -212,8 +228,10 @@ impl PreparedWorkload {
         released: Option<u64>,
     ) -> RequestedLoad {
         let asked = match &self.kind {
-            PreparedKind::Plan { plan, parts } => requested_of_plan(plan, parts, released),
-            PreparedKind::Trace { trace, .. } => trace::requested_load(trace, released),
+            PreparedKind::Plan { plan, parts } => {
+                requested_of_plan(plan, parts, self.rate, released)
+            }
+            PreparedKind::Trace { trace, .. } => trace::requested_load(trace, self.rate, released),
         };
         if one_in == NonZeroU64::MIN {
             return asked;
@@ -297,9 +315,9 @@ impl PreparedWorkload {
     }
 }
 
-/// The rate of arrivals that the law of `plan` asks for.
-fn mean_rate(plan: &Plan) -> Option<PerSec> {
-    plan.spec().arrivals.mean_rate(arrivals(plan))
+/// The rate of arrivals that the law of `plan` asks for, as far as they come before `end`.
+fn mean_rate(plan: &Plan, end: Option<Nanos>) -> Option<PerSec> {
+    plan.spec().arrivals.mean_rate_before(arrivals(plan), end.unwrap_or(Nanos::MAX))
 }
 
 /// How many sessions `plan` has.
@@ -307,12 +325,17 @@ fn arrivals(plan: &Plan) -> u64 {
     plan.schedule().size_hint().0 as u64
 }
 
-/// What is asked of `plan`'s arrivals and of a cache.
-fn requested_of_plan(plan: &Plan, parts: &PlanParts, released: Option<u64>) -> RequestedLoad {
+/// What is asked of `plan`'s arrivals, whose mean `rate` this is, and of a cache.
+fn requested_of_plan(
+    plan: &Plan,
+    parts: &PlanParts,
+    rate: Option<PerSec>,
+    released: Option<u64>,
+) -> RequestedLoad {
     let arrivals = match &plan.spec().arrivals {
         ArrivalLaw::ClosedLoop => None,
         law => Some(ArrivalMoments {
-            rate: mean_rate(plan),
+            rate,
             cv_squared: law.requested().and_then(|asked| asked.cv_squared),
         }),
     };

@@ -1,7 +1,7 @@
 //! The records of a data set compared with what they are sent to.
 
 use fizeau_core::{Message, Prompt, Request, RequestId, Role, TokenCounter, Tokens};
-use fizeau_transport::{PromptKind, Target};
+use fizeau_transport::{PromptKind, Route, Target};
 use fizeau_workload::{PlanSpec, PromptContent, PromptForm, Salt, TextCodec, Turn};
 use serde_json::Value;
 
@@ -109,7 +109,9 @@ fn unsendable(
     if !target.route().takes(kind) {
         let url = target.url();
         let why = format!("has {what}, which {url} does not take");
-        return Some((why, Some(InputHint::AnotherRecordRoute)));
+        let another = Route::ALL.into_iter().find(|route| route.takes(kind));
+        let hint = |route: Route| InputHint::AnotherRecordRoute { path: route.default_path("") };
+        return Some((why, another.map(hint)));
     }
     let is_plain = turn.extra.is_none() && turn.model.is_none();
     if is_plain && matches!(turn.prompt, Prompt::Text(_)) {

@@ -51,7 +51,7 @@ pub(super) fn prepare(
         Some(codec) => Trace::with_tokenizer(spec, opener, Arc::clone(codec)),
     };
     let trace = trace.blame(InputField::DatasetPath)?;
-    Ok(PreparedWorkload::of_trace(trace, tokenizer, of))
+    PreparedWorkload::of_trace(trace, tokenizer, of)
 }
 
 fn opener(path: PathBuf) -> TraceOpener {
@@ -77,23 +77,21 @@ pub(super) fn describe_arrivals(trace: &Trace) -> String {
     }
 }
 
-/// The mean rate of the part that is replayed, the file taken once.
-pub(super) fn mean_rate(trace: &Trace) -> Option<PerSec> {
-    let TracePacing::TimeStamps { speed_up } = trace.spec().pacing else {
-        return None;
-    };
-    let (facts, requests) = (trace.facts(), trace.requests().get());
-    let gaps = requests.min(facts.records).saturating_sub(1);
-    let is_known = facts.span > Nanos::ZERO && gaps > 0;
-    is_known.then(|| PerSec::new(gaps as f64 / facts.span.as_secs_f64() * speed_up))
+/// The mean rate of the part that is replayed before `end`.
+pub(super) fn mean_rate(trace: &Trace, end: Option<Nanos>) -> Result<Option<PerSec>, InputError> {
+    trace.mean_rate(end).blame(InputField::DatasetPath)
 }
 
 /// What is asked of arrivals and of a cache. Only a format with ids of blocks says what prompts share, and it is summed over
 /// the whole: where no more than some requests were `released` hits are reported, not judged.
-pub(super) fn requested_load(trace: &Trace, released: Option<u64>) -> RequestedLoad {
+pub(super) fn requested_load(
+    trace: &Trace,
+    rate: Option<PerSec>,
+    released: Option<u64>,
+) -> RequestedLoad {
     let arrivals = match trace.pacing() {
         Pacing::ClosedLoop => None,
-        _ => Some(ArrivalMoments { rate: mean_rate(trace), cv_squared: None }),
+        _ => Some(ArrivalMoments { rate, cv_squared: None }),
     };
     let cache = match trace.spec().format {
         _ if trace.spec().salt == Salt::NONE => CacheExpectation::Reuse,

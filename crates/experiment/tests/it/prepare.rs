@@ -95,7 +95,7 @@ fn no_hint_names_a_flag() {
     });
     let others = [
         InputHint::AnotherRoute,
-        InputHint::AnotherRecordRoute,
+        InputHint::AnotherRecordRoute { path: "/v1/completions".to_owned() },
         InputHint::TraceIsOneLevel,
         InputHint::NeedsTurns,
         InputHint::SameSalt,

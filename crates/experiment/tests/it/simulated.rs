@@ -2,16 +2,19 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{LoadKind, Nanos, Tokens};
+use fizeau_core::{LevelLoad, LoadKind, Nanos, PerSec, Seconds, Tokens};
 use fizeau_experiment::{
-    DraftSpec, InputField, LevelSettings, LoadSearchSpec, RunEvent, RunNote, SearchSettings,
-    SimulatedSystem, SimulatedSystemSpec, StepTimeSpec, SweepLoads, SweepRates, SweepSettings,
-    Watcher, level_size,
+    DraftSpec, ExperimentError, InputField, LevelSettings, LoadSearchSpec, PromptSource, RunEvent,
+    RunNote, SearchSettings, SimulatedSystem, SimulatedSystemSpec, StepTimeSpec, SweepLoads,
+    SweepRates, SweepSettings, TraceKind, TraceSource, Watcher, WorkloadSpec, level_size,
 };
 use fizeau_harness::Cancel;
+use fizeau_record::LevelReport;
 use fizeau_roofline::Acceptance;
 use fizeau_sim::Overheads;
-use fizeau_workload::Lengths;
+use fizeau_workload::{
+    ArrivalLaw, Lengths, RampShape, RampSpan, RateStage, Rescale, Spacing, Turns,
+};
 
 /// How often it was told that requests were evicted.
 #[derive(Default)]
@@ -127,4 +130,126 @@ fn what_is_wrong_is_refused_by_its_field() {
     let mut drafts = DraftSpec::new(2, Acceptance::per_position(&[0.5]).unwrap());
     drafts.drafter = "nothing".parse().unwrap();
     assert_eq!(refused(&|spec| spec.drafts = Some(drafts.clone())), InputField::Drafter);
+}
+
+/// A level of so many `seconds` whose requests leave by `arrivals`, and nobody says how many they are.
+fn by_time(arrivals: ArrivalLaw, seconds: u64) -> LevelSettings {
+    let mut level = LevelSettings::default();
+    (level.time, level.warmups) = (Some(Nanos::from_secs(seconds)), Some(0));
+    level.workload.lengths = Lengths::fixed(20, 2);
+    level.workload.arrivals = arrivals;
+    level
+}
+
+fn measured(level: LevelSettings) -> LevelReport {
+    let engine = SimulatedSystemSpec::default().load().unwrap();
+    engine.run(&engine.experiment().settings(level), &mut ()).unwrap().report
+}
+
+fn ramp(over: RampSpan) -> ArrivalLaw {
+    let [from, to] = [10.0, 100.0].map(PerSec::new);
+    ArrivalLaw::Ramp { from, to, shape: RampShape::Linear, over, spacing: Spacing::Even }
+}
+
+/// The rate that was asked for.
+fn asked(report: &LevelReport) -> f64 {
+    report.requested.arrivals.unwrap().rate.unwrap().get()
+}
+
+/// The rate that was sent.
+fn sent(report: &LevelReport) -> f64 {
+    let arrivals = report.summary.arrivals.as_ref().unwrap();
+    arrivals.sent.rate.unwrap().get()
+}
+
+#[test]
+fn a_ramp_of_which_nobody_says_how_many_requests_it_has_takes_the_time_of_the_level() {
+    let report = measured(by_time(ramp(RampSpan::Requests), 4));
+    // 55 a second in the mean.
+    assert_eq!(report.summary.requests.sent, 219);
+    assert!((sent(&report) / asked(&report) - 1.0).abs() < 1e-3, "{report:?}");
+    let LevelLoad::Rate(rate) = report.load else { panic!("{:?}", report.load) };
+    assert!((rate.get() - asked(&report)).abs() < 1e-9, "{rate:?}");
+    // Whoever says it has a ramp over these, cut after the time.
+    let mut said = by_time(ramp(RampSpan::Requests), 4);
+    said.workload.requests = NonZeroU64::new(1_000);
+    let report = measured(said);
+    assert!(report.summary.requests.sent < 60);
+    assert!((sent(&report) / asked(&report) - 1.0).abs() < 1e-3, "{report:?}");
+}
+
+#[test]
+fn a_ramp_that_goes_on_until_a_figure_is_known_has_no_end() {
+    let mut level = by_time(ramp(RampSpan::Requests), 4);
+    level.until = Some("mean e2el ci=5%".parse().unwrap());
+    assert!(measured(level.clone()).summary.requests.sent > 100);
+    level.time = None;
+    let engine = SimulatedSystemSpec::default().load().unwrap();
+    let refused = engine.experiment().settings(level).prepare().map(drop);
+    let Err(ExperimentError::Input(error)) = refused else { panic!("{refused:?}") };
+    assert_eq!(error.field, InputField::Arrivals);
+}
+
+#[test]
+fn the_rate_of_a_level_that_ends_by_time_is_that_of_its_part_of_the_law() {
+    let stage = |rate| RateStage { rate: PerSec::new(rate), lasts: Seconds::new(2.0) };
+    let stages = vec![stage(10.0), stage(30.0)];
+    let report = measured(by_time(ArrivalLaw::Stages { stages, spacing: Spacing::Even }, 2));
+    assert!((asked(&report) - 10.0).abs() < 1e-6, "{}", asked(&report));
+    assert!((sent(&report) - 10.0).abs() < 1e-3, "{}", sent(&report));
+}
+
+/// The last of N leaves at N / rate, so that there are as many as the time has room for.
+#[test]
+fn arrivals_are_stretched_to_the_time_of_the_level() {
+    let rate = PerSec::new(20.0);
+    let law = ArrivalLaw::Gamma { rate, burstiness: 1.0, rescale: Rescale::ToMean };
+    let report = measured(by_time(law, 2));
+    assert_eq!(report.summary.requests.sent, 39, "the last of 40 is due as the level is over");
+}
+
+#[test]
+fn conversations_begin_until_the_time_of_the_level_is_up() {
+    let mut level = by_time(ArrivalLaw::Constant { rate: PerSec::new(20.0) }, 4);
+    level.workload.turns = Some(Turns::Fixed(5.try_into().unwrap()));
+    let report = measured(level);
+    assert_eq!(report.summary.arrivals.as_ref().unwrap().sent.n, 78, "79 of them");
+}
+
+/// A trace of ten requests, a second apart but for the last, which is late.
+fn trace(requests: Option<u64>, seconds: Option<u64>) -> LevelReport {
+    let path = std::env::temp_dir().join(format!("fizeau-trace-{}.jsonl", std::process::id()));
+    let line = |at: u64| {
+        format!(
+            "{{\"timestamp\": {at}, \"input_length\": 20, \"output_length\": 2, \"hash_ids\": [{at}]}}\n"
+        )
+    };
+    let lines: String = (0..9).chain([50]).map(|second| line(second * 1_000)).collect();
+    std::fs::write(&path, lines).unwrap();
+    let mut level = LevelSettings::default();
+    level.workload =
+        WorkloadSpec::new(PromptSource::Trace(TraceSource::new(TraceKind::Mooncake, &path)));
+    level.workload.requests = requests.and_then(NonZeroU64::new);
+    (level.time, level.warmups) = (seconds.map(Nanos::from_secs), Some(0));
+    let report = measured(level);
+    std::fs::remove_file(path).unwrap();
+    report
+}
+
+#[test]
+fn the_rate_of_a_trace_is_that_of_the_part_that_is_replayed() {
+    let close = |report: &LevelReport, rate: f64| {
+        assert!((asked(report) / rate - 1.0).abs() < 1e-6, "{} for {rate}", asked(report));
+        assert!((sent(report) / rate - 1.0).abs() < 1e-3, "{} for {rate}", sent(report));
+        let LevelLoad::Rate(load) = report.load else { panic!("{:?}", report.load) };
+        assert!((load.get() / rate - 1.0).abs() < 1e-6, "{load:?} for {rate}");
+    };
+    close(&trace(None, None), 9.0 / 50.0);
+    close(&trace(Some(5), None), 1.0);
+    close(&trace(None, Some(5)), 1.0);
+    // The second time it begins after the span and one mean gap.
+    let again = 50.0 + 50.0 / 9.0;
+    close(&trace(Some(14), None), 13.0 / (again + 3.0));
+    close(&trace(Some(20), None), 19.0 / (again + 50.0));
+    close(&trace(Some(20), Some(57)), 11.0 / (again + 1.0));
 }

@@ -11,8 +11,8 @@ mod write;
 use super::read::Record;
 use super::vllm;
 use super::{
-    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignPlace,
-    ImportedLevel,
+    ExportArrivals, ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat,
+    ForeignPlace, ImportedLevel,
 };
 
 /// The form of AIPerf's files.
@@ -82,6 +82,15 @@ impl ForeignFormat for AiPerf {
             }
         }
         Ok(files)
+    }
+
+    fn in_place_of(&self, level: &ExportLevel<'_>) -> Option<&'static str> {
+        match level.arrivals {
+            ExportArrivals::Other { .. } => {
+                Some("its file says fixed_schedule, at the instants of profile_export.jsonl")
+            }
+            _ => None,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::PeerSettings;
 use fizeau_core::{Nanos, Tape};
 use fizeau_metrics::GoodputGoals;
 
-use super::{ForeignError, ForeignFile, ImportedLevel};
+use super::{ExportArrivals, ForeignError, ForeignFile, ImportedLevel};
 use crate::VllmRun;
 
 /// One form of another tool's result files. Stateless.
@@ -48,6 +48,11 @@ pub trait ForeignFormat: Sync {
     /// # Errors
     /// If the form cannot hold what is given, or nothing of it is written here.
     fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError>;
+
+    /// What its files say of arrivals that the tool has no word for, in words; none where it has one.
+    fn in_place_of(&self, level: &ExportLevel<'_>) -> Option<&'static str> {
+        level.arrivals.peculiar().map(|_| "its file has the mean rate alone")
+    }
 }
 
 /// A level to be written in another tool's form.
@@ -57,6 +62,10 @@ pub struct ExportLevel<'a> {
     pub name: &'a str,
     /// What was asked, as vLLM's client names it: most tools record the same.
     pub run: VllmRun,
+    /// When requests were to leave.
+    pub arrivals: ExportArrivals,
+    /// The path of the route; empty where it is not known.
+    pub path: &'a str,
     /// Where the prompts came from.
     pub dataset: &'a str,
     /// The goals of goodput; empty without.
@@ -142,9 +151,24 @@ impl ExportedFile {
 }
 
 impl ExportLevel<'_> {
+    /// What `format` has no word for in how requests were to leave, and what its files say in place of that; none where it has one, or
+    /// the level is written as it came.
+    #[must_use]
+    pub fn unsaid(&self, format: &dyn ForeignFormat) -> Option<String> {
+        let instead = format.in_place_of(self).filter(|_| self.own_record(format.key()).is_none());
+        let words = self.arrivals.peculiar()?;
+        instead.map(|instead| format!("{} has no word for {words}: {instead}", format.key()))
+    }
+
     /// What the same format had of this level, if that is where it came from: it is written again as it was.
     pub(super) fn own_record(&self, format: &str) -> Option<&ImportedLevel> {
         self.imported.filter(|imported| imported.source.format == format)
+    }
+
+    /// How the form of requests is called that chat has another route for.
+    pub(super) fn request_format(&self) -> &'static str {
+        let is_chat = [self.path, &self.run.backend].iter().any(|name| name.contains("chat"));
+        if is_chat { "chat" } else { "completions" }
     }
 
     /// What a tool was told beside the requests, for its figures of them.

@@ -13,7 +13,7 @@ use super::{
     ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, UnknownFact, lists,
 };
-use crate::VllmRequestRate;
+
 use crate::vllm::object::Object;
 
 /// The form of GenAI-Perf's files.
@@ -193,11 +193,11 @@ fn document(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, For
     }
     object.set("request_count", json!({"unit": "count", "avg": completed}));
     let run = &level.run;
-    let stimulus = match (run.request_rate, run.max_concurrency) {
-        (VllmRequestRate::Limited(rate), _) => json!({"request_rate": rate.get()}),
-        (_, cap) => json!({"concurrency": cap}),
+    let stimulus = match (level.arrivals.rate(), run.max_concurrency) {
+        (Some(rate), _) => json!({"request_rate": rate.get()}),
+        (None, cap) => json!({"concurrency": cap}),
     };
-    let kind = if run.backend.contains("chat") { "chat" } else { "completions" };
+    let kind = level.request_format();
     object.set(
         "input_config",
         json!({

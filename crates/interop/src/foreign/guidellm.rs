@@ -15,8 +15,9 @@ use super::figures::iso_of_unix;
 use super::read::{GREATEST_COUNT, Lenient, Record};
 use super::vllm::{kept, source};
 use super::{
-    ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
-    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, UnknownFact,
+    ExportArrivals, ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile,
+    ForeignFormat, ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource,
+    UnknownFact,
 };
 use requests::{Request, Requests};
 
@@ -58,6 +59,13 @@ impl ForeignFormat for GuideLlm {
     fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError> {
         let text = write::document(levels, self.key())?;
         Ok(vec![ExportedFile { name: "benchmarks.json".to_owned(), bytes: text.into_bytes() }])
+    }
+
+    fn in_place_of(&self, level: &ExportLevel<'_>) -> Option<&'static str> {
+        match level.arrivals {
+            ExportArrivals::Gamma { burstiness: f64::INFINITY, .. } => None,
+            _ => level.arrivals.peculiar().map(|_| "its file says poisson, at the mean rate"),
+        }
     }
 }
 
@@ -238,6 +246,7 @@ fn import(
             held_back: None,
         },
         not_known: not_known(whole.is_some()),
+        epoch_unix_ns: whole.as_ref().and_then(Requests::epoch_unix_ns),
         tapes,
         ..ImportedLevel::of(source, record)
     };

@@ -13,12 +13,12 @@ use super::name::{plain_file_name, plain_name};
 use super::read::Record;
 use super::serving::{Serving, latencies, stated_means};
 use super::{
-    ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
-    ImportedAbout, ImportedLevel, ImportedSource, UnknownFact,
+    ExportArrivals, ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile,
+    ForeignFormat, ImportedAbout, ImportedLevel, ImportedSource, UnknownFact,
 };
 use crate::vllm::lists::Lists;
 use crate::vllm::object::Object;
-use crate::{VllmDetail, VllmResult, VllmSelection};
+use crate::{VllmDetail, VllmRequestRate, VllmResult, VllmSelection};
 
 /// The form of the client written in Python.
 pub(super) struct VllmPython;
@@ -48,6 +48,21 @@ impl ForeignFormat for VllmPython {
             })
         };
         levels.iter().map(file).collect()
+    }
+
+    fn in_place_of(&self, level: &ExportLevel<'_>) -> Option<&'static str> {
+        in_place_of(level)
+    }
+}
+
+/// All of vLLM's clients have gamma gaps and ramps.
+pub(super) fn in_place_of(level: &ExportLevel<'_>) -> Option<&'static str> {
+    match (&level.arrivals, level.run.request_rate) {
+        (
+            ExportArrivals::Trace { .. } | ExportArrivals::Other { .. },
+            VllmRequestRate::Limited(_),
+        ) => Some("its file has the mean rate alone"),
+        _ => None,
     }
 }
 

@@ -48,6 +48,10 @@ impl ForeignFormat for VllmRust {
         };
         levels.iter().map(file).collect()
     }
+
+    fn in_place_of(&self, level: &ExportLevel<'_>) -> Option<&'static str> {
+        vllm::in_place_of(level)
+    }
 }
 
 fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, ForeignError> {

@@ -6,8 +6,8 @@ use super::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignPlace,
     ImportedLevel, csv,
 };
+use crate::VllmDetail;
 use crate::vllm::object::Object;
-use crate::{VllmDetail, VllmRequestRate};
 
 /// The form of vLLM's sweeps: a result with a `run_number` and the settings that the sweep varied.
 pub(super) struct VllmSweep;
@@ -76,6 +76,10 @@ impl ForeignFormat for VllmSweep {
         files.push(ExportedFile { name: "summary.csv".to_owned(), bytes: table });
         Ok(files)
     }
+
+    fn in_place_of(&self, level: &ExportLevel<'_>) -> Option<&'static str> {
+        vllm::in_place_of(level)
+    }
 }
 
 /// Whether it is the table of a whole sweep.
@@ -97,8 +101,8 @@ fn table(file: &ForeignFile<'_>, format: &'static str) -> Result<Vec<ImportedLev
 
 /// The folder of a combination, by the tool's own pattern. Runs of one load are in one.
 fn folder(level: &ExportLevel<'_>, index: usize) -> String {
-    match (level.run.request_rate, level.run.max_concurrency) {
-        (VllmRequestRate::Limited(rate), _) => format!("BENCH--request_rate={}", rate.get()),
+    match (level.arrivals.rate(), level.run.max_concurrency) {
+        (Some(rate), _) => format!("BENCH--request_rate={}", rate.get()),
         (_, Some(cap)) => format!("BENCH--max_concurrency={cap}"),
         _ => format!("BENCH--combination={index}"),
     }

@@ -281,7 +281,10 @@ impl ImportedLevel {
     #[must_use]
     pub fn requested_load(&self) -> RequestedLoad {
         let record: RecordedLoad = serde_json::from_str(&self.record).unwrap_or_default();
-        let burstiness = record.burstiness.filter(|burstiness| *burstiness > 0.0);
+        // vLLM's JSON has a word for even gaps, since it has no infinity.
+        let is_even = record.burstiness.as_str() == Some("inf");
+        let burstiness = record.burstiness.as_f64().filter(|burstiness| *burstiness > 0.0);
+        let burstiness = burstiness.or_else(|| is_even.then_some(f64::INFINITY));
         let rate = self.load.requests_per_s;
         let law =
             |rate| ArrivalMoments { rate: Some(rate), cv_squared: burstiness.map(|b| 1.0 / b) };
@@ -293,7 +296,7 @@ impl ImportedLevel {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct RecordedLoad {
-    burstiness: Option<f64>,
+    burstiness: serde_json::Value,
 }
 
 /// Each of `all` where it comes first.

@@ -109,9 +109,16 @@ fn turn(fields: &RecordFields<'_>) -> Result<Turn, RecordFault> {
     }
     fields.check_spelling(&OUTPUT)?;
     fields.check_spelling(&FIELDS)?;
+    let (prompt, input_tokens) = (prompt(fields)?, fields.tokens("input_tokens")?);
+    if let (Prompt::TokenIds(ids), Some(said)) = (&prompt, input_tokens)
+        && said.get() != ids.len() as u64
+    {
+        let expected = format!("{}, as many as prompt_token_ids has", ids.len());
+        return Err(RecordFault::unfit("input_tokens", &said.to_string(), expected));
+    }
     Ok(Turn {
-        prompt: prompt(fields)?,
-        input_tokens: fields.tokens("input_tokens")?,
+        prompt,
+        input_tokens,
         output_tokens: fields.same_tokens(&OUTPUT)?,
         think: fields.millis("think_ms")?,
         model: model(fields)?,
@@ -167,6 +174,10 @@ fn message(json: &str) -> Result<Message, RecordFault> {
             return Err(RecordFault::unfit("role", other, ROLES));
         }
     };
+    if let Some(parts) = fields.raw("content").filter(|raw| raw.starts_with('[')) {
+        const TEXT: &str = "text (the data set openai-batch takes bodies with lists of parts)";
+        return Err(RecordFault::unfit("content", parts, TEXT));
+    }
     Ok(Message { role, content: fields.required_text("content")? })
 }
 

@@ -63,6 +63,8 @@ pub(super) struct TraceSurvey {
     pub(super) rows: NonZeroU64,
     /// By how much times move on when the file is begun again.
     pub(super) period: Nanos,
+    /// How long after the first request the last of all came, as recorded.
+    pub(super) last: Nanos,
     /// The checksum behind the last request of a whole round, and of the last round where that is cut short.
     seals: [(u64, u64); 2],
 }
@@ -113,12 +115,18 @@ impl TraceSurvey {
         let cached = all(|part| part.cache.cached);
         // Division by no gap would give the longest time there is.
         let mean_gap = facts.span / (rows.get() - 1).max(1);
+        let period = facts.span + mean_gap;
+        let last = match rest.rows {
+            0 => period * (rounds - 1) + facts.span,
+            _ => period * rounds + rest.course.span(),
+        };
         Ok(Self {
             facts,
             cache: ExpectedCache { cached, prompt: facts.input, basis: part.cache.basis() },
             requests,
             rows,
-            period: facts.span + mean_gap,
+            period,
+            last,
             seals: [(part.rows, part.checksum), (rest.rows, rest.checksum)],
         })
     }

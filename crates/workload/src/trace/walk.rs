@@ -75,7 +75,7 @@ impl TraceWalk {
 
     /// The next request's number and the reading of the file that it belongs to, with `record` at it, and when it came after the
     /// first.
-    fn next_record(&mut self) -> Result<Option<(u64, u64, Nanos)>, TraceError> {
+    pub(super) fn next_record(&mut self) -> Result<Option<(u64, u64, Nanos)>, TraceError> {
         let survey = self.trace.survey;
         let last = match self.phase {
             RequestPhase::Measured => survey.requests.get(),

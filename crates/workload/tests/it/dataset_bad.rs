@@ -52,6 +52,14 @@ fn lines_that_are_no_record() {
             "field messages[0].content is missing; expected text",
         ),
         (
+            r#"{"messages": [{"role": "user", "content": [{"type": "text"}]}]}"#,
+            r#"field messages[0].content is [{"type": "text"}]; expected text (the data set openai-batch takes"#,
+        ),
+        (
+            r#"{"prompt_token_ids": [1, 2, 3], "input_tokens": 20}"#,
+            "field input_tokens is 20; expected 3, as many as prompt_token_ids has",
+        ),
+        (
             r#"{"prompt_token_ids": [1, -1]}"#,
             "field prompt_token_ids is [1, -1]; expected token ids",
         ),

@@ -63,6 +63,27 @@ fn law(args: &ArrivalArgs) -> Result<Law<'_>, Fail> {
     }
 }
 
+/// Refuses a burstiness that no gap has. vLLM's scripts try an infinite rate among others, beside which it does nothing, as there.
+pub(crate) fn check_burstiness(args: &ArrivalArgs, is_trace: bool) -> Result<(), Fail> {
+    if args.spacing.burstiness.to_bits() == 1.0_f64.to_bits() {
+        return Ok(());
+    }
+    refuse_if!(
+        is_trace,
+        "--burstiness has no effect with a trace, which has its own arrival times; leave it out"
+    );
+    match (law(args)?, args.request_rate) {
+        (Law::Rate(f64::INFINITY), Some(_)) => {
+            tell!("note: --burstiness has no effect with --request-rate inf");
+        }
+        (Law::Rate(f64::INFINITY), None) => bail!(
+            "--burstiness has no effect where requests leave at no rate; give one with --request-rate, or leave it out"
+        ),
+        _ => {}
+    }
+    Ok(())
+}
+
 /// Whether a flag says when requests leave.
 pub(crate) fn has_arrivals(args: &ArrivalArgs) -> bool {
     laws(args).next().is_some()

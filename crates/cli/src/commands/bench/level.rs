@@ -1,7 +1,7 @@
 //! One level: what is asked of it, and what is to be kept and shown of it, whoever answers.
 
 use std::fs;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::{Nanos, PerSec};
 use fizeau::experiment::{
@@ -17,7 +17,7 @@ use fizeau::record::{
 use fizeau::report::Shown;
 use fizeau::workload::TracePacing;
 
-use super::arrivals::{arrivals, pacing};
+use super::arrivals::{arrivals, check_burstiness, pacing};
 use crate::args::{LevelArgs, ProbeArgs, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::{checklist, speed, workload};
@@ -166,6 +166,7 @@ pub(crate) fn settings(args: &LevelArgs) -> Result<LevelSettings, Fail> {
     settings.max_in_flight = args.load.in_flight.max_concurrency;
     let is_capped = settings.max_in_flight.is_some();
     let arrivals = arrivals(&args.arrivals, is_capped)?;
+    check_burstiness(&args.arrivals, workload::is_trace(&args.workload))?;
     let replay = replay(args, is_capped)?;
     settings.time =
         args.load.level_seconds.map(Nanos::from_secs_f64).transpose().named("--level-seconds")?;
@@ -217,17 +218,16 @@ pub(crate) const fn text_after(args: &LevelArgs) -> TextAfter {
 }
 
 fn vllm_run(args: &LevelArgs, model: &str, level: &PreparedLevel) -> VllmRun {
-    let law = &level.settings.workload.arrivals;
+    let law = (!workload::is_trace(&args.workload)).then_some(&level.settings.workload.arrivals);
+    let requested = level.basis.work.requested_load(NonZeroU64::MIN);
+    let cap = level.load.max_in_flight.map(NonZeroU32::get);
     VllmRun {
         date: WallTime::now().compact(),
-        backend: level.basis.setup.endpoint.backend.clone(),
         label: args.result.label.clone(),
         model_id: model.to_owned(),
         tokenizer_id: args.workload.tokenizer.clone(),
         metadata: args.result.metadata.clone(),
-        request_rate: VllmRequestRate::of(law, level.basis.work.mean_rate()),
-        burstiness: args.arrivals.spacing.burstiness,
-        max_concurrency: level.load.max_in_flight.map(NonZeroU32::get),
+        ..VllmRun::of(&level.basis.setup, &requested, law, cap)
     }
 }
 

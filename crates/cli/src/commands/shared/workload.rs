@@ -4,6 +4,7 @@ mod check;
 mod lengths;
 
 use check::check_flags;
+pub(crate) use check::check_lengths;
 use fizeau::core::{EosRule, Tokens};
 use fizeau::experiment::{
     ExperimentError, InputField, PreparedWorkload, PromptSalt, PromptSource, RecordFormat,
@@ -145,13 +146,16 @@ pub(crate) fn notes(work: &PreparedWorkload, args: &WorkloadArgs) -> Vec<String>
     work.notes().into_iter().chain(unread(args)).collect()
 }
 
-/// vLLM's lines name its file of sonnets.
-pub(crate) fn unread(args: &WorkloadArgs) -> Option<String> {
-    let path = args.data.dataset_path.as_ref().filter(|_| args.dataset_name == "sonnet")?;
-    let path = path.display();
-    Some(format!(
-        "--dataset-path {path} is not needed: --dataset-name sonnet has the sonnets built in"
-    ))
+/// What vLLM's lines say beside that is not needed: its file of sonnets, flags of other data sets.
+pub(crate) fn unread(args: &WorkloadArgs) -> Vec<String> {
+    let path = args.data.dataset_path.as_ref().filter(|_| args.dataset_name == "sonnet");
+    let sonnets = path.map(|path| {
+        let path = path.display();
+        format!(
+            "--dataset-path {path} is not needed: --dataset-name sonnet has the sonnets built in"
+        )
+    });
+    sonnets.into_iter().chain(check::of_other_sets(args)).collect()
 }
 
 /// Whether the flags name a trace.

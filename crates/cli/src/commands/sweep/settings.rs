@@ -39,6 +39,7 @@ impl SeriesArgs<'_> {
         settings.until =
             self.levels.until.as_deref().map(str::parse).transpose().named("--until")?;
         settings.size = self.level_size()?;
+        workload::check_lengths(self.workload)?;
         settings.workload = workload::spec(self.workload)?;
         settings.window = self.window.choice();
         settings.price.clone_from(&self.price.gpu_hour);

@@ -19,6 +19,8 @@ pub(super) struct Records {
     all: Vec<Request>,
     /// In the order in which they ended; none where the file does not have all of the events.
     pub(super) tapes: Vec<Tape>,
+    /// When the first of them was due or sent, since 1970.
+    pub(super) epoch_unix_ns: Option<u64>,
     /// What is not known because of that.
     pub(super) not_known: Vec<UnknownFact>,
 }
@@ -122,7 +124,8 @@ pub(super) fn read(file: &ForeignFile<'_>) -> Result<Records, ForeignError> {
             Vec::new()
         }
     };
-    Ok(Records { all, tapes, not_known })
+    let epoch_unix_ns = all.iter().map(Request::first_ns).min();
+    Ok(Records { all, tapes, epoch_unix_ns, not_known })
 }
 
 impl Request {
@@ -236,6 +239,7 @@ pub(super) fn level(file: &ForeignFile<'_>) -> Result<ImportedLevel, ForeignErro
             held_back: None,
         },
         not_known,
+        epoch_unix_ns: records.epoch_unix_ns,
         tapes: records.tapes,
         ..ImportedLevel::of(source(file, "aiperf", TOOL), "{}".to_owned())
     };

@@ -1,5 +1,6 @@
 //! AIPerf's figures of a run.
 
+use fizeau_core::Tape;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -39,6 +40,8 @@ struct Config {
 struct Phase {
     kind: Lenient<String>,
     name: Lenient<String>,
+    #[serde(rename = "type")]
+    law: Lenient<String>,
     rate: Lenient<f64>,
     concurrency: Lenient<u64>,
 }
@@ -98,13 +101,14 @@ pub(super) fn level(
             version: document.aiperf_version.0,
             ..source(file, "aiperf", TOOL)
         },
-        load: config.load(),
+        load: config.load(records.map(|records| records.tapes.as_slice()).unwrap_or_default()),
         about: ImportedAbout {
             date: document.start_time.0,
             ..config.about(document.run_info.0.unwrap_or_default())
         },
         counts,
         not_known: not_known(record, records),
+        epoch_unix_ns: records.and_then(|records| records.epoch_unix_ns),
         tapes: records.map(|records| records.tapes.clone()).unwrap_or_default(),
         ..blank(record, file, "aiperf")
     };
@@ -172,15 +176,18 @@ const LOAD: [&str; 6] =
     ["concurrency", "rate", "request_rate", "requests", "request_count", "duration"];
 
 impl Config {
-    /// That of the phase that was measured.
-    fn load(&self) -> ImportedLoad {
+    /// That of the phase that was measured; of a schedule of its own the rate at which its requests, which left these `tapes`, were due.
+    fn load(&self, tapes: &[Tape]) -> ImportedLoad {
         let phases = self.phases.0.as_deref().unwrap_or_default();
         let is_measured = |phase: &&Phase| {
             [&phase.kind, &phase.name].iter().any(|own| own.0.as_deref() == Some("profiling"))
         };
         let measured = phases.iter().find(is_measured).or_else(|| phases.last());
         let before = self.loadgen.0.as_ref();
-        let rate = measured.and_then(|phase| phase.rate.0);
+        let is_scheduled =
+            measured.is_some_and(|phase| phase.law.0.as_deref() == Some("fixed_schedule"));
+        let due = || due_rate(tapes).filter(|_| is_scheduled);
+        let rate = measured.and_then(|phase| phase.rate.0).or_else(due);
         let cap = measured.and_then(|phase| phase.concurrency.0);
         ImportedLoad::from_rate_and_cap(
             rate.or_else(|| before?.request_rate.0),
@@ -210,6 +217,13 @@ impl Config {
             ..ImportedAbout::default()
         }
     }
+}
+
+/// The mean rate at which requests were due.
+fn due_rate(tapes: &[Tape]) -> Option<f64> {
+    let due = || tapes.iter().map(|tape| tape.marks.intended);
+    let span = due().max()?.saturating_since(due().min()?).as_secs_f64();
+    (span > 0.0).then(|| (tapes.len() - 1) as f64 / span)
 }
 
 fn not_known(record: &Record<'_>, records: Option<&Records>) -> Vec<UnknownFact> {

@@ -4,9 +4,8 @@ use crate::Peer;
 use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
 use serde_json::{Map, Value, json};
 
-use crate::VllmRequestRate;
 use crate::foreign::vllm::iso;
-use crate::foreign::{ExportLevel, ForeignError, lists, statistics};
+use crate::foreign::{ExportArrivals, ExportLevel, ForeignError, lists, statistics};
 use crate::peers::aiperf::AiPerfRequest;
 use crate::peers::run as by_vllm;
 use crate::vllm::object::Object;
@@ -63,19 +62,29 @@ fn config(level: &ExportLevel<'_>, requests: usize) -> Value {
     let run = &level.run;
     let mut phase = json!({"name": "profiling", "kind": "profiling", "requests": requests});
     let cap = run.max_concurrency;
-    match run.request_rate {
-        VllmRequestRate::Limited(rate) => {
-            let even = run.burstiness.is_infinite();
-            phase["type"] = json!(if even { "constant" } else { "poisson" });
+    phase["concurrency"] = json!(cap);
+    match level.arrivals {
+        ExportArrivals::Gamma { rate, burstiness } => {
+            phase["type"] = json!(match burstiness {
+                f64::INFINITY => "constant",
+                1.0 => "poisson",
+                _ => "gamma",
+            });
             phase["rate"] = json!(rate.get());
-            phase["concurrency"] = json!(cap);
+            if phase["type"] == "gamma" {
+                phase["smoothness"] = json!(burstiness);
+            }
         }
-        VllmRequestRate::Unlimited | VllmRequestRate::Ramp { .. } => {
+        // Its instants are those at which credit was issued.
+        ExportArrivals::Trace { .. } | ExportArrivals::Other { .. } => {
+            phase["type"] = json!("fixed_schedule")
+        }
+        ExportArrivals::Unpaced => {
             phase["type"] = json!("concurrency");
             phase["concurrency"] = json!(cap.map_or(requests as u64, u64::from));
         }
     }
-    let kind = if run.backend.contains("chat") { "chat" } else { "completions" };
+    let kind = level.request_format();
     json!({
         "models": {"items": [{"name": run.model_id}]},
         "endpoint": {"urls": ["http://localhost"], "type": kind, "streaming": true},

@@ -1,6 +1,6 @@
 //! The single requests of a benchmark.
 
-use fizeau_core::Tape;
+use fizeau_core::{Nanos, Tape};
 use serde::Deserialize;
 
 use super::Groups;
@@ -72,7 +72,6 @@ impl Requests {
             let error = request.info.error.0.clone().unwrap_or_default();
             all.extend(request.sent(Some(error)));
         }
-        all.sort_by(|a, b| a.start.total_cmp(&b.start));
         Ok(Self { all })
     }
 
@@ -114,11 +113,21 @@ impl Requests {
         self
     }
 
-    /// The tapes of the requests, in the order in which they ended.
-    pub(super) fn tapes(&self, record: &Record<'_>) -> Result<Vec<Tape>, ForeignError> {
+    /// When the first of them was due or sent.
+    fn epoch(&self) -> f64 {
         let due =
             |own: &Sent| own.timings.targeted_start.0.map_or(own.start, |at| at.min(own.start));
-        let epoch = self.all.iter().map(due).fold(f64::INFINITY, f64::min);
+        self.all.iter().map(due).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The same in nanoseconds.
+    pub(super) fn epoch_unix_ns(&self) -> Option<u64> {
+        Nanos::from_secs_f64(self.epoch()).ok().map(Nanos::as_nanos)
+    }
+
+    /// The tapes of the requests, in the order in which they ended.
+    pub(super) fn tapes(&self, record: &Record<'_>) -> Result<Vec<Tape>, ForeignError> {
+        let epoch = self.epoch();
         let seen = self.all.iter().map(|own| own.seen(epoch));
         Seen::tapes(seen, record, |_| "requests".to_owned())
     }

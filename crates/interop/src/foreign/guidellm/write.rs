@@ -4,8 +4,7 @@ use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
 use serde_json::{Map, Value, json};
 
 use super::metrics::{metrics, tokens};
-use crate::VllmRequestRate;
-use crate::foreign::{ExportLevel, ForeignError, lists};
+use crate::foreign::{ExportArrivals, ExportLevel, ForeignError, lists};
 use crate::peers::run as by_vllm;
 
 /// One benchmark a level.
@@ -76,9 +75,10 @@ fn computed(
     let from = all().map(|tape| start(tape, epoch)).fold(f64::INFINITY, f64::min);
     let to = all().map(|tape| end(tape, epoch)).fold(from, f64::max);
     let run = &level.run;
-    let strategy = match (run.request_rate, run.max_concurrency) {
-        (VllmRequestRate::Limited(rate), cap) => {
-            let kind = if run.burstiness.is_infinite() { "constant" } else { "poisson" };
+    let even = matches!(level.arrivals, ExportArrivals::Gamma { burstiness: f64::INFINITY, .. });
+    let strategy = match (level.arrivals.rate(), run.max_concurrency) {
+        (Some(rate), cap) => {
+            let kind = if even { "constant" } else { "poisson" };
             json!({"type_": kind, "rate": rate.get(), "max_concurrency": cap})
         }
         (_, Some(streams)) => json!({"type_": "concurrent", "streams": streams}),

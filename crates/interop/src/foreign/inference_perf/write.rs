@@ -4,7 +4,6 @@ use crate::Peer;
 use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
 use serde_json::{Map, Value, json};
 
-use crate::VllmRequestRate;
 use crate::foreign::statistics::nested;
 use crate::foreign::{ExportLevel, ForeignError, lists};
 use crate::peers::run as by_vllm;
@@ -38,12 +37,12 @@ fn load(level: &ExportLevel<'_>, tapes: &[&Tape]) -> Map<String, Value> {
     put("count", json!(tapes.len()));
     put("send_duration", json!(took));
     put("achieved_rate", json!(rate));
-    match (level.run.request_rate, level.run.max_concurrency) {
-        (VllmRequestRate::Limited(rate), _) => {
+    match (level.arrivals.rate(), level.run.max_concurrency) {
+        (Some(rate), _) => {
             put("requested_rate", json!(rate.get()));
         }
         // As there, where a closed loop is to send all of them within a second.
-        (VllmRequestRate::Unlimited, Some(cap)) => {
+        (None, Some(cap)) => {
             put("requested_rate", json!(tapes.len()));
             put("concurrency", json!(cap));
         }

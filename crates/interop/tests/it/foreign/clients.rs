@@ -361,13 +361,38 @@ fn files_of_the_tools_form_go_out_as_they_came_in() {
     let goals = GoodputGoals::default();
     for names in [&AIPERF[..], &["guidellm.json"], &["genai-perf.json"], &INFERENCE_PERF[..1]] {
         let own = folder(names);
-        let one = ExportLevel { imported: Some(&own), ..level("", &own.tapes, &goals) };
+        let epoch_unix = own.epoch_unix_ns.map(Nanos::from_nanos);
+        let one = ExportLevel { imported: Some(&own), epoch_unix, ..level("", &own.tapes, &goals) };
         let files = export(&own.source.format, &[one]);
         let again: Value = serde_json::from_slice(&files[0].bytes).unwrap();
         match own.source.format.as_str() {
             "guidellm" => {
                 let metrics = |file: &Value| file["benchmarks"][0]["metrics"].clone();
                 same(&metrics(&record(names[0])), &metrics(&again), names[0]);
+                let starts = |file: &Value| -> Vec<f64> {
+                    let all = file["benchmarks"][0]["requests"]["successful"].as_array().unwrap();
+                    let start = |one: &Value| one["info"]["timings"]["request_start"].as_f64();
+                    all.iter().map(|one| start(one).unwrap()).collect()
+                };
+                let [came, went] = [&record(names[0]), &again].map(starts);
+                assert!(came.iter().zip(&went).all(|(a, b)| (a - b).abs() < 1e-5), "{went:?}");
+                assert_eq!(came.len(), went.len());
+            }
+            "aiperf" => {
+                let lines = |text: &[u8]| -> Vec<Value> {
+                    let text = String::from_utf8(text.to_vec()).unwrap();
+                    let lines =
+                        text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+                    let mut starts: Vec<Value> = lines
+                        .filter(|line| line["metadata"]["benchmark_phase"] != "warmup")
+                        .map(|line| line["metadata"]["request_start_ns"].clone())
+                        .collect();
+                    starts.sort_by_key(Value::as_u64);
+                    starts
+                };
+                let written = files.iter().find(|file| file.name.ends_with(".jsonl")).unwrap();
+                assert_eq!(lines(&fixture(AIPERF[1])), lines(&written.bytes));
+                same(&record(names[0]), &again, names[0]);
             }
             _ => same(&record(names[0]), &again, names[0]),
         }

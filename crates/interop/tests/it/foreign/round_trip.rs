@@ -1,8 +1,11 @@
 //! Out and in again, and in and out again.
 
-use fizeau_core::{Arrival, Channel, Finish, Nanos, Outcome, RequestId, Stamp, Tape, Tokens};
+use fizeau_core::{
+    Arrival, Channel, Finish, Nanos, Outcome, PerSec, RequestId, Stamp, Tape, Tokens,
+};
 use fizeau_interop::{
-    ExportLevel, ExportedFile, ForeignFile, ForeignFormats, VllmRequestRate, VllmRun,
+    ExportArrivals, ExportLevel, ExportedFile, ForeignFile, ForeignFormat, ForeignFormats,
+    VllmRequestRate, VllmRun,
 };
 use fizeau_interop::{Peer, PeerSettings};
 use fizeau_metrics::{GoodputGoals, RequestMetrics};
@@ -52,6 +55,8 @@ pub(super) fn level<'a>(
     ExportLevel {
         name,
         run: run(4),
+        arrivals: ExportArrivals::Unpaced,
+        path: "/v1/completions",
         dataset: "random",
         goals,
         tapes,
@@ -193,6 +198,75 @@ fn a_sweep_goes_out_as_the_tool_lays_it_out_and_its_table_says_the_same() {
     for (one, other) in from_runs.iter().zip(&from_table) {
         assert_eq!((one.load, &one.figures), (other.load, &other.figures));
     }
+}
+
+/// The first file that a format has of a level whose requests were to leave so.
+fn exported(format: &str, path: &str, arrivals: ExportArrivals) -> Value {
+    let (tapes, goals) = (tapes(&[(20_000, vec![5_000; 4])]), GoodputGoals::default());
+    let one = ExportLevel { path, arrivals, ..level("", &tapes, &goals) };
+    serde_json::from_slice(&export(format, &[one])[0].bytes).unwrap()
+}
+
+#[test]
+fn the_kind_of_requests_is_that_of_the_route() {
+    for (path, kind) in [("/v1/chat/completions", "chat"), ("/v1/completions", "completions")] {
+        for format in ["aiperf", "genai-perf"] {
+            let document = exported(format, path, ExportArrivals::Unpaced);
+            assert_eq!(document["input_config"]["endpoint"]["type"], kind, "{format} {path}");
+        }
+    }
+}
+
+#[test]
+fn arrivals_are_called_by_the_tools_own_words_or_said_to_have_none() {
+    let rate = PerSec::new(20.0);
+    let gamma = |burstiness| ExportArrivals::Gamma { rate, burstiness };
+    let ramp = ExportArrivals::Other { words: "linear ramp".to_owned(), rate: Some(rate) };
+    let trace = ExportArrivals::Trace { rate: Some(rate) };
+    for (arrivals, aiperf, guidellm) in [
+        (gamma(1.0), "poisson", "poisson"),
+        (gamma(f64::INFINITY), "constant", "constant"),
+        (gamma(0.5), "gamma", "poisson"),
+        (trace, "fixed_schedule", "poisson"),
+        (ramp, "fixed_schedule", "poisson"),
+        (ExportArrivals::Unpaced, "concurrency", "concurrent"),
+    ] {
+        let phase = &exported("aiperf", "", arrivals.clone())["input_config"]["phases"][0];
+        assert_eq!(phase["type"], aiperf, "{phase}");
+        assert_eq!(phase["smoothness"].as_f64(), (aiperf == "gamma").then_some(0.5));
+        let document = exported("guidellm", "", arrivals.clone());
+        let strategy = &document["benchmarks"][0]["config"]["strategy"];
+        assert_eq!(strategy["type_"], guidellm, "{strategy}");
+        let has_rate = arrivals != ExportArrivals::Unpaced;
+        assert_eq!(strategy["rate"].as_f64(), has_rate.then_some(20.0), "{strategy}");
+        let document = exported("genai-perf", "", arrivals);
+        let stimulus = &document["input_config"]["perf_analyzer"]["stimulus"];
+        assert_eq!(stimulus["request_rate"].as_f64(), has_rate.then_some(20.0), "{stimulus}");
+    }
+}
+
+/// What is said of a format that has no word for a law.
+#[test]
+fn a_law_without_a_word_is_told() {
+    let (rate, goals) = (PerSec::new(20.0), GoodputGoals::default());
+    let gamma = |burstiness| ExportArrivals::Gamma { rate, burstiness };
+    let ramp = || ExportArrivals::Other { words: "linear ramp".to_owned(), rate: Some(rate) };
+    let unsaid = |format: &str, arrivals: ExportArrivals| {
+        let mut one = ExportLevel { arrivals, ..level("", &[], &goals) };
+        one.run.request_rate = VllmRequestRate::Limited(rate);
+        one.unsaid(ForeignFormats::named(format).unwrap())
+    };
+    for format in ForeignFormats::all().map(ForeignFormat::key) {
+        assert_eq!(unsaid(format, ExportArrivals::Unpaced), None);
+        assert_eq!(unsaid(format, gamma(1.0)), None);
+        assert!(unsaid(format, ramp()).unwrap().contains("linear ramp"), "{format}");
+        let has_gamma = format == "aiperf" || format.starts_with("vllm");
+        assert_eq!(unsaid(format, gamma(0.5)).is_none(), has_gamma, "{format}");
+    }
+    let said = "guidellm has no word for gamma gaps of burstiness 0.5: its file says poisson, at the mean rate";
+    assert_eq!(unsaid("guidellm", gamma(0.5)).as_deref(), Some(said));
+    assert_eq!(unsaid("guidellm", gamma(f64::INFINITY)), None);
+    assert_eq!(unsaid("aiperf", ExportArrivals::Trace { rate: Some(rate) }), None);
 }
 
 #[test]

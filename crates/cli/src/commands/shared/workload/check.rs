@@ -6,7 +6,7 @@ use fizeau::workload::RangeStyle;
 use crate::args::WorkloadArgs;
 use crate::exit::{Fail, refuse_given};
 
-/// Flags that this source has no use for are refused where they are ours; vLLM's of other data sets do nothing, as there.
+/// Flags that this source has no use for are refused, but those of vLLM that say by their names that they are of another.
 pub(super) fn check_flags(args: &WorkloadArgs, source: &PromptSource) -> Result<(), Fail> {
     let name = &args.dataset_name;
     let is_records = matches!(source, PromptSource::Records(_));
@@ -40,8 +40,69 @@ pub(super) fn check_flags(args: &WorkloadArgs, source: &PromptSource) -> Result<
         (!args.lora_modules.is_empty() && is_times, "--lora-modules"),
         (args.data.disable_shuffle && !is_records, "--disable-shuffle"),
         (args.data.no_repeat && !is_file, "--no-repeat"),
+        (args.data.vocab_size != VOCABULARY && !has_vocabulary(source), "--vocab-size"),
     ];
-    refuse_given(&refused, |flag| {
-        format!("{flag} has no effect with --dataset-name {name}; leave it out")
+    refuse(&refused, name)
+}
+
+/// Refuses lengths where prompts have their own. Whoever calibrates the client has a use for them all the same.
+pub(crate) fn check_lengths(args: &WorkloadArgs) -> Result<(), Fail> {
+    let source = super::source(args)?;
+    let (is_records, is_others) = match source {
+        PromptSource::Records(_) => (true, false),
+        PromptSource::Trace(_) | PromptSource::PrefixRepetition(_) => (false, true),
+        _ => (false, false),
+    };
+    let lengths = &args.lengths;
+    let refused = [
+        (lengths.random_input_len.is_some() && (is_records || is_others), "--random-input-len"),
+        // A record that does not say how long its reply is has this length.
+        (lengths.random_output_len.is_some() && is_others, "--random-output-len"),
+        (lengths.random_range_ratio.is_some() && (is_records || is_others), "--random-range-ratio"),
+        // Of records the library says so.
+        (args.prefix.random_prefix_len > 0 && is_others, "--random-prefix-len"),
+    ];
+    refuse(&refused, &args.dataset_name)
+}
+
+fn refuse(flags: &[(bool, &str)], dataset: &str) -> Result<(), Fail> {
+    refuse_given(flags, |flag| {
+        format!("{flag} has no effect with --dataset-name {dataset}; leave it out")
     })
+}
+
+/// vLLM's flags of one data set, which say so by their names, do nothing beside another, as there. Those that are given so, in words.
+pub(super) fn of_other_sets(args: &WorkloadArgs) -> Vec<String> {
+    let (name, data) = (args.dataset_name.as_str(), &args.data);
+    let is_repetition = name == "prefix_repetition";
+    let takes_custom = matches!(name, "custom" | "openai-batch");
+    let unused = [
+        (data.sharegpt_output_len.is_some() && name != "sharegpt", "--sharegpt-output-len"),
+        (data.custom_output_len.is_some() && !takes_custom, "--custom-output-len"),
+        (
+            data.prefix_repetition_prefix_len != 256 && !is_repetition,
+            "--prefix-repetition-prefix-len",
+        ),
+        (
+            data.prefix_repetition_suffix_len != 256 && !is_repetition,
+            "--prefix-repetition-suffix-len",
+        ),
+        (
+            data.prefix_repetition_num_prefixes.get() != 10 && !is_repetition,
+            "--prefix-repetition-num-prefixes",
+        ),
+        (
+            data.prefix_repetition_output_len != 128 && !is_repetition,
+            "--prefix-repetition-output-len",
+        ),
+    ];
+    let unused = unused.into_iter().filter(|(is_given, _)| *is_given);
+    unused.map(|(_, flag)| format!("{flag} has no effect with --dataset-name {name}")).collect()
+}
+
+/// What `--vocab-size` is by default.
+const VOCABULARY: u32 = 32_000;
+
+const fn has_vocabulary(source: &PromptSource) -> bool {
+    matches!(source, PromptSource::VllmRandom(_) | PromptSource::PrefixRepetition(_))
 }
