@@ -194,7 +194,10 @@ impl FleetWatch {
             ReplicaReport { address: address.clone(), exporter: None, assessment: None };
         let said = window.and_then(|window| {
             let look = |of: &ScrapeReport| {
-                self.stretch(of, now)?;
+                let (first, _) = self.stretch(of, now)?;
+                if first > window.from {
+                    return None;
+                }
                 Some(ServerWindow::of(&of.history, window, self.hold(of)))
             };
             let server = scraper.look(look)?;
@@ -244,18 +247,31 @@ impl FleetWatch {
         now: Stamp,
         findings: &mut Vec<FleetFinding>,
     ) -> Option<Window> {
-        let mut stretch: Option<(Stamp, Stamp)> = None;
+        let mut stretches = Vec::new();
         for (address, scraper) in replicas {
             scraper.look(|report| match self.stretch(report, now) {
                 None => findings.push(silent(address, report, now)),
-                Some((first, last)) => {
-                    let (from, to) = stretch.unwrap_or((first, last));
-                    stretch = Some((from.max(first), to.min(last)));
+                Some(stretch) => {
+                    stretches.push((address, stretch));
                     about_pages(address, report, findings);
                 }
             });
         }
-        let (from, to) = stretch?;
+        // Who has just come back would make the window of all others too short to tell anything.
+        let back =
+            |(first, last): (Stamp, Stamp)| last.saturating_since(first).min(self.settings.window);
+        let longest = stretches.iter().map(|(_, stretch)| back(*stretch)).max()?;
+        let (counted, young): (Vec<_>, Vec<_>) =
+            stretches.into_iter().partition(|(_, stretch)| back(*stretch) * 3 >= longest);
+        for (address, stretch) in young {
+            let why = format!(
+                "its pages go back {}, and those of others {longest}: it counts once they go back as far",
+                back(stretch)
+            );
+            findings.push(FleetFinding::NotReported { address: address.clone(), why });
+        }
+        let from = counted.iter().map(|(_, (first, _))| *first).max()?;
+        let to = counted.iter().map(|(_, (_, last))| *last).min()?;
         let from = from.max(to - self.settings.window);
         (from < to).then(|| Window::within(from, to))
     }

@@ -8,9 +8,7 @@ use fizeau::experiment::{
     DetailWatcher, LevelSettings, MeasuredLevel, PreparedLevel, ProbeSpec, TapeWatcher, WallTime,
 };
 use fizeau::harness::{Cancel, TextAfter};
-use fizeau::interop::{
-    DetailTally, VllmDetail, VllmRequestRate, VllmResult, VllmRun, VllmSelection, VllmTally,
-};
+use fizeau::interop::{DetailTally, VllmDetail, VllmResult, VllmRun, VllmSelection, VllmTally};
 use fizeau::record::{
     LevelReport, LevelStatus, ResultFile, ResultFileMode, RunFolder, SweepReport,
 };
