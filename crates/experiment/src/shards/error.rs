@@ -172,7 +172,7 @@ pub struct ShardFault {
 
 impl ShardFault {
     /// At `place`.
-    pub(crate) fn at(place: impl ToString, what: impl ToString) -> Self {
+    pub(crate) fn at(place: &(impl ToString + ?Sized), what: &impl ToString) -> Self {
         Self { place: Some(place.to_string()), what: what.to_string() }
     }
 }
@@ -216,8 +216,8 @@ impl ShardError {
     /// As it befell `who`, where it does not say so itself.
     pub(super) fn at(self, who: &str) -> Self {
         match self {
-            Self::NotKept(fault) => Self::NotKept(ShardFault::at(who, fault)),
-            Self::Unusable(fault) => Self::Unusable(ShardFault::at(who, fault)),
+            Self::NotKept(fault) => Self::NotKept(ShardFault::at(who, &fault)),
+            Self::Unusable(fault) => Self::Unusable(ShardFault::at(who, &fault)),
             other => other,
         }
     }

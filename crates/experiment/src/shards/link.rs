@@ -114,8 +114,8 @@ impl LinkError {
         let missing = |why| ShardError::PeerMissing(Box::new(why));
         match self {
             Self::CalledOff => ShardError::CalledOff,
-            Self::NotKept { .. } => ShardError::NotKept(ShardFault::at("shard 0", self)),
-            Self::NotUnderstood(_) => ShardError::Unusable(ShardFault::at(who, self)),
+            Self::NotKept { .. } => ShardError::NotKept(ShardFault::at("shard 0", &self)),
+            Self::NotUnderstood(_) => ShardError::Unusable(ShardFault::at(who, &self)),
             Self::Silent { waited } => {
                 missing(absence(AbsenceReason::Silent).waited(waited.into()))
             }

@@ -179,7 +179,7 @@ fn merged(parts: &[PartOf]) -> Result<MergedTapes<BufReader<File>>, ShardError> 
     let open = |part: &PartOf| {
         let file = File::open(&part.tapes);
         let file = file
-            .map_err(|error| ShardError::Unusable(ShardFault::at(part.tapes.display(), error)))?;
+            .map_err(|error| ShardError::Unusable(ShardFault::at(&part.tapes.display(), &error)))?;
         let tapes = StoredTapes::new(&part.tapes, BufReader::new(file));
         Ok((tapes.counted(Some(part.report.tapes_written)), part.report.record.clock))
     };

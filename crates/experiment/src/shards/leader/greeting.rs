@@ -143,7 +143,7 @@ impl Arrivals {
                     }
                     Err(LinkError::Silent { .. }) => continue,
                     Err(error) => {
-                        let fault = ShardFault::at("the place where shards meet", error);
+                        let fault = ShardFault::at("the place where shards meet", &error);
                         return Err(ShardError::Unusable(fault));
                     }
                 };
@@ -153,7 +153,7 @@ impl Arrivals {
                     let _ = said.send(introduce(link, &spec.secret, over));
                 };
                 let begun = thread::Builder::new().spawn_scoped(scope, greet);
-                begun.map_err(|error| ShardError::Unusable(ShardFault::at("shard 0", error)))?;
+                begun.map_err(|error| ShardError::Unusable(ShardFault::at("shard 0", &error)))?;
                 under_way += 1;
             }
         })

@@ -24,7 +24,7 @@ impl Host {
     pub(super) fn open(spec: &ShardSpec, token: &str, cancel: &Cancel) -> Result<Self, ShardError> {
         let refused = |at: &str, error: io::Error| {
             let place = format!("shard 0 cannot wait for the others at {at}");
-            ShardError::Unusable(ShardFault::at(place, error))
+            ShardError::Unusable(ShardFault::at(&place, &error))
         };
         match &spec.meeting {
             MeetingPoint::Address(address) => {
