@@ -1,6 +1,5 @@
 //! `fizeau compare`: stored runs, each compared with the first.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fizeau::metrics::ComparisonSettings;
@@ -17,9 +16,7 @@ use crate::terminal::say::say;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
     let sides: Vec<Vec<PathBuf>> = args.runs.iter().map(|paths| repeats(paths)).collect();
-    let options = options(args)?;
-    distinct(&sides)?;
-    let report = ComparisonReport::of_sides(&sides, &options).map_err(refused)?;
+    let report = ComparisonReport::of_sides(&sides, &options(args)?).map_err(refused)?;
     show(args, &report)?;
     if let Some(path) = &args.out {
         write("--out", path, &report.to_json().map_err(Fail::broken)?)?;
@@ -49,19 +46,6 @@ fn repeats(paths: &Path) -> Vec<PathBuf> {
         Some(text) if !paths.exists() => text.split(',').map(PathBuf::from).collect(),
         _ => vec![paths.to_owned()],
     }
-}
-
-/// Refuses a folder that is named twice: a run says nothing about itself.
-fn distinct(sides: &[Vec<PathBuf>]) -> Result<(), Fail> {
-    let mut seen = BTreeMap::new();
-    for path in sides.iter().flatten().filter(|path| path.is_dir()) {
-        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-        if let Some(other) = seen.insert(real, path) {
-            let (other, path) = (other.display(), path.display());
-            bail!("{other} and {path} are one run, which does not differ from itself; name two");
-        }
-    }
-    Ok(())
 }
 
 fn show(args: &CompareArgs, report: &ComparisonReport) -> Result<(), Fail> {

@@ -341,8 +341,8 @@ fn a_file_that_is_named_and_cannot_be_made_is_exit_code_2() {
     let printed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/probe/babelstream.csv");
     let calibrate = "calibrate --base-url http://127.0.0.1:9 --model m --model-config llama-3.1-8b --hardware h100-sxm";
     let lines = [
-        (format!("compare {run_} {runs}/sweep --force"), "--out"),
-        (format!("compare {run_} {runs}/sweep --force"), "--junit"),
+        (format!("compare {run_} {run_}"), "--out"),
+        (format!("compare {run_} {run_}"), "--junit"),
         (format!("diagnose {run_}"), "--html"),
         (format!("diagnose {run_}"), "--svg"),
         (format!("report {run_}"), "--html"),
@@ -366,7 +366,7 @@ fn a_file_that_is_named_and_cannot_be_made_is_exit_code_2() {
     }
     // Nor is a folder made for a file that is written alone.
     let nowhere = format!("{}/x", scratch.path("gone"));
-    let line = format!("compare {run_} {runs}/sweep --force --out {nowhere}");
+    let line = format!("compare {run_} {run_} --out {nowhere}");
     assert_eq!(run(&line.split(' ').collect::<Vec<_>>()).code, USAGE);
     assert!(!Path::new(&new).exists(), "an empty file is no calibration");
 }
