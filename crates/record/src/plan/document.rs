@@ -26,7 +26,7 @@ pub struct PlanDocument {
     pub goals: Vec<String>,
     headroom: f64,
     spare_replicas: u32,
-    /// The name of the plan that costs least; null where none has a price, or the workloads differ.
+    /// The name of the plan that costs least; null where none has a price, or where `findings` say why that is not known.
     pub cheapest: Option<String>,
     /// What is to be known before the plans are believed, a line each.
     #[serde(default)]
