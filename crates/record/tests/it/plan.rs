@@ -303,8 +303,7 @@ fn of_plans_for_other_workloads_none_is_the_cheapest() {
 
     // Of a table no more is known than how long its requests are.
     let of_lengths = |input: Option<f64>, output: f64| {
-        let mut table =
-            given(LoadKind::Rate, &[[4.0, 4.0, 200.0, 1.0], [8.0, 8.0, 2000.0, 1.0]]);
+        let mut table = given(LoadKind::Rate, &[[4.0, 4.0, 200.0, 1.0], [8.0, 8.0, 2000.0, 1.0]]);
         table.lengths = MeanLengths { input, output: Some(output) };
         table
     };
