@@ -43,9 +43,23 @@ pub struct ComparedRow {
     /// Where the ratio lies, from the intervals of both; absent where one has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_ci: Option<[f64; 2]>,
+    /// Of a result that cannot be right: on which side (`a` or `b`), and why. The ratio is then none of speed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<ComparedFault>,
     /// Whether the row is far below its kin on one side, and what may be the cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slandered: Option<Slander>,
+}
+
+/// A result that cannot be right.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ComparedFault {
+    /// On which side: `a` or `b`.
+    pub side: String,
+    /// Why, as a clause.
+    pub reason: String,
 }
 
 /// A row that says less of a device than its kin do.
@@ -138,11 +152,16 @@ fn twin(row: &ProbeRow, own: &[&ProbeRow], others: &[&ProbeRow]) -> Option<usize
 fn compared(a: &ProbeRow, b: &ProbeRow) -> Option<ComparedRow> {
     let (from, to) = (a.speed()?, b.speed()?);
     let ends = from.typical_ci.zip(to.typical_ci);
+    let faults = [("a", a), ("b", b)].into_iter().filter_map(|(side, row)| {
+        let reason = row.fault()?.reason.clone();
+        Some(ComparedFault { side: side.to_owned(), reason })
+    });
     Some(ComparedRow {
         subject: a.measured.subject(),
         component: a.measured.operation.component(),
         ratio: to.typical / from.typical,
         ratio_ci: ends.map(|(from, to)| [to[0] / from[1], to[1] / from[0]]),
+        faults: faults.collect(),
         slandered: None,
     })
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::comparison::fastest;
 use crate::document::ProbeDocument;
 use crate::measurement::Component;
+use crate::row::ProbeRow;
 use crate::statistics::Sorted;
 use fizeau_core::Verdict;
 
@@ -33,6 +34,23 @@ pub struct FleetTable {
     pub rows: Vec<FleetRow>,
     /// Each member, the slowest first.
     pub members: Vec<FleetMember>,
+    /// Who cannot pass, however fast its rows are, and why: machines with wrong or impossible results, and machines that are compared
+    /// with nobody.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FleetFault>,
+}
+
+/// Why a machine cannot pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FleetFault {
+    /// Its node and device; of one that is compared with nobody its node.
+    pub member: String,
+    /// How many of its rows are wrong or impossible; zero of one that is compared with nobody.
+    pub bad_rows: usize,
+    /// What is wrong, as a clause.
+    pub reason: String,
 }
 
 /// One operation across a fleet.
@@ -92,7 +110,7 @@ impl FleetCell {
 impl FleetTable {
     /// `documents` side by side, a member for each device of each, called by its machine; machines of one name are told apart by the
     /// order in which they are given. Of several rows of one operation, as of a tool that tries many kernels, the fastest speaks; what is
-    /// invalid is left out.
+    /// invalid is left out, and [named](Self::faults).
     #[must_use]
     pub fn of(documents: &[ProbeDocument]) -> Self {
         let node = |document: &ProbeDocument| document.host.node.clone();
@@ -120,25 +138,15 @@ impl FleetTable {
     /// The same, with a name for each of the documents that no other has.
     #[must_use]
     pub fn named<'a>(documents: impl IntoIterator<Item = (String, &'a ProbeDocument)>) -> Self {
-        let mut rows: Vec<Gathered> = Vec::new();
-        for (name, document) in documents {
-            let fastest = fastest(document).into_iter();
-            for row in fastest.filter(|row| row.verdict != Verdict::Invalid) {
-                let Some(speed) = row.speed() else { continue };
-                let member = format!("{name} {}", row.measured.device);
-                let subject = row.measured.subject();
-                let value = (member, speed.typical);
-                match rows.iter_mut().find(|other| other.subject == subject) {
-                    Some(other) => other.values.push(value),
-                    None => {
-                        let component = row.measured.operation.component();
-                        rows.push(Gathered { subject, component, values: vec![value] });
-                    }
-                }
-            }
-        }
-        let rows: Vec<FleetRow> = rows.into_iter().filter_map(fleet_row).collect();
-        Self { schema: FLEET.to_owned(), members: members(&rows), rows }
+        let documents: Vec<(String, &ProbeDocument)> = documents.into_iter().collect();
+        let rows: Vec<FleetRow> = gathered(&documents).into_iter().filter_map(fleet_row).collect();
+        let members = members(&rows);
+        let faults = documents.iter().flat_map(|(name, document)| {
+            let mut faults = wrong_results(name, document);
+            faults.extend(compared_with_nobody(name, document, &members));
+            faults
+        });
+        Self { schema: FLEET.to_owned(), faults: faults.collect(), members, rows }
     }
 
     /// The members of which any row is below `share` of the fleet's median.
@@ -152,6 +160,77 @@ struct Gathered {
     subject: String,
     component: Component,
     values: Vec<(String, f64)>,
+}
+
+/// The values of all operations, in the order of the documents.
+fn gathered(documents: &[(String, &ProbeDocument)]) -> Vec<Gathered> {
+    let mut rows: Vec<Gathered> = Vec::new();
+    for (name, document) in documents {
+        let fastest = fastest(document).into_iter();
+        for row in fastest.filter(|row| row.verdict != Verdict::Invalid) {
+            let Some(speed) = row.speed() else { continue };
+            let subject = row.measured.subject();
+            let value = (member_name(name, row), speed.typical);
+            match rows.iter_mut().find(|other| other.subject == subject) {
+                Some(other) => other.values.push(value),
+                None => {
+                    let component = row.measured.operation.component();
+                    rows.push(Gathered { subject, component, values: vec![value] });
+                }
+            }
+        }
+    }
+    rows
+}
+
+fn member_name(node: &str, row: &ProbeRow) -> String {
+    format!("{node} {}", row.measured.device)
+}
+
+/// A fault of each device with results that are wrong or cannot be, even where another row of the same operation is right.
+fn wrong_results(name: &str, document: &ProbeDocument) -> Vec<FleetFault> {
+    let mut faults: Vec<FleetFault> = Vec::new();
+    for row in &document.rows {
+        let Some(objection) = row.fault() else { continue };
+        let member = member_name(name, row);
+        match faults.iter_mut().find(|fault| fault.member == member) {
+            Some(fault) => fault.bad_rows += 1,
+            None => {
+                let reason = format!("{}: {}", row.measured.subject(), objection.reason);
+                faults.push(FleetFault { member, bad_rows: 1, reason });
+            }
+        }
+    }
+    for fault in &mut faults {
+        let own = document.rows.iter().filter(|row| member_name(name, row) == fault.member);
+        let (bad, all) = (fault.bad_rows, own.count());
+        fault.reason = format!("{bad} of its {all} rows cannot be right, first {}", fault.reason);
+    }
+    faults
+}
+
+/// The fault of a machine that has nothing in common with any other; none where its results are wrong, which is why it has not.
+fn compared_with_nobody(
+    name: &str,
+    document: &ProbeDocument,
+    members: &[FleetMember],
+) -> Option<FleetFault> {
+    let is_compared = |row: &ProbeRow| {
+        let name = member_name(name, row);
+        members.iter().any(|member| member.name == name)
+    };
+    if document.rows.iter().any(|row| row.fault().is_some() || is_compared(row)) {
+        return None;
+    }
+    let reason = match document.rows.first() {
+        None => "nothing was measured of it".to_owned(),
+        Some(row) => format!(
+            "no other machine has any operation of its {}, such as {}",
+            document.rows.len(),
+            row.measured.subject()
+        ),
+    };
+    Some(FleetFault { member: name.to_owned(), bad_rows: 0, reason })
 }
 
 fn fleet_row(gathered: Gathered) -> Option<FleetRow> {

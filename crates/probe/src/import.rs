@@ -123,5 +123,22 @@ pub fn import_measurements(
         }
     }
     let torn = json::torn(&source);
+    let text: String = source.lines().map(|line| line.text.to_lowercase() + "\n").collect();
+    // A stable sort: of those that are as near the more demanding stays before.
+    tried.sort_by(|a, b| nearness(&b.why, &text).total_cmp(&nearness(&a.why, &text)));
     Err(MeasurementImportError::NoKnownTool { file: source.name().to_owned(), torn, tried })
+}
+
+/// Of the words that a format is known by, which stand between backticks where it says what is missing, the share that `text` has;
+/// less than none of a format that is known by no word.
+fn nearness(why: &str, text: &str) -> f64 {
+    let quoted = why.split('`').skip(1).step_by(2);
+    let words = quoted.flat_map(|sign| sign.split(|c: char| !c.is_alphanumeric()));
+    let words: Vec<&str> = words.filter(|word| word.len() > 2).collect();
+    if words.is_empty() {
+        return -1.0;
+    }
+    let found = words.iter().filter(|word| text.contains(&word.to_lowercase()));
+    // One more than there are, so that of formats whose words are all there the one with more words is nearer.
+    found.count() as f64 / (words.len() + 1) as f64
 }

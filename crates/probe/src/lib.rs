@@ -68,7 +68,7 @@ mod statistics;
 mod trial;
 mod twins;
 
-pub use comparison::{ComparedRow, ProbeComparison, Slander};
+pub use comparison::{ComparedFault, ComparedRow, ProbeComparison, Slander};
 #[cfg(feature = "cpu")]
 pub use cpu::CpuBackend;
 #[cfg(feature = "cuda")]
@@ -80,7 +80,7 @@ pub use figures::{Figure, ProbeFigures};
 pub use fit::CollectiveFit;
 /// How far a row is to be believed.
 pub use fizeau_core::Verdict;
-pub use fleet::{FleetCell, FleetMember, FleetRow, FleetTable};
+pub use fleet::{FleetCell, FleetFault, FleetMember, FleetRow, FleetTable};
 pub use folder::{KeptMeasurements, ProbeFolder, ProbeFolderError};
 pub use host::ProbeHost;
 pub use import::{

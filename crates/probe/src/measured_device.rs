@@ -1,20 +1,20 @@
 //! What was measured as a device of the roofline: a file like any other, each figure with this measurement as its source.
 
 mod cached;
+mod memory;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use fizeau_core::number::number;
-use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Verdict};
+use fizeau_core::{BytesPerSec, FlopsPerSec, Verdict};
 use fizeau_roofline::{Collective, Device};
 
 use crate::device::DeviceFacts;
 use crate::document::ProbeDocument;
 use crate::figures::Figure;
 use crate::fit;
-use crate::measurement::{
-    AttentionPhase, CacheState, CollectiveOp, Component, Dtype, Operation, TransferEngine,
-};
+use crate::measurement::{AttentionPhase, CollectiveOp, Component, Dtype, Operation};
 use crate::row::ProbeRow;
 
 /// A device file (`device.toml`) of what was measured.
@@ -65,12 +65,13 @@ impl MeasuredDevice {
     pub fn of(document: &ProbeDocument, device: &str) -> Result<Self, MeasuredDeviceError> {
         let facts = document.devices.iter().find(|facts| facts.name == device);
         let lacks = |what: &str| MeasuredDeviceError(format!("of {device}, {what}"));
-        let facts = facts.ok_or_else(|| lacks("nothing is known"))?;
+        let facts = facts.ok_or_else(|| {
+            lacks("neither its part nor how much it holds is known; a data sheet that is named has both")
+        })?;
         let memory = facts.memory.ok_or_else(|| lacks("it is not known how much it holds"))?;
         let rows = || document.rows.iter().filter(|row| row.measured.device == device);
-        let bandwidth = best(rows().filter(|row| is_of_memory(row, facts)), bandwidth_of);
-        let bandwidth =
-            bandwidth.ok_or_else(|| lacks("the bandwidth of its memory was not measured"))?;
+        let bandwidth = best(rows().filter(|row| memory::is_measured(row, facts)), bandwidth_of);
+        let bandwidth = bandwidth.ok_or_else(|| lacks(&memory::lacking(rows(), facts)))?;
         let narrow = best(of_types(rows(), &[Dtype::Bf16, Dtype::F16]), arithmetic_of);
         let single = best(of_types(rows(), &[Dtype::F32]), arithmetic_of).map(|cell| Cell {
             note: Some("by arithmetic of 32 bits, to which operands of 16 bits are widened"),
@@ -121,6 +122,23 @@ impl MeasuredDevice {
         let device = Device::from_toml(&toml)
             .map_err(|error| MeasuredDeviceError(format!("the figures make no device: {error}")))?;
         Ok(Self { toml, device })
+    }
+
+    /// Why `document` makes no device at all: what is lacking of the one whose memory most of its rows are about, which a group of
+    /// devices is not; none where some device can be made.
+    #[must_use]
+    pub fn lacking(document: &ProbeDocument) -> Option<MeasuredDeviceError> {
+        let of_rows = document.rows.iter().map(|row| &row.measured.device);
+        let named = document.devices.iter().map(|facts| &facts.name).chain(of_rows);
+        let names: BTreeSet<&String> = named.collect();
+        let errors = names.into_iter().map(|name| (name, Self::of(document, name).err()));
+        let errors: Option<Vec<_>> = errors.map(|(name, why)| Some((name, why?))).collect();
+        let about = |name: &String| {
+            let own = document.rows.iter().filter(|row| row.measured.device == *name);
+            own.filter(|row| row.measured.operation.component() == Component::Memory).count()
+        };
+        // Of several alike the first counts.
+        Some(errors?.into_iter().rev().max_by_key(|(name, _)| about(name))?.1)
     }
 
     /// What the device that is made of `facts` is called.
@@ -249,24 +267,6 @@ fn of_types<'a>(
         is_arithmetic && row.measured.dtype.is_some_and(|dtype| dtypes.contains(&dtype))
     })
 }
-
-/// Streams that are larger than caches, by whoever says so or by their size; a copy within one device that no copy engine made.
-fn is_of_memory(row: &ProbeRow, facts: &DeviceFacts) -> bool {
-    match &row.measured.operation {
-        Operation::Memory { working_set, .. } => {
-            let cache = facts.last_cache.unwrap_or(LARGEST_CACHE).get();
-            let is_larger = working_set.is_some_and(|bytes| bytes.get() >= 4.0 * cache);
-            is_larger || row.measured.method.cache == Some(CacheState::ColdBySize)
-        }
-        Operation::Transfer { from, to, engine, .. } => {
-            from == to && *engine != TransferEngine::CopyEngine
-        }
-        _ => false,
-    }
-}
-
-/// The last cache of a device of which nobody tells it: as large as any is (the Infinity Cache of an MI300X).
-const LARGEST_CACHE: Bytes = Bytes::new(268_435_456.0);
 
 /// As TOML has text between quotes.
 fn quoted(text: &str) -> String {

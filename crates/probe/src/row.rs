@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::{DeviceFacts, Peak};
 use crate::figures::{Figure, ProbeFigures};
-use crate::judge::{self, Objection};
+use crate::judge::{self, Objection, ProbeRule};
 use crate::measurement::{Component, Measurement};
 use crate::shares::PeakShares;
 use fizeau_core::{BytesPerSec, FlopsPerSec, Verdict};
@@ -74,6 +74,14 @@ impl ProbeRow {
                 && other.verdict != Verdict::Invalid
         };
         rows.iter().filter(alike).filter_map(Self::headline).max_by(f64::total_cmp)
+    }
+
+    /// What makes it wrong or impossible, or may do so where a check failed and nobody says at which row.
+    pub(crate) fn fault(&self) -> Option<&Objection> {
+        let is_fault = |objection: &&Objection| {
+            objection.verdict == Verdict::Invalid || objection.rule == ProbeRule::WrongResult
+        };
+        self.objections.iter().find(is_fault)
     }
 
     /// The best rate by which rows of its component are held against each other; none of what has no rate.

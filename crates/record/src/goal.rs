@@ -71,6 +71,38 @@ impl<'a> GoalLoads<'a> {
         Self { goals, loads, limits, tested }
     }
 
+    /// The same up to the lowest load that breaks a goal by its own figure, beyond its interval: what was measured there is not
+    /// smoothed away by what came out better above. With it the highest load above that kept the goals all the same.
+    pub(crate) fn up_to_broken(mut self) -> (Self, Option<usize>) {
+        let Some(at) = self.loads.iter().position(|load| self.surely_breaks(load)) else {
+            return (self, None);
+        };
+        let above = self.loads.split_off(at + 1);
+        self.tested.truncate(at + 1);
+        let keeps = |load: &&LoadRuns| self.is_whole(load) && self.broken(load).is_none();
+        let kept = above.iter().rev().find(keeps).map(|load| load.index);
+        (self, kept)
+    }
+
+    /// Whether the better end of a figure breaks a goal that more load only makes worse.
+    fn surely_breaks(&self, load: &LoadRuns) -> bool {
+        let breaks = |(goal, limit): (usize, &FigureLimit)| {
+            let own = load.estimate(goal)?;
+            let (better, worsening) = match limit.relation {
+                Relation::AtMost => (own.low(), ResponseTrend::Rising),
+                Relation::AtLeast => (own.high(), ResponseTrend::Falling),
+            };
+            Some(limit.trend == worsening && margin(limit, better)? < 0.0)
+        };
+        let mut goals = self.limits.iter().take(self.goals.len()).enumerate();
+        self.is_whole(load) && goals.any(|goal| breaks(goal) == Some(true))
+    }
+
+    /// Whether a load has the figures of all goals.
+    fn is_whole(&self, load: &LoadRuns) -> bool {
+        (0..self.goals.len()).all(|at| load.estimate(at).is_some())
+    }
+
     /// The number of the limit on the queue: an open loop whose queue grows to the end keeps no goal for long.
     pub(crate) const fn queue(&self) -> usize {
         self.goals.len()
@@ -111,9 +143,7 @@ impl<'a> GoalLoads<'a> {
 
     /// The highest load that is within the goals by itself, and what the nearest load below it, or else above it, breaks.
     fn by_itself(&self) -> Option<(usize, LimitBreak)> {
-        let is_whole =
-            |load: &&LoadRuns| (0..self.goals.len()).all(|at| load.estimate(at).is_some());
-        let whole = self.loads.iter().filter(is_whole);
+        let whole = self.loads.iter().filter(|load| self.is_whole(load));
         let broken: Vec<(usize, Option<LimitBreak>)> =
             whole.map(|load| (load.index, self.broken(load))).collect();
         let kept = broken.iter().rposition(|(_, broken)| broken.is_none())?;

@@ -15,7 +15,7 @@ mod tested;
 use std::num::NonZeroU64;
 
 use fizeau_metrics::Goal;
-use fizeau_pareto::{CapacityError, Demand, FigureEstimate, Fleets};
+use fizeau_pareto::{CapacityError, Demand, FigureEstimate, Fleet, Fleets};
 use fizeau_roofline::HourlyRate;
 
 pub use bound_cost::{BoundCost, NoBoundCost};
@@ -190,18 +190,19 @@ impl PlanReport {
         self.plans.iter().any(|plan| plan.outcome.is_ok() || plan.prices.iter().any(is_loose))
     }
 
-    /// The index of the plan that costs least, halfway between its lowest and its highest price; none where no plan has a price, or
-    /// [workloads differ](Self::unlike_workloads).
+    /// The index of the plan that costs least, halfway between its lowest and its highest price; none where no plan has a price,
+    /// [workloads differ](Self::unlike_workloads), or [another may cost less](Self::perhaps_cheaper).
     #[must_use]
     pub fn cheapest(&self) -> Option<usize> {
-        if self.unlike_workloads().is_some() {
-            return None;
-        }
-        let price =
-            |plan: &DevicePlan| Some(plan.outcome.as_ref().ok()?.cost?.usd_per_hour.middle());
-        let priced = self.plans.iter().enumerate().filter_map(|(i, plan)| Some((i, price(plan)?)));
-        let cheapest = priced.reduce(|least, next| if next.1 < least.1 { next } else { least });
-        cheapest.map(|(index, _)| index)
+        let is_known = self.unlike_workloads().is_none() && self.perhaps_cheaper().is_none();
+        self.least().filter(|_| is_known).map(|(index, _)| index)
+    }
+
+    /// The plan that costs least as it stands, and what it costs.
+    fn least(&self) -> Option<(usize, f64)> {
+        let priced = self.plans.iter().enumerate();
+        let priced = priced.filter_map(|(i, plan)| Some((i, plan.outcome.as_ref().ok()?.price()?)));
+        priced.reduce(|least, next| if next.1 < least.1 { next } else { least })
     }
 }
 
@@ -247,6 +248,19 @@ fn has_interval(figure: &FigureEstimate) -> bool {
 }
 
 impl PlannedFleet {
+    /// What an hour of it costs, halfway between its lowest and its highest price.
+    fn price(&self) -> Option<f64> {
+        Some(self.cost?.usd_per_hour.middle())
+    }
+
+    /// The least that it may cost: of replicas that may carry more than was tested, one alone may do beside the spare ones.
+    fn least_price(&self) -> Option<f64> {
+        let Fleet { needed, spare, .. } = self.fleets.likely;
+        let fewest = if self.carried.is_open_above { 1 } else { needed };
+        let share = fewest.saturating_add(spare) as f64 / needed.saturating_add(spare) as f64;
+        Some(self.price()? * share)
+    }
+
     /// Why there is no fleet by the low end of what a replica carries; none where there is one.
     #[must_use]
     pub fn no_cautious_reason(&self) -> Option<&'static str> {

@@ -117,6 +117,13 @@ impl Shown<'_, PlannedFleet> {
                 .to_owned(),
         };
         sentence(out, &broken);
+        if let Some(kept) = carried.kept_beyond {
+            let text = format!(
+                "  {kept} kept the goals all the same, which does not count above a load that broke them; repeat these loads to see \
+                 which is right."
+            );
+            sentence(out, &text);
+        }
         if self.per_replica != found {
             let planned = number(self.per_replica.value());
             sentence(

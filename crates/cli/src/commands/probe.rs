@@ -223,8 +223,10 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     let file = |path: &PathBuf| Ok::<_, Fail>((path.clone(), read(path)?));
     let files = args.results.iter().map(file).collect::<Result<Vec<_>, _>>()?;
     let table = FleetTable::of_files(&files);
+    // Where results are wrong it is these that leave nothing to compare.
+    let is_wrong = table.faults.iter().any(|fault| fault.bad_rows > 0);
     refuse_if!(
-        table.rows.is_empty(),
+        table.rows.is_empty() && !is_wrong,
         "probe fleet: no operation was measured of two of these machines: {}; fleets are compared operation by operation, so \
          measure the same of each",
         files
@@ -244,11 +246,15 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     say_either(args.json, || pretty(&table), || Shown(&table).text())?;
     let Some(share) = args.fail_below else { return Ok(Exit::Good) };
     let below: Vec<&str> = table.below(share).map(|member| &*member.name).collect();
-    if below.is_empty() {
-        return Ok(Exit::Good);
+    if !below.is_empty() {
+        say(format!("Below {:.0} % of the fleet's median: {}", 100.0 * share, below.join(", ")))?;
     }
-    say(format!("Below {:.0} % of the fleet's median: {}", 100.0 * share, below.join(", ")))?;
-    Ok(Exit::Missed)
+    if !table.faults.is_empty() {
+        let faulty: Vec<&str> = table.faults.iter().map(|fault| &*fault.member).collect();
+        say(format!("Not passed: {}", faulty.join(", ")))?;
+    }
+    let is_passed = below.is_empty() && table.faults.is_empty();
+    Ok(if is_passed { Exit::Good } else { Exit::Missed })
 }
 
 // Which devices of this machine `fizeau probe` measures.

@@ -80,6 +80,64 @@ fn several_files_of_a_machine_are_one_probe() {
     assert!(wrong.err.contains("two machines, `alpha` and `delta`"), "{}", wrong.err);
 }
 
+/// Why nothing serves as a device is said of the device whose memory was measured, and with what would do.
+#[test]
+fn what_keeps_a_device_file_from_being_written_is_said() {
+    let scratch = Scratch::new("no-device");
+    let path = scratch.path("babel.txt");
+    let sized = |size: &str| {
+        let text = format!(
+            "BabelStream\nRunning kernels 100 times\nPrecision: double\nArray size: {size}\nUsing CUDA device Invented\n\
+             Function    MBytes/sec  Min (sec)   Max         Average\n\
+             Copy        3030000.1   0.00018     0.00019     0.00018\n"
+        );
+        write(&path, text).unwrap();
+    };
+    let said = |out: &str, more: &[&str]| {
+        let out = scratch.path(out);
+        run(&[&["probe", "--import", &path, "--out", &out], more].concat()).err
+    };
+    sized("268.4 MB (=0.3 GB)");
+    let unknown = said("a", &[]);
+    assert!(unknown.contains("of gpu0, it is not known how much it holds"), "{unknown}");
+    let nccl = file_of("nccl-tests.txt");
+    let sheet = ["--import", &nccl, "--hardware", "h100-sxm"];
+    let small = said("b", &sheet);
+    let why = "of gpu0, its memory was measured with arrays of 511.";
+    assert!(small.contains(why) && small.contains("give them 1 GiB together"), "{small}");
+    sized("1073.7 MB (=1.1 GB)");
+    let half = said("c", &sheet);
+    assert!(half.contains("of gpu0, no arithmetic of 16 or 32 bits was measured"), "{half}");
+    let out = scratch.path("d");
+    let stream = run(&["probe", "--import", &file_of("stream.txt"), "--out", &out]);
+    let why = "no device file is written: of cpu, neither its part nor how much it holds is known";
+    assert!(stream.err.contains(why), "{}", stream.err);
+}
+
+/// What is fast and wrong passes no acceptance test.
+#[test]
+fn a_machine_whose_results_are_wrong_is_not_passed() {
+    let scratch = Scratch::new("wrong");
+    let text = read_to_string(file_of("nccl-tests.txt")).unwrap();
+    let right = text.replace("       3\n", "       0\n").replace("1 FAILED", "0 OK");
+    let (good, bad) = (scratch.path("good.txt"), scratch.path("bad.txt"));
+    write(&good, &right).unwrap();
+    write(&bad, right.replace("       0\n", "       7\n")).unwrap();
+    let gate =
+        |files: &[&str]| run(&[&["probe", "fleet"], files, &["--fail-below", "95%"]].concat());
+    assert_eq!(gate(&[&good, &good]).code, Some(0));
+    let failed = gate(&[&good, &good, &bad]);
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    assert!(failed.out.contains("\nNot passed: "), "{}", failed.out);
+    assert!(failed.out.contains("elements are wrong"), "{}", failed.out);
+    let compared = run(&["probe", "compare", &good, &bad]);
+    assert!(compared.out.contains("! B"), "{}", compared.out);
+    // Where no right row is left to compare that is the reason, and no fault of who asks.
+    write(&bad, right.replace("       0", "       7")).unwrap();
+    let alone = gate(&[&bad, &bad]);
+    assert_eq!(alone.code, Some(1), "{alone:?}");
+}
+
 #[test]
 fn what_is_no_result_is_refused_with_what_was_tried() {
     let scratch = Scratch::new("foreign");
@@ -93,7 +151,7 @@ fn what_is_no_result_is_refused_with_what_was_tried() {
         let wrong = run(words);
         assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""), "{wrong:?}");
         assert!(wrong.err.contains("letter.txt is no result of a known tool"), "{}", wrong.err);
-        assert!(wrong.err.contains("likwid-bench (no "), "{}", wrong.err);
+        assert!(wrong.err.contains(", and 17 others"), "{}", wrong.err);
     }
     let missing = run(&["probe", "--import", "no-such-file"]);
     assert_eq!(missing.code, Some(2));

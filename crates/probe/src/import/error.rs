@@ -5,13 +5,13 @@
 #[non_exhaustive]
 pub enum MeasurementImportError {
     /// It has the form of no known tool.
-    #[error("{file} is no result of a known tool{}. Tried: {}", torn.as_deref().unwrap_or_default(), list(tried))]
+    #[error("{file} is no result of a known tool{}. {}", torn.as_deref().unwrap_or_default(), nearest(tried))]
     NoKnownTool {
         /// The file, as it was named.
         file: String,
         /// Of a JSON document that ends too early: that it does and where, as a clause.
         torn: Option<String>,
-        /// Each format that was tried, in order.
+        /// Each format that was tried, the nearest first: by how much there is of what it is known by.
         tried: Vec<FormatTried>,
     },
     /// It has the form of a tool, and no row of it is whole.
@@ -36,9 +36,14 @@ pub struct FormatTried {
     pub why: String,
 }
 
-fn list(tried: &[FormatTried]) -> String {
-    let lines = tried.iter().map(|tried| format!("{} ({})", tried.format, tried.why));
-    lines.collect::<Vec<_>>().join(", ")
+/// So many formats are told with what is missing of them.
+const NEAREST: usize = 3;
+
+fn nearest(tried: &[FormatTried]) -> String {
+    let (near, others) = tried.split_at(NEAREST.min(tried.len()));
+    let near = near.iter().map(|tried| format!("{} ({})", tried.format, tried.why));
+    let near = near.collect::<Vec<_>>().join(", ");
+    format!("Nearest of what was tried: {near}, and {} others", others.len())
 }
 
 fn after(notes: &[String]) -> String {

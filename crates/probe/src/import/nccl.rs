@@ -42,6 +42,8 @@ pub(super) struct Half {
     pub(super) bus_bandwidth: Option<f64>,
     pub(super) verification: Option<Verification>,
     pub(super) algorithm: Option<String>,
+    /// Whether it reduces, as by `sum`.
+    pub(super) reduces: bool,
 }
 
 /// Which collective a program's name says: `./build/all_reduce_perf`.
@@ -72,15 +74,37 @@ pub(super) fn wrong(count: f64) -> Verification {
     Verification::Wrong { error: None, what: format!("{count} elements are wrong") }
 }
 
-/// How many ranks bus over algorithm bandwidth can only come from, where it can come from one number alone: both are
-/// rounded to hundredths.
+/// So many ranks are thought of where nobody says how many there were.
+const MOST_RANKS: u32 = 1024;
+
+/// How far off bus over algorithm bandwidth may be, both being rounded to hundredths.
+fn rounding(algorithm: f64, ratio: f64) -> f64 {
+    0.005 / algorithm * (1.0 + ratio)
+}
+
+/// How many ranks bus over algorithm bandwidth can only come from, where it can come from one number alone.
 pub(super) fn ranks(op: CollectiveOp, algorithm: f64, bus: f64) -> Option<u32> {
     let ratio = bus / algorithm;
-    let rounding = 0.005 / algorithm * (1.0 + ratio);
-    let fits = |ranks: &u32| (op.bus_factor(*ranks) - ratio).abs() <= rounding;
-    let mut fitting = (2..=1024).filter(fits);
+    let fits = |ranks: &u32| (op.bus_factor(*ranks) - ratio).abs() <= rounding(algorithm, ratio);
+    let mut fitting = (2..=MOST_RANKS).filter(fits);
     let ranks = fitting.next()?;
     fitting.next().is_none().then_some(ranks)
+}
+
+/// Which reduction it is, where bus over algorithm bandwidth leaves one only: no other collective reduces.
+pub(super) fn reduction(ranks: Option<u32>, algorithm: f64, bus: f64) -> Option<CollectiveOp> {
+    let ratio = bus / algorithm;
+    let fits = |op: CollectiveOp, ranks: u32| {
+        (op.bus_factor(ranks) - ratio).abs() <= rounding(algorithm, ratio)
+    };
+    let may_be = |op: &CollectiveOp| match ranks {
+        Some(ranks) => fits(*op, ranks),
+        None => (2..=MOST_RANKS).any(|ranks| fits(*op, ranks)),
+    };
+    let all = [CollectiveOp::AllReduce, CollectiveOp::ReduceScatter, CollectiveOp::Reduce];
+    let mut fitting = all.into_iter().filter(may_be);
+    let op = fitting.next()?;
+    fitting.next().is_none().then_some(op)
 }
 
 /// Adds half a row.
@@ -104,7 +128,7 @@ pub(super) fn measured<'r>(
             Operation::Collective { shape, role: None }
         }
         (op, _) => {
-            let op = op.map_or("a collective that is not named", CollectiveOp::as_str);
+            let op = op.map_or("unnamed collective", CollectiveOp::as_str);
             let place = match half.in_place {
                 Some(true) => ", in place",
                 Some(false) => ", out of place",
@@ -114,9 +138,12 @@ pub(super) fn measured<'r>(
         }
     };
     let giga = |rate: Option<f64>| rate.map(|rate| rate * 1e9);
+    // Of what is no known collective nobody could tell the bus bandwidth from the time.
+    let is_unknown = matches!(operation, Operation::Other { .. });
+    let untold = giga(half.bus_bandwidth).filter(|_| is_unknown);
     let time = half.time.filter(|_| !half.is_cpu_time);
     let tells = match time {
-        Some(time) => more.micros(Mean, Some(time)),
+        Some(time) => more.micros(Mean, Some(time)).bus(Mean, untold),
         None => more
             .typical()
             .bandwidth(ByteConvention::Copy, Mean, giga(half.algorithm_bandwidth))

@@ -158,6 +158,8 @@ fn add(reading: &mut Reading<'_>, place: usize, run: &Run, record: &Record, in_p
         bus_bandwidth: half.bus_bw.number(),
         verification: half.nwrong.number().map(nccl::wrong),
         algorithm: tuning.map(|(algo, proto)| format!("{algo}/{proto}")),
+        // Its document names the collective.
+        reduces: false,
     };
     if row.time.is_none() && row.bus_bandwidth.is_none() {
         return reading.skip(place, "its times are not numbers");

@@ -53,6 +53,8 @@ struct Section {
     models: BTreeSet<String>,
     iterations: Option<u64>,
     halves: Vec<(usize, Half, Tells)>,
+    /// Whether the tool says behind the table that results are wrong.
+    has_failed: bool,
 }
 
 impl Section {
@@ -105,7 +107,8 @@ impl Section {
                 self.run.regime = is_each.then_some(CollectiveRegime::FreshEntry);
             }
             ["Out", "of", "bounds", .., "FAILED"] => {
-                reading.note("the tool reports that results are out of bounds")
+                self.has_failed = true;
+                reading.note("the tool reports that results are out of bounds");
             }
             _ => {
                 self.has_out_of_place |= text.contains("out-of-place");
@@ -204,6 +207,7 @@ impl Section {
             algorithm: word("algo")
                 .zip(word("proto"))
                 .map(|(algo, proto)| format!("{algo}/{proto}")),
+            reduces: word("redop").is_some_and(|redop| !["", "none"].contains(&redop)),
         };
         let more = Tells::of(
             self.iterations
@@ -216,10 +220,38 @@ impl Section {
         (half, more)
     }
 
+    /// Which collective it is, where the file does not name it and the `largest` algorithm and bus bandwidth can only be of one.
+    fn infer_op(&mut self, largest: Option<(f64, f64)>, reading: &mut Reading<'_>) {
+        let reduces = self.halves.iter().all(|(_, half, _)| half.reduces);
+        let of = largest.filter(|_| reduces);
+        self.run.op =
+            of.and_then(|(algorithm, bus)| nccl::reduction(self.run.ranks, algorithm, bus));
+        reading.note(match self.run.op {
+            Some(op) => format!(
+                "the file does not name its collective: that it is {op} is inferred from bus over algorithm bandwidth and from `redop`"
+            ),
+            None => "the file does not name its collective, and its bandwidths could be of several: put the line `# Collective test \
+                     starting: all_gather_perf`, or whichever it was, before the table"
+                .to_owned(),
+        });
+    }
+
+    /// Where the tool says that a result is wrong and no row has it, it may be any.
+    fn distrust(&mut self) {
+        let is_wrong = |half: &Half| matches!(half.verification, Some(Verification::Wrong { .. }));
+        if self.halves.iter().any(|(_, half, _)| is_wrong(half)) {
+            return;
+        }
+        for (_, half, _) in &mut self.halves {
+            let what = "the tool reports results out of bounds, and not in which rows".to_owned();
+            half.verification = Some(Verification::Wrong { error: None, what });
+        }
+    }
+
     /// Adds the run's rows.
     fn close(mut self, reading: &mut Reading<'_>) {
         let numbers: BTreeSet<u64> = self.ranks.iter().map(|(rank, _)| *rank).collect();
-        let hosts: BTreeSet<&str> = self.ranks.iter().map(|(_, host)| host.as_str()).collect();
+        let hosts: BTreeSet<String> = self.ranks.iter().map(|(_, host)| host.clone()).collect();
         self.run.ranks = cell::several(numbers.len() as u64);
         self.run.nodes = cell::several(hosts.len() as u64);
         if numbers.len() < self.ranks.len() {
@@ -230,6 +262,12 @@ impl Section {
             .iter()
             .filter_map(|(_, half, _)| half.algorithm_bandwidth.zip(half.bus_bandwidth));
         let largest = largest.max_by(|a, b| a.1.total_cmp(&b.1));
+        if self.run.op.is_none() && !self.halves.is_empty() {
+            self.infer_op(largest, reading);
+        }
+        if self.has_failed {
+            self.distrust();
+        }
         if let (None, Some(op), Some((algorithm, bus))) = (self.run.ranks, self.run.op, largest) {
             self.run.ranks = nccl::ranks(op, algorithm, bus);
             if self.run.ranks.is_some() {

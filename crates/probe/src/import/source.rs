@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 
 use super::reading::NotThis;
 
+/// So many labels are taken off a line: of a node, of a rank, and of whoever gathers them.
+const MOST_PREFIXES: usize = 3;
+
 /// The lines of a file.
 #[derive(Debug)]
 pub(super) struct Source {
@@ -25,10 +28,13 @@ pub(super) struct NumberedLine {
 impl Source {
     pub(super) fn new(content: &[u8], file: Option<&str>) -> Self {
         let text = decoded(content);
-        let lines = text.lines().map(plain);
-        let lines = without_labels(lines.collect());
-        // A label may have stood before what else there is.
-        let lines = lines.iter().map(|line| plain(line)).enumerate();
+        let mut lines: Vec<String> = text.lines().map(plain).collect();
+        // Behind a label may be another, and behind a time too.
+        for _ in 0..MOST_PREFIXES {
+            lines = without_labels(without_times(lines));
+            lines.iter_mut().for_each(|line| *line = plain(line));
+        }
+        let lines = lines.into_iter().enumerate();
         let mut lines: Vec<NumberedLine> =
             lines.map(|(index, text)| NumberedLine { number: index + 1, text }).collect();
         let breaks_off = |line: &NumberedLine| {
@@ -97,11 +103,12 @@ fn decoded(content: &[u8]) -> Cow<'_, str> {
 }
 
 /// A line without colours, without the tags of mpirun (`[1,0]<stdout>:`, in the middle of a line too, where a program
-/// wrote it in parts) and without a rank before it (`[0]`, `[0]:`).
+/// wrote it in parts) and without a rank before it (`[0]`, `[0]:`, `[rank0]:`).
 fn plain(line: &str) -> String {
     let mut text = without_colours(line);
     while let Some((start, end)) = mpi_tag(&text) {
-        let gap = if start == 0 { "" } else { " " };
+        let is_apart = text[..start].chars().next_back().is_none_or(char::is_whitespace);
+        let gap = if is_apart { "" } else { " " };
         text.replace_range(start..end, gap);
     }
     while let Some(rest) = without_rank(&text) {
@@ -113,8 +120,10 @@ fn plain(line: &str) -> String {
 /// What follows a rank in brackets.
 fn without_rank(text: &str) -> Option<&str> {
     let (digits, rest) = text.trim_start().strip_prefix('[')?.split_once(']')?;
+    let digits = digits.strip_prefix("rank").unwrap_or(digits);
     let is_rank = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    is_rank.then(|| rest.strip_prefix([':', ' ']).unwrap_or(rest))
+    let ends = [": ", ":", " "];
+    is_rank.then(|| ends.iter().find_map(|end| rest.strip_prefix(end)).unwrap_or(rest))
 }
 
 fn without_colours(line: &str) -> String {
@@ -134,6 +143,23 @@ fn mpi_tag(text: &str) -> Option<(usize, usize)> {
     let end = middle + text[middle..].find('>')? + 1;
     let end = if text[end..].starts_with(':') { end + 1 } else { end };
     Some((start, end))
+}
+
+/// Lines without the time of day (`2026-11-29T10:00:00.5Z `) that those who gather logs set before each.
+fn without_times(lines: Vec<String>) -> Vec<String> {
+    let timed = |line: &String| is_time(line.split(' ').next().unwrap_or_default());
+    if !lines.iter().filter(|line| !line.trim().is_empty()).all(timed) {
+        return lines;
+    }
+    let rest =
+        |line: String| line.split_once(' ').map_or_else(String::new, |(_, rest)| rest.to_owned());
+    lines.into_iter().map(rest).collect()
+}
+
+/// Whether a word is a date with a time behind it, as RFC 3339 writes them.
+fn is_time(word: &str) -> bool {
+    let form: String = word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    form.starts_with("0000-00-00T00:00:00")
 }
 
 /// Lines without labels (`node1: `, `0: `) where each has one, and few labels are before many lines, as pdsh and srun set them.

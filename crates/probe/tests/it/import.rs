@@ -150,8 +150,15 @@ fn what_is_no_result_of_a_tool_is_answered_with_all_that_was_tried() {
         let MeasurementImportError::NoKnownTool { tried, .. } = &error else { panic!("{error}") };
         assert!(tried.len() >= 20 && tried.iter().all(|tried| !tried.why.is_empty()));
         let said = error.to_string();
-        assert!(said.starts_with("x.txt ") && said.contains("STREAM (no header"), "{said}");
+        assert!(said.starts_with("x.txt ") && said.ends_with(", and 17 others"), "{said}");
+        assert!(said.len() < 400, "{said}");
     }
+    let close = "Kernel  Best Rate MB/s  Avg time     Min time     Max time\nFunction\n";
+    let said = import_measurements(close.as_bytes(), Some("x.txt")).unwrap_err().to_string();
+    assert!(
+        said.contains("Nearest of what was tried: STREAM (no header with `Function`"),
+        "{said}"
+    );
     let heads = "Function    Best Rate MB/s  Avg time     Min time     Max time\nCopy: 1.0 2";
     let said = import_measurements(heads.as_bytes(), None).unwrap_err().to_string();
     assert!(said.contains("no whole row: line 2 has no end"), "{said}");
@@ -234,6 +241,40 @@ fn a_torn_document_says_whose_it_is() {
     }
 }
 
+/// Of a table whose head line was lost, what its figures can only come from is inferred, and it is said.
+#[test]
+fn a_collective_that_is_not_named_is_inferred_or_said_to_be_unknown() {
+    let table = |ranks: usize, redop: &str, bus: &str, footer: &str| {
+        let rank =
+            |rank| format!("#  Rank {rank} Group 0 Pid 1 on a device {rank} [0x18] Invented\n");
+        let ranks: String = (0..ranks).map(rank).collect();
+        read(&format!(
+            "{ranks}# size count type redop root time algbw busbw #wrong\n\
+             1073741824 268435456 float {redop} -1 5000.0 214.75 {bus} 0\n{footer}"
+        ))
+    };
+    let key = |found: &ImportedMeasurements| found.measurements[0].operation.to_string();
+    for ranks in [0, 4] {
+        let found = table(ranks, "sum", "322.12", "");
+        assert!(key(&found).starts_with("all_reduce, 4 ranks, 1 GiB"), "{found:?}");
+        assert!(found.notes[0].contains("that it is all_reduce is inferred"), "{:?}", found.notes);
+    }
+    assert!(key(&table(4, "sum", "161.06", "")).starts_with("reduce_scatter, 4 ranks"));
+    // Nothing is reduced, and of two ranks a reduction to all and to one have the same factor.
+    for unclear in [table(4, "none", "161.06", ""), table(2, "sum", "214.75", "")] {
+        assert_eq!(key(&unclear), "unnamed collective, 1 GiB");
+        assert!(unclear.notes[0].contains("# Collective test starting: "), "{:?}", unclear.notes);
+        let told = &unclear.measurements[0].timing.reported;
+        let is_bus = |told: &fizeau_probe::ReportedFigure| {
+            matches!(told.figure, fizeau_probe::ReportedValue::BusBandwidth(_))
+        };
+        assert!(told.iter().any(is_bus), "{told:?}");
+    }
+    let failed = table(4, "sum", "322.12", "# Out of bounds values : 1 FAILED\n");
+    let verification = &failed.measurements[0].verification;
+    assert!(matches!(verification, Verification::Wrong { .. }), "{verification:?}");
+}
+
 #[test]
 fn launchers_shells_and_systems_change_nothing() {
     for (name, content) in fixtures() {
@@ -246,6 +287,10 @@ fn launchers_shells_and_systems_change_nothing() {
             "[3]:",
             "0: ",
             "node-1.x: ",
+            "[rank0]: ",
+            "node1: 0: ",
+            "2026-11-29T10:00:00.123456789Z ",
+            "2026-11-29T10:00:00+01:00 node1: [1,0]<stdout>:",
             "\u{1b}[32m",
         ] {
             let lines = text.lines().map(|line| format!("{prefix}{line}\n"));

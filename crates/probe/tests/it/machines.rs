@@ -4,7 +4,7 @@ use fizeau_core::{Bytes, Flops, Millis};
 use fizeau_probe::{
     CacheState, DeviceFacts, Dtype, FleetTable, MeasuredDevice, Measurement, MemoryKernel,
     Operation, ProbeComparison, ProbeDocument, ProbeFolder, ProbeHost, Provenance, StoreKind,
-    Timing, Work,
+    Timing, Verification, Work,
 };
 use fizeau_roofline::{Collective, Deployment, Device, KnownModel, MathType, System};
 use proptest::prelude::*;
@@ -219,7 +219,10 @@ fn arrays_show_memory_by_their_size_where_nobody_says_so() {
 fn nothing_measured_makes_no_device() {
     let nothing = ProbeDocument::new(ProbeHost::named("a"), Vec::new(), Vec::new());
     let error = MeasuredDevice::of(&nothing, "cpu").unwrap_err().to_string();
-    assert_eq!(error, "of cpu, nothing is known");
+    assert_eq!(
+        error,
+        "of cpu, neither its part nor how much it holds is known; a data sheet that is named has both"
+    );
 }
 
 #[test]
@@ -255,6 +258,41 @@ fn the_slow_member_of_a_fleet_stands_out() {
     assert_eq!(below, ["node8 cpu"]);
     let others = &table.members[1..];
     assert!(others.iter().all(|member| member.slow.is_empty()), "{others:?}");
+}
+
+/// However fast its other rows are, and also where none is left to compare.
+#[test]
+fn a_machine_with_wrong_results_or_nothing_in_common_is_named() {
+    let mut fleet: Vec<ProbeDocument> =
+        (0..5).map(|node| machine(&format!("node{node}"), 100.0, 1.0)).collect();
+    assert!(FleetTable::of(&fleet).faults.is_empty());
+    let spoilt = |document: &ProbeDocument, rows: usize| {
+        let mut measured: Vec<_> = document.rows.iter().map(|row| row.measured.clone()).collect();
+        for seen in measured.iter_mut().take(rows) {
+            seen.verification =
+                Verification::Wrong { error: None, what: "7 elements are wrong".into() };
+        }
+        ProbeDocument::new(document.host.clone(), document.devices.clone(), measured)
+    };
+    fleet[3] = spoilt(&fleet[3], 3);
+    fleet[4] = spoilt(&fleet[4], 4);
+    let (host, devices) = (ProbeHost::named("node5"), fleet[0].devices.clone());
+    let mut other = fleet[0].rows[0].measured.clone();
+    other.operation = Operation::Other { name: "something else".into() };
+    fleet.push(ProbeDocument::new(host, devices, vec![other]));
+    fleet.push(ProbeDocument::new(ProbeHost::named("node6"), Vec::new(), Vec::new()));
+    let table = FleetTable::of(&fleet);
+    assert_eq!(table.members.len(), 4);
+    let faults: Vec<_> = table.faults.iter().map(|of| (&*of.member, of.bad_rows)).collect();
+    assert_eq!(faults, [("node3 cpu", 3), ("node4 cpu", 4), ("node5", 0), ("node6", 0)]);
+    let reason = &table.faults[0].reason;
+    assert!(reason.starts_with("3 of its 4 rows cannot be right, first read, "), "{reason}");
+    assert!(reason.ends_with(": the result is wrong: 7 elements are wrong"), "{reason}");
+    assert!(table.faults[2].reason.contains("something else"), "{:?}", table.faults);
+    let compared = ProbeComparison::of(&fleet[0], &fleet[3]);
+    let sides: Vec<_> = compared.rows.iter().map(|row| row.faults.len()).collect();
+    assert_eq!(sides, [1, 1, 1, 0]);
+    assert_eq!(compared.rows[0].faults[0].side, "b");
 }
 
 #[test]

@@ -27,7 +27,8 @@ document! {
         pub goals: Vec<String> = ask.goals.iter().map(ToString::to_string).collect(),
         headroom: f64 = ask.demand.headroom(),
         spare_replicas: u32 = ask.demand.spare(),
-        /// The name of the plan that costs least; null where none has a price, or the workloads differ.
+        /// The name of the plan that costs least; null where none has a price, or where `findings` say why that is not
+        /// known.
         pub cheapest: Option<String> = least.map(|plan| plan.source.name.clone()),
         /// What is to be known before the plans are believed, a line each.
         #[serde(default)]

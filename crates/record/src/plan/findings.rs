@@ -1,9 +1,9 @@
 //! What is to be known of plans before they are believed.
 
-use super::{DevicePlan, DevicePlanSource, PlanLevel, PlanReport};
+use super::{DevicePlan, DevicePlanSource, PlanLevel, PlanReport, PlannedFleet};
 use crate::comparability::must_agree;
 use crate::fields::told;
-use crate::text::by_reason;
+use crate::text::{by_reason, listed, usd};
 use crate::{ChangedField, DocumentFields};
 
 /// What of a workload a plan may change: when requests come, and of which model and by which goals they are judged.
@@ -21,15 +21,40 @@ const NO_WORKLOAD: [&str; 7] = [
 const SAME_LENGTHS: f64 = 1.05;
 
 impl PlanReport {
-    /// What is to be known before the plans are believed: that they are of different workloads, so that none is the cheapest, and what
-    /// speaks against the levels that they rest on, a line each.
+    /// What is to be known before the plans are believed: why none is the cheapest, and what speaks against the levels that they rest
+    /// on, a line each.
     #[must_use]
     pub fn findings(&self) -> Vec<String> {
         let doubts = self.plans().iter().flat_map(|plan| {
             let doubts = plan.doubts().into_iter();
             doubts.map(|doubt| format!("{}: {doubt}", plan.source.from))
         });
-        self.unlike_workloads().into_iter().chain(doubts).collect()
+        let no_cheapest = self.unlike_workloads().or_else(|| self.perhaps_cheaper());
+        no_cheapest.into_iter().chain(doubts).collect()
+    }
+
+    /// Which plans are upper limits and may cost less than the one that costs least as it stands; none where it is the cheapest.
+    #[must_use]
+    pub fn perhaps_cheaper(&self) -> Option<String> {
+        let (least, price) = self.least()?;
+        let others = self.plans().iter().enumerate().filter(|(index, _)| *index != least);
+        let may_undercut = others.filter(|(_, plan)| {
+            let planned = plan.outcome.as_ref().ok();
+            planned.and_then(PlannedFleet::least_price).is_some_and(|lowest| lowest < price)
+        });
+        let names: Vec<String> = may_undercut.map(|(_, plan)| plan.source.name.clone()).collect();
+        let (is, it) = match *names {
+            [] => return None,
+            [_] => ("is an upper limit", "it"),
+            _ => ("are upper limits", "them"),
+        };
+        let name = &self.plans().get(least)?.source.name;
+        Some(format!(
+            "Which plan is the cheapest is not known: {} {is}, and may come to less than {} US dollars an hour of {name}; test {it} at \
+             higher loads",
+            listed(&names),
+            usd(price)
+        ))
     }
 
     /// In what the workload of the first plan and that of another differ; none where all may be ranked.

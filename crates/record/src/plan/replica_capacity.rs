@@ -30,6 +30,8 @@ pub struct ReplicaCapacity {
     pub next: Option<LevelLoad>,
     /// What breaks first beyond it, in words; none where all that was tested keeps the goals.
     pub breaks: Option<String>,
+    /// The highest load beyond that kept the goals all the same, which counts for nothing; none where there is none.
+    pub kept_beyond: Option<LevelLoad>,
 }
 
 /// Why it cannot be known what a replica carries.
@@ -50,10 +52,10 @@ pub enum NoCapacityReason {
         /// What there is instead.
         hint: String,
     },
-    /// A load was within the goals as it was measured, a load beside it was not, and evened out over both none is.
+    /// A load was within the goals as it was measured, and a load below it, or one beside it with which it is evened out, was not.
     #[error(
-        "{kept} was within the goals as it was measured, but not once it is smoothed over the neighbouring loads, since {missed}; \
-         repeat these loads to see which is right"
+        "{kept} was within the goals as it was measured, but a neighbouring load was not ({missed}); repeat these loads to see which \
+         is right"
     )]
     OneByItself {
         /// The load.
@@ -80,7 +82,8 @@ fn because(reasons: &[String]) -> String {
 
 impl ReplicaCapacity {
     /// The highest load of `levels` within `goals`, between the loads that were tested ([`fizeau_pareto::edge`]). Levels of an
-    /// open loop are preferred, since a plan is for a rate. One whose queue grew to the end counts as too much.
+    /// open loop are preferred, since a plan is for a rate. One whose queue grew to the end counts as too much, and above a load
+    /// that breaks a goal beyond the interval of its own figure none counts.
     ///
     /// # Errors
     /// If a goal is about a figure that no level has, no level can be judged, or none keeps the goals.
@@ -103,18 +106,27 @@ impl JudgedLevels<'_> {
         let seen = self.levels.iter().enumerate();
         let seen: Vec<GoalLevel> =
             seen.map(|(index, level)| level.seen_by(self.goals, index)).collect();
-        let found =
-            GoalLoads::of(self.goals, &seen).highest().map_err(|error| self.no_edge(error))?;
+        let all = GoalLoads::of(self.goals, &seen);
+        let mut found = all.highest().map_err(|error| self.no_edge(error))?;
+        let mut kept_beyond = None;
+        if !matches!(found.edge, LoadEdge::Unmet(_)) {
+            let (loads, kept) = all.up_to_broken();
+            found = loads.highest().map_err(|error| self.no_edge(error))?;
+            kept_beyond = kept;
+        }
         let lost = || NoCapacityReason::NoLevel { reasons: Vec::new() };
         let level = |index: usize| self.levels.get(index).ok_or_else(lost);
         match found.edge {
-            LoadEdge::Unmet(miss) => Err(match found.by_itself {
-                Some((kept, breaks)) => NoCapacityReason::OneByItself {
-                    kept: level(kept)?.load,
-                    missed: self.broken(&breaks),
-                },
-                None => self.unmet(&miss.worst),
-            }),
+            LoadEdge::Unmet(miss) => {
+                let beyond = kept_beyond.map(|kept| (kept, miss.worst));
+                Err(match beyond.or(found.by_itself) {
+                    Some((kept, breaks)) => NoCapacityReason::OneByItself {
+                        kept: level(kept)?.load,
+                        missed: self.broken(&breaks),
+                    },
+                    None => self.unmet(&miss.worst),
+                })
+            }
             LoadEdge::Beyond(reached) => {
                 let nearest = level(reached.level)?.load;
                 let sent = FigureEstimate::new(reached.load, reached.surely, reached.load);
@@ -131,6 +143,7 @@ impl JudgedLevels<'_> {
                     nearest,
                     next: None,
                     breaks: None,
+                    kept_beyond: None,
                 })
             }
             LoadEdge::Between(crossing) => {
@@ -144,6 +157,7 @@ impl JudgedLevels<'_> {
                     nearest,
                     next: Some(level(crossing.breaks.level)?.load),
                     breaks: Some(self.broken(&crossing.breaks)),
+                    kept_beyond: kept_beyond.map(level).transpose()?.map(|level| level.load),
                 })
             }
         }

@@ -30,8 +30,8 @@ impl Shown<'_, PlanReport> {
         if cheapest.is_some() {
             sentence(out, "* the cheapest");
         }
-        if let Some(unlike) = self.unlike_workloads() {
-            sentence(out, &format!("{unlike}."));
+        if let Some(reason) = self.unlike_workloads().or_else(|| self.perhaps_cheaper()) {
+            sentence(out, &format!("{reason}."));
         }
     }
 }

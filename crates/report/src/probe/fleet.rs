@@ -1,6 +1,6 @@
 //! Many machines side by side.
 
-use fizeau_probe::{FleetCell, FleetTable};
+use fizeau_probe::{FleetCell, FleetFault, FleetTable};
 use fizeau_record::text::wrap_hanging;
 
 use super::LINE;
@@ -11,8 +11,8 @@ const SLOW: usize = 3;
 
 impl Shown<'_, FleetTable> {
     /// A line for each machine, the slowest first: its share of the fleet's median over all operations, its worst operation, and in how
-    /// many it is slow with confidence; then the worst of those, with how far they are from the others. No line is wider than 80 columns.
-    /// Ends with a newline.
+    /// many it is slow with confidence, and `!` for one that cannot pass; then why that is, and the worst of the slow, with how far they
+    /// are from the others. No line is wider than 80 columns. Ends with a newline.
     #[must_use]
     pub fn text(&self) -> String {
         let head = ["machine", "of median", "least", "in", "slow in"].map(str::to_owned).to_vec();
@@ -23,14 +23,22 @@ impl Shown<'_, FleetTable> {
                 count => counted(count, "operation"),
             };
             let (all, least) = (percent(member.share_of_median), percent(member.least_share));
-            vec![member.name.clone(), all, least, member.least_subject.clone(), slow]
+            vec![self.marked(&member.name), all, least, member.least_subject.clone(), slow]
         };
         let mut table = vec![head];
         table.extend(self.members.iter().map(row));
         let mut lines = grid::fitted(&table, LINE, |column| column != 1 && column != 2);
         lines.push(self.counted());
+        let fault = |fault: &FleetFault| format!("! {}: {}", fault.member, fault.reason);
+        lines.extend(self.faults.iter().map(|seen| wrap_hanging(&fault(seen), LINE, "  ")));
         lines.extend(self.slow().take(SLOW).map(|line| wrap_hanging(&line, LINE, "  ")));
         lines.join("\n") + "\n"
+    }
+
+    /// The member's name, with `!` where it cannot pass.
+    pub(super) fn marked(&self, member: &str) -> String {
+        let is_faulty = self.faults.iter().any(|fault| fault.member == member);
+        format!("{member}{}", if is_faulty { " !" } else { "" })
     }
 
     /// Of each operation in which a machine is slow with confidence a line, the farthest from the others first.

@@ -66,7 +66,7 @@ impl Shown<'_, ProbeDocument> {
 }
 
 impl Shown<'_, FleetTable> {
-    /// A fleet as one HTML file: the distribution, each machine, and for each operation its median and its slowest machine.
+    /// A fleet as one HTML file: the distribution, each machine, who cannot pass, and for each operation its median and its slowest machine.
     #[must_use]
     pub fn page(&self) -> String {
         let mut out = String::from("<header>\n<p class=\"kind\">Fizeau probe</p>\n");
@@ -86,7 +86,7 @@ impl Shown<'_, FleetTable> {
             };
             let cells = [
                 (place + 1).to_string(),
-                member.name.clone(),
+                self.marked(&member.name),
                 percent(all),
                 percent(least),
                 member.least_subject.clone(),
@@ -95,6 +95,11 @@ impl Shown<'_, FleetTable> {
             cells.to_vec()
         });
         table(&mut out, "Machines", &heads, &[1, 4, 5], members);
+        if !self.faults.is_empty() {
+            let faults = self.faults.iter();
+            let faults = faults.map(|fault| vec![fault.member.clone(), fault.reason.clone()]);
+            table(&mut out, "Machines that cannot pass", &["machine", "why"], &[0, 1], faults);
+        }
         let heads = ["operation", "machines", "slowest", "of the median"];
         let rows = self.rows.iter().map(|row| {
             let by_share = |a: &&fizeau_probe::FleetCell, b: &&fizeau_probe::FleetCell| {
