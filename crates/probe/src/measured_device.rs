@@ -50,14 +50,6 @@ struct Cell<'a> {
 }
 
 impl MeasuredDevice {
-    /// Why `document` makes a device of none of those in it; none where it does of one.
-    #[must_use]
-    pub fn lacking(document: &ProbeDocument) -> Option<MeasuredDeviceError> {
-        let devices = document.devices.iter();
-        let lacks = devices.map(|facts| Self::of(document, &facts.name).err());
-        lacks.collect::<Option<Vec<_>>>()?.into_iter().next()
-    }
-
     /// What `document` has of `device`, by the name that it calls it.
     ///
     /// # Errors

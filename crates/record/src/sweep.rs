@@ -13,6 +13,7 @@ mod searched;
 mod sustained;
 mod unmeasured;
 pub(crate) mod unmet_goals;
+mod verdict;
 
 use fizeau_core::LevelLoad;
 use fizeau_metrics::{ClientNeed, Goal, Interval, Slo, Thresholds, Verdict};
@@ -36,8 +37,8 @@ pub use unmeasured::Unmeasured;
 use crate::goal::{GoalResult, GoalSource};
 use crate::text::{listed, number};
 use crate::{
-    Checklist, EngineRecord, ImportUnknowns, LatencyBasis, LevelDetail, LevelReport, LevelStatus,
-    RunSetup, SpeedOfLightCurve, TailLatency, UnknownFact, UntilPrecise,
+    Checklist, EngineRecord, ImportUnknowns, LatencyBasis, LevelDetail, LevelReport, RunSetup,
+    SpeedOfLightCurve, TailLatency, UnknownFact, UntilPrecise,
 };
 
 /// The result of a sweep over levels of load.
@@ -361,28 +362,6 @@ impl SweepReport {
         let mut tails =
             compared.filter_map(|(level, _)| TailLatency::of(&level.summary.metrics.e2el));
         tails.any(|tail| tail.basis == LatencyBasis::Max)
-    }
-
-    /// The worst verdict of all runs that were measured, [as it counts](SweepReport::counted); invalid if there is none, since nothing
-    /// was shown.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        let verdicts = self.measured_runs().map(|run| self.counted(run, run.validity.verdict));
-        verdicts.max().unwrap_or(Verdict::Invalid)
-    }
-
-    /// How a `verdict` on `run` counts for all of it: a run that was broken off before anything completed shows nothing either way, and
-    /// beside others makes the whole suspect at worst.
-    #[must_use]
-    pub fn counted(&self, run: &LevelReport, verdict: Verdict) -> Verdict {
-        let is_broken_off = |run: &LevelReport| {
-            run.status != LevelStatus::Finished && run.summary.requests.completed == 0
-        };
-        let is_beside_others = || self.measured_runs().any(|run| !is_broken_off(run));
-        if is_broken_off(run) && is_beside_others() {
-            return verdict.min(Verdict::Suspect);
-        }
-        verdict
     }
 
     /// Whether each level that was measured knows well enough what it was to find out. Where nothing was asked for, it does.

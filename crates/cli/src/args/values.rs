@@ -113,7 +113,7 @@ fn number(arg: &Arg, value: &str, why: &(dyn Error + 'static)) -> Option<String>
         None if is_of(value, "") && value.len() > 9 => {
             return Some("that is more than can be counted; give a smaller number".to_owned());
         }
-        None if is_of(value, ".,_'eE") && !name.contains(",...") => {
+        None if is_of(value, "._'eE") && !is_of(value, "") && !name.contains(",...") => {
             return Some("give a whole number in digits alone, such as 1000".to_owned());
         }
         None if is_positive(arg) => " of at least 1".to_owned(),

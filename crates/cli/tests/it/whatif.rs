@@ -316,9 +316,7 @@ fn sizes_beyond_reason_are_refused() {
 fn a_list_that_comes_later_counts() {
     let scratch = Scratch::new("whatif-twice");
     let out = scratch.path("run");
-    let line = format!(
-        "simulate --out {out} --tp 8 --levels 1 --osl 4 --isl 8 --osl 6,7 --tensor-parallel-size 1"
-    );
+    let line = format!("simulate --out {out} --tp 8 --levels 1 --osl 4 --isl 8 --osl 6,7 --tp 1");
     let ended = run(&line.split_whitespace().collect::<Vec<_>>());
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.out.contains("A osl 6 (1 device)"), "{}", ended.out);
