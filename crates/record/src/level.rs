@@ -184,7 +184,8 @@ impl LevelReport {
         let LevelLoad::Rate(asked) = self.load else { return None };
         let came = self.summary.arrivals.as_ref()?.sent;
         let is_of_all = came.n + 1 >= self.summary.requests.sent;
-        came.rate.filter(|sent| is_of_all && (sent.get() / asked.get() - 1.0).abs() > 0.1)
+        came.rate
+            .filter(|sent| is_of_all && (sent.get() / asked.get() - 1.0).abs() > run::DRAWN_OFF)
     }
 
     /// Whether a reason of the verdict is that something was measured beyond the speed of light.

@@ -188,7 +188,7 @@ fn drawn_otherwise(summary: &LevelSummary, requested: &RequestedLoad) -> Option<
 }
 
 /// A load that is so much off what was asked for, as a share, is said.
-const DRAWN_OFF: f64 = 0.1;
+pub(super) const DRAWN_OFF: f64 = 0.1;
 
 /// Says so where the window that was asked for leaves nothing of the level.
 fn nothing_left(summary: &LevelSummary) -> Option<String> {

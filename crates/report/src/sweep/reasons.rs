@@ -21,7 +21,7 @@ impl<'a> Shown<'a, SweepReport> {
             let reasons =
                 level.validity.reasons.iter().filter(|reason| reason.verdict != Verdict::Valid);
             reasons.map(move |reason| {
-                let verdict = self.counted(level, reason.verdict);
+                let verdict = self.verdict_beside_others(level, reason.verdict);
                 match beyond {
                     Some(furthest) if level.is_of_light(reason) => (load, verdict, furthest),
                     _ => (load, verdict, reason.text.as_str()),
