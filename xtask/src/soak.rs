@@ -35,13 +35,14 @@ const ASKED: &str = "--model m --isl 32 --osl 16 --num-warmups 0 --no-stop --thr
 /// What is sent in a closed loop. Its levels are of so many requests and not of so much time: as a machine gets quieter it sends faster, and
 /// what figures of more requests take would look like what is never given back. They are all alike, and shorter than the stretches whose peaks
 /// are compared, so that each stretch has the end of one in it, where figures are computed.
-const CLOSED: &str = "--levels 16 --num-prompts 12000 --level-seconds 1200";
+const CLOSED: &str = "--levels 16 --num-prompts 24000 --level-seconds 1200";
 
 /// What is sent at rates.
-const RATES: &str = "--rates 30 --level-seconds 120";
+const RATES: &str = "--rates 30 --level-seconds 240";
 
-/// About how long a round of a client's levels takes, with what is still in flight at their ends.
-const ROUND_SECONDS: u64 = 125;
+/// About how long a round of a client's levels takes, with what is still in flight at their ends. Long, since a sweep keeps the report of
+/// each level until its end: 15 of them in an hour hide a leak less than 30 do.
+const ROUND_SECONDS: u64 = 245;
 
 /// How often what a process holds is looked at.
 const LOOKS: Duration = Duration::from_secs(3);

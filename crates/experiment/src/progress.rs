@@ -74,14 +74,14 @@ impl ProgressState {
         self.level = Some(RunningLevel::new(level, now));
     }
 
-    /// How long so many levels take that are like those before.
+    /// How long so many levels take that are like those before, where there were any.
     fn pace(&self, to_go: u32, now: Duration) -> AfterLevel {
         match (self.first, self.done) {
             (Some(first), 1..) => {
                 let each = now.saturating_sub(first) / self.done;
                 AfterLevel::Takes(each.saturating_mul(to_go).into())
             }
-            _ => AfterLevel::Unknown,
+            _ => AfterLevel::Alike(to_go),
         }
     }
 }
@@ -94,7 +94,7 @@ mod tests {
     fn levels_that_are_alike_tell_how_long_the_others_take() {
         let s = Duration::from_secs;
         let state = ProgressState::default();
-        assert_eq!(state.pace(15, s(0)), AfterLevel::Unknown);
+        assert_eq!(state.pace(15, s(0)), AfterLevel::Alike(15));
         let state = ProgressState { done: 4, first: Some(s(10)), level: None };
         let takes = |seconds| AfterLevel::Takes(s(seconds).into());
         assert_eq!(state.pace(15, s(50)), takes(150), "15 more of 10 s, and this one");

@@ -55,8 +55,10 @@ pub(crate) struct Progress {
 /// Where it is shown.
 enum Show {
     Nowhere,
-    /// On standard error that is no terminal: a line for each level.
-    Plain,
+    /// On standard error that is no terminal: how long the run takes, and a line for each level.
+    Plain {
+        awaits_pace: bool,
+    },
     Lines(ProgressBar),
     #[cfg(feature = "tui")]
     Screen(LiveScreen),
@@ -69,7 +71,7 @@ impl Progress {
         let show = match std::io::stderr().is_terminal() {
             true => Show::new(view, &watched, title, cancel),
             false if view == View::Simulated => Show::Nowhere,
-            false => Show::Plain,
+            false => Show::Plain { awaits_pace: true },
         };
         Self { watched, show }
     }
@@ -203,7 +205,10 @@ impl Watcher for Progress {
         let (mut state, now) = self.watched.now();
         state.note(&event, now);
         let told = match &mut self.show {
-            Show::Plain => state.line(&event, now),
+            Show::Plain { awaits_pace } => {
+                *awaits_pace = state.awaits_pace();
+                state.line(&event, now)
+            }
             #[cfg(feature = "tui")]
             Show::Screen(screen) => {
                 screen.event(event);
@@ -216,14 +221,14 @@ impl Watcher for Progress {
     }
 
     fn watches_requests(&self) -> bool {
-        !matches!(self.show, Show::Nowhere | Show::Plain)
+        !matches!(self.show, Show::Nowhere | Show::Plain { awaits_pace: false })
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
         match &mut self.show {
-            Show::Nowhere | Show::Plain => {}
+            Show::Nowhere | Show::Plain { .. } => {}
             Show::Lines(bar) => {
                 *the_lines() = None;
                 bar.finish_and_clear();

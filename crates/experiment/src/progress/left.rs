@@ -34,9 +34,11 @@ pub(super) fn left(running: &RunningLevel, now: Duration) -> Option<TimeLeft> {
     };
     Some(match started.after {
         AfterLevel::Takes(after) => TimeLeft::Run(level.saturating_add(after.into())),
-        AfterLevel::Unknown | AfterLevel::Budget(_) | AfterLevel::Alike(_) => {
-            TimeLeft::Level(level)
+        AfterLevel::Alike(to_go) => {
+            let each = measured.unwrap_or_default().saturating_add(level);
+            TimeLeft::Run(level.saturating_add(each.saturating_mul(to_go)))
         }
+        AfterLevel::Unknown | AfterLevel::Budget(_) => TimeLeft::Level(level),
     })
 }
 
@@ -79,6 +81,8 @@ mod tests {
         assert_eq!(left(&running(plain(), 100), s(16)), Some(TimeLeft::Level(s(0))));
         let more = level(None, AfterLevel::Takes(Nanos::from_secs(60)));
         assert_eq!(left(&running(more, 25), s(16)), Some(TimeLeft::Run(s(72))));
+        let alike = level(None, AfterLevel::Alike(3));
+        assert_eq!(left(&running(alike, 25), s(16)), Some(TimeLeft::Run(s(12 + 3 * 16))));
     }
 
     #[test]

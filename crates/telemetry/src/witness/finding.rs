@@ -226,10 +226,13 @@ impl fmt::Display for TelemetryFinding {
                 f,
                 "{metric} says that {running:.1} requests ran on the average, and the client had at most {client} in flight: another client, or series that count a request more than once"
             ),
-            Self::ImpossibleGauge { metric, value } => write!(
-                f,
-                "{metric} says {value:.3e}, which cannot be: what it tells is not to be believed, nor what follows from it"
-            ),
+            Self::ImpossibleGauge { metric, value } => {
+                match value.abs() < 1e6 {
+                    true => write!(f, "{metric} says {value:.2}")?,
+                    false => write!(f, "{metric} says {value:.3e}")?,
+                }
+                write!(f, ", which cannot be: what it tells is not to be believed, nor what follows from it")
+            }
             Self::Preempted { times, kv_peak } => {
                 write!(f, "requests were preempted {times} times")?;
                 kv_peak.map_or(Ok(()), |peak| write!(f, ", with the KV cache {:.0} % full", peak * 100.0))
