@@ -7,7 +7,7 @@ use fizeau_metrics::{
 
 use crate::Shown;
 use crate::grouped::{grouped, placed};
-use crate::text::{Verbosity, line, plain, sentence, shown};
+use crate::text::{VERDICT, Verbosity, line, plain, sentence, shown};
 use fizeau_record::text::{self, column_decimals, duration_ms};
 use fizeau_record::{AbDocument, AbParty, AbReport, AbRound, FigureDifference, GoalResult};
 use fizeau_record::{ComparisonView, LevelReport, LevelStatus};
@@ -117,6 +117,7 @@ impl Shown<'_, AbReport> {
 
     /// Why rounds are left out, and what speaks against turns of the others: each reason once, with the rounds in which it holds.
     fn remarks(&self, verbosity: Verbosity, out: &mut String) {
+        line(out, &format!("{VERDICT} {}", self.verdict().as_str()));
         let counted: Vec<_> =
             self.rounds.iter().map(|round| (round, round.counted().err())).collect();
         let left_out = counted.iter().filter_map(|(round, why)| {

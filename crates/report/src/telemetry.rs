@@ -23,6 +23,15 @@ impl Shown<'_, LevelReport> {
         server_sentence(self.telemetry.as_ref()?)
     }
 
+    /// The same in a line of 80 columns, as far as that has room.
+    pub(crate) fn server_line(&self) -> Option<String> {
+        let mut line = self.server_sentence()?;
+        while let Some((kept, _)) = line.rsplit_once(", ").filter(|_| line.chars().count() > 78) {
+            line.truncate(kept.len());
+        }
+        Some(line)
+    }
+
     /// All figures by name.
     pub(crate) fn telemetry_figures(&self) -> Vec<(String, String)> {
         let Some(said) = &self.telemetry else { return Vec::new() };

@@ -41,7 +41,11 @@ fn hinted(mut error: clap::Error, command: &str) -> clap::Error {
         ErrorKind::TooFewValues => "TOO_FEW",
         _ => return error,
     };
-    let Some(hint) = hint(command, typed) else { return error };
+    let Some(hint) = hint(command, typed) else {
+        // That what was typed is no flag but a value is never what was meant.
+        error.remove(ContextKind::Suggested);
+        return error;
+    };
     error.remove(ContextKind::ValidValue);
     // It names the flag that looks most alike.
     error.remove(ContextKind::Usage);
@@ -79,7 +83,7 @@ fn is_near(typed: &str, suggested: &str) -> bool {
     let shorter = typed.len().min(suggested.len());
     let behind = typed.iter().rev().zip(suggested.iter().rev()).take_while(alike).count();
     let both = ahead + behind.min(shorter - ahead);
-    ahead == shorter || 2 * both >= typed.len().max(suggested.len())
+    (ahead == shorter && shorter > 1) || 2 * both >= typed.len().max(suggested.len())
 }
 
 /// `error` with `hint` in place of what looks most alike.
@@ -128,7 +132,7 @@ mod tests {
         ] {
             assert!(is_near(typed, meant), "{typed} {meant}");
         }
-        for (typed, other) in [("--ur", "--burst"), ("cpu", "compute")] {
+        for (typed, other) in [("--ur", "--burst"), ("cpu", "compute"), ("--budget", "--b")] {
             assert!(!is_near(typed, other), "{typed} {other}");
         }
     }

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
         say(Shown(&report).text(args.output.verbosity()))?;
-        say(format!("run folder: {}", folder.path().display()))?;
+        say(format!("Run folder: {}", folder.path().display()))?;
     }
     let is_worse = args.answer.decision.fails_on_regression() && report.is_regression();
     shards::without(gone, Ok(Exit::of(&meeting.cancel, is_worse || !report.passes())))

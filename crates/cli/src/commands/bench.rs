@@ -154,8 +154,14 @@ fn announce(args: &BenchArgs, prepared: &Prepared, shards: &RunShards) -> Result
         );
     }
     if let Some(time) = level.settings.time {
-        let sent = prepared.prepared().sent_by(shards);
-        return say(format!("at most {sent} requests, in {time}; {warmups}"));
+        let share = prepared.prepared().sent_by(shards) as f64 / requests as f64;
+        let rate = work.mean_rate().map(|rate| rate.get() * turns * share);
+        let expected = rate.map(|rate| (rate * time.as_secs_f64()).round());
+        let sent = match expected {
+            Some(sent) => format!("about {sent} requests, in {time}"),
+            None => format!("requests for {time}"),
+        };
+        return say(format!("{sent}; {warmups}"));
     }
     let time = work.arrival_time().map(|time| format!(", in about {:.0} s", time.get()));
     let sent = prepared.prepared().sent_by(shards);

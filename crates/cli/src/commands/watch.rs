@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use fizeau::core::{Clock, Tokens};
 use fizeau::experiment::SolSystems;
+use fizeau::record::text::minutes_and_seconds;
 use fizeau::report::Shown;
 use fizeau::roofline::{HourlyRate, System, UniformLoad};
 use fizeau::telemetry::{
@@ -93,6 +94,7 @@ fn system(args: &WatchArgs) -> Result<System, Fail> {
 
 /// One window, and what it came to.
 fn once(args: &WatchArgs, watch: &FleetWatch, clock: MonotonicClock) -> Result<Exit, Fail> {
+    tell!("The servers are watched for {}.", minutes_and_seconds(args.window.into()));
     std::thread::sleep(args.window.into());
     watch.ask_now(PATIENCE);
     let report = watch.report(clock.now());

@@ -1,5 +1,6 @@
 //! What vLLM's block does not say of a level, in the same layout.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::fmt::Display;
 
@@ -11,8 +12,8 @@ use fizeau_metrics::{
 
 use super::tail;
 use fizeau_record::{
-    EvenRouting, GoalResult, LevelReport, LevelStatus, OperatingDecision, OperatingPoint,
-    ReadLevel, RunSetup, SpeedOfLight, SpeedOfLightComparison, SweepReport,
+    EvenRouting, GoalResult, LevelReport, LevelStatus, NoReference, OperatingDecision,
+    OperatingPoint, ReadLevel, RunSetup, SpeedOfLight, SpeedOfLightComparison, SweepReport,
 };
 use fizeau_roofline::BoundShare;
 
@@ -61,7 +62,7 @@ impl Shown<'_, LevelReport> {
     }
 
     fn lines(&self, of_run: impl IntoIterator<Item = String>, verbosity: Verbosity) -> String {
-        let mut lines = vec![heading("Fizeau")];
+        let mut lines = vec![heading(OWN)];
         lines.extend(match verbosity {
             Verbosity::Brief => self.brief_lines(),
             Verbosity::Full => self.full_lines(),
@@ -85,7 +86,7 @@ impl Shown<'_, LevelReport> {
         lines.extend(self.goodput_rates());
         lines.extend(self.failure_lines());
         lines.extend(self.measured_by());
-        lines.extend(self.server_sentence().map(|words| sentence(&words)));
+        lines.extend(self.server_line().map(|words| sentence(&words)));
         lines.extend(self.light_lines());
         lines.extend(
             self.shards.iter().flat_map(|shards| sentences(shards)).map(|text| sentence(&text)),
@@ -219,7 +220,9 @@ impl Shown<'_, LevelReport> {
 
     /// The share of the speed of light, and what the roofline model expects.
     fn light_lines(&self) -> Vec<String> {
-        let SpeedOfLight::Known(light) = &self.speed_of_light else { return self.no_light() };
+        let SpeedOfLight::Known(light) = &self.speed_of_light else {
+            return self.no_light_in_brief();
+        };
         let rate = |rate: PerSec| supported(rate.get(), None);
         // Where the output is limited by something else, it is the bound's.
         let differs =
@@ -239,6 +242,14 @@ impl Shown<'_, LevelReport> {
             line("Share of speed of light (output tok/s):", format_args!("{share} {of_bound}"))
         }));
         lines
+    }
+
+    /// The same, but where nobody named a model and a device: a program that knows how to name them says that instead.
+    fn no_light_in_brief(&self) -> Vec<String> {
+        match self.speed_of_light == SpeedOfLight::NoReference(NoReference::NotGiven) {
+            true => Vec::new(),
+            false => self.no_light(),
+        }
     }
 
     /// Why there is no speed of light; nothing where there is one. Most reasons are longer than vLLM's lines.
@@ -318,14 +329,15 @@ impl Shown<'_, LevelReport> {
         }
         lines.push(line(VERDICT, self.validity.verdict.as_str()));
         let mut said = HashSet::new();
-        let reasons =
-            self.validity.reasons.iter().filter(|reason| reason.verdict != Verdict::Valid);
-        for reason in reasons {
-            let text = shown(&reason.text, verbosity);
-            if said.insert(text) {
-                lines.push(sentence(&format!("{}: {text}", reason.verdict.as_str())));
-            }
-        }
+        let reasons = self.validity.reasons.iter();
+        let mut reasons: Vec<_> = reasons
+            .filter(|reason| reason.verdict != Verdict::Valid)
+            .map(|reason| (reason.verdict, shown(&reason.text, verbosity)))
+            .filter(|(_, text)| said.insert(*text))
+            .collect();
+        reasons.sort_by_key(|(verdict, _)| Reverse(*verdict));
+        let mut told: Vec<String> =
+            reasons.iter().map(|(verdict, text)| format!("{}: {text}", verdict.as_str())).collect();
         // In brief what is said of shards stands above.
         let said = match (verbosity, &self.shards) {
             (Verbosity::Brief, Some(shards)) => sentences(shards),
@@ -333,12 +345,23 @@ impl Shown<'_, LevelReport> {
         };
         let mut notes = self.notes();
         notes.notes.retain(|note| !said.contains(note));
-        lines.extend(notes.lines(verbosity).iter().map(|note| sentence(note)));
+        told.extend(notes.lines(verbosity));
+        if verbosity == Verbosity::Brief && told.len() > MOST_REASONS {
+            let left = told.split_off(MOST_REASONS - 1).len();
+            told.push(format!("and {left} more (-v shows them)"));
+        }
+        lines.extend(told.iter().map(|told| sentence(told)));
         lines
     }
 }
 
+/// The head of the block, which says what its brackets are.
+const OWN: &str = "Fizeau, [95 % intervals]";
+
 const NOT_COMPUTED: &str = "not computed";
+
+/// How many lines below a verdict a reader takes in at a glance.
+const MOST_REASONS: usize = 3;
 
 /// Whether more was measured than is expected.
 fn beats(light: &SpeedOfLightComparison) -> bool {
@@ -369,9 +392,7 @@ fn goal_lines(run: &SweepReport) -> Vec<String> {
     let all_met = !lines.is_empty() && point.goals().iter().all(GoalResult::is_met);
     lines.extend(match point {
         OperatingPoint::Unjudged { reason } => Some(sentence(&format!("goals: {reason}"))),
-        OperatingPoint::NoLevel => {
-            Some(line("Goals:", "not judged, since the level cannot be compared"))
-        }
+        OperatingPoint::NoLevel => Some(line("Goals:", "not judged: the level is invalid")),
         OperatingPoint::Missed { .. } if all_met => {
             Some(line("Goals:", "missed, since the queue grows and they would not hold for long"))
         }
@@ -449,7 +470,7 @@ pub(super) fn ends_of<T>(
             format!("  [{}, {}]", shown(low), shown(high))
         }
         Some(SampleSupport::NotSupported { needs, .. }) => {
-            format!("  [interval needs {needs} {values}]")
+            format!("  [needs {needs} {values}]")
         }
         Some(SampleSupport::CorrelationUnknown) | None => String::new(),
     }

@@ -52,7 +52,7 @@ pub(crate) fn from_args(
 
 /// Which flags name what a speed of light is of.
 pub(crate) const MODEL_AND_DEVICE: &str =
-    "--model-config NAME|FILE and --hardware NAME|FILE name the model and the device";
+    "Speed of light: not computed; add --model-config NAME and --hardware NAME";
 
 /// Says so where one of `levels` has no speed of light since nobody named them.
 pub(crate) fn say_missing<'a>(
