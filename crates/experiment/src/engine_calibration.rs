@@ -190,7 +190,9 @@ impl Experiment<EngineCalibrationSettings> {
         let later = design.loads.iter().skip(at + 1).map(|load| load.time.get()).sum::<f64>();
         let later = self.settings.budget.as_secs_f64() * later / design.time().get();
         let later = Nanos::from_secs_f64(later).blame(InputField::Budget)?;
-        Ok(level::DesignedLevel { experiment, designed, at, of: design.loads.len(), later })
+        // The first tells how many there will be.
+        let of = (at > 0).then_some(design.loads.len());
+        Ok(level::DesignedLevel { experiment, designed, at, of, later })
     }
 
     fn fitted(
@@ -249,10 +251,11 @@ fn too_few(
     let (count, all) = (refused.len(), measured.len());
     let levels = if count == all { format!("all {all}") } else { format!("{count} of {all}") };
     let validity = &first.report.validity;
-    let why = validity.reasons.first();
-    let why = why.map_or_else(String::new, |reason| format!(" because {}", reason.text));
-    ExperimentError::TooFewValid(format!(
+    let first = validity.reasons.first();
+    let why = first.map_or_else(String::new, |reason| format!(" because {}", reason.text));
+    let why = format!(
         "{levels} levels are {}{why}; constants are fitted on valid levels alone",
         validity.verdict.as_str()
-    ))
+    );
+    ExperimentError::TooFewValid { why, concern: first.map(|reason| reason.about) }
 }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 use std::path::Path;
 
+use fizeau_metrics::VerdictConcern;
 use fizeau_record::StoredError;
 use thiserror::Error;
 
@@ -260,8 +261,13 @@ pub enum ExperimentError {
     #[error(transparent)]
     Shards(#[from] ShardError),
     /// All was measured, and too few levels are valid to make anything of them; their folders stay.
-    #[error("{0}")]
-    TooFewValid(String),
+    #[error("{why}")]
+    TooFewValid {
+        /// How many are not, and why the first is not.
+        why: String,
+        /// What that speaks against, where it is known.
+        concern: Option<VerdictConcern>,
+    },
     /// Something broke in the midst of it; what was written stays.
     #[error(transparent)]
     Broken(BoxedError),

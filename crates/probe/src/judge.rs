@@ -123,7 +123,7 @@ pub(crate) fn objections(
     circumstances(seen, &mut object);
     if let Some(spread) = figures.spread.filter(|spread| *spread > SPREAD) {
         let reason = format!(
-            "half of the samples lie {:.0} % apart: look at the best, or measure longer",
+            "the middle half of the samples spans {:.0} %: look at the best, or measure longer",
             100.0 * spread
         );
         object(ProbeRule::Spread, Verdict::Suspect, reason);

@@ -48,7 +48,7 @@ impl Shown<'_, DiagnosisDocument> {
                 sentence(
                     &mut out,
                     &format!(
-                        "{rest} more of the run's levels are explained likewise; the fullest is shown."
+                        "This is the level with the most in flight; {rest} more are explained too (-v shows them)."
                     ),
                 );
             }

@@ -60,7 +60,7 @@ impl Shown<'_, PlannedFleet> {
     fn text(&self, plan: &DevicePlan, out: &mut String) {
         self.replica(out);
         let heads = ["expected", "cautious"];
-        row(out, "cautious: the low end of the interval", heads.map(str::to_owned));
+        row(out, "(cautious: at the low end of the interval)", heads.map(str::to_owned));
         let fleets = [Some(self.fleets.likely), self.fleets.cautious];
         let at_most = if self.carried.is_open_above { "at most " } else { "" };
         let fleet = |text: &dyn Fn(&Fleet) -> String| {
@@ -105,8 +105,8 @@ impl Shown<'_, PlannedFleet> {
         if let (HighestLoadBasis::Tested, Some(next)) = (carried.bounds, carried.next) {
             let low = number(found.low());
             let text = format!(
-                "  No interval is known of the highest load: the low end, {low} requests/s, is the low end of what was completed at the \
-                 nearest load tested, which keeps the goals; {next} does not."
+                "  Cautious takes {low} requests/s: the low end of the interval of what was completed at the nearest load that was tested \
+                 and keeps the goals; {next} does not."
             );
             sentence(out, &text);
         }

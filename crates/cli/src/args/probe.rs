@@ -51,7 +51,7 @@ pub(crate) struct MachineProbeArgs {
     #[arg(long)]
     pub(crate) json: bool,
     /// Measure the matrix products and the attention of this model instead of square matrices: a name that `fizeau models` lists, or
-    /// its config.json. All else of this section is of it, and means what it means to `fizeau sol`.
+    /// its config.json. The flags below say how that model is deployed, as for `fizeau sol`.
     #[arg(long, value_name = "NAME|FILE", help_heading = "Model")]
     pub(crate) model_config: Option<String>,
     #[command(flatten, next_help_heading = "Model")]

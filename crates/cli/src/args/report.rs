@@ -30,7 +30,7 @@ pub(crate) struct ReportArgs {
     /// by default what the run left out.
     #[arg(long, value_name = "auto|N|Ns")]
     pub(crate) warmup: Option<WindowEnd>,
-    /// What to leave out at the end for the figures of the steady state, likewise.
+    /// What to leave out at the end for the figures of the steady state, as with --warmup.
     #[arg(long, value_name = "auto|N|Ns")]
     pub(crate) cooldown: Option<WindowEnd>,
     /// What is not given is as the run had it.
@@ -123,7 +123,7 @@ pub(crate) struct PictureArgs {
     /// Write each chart that has data as SVG into this folder; with --chart, that one into this file. Several runs share each chart.
     #[arg(long, value_name = "OUT", conflicts_with_all = OTHERS)]
     pub(crate) svg: Option<PathBuf>,
-    /// Write charts as PNG, likewise.
+    /// Write charts as PNG, as with --svg.
     #[arg(long, value_name = "OUT", conflicts_with_all = OTHERS)]
     pub(crate) png: Option<PathBuf>,
     /// The one chart to write.

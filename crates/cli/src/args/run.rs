@@ -67,7 +67,7 @@ pub(crate) struct WindowArgs {
     /// further ones that never count.
     #[arg(long, value_name = "auto|N|Ns", default_value = "auto")]
     pub(crate) warmup: WindowEnd,
-    /// What to leave out at the end for the figures of the steady state, likewise.
+    /// What to leave out at the end for the figures of the steady state, as with --warmup.
     #[arg(long, value_name = "auto|N|Ns", default_value = "auto")]
     pub(crate) cooldown: WindowEnd,
 }

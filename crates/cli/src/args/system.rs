@@ -8,7 +8,7 @@ use fizeau::record::{DeploymentRecord, EngineChoices};
 use fizeau::roofline::{ExpertExchange, ExpertRouting, Overlap, Prefix};
 
 use super::choice::choice;
-use super::values::part;
+use super::values::{kv_cache, part, weights};
 
 /// As vLLM's.
 const DEFAULT_MEMORY_SHARE: f64 = DeploymentRecord::MEMORY_SHARE;
@@ -48,27 +48,27 @@ impl SystemArgs {
 /// How a model is spread over devices and stored.
 #[derive(Debug, Clone, PartialEq, Default, Args)]
 pub(crate) struct SpreadArgs {
-    /// Tensor parallelism: the number of devices that share each matrix and the attention heads; by default 1, or as a stored run had it.
+    /// Tensor parallelism: the number of devices that share each matrix and the attention heads; 1 by default.
     #[arg(long, alias = "tensor-parallel-size", value_name = "N")]
     pub(crate) tp: Option<u32>,
-    /// Pipeline parallelism: the number of stages that the layers are divided into, likewise.
+    /// Pipeline parallelism: the number of stages that the layers are divided into; 1 by default.
     #[arg(long, alias = "pipeline-parallel-size", value_name = "N")]
     pub(crate) pp: Option<u32>,
-    /// Expert parallelism: the number of groups of devices among which whole experts are divided; the devices of a group share each expert. By default 1, likewise.
+    /// Expert parallelism: the number of groups of devices among which whole experts are divided; the devices of a group share each expert; 1 by default.
     #[arg(long, value_name = "N")]
     pub(crate) ep: Option<u32>,
-    /// Attention data parallelism: the number of groups of --tp devices that serve sequences of their own and share the experts, likewise.
+    /// Attention data parallelism: the number of groups of --tp devices that serve sequences of their own and share the experts; 1 by default.
     #[arg(long, alias = "data-parallel-size", value_name = "N")]
     pub(crate) dp: Option<u32>,
-    /// The number of identical instances of all this, which share the requests, likewise.
+    /// The number of identical instances of all this, which share the requests; 1 by default.
     #[arg(long, value_name = "N")]
     pub(crate) replicas: Option<u32>,
     /// The format of the weights, if it is not that of the config: fp8, nvfp4, int4-g128, q4_k_m, ...; or class by class, such as
     /// experts=nvfp4,attention=bf16.
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = weights)]
     pub(crate) weights: Option<String>,
     /// The format of the key-value cache, such as fp8; by default that of the config, or bf16.
-    #[arg(long, alias = "kv-cache-dtype", value_name = "FORMAT")]
+    #[arg(long, alias = "kv-cache-dtype", value_name = "FORMAT", value_parser = kv_cache)]
     pub(crate) kv: Option<String>,
 }
 

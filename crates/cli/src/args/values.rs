@@ -3,10 +3,12 @@
 use std::any::TypeId;
 use std::error::Error;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize, ParseFloatError, ParseIntError};
+use std::str::FromStr;
 
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, Command};
 use fizeau::core::{Nanos, ParseNanosError};
+use fizeau::roofline::{Format, WeightChoice, WeightChoiceError};
 
 use super::whatif::listed;
 
@@ -66,6 +68,24 @@ pub(super) fn from_zero(text: &str) -> Result<f64, &'static str> {
 pub(super) fn probability(text: &str) -> Result<f64, &'static str> {
     let number = finite(text).ok().filter(|number| (0.0..=1.0).contains(number));
     number.ok_or("give a probability from 0 to 1, such as 0.9")
+}
+
+/// How weights are stored, as it was typed.
+pub(super) fn weights(text: &str) -> Result<String, WeightChoiceError> {
+    stored::<WeightChoice>(text)
+}
+
+/// How the key-value cache is stored, as it was typed.
+pub(super) fn kv_cache(text: &str) -> Result<String, <Format as FromStr>::Err> {
+    stored::<Format>(text)
+}
+
+/// `auto` is what the config says.
+fn stored<T: FromStr>(text: &str) -> Result<String, T::Err> {
+    if !text.eq_ignore_ascii_case("auto") {
+        text.parse::<T>()?;
+    }
+    Ok(text.to_owned())
 }
 
 /// `error` of `command`, where it is about a value, as `--num-prompts abc: give a whole number`. Any other stays as it is.

@@ -5,6 +5,7 @@ use fizeau::experiment::{
     ExperimentError, InputField, InvalidLevels, ReferenceSpec, RunEvent, SampleError, Watcher,
 };
 use fizeau::harness::Cancel;
+use fizeau::metrics::VerdictConcern;
 use fizeau::record::{EngineRecord, ResultFile, ResultFileMode, SpeedOfLightReference};
 use fizeau::report::{EngineCalibrationRow, EngineCalibrationView};
 
@@ -45,11 +46,13 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     let calibrated = runtime::single()?.block_on(experiment.run(&mut watcher));
     drop(watcher);
     let calibrated = calibrated.map_err(|error| match error {
-        ExperimentError::TooFewValid(why) => {
-            broken!(
-                "{why}; change that (run the client on another machine, for example), or use \
-                --force"
-            )
+        ExperimentError::TooFewValid { why, concern } => {
+            let remedy = match concern {
+                Some(VerdictConcern::SpeedOfLight) => "check --hardware, --tp and --weights",
+                Some(VerdictConcern::Client) => "run the client on another machine",
+                _ => "change that",
+            };
+            broken!("{why}; {remedy}, or use --force")
         }
         error => refusal::of_experiment(error, |field| match field {
             InputField::Out => "--out-dir".to_owned(),

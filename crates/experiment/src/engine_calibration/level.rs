@@ -23,7 +23,7 @@ pub(super) struct DesignedLevel {
     pub(super) experiment: Experiment<LevelSettings>,
     pub(super) designed: DesignedLoad,
     pub(super) at: usize,
-    pub(super) of: usize,
+    pub(super) of: Option<usize>,
     /// How long the loads after it take.
     pub(super) later: Nanos,
 }
@@ -136,7 +136,7 @@ impl<'a, W: Watcher> Placed<'a, W> {
         let load = level.designed.load;
         let (input, output) = (load.input_tokens.get(), load.output_tokens.get());
         let name = format!("concurrency {}, {input} in, {output} out", load.concurrency);
-        let position = LevelPosition { number: level.at + 1, of: Some(level.of) };
+        let position = LevelPosition { number: level.at + 1, of: level.of };
         let (later, requests) = (level.later, SeenRequests::default());
         Self { watcher, told, name, position, later, requests }
     }

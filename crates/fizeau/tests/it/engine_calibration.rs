@@ -154,7 +154,7 @@ fn levels_that_are_not_valid_are_counted_with_the_reason() {
     let slower = Device::named("l40s").unwrap().clone();
     let slower = System::new(system.model().clone(), slower, Deployment::SINGLE).unwrap();
     let error = failed(&scenario, &experiment(&scenario, &slower, Nanos::from_secs(60)));
-    assert!(matches!(error, ExperimentError::TooFewValid(_)), "{error}");
+    assert!(matches!(error, ExperimentError::TooFewValid { .. }), "{error}");
     let why = error.to_string();
     assert!(why.starts_with("all ") && why.contains("levels are invalid because "), "{why}");
 }

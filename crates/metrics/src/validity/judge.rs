@@ -211,9 +211,9 @@ fn merged_gaps(
     let (verdict, limit) = exceeded(share, limits.merged_suspect, None)?;
     let [share, limit] = percents(share, limit);
     let text = format!(
-        "ITL is not the server's: {share} of gaps were merged (limit {limit}); the client read \
-         these events together with the one before, and the server sends them one by one, so the \
-         gaps between them are missing from ITL and ICL"
+        "the client lost {share} of the gaps between tokens (limit {limit}), which ITL needs; it read \
+         these events together with the one before, though the server sends them one by one, so that \
+         those gaps are missing from ITL and ICL"
     );
     reason(verdict, VerdictConcern::Client, text)
 }

@@ -342,7 +342,7 @@ impl SearchReport {
         (is_of_short && !self.result.has_errors).then(|| {
             format!(
                 "The interval assumes an error of 10 % for each level, since {}. Longer levels \
-                 would show an error of their own",
+                 would have errors that are measured",
                 self.missing_interval()
             )
         })

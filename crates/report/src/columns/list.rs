@@ -103,7 +103,7 @@ const FIRST: &[Column] = &[
     column("level", "its folder in the run", Text(|row| row.level.folder.clone())),
     column("load", "concurrency or rate, in words", Text(|row| Some(row.level.load.to_string()))),
     column("load_kind", "concurrency, or requests_per_s", Text(|row| Some(row.level.load.kind().key().to_owned()))),
-    column("load_value", "as asked", Number(|row| Some(row.level.load.value()))),
+    column("load_value", "as requested", Number(|row| Some(row.level.load.value()))),
     column("model", "as sent", Text(|row| Some(row.run.setup.endpoint.model.clone()))),
     column("hardware", "the device", Text(|row| row.run.setup.hardware.clone())),
     column("deployment", "how the model is placed on them", Text(|row| row.run.setup.deployment.clone())),

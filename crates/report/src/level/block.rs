@@ -133,14 +133,14 @@ impl Shown<'_, LevelReport> {
         lines
     }
 
-    /// `E2EL mean 812 ms = network 0.21 + TTFT less network 112 + TPOT x (n - k) 699`.
+    /// `E2EL mean 812 ms = network 0.21 + TTFT less network 112 + TPOT x tokens after the first chunk 699`.
     fn e2el_sentence(&self) -> Option<String> {
         let parts = self.summary.e2el_parts()?;
         let [all, network, rest, decode] =
             [parts.e2el, parts.network, parts.rest_of_ttft, parts.decode]
                 .map(|ms| number(ms.get()));
         Some(sentence(&format!(
-            "E2EL mean {all} ms = network {network} + TTFT less network {rest} + TPOT x (n - k) {decode}"
+            "E2EL mean {all} ms = network {network} + TTFT less network {rest} + TPOT x tokens after the first chunk {decode}"
         )))
     }
 

@@ -31,7 +31,7 @@ impl Shown<'_, LevelReport> {
         }
         lines.extend(self.cache_line());
         if let Some(models) = &self.summary.models {
-            lines.push(line("Models asked:", models.len()));
+            lines.push(line("Models requested:", models.len()));
             lines.extend(models.iter().map(model_line));
         }
         lines.extend(self.probe_lines());
@@ -46,12 +46,12 @@ impl Shown<'_, LevelReport> {
         let rates = [requested.rate, planned.rate, sent.rate].map(|rate| rate.map(PerSec::get));
         let spreads = [requested.cv_squared, planned.cv_squared, sent.cv_squared];
         let arrivals = match self.sessions_per_s() {
-            Some(_) => "Session starts/s asked/planned/sent:",
-            None => "Arrivals/s asked/planned/sent:",
+            Some(_) => "Session starts/s requested/planned/sent:",
+            None => "Arrivals/s requested/planned/sent:",
         };
         vec![
             line(arrivals, side_by_side(rates)),
-            line("CV squared of gaps asked/planned/sent:", side_by_side(spreads)),
+            line("Gaps' CV squared requested/planned/sent:", side_by_side(spreads)),
         ]
     }
 
@@ -64,7 +64,7 @@ impl Shown<'_, LevelReport> {
             CacheExpectation::Reuse => "any".to_owned(),
         };
         let measured = measured.map_or_else(|| "not reported".to_owned(), percent);
-        Some(line("Cached prompt tokens asked/measured:", format_args!("{requested} / {measured}")))
+        Some(line("Cached prompt tokens requested/measured:", format_args!("{requested} / {measured}")))
     }
 
     fn probe_lines(&self) -> Vec<String> {
@@ -97,7 +97,7 @@ fn length_lines(what: &str, check: &LengthCheck) -> Vec<String> {
     if check.requested.n == 0 && check.seen.n == 0 {
         return lines;
     }
-    let both = [("asked", &check.requested, "unknown"), ("seen", &check.seen, "not reported")];
+    let both = [("requested", &check.requested, "unknown"), ("seen", &check.seen, "not reported")];
     for (how, lengths, none) in both {
         lines.push(match (lengths.n, lengths.always()) {
             (0, _) => line(&format!("{what} tokens {how}:"), none),
@@ -118,7 +118,7 @@ fn length_lines(what: &str, check: &LengthCheck) -> Vec<String> {
                 format!("{:+} to {:+} ({past} of {n} by over 1 %)", difference.min, difference.max)
             }
         };
-        line(&format!("{what} tokens seen less asked:"), value)
+        line(&format!("{what} tokens seen less requested:"), value)
     }));
     lines
 }

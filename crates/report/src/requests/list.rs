@@ -59,7 +59,7 @@ const ADDED: Metric = Metric::Network;
 const FIRST: &[Column] = &[
     column("level", "the folder of its level; empty in a run of one", Text(level)),
     column("load_kind", "concurrency, or requests_per_s", Text(|seen| word(seen.row.load.kind().key()))),
-    column("load_value", "the load, as asked", Number(|seen| Some(seen.row.load.value()))),
+    column("load_value", "the load, as requested", Number(|seen| Some(seen.row.load.value()))),
     column("request", "its number in the plan", Whole(|seen| Some(seen.row.tape.request.0))),
     column("session", "its conversation", Whole(|seen| Some(seen.row.tape.session.0))),
     column("turn", "its place there, from 0", Whole(|seen| Some(seen.row.tape.turn.into()))),

@@ -27,7 +27,7 @@ impl Shown<'_, WhatIf> {
     fn drawn<T>(&self, draw: impl FnOnce(&Families<'_>) -> Option<T>) -> Option<T> {
         let families = self.variants().iter().enumerate().filter_map(|(i, of)| self.family(i, of));
         let families: Vec<Family> = families.collect();
-        let latency = if self.has_stand_ins() { "p99 E2EL (or greatest)" } else { "p99 E2EL" };
+        let latency = if self.has_stand_ins() { "p99 E2EL (or the greatest)" } else { "p99 E2EL" };
         draw(&Families {
             families: &families,
             subtitle: format!("{}, simulated", self.title()),

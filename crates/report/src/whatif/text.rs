@@ -35,7 +35,7 @@ impl Shown<'_, WhatIf> {
         self.by_load(&mut out, "output tokens/s a device", throughput);
         let tail = |_: &WhatIfVariant, level: &LevelReport| Some(tail(level)?.ms());
         let latency =
-            if self.has_stand_ins() { "p99 E2EL or greatest, ms" } else { "p99 E2EL, ms" };
+            if self.has_stand_ins() { "p99 E2EL (or the greatest), ms" } else { "p99 E2EL, ms" };
         self.by_load(&mut out, latency, tail);
         let cost = |variant: &WhatIfVariant, level: &LevelReport| {
             let sweep = variant.sweep()?;

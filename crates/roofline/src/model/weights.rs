@@ -110,8 +110,7 @@ impl FromStr for WeightChoice {
             let twice = || {
                 let second: String = item.chars().take(48).collect();
                 let message = format!(
-                    "\"{second}\" is a second format for the same weights; give one here (a what-if takes several \
-                     and compares them)"
+                    "\"{second}\" is a second format for the same weights; give one"
                 );
                 Err(WeightChoiceError(message))
             };

@@ -65,7 +65,7 @@ impl fmt::Display for WitnessCause {
             Self::UncountedWork => {
                 "devices do what the other does not count: activations, padding, or another program"
             }
-            Self::Unknown => "nothing that is known explains it",
+            Self::Unknown => "the cause is not known",
         })
     }
 }

@@ -142,12 +142,12 @@ impl Outcome {
         } else {
             say(self.result.block())?;
             say(Shown(&self.report).block_with(&self.sweep, trust.output.verbosity()))?;
+            if let Some(needed) = self.sweep.requests_needed() {
+                say(format!("With --num-prompts {needed} the goals that are not decided can be"))?;
+            }
+            speed::say_missing([&self.report])?;
+            self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
         }
-        if let Some(needed) = self.sweep.requests_needed() {
-            say(format!("With --num-prompts {needed} the goals that are not decided can be"))?;
-        }
-        speed::say_missing([&self.report])?;
-        self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
         for line in self.files? {
             say(line)?;
         }

@@ -25,7 +25,7 @@ pub struct BurstSubject<'a> {
 #[non_exhaustive]
 pub enum NoBurstAccount {
     /// Nobody said how regular arrivals will be.
-    #[error("nobody said how bursty they will be")]
+    #[error("how bursty they will be is not given")]
     NotAsked,
     /// Its model or its device is not known.
     #[error("no model and device are known")]
