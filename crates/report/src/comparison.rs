@@ -3,6 +3,7 @@
 pub(crate) mod distance;
 mod doubts;
 mod junit;
+mod overview;
 pub(crate) mod summary;
 pub(crate) mod table;
 
@@ -346,19 +347,22 @@ impl Shown<'_, ComparisonReport> {
     }
 }
 
-/// Level by level what is decided, and then once what holds for one or more of them.
+/// Level by level what is decided, of many in one table, and then once what holds for one or more of them.
 fn brief_levels(levels: &[ComparedLevel], out: &mut Vec<String>) {
     let mut remarks: Vec<(String, Vec<&str>)> = Vec::new();
+    let overview = overview::lines(levels);
     for level in levels {
-        out.push(String::new());
         let view = ComparisonView { table: &level.table, baseline: "A", candidate: "B" };
         let view = Shown(&view);
-        out.push(match level.name.as_str() {
-            "" => format!("{}:", view.basis()),
-            name => format!("{name} ({}):", view.basis()),
-        });
-        out.extend(table::lines(&view, Verbosity::Brief));
-        out.extend(view.detectable().map(|text| wrap(&plain(&text), WIDTH)));
+        if overview.is_none() {
+            out.push(String::new());
+            out.push(match level.name.as_str() {
+                "" => format!("{}:", view.basis()),
+                name => format!("{name} ({}):", view.basis()),
+            });
+            out.extend(table::lines(&view, Verbosity::Brief));
+            out.extend(view.detectable().map(|text| wrap(&plain(&text), WIDTH)));
+        }
         let notes = level.notes.iter().map(|text| format!("note: {text}"));
         for remark in view.held_back().into_iter().chain(notes) {
             match remarks.iter_mut().find(|(known, _)| *known == remark) {
@@ -367,6 +371,7 @@ fn brief_levels(levels: &[ComparedLevel], out: &mut Vec<String>) {
             }
         }
     }
+    out.extend(overview.into_iter().flatten());
     for (remark, names) in remarks {
         let text = match names.len() == levels.len() {
             true => remark,

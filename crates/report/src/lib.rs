@@ -27,7 +27,7 @@
 //! | JUnit's XML for continuous integration | `Shown(&comparison).junit()` |
 //! | a search, a what-if, a plan as text; an A/B run, in brief or in full | `Shown(&document).text()`, `Shown(&ab).text(verbosity)` |
 //! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
-//! | what another tool would have said | `Shown(&peers).text(width)` |
+//! | what another tool would have said | `peers.text(width, ..)` |
 //! | requests as rows: CSV, Parquet | [`RequestRow`], `RequestsParquet` (feature `parquet`) |
 //! | what no row of a table beats, as text and JSON | [`FrontierLevels`], `Shown(&answer).to_json(..)` |
 //! | why a run is slower than its speed of light | `Shown(&diagnosis).text(..)`, `.page()`, `.svg()` |

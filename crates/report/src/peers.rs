@@ -2,19 +2,17 @@
 
 mod figure;
 
-#[cfg(feature = "html")]
-use figure::SAME;
-use figure::{difference, shown};
+use figure::{SAME, difference, shown};
 
 use fizeau_record::{PeerComparison, PeerRow};
 use serde::Serialize;
 
-use crate::Shown;
+use crate::{Shown, Verbosity};
 use fizeau_record::text::wrap;
 
 fn cells(figure: &PeerRow) -> [String; 5] {
     let cell = |value: Option<f64>| {
-        value.map_or_else(|| "-".to_owned(), |value| shown(value, figure.unit == "count"))
+        value.map_or_else(|| ABSENT.to_owned(), |value| shown(value, figure.unit == "count"))
     };
     let both = figure.value.zip(figure.ours_value.flatten());
     [
@@ -31,6 +29,9 @@ fn cells(figure: &PeerRow) -> [String; 5] {
 
 /// How wide the columns are: name, unit, theirs, ours, difference.
 const WIDTHS: [usize; 5] = [40, 5, 11, 11, 10];
+
+/// What stands for a figure that there is not.
+const ABSENT: &str = "-";
 
 /// How many names of absent figures are said for one reason.
 const NAMED: usize = 3;
@@ -52,20 +53,21 @@ const PEAK: &str = "max_concurrent_requests";
 const PEAKS: &str = "The peaks in this block are exact. vLLM's own peaks, in the table below, count\nin fixed one-second bins.";
 
 impl PeerTables {
-    /// vLLM's block, and a table for each tool. Sentences are broken to fit `width`. Without a newline after the last line.
+    /// vLLM's block, and a table for each tool; in brief without the figures that are as ours. Sentences are broken to fit `width`.
+    /// Without a newline after the last line.
     #[must_use]
-    pub fn text(&self, width: usize) -> String {
+    pub fn text(&self, width: usize, verbosity: Verbosity) -> String {
         let block = self.block.iter().map(|block| format!("{block}\n{PEAKS}"));
-        let tables = self.tools.iter().map(|tool| Shown(tool).text(width));
+        let tables = self.tools.iter().map(|tool| Shown(tool).text(width, verbosity));
         block.chain(tables).collect::<Vec<_>>().join("\n\n")
     }
 }
 
 impl Shown<'_, PeerComparison> {
-    /// A table with a line a figure, and below it why some are absent. It needs 80 columns; sentences are broken to fit
-    /// `width`. Without a newline after the last line.
+    /// A table with a line a figure, in brief of those that differ from ours, and below it why some are absent. It needs 80 columns;
+    /// sentences are broken to fit `width`. Without a newline after the last line.
     #[must_use]
-    pub fn text(&self, width: usize) -> String {
+    pub fn text(&self, width: usize, verbosity: Verbosity) -> String {
         let mut lines = vec![format!("{}, from the same tapes", self.version)];
         let heads = ["figure", "", self.tool.as_str(), "Fizeau", "change"];
         // The longest name of a tool is longer than its column, and the one of units is empty.
@@ -75,8 +77,15 @@ impl Shown<'_, PeerComparison> {
             heads
         };
         lines.push(row(heads.map(str::to_owned)));
+        let mut same = 0;
         for figure in &self.figures {
             let cells = cells(figure);
+            let (theirs, difference) = (&cells[2], &cells[4]);
+            let is_plain = difference == SAME || theirs == ABSENT;
+            if verbosity == Verbosity::Brief && is_plain {
+                same += usize::from(difference == SAME);
+                continue;
+            }
             if cells[0].len() > WIDTHS[0] {
                 let [name, figures @ ..] = cells;
                 lines.push(name);
@@ -86,6 +95,9 @@ impl Shown<'_, PeerComparison> {
                 lines.push(row(cells));
             }
         }
+        lines.extend(
+            (same > 0).then(|| format!("{same} more figures are the same (-v shows them)")),
+        );
         lines.extend(self.absences().into_iter().map(|text| wrap(&text, width)));
         lines.extend(self.footnotes().map(|text| wrap(text, width)));
         lines.join("\n")

@@ -86,7 +86,10 @@ impl Shown<'_, SearchReport> {
             line(out, &format!("{row}  {}", words(level)));
         }
         if has_stand_in {
-            sentence(out, "* the greatest value, since there are too few requests for the percentile");
+            sentence(
+                out,
+                "* the greatest value, since there are too few requests for the percentile",
+            );
         }
     }
 

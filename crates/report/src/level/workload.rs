@@ -64,7 +64,10 @@ impl Shown<'_, LevelReport> {
             CacheExpectation::Reuse => "any".to_owned(),
         };
         let measured = measured.map_or_else(|| "not reported".to_owned(), percent);
-        Some(line("Cached prompt tokens requested/measured:", format_args!("{requested} / {measured}")))
+        Some(line(
+            "Cached prompt tokens requested/measured:",
+            format_args!("{requested} / {measured}"),
+        ))
     }
 
     fn probe_lines(&self) -> Vec<String> {

@@ -16,7 +16,8 @@ pub(super) fn shown(value: f64, is_count: bool) -> String {
 /// By how much theirs is above ours: `=`, `+2.3 %`; the difference itself where ours is zero.
 pub(super) fn difference(theirs: f64, ours: f64) -> String {
     let (apart, size) = (theirs - ours, ours.abs());
-    if apart.abs() <= 1e-9 * size.max(theirs.abs()) {
+    let largest = size.max(theirs.abs());
+    if apart.abs() <= 1e-9 * largest || largest < ROUNDING {
         return SAME.to_owned();
     }
     if size == 0.0 {
@@ -31,6 +32,9 @@ pub(super) fn difference(theirs: f64, ours: f64) -> String {
         _ => format!("{}{:.1e} %", sign(percent), percent.abs()),
     }
 }
+
+/// What is less is rounding: of milliseconds a nanosecond.
+const ROUNDING: f64 = 1e-6;
 
 const fn sign(value: f64) -> &'static str {
     if value < 0.0 { "-" } else { "+" }
@@ -58,5 +62,6 @@ mod tests {
         assert_eq!([difference(1.023, 1.0), difference(1.00001, 1.0)], ["+2.3 %", "< 0.01 %"]);
         assert_eq!([difference(3.0, 0.0), difference(0.0, 0.0)], ["+3.0000", "="]);
         assert_eq!(difference(1e12, 1.0), "+1.0e14 %");
+        assert_eq!(difference(3e-13, 2e-13), "=");
     }
 }

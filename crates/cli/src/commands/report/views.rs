@@ -50,7 +50,9 @@ pub(super) fn tools(asked: &ReportRequest<'_>, names: &[String]) -> Result<Exit,
         let block = wanted.contains(&Peer::VllmPython).then(|| all.vllm().block());
         PeerTables { tools: all.peers(&wanted), block }
     })?;
-    show(asked, "fizeau.peers/1", &levels, |tools| tools.text(WIDTH))
+    show(asked, "fizeau.peers/1", &levels, |tools| {
+        tools.text(WIDTH, asked.trust.output.verbosity())
+    })
 }
 
 /// `--explain`
