@@ -131,8 +131,8 @@ pub use shown::Shown;
 pub use sink::ReportSink;
 pub use sol::{
     BatchCsv, CalibrationFitView, ContextCsv, EngineCalibrationRow, EngineCalibrationView,
-    MeasuredLoad, MeasuredLoadError, SolError, SolExtra, SolLine, SolScope, SolServing, SolSubject,
-    SolView,
+    MeasuredLoad, MeasuredLoadError, SolError, SolExtra, SolGoal, SolLine, SolMatterError,
+    SolMatters, SolScope, SolServing, SolSubject, SolView,
 };
 pub use terminal::Terminal;
 pub use text::{TextStyle, Verbosity};

@@ -9,6 +9,7 @@ mod figures;
 mod fit;
 mod grid;
 mod line;
+mod matters;
 mod quantity;
 mod tables;
 mod view;
@@ -18,6 +19,7 @@ pub use engine_fit::{EngineCalibrationRow, EngineCalibrationView};
 pub use extra::{MeasuredLoad, MeasuredLoadError, SolExtra, SolServing, SolSubject};
 pub use fit::CalibrationFitView;
 pub use line::{SolError, SolLine};
+pub use matters::{SolGoal, SolMatterError, SolMatters};
 
 use fizeau_record::CalibratedPrediction;
 pub use fizeau_roofline::SolScope;

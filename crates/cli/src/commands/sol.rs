@@ -94,8 +94,8 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         CalibratedPrediction { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
     let subject = SolSubject { system, load, batch: answer.running_batch };
-    let served = mechanisms::Served::of(&args.mechanisms, &subject)?;
-    let asked = mechanisms::asides(args, &subject, &served)?;
+    let matters = mechanisms::matters(args, &subject)?;
+    let asked = mechanisms::asides(&args.mechanisms, &subject, &matters)?;
     let mut asides = match matches!(predicted, Some(Ok(_))) || predictor.is_none() {
         true => mechanisms::calibration_asides(&args.calibration, prepared, load)?,
         false => Vec::new(),
@@ -108,7 +108,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     asides.extend(measured::operators(args, &subject, scope)?);
     asides.extend(asked);
     let of = (subject, &answer);
-    let measured = mechanisms::measured_aside(args, &served, of, predictor.as_ref())?;
+    let measured = mechanisms::measured_aside(args, &matters, of, predictor.as_ref())?;
     asides.splice(0..0, measured);
     SolExtra::limit(&asides, &mut answer.limited_by);
     let view = SolView {
@@ -144,9 +144,8 @@ fn goal_alone(args: &SolArgs, system: &System, load: &UniformLoad) -> Result<Opt
         _ => return Ok(None),
     };
     let subject = SolSubject { system, load, batch: 1.0 };
-    let Some(aside) = mechanisms::within_goal(args, &subject)? else {
-        return Ok(None);
-    };
+    let Some(goal) = mechanisms::goal(args)? else { return Ok(None) };
+    let aside = goal.extra(&subject);
     let text = || aside.text_without_answer(&why, Screen::of_stdout().width);
     say_either(args.json, || aside.json_without_answer(&why), text)?;
     Ok(Some(Exit::missed(aside.is_missed())))

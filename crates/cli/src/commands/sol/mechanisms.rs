@@ -1,114 +1,65 @@
 //! What is asked besides, in the words of the command line.
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU64;
 
 use fizeau::core::{Tokens, Watts};
 use fizeau::experiment::{CalibrationChoice, DraftSpec, PreparedSystem};
-use fizeau::report::{MeasuredLoad, MeasuredLoadError, SolExtra, SolServing, SolSubject};
+use fizeau::report::{
+    MeasuredLoad, MeasuredLoadError, SolExtra, SolGoal, SolMatterError, SolMatters, SolSubject,
+};
 use fizeau::roofline::{
     Acceptance, Disaggregation, HourlyRate, InstanceCounts, LoadAnalysis, MeasuredFigures,
-    PowerCap, PowerDraw, Predictor, ServingGoal, Speculation, System, UniformLoad,
+    PowerCap, PowerDraw, Predictor, ServingGoal, System, UniformLoad,
 };
 
 use crate::args::{ApartArgs, CalibrationArgs, DraftArgs, MechanismArgs, SolArgs, hour};
 use crate::commands::shared::speed;
 use crate::exit::{Fail, Named};
 
-/// By what mechanisms the flags have requests served.
-pub(super) struct Served<'a> {
-    drafts: Option<(Speculation, u32)>,
-    apart: Option<Disaggregation<'a>>,
-}
-
-impl<'a> Served<'a> {
-    pub(super) fn of(args: &MechanismArgs, of: &SolSubject<'a>) -> Result<Self, Fail> {
-        let drafts = match drafts(&args.drafts, 0)? {
-            Some(drafts) => Some((drafts.load(of.system)?, drafts.length)),
-            None => None,
-        };
-        let instances = instances(&args.apart)?;
-        let apart = instances.map(|instances| apart(instances, &args.apart, of)).transpose()?;
-        Ok(Self { drafts, apart })
-    }
-
-    /// Both together have no account of their own: what is asked besides is of plain serving then, and says so.
-    fn serving(&self) -> SolServing<'_> {
-        match (&self.drafts, &self.apart) {
-            (Some((drafts, length)), None) => SolServing::Drafts(drafts, NonZeroU32::new(*length)),
-            (None, Some(apart)) => SolServing::Apart(apart),
-            _ => SolServing::Plain,
-        }
-    }
-}
-
 /// Every matter that the flags ask about.
-pub(super) fn asides(
-    flags: &SolArgs,
-    of: &SolSubject<'_>,
-    served: &Served<'_>,
-) -> Result<Vec<SolExtra>, Fail> {
+pub(super) fn matters<'a>(flags: &SolArgs, of: &SolSubject<'a>) -> Result<SolMatters<'a>, Fail> {
     let args = &flags.mechanisms;
-    let mut all = Vec::new();
-    if let Some((drafts, length)) = &served.drafts {
-        all.push(SolExtra::speculation(of, drafts, *length));
-    }
-    if let Some(apart) = &served.apart {
-        all.push(SolExtra::disaggregation(of, apart));
-    }
-    let serving = served.serving();
-    let rate = args.price.as_ref().map(|price| hourly_rate(price, of.system)).transpose()?;
-    let cost = rate.map(|rate| SolExtra::cost(of, serving, &rate));
-    let (served, plain) = match serving {
-        SolServing::Plain => (None, cost),
-        _ => (cost, None),
-    };
-    all.extend(served);
-    let own = all.len();
-    if let Some(budget) = args.chunk {
-        let aside = SolExtra::chunked_prefill(of, Tokens::new(budget));
-        let wrong = || {
-            let batch = of.batch;
-            format!(
-                "--chunk {budget}: give more tokens than there are sequences that decode, which are {batch:.0}"
-            )
-        };
-        all.push(aside.ok_or_else(|| Fail::usage(wrong()))?);
-    }
-    all.extend(plain);
-    if let Some(limit) = &args.power_limit {
+    let drafts = drafts(&args.drafts, 0)?;
+    let drafts = drafts.map(|drafts| Ok::<_, Fail>((drafts.load(of.system)?, drafts.length)));
+    let instances = instances(&args.apart)?;
+    let apart = instances.map(|instances| apart(instances, &args.apart, of));
+    let rate = args.price.as_ref().map(|price| hourly_rate(price, of.system));
+    let power = args.power_limit.as_ref().map(|limit| {
         let draw = PowerDraw::estimate(of.system.device()).named("--power-limit")?;
-        let limit = watts(limit, of.system)?;
-        all.push(SolExtra::energy(of, &draw, limit).named("--power-limit")?);
-    }
-    all.extend(within_goal(flags, of)?);
-    if let Some(note) = left_out(args) {
-        let rest = all.split_off(own);
-        all.extend(rest.into_iter().map(|aside| aside.noted(&note)));
-    }
-    Ok(all)
+        Ok::<_, Fail>((draw, watts(limit, of.system)?))
+    });
+    Ok(SolMatters {
+        drafts: drafts.transpose()?,
+        apart: apart.transpose()?,
+        rate: rate.transpose()?,
+        chunk: args.chunk.map(Tokens::new),
+        power: power.transpose()?,
+        goal: goal(flags)?,
+    })
 }
 
-/// What the other tables leave out of what is asked.
-fn left_out(args: &MechanismArgs) -> Option<String> {
-    let drafts = args.drafts.draft.map(|_| "without drafts");
-    let apart = "with prefill and decode on the same devices";
-    let apart = args.apart.disaggregate.as_ref().map(|_| apart);
-    let words: Vec<&str> = drafts.into_iter().chain(apart).collect();
-    (!words.is_empty()).then(|| format!("These figures are {}.", words.join(" and ")))
+/// The answers to all of them.
+pub(super) fn asides(
+    args: &MechanismArgs,
+    of: &SolSubject<'_>,
+    matters: &SolMatters<'_>,
+) -> Result<Vec<SolExtra>, Fail> {
+    matters.extras(of).map_err(|error| match (&error, args.chunk) {
+        (SolMatterError::Chunk { .. }, Some(budget)) => usage!("--chunk {budget}: {error}"),
+        _ => usage!("--power-limit: {error}"),
+    })
 }
 
 /// What the goal takes, if there is one.
-pub(super) fn within_goal(
-    SolArgs { mechanisms: args, load, .. }: &SolArgs,
-    of: &SolSubject<'_>,
-) -> Result<Option<SolExtra>, Fail> {
-    if args.goal.is_empty() {
+pub(super) fn goal(args: &SolArgs) -> Result<Option<SolGoal>, Fail> {
+    let (mechanisms, load) = (&args.mechanisms, &args.load);
+    if mechanisms.goal.is_empty() {
         return Ok(None);
     }
-    let goal = args.goal.join(" ").parse::<ServingGoal>();
+    let goal = mechanisms.goal.join(" ").parse::<ServingGoal>();
     let goal = goal.map_err(|error| usage!("--goal {error}"))?;
-    let asked = load.batch.or(load.uniform.concurrency).and_then(NonZeroU64::new);
-    Ok(Some(SolExtra::goal(of, &goal, asked, args.max_devices)))
+    let in_flight = load.batch.or(load.uniform.concurrency).and_then(NonZeroU64::new);
+    Ok(Some(SolGoal { goal, in_flight, most_devices: mechanisms.max_devices }))
 }
 
 /// The longest drafts.
@@ -169,7 +120,7 @@ fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
 /// The figures beside bound and prediction, if there are any.
 pub(super) fn measured_aside(
     args: &SolArgs,
-    served: &Served<'_>,
+    matters: &SolMatters<'_>,
     (subject, answer): (SolSubject<'_>, &LoadAnalysis),
     predictor: Option<&Predictor>,
 ) -> Result<Option<SolExtra>, Fail> {
@@ -182,11 +133,11 @@ pub(super) fn measured_aside(
         "--measured tpot: requests of one output token have no time per output token; leave it out, or give a longer --osl"
     );
     refuse_if!(
-        served.drafts.is_some() && served.apart.is_some(),
+        matters.drafts.is_some() && matters.apart.is_some(),
         "--measured: figures are held against drafts, or against prefill and decode apart; leave out --draft or \
          --disaggregate"
     );
-    let of = MeasuredLoad { subject, serving: served.serving(), answer, predictor };
+    let of = MeasuredLoad { subject, serving: matters.serving(), answer, predictor };
     let aside = SolExtra::measured(&of, &measured).map_err(|error| match error {
         MeasuredLoadError::Instances(error) => usage!("--disaggregate: {error}"),
         error => usage!("--measured: {error}"),
