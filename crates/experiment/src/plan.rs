@@ -2,6 +2,7 @@
 
 mod bursts;
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::num::NonZeroU64;
 
@@ -75,6 +76,14 @@ pub enum PlanError {
         /// What it is called.
         name: String,
     },
+    /// Two replicas have one name, so that nobody could tell them apart.
+    #[error("two sources are called {name}; give each a name of its own")]
+    SameName {
+        /// The name of both.
+        name: String,
+        /// Where the second is from.
+        from: String,
+    },
     /// The burstiness is none.
     #[error("the burstiness is {0}; it must be a number above 0; 1 is Poisson")]
     Burstiness(f64),
@@ -115,6 +124,12 @@ impl PlanSettings {
             self.burstiness.filter(|burstiness| burstiness.is_nan() || *burstiness <= 0.0)
         {
             return Err(PlanError::Burstiness(none));
+        }
+        let mut names = HashSet::new();
+        if let Some(PlannedReplica { name, from, .. }) =
+            self.replicas.iter().find(|replica| !names.insert(&replica.name))
+        {
+            return Err(PlanError::SameName { name: name.clone(), from: from.clone() });
         }
         let slo = match &self.slo {
             Some(slo) => slo.clone(),

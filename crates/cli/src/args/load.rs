@@ -7,7 +7,7 @@ use clap::Args;
 use fizeau::workload::RampShape;
 
 use super::choice::choice;
-use super::values::{pair, seconds};
+use super::values::{from_zero, pair, rate, seconds, speed};
 use super::{GoalArgs, PriceArgs, WindowArgs, WorkloadArgs};
 
 /// The load of one level: how many requests, how fast, and for how long.
@@ -46,7 +46,7 @@ pub(crate) struct ArrivalArgs {
     /// Requests per second. With conversations (--turns) it is the number that begin each second, each of which then sends its
     /// turns; `fizeau sweep --rates` counts every turn instead. The default is inf, which sends them all at once (or as
     /// --max-concurrency allows). A trace has its own times; inf, where it is given, ignores them.
-    #[arg(long, visible_alias = "rate", value_name = "RATE")]
+    #[arg(long, visible_alias = "rate", value_name = "RATE", value_parser = rate)]
     pub(crate) request_rate: Option<f64>,
     #[command(flatten)]
     pub(crate) spacing: SpacingArgs,
@@ -57,10 +57,10 @@ pub(crate) struct ArrivalArgs {
     #[arg(long, value_parser = choice::<RampShape>(), value_name = "SHAPE", requires = "ramp_up_start_rps", requires = "ramp_up_end_rps")]
     pub(crate) ramp_up_strategy: Option<RampShape>,
     /// The rate that the ramp begins with.
-    #[arg(long, value_name = "RATE", requires = "ramp_up_strategy")]
+    #[arg(long, value_name = "RATE", value_parser = from_zero, requires = "ramp_up_strategy")]
     pub(crate) ramp_up_start_rps: Option<f64>,
     /// The rate that the ramp ends with.
-    #[arg(long, value_name = "RATE", requires = "ramp_up_strategy")]
+    #[arg(long, value_name = "RATE", value_parser = from_zero, requires = "ramp_up_strategy")]
     pub(crate) ramp_up_end_rps: Option<f64>,
     /// The time that the ramp takes, whatever the number of requests; the rate then stays.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "ramp_up_strategy")]
@@ -89,7 +89,7 @@ pub(crate) struct SpacingArgs {
 #[command(next_help_heading = "Arrivals")]
 pub(crate) struct ReplayArgs {
     /// Replay a trace this many times as fast.
-    #[arg(long, value_name = "FACTOR")]
+    #[arg(long, value_name = "FACTOR", value_parser = speed)]
     pub(crate) trace_speedup: Option<f64>,
     /// Ignore the times of a trace: send each request as soon as fewer than --max-concurrency are in flight.
     #[arg(long, conflicts_with = "trace_speedup")]

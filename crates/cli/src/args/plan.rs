@@ -8,7 +8,7 @@ use fizeau::roofline::HourlyRate;
 
 use super::SpeedOfLightArgs;
 use super::hour;
-use super::values::share;
+use super::values::{above_zero, share};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
@@ -47,10 +47,10 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) tco: Option<PathBuf>,
     /// The mean length of a prompt, where the file does not say.
-    #[arg(long, visible_alias = "isl", alias = "random-input-len", value_name = "TOKENS")]
+    #[arg(long, visible_alias = "isl", alias = "random-input-len", value_name = "TOKENS", value_parser = above_zero)]
     pub(crate) input_len: Option<f64>,
     /// The mean length of an output, where the file does not say.
-    #[arg(long, visible_alias = "osl", alias = "random-output-len", value_name = "TOKENS")]
+    #[arg(long, visible_alias = "osl", alias = "random-output-len", value_name = "TOKENS", value_parser = above_zero)]
     pub(crate) output_len: Option<f64>,
     /// The goals of a single request in milliseconds, such as ttft:500 tpot:50, with `or` between groups; by default those of the run.
     #[arg(long, visible_alias = "goal", value_name = "METRIC:MS", num_args = 1..)]

@@ -59,6 +59,24 @@ pub(super) fn finite(text: &str) -> Result<f64, &'static str> {
     number.ok_or("give a number, such as 0.5")
 }
 
+/// A number above zero.
+pub(super) fn above_zero(text: &str) -> Result<f64, &'static str> {
+    let number = finite(text).ok().filter(|number| *number > 0.0);
+    number.ok_or("give a number above 0, such as 512")
+}
+
+/// A rate above zero, or `inf`.
+pub(super) fn rate(text: &str) -> Result<f64, &'static str> {
+    let rate = text.parse().ok().filter(|rate: &f64| *rate > 0.0);
+    rate.ok_or("give requests per second above 0, or inf for all at once")
+}
+
+/// How many times as fast.
+pub(super) fn speed(text: &str) -> Result<f64, &'static str> {
+    let factor = finite(text).ok().filter(|factor| (1e-6..=1e9).contains(factor));
+    factor.ok_or("give a factor from 1e-6 to 1e9; 2 is twice as fast")
+}
+
 /// A number that is not below zero.
 pub(super) fn from_zero(text: &str) -> Result<f64, &'static str> {
     finite(text).ok().filter(|number| *number >= 0.0).ok_or("give a number from 0, such as 0.7")

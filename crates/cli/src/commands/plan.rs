@@ -29,7 +29,6 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     }
     let from = args.from.iter().map(|text| FromArg::parse(text));
     let from: Vec<FromArg> = from.collect::<Result<_, _>>()?;
-    from::distinct(&from)?;
     let replicas = from.iter().map(|from| replica(from, args));
     plan.replicas = replicas.collect::<Result<_, Fail>>()?;
     plan.goodput = goodput(&args.goodput)?;
@@ -62,6 +61,9 @@ fn refused(error: PlanError) -> Fail {
         PlanError::Goals(error) => usage!("--slo: {error}"),
         PlanError::NoDevices { name } => {
             usage!("--gpus-per-replica: say how many devices a replica of {name} takes")
+        }
+        PlanError::SameName { name, from } => {
+            usage!("--from: two sources are called {name}; name them, such as --from a={from}")
         }
         PlanError::Burstiness(_) => {
             usage!("--burstiness: it must be a number above 0; 1 is Poisson")

@@ -63,19 +63,6 @@ impl FromArg {
     }
 }
 
-/// Refuses two of one name, which nobody could tell apart.
-pub(super) fn distinct(all: &[FromArg]) -> Result<(), Fail> {
-    for (index, from) in all.iter().enumerate() {
-        refuse_if!(
-            all.iter().take(index).any(|other| other.name == from.name),
-            "--from: two sources are called {name}; name them, such as --from a={path}",
-            name = from.name,
-            path = from.path.display()
-        );
-    }
-    Ok(())
-}
-
 // What an hour of a device costs, and how it is shared between prompts and outputs.
 
 /// By the source's own words, then by the flags, then the lowest that was published of the device; none where no price is given.
@@ -152,22 +139,19 @@ pub(super) fn given_lengths(
     args: &PlanArgs,
     own: MeanLengths,
 ) -> Result<MeanLengths, Fail> {
+    let given = MeanLengths { input: args.input_len, output: args.output_len };
     for (flag, given, own) in
-        [("--input-len", args.input_len, own.input), ("--output-len", args.output_len, own.output)]
+        [("--input-len", given.input, own.input), ("--output-len", given.output, own.output)]
     {
-        let Some(given) = given else { continue };
-        refuse_if!(
-            !(given.is_finite() && given > 0.0),
-            "{flag}: it must be a number of tokens above 0"
-        );
-        if let Some(own) = own.filter(|own| (own - given).abs() > 0.5) {
+        let both = given.zip(own).filter(|(given, own)| (own - given).abs() > 0.5);
+        if let Some((given, own)) = both {
             let name = &from.name;
             bail!(
                 "{flag} {given}: {name} says itself that they were {own:.0} tokens; leave the flag out"
             );
         }
     }
-    Ok(MeanLengths { input: args.input_len, output: args.output_len })
+    Ok(given)
 }
 
 /// A run's folder.
