@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use fizeau_core::{Nanos, Seconds, Tokens};
 use fizeau_harness::Measure;
-use fizeau_record::{LevelReport, SpeedOfLightReference};
+use fizeau_record::{InvalidLevels, LevelReport, SpeedOfLightReference};
 use fizeau_roofline::{
     Calibration, CalibrationDesign, CalibrationDesignError, CalibrationFit, CalibrationFitError,
     CalibrationLoads, CalibrationSample, Constants, DesignedLoad, JudgedFit,
@@ -16,7 +16,7 @@ use crate::event::Watcher;
 use crate::experiment::{Experiment, ExperimentKind};
 use crate::hint::InputHint;
 use crate::input::{Blame, ExperimentError, InputError, InputField};
-use crate::sol::{InvalidLevels, SampleError, sample_of, seen_samples};
+use crate::sol::{SampleError, sample_of, seen_samples};
 use level::{LevelRuns, MeasuredLoad, OverHttp, With};
 
 /// What an engine is calibrated with, of the model and the devices that the experiment is held against

@@ -122,9 +122,8 @@ pub use simulated::{
     DraftSpec, SimulatedSystem, SimulatedSystemSpec, StepTimeSpec, published_passes,
 };
 pub use sol::{
-    AnsweredLine, CalibrationChoice, FitLevels, FitSources, InvalidLevels, LoadQuery,
-    PreparedSystem, QueryLine, SampleError, SolQuery, SolQueryError, SolSystems, SystemQuery,
-    UnansweredLines,
+    AnsweredLine, CalibrationChoice, FitLevels, FitSources, LoadQuery, PreparedSystem, QueryLine,
+    SampleError, SolQuery, SolQueryError, SolSystems, SystemQuery, UnansweredLines,
 };
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, LevelSpec, LevelYield, LoadSaturation,

@@ -38,14 +38,14 @@ pub struct Diagnosed<'a> {
     pub invalid: InvalidLevels,
 }
 
-/// What becomes of levels that are invalid.
+/// What becomes of levels that are invalid, where a run is explained or constants are fitted on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InvalidLevels {
     /// They are left out: what their figures consist of says nothing of the server.
     #[default]
     LeftOut,
-    /// They are explained as if they were valid, and said to be invalid.
-    Explained,
+    /// They count as if they were valid; an explanation says that they are not.
+    Included,
 }
 
 impl<'a> Diagnosed<'a> {

@@ -23,13 +23,10 @@ impl Shown<'_, LevelReport> {
         server_sentence(self.telemetry.as_ref()?)
     }
 
-    /// The same in a line of 80 columns, as far as that has room.
-    pub(crate) fn server_line(&self) -> Option<String> {
-        let mut line = self.server_sentence()?;
-        while let Some((kept, _)) = line.rsplit_once(", ").filter(|_| line.chars().count() > 78) {
-            line.truncate(kept.len());
-        }
-        Some(line)
+    /// The same without what did not happen.
+    pub(crate) fn server_in_brief(&self) -> Option<String> {
+        let sentence = self.server_sentence()?;
+        Some(NOTHING_HAPPENED.iter().fold(sentence, |text, nothing| text.replace(nothing, "")))
     }
 
     /// All figures by name.
@@ -43,6 +40,9 @@ impl Shown<'_, LevelReport> {
         figures().filter_map(shown).collect()
     }
 }
+
+/// What is said of a server that put no request off and found no prompt in its cache.
+const NOTHING_HAPPENED: [&str; 2] = [", preemptions 0", ", prefix cache 0 % of queries"];
 
 /// `server: running 12.1 (max 16), waiting 0, KV 34 % (peak 51 %), preemptions 0, prefix cache 62 % of queries`.
 fn server_sentence(said: &LevelTelemetry) -> Option<String> {

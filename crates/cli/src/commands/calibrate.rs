@@ -2,11 +2,13 @@
 
 use fizeau::experiment::{
     EngineCalibration, EngineCalibrationLevel, EngineCalibrationSettings, Experiment,
-    ExperimentError, InputField, InvalidLevels, ReferenceSpec, RunEvent, SampleError, Watcher,
+    ExperimentError, InputField, ReferenceSpec, RunEvent, SampleError, Watcher,
 };
 use fizeau::harness::Cancel;
 use fizeau::metrics::VerdictConcern;
-use fizeau::record::{EngineRecord, ResultFile, ResultFileMode, SpeedOfLightReference};
+use fizeau::record::{
+    EngineRecord, InvalidLevels, ResultFile, ResultFileMode, SpeedOfLightReference,
+};
 use fizeau::report::{EngineCalibrationRow, EngineCalibrationView};
 
 use crate::args::{CalibrateArgs, refusal};
@@ -24,7 +26,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     let mut settings = EngineCalibrationSettings::default();
     settings.engine.clone_from(&args.engine);
     (settings.budget, settings.max_context) = (args.budget, args.max_context);
-    settings.invalid = if args.force { InvalidLevels::Fitted } else { InvalidLevels::LeftOut };
+    settings.invalid = if args.force { InvalidLevels::Included } else { InvalidLevels::LeftOut };
     let named = format!("--out {}", args.out.display());
     let out = ResultFile::prepare(&args.out, ResultFileMode::Replace).named(&named)?;
     let (cancel, origin) = (Cancel::new(), folder::origin());

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
     };
     let probed = args.probe.as_deref().map(|path| silicon(path, system)).transpose()?;
     let probed = probed.as_ref().or(own);
-    let invalid = if args.force { InvalidLevels::Explained } else { InvalidLevels::LeftOut };
+    let invalid = if args.force { InvalidLevels::Included } else { InvalidLevels::LeftOut };
     let diagnosed = Diagnosed::new(&read.levels, system).with_probe(probed);
     let diagnosed = diagnosed.with_invalid(invalid);
     let document = diagnosed.diagnose(reference.model_name());

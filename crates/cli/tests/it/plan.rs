@@ -42,7 +42,7 @@ fn a_table_gives_replicas_devices_and_money() {
     let words = [&["--from", CURVE, "--spare", "1"], &GOALS[..]].concat();
     let ended = plan(&words);
     let remedy =
-        "note: --model-config NAME|FILE and --hardware NAME|FILE name the model and the device\n";
+        "note: Speed of light: not computed; add --model-config NAME and --hardware NAME\n";
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), remedy), "{ended:?}");
     assert!(ended.out.lines().all(|line| line.chars().count() <= 80), "{}", ended.out);
     for text in ["A replica carries 14.0 requests/s", "9 + 1", "200.00", "\n  0.75 ", "as given"] {

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use fizeau_core::{Seconds, Tokens};
 use fizeau_record::{
-    DeploymentRecord, LevelReport, RunDocument, RunSetup, SpeedOfLightReference, StoredLevel,
-    StoredRun,
+    DeploymentRecord, InvalidLevels, LevelReport, RunDocument, RunSetup, SpeedOfLightReference,
+    StoredLevel, StoredRun,
 };
 use fizeau_roofline::{CalibrationSample, System, UniformLoad};
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use super::samples::above;
 use super::seen::of_engine;
 use super::steps::{self, SeenRequests};
-use super::{InvalidLevels, SampleError, SolQueryError, SolSystems, SystemQuery};
+use super::{SampleError, SolQueryError, SolSystems, SystemQuery};
 
 /// What is read of `sweep.json`.
 #[derive(Deserialize)]
@@ -207,7 +207,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<T, SolQueryError> {
 
 impl LevelFile {
     fn is_usable(&self, invalid: InvalidLevels) -> bool {
-        self.validity.verdict == "valid" || invalid == InvalidLevels::Fitted
+        self.validity.verdict == "valid" || invalid == InvalidLevels::Included
     }
 
     /// The level with the mean lengths that it had.

@@ -44,7 +44,7 @@ pub enum SampleError {
     /// It cannot be as it says.
     #[error("{0}")]
     Level(String),
-    /// Its run says that it is not valid ([`InvalidLevels`]).
+    /// Its run says that it is not valid ([`InvalidLevels`](fizeau_record::InvalidLevels)).
     #[error("concurrency {concurrency}: the level is {verdict}")]
     NotValid {
         /// Its requests in flight.
@@ -70,16 +70,6 @@ pub enum SampleError {
         /// What is doubtful about it.
         doubt: RowExclusion,
     },
-}
-
-/// What becomes of levels whose run says that they are not valid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum InvalidLevels {
-    /// They are left out of a fit.
-    #[default]
-    LeftOut,
-    /// They are fitted as any other.
-    Fitted,
 }
 
 impl SampleError {

@@ -333,7 +333,7 @@ fn an_invalid_level_is_left_out_unless_it_is_asked_for_and_a_doubt_is_said() {
         } else {
             assert!(said.is_empty(), "{said:?}");
         }
-        let all = diagnosed.with_invalid(InvalidLevels::Explained).diagnose("a model");
+        let all = diagnosed.with_invalid(InvalidLevels::Included).diagnose("a model");
         let doubt = format!("{}: requests left late: p99 20 ms (limit 10 ms)", verdict.as_str());
         assert_eq!((all.levels.len(), &all.levels[0].doubts[..]), (run.levels.len(), &[doubt][..]));
     }

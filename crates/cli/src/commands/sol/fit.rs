@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use fizeau::experiment::{FitLevels, FitSources, InvalidLevels, SampleError, SystemQuery};
+use fizeau::experiment::{FitLevels, FitSources, SampleError, SystemQuery};
+use fizeau::record::InvalidLevels;
 use fizeau::report::CalibrationFitView;
 use fizeau::roofline::{Calibration, CalibrationSample, MeasuredTable};
 
@@ -24,7 +25,7 @@ pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exi
         let is_of_passes = path.extension().is_some_and(|extension| extension == "jsonl");
         let before = levels.left_out.len();
         if path.is_dir() {
-            let invalid = if args.force { InvalidLevels::Fitted } else { InvalidLevels::LeftOut };
+            let invalid = if args.force { InvalidLevels::Included } else { InvalidLevels::LeftOut };
             levels.add(&flag, flags.samples_of_run(path, invalid).named(&flag)?);
         } else if is_of_passes {
             levels.add(&flag, flags.samples_of_passes(path).named("--fit")?);
