@@ -5,19 +5,15 @@ use std::fs;
 use clap_mangen::{Man, generate_to};
 
 use crate::args::{ManArgs, command};
-use crate::exit::{Exit, Fail};
+use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say;
 
 pub(crate) fn run(args: &ManArgs) -> Result<Exit, Fail> {
     match &args.out {
         Some(dir) => {
-            refuse_if!(
-                dir.exists() && !dir.is_dir(),
-                "{}: this is a file; give a folder for the pages",
-                dir.display()
-            );
             let written = fs::create_dir_all(dir).and_then(|()| generate_to(command(), dir));
-            written.map_err(|error| usage!("{}: {error}", dir.display()))?;
+            let named = format!("--out {}: give a folder that can be written", dir.display());
+            written.named(&named)?;
         }
         None => {
             let mut page = Vec::new();

@@ -57,7 +57,11 @@ fn library() -> Result<&'static Nvml, NvmlUnavailable> {
         let numbered = Nvml::builder().lib_path("libnvidia-ml.so.1".as_ref()).init();
         numbered
             .or_else(|_| Nvml::init())
-            .map_err(|error| NvmlUnavailable::NoLibrary { why: error.to_string() })
+            .map_err(|error| match error {
+                NvmlError::LibloadingError(error) => error.to_string(),
+                error => error.to_string(),
+            })
+            .map_err(|why| NvmlUnavailable::NoLibrary { why })
     };
     LIBRARY.get_or_init(open).as_ref().map_err(Clone::clone)
 }
