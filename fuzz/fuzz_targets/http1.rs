@@ -1,3 +1,5 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fizeau_fuzz::http1(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    fizeau_fuzz::http1(bytes);
+});

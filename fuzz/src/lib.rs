@@ -1,4 +1,5 @@
-//! What is fuzzed: one function of bytes for everything that reads somebody else's.
+//! What is fuzzed: one function of bytes for everything that reads somebody else's. `seeds.rs`, which is no part of this crate, has
+//! what each begins with.
 
 mod targets;
 

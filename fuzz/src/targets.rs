@@ -1,9 +1,10 @@
 //! Bytes of any kind for everything that reads somebody else's: none may panic, and no split of a stream may change what it comes to.
+//! Each says whether it took them for good ones, so that a test can tell that its seeds are.
 
 use std::fmt::Debug;
 use std::fs;
 
-use fizeau::core::Stamp;
+use fizeau::core::{Outcome, Stamp};
 use fizeau::interop::{ForeignFile, ForeignFormats, InputTable};
 use fizeau::record::StoredRun;
 use fizeau::roofline::{Calibration, Device, Model};
@@ -14,8 +15,8 @@ use fizeau::transport::{BodyEnd, KeepText, RawEvent, ReadMark, ReplyReader, Rout
 use fizeau::workload::{Dataset, ShareGpt, TraceFormat, TraceReader};
 
 /// Server-sent events.
-pub fn sse(bytes: &[u8]) {
-    in_any_pieces(bytes, |pieces| {
+pub fn sse(bytes: &[u8]) -> bool {
+    let seen = in_any_pieces(bytes, |pieces| {
         let (mut decoder, mut seen) = (SseDecoder::new(1 << 10), Vec::new());
         for piece in pieces {
             let mut events = decoder.feed(piece, mark());
@@ -26,11 +27,12 @@ pub fn sse(bytes: &[u8]) {
         seen.extend(decoder.finish().map(|event| Ok(owned(event))));
         seen
     });
+    all_good(seen)
 }
 
 /// Lines of JSON.
-pub fn ndjson(bytes: &[u8]) {
-    in_any_pieces(bytes, |pieces| {
+pub fn ndjson(bytes: &[u8]) -> bool {
+    let seen = in_any_pieces(bytes, |pieces| {
         let (mut decoder, mut seen) = (NdjsonDecoder::new(1 << 10), Vec::new());
         for piece in pieces {
             let mut lines = decoder.feed(piece, mark());
@@ -41,106 +43,120 @@ pub fn ndjson(bytes: &[u8]) {
         seen.extend(decoder.finish().map(|line| Ok(owned(line))));
         seen
     });
+    all_good(seen)
 }
 
 /// Heads and bodies of HTTP/1.1.
-pub fn http1(bytes: &[u8]) {
-    in_any_pieces(bytes, read_http1);
+pub fn http1(bytes: &[u8]) -> bool {
+    matches!(in_any_pieces(bytes, read_http1), Some(Ok(Some(_))))
 }
 
 /// Replies of every dialect; the first byte says of which.
-pub fn reply(bytes: &[u8]) {
-    let Some((which, bytes)) = bytes.split_first() else { return };
+pub fn reply(bytes: &[u8]) -> bool {
+    let Some((which, bytes)) = bytes.split_first() else { return false };
     let route = Route::ALL[usize::from(*which) % Route::ALL.len()];
-    in_any_pieces(bytes, |pieces| {
+    let reply = in_any_pieces(bytes, |pieces| {
         let mut reader = ReplyReader::new(route.dialect(), KeepText::Yes);
         for piece in pieces {
             reader.feed(piece, mark());
         }
         reader.finish(BodyEnd::Whole)
     });
+    reply.is_some_and(|reply| matches!(reply.outcome, Outcome::Complete(_)))
 }
 
 /// Other tools' files, as each of the forms that are known, and tables.
-pub fn import(bytes: &[u8]) {
+pub fn import(bytes: &[u8]) -> bool {
     let file = || vec![ForeignFile::new("file.json", bytes)];
-    let _ = ForeignFormats::import(file(), None);
+    let imported = ForeignFormats::import(file(), None);
     for format in ForeignFormats::all() {
         let _ = ForeignFormats::import(file(), Some(format));
     }
     let _ = InputTable::new("file.csv", bytes.to_vec());
+    imported.is_ok()
 }
 
 /// Pages of metrics, in either form.
-pub fn metrics_page(bytes: &[u8]) {
+pub fn metrics_page(bytes: &[u8]) -> bool {
     let limits = PageLimits { line: 1 << 10, series: 100, ..PageLimits::default() };
-    for form in [PageForm::Text, PageForm::OpenMetrics] {
+    let read = [PageForm::Text, PageForm::OpenMetrics].map(|form| {
         in_any_pieces(bytes, |pieces| {
             let mut parser = PageParser::new(form, limits);
             pieces.iter().try_for_each(|piece| parser.feed(piece))?;
             // As text, since a value that is no number differs from itself.
             parser.finish().map(|page| format!("{page:?}"))
-        });
-    }
+        })
+    });
+    read.iter().any(|page| matches!(page, Some(Ok(_))))
 }
 
 /// Forward passes in msgpack: what is read is written and read again.
 #[cfg(feature = "telemetry")]
-pub fn forward_pass(bytes: &[u8]) {
+pub fn forward_pass(bytes: &[u8]) -> bool {
     use fizeau::telemetry::ForwardPass;
-    if let Ok(pass) = ForwardPass::from_msgpack(bytes) {
-        assert!(ForwardPass::from_msgpack(&pass.to_msgpack()).is_ok(), "{pass:?}");
-    }
+    let Ok(pass) = ForwardPass::from_msgpack(bytes) else { return false };
+    assert!(ForwardPass::from_msgpack(&pass.to_msgpack()).is_ok(), "{pass:?}");
+    true
 }
 
 /// Traces of every form.
-pub fn trace(bytes: &[u8]) {
+pub fn trace(bytes: &[u8]) -> bool {
+    let mut records = 0;
     for format in [TraceFormat::Azure, TraceFormat::BurstGpt, TraceFormat::mooncake()] {
         for record in TraceReader::new("trace", format, bytes).flatten() {
             assert!(record.input.get() > 0 && record.output.get() > 0, "{record:?}");
+            records += 1;
         }
     }
+    records > 0
 }
 
 /// Data sets of every form.
-pub fn dataset(bytes: &[u8]) {
-    let read = [
+pub fn dataset(bytes: &[u8]) -> bool {
+    let read: Vec<_> = [
         Dataset::jsonl("file", bytes),
         Dataset::openai_batch("file", bytes),
         Dataset::sharegpt("file", bytes, &ShareGpt::default()),
-    ];
-    for dataset in read.into_iter().flatten() {
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    for dataset in &read {
         assert!(dataset.conversations.iter().all(|conversation| !conversation.turns.is_empty()));
     }
+    !read.is_empty()
 }
 
 /// A model's `config.json`.
-pub fn model_config(bytes: &[u8]) {
-    let Ok(model) = Model::from_config_json(&String::from_utf8_lossy(bytes)) else { return };
+pub fn model_config(bytes: &[u8]) -> bool {
+    let Ok(model) = Model::from_config_json(&String::from_utf8_lossy(bytes)) else { return false };
     assert!(model.parameters().streamed <= model.parameters().total);
     assert!(model.kv_bytes_per_token().get().is_finite());
+    true
 }
 
 /// A device's data sheet, and a calibration.
-pub fn device(bytes: &[u8]) {
+pub fn device(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
-    if let Ok(device) = Device::from_toml(&text) {
+    let device = Device::from_toml(&text);
+    if let Ok(device) = &device {
         assert!(device.memory_bandwidth().get() > 0.0 && device.memory().get() > 0.0);
         let _ = device.doubts();
     }
-    let _ = Calibration::from_json(&text);
+    Calibration::from_json(&text).is_ok() || device.is_ok()
 }
 
 /// The folder of a run, one of whose files is made of the bytes behind the first one, which says which it is. A whole one is
 /// known to be read.
-pub fn run_folder(bytes: &[u8]) {
+pub fn run_folder(bytes: &[u8]) -> bool {
+    // In the order of the names, as the seeds are numbered.
     const FILES: [(&str, &[u8]); 4] = [
-        ("run.json", include_bytes!("../../fixtures/runs/bench/run.json")),
         ("model-config.json", include_bytes!("../../fixtures/runs/bench/model-config.json")),
+        ("run.json", include_bytes!("../../fixtures/runs/bench/run.json")),
         ("summary.json", include_bytes!("../../fixtures/runs/bench/summary.json")),
         ("tapes.jsonl", include_bytes!("../../fixtures/runs/bench/tapes.jsonl")),
     ];
-    let Some((which, bytes)) = bytes.split_first() else { return };
+    let Some((which, bytes)) = bytes.split_first() else { return false };
     let folder = std::env::temp_dir().join(format!("fizeau-fuzz-{}", std::process::id()));
     let write = |(at, (name, whole)): (usize, &(&str, &[u8]))| {
         let content = if at == usize::from(*which) % FILES.len() { bytes } else { *whole };
@@ -151,16 +167,17 @@ pub fn run_folder(bytes: &[u8]) {
     let read = StoredRun::open(&folder).and_then(|run| run.report());
     let _ = fs::remove_dir_all(&folder);
     assert!(written.is_ok(), "the temporary folder cannot be written: {written:?}");
-    if let Err(error) = read {
+    if let Err(error) = &read {
         assert!(!error.to_string().is_empty());
     }
+    read.is_ok()
 }
 
 /// Goals, limits, lengths and all other words that a flag may have for a value.
-pub fn words(bytes: &[u8]) {
+pub fn words(bytes: &[u8]) -> bool {
     macro_rules! parse {
         ($($kind:ty),* $(,)?) => {
-            |text: &str| { $( let _ = text.parse::<$kind>(); )* }
+            |text: &str| [$( text.parse::<$kind>().is_ok() ),*].contains(&true)
         };
     }
     let all = parse![
@@ -199,16 +216,23 @@ pub fn words(bytes: &[u8]) {
         fizeau::workload::Turns,
     ];
     let text = String::from_utf8_lossy(bytes);
-    all(&text);
     #[cfg(feature = "http")]
     let _ = text.parse::<fizeau::sim::http::Faults>();
+    all(&text)
 }
 
 /// That `read` gives the same of the bytes behind the first one in one piece, and in two, of which that byte says where they part.
-fn in_any_pieces<T: Debug + PartialEq>(bytes: &[u8], read: impl Fn(&[&[u8]]) -> T) {
-    let Some((at, bytes)) = bytes.split_first() else { return };
+/// Gives what it comes to.
+fn in_any_pieces<T: Debug + PartialEq>(bytes: &[u8], read: impl Fn(&[&[u8]]) -> T) -> Option<T> {
+    let (at, bytes) = bytes.split_first()?;
     let (head, tail) = bytes.split_at(usize::from(*at) % (bytes.len() + 1));
-    assert_eq!(read(&[bytes]), read(&[head, tail]));
+    let whole = read(&[bytes]);
+    assert_eq!(whole, read(&[head, tail]));
+    Some(whole)
+}
+
+fn all_good<T, E>(seen: Option<Vec<Result<T, E>>>) -> bool {
+    seen.is_some_and(|seen| !seen.is_empty() && seen.iter().all(Result::is_ok))
 }
 
 const fn mark() -> ReadMark {

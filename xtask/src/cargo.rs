@@ -99,6 +99,7 @@ pub(crate) struct Package {
     pub(crate) license: Option<String>,
     pub(crate) description: Option<String>,
     pub(crate) manifest_path: PathBuf,
+    pub(crate) rust_version: Option<String>,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) targets: Vec<Target>,
     /// Each with what it turns on.

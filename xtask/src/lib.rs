@@ -16,6 +16,7 @@ mod calibrate_report;
 mod cargo;
 mod counts;
 mod docs;
+mod elsewhere;
 mod engine;
 mod features;
 mod fuzz;
@@ -108,7 +109,11 @@ enum Task {
         args: Vec<OsString>,
     },
     /// The checks that need no build: layers, licences, sources, pages
-    Tidy,
+    Tidy {
+        /// First write what follows from the sources: the lists of public items, and what each library says of its place
+        #[arg(long)]
+        write: bool,
+    },
     /// Fetch the page's chart library again, as `vendored.json` names it, and compare its sums
     Vendor {
         /// Take what is fetched and write its sums down: after the list was given a new version
@@ -152,6 +157,11 @@ enum Task {
         #[arg(long, default_value_t = 1)]
         depth: usize,
     },
+    /// Check the libraries for macOS and Windows, as far as their standard libraries are to be had here
+    Elsewhere {
+        /// Only these targets, such as aarch64-apple-darwin
+        targets: Vec<String>,
+    },
     /// The public items of the libraries against the last tag (cargo-semver-checks)
     Semver,
     /// The list of all that the program is made of, as CycloneDX has it
@@ -184,7 +194,8 @@ pub fn main() -> ExitCode {
         Task::Test => test::run(),
         Task::Bench { args } => bench::run(&args),
         Task::CalibrateReport { args } => calibrate_report::run(&args),
-        Task::Tidy => tidy::run(),
+        Task::Tidy { write: true } => tidy::run(tidy::Written::Anew),
+        Task::Tidy { write: false } => tidy::run(tidy::Written::Compared),
         Task::Vendor { accept } => vendor::run(match accept {
             true => vendor::Changed::Accept,
             false => vendor::Changed::Refuse,
@@ -195,6 +206,7 @@ pub fn main() -> ExitCode {
         Task::Mutants { crates, shard } => mutants::run(&crates, shard.as_deref()),
         Task::Soak { minutes, kills, fizeau } => soak::run(minutes, kills, fizeau),
         Task::Features { depth } => features::run(depth),
+        Task::Elsewhere { targets } => elsewhere::run(&targets),
         Task::Semver => semver::run(),
         Task::Sbom { out } => sbom::run(out),
         Task::Wheel => wheel::run(),

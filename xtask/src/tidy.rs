@@ -9,6 +9,7 @@ mod flags;
 mod layers;
 mod licences;
 mod pages;
+mod place;
 mod public;
 mod sources;
 mod vendored;
@@ -26,18 +27,19 @@ use crate::process;
 /// One check: what it is called, and what it finds.
 type Check = (&'static str, fn(&Repo) -> Vec<Finding>);
 
-const CHECKS: [Check; 19] = [
+const CHECKS: [Check; 20] = [
     ("layers: crates depend downwards", layering),
     ("layers: external packages are the allowed ones", layers::externals),
     ("licences: of every package in the graph", licences::packages),
     ("licences: deny.toml says the same", licences::deny_file),
     ("crates: description, lints, README.md, crate doc", crates::complete),
+    ("crates: each says where it sits", place::told),
+    ("crates: nothing in a package leads out of it", crates::packaged),
     ("sources: nothing unsafe", sources::nothing_unsafe),
     ("sources: only outer layers read a clock", sources::clocks),
     ("sources: files are short", sources::short),
     ("sources: nothing left over", sources::leftovers),
     ("sources: no paths of one machine", sources::machine_paths),
-    ("sources: a package has the files of its code", sources::packaged),
     ("sources: no circle among the modules of a crate", circles::none),
     ("sources: libraries name no flag", flags::none),
     ("sources: public items are announced", public::announced),
@@ -48,11 +50,22 @@ const CHECKS: [Check; 19] = [
     ("vendored: files are as they were made", vendored::unchanged),
 ];
 
-/// Runs every check and prints what was found.
+/// Runs every check and prints what was found. `written` first writes what follows from the sources: the lists of public items, and
+/// what each library says of its place.
 ///
 /// # Errors
-/// If the repository cannot be read.
-pub(crate) fn run() -> Result<ExitCode> {
+/// If the repository cannot be read, or not written.
+pub(crate) fn run(written: Written) -> Result<ExitCode> {
+    if let Written::Anew = written {
+        let repo = Repo::read()?;
+        let lists =
+            public::written(&repo).into_iter().map(|(name, text)| (public::path(&name), text));
+        for (path, text) in lists.chain(place::written(&repo)) {
+            let path = repo.root.join(path);
+            fs::create_dir_all(path.parent().unwrap_or(&repo.root))?;
+            fs::write(&path, text).with_context(|| path.display().to_string())?;
+        }
+    }
     Ok(if is_clean()? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -71,6 +84,13 @@ pub(crate) fn is_clean() -> Result<bool> {
         println!("note  {finding}");
     }
     Ok(clean)
+}
+
+/// What becomes of files that follow from others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Written {
+    Anew,
+    Compared,
 }
 
 fn show(name: &str, findings: &[Finding]) -> bool {

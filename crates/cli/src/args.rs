@@ -170,10 +170,11 @@ const GROUPS: [(&str, &[&str]); 6] = [
 
 /// What the codes of `exit.rs` mean.
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 done, but the verdict is invalid or a condition was not
-met (--slo, --require, --fail-on, --until); 2 the command line or a file is
-wrong; 3 the endpoint or device cannot be used; 4 a shard is missing, 5 shards
-disagree, 6 a shard was late; 130 interrupted, and what was measured is kept.";
+Exit codes: 0 done; 1 done, but the verdict is invalid, a condition was not met
+(--slo, --require, --fail-on, --until) or a result could not be written; 2 the
+command line or a file is wrong; 3 the endpoint or device cannot be used; 4 a
+shard is missing, 5 shards disagree, 6 a shard was late; 130 interrupted, and
+what was measured is kept.";
 
 /// The command line, whose help groups the commands.
 pub(crate) fn command() -> clap::Command {

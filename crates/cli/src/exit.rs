@@ -12,7 +12,7 @@ use fizeau::record::text::unreadable;
 pub(crate) enum Exit {
     /// Done, and the measurement is to be believed.
     Good = 0,
-    /// Done, but the verdict is invalid or a goal that was asked for was missed.
+    /// Done, but the verdict is invalid, a goal that was asked for was missed, or a result could not be written.
     Missed = 1,
     /// The command line or a file was wrong; nothing was sent.
     Usage = 2,

@@ -47,6 +47,8 @@
 //! - A [`Tape`] holds what was *seen* and nothing derived from it: what a metric needs is computed from the tape, so
 //!   a definition can change after the run.
 //! - Time is monotonic nanoseconds since the run's epoch. The wall clock does not appear.
+//!
+#![doc = include_str!("../place.md")]
 
 mod choice;
 mod document;

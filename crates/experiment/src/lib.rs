@@ -26,6 +26,8 @@
 //! - Everything is a typed value before the first request; what is wrong is refused by the [`InputField`] that it is about.
 //! - What was measured is kept as it is measured: a run that is interrupted keeps its finished part.
 //! - The sides of an A/B run are never measured at the same time, and are asked the same.
+//!
+#![doc = include_str!("../place.md")]
 
 mod ab;
 mod basis;

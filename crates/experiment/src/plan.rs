@@ -15,13 +15,12 @@ use thiserror::Error;
 
 /// What is planned: how many of which replicas serve a demand.
 ///
-/// ```
+/// ```no_run
 /// use fizeau_experiment::{PlanSettings, PlannedReplica};
 /// use fizeau_pareto::Demand;
 /// use fizeau_record::TestedReplica;
 ///
-/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/simulated");
-/// let replica = PlannedReplica::new("h100", TestedReplica::read(folder)?);
+/// let replica = PlannedReplica::new("h100", TestedReplica::read("results/h100")?);
 /// let mut plan = PlanSettings::new(Demand::new(100.0, 0.2, 1)?, vec![replica]);
 /// plan.slo = Some("p99 e2el<10s".parse()?);
 /// let report = plan.plan()?;

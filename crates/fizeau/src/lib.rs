@@ -74,15 +74,7 @@
 //!
 //! It is a [`Transport`](core::Transport) like any other ([`sim::SimTransport`]), for a harness of one's own.
 //!
-//! # Features
-//!
-//! - `http`: the simulated engine behind a real HTTP server, in wall time.
-//! - `tls`: endpoints behind `https://`.
-//! - `tiktoken`, `hf-tokenizer`: tokenizers of the client's own.
-//! - `html`: `report.html` and the page of several runs. `pictures`, `png`: charts as SVG and PNG files.
-//! - `probe`: micro-benchmarks of this machine. `cuda`: the same on its GPUs of NVIDIA's.
-//! - `telemetry`: pages of metrics over HTTP, forward-pass records over ZeroMQ. `nvml`: this machine's GPUs beside the levels of a run.
-//! - `parquet`: tables as Parquet. `schema`: the JSON Schemas of what is written.
+#![doc = include_str!("../place.md")]
 
 pub use fizeau_core as core;
 pub use fizeau_experiment as experiment;

@@ -52,6 +52,8 @@
 //! - What was measured is kept: tapes are written as requests end, and a run that is called off keeps its finished
 //!   part.
 //! - Warm-up requests never count.
+//!
+#![doc = include_str!("../place.md")]
 
 mod apart;
 mod cancel;

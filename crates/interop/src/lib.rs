@@ -29,6 +29,8 @@
 //! - Bytes in, plain data out, and the reverse: no clock, and no I/O but where [`ForeignFormats::import_paths`] reads files. Whatever the bytes, there is an answer or an error with file and
 //!   field, never a panic.
 //! - A figure of another tool is taken as ours only where the definitions are the same; all else has a reason.
+//!
+#![doc = include_str!("../place.md")]
 
 mod detail;
 mod files;

@@ -46,6 +46,8 @@
 //! - A percentile that its sample cannot support is withheld. Percentiles are never averaged.
 //! - Memory does not grow with the tokens of a run: [`PooledSample`] says when its percentiles are no longer exact.
 //! - No figure is NaN or infinite.
+//!
+#![doc = include_str!("../place.md")]
 
 #[macro_use]
 mod json;

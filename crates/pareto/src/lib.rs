@@ -37,6 +37,8 @@
 //! - Answers name what was given by its index, so nothing is copied and ties stay visible.
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
 //! - Chance, where intervals are drawn from, follows a seed that the caller gives ([`ResamplingSpec`]).
+//!
+#![doc = include_str!("../place.md")]
 
 mod answer;
 mod bend;

@@ -37,6 +37,8 @@
 //! - What was seen and what follows from it are apart: a document that is read is judged anew.
 //! - What is not known is absent, never zero; what another tool tells is converted, and a note says so.
 //! - Operands are never zeros unless the row says so, and results are held against a reference.
+//!
+#![doc = include_str!("../place.md")]
 
 mod comparison;
 #[cfg(feature = "cpu")]

@@ -12,13 +12,10 @@ use fizeau_roofline::{Model, RequestLengths};
 /// use fizeau_record::LengthTally;
 /// let mut tape = Tape::sent_at(Stamp::EPOCH);
 /// tape.arrivals.push(Arrival::tokens(Stamp::EPOCH, 1, Channel::Visible));
-/// # let model = fizeau_roofline::Model::from_config_json(include_str!(concat!(
-/// #     env!("CARGO_MANIFEST_DIR"),
-/// #     "/../roofline/data/models/llama-3.1-8b.json"
-/// # )))?;
+/// # let model = fizeau_roofline::KnownModel::named("llama-3.1-8b")?.model()?;
 /// let mut tally = LengthTally::new(Tokens::new(250), &model);
 /// tally.add(&tape);
-/// # Ok::<(), fizeau_roofline::ModelConfigError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LengthTally {

@@ -40,6 +40,8 @@
 //!
 //! - No clock, and no I/O but that of the folder: the same input gives the same bytes.
 //! - Nothing is measured here. What is absent in the input is absent in the output, with the reason.
+//!
+#![doc = include_str!("../place.md")]
 
 mod ab;
 mod checklist;

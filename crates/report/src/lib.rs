@@ -47,6 +47,8 @@
 //! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, XML, Markdown, JSON, a
 //!   terminal.
 //! - A page loads nothing: it is whole in one file, without a network. Without scripts it has everything but its charts.
+//!
+#![doc = include_str!("../place.md")]
 
 mod ab;
 mod axes;

@@ -49,6 +49,8 @@
 //! - Nothing depends on a model's name: behaviour follows the fields of its config.
 //! - No figure is NaN or infinite; what cannot be said is an error or absent.
 //! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
+//!
+#![doc = include_str!("../place.md")]
 
 mod alone;
 mod answer;
@@ -171,9 +173,9 @@ pub use speculation::{
 pub use system::System;
 pub use work::PassWork;
 
-/// The worked examples of the page that derives the formulas.
+/// The worked examples of the page that derives the formulas; a package has a copy of it in place of the link.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/speed-of-light.md")]
+#[doc = include_str!("../speed-of-light.txt")]
 struct Page;
 
 /// The example of the README, compiled so that it cannot go stale.

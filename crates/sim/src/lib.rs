@@ -51,6 +51,8 @@
 //! assert_eq!(second?.first_token(), Some(Stamp::EPOCH + Nanos::from_millis(60)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+#![doc = include_str!("../place.md")]
 
 mod chance;
 mod cluster;

@@ -37,9 +37,7 @@
 //! - Stamps are by the clock that whoever starts a thread gives it; only patience is by the system's. Sockets are in `PageSource`, in `MetricsListener` and in the subscriber and
 //!   publisher of forward passes, `/proc` in [`HostReading::now`], and nowhere else.
 //!
-//! # Features
-//!
-//! `http`: pages over HTTP. `tls`: over HTTPS too. `nvml`: NVIDIA's management library, opened when the program runs. `forward-pass`: records of forward passes over ZeroMQ. `schema`: JSON Schemas.
+#![doc = include_str!("../place.md")]
 
 mod assessment;
 mod device;

@@ -45,9 +45,7 @@
 //! - No byte from a server can panic or grow memory without bound; no secret reaches a tape, a log or an error.
 //! - One thread: no lock that anybody waits for, and no tasks of its own but one for each HTTP/2 connection.
 //!
-//! # Features
-//!
-//! - `tls`: endpoints behind `https://`; without it they are refused by name.
+#![doc = include_str!("../place.md")]
 
 mod backend;
 mod clock;

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::http::NoReply;
 use crate::secret::{base64, percent_decoded};
-use crate::{Backend, HttpTransport, MonotonicClock, Proxy, Target, TargetError};
+use crate::{Backend, HttpTransport, MonotonicClock, Proxy, Secret, Target, TargetError};
 
 /// Nobody waits longer for figures to arrive.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -33,6 +33,8 @@ pub struct PushTarget {
     base: String,
     /// The value of `Authorization`, where the address has a user.
     authorization: Option<String>,
+    /// The password in it, which a gateway may repeat.
+    password: Option<Secret>,
     /// What follows in the address, without a slash at its end, and its query.
     path: String,
     query: String,
@@ -97,15 +99,22 @@ impl PushTarget {
             Some((user, host)) => (Some(user), host),
             None => (None, host),
         };
-        let authorization = user.map(|user| {
-            let (user, password) = user.split_once(':').unwrap_or((user, ""));
-            let pair = [&*percent_decoded(user), b":", &*percent_decoded(password)].concat();
-            format!("Basic {}", base64(&pair))
-        });
+        let pair = user.map(|user| user.split_once(':').unwrap_or((user, "")));
+        let pair = pair.map(|(user, password)| [user, password].map(percent_decoded));
+        let basic = |[user, password]: &[Vec<u8>; 2]| base64(&[user, &b":"[..], password].concat());
+        let authorization = pair.as_ref().map(|pair| format!("Basic {}", basic(pair)));
+        let password = pair.map(|[_, password]| Secret::new(String::from_utf8_lossy(&password)));
         let path = path.split('#').next().unwrap_or_default();
         let (path, query) = path.split_at(path.find('?').unwrap_or(path.len()));
         let (path, query) = (path.to_owned(), query.to_owned());
-        Ok(Self { protocol, base: format!("{scheme}://{host}"), authorization, path, query })
+        Ok(Self {
+            protocol,
+            base: format!("{scheme}://{host}"),
+            authorization,
+            password,
+            path,
+            query,
+        })
     }
 
     /// What is spoken with it.
@@ -163,7 +172,9 @@ impl PushTarget {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&said);
-        let said = transport.target().secrets().detail(said.lines().next().unwrap_or_default());
+        let mut secrets = transport.target().secrets().clone();
+        self.password.iter().for_each(|password| secrets.add(password.clone()));
+        let said = secrets.detail(said.lines().next().unwrap_or_default());
         Err(PushError::Refused { status: status.to_string(), said })
     }
 }

@@ -45,10 +45,7 @@
 //! - [`VllmRandom`] is the exception to the last three: it is drawn as vLLM draws it, by numpy's generator, without
 //!   a salt, and two of its prompts may begin alike by chance.
 //!
-//! # Features
-//!
-//! - `tiktoken`: `Tiktoken`, OpenAI's vocabularies, embedded.
-//! - `hf-tokenizer`: `HfTokenizer`, any `tokenizer.json` of Hugging Face's library (heavy to build).
+#![doc = include_str!("../place.md")]
 
 mod arrivals;
 mod cache;

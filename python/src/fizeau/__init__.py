@@ -5,6 +5,8 @@ import json
 import pathlib
 from typing import NamedTuple
 
+_UNSEEN = "session turn endpoint connection stamps released_s send_end_s first_byte_s requested.output_tokens requested.eos".split()
+
 
 class Run(NamedTuple):
     document: dict  # run.json
@@ -14,31 +16,24 @@ class Run(NamedTuple):
 
 def open(path):
     """The run, sweep, search or import in a folder. A line that a kill cut off at the end of a file is passed over."""
-    path = pathlib.Path(path)
-    document = json.loads((path / "run.json").read_text(encoding="utf-8"))
-    folders = [path] if _is_level(path) else sorted(path.iterdir())
-    folders = [it for it in folders if _is_level(it) and not it.name.endswith("-partial")]
-    levels, requests = [], []
-    for folder in folders:
-        name = "" if folder == path else folder.name
+    path, levels, requests = pathlib.Path(path), [], []
+    for folder in [path, *sorted(path.iterdir())]:
         summary, imported, tapes = (folder / it for it in ("summary.json", "imported.json", "tapes.jsonl"))
+        if folder.name.endswith("-partial") or not (tapes.is_file() or imported.is_file()):
+            continue
+        level = {"level": "" if folder == path else folder.name}
         known = next((it for it in (summary, imported) if it.is_file()), None)
-        known = json.loads(known.read_text(encoding="utf-8")) if known else {"status": "partial"}
-        levels.append({"level": name, **_flat(known)})
-        rows = [_request(tape) for tape in _lines(tapes)] if tapes.is_file() else []
-        requests.extend({"level": name, **(_seen(row) if imported.is_file() else row)} for row in rows)
-    return Run(document, levels, requests)
+        levels.append(level | _flat(json.loads(known.read_text(encoding="utf-8")) if known else {"status": "partial"}))
+        rows = [level | _request(tape) for tape in _lines(tapes)] if tapes.is_file() else []
+        for row in rows if imported.is_file() else []:  # A tape has a value for what a tool's file does not tell, too.
+            row.update(dict.fromkeys(_UNSEEN + ["intended_s"] * (row.get("intended_s") == row.get("send_start_s"))))
+        requests.extend(rows)
+    return Run(json.loads((path / "run.json").read_text(encoding="utf-8")), levels, requests)
 
 
-def _is_level(folder):
-    return any((folder / it).is_file() for it in ("tapes.jsonl", "imported.json"))
-
-
-def _flat(value, above=""):
-    row = {}  # `{"a": {"b": 1}}` as `{"a.b": 1}`; lists stay
-    for key, inner in value.items():
-        row.update(_flat(inner, f"{above}{key}.") if isinstance(inner, dict) else {above + key: inner})
-    return row
+def _flat(value, above=""):  # `{"a": {"b": 1}}` as `{"a.b": 1}`; lists stay
+    inner = [(above + key, it) for key, it in value.items()]
+    return {k: v for key, it in inner for k, v in (_flat(it, key + ".") if isinstance(it, dict) else {key: it}).items()}
 
 
 def _lines(path):
@@ -50,26 +45,15 @@ def _lines(path):
 
 
 def _request(tape):
-    marks, arrivals = tape["marks"], tape["arrivals"]
+    marks, arrivals, failed = tape["marks"], tape["arrivals"], "complete" not in tape["outcome"]
     row = {key: tape.get(key) for key in ("request", "session", "turn", "model", "connection", "stamps", "outcome")}
-    row.update(part=tape.get("part", "load"), endpoint=tape.get("endpoint", 0))
+    row.update(part=tape.get("part", "load"), endpoint=tape.get("endpoint", 0), failed=failed)
     row.update({name[:-3] + "_s": at / 1e9 for name, at in _flat(marks).items() if name.endswith("_ns") and at is not None})
     row.update(_flat(tape.get("requested") or tape.get("asked") or {}, "requested."), **_flat(tape.get("usage") or {}, "usage."))
-    row["failed"] = "complete" not in tape["outcome"]
     # Stamps as the marks have them; `tokens` has runs of equal counts.
     stamps = list(itertools.accumulate(arrivals["gap_ns"]))
     tokens = [count for count, times in arrivals["tokens"] for _ in range(times)]
-    first = next((at for at, count in zip(stamps, tokens) if count and not row["failed"]), None)
-    last = stamps[-1] if stamps and not row["failed"] else None
-    for name, at in ("ttft_ms", first), ("e2el_ms", last):
-        row[name] = None if at is None else (at - marks["send_start_ns"]) / 1e6
-    row["output_tokens"] = sum(tokens)
-    return row
-
-
-def _seen(row):
-    """A row of a tool's file without what a tape has only because it has a value for everything."""
-    unseen = "session turn endpoint connection stamps released_s send_end_s first_byte_s requested.output_tokens requested.eos".split()
-    if row.get("intended_s") == row.get("send_start_s"):
-        unseen.append("intended_s")
-    return {key: None if key in unseen else value for key, value in row.items()}
+    first = next((at for at, count in zip(stamps, tokens) if count), None)
+    for name, at in ("ttft_ms", first), ("e2el_ms", stamps[-1] if stamps else None):
+        row[name] = None if failed or at is None else (at - marks["send_start_ns"]) / 1e6
+    return row | {"output_tokens": sum(tokens)}

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Finding, Repo};
+use super::{File, Finding, Repo};
 use crate::cargo::Package;
 
 /// Packages that lack a description, the workspace's lints, a README.md (those in `crates/`) or a crate doc.
@@ -41,10 +41,58 @@ fn has_workspace_lints(manifest: &str) -> bool {
     lines.find(|line| !line.is_empty() && !line.starts_with('#')) == Some("workspace = true")
 }
 
+/// Files that the code, the documentation or the front page of a crate leads to outside of its package, where nobody finds them who has
+/// the package alone. Its tests are in no package.
+pub(super) fn packaged(repo: &Repo) -> Vec<Finding> {
+    let manifests =
+        repo.files.iter().filter(|file| in_crate(file).is_some_and(|it| it == "Cargo.toml"));
+    let excludes = |file: &File| !file.text.contains("\nexclude = [\"tests");
+    let message = "does not exclude its tests, which read what is in no package";
+    let unexcluded =
+        manifests.filter(|file| excludes(file)).map(|file| Finding::new(&file.path, message));
+    repo.files.iter().flat_map(leading_out).chain(unexcluded).collect()
+}
+
+/// The path of a file within the crate that it is of.
+fn in_crate(file: &File) -> Option<&str> {
+    Some(file.path.strip_prefix("crates/")?.split_once('/')?.1)
+}
+
+fn leading_out(file: &File) -> Vec<Finding> {
+    let Some(inside) = in_crate(file) else { return Vec::new() };
+    // What is read when the crate is built, a path that is made of the manifest's, and what a reader of the front page follows.
+    let (marks, depth): (&[&str], _) = match inside {
+        "README.md" => (&["](../"], 0),
+        _ if inside.starts_with("src/") && inside.ends_with(".rs") => {
+            (&["include_", "CARGO_MANIFEST_DIR", "\"/../"], inside.matches('/').count())
+        }
+        _ => return Vec::new(),
+    };
+    let leads = |line: &&str| {
+        let ups = line.matches("../").count();
+        marks.iter().any(|mark| line.contains(mark)) && (ups > depth || line.contains("\"/../"))
+    };
+    let lines = file.text.lines().enumerate().filter(|(_, line)| leads(line));
+    let message = "leads out of the package: put it into the crate, or say it in words";
+    lines.map(|(number, _)| Finding::at(file, number, message)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::PathBuf;
+
+    #[test]
+    fn what_leads_out_of_the_package_is_found() {
+        let of = |path: &str, text: &str| leading_out(&File::of(path, text)).len();
+        let text = "include_str!(\"../../data/a.json\")";
+        assert_eq!(of("crates/a/src/b/c.rs", text), 0);
+        assert_eq!(of("crates/a/src/b.rs", text), 1);
+        assert_eq!(of("crates/a/tests/it/b.rs", text), 0);
+        assert_eq!(of("crates/a/src/b.rs", "/// #     \"/../roofline/data\""), 1);
+        assert_eq!(of("crates/a/README.md", "[Fizeau](../../README.md)"), 1);
+        assert_eq!(of("crates/a/README.md", "`cd ../b`, [x](examples/a.rs)"), 0);
+    }
 
     const MANIFEST: &str = "[package]\nname = \"a\"\n\n[lints]\n# all of them\nworkspace = true\n";
 

@@ -1,18 +1,15 @@
-//! How many public items each crate has: a number that grows on purpose only.
+//! The public items of each library, by name: `xtask/public/CRATE.txt`, which changes on purpose only and is written by
+//! `cargo xtask tidy --write`.
 //!
 //! The rule is one of text: a line of `src/` outside tests that begins with `pub` and the word of an item (a function, a type, a
-//! trait, a constant, a static, a module), and each exported macro. Fields and re-exports are not counted. `unreachable_pub` is
-//! denied, so that what says `pub` can be reached by name.
+//! trait, a constant, a static, a module), and each exported macro. Fields and re-exports are left out. `unreachable_pub` is
+//! denied, so that what says `pub` can be reached by name. An item of an `impl` has the name of its type before it; in which file it
+//! stands does not matter to whoever uses it.
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result};
-
 use super::code::{blanked, for_tests, words};
 use super::{File, Finding, Repo};
-
-/// The numbers that are agreed on.
-const NOTED: &str = "xtask/public-items.toml";
 
 /// What may stand between `pub` and the word of an item.
 const BEFORE: [&str; 4] = ["const", "async", "unsafe", "extern"];
@@ -20,69 +17,138 @@ const BEFORE: [&str; 4] = ["const", "async", "unsafe", "extern"];
 const ITEMS: [&str; 10] =
     ["fn", "struct", "view", "enum", "union", "trait", "static", "type", "mod", "macro"];
 
-/// Crates with more items than the file notes.
+/// The file that has the names of a crate.
+pub(super) fn path(name: &str) -> String {
+    format!("xtask/public/{name}.txt")
+}
+
+/// Each crate whose items are not those of its file, with a few of the names that differ.
 pub(super) fn announced(repo: &Repo) -> Vec<Finding> {
-    let noted = match noted(repo) {
-        Ok(noted) => noted,
-        Err(error) => return vec![Finding::new(NOTED, format!("{error:#}"))],
-    };
-    let grown = |(name, found): (String, usize)| {
-        let before = noted.get(&name).copied().unwrap_or(0);
+    let differing = |(name, text): (String, String)| {
+        let noted = repo.file(&path(&name)).map_or("", |file| file.text.as_str());
+        let differences = [lacking(&text, noted), lacking(noted, &text)];
+        let [more, gone] = differences.map(|names| listed(&names));
         let message = format!(
-            "has {found} public items, and {before} are noted: make some of them pub(crate), or note the number in {NOTED}"
+            "new: {more}; gone: {gone}: make new ones pub(crate), or `cargo xtask tidy --write`"
         );
-        (found > before).then(|| Finding::new(name, message))
+        (text != noted).then(|| Finding::new(path(&name), message))
     };
-    counted(repo).into_iter().filter_map(grown).collect()
+    written(repo).into_iter().filter_map(differing).collect()
 }
 
-/// The number of each crate, and where the file notes a greater one.
+/// The lines of `all` that `others` has less often.
+fn lacking<'a>(all: &'a str, others: &str) -> Vec<&'a str> {
+    let mut left: Vec<&str> = others.lines().collect();
+    let is_new = |line: &&str| match left.iter().position(|other| other == line) {
+        Some(at) => {
+            left.swap_remove(at);
+            false
+        }
+        None => true,
+    };
+    all.lines().filter(is_new).collect()
+}
+
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        _ if names.len() > 8 => format!("{} and {} more", names[..8].join(", "), names.len() - 8),
+        _ => names.join(", "),
+    }
+}
+
+/// How many items each crate has.
 pub(super) fn numbers(repo: &Repo) -> Vec<Finding> {
-    let noted = noted(repo).unwrap_or_default();
-    let number = |(name, found): (String, usize)| {
-        let before = noted.get(&name).copied().unwrap_or(found);
-        let less = match found < before {
-            true => format!(", {} fewer than noted: update {NOTED}", before - found),
-            false => String::new(),
-        };
-        Finding::new(name, format!("{found} public items{less}"))
+    let number = |(name, text): (String, String)| {
+        Finding::new(name, format!("{} public items", text.lines().count()))
     };
-    counted(repo).into_iter().map(number).collect()
+    written(repo).into_iter().map(number).collect()
 }
 
-fn noted(repo: &Repo) -> Result<BTreeMap<String, usize>> {
-    let file = repo.file(NOTED).context("is missing")?;
-    toml::from_str(&file.text).context("is no table of numbers")
-}
-
-/// The folders of libraries with their numbers of items.
-fn counted(repo: &Repo) -> BTreeMap<String, usize> {
-    let mut counted = BTreeMap::new();
+/// The folders of libraries with the text of their files: a line an item, in order.
+pub(super) fn written(repo: &Repo) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for file in repo.rust_files() {
         let place = file.path.strip_prefix("crates/").and_then(|path| path.split_once('/'));
-        if let Some((name, _)) =
-            place.filter(|(name, rest)| *name != "cli" && rest.starts_with("src/"))
-        {
-            *counted.entry(name.to_owned()).or_default() += items(file);
+        let is_library = |(name, rest): &(&str, &str)| *name != "cli" && rest.starts_with("src/");
+        if let Some((name, _)) = place.filter(is_library) {
+            found.entry(name.to_owned()).or_default().extend(items(file));
         }
     }
-    counted
+    let text = |(name, mut items): (String, Vec<String>)| {
+        items.sort_unstable();
+        (name, items.iter().map(|item| format!("{item}\n")).collect())
+    };
+    found.into_iter().map(text).collect()
 }
 
-fn items(file: &File) -> usize {
+/// The items of a file, each as its word and its name.
+fn items(file: &File) -> Vec<String> {
     let code = blanked(&file.text);
     let tests = for_tests(&code);
-    let lines = code.lines().enumerate().filter(|(number, _)| !tests.has(*number));
-    lines.filter(|(_, line)| is_public(line.trim_start())).count()
+    let lines: Vec<&str> = code.lines().collect();
+    // The `impl` that a line stands in, and how far that is indented.
+    let (mut within, mut found) = (None::<(usize, String)>, Vec::new());
+    for (number, line) in lines.iter().enumerate().filter(|(number, _)| !tests.has(*number)) {
+        let (inner, indent) = (line.trim_start(), line.len() - line.trim_start().len());
+        let goes_on = inner.is_empty() || inner.starts_with("where") || inner.starts_with('{');
+        if !goes_on && within.as_ref().is_some_and(|(at, _)| indent <= *at) {
+            within = None;
+        }
+        if inner.starts_with("impl") {
+            within = Some((indent, of_impl(&lines[number..])));
+        }
+        let next = lines.get(number + 1).copied().unwrap_or_default();
+        let Some((word, name)) = item(inner, next) else { continue };
+        let owner = within.as_ref().map_or(String::new(), |(_, owner)| format!("{owner}::"));
+        found.push(format!("{word} {owner}{name}"));
+    }
+    found
 }
 
-fn is_public(line: &str) -> bool {
-    let Some(item) = line.strip_prefix("pub ") else {
-        return line.starts_with("#[macro_export]");
+/// The type that an `impl` is of.
+fn of_impl(lines: &[&str]) -> String {
+    let head: String = lines.iter().take(4).flat_map(|line| [*line, " "]).collect();
+    let head = head.split('{').next().unwrap_or_default();
+    let head = head.split(" where ").next().unwrap_or_default();
+    let head = match head.split_once(" for ") {
+        Some((_, head)) => head.to_owned(),
+        None => without_generics(head.trim_start().trim_start_matches("impl")),
     };
-    let mut words = words(item).skip_while(|word| BEFORE.contains(word));
+    let name = head.split('<').next().unwrap_or_default().trim();
+    name.rsplit("::").next().unwrap_or_default().to_owned()
+}
+
+/// What follows the first pair of angle brackets, if the text begins with one.
+fn without_generics(text: &str) -> String {
+    let mut depth = 0_usize;
+    let end = text.char_indices().find(|(_, c)| {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    });
+    match end {
+        Some((at, '>')) => text[at + 1..].to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+/// The word and the name of the public item that a line begins.
+fn item<'a>(line: &'a str, next: &'a str) -> Option<(&'a str, &'a str)> {
+    let Some(item) = line.strip_prefix("pub ") else {
+        let name = || words(next).nth(1).unwrap_or_default();
+        return line.starts_with("#[macro_export]").then(|| ("macro", name()));
+    };
+    let mut after = words(item).skip_while(|word| BEFORE.contains(word));
+    let word = after.next()?;
+    if ITEMS.contains(&word) {
+        return Some((word, after.next()?));
+    }
     // A constant has a name where a function would have `fn`.
-    words.next().is_some_and(|word| ITEMS.contains(&word)) || item.starts_with("const ")
+    item.starts_with("const ").then_some(("const", word))
 }
 
 #[cfg(test)]
@@ -91,8 +157,18 @@ mod tests {
 
     #[test]
     fn items_count_and_fields_and_tests_do_not() {
-        let text = "pub struct A {\n    pub field: u8,\n}\nimpl A {\n    pub const fn f() {}\n    pub const C: u8 = 1;\n    pub(crate) fn g() {}\n}\n\
-                    pub use b::B;\n#[macro_export]\nmacro_rules! m { () => {} }\n#[cfg(test)]\nmod tests {\n    pub fn h() {}\n}\n// pub fn i\n";
-        assert_eq!(items(&File::of("a.rs", text)), 4);
+        let text = "impl B for E {}\npub struct A {\n    pub field: u8,\n}\nimpl<'a, T: B<u8>> c::A<'a, T>\nwhere\n    T: C,\n{\n    pub const fn f() {}\n    pub const C: u8 = 1;\n    pub(crate) fn g() {}\n}\n\
+                    pub use b::B;\npub fn free() {}\n#[macro_export]\nmacro_rules! m { () => {} }\n#[cfg(test)]\nmod tests {\n    pub fn h() {}\n}\n// pub fn i\n";
+        assert_eq!(
+            items(&File::of("a.rs", text)),
+            ["struct A", "fn A::f", "const A::C", "fn free", "macro m"]
+        );
+        assert_eq!(of_impl(&["impl<T> Deref for D<T> {"]), "D");
+    }
+
+    #[test]
+    fn what_is_new_and_what_is_gone_is_named() {
+        assert_eq!(lacking("fn a\nfn a\nfn b\n", "fn a\nfn c\n"), ["fn a", "fn b"]);
+        assert_eq!(listed(&["x"; 9]), "x, x, x, x, x, x, x, x and 1 more");
     }
 }

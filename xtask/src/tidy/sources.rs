@@ -1,6 +1,6 @@
 //! What may not stand in the sources.
 
-use super::code::{blanked, strings, words};
+use super::code::{blanked, words};
 use super::{File, Finding, Repo};
 
 /// A file is meant to be read in one sitting.
@@ -83,28 +83,6 @@ fn too_long(file: &File) -> Option<Finding> {
     (lines > LONGEST && !excused).then(|| Finding::new(&file.path, message))
 }
 
-/// Files that a crate's code takes in from outside of its package, where nobody finds them who has the package alone. Doctests are run
-/// here only, and integration tests may share fixtures.
-pub(super) fn packaged(repo: &Repo) -> Vec<Finding> {
-    repo.rust_files().flat_map(taken_from_outside).collect()
-}
-
-fn taken_from_outside(file: &File) -> Vec<Finding> {
-    let path = file.path.strip_prefix("crates/").and_then(|path| path.split_once("/src/"));
-    let Some((_, inside)) = path else { return Vec::new() };
-    let depth = inside.matches('/').count() + 1;
-    let lines: Vec<&str> = file.text.lines().collect();
-    let is_outside = |n: usize, literal: &str| {
-        let is_taken = lines.get(n).is_some_and(|line| line.contains("include_"));
-        let is_doctest =
-            n > 0 && lines.get(n - 1).is_some_and(|line| line.contains("cfg(doctest)"));
-        is_taken && !is_doctest && literal.matches("../").count() > depth
-    };
-    let found = strings(&file.text).into_iter().filter(|(n, literal)| is_outside(*n, literal));
-    let message = "lies outside of the package: put it into the crate, or the test into tests/it";
-    found.map(|(n, literal)| Finding::at(file, n, format!("{literal} {message}"))).collect()
-}
-
 /// Macros that are for the moment only.
 pub(super) fn leftovers(repo: &Repo) -> Vec<Finding> {
     repo.rust_files().flat_map(macros_left_over).collect()
@@ -157,16 +135,6 @@ mod tests {
             "// unsafe\nlet a = \"unsafe\";\nunsafe {}\n#![forbid(unsafe_code)]\n",
         );
         assert_eq!(lines_with_word(&file, &["unsafe"], "m"), [Finding::new("a.rs:3", "m")]);
-    }
-
-    #[test]
-    fn a_file_from_outside_of_the_package_is_found() {
-        let of = |path: &str, text: &str| taken_from_outside(&File::of(path, text)).len();
-        let text = "include_str!(\"../../tests/a.json\")";
-        assert_eq!(of("crates/a/src/b/c.rs", text), 0);
-        assert_eq!(of("crates/a/src/b.rs", text), 1);
-        assert_eq!(of("crates/a/tests/it/b.rs", text), 0);
-        assert_eq!(of("crates/a/src/b.rs", &format!("#[cfg(doctest)]\n#[doc = {text}]")), 0);
     }
 
     #[test]

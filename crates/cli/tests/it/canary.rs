@@ -4,12 +4,21 @@ use std::fs;
 use std::path::Path;
 
 use crate::completions::commands;
-use crate::stand::{Ended, HOWEVER_BUSY, Scratch, fizeau, reply, run, scripted, stream_of};
+use crate::stand::{
+    Ended, HOWEVER_BUSY, Scratch, fizeau, reply, run, scripted, scripted_gets, stream_of,
+};
 
 const KEY: &str = "canary-of-the-key";
 const HEADER: &str = "canary-of-the-header";
+const PAGE: &str = "canary-of-the-page";
 
-/// The commands that take them, each as short as can be.
+/// What `--push` makes of `me:canary-of-the-key`.
+const BASIC: &str = "bWU6Y2FuYXJ5LW9mLXRoZS1rZXk=";
+
+/// How help writes the flags that take a secret.
+const FLAGS: [&str; 4] = ["--header ", "--server-metrics-header ", "--api-key-file ", "--push "];
+
+/// The commands that measure, each as short as can be.
 const COMMANDS: [&str; 5] = [
     "ab --random-input-len 4 --random-output-len 4 --num-prompts 3 --max-concurrency 1 --settle 0s --rounds 5",
     "bench --random-input-len 4 --random-output-len 4 --num-prompts 6 --max-concurrency 1",
@@ -31,8 +40,22 @@ fn telltale() -> String {
     })
 }
 
+/// A server whose page of metrics is good now and then, and else repeats what it was asked with.
+fn telltale_page() -> String {
+    scripted_gets(|n| {
+        Some(match n % 2 {
+            0 => reply("200 OK", "text/plain; version=0.0.4", &format!("up {n}\n")),
+            _ => reply(
+                "403 Forbidden",
+                "text/plain",
+                &format!("not {PAGE}, nor {KEY}, nor {HEADER}"),
+            ),
+        })
+    })
+}
+
 fn says_nothing(bytes: &[u8], place: &str) {
-    let found = [KEY, HEADER].into_iter().find(|canary| {
+    let found = [KEY, HEADER, PAGE, BASIC].into_iter().find(|canary| {
         bytes.windows(canary.len()).any(|window| window.eq_ignore_ascii_case(canary.as_bytes()))
     });
     assert_eq!(found, None, "{place}: {}", String::from_utf8_lossy(bytes));
@@ -66,13 +89,18 @@ fn keys_and_headers_reach_the_server_and_nothing_else() {
     let scratch = Scratch::new("canary");
     let file = scratch.path("key");
     fs::write(&file, format!("{KEY}\n")).unwrap();
-    let header = format!("X-Team: {HEADER}");
+    let (header, page_header) =
+        (format!("X-Team: {HEADER}"), format!("Authorization: Bearer {PAGE}"));
     for (index, line) in COMMANDS.into_iter().enumerate() {
         let (url, other) = (telltale(), telltale());
+        let page = telltale_page().replace("http://", &format!("http://me:{KEY}@")) + "/metrics";
         let out = scratch.path(&format!("run-{index}"));
         let calibration = scratch.path("calibration.json");
         let mut words: Vec<&str> = line.split_whitespace().collect();
         words.extend(["--model", "m", "--header", &header]);
+        if takes(words[0], "--server-metrics-header ") {
+            words.extend(["--server-metrics", &page, "--server-metrics-header", &page_header]);
+        }
         match words[0] {
             "calibrate" => words.extend(["--out-dir", &out, "--out", &calibration]),
             _ => {
@@ -92,6 +120,27 @@ fn keys_and_headers_reach_the_server_and_nothing_else() {
         assert!(matches!(ended.code, Some(0 | 1)), "{line}: {ended:?}");
         let files = says_nothing_below(Path::new(&out));
         assert!(files >= 3, "{line}: {files} files");
+    }
+}
+
+#[test]
+fn what_watches_and_what_pushes_tells_nobody_else_either() {
+    let page = telltale_page().replace("http://", &format!("http://me:{KEY}@")) + "/metrics";
+    let header = format!("Authorization: Bearer {PAGE}");
+    let watch = ["watch", "--model-config", "llama-3.1-8b", "--hardware", "h100-sxm", "--once"];
+    let times = ["--interval", "20ms", "--window", "60ms", "--server-metrics", &page];
+    let ended =
+        searched(&[&watch[..], &times, &["--server-metrics-header", &header]].concat(), &[]);
+    assert!(matches!(ended.code, Some(0..=3)), "{ended:?}");
+
+    let run = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/simulated");
+    for (status, said) in [("200 OK", "fine"), ("401 Unauthorized", KEY), ("500 Broken", BASIC)] {
+        let gateway = scripted(move |_| Some(reply(status, "text/plain", said)));
+        for scheme in ["http://", "otlp+http://"] {
+            let url = gateway.replace("http://", &format!("{scheme}me:{KEY}@"));
+            let ended = searched(&["report", run, "--push", &url], &[]);
+            assert_eq!(ended.code == Some(0), status == "200 OK", "{ended:?}");
+        }
     }
 }
 
@@ -116,12 +165,18 @@ fn a_command_line_that_is_refused_repeats_no_secret() {
     }
 }
 
-/// Who adds a command that takes a key adds it above.
+fn takes(command: &str, flag: &str) -> bool {
+    run(&[command, "--help"]).out.contains(flag)
+}
+
+/// Who adds a command that takes a secret adds it above.
 #[test]
-fn no_command_that_takes_a_header_is_left_out() {
-    let takes = |name: &String| run(&[name, "--help"]).out.contains("--header ");
-    let mut found: Vec<String> = commands().into_iter().filter(takes).collect();
+fn no_command_that_takes_a_secret_is_left_out() {
+    let takes_any = |name: &String| FLAGS.iter().any(|flag| takes(name, flag));
+    let mut found: Vec<String> = commands().into_iter().filter(takes_any).collect();
     found.sort_unstable();
-    let known = COMMANDS.map(|line| line.split_whitespace().next().unwrap());
+    let measure = COMMANDS.map(|line| line.split_whitespace().next().unwrap());
+    let mut known = [&measure[..], &["report", "watch"]].concat();
+    known.sort_unstable();
     assert_eq!(found, known);
 }

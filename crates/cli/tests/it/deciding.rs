@@ -19,6 +19,19 @@ fn each_command_of_the_walk_prints_what_stands_there() {
     assert_eq!(search["schema"], "fizeau.search/2");
 }
 
+/// In one folder: a later page shows what an earlier one made.
+#[test]
+fn each_page_that_shows_an_output_shows_what_is_printed() {
+    let scratch = Scratch::new("shown");
+    for page in ["sweep.md", "simulate.md", "pictures.md", "faults.md", "calibration.md"] {
+        let ended = page::shows(page, &scratch);
+        assert!(
+            !ended.is_empty() && ended.iter().all(|ended| ended.code == Some(0)),
+            "{page}: {ended:?}"
+        );
+    }
+}
+
 /// The picture of the README is the frontier of this page's sweep. With `FIZEAU_WRITE_PAGES` set it is written instead.
 fn the_readme_shows_its_frontier(scratch: &Scratch) {
     let (drawn, shown) =

@@ -48,9 +48,18 @@ pub(crate) fn words(command: &str) -> Vec<String> {
 /// `FIZEAU_WRITE_PAGES` set, what they print is written there instead; the words beside it are for whoever does that to read
 /// again. Gives what each printed.
 pub(crate) fn holds(name: &str, scratch: &Scratch) -> Vec<Ended> {
+    holds_some(name, scratch, |_| true)
+}
+
+/// The same of those commands alone whose output the page shows.
+pub(crate) fn shows(name: &str, scratch: &Scratch) -> Vec<Ended> {
+    holds_some(name, scratch, |step| step.printed.is_some())
+}
+
+fn holds_some(name: &str, scratch: &Scratch, which: fn(&Step) -> bool) -> Vec<Ended> {
     let path: PathBuf = Path::new(DOCS).join(name);
     let text = read_to_string(&path).unwrap();
-    let steps = steps(&text);
+    let steps: Vec<Step> = steps(&text).into_iter().filter(which).collect();
     let folder = scratch.path("");
     let play = |step: &Step| -> Ended {
         let line: Vec<&str> = step.words.iter().map(String::as_str).collect();
@@ -71,12 +80,13 @@ pub(crate) fn holds(name: &str, scratch: &Scratch) -> Vec<Ended> {
 
 /// The page with what was printed in place of what stands there.
 fn rewritten(text: &str, steps: &[Step], ended: &[Ended]) -> String {
-    let mut parts = text.split("```text\n");
-    let mut new = parts.next().unwrap().to_owned();
-    let shown = steps.iter().zip(ended).filter(|(step, _)| step.printed.is_some());
-    for (part, (_, ended)) in parts.zip(shown) {
-        let rest = part.split_once("```").unwrap().1;
-        new.push_str(&format!("```text\n{}```{rest}", ended.out));
+    let (mut new, mut rest) = (String::new(), text);
+    for (step, ended) in steps.iter().zip(ended) {
+        // What is printed begins a block of its own right behind its command.
+        let Some(printed) = &step.printed else { continue };
+        let (before, after) = rest.split_once(&format!("```\n\n```text\n{printed}```")).unwrap();
+        new.push_str(&format!("{before}```\n\n```text\n{}```", ended.out));
+        rest = after;
     }
-    new
+    new + rest
 }

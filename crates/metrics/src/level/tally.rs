@@ -258,9 +258,9 @@ impl LevelTally {
         RequestSeries::of(timeline, &self.over_time.cells, self.span)
     }
 
-    /// The least trustworthy source of any stamp; and how many connections were made, how many in place of dead ones, and how many
+    /// The least trustworthy source of any stamp, if there is one; and how many connections were made, how many in place of dead ones, and how many
     /// replies were over before their bodies.
-    pub(crate) const fn client(&self) -> (StampSource, [u64; 3]) {
+    pub(crate) const fn client(&self) -> (Option<StampSource>, [u64; 3]) {
         let counts = [self.connections_fresh, self.connections_replaced, self.left_open];
         (self.stamps.least_trustworthy(), counts)
     }
@@ -298,13 +298,13 @@ impl LevelTally {
 }
 
 impl Stamps {
-    /// The least trustworthy source that was seen: one late stamp spoils a percentile.
-    const fn least_trustworthy(self) -> StampSource {
+    /// The least trustworthy source that was seen: one late stamp spoils a percentile. None where nothing was stamped.
+    const fn least_trustworthy(self) -> Option<StampSource> {
         match self {
-            Self { user: true, .. } => StampSource::User,
-            Self { kernel: true, .. } => StampSource::Kernel,
-            Self { simulated: true, .. } => StampSource::Simulated,
-            Self { .. } => StampSource::User,
+            Self { user: true, .. } => Some(StampSource::User),
+            Self { kernel: true, .. } => Some(StampSource::Kernel),
+            Self { simulated: true, .. } => Some(StampSource::Simulated),
+            Self { .. } => None,
         }
     }
 }

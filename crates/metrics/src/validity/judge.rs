@@ -54,7 +54,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
     let is_busy = late_read(level, limits).is_some() || run_delay(client, limits).is_some();
     let sent_late = late_release(level, expected).or_else(|| late_send(level, client, limits));
     let is_exact = sent_late.is_none() && merged_gaps(level, client, limits).is_none();
-    let is_late_but_stamped = is_busy && is_exact && client.stamps == StampSource::Kernel;
+    let is_late_but_stamped = is_busy && is_exact && client.stamps == Some(StampSource::Kernel);
     validity.notes.extend(is_late_but_stamped.then(|| STAND.to_owned()));
     let need = ClientNeed::of(level, client, expected.clients, limits);
     validity.notes.extend(need.map(|need| need.to_string()));
@@ -132,10 +132,10 @@ fn late_send(
     let (verdict, limit) = exceeded(late.get(), suspect, Some(invalid))?;
     let late = beyond(late.get(), limit);
     let so = match client.stamps {
-        StampSource::User => {
+        Some(StampSource::User) => {
             "; the client also stamps arrivals itself, so its stamps may be late by as much"
         }
-        StampSource::Kernel | StampSource::Simulated => "",
+        Some(StampSource::Kernel | StampSource::Simulated) | None => "",
     };
     let text = format!(
         "the client was slow to send: {name} {late} ms (limit {limit} ms); this is the time \
@@ -175,10 +175,10 @@ fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<VerdictReason>
     let [share, limit] = percents(share, limit);
     let thread = thread(client, "most delayed");
     let so = match client.stamps {
-        StampSource::User => {
+        Some(StampSource::User) => {
             "; the client stamps arrivals itself, so latencies include these waits"
         }
-        StampSource::Kernel | StampSource::Simulated => "",
+        Some(StampSource::Kernel | StampSource::Simulated) | None => "",
     };
     let text = format!(
         "another program took the CPU: {share} of the time (limit {limit}); {thread} waited for a \
@@ -207,7 +207,7 @@ fn merged_gaps(
     limits: &Thresholds,
 ) -> Option<VerdictReason> {
     let share =
-        level.jitter.merged_gap_share.filter(|_| client.stamps != StampSource::Simulated)?;
+        level.jitter.merged_gap_share.filter(|_| client.stamps != Some(StampSource::Simulated))?;
     let (verdict, limit) = exceeded(share, limits.merged_suspect, None)?;
     let [share, limit] = percents(share, limit);
     let text = format!(

@@ -11,8 +11,8 @@ use crate::LevelTally;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ClientProof {
-    /// Who stamped the arrivals: the least trustworthy source that any request had.
-    pub stamps: StampSource,
+    /// Who stamped the arrivals: the least trustworthy source that any request had; absent where nothing arrived.
+    pub stamps: Option<StampSource>,
     /// Connections made for a request.
     pub connections_fresh: u64,
     /// Requests that were sent again: their idle connection was closed as they were sent, or the server refused them unseen.
@@ -30,6 +30,7 @@ impl ClientProof {
     #[must_use]
     pub const fn new(stamps: StampSource, watch: ClientWatch) -> Self {
         let (connections_fresh, connections_replaced, replies_left_open) = (0, 0, 0);
+        let stamps = Some(stamps);
         Self { stamps, connections_fresh, connections_replaced, replies_left_open, watch }
     }
 

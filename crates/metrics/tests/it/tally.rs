@@ -159,13 +159,15 @@ fn only_the_kernels_stamps_have_a_read_lag() {
     let both = tally([&kernel, &user]);
     let lag = both.summary().metrics.read_lag;
     assert_eq!((lag.n, lag.mean.unwrap().get(), lag.max.unwrap().get()), (2, 0.1, 0.15));
-    assert_eq!(both.proof(ClientWatch::default()).stamps, StampSource::User);
+    assert_eq!(both.proof(ClientWatch::default()).stamps, Some(StampSource::User));
     let alone = tally([&kernel]);
-    assert_eq!(alone.proof(ClientWatch::default()).stamps, StampSource::Kernel);
+    assert_eq!(alone.proof(ClientWatch::default()).stamps, Some(StampSource::Kernel));
     let mut called_off = tape(0, &[]);
     called_off.stamps = StampSource::User;
     let interrupted = tally([&kernel, &called_off]);
-    assert_eq!(interrupted.proof(ClientWatch::default()).stamps, StampSource::Kernel);
+    assert_eq!(interrupted.proof(ClientWatch::default()).stamps, Some(StampSource::Kernel));
+    // Nothing came, so nobody stamped anything.
+    assert_eq!(tally([&called_off]).proof(ClientWatch::default()).stamps, None);
     let none = tally([&user]).summary();
     let json = serde_json::to_value(&none).unwrap();
     assert_eq!(json["metrics"]["read_lag_ms"]["max_reason"], "the kernel stamped no arrival");

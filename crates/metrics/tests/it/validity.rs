@@ -277,7 +277,7 @@ fn the_verdict_says_whether_the_figures_of_a_starved_client_stand() {
         watch.threads = 4;
         watch.run_delay_share = Some(0.493);
     });
-    starved.stamps = StampSource::User;
+    starved.stamps = Some(StampSource::User);
     let text = "another program took the CPU: 49.3 % of the time (limit 10.0 %); the most delayed of 4 client threads waited for a CPU that long; the client stamps arrivals itself, so latencies include these waits";
     assert_one(&verdict_with(starved, &LevelExpectations::default()), Verdict::Suspect, text);
 }

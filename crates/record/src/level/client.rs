@@ -27,6 +27,7 @@ document! {
     } {
         #[serde(flatten)]
         pub(crate) proof: ClientProof = level.client,
+        stamps_reason?: String = level.client.stamps.is_none().then(|| "nothing arrived".to_owned()),
         send_lateness_ms: TailFigures = TailFigures::of(&metrics.send_lateness, "nothing was sent"),
         connection_wait_ms: TailFigures = TailFigures::of(&metrics.connection_wait, "nothing was sent"),
         read_lag_ms: TailFigures = TailFigures::of(&metrics.read_lag, "the kernel stamped no arrival"),
@@ -41,7 +42,7 @@ document! {
 #[serde(remote = "Self")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = listed::<Self>))]
 pub(crate) struct OtherClient {
-    stamps: StampSource,
+    stamps: Option<StampSource>,
     threads: Option<f64>,
     connections_fresh: Option<f64>,
     connections_replaced: Option<f64>,
@@ -57,7 +58,7 @@ pub(crate) struct OtherClient {
 }
 
 reasons!(OtherClient, |of| {
-    threads, connections_fresh, connections_replaced, cpu_share, run_delay_share, steal_share, headroom, ceiling,
+    stamps, threads, connections_fresh, connections_replaced, cpu_share, run_delay_share, steal_share, headroom, ceiling,
     ceiling_share, send_lateness_ms, connection_wait_ms, read_lag_ms => of.reason()
 });
 
@@ -97,7 +98,7 @@ impl ClientDocument {
 
 impl OtherClient {
     const NOTHING: Self = Self {
-        stamps: StampSource::Simulated,
+        stamps: None,
         threads: None,
         connections_fresh: None,
         connections_replaced: None,
@@ -114,7 +115,7 @@ impl OtherClient {
 
     fn reason(&self) -> &'static str {
         match self.stamps {
-            StampSource::Simulated => "simulated in virtual time: nobody measured",
+            Some(StampSource::Simulated) => "simulated in virtual time: nobody measured",
             _ => "another tool measured it, and its file does not have it",
         }
     }
@@ -136,6 +137,6 @@ impl LevelReport {
     /// Whether an engine was simulated in virtual time, and nothing measured.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
-        self.client.stamps == StampSource::Simulated
+        self.client.stamps == Some(StampSource::Simulated)
     }
 }

@@ -10,10 +10,12 @@ use fizeau_record::{
     ImportedLevel, LevelReport, LevelStatus, LevelTelemetry, RunFolder, ScrapedPages, StoredError,
     StoredRun, StoredTapes, SweepReport, TelemetryWindows,
 };
-use fizeau_telemetry::{ClientWindow, Fetch, History, Page, ScrapeReport, Window};
+use fizeau_telemetry::{
+    ClientWindow, Fetch, ForwardPass, ForwardPassLine, History, Page, ScrapeReport, Window,
+};
 
-/// Each file is cut at about so many places besides those that are sure to be tried. JSON is refused wherever it is cut, since what it
-/// begins with is closed by its last byte, so that a few places stand for all; tapes are cut at each byte below.
+/// A whole folder is read with each of its files cut at about so many places, besides those that are sure to be tried. Each file by
+/// itself is cut at every byte, below.
 const PLACES: usize = 24;
 
 /// A file that is not longer is cut at each byte.
@@ -60,7 +62,7 @@ fn read(folder: &Path) -> Result<SweepReport, String> {
 
 /// Where a file is cut: anywhere if it is short; else at the ends of its lines and right beside them where it has few lines, and at
 /// even steps.
-pub(crate) fn places(text: &[u8]) -> BTreeSet<usize> {
+fn places(text: &[u8]) -> BTreeSet<usize> {
     if text.len() <= SHORT {
         return (0..text.len()).collect();
     }
@@ -94,6 +96,7 @@ fn is_a_part(level: &LevelReport, text: &[u8], bytes: usize) {
     let of_tapes = LevelReport::of_tapes(level.load, &tapes);
     assert_eq!(level.summary.requests.sent, tapes.len() as u64, "at {bytes}");
     assert_eq!(level.summary.metrics, of_tapes.summary.metrics, "at {bytes}");
+    assert_eq!(level.client.stamps.is_none(), tapes.is_empty(), "at {bytes}");
     if tapes.len() < text.lines().count() {
         assert!(matches!(level.status, LevelStatus::Partial { .. }), "at {bytes}: {level:?}");
         assert_ne!(level.validity.verdict, Verdict::Valid, "at {bytes}");
@@ -190,30 +193,105 @@ fn a_level_that_was_killed_shows_what_is_left_of_its_tapes() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Whether a document is there, once it was read.
-type Reads = fn(&Path) -> Result<bool, StoredError>;
+/// Every beginning of a document, by how many bytes it has of it, without the fields and containers before it that are whole: who
+/// reads from left to right has them behind him, and all places of a long document are tried in the time of a short one.
+fn beginnings(text: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
+    let (mut open, mut at) = (Vec::<&[u8]>::new(), 0);
+    text.split_inclusive(|byte| *byte == b'\n').flat_map(move |line| {
+        let above = open.concat();
+        let words = line.trim_ascii();
+        if words.ends_with(b"{") || words.ends_with(b"[") {
+            open.push(line);
+        } else if words.starts_with(b"}") || words.starts_with(b"]") {
+            open.pop();
+        }
+        let before = at;
+        at += line.len();
+        (0..line.len()).map(move |cut| (before + cut, [&above, &line[..cut]].concat()))
+    })
+}
+
+/// Reads a document of a run again, and says whether it is there.
+type Reads = Box<dyn Fn() -> Result<bool, StoredError>>;
+
+/// A stored run, a document of it, and what reads that.
+type DocumentCase = (&'static str, &'static str, fn(StoredRun) -> Reads);
 
 #[test]
 fn documents_of_every_kind_are_refused_wherever_they_are_cut() {
-    let all: [(&str, &str, Reads); 4] = [
-        ("ab", "ab.json", |folder| Ok(open(folder)?.ab()?.is_some())),
-        ("search", "search.json", |folder| Ok(open(folder)?.search()?.is_some())),
-        ("imported", "imported.json", |folder| Ok(ImportedLevel::read(folder)?.is_some())),
-        ("merged", "run.json", |folder| open(folder).map(|_| true)),
+    let all: [DocumentCase; 7] = [
+        ("ab", "ab.json", |run| Box::new(move || Ok(run.ab()?.is_some()))),
+        ("search", "search.json", |run| Box::new(move || Ok(run.search()?.is_some()))),
+        ("imported", "imported.json", |run| {
+            Box::new(move || Ok(ImportedLevel::read(run.path())?.is_some()))
+        }),
+        ("merged", "run.json", |run| Box::new(move || open(run.path()).map(|_| true))),
+        ("what-if/configuration-01", "concurrency-0001/level.json", |run| {
+            Box::new(move || Ok(run.levels()[0].plan()?.is_some()))
+        }),
+        ("what-if/configuration-01", "concurrency-0001/summary.json", |run| {
+            Box::new(move || Ok(run.levels()[0].summary()?.is_some()))
+        }),
+        ("what-if/configuration-01", "sweep.json", |run| {
+            let level = run.report().unwrap().levels()[0].clone();
+            Box::new(move || run.is_rest(&level).map(|_| true))
+        }),
     ];
-    for (run, name, reads) in all {
-        let folder = copied("kinds", run);
+    std::thread::scope(|scope| {
+        for case in all {
+            scope.spawn(move || is_refused_wherever_it_is_cut(case));
+        }
+    });
+}
+
+fn is_refused_wherever_it_is_cut((run, name, reads): DocumentCase) {
+    let folder = copied(&format!("kinds-{}", name.replace('/', "-")), run);
+    let path = folder.join(name);
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let text = fs::read(&path).unwrap();
+    let reads = reads(open(&folder).unwrap());
+    assert!(reads().unwrap(), "{name}");
+    // What is whole but for its last line end has all that it needs only where nothing is left out.
+    let parts = beginnings(&text).filter(|(bytes, _)| bytes + 1 < text.len());
+    let at = |bytes: usize| (bytes, text[..bytes].to_vec());
+    let whole = places(&text).into_iter().chain([text.len() - 1]).map(at);
+    for (bytes, beginning) in parts.chain(whole) {
+        fs::write(&path, &beginning).unwrap();
+        match reads() {
+            Err(error) => assert_named(&error.to_string(), name, bytes),
+            Ok(_) => assert!(text[bytes..] == *b"\n", "{name} at {bytes}"),
+        }
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_a_speed_of_light_is_computed_from_is_refused_wherever_it_is_cut() {
+    let folder = simulated("reference");
+    for name in ["device.toml", "model-config.json"] {
         let path = folder.join(name);
         let text = fs::read(&path).unwrap();
-        assert!(reads(&folder).unwrap(), "{name}");
-        for bytes in places(&text) {
+        for bytes in 0..text.len() {
             fs::write(&path, &text[..bytes]).unwrap();
-            match reads(&folder) {
+            match open(&folder).and_then(|run| run.reader().map(|_| ())) {
                 Err(error) => assert_named(&error.to_string(), name, bytes),
-                Ok(_) => assert!(text[bytes..] == *b"\n", "{name} at {bytes}"),
+                Ok(()) => assert!(text[bytes..] == *b"\n", "{name} at {bytes}"),
             }
         }
-        fs::remove_dir_all(folder).unwrap();
+        fs::write(&path, text).unwrap();
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// That of a file of lines that is cut at any byte those are read which are whole.
+fn has_its_whole_lines(path: &Path, count: impl Fn() -> Result<usize, StoredError>) {
+    let text = fs::read(path).unwrap();
+    for bytes in 0..=text.len() {
+        fs::write(path, &text[..bytes]).unwrap();
+        // Of the last one nothing but its end may be missing.
+        let is_end = |at: usize| text.get(at) == Some(&b'\n');
+        let lines = (0..=bytes).filter(|at| is_end(*at)).count();
+        assert_eq!(count().unwrap(), lines, "{} at {bytes}", path.display());
     }
 }
 
@@ -243,6 +321,17 @@ fn pages_of_metrics_that_are_cut_are_noted() {
     level.write_summary(&whole).unwrap();
     let path = level.path().join("telemetry.jsonl");
     let text = fs::read(&path).unwrap();
+    let run = open(&folder).unwrap();
+    let stored = &run.levels()[0];
+    has_its_whole_lines(&path, || stored.telemetry().map(|lines| lines.len()));
+    let passes = [1, 2].map(|at| {
+        let pass = ForwardPass { counter_id: at, ..ForwardPass::default() };
+        ForwardPassLine { source: 0, at: Stamp::from_nanos(at), pass }
+    });
+    level.write_forward_passes(&passes).unwrap();
+    let steps = level.path().join("forward-pass.jsonl");
+    has_its_whole_lines(&steps, || stored.forward_passes().map(|lines| lines.len()));
+    fs::remove_file(steps).unwrap();
     let ends: Vec<usize> = (0..text.len()).filter(|at| text[*at] == b'\n').collect();
     assert_eq!(ends.len(), 2);
     for bytes in [0, ends[0] / 2, ends[0], ends[0] + 1, ends[1] - 1, ends[1], text.len()] {

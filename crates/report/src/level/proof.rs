@@ -25,10 +25,8 @@ impl Shown<'_, LevelReport> {
             let late = || line("Send lateness p50/p99/max (ms):", tail(&metrics.send_lateness));
             return [measured_by].into_iter().chain(is_known.then(late)).collect();
         }
-        let mut lines = vec![
-            line("Client threads:", client.watch.threads),
-            line("Arrivals stamped by:", text::stamps(client.stamps)),
-        ];
+        let mut lines = vec![line("Client threads:", client.watch.threads)];
+        lines.extend(client.stamps.map(|by| line("Arrivals stamped by:", text::stamps(by))));
         let tails = [
             ("Send lateness p50/p99/max (ms):", &metrics.send_lateness),
             ("Read lag p50/p99/max (ms):", &metrics.read_lag),

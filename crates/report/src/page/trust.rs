@@ -80,7 +80,7 @@ type Column = (&'static str, &'static str, fn(&LevelReport) -> String);
 const CLIENT: [Column; 10] = [
     ("load", "", |level| level.load.number()),
     ("threads", "", |level| own(level, level.client.watch.threads.to_string())),
-    ("stamps", "", |level| own(level, text::stamps(level.client.stamps).to_owned())),
+    ("stamps", "", |level| own(level, level.client.stamps.map_or("-", text::stamps).to_owned())),
     ("send lateness", "ms", |level| or_dash(&level.summary.metrics.send_lateness)),
     ("read lag", "ms", |level| or_dash(&level.summary.metrics.read_lag)),
     ("CPU", "", |level| share(level.client.watch.cpu_share)),

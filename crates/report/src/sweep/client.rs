@@ -23,11 +23,13 @@ impl Shown<'_, SweepReport> {
         }
         let threads = self.levels().iter().map(|level| level.client.watch.threads).max()?;
         let plural = if threads == 1 { "" } else { "s" };
-        let stamps = text::stamps(self.worst_stamps());
+        let stamps =
+            self.worst_stamps().map(|by| format!(", arrivals stamped by: {}", text::stamps(by)));
+        let stamps = stamps.unwrap_or_default();
         let made = sum(|level| level.client.connections_fresh);
         let replaced = sum(|level| level.client.connections_replaced);
         let who = format!(
-            "Client: {threads} thread{plural}, arrivals stamped by: {stamps}; {made} connections made, {replaced} replaced"
+            "Client: {threads} thread{plural}{stamps}; {made} connections made, {replaced} replaced"
         );
         let parts = [
             self.lateness(),
@@ -65,10 +67,9 @@ impl Shown<'_, SweepReport> {
     }
 
     /// The least trustworthy stamps of any level.
-    fn worst_stamps(&self) -> StampSource {
-        let has = |source| self.levels().iter().any(|level| level.client.stamps == source);
-        let known =
-            [StampSource::User, StampSource::Kernel].into_iter().find(|source| has(*source));
-        known.unwrap_or(StampSource::Simulated)
+    fn worst_stamps(&self) -> Option<StampSource> {
+        let has = |source| self.levels().iter().any(|level| level.client.stamps == Some(source));
+        let all = [StampSource::User, StampSource::Kernel, StampSource::Simulated];
+        all.into_iter().find(|source| has(*source))
     }
 }

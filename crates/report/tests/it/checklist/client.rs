@@ -26,7 +26,7 @@ fn the_client_and_what_it_was_asked() {
             ChecklistItem::Client,
             |run| {
                 for level in &mut run.1 {
-                    level.client.stamps = fizeau_core::StampSource::Simulated;
+                    level.client.stamps = Some(fizeau_core::StampSource::Simulated);
                 }
             },
             Simulated,
