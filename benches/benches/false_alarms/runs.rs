@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fizeau::core::{Nanos, Stamp, Tape};
 use fizeau::experiment::{AbSettings, EndpointSpec, Experiment, RoundCount, WorkloadSpec};
-use fizeau::harness::{Notice, Observer};
+use fizeau::harness::{DriveNotice, Observer};
 use fizeau::metrics::{
     BetterDirection, ComparedRequests, ComparisonSide, FigureChoice, GoodputGoals, LevelFigure,
     LevelSummary, LoadPacing, Verdict,
@@ -78,8 +78,8 @@ fn stretched(tape: &Tape, by: f64) -> Tape {
 struct Tapes(Vec<Tape>);
 
 impl Observer for Tapes {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let Notice::RequestEnded(tape) = notice {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
+        if let DriveNotice::RequestEnded(tape) = notice {
             self.0.push(tape.clone());
         }
     }

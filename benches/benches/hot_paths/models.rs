@@ -7,7 +7,7 @@ use criterion::{BatchSize, Criterion, Throughput};
 use fizeau::core::LevelLoad;
 use fizeau::core::Tokens;
 use fizeau::experiment::{SweepRunner, SweepSpec};
-use fizeau::harness::{Cancel, Rig, SelfWatch};
+use fizeau::harness::{Cancel, SelfWatch, TaskDriver};
 use fizeau::pareto::{Objective, frontier};
 use fizeau::roofline::{Bound, Deployment, Device, KnownModel, System, UniformLoad};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
@@ -101,7 +101,7 @@ pub(crate) fn virtual_sweep(c: &mut Criterion) {
             |time| {
                 let engine = SimTransport::new(&time, scenario.engine());
                 let cancel = Cancel::new();
-                let rig = Rig {
+                let rig = TaskDriver {
                     transport: &engine,
                     timer: &time,
                     watch: SelfWatch::Off,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use fizeau::core::{Clock, Marks, Millis, Nanos, PerSec, Release, Request, Tape, Transport};
+use fizeau::core::{Clock, Millis, Nanos, PerSec, Release, Request, RequestMarks, Tape, Transport};
 use fizeau::harness::{Cancel, DriveLimits, Measure, PlannedLevel, Preconnect, WorkerPool};
 use fizeau::metrics::{Distribution, RequestMetrics};
 use fizeau::transport::{BodyEnd, KeepText, MonotonicClock, ReadMark, ReplyReader, Route};
@@ -171,10 +171,10 @@ impl Transport for Simulated {
         tape.arrivals = reply.arrivals;
         tape.token_source = reply.token_source;
         tape.outcome = reply.outcome;
-        tape.marks = Marks {
+        tape.marks = RequestMarks {
             send_start: Some(sent),
             end: Some(self.clock.now()),
-            ..Marks::released(release)
+            ..RequestMarks::released(release)
         };
         Ok(tape)
     }

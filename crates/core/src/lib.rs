@@ -76,8 +76,8 @@ pub use request::{
     SessionId,
 };
 pub use tape::{
-    Arrival, Channel, ConnectMarks, Connection, Failure, FailureClass, Finish, Marks, Outcome,
-    RequestedTokens, ServerTiming, StampSource, Tape, TokenSource, Usage,
+    Arrival, Channel, ConnectMarks, Connection, Failure, FailureClass, Finish, Outcome,
+    RequestMarks, RequestedTokens, ServerTiming, StampSource, Tape, TokenSource, Usage,
 };
 pub use time::{Nanos, NanosError, ParseNanosError, ReadLag, Stamp};
 pub use traits::{CallOff, Clock, RequestSource, TapeSink, Timer, TokenCounter, Transport};

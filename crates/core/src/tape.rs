@@ -46,7 +46,7 @@ pub struct Tape {
     #[serde(alias = "asked")]
     pub requested: RequestedTokens,
     /// When what happened.
-    pub marks: Marks,
+    pub marks: RequestMarks,
     /// The clock that stamped the arrivals.
     pub stamps: StampSource,
     /// Every generation event, in order of arrival. Role-only chunks, usage chunks, comments and end markers are not
@@ -92,10 +92,10 @@ impl Tape {
             part: RequestPurpose::Load,
             model: None,
             requested: RequestedTokens::default(),
-            marks: Marks {
+            marks: RequestMarks {
                 send_start: Some(at),
                 send_end: Some(at),
-                ..Marks::released(Release::at(at))
+                ..RequestMarks::released(Release::at(at))
             },
             stamps: StampSource::User,
             arrivals: Vec::new(),
@@ -237,7 +237,7 @@ pub struct RequestedTokens {
 /// The instants of one request, in the order in which they normally happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Marks {
+pub struct RequestMarks {
     /// When it ought to have left, by the schedule; in a closed loop, when its slot became free.
     #[serde(rename = "intended_ns")]
     pub intended: Stamp,
@@ -264,7 +264,7 @@ pub struct Marks {
     pub end: Option<Stamp>,
 }
 
-impl Marks {
+impl RequestMarks {
     /// Marks of a request that has been released and not yet sent.
     #[must_use]
     pub const fn released(release: Release) -> Self {
@@ -281,7 +281,7 @@ impl Marks {
     }
 }
 
-impl Marks {
+impl RequestMarks {
     fn move_stamps(&mut self, each: &mut impl FnMut(&mut Stamp)) {
         // Each by its name, so that none that is added is forgotten.
         let Self { intended, released, connect, send_start, send_end, first_byte, headers, end } =

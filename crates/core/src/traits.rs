@@ -33,7 +33,7 @@ pub trait Transport {
     /// Why a request could not be tried.
     type Error: std::error::Error;
 
-    /// Carries out `request`. The instants of its `release` are copied into the tape ([`crate::Marks::released`]).
+    /// Carries out `request`. The instants of its `release` are copied into the tape ([`crate::RequestMarks::released`]).
     ///
     /// The future need not be [`Send`]: what is generic over transports awaits it on the thread that made it.
     ///

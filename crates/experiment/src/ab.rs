@@ -189,7 +189,7 @@ pub enum AbError<T: std::error::Error> {
 
 /// An A/B run under way: each call measures the next turn, so that the caller can keep each as it comes.
 ///
-/// The baseline (A) and the candidate (B) are each measured with a [`WorkerPool`](fizeau_harness::WorkerPool) or a [`Rig`](fizeau_harness::Rig), which
+/// The baseline (A) and the candidate (B) are each measured with a [`WorkerPool`](fizeau_harness::WorkerPool) or a [`TaskDriver`](fizeau_harness::TaskDriver), which
 /// share a [`Cancel`]. They are never measured at the same time. Tapes go to the turn's file and to the observer, and are not
 /// kept.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! From a measured level to its report and its files.
 
 use fizeau_core::{LevelLoad, Tape};
-use fizeau_harness::{DriveEnding, LevelRun, Notice, Observer};
+use fizeau_harness::{DriveEnding, DriveNotice, LevelRun, Observer};
 use fizeau_metrics::{ClientWatch, LevelHistograms};
 use fizeau_record::{
     FolderError, LengthTally, LevelContext, LevelOutcome, LevelReport, LevelStatus, NoReference,
@@ -120,8 +120,8 @@ impl LevelTallies {
 pub(crate) struct TallyObserver<'a>(pub(crate) &'a mut LevelTallies);
 
 impl Observer for TallyObserver<'_> {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let Notice::RequestEnded(tape) = notice {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
+        if let DriveNotice::RequestEnded(tape) = notice {
             self.0.add(tape);
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::{Display, Formatter};
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{FailureClass, Nanos, Outcome, RequestPurpose, Tape, Tokens};
-use fizeau_harness::{InFlight, Notice, Observer};
+use fizeau_harness::{DriveNotice, InFlight, Observer};
 use fizeau_metrics::{GoodputGoals, RequestMetrics};
 use fizeau_record::{LevelDetail, LevelDetailTally, LevelReport, RunSetup};
 
@@ -407,16 +407,16 @@ impl<W: Watcher + ?Sized> Watcher for &mut W {
 pub(crate) struct Telling<'a, W>(pub(crate) &'a mut W);
 
 impl<W: Watcher> Observer for Telling<'_, W> {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let Notice::RequestEnded(tape) = notice {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
+        if let DriveNotice::RequestEnded(tape) = notice {
             self.0.tape(tape);
         }
         match notice {
-            Notice::WarmedUp { requests, in_flight, .. } => {
+            DriveNotice::WarmedUp { requests, in_flight, .. } => {
                 self.0.event(RunEvent::WarmedUp { requests, in_flight: in_flight.clone() });
             }
             // Probes are no part of what is told.
-            Notice::RequestEnded(tape)
+            DriveNotice::RequestEnded(tape)
                 if tape.part == RequestPurpose::Load && self.0.watches_requests() =>
             {
                 self.0.event(RunEvent::RequestEnded(Box::new(RequestEnded::of(tape))));

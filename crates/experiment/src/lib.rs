@@ -112,10 +112,10 @@ pub use search::{
     SearchSettings, SearchStep, SearchTrial,
 };
 pub use shards::{
-    AbsenceReason, LateShardStart, MEETING_VARIABLES, MeetingPoint, MeetingPointError,
-    PlanMismatch, RunShards, SHARD_VARIABLES, ShardAbsence, ShardError, ShardFault, ShardGroup,
-    ShardIdentity, ShardIdentityError, ShardMismatch, ShardOffer, ShardSecret, ShardSource,
-    ShardSpec, ShardWait, ShardWaits, StartTime, StartTimeError, Variables,
+    AbsenceReason, EnvironmentVariables, LateShardStart, MEETING_VARIABLES, MeetingPoint,
+    MeetingPointError, PlanMismatch, RunShards, SHARD_VARIABLES, ShardAbsence, ShardError,
+    ShardFault, ShardGroup, ShardIdentity, ShardIdentityError, ShardMismatch, ShardOffer,
+    ShardSecret, ShardSource, ShardSpec, ShardWait, ShardWaits, StartTime, StartTimeError,
 };
 #[cfg(feature = "http")]
 pub use simulated::EmbeddedEngine;

@@ -86,7 +86,7 @@ pub struct NextLevel {
 /// Levels of a sweep under way, at whatever load the caller decides. Each is judged, and on disk where there is a folder, before
 /// it is given back.
 ///
-/// It is measured with a [`WorkerPool`](fizeau_harness::WorkerPool) in real time or a [`Rig`](fizeau_harness::Rig) in either.
+/// It is measured with a [`WorkerPool`](fizeau_harness::WorkerPool) in real time or a [`TaskDriver`](fizeau_harness::TaskDriver) in either.
 #[derive(Debug)]
 pub struct LevelRunner<'a, M, W> {
     sweep: SweepRunner<M>,

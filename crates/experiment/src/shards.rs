@@ -27,7 +27,9 @@ pub use error::{LateShardStart, PlanMismatch, ShardError, ShardFault, ShardMisma
 pub(crate) use group::Gate;
 pub use group::ShardGroup;
 pub(crate) use health::{FirstRelease, of_part};
-pub use identity::{SHARD_VARIABLES, ShardIdentity, ShardIdentityError, ShardSource, Variables};
+pub use identity::{
+    EnvironmentVariables, SHARD_VARIABLES, ShardIdentity, ShardIdentityError, ShardSource,
+};
 pub(crate) use leader::{LevelParts, PartOf};
 pub use meeting::{MEETING_VARIABLES, MeetingPoint, MeetingPointError};
 pub(crate) use message::PartReport;

@@ -8,7 +8,7 @@ mod spec;
 use std::num::NonZeroU64;
 
 use fizeau_core::Nanos;
-use fizeau_harness::{Rig, SelfWatch};
+use fizeau_harness::{SelfWatch, TaskDriver};
 use fizeau_record::{DeploymentRecord, EngineChoices, ReferenceFiles, SpeedOfLightReference};
 use fizeau_sim::{Scenario, SimTransport, VirtualTime};
 use fizeau_transport::{Backend, KeepText};
@@ -149,8 +149,12 @@ impl CaseEngine for SimulatedSystem {
             KeepText::Yes => transport.keeping_text(),
             KeepText::No => transport,
         };
-        let rig =
-            Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig = TaskDriver {
+            transport: &transport,
+            timer: &time,
+            watch: SelfWatch::Off,
+            cancel: &cancel,
+        };
         let ended = time.block_on(prepared.run_with(rig, &mut *watcher));
         let outcome = ended.map_err(ExperimentError::broken)??;
         if let Some(times) = NonZeroU64::new(transport.gauges().preemptions) {

@@ -172,7 +172,7 @@ pub enum SweepError<T: std::error::Error> {
 
 /// A sweep under way: each call measures a level, so that the caller can keep each as it comes.
 ///
-/// It is measured with a [`WorkerPool`](fizeau_harness::WorkerPool) or a [`Rig`](fizeau_harness::Rig), given by value or as `&mut`. Tapes go to the
+/// It is measured with a [`WorkerPool`](fizeau_harness::WorkerPool) or a [`TaskDriver`](fizeau_harness::TaskDriver), given by value or as `&mut`. Tapes go to the
 /// level's file and to the observer, and are not kept.
 #[derive(Debug)]
 pub struct SweepRunner<M> {

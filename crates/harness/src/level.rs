@@ -11,17 +11,17 @@ use fizeau_metrics::{
     ClientProof, ClientWatch, GoodputGoals, LevelEnding, LevelExpectations, LevelSummary,
     LevelTally, Precision, PrecisionOutcome, Validity, WindowChoice, judge,
 };
-use fizeau_workload::{Pacing, SessionNumbers, Shard, Walk, WalkError, Workload};
+use fizeau_workload::{Pacing, RequestWalk, SessionNumbers, Shard, WalkError, Workload};
 
 use crate::drive::{
     DriveEnding, DriveError, DriveLimits, DriveLoop, DriveOutcome, LoadHold, LocalSlots,
     ProbeStream, SinkOutlet, SlotOpening, TextAfter, drive, drive_with_probe,
 };
-use crate::observe::{Notice, Observer, PrecisionWatch};
+use crate::observe::{DriveNotice, Observer, PrecisionWatch};
 use crate::proof::{CpuWatch, SelfWatch, StealWatch};
 use crate::{Cancel, InFlight};
 
-/// Whatever can measure one level of a plan after another: a [`WorkerPool`](crate::WorkerPool) of worker threads, or a [`Rig`] on one
+/// Whatever can measure one level of a plan after another: a [`WorkerPool`](crate::WorkerPool) of worker threads, or a [`TaskDriver`] on one
 /// task, in virtual time too.
 pub trait Measure {
     /// Why a request could not be tried.
@@ -68,7 +68,7 @@ impl<M: Measure> Measure for &mut M {
 
 /// The transport, clock and switch with which one task measures every level of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Rig<'a, T, C> {
+pub struct TaskDriver<'a, T, C> {
     /// Carries requests out.
     pub transport: &'a T,
     /// Tells the time and waits.
@@ -79,7 +79,7 @@ pub struct Rig<'a, T, C> {
     pub cancel: &'a Cancel,
 }
 
-impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
+impl<T: Transport, C: Timer> Measure for TaskDriver<'_, T, C> {
     type Error = T::Error;
 
     async fn measure<K: TapeSink, O: Observer>(
@@ -97,7 +97,7 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
         let gate = level.begin(self.timer.now(), &off);
         let agreed = level.start.map(|_| gate);
         let (requests, counted) = (warmup.sent, &in_flight);
-        observer.notice(Notice::WarmedUp { agreed, requests, in_flight: counted });
+        observer.notice(DriveNotice::WarmedUp { agreed, requests, in_flight: counted });
         let enough = Cancel::new();
         let mut tee = Tee::of(&level, enough.clone(), sink, observer);
         let mut requests = level.plan.walk(level.shard.sessions());
@@ -244,7 +244,7 @@ impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
     fn record(&mut self, tape: &Tape) -> Result<(), K::Error> {
         self.sink.record(tape)?;
         self.tally.add(tape);
-        self.observer.notice(Notice::RequestEnded(tape));
+        self.observer.notice(DriveNotice::RequestEnded(tape));
         self.looks.iter_mut().for_each(|looks| looks.grown(&self.tally));
         Ok(())
     }
@@ -255,7 +255,7 @@ impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
 }
 
 async fn warm_up<S: RequestSource, T: Transport, C: Timer>(
-    rig: &Rig<'_, T, C>,
+    rig: &TaskDriver<'_, T, C>,
     mut requests: S,
     load: DriveLimits,
 ) -> Result<WarmUp, DriveError<S::Error, T::Error, Infallible>> {
@@ -322,7 +322,7 @@ pub struct Probe<'a> {
 
 impl Probe<'_> {
     /// The stream, to be ended by `over`.
-    pub(crate) fn until(self, over: &Cancel, shard: Shard) -> ProbeStream<Walk> {
+    pub(crate) fn until(self, over: &Cancel, shard: Shard) -> ProbeStream<RequestWalk> {
         ProbeStream { requests: self.plan.walk(shard.sessions()), until: over.clone() }
     }
 }

@@ -39,7 +39,7 @@
 //! # Threads and runtimes
 //!
 //! A [`WorkerPool`] has threads and event loops of its own; it is [`Send`], and its futures may be awaited in a task of any runtime.
-//! [`drive`] and a [`Rig`] run on the task that awaits them, with futures that are `Send` where the transport's
+//! [`drive`] and a [`TaskDriver`] run on the task that awaits them, with futures that are `Send` where the transport's
 //! are: an [`HttpTransport`](fizeau_transport::HttpTransport)'s are not. [`on_own_thread`] carries out what is not `Send`.
 //!
 //! Build with optimisation: without, the client comes some 5 ms late, and levels may be judged suspect for that.
@@ -69,8 +69,8 @@ mod worker_pool;
 pub use apart::on_own_thread;
 pub use cancel::Cancel;
 pub use drive::{DriveEnding, DriveError, DriveLimits, DriveOutcome, InFlight, TextAfter, drive};
-pub use level::{LevelRun, Measure, PlannedLevel, Probe, Rig, StartGate, connections_ahead};
-pub use observe::{Notice, Observer};
+pub use level::{LevelRun, Measure, PlannedLevel, Probe, StartGate, TaskDriver, connections_ahead};
+pub use observe::{DriveNotice, Observer};
 pub use pacer::Pacer;
 pub use preflight::{HeadroomError, PreflightError, SystemNeeds, headroom, preflight};
 pub use proof::SelfWatch;

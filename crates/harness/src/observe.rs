@@ -8,7 +8,7 @@ use crate::{Cancel, InFlight};
 /// Something worth telling a person.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub enum Notice<'a> {
+pub enum DriveNotice<'a> {
     /// The warm-up of a level ends, that of all shards where it has several, and the measuring begins once this is heard.
     WarmedUp {
         /// When it begins at any rate, where that is agreed on with others: hearing this should not take until then.
@@ -23,33 +23,33 @@ pub enum Notice<'a> {
 }
 
 /// Whoever watches a run, and takes from its tapes what a report needs beyond the summary. A [`WorkerPool`](crate::WorkerPool) calls it
-/// on the collecting side; a [`Rig`](crate::Rig) calls it on the measuring task, where it should be quick.
+/// on the collecting side; a [`TaskDriver`](crate::TaskDriver) calls it on the measuring task, where it should be quick.
 pub trait Observer {
     /// Takes note.
-    fn notice(&mut self, notice: Notice<'_>);
+    fn notice(&mut self, notice: DriveNotice<'_>);
 }
 
 /// Nobody watches.
 impl Observer for () {
-    fn notice(&mut self, _: Notice<'_>) {}
+    fn notice(&mut self, _: DriveNotice<'_>) {}
 }
 
 /// Both watch, the first first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    fn notice(&mut self, notice: Notice<'_>) {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
         self.0.notice(notice);
         self.1.notice(notice);
     }
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
-    fn notice(&mut self, notice: Notice<'_>) {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
         (**self).notice(notice);
     }
 }
 
 impl<O: Observer + ?Sized> Observer for Box<O> {
-    fn notice(&mut self, notice: Notice<'_>) {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
         (**self).notice(notice);
     }
 }

@@ -90,7 +90,8 @@ pub use distribution::{
 };
 pub use fizeau_core::{
     Arrival, Channel, Confidence, ConfidenceError, Estimate, EstimateError, Failure, FailureClass,
-    Interval, Marks, Millis, Nanos, Outcome, PerSec, Seconds, Stamp, Tape, TokenSource, Tokens,
+    Interval, Millis, Nanos, Outcome, PerSec, RequestMarks, Seconds, Stamp, Tape, TokenSource,
+    Tokens,
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
 pub use histogram::{HistogramError, LatencyHistogram};

@@ -1,6 +1,8 @@
 //! The figures of one request.
 
-use fizeau_core::{Channel, ConnectMarks, Marks, Millis, Nanos, PerSec, Stamp, Tape, Tokens};
+use fizeau_core::{
+    Channel, ConnectMarks, Millis, Nanos, PerSec, RequestMarks, Stamp, Tape, Tokens,
+};
 
 use crate::events::is_together;
 
@@ -136,7 +138,7 @@ fn connected(marks: &ConnectMarks) -> Stamp {
 }
 
 /// Only what lies between release and send start: a connection may have been begun before.
-fn connection_wait(marks: &Marks) -> Nanos {
+fn connection_wait(marks: &RequestMarks) -> Nanos {
     let (Some(connect), Some(sent)) = (&marks.connect, marks.send_start) else {
         return Nanos::ZERO;
     };

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use fizeau_record::text::wrap_hanging;
-use fizeau_roofline::{Attention, FeedForward, Keys, Layers, Mixer, Model, ModelSheet as Sheet};
+use fizeau_roofline::{
+    Attention, AttentionKeys, FeedForward, Layers, Mixer, Model, ModelSheet as Sheet,
+};
 
 use crate::Shown;
 
@@ -191,8 +193,8 @@ fn softmax(attention: &Attention) -> String {
     let reach = if attention.chunked { "chunks of" } else { "window" };
     let window = attention.window.map_or_else(String::new, |window| format!(", {reach} {window}"));
     let keys = match attention.keys {
-        Keys::Shared => ", keys of an earlier layer",
-        Keys::AreValues => ", keys are values",
+        AttentionKeys::Shared => ", keys of an earlier layer",
+        AttentionKeys::AreValues => ", keys are values",
         _ => "",
     };
     format!("{heads} heads of size {dims}, {kv_heads} key-value heads{window}{keys}")

@@ -20,7 +20,7 @@ use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
 pub use cached::CachedRead;
 pub use cell::PublishedFigure;
 pub use error::DeviceError;
-pub use link::{Link, Reduces, Topology};
+pub use link::{Link, ReductionSite, Topology};
 pub use math::MathType;
 pub(crate) use measured::MeasuredLines;
 pub use measured::{Collective, MeasuredCollective};

@@ -1,7 +1,9 @@
 //! What a better resource would buy: the same load on systems that differ in one thing each.
 
 use crate::system::System;
-use crate::{Deployment, Format, Gain, Link, LoadAnalysis, SolScope, UniformLoad, WeightChoice};
+use crate::{
+    Deployment, FigureGain, Format, Link, LoadAnalysis, SolScope, UniformLoad, WeightChoice,
+};
 
 /// One thing that could be better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,9 +41,9 @@ pub struct ImprovementGain {
     /// The improvement.
     pub improvement: Improvement,
     /// By the bound.
-    pub bound: Gain,
+    pub bound: FigureGain,
     /// By the expectation.
-    pub expected: Gain,
+    pub expected: FigureGain,
 }
 
 impl Improvement {
@@ -93,8 +95,8 @@ impl SolScope {
             let after = self.answer(&improvement.apply(system)?, load, batch).ok()?;
             Some(ImprovementGain {
                 improvement,
-                bound: Gain::between(&before.bound, &after.bound),
-                expected: Gain::between(&before.expected, &after.expected),
+                bound: FigureGain::between(&before.bound, &after.bound),
+                expected: FigureGain::between(&before.expected, &after.expected),
             })
         };
         Improvement::ALL.into_iter().filter_map(gain).collect()

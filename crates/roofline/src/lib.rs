@@ -128,8 +128,8 @@ pub use cost::{
 pub use curve::{BatchCurve, BatchPoint, CurveEnd, CurveStride};
 pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
-    CachedRead, Device, DeviceError, Link, MathType, Price, PublishedFigure, Reduces, Topology,
-    UnknownDevice,
+    CachedRead, Device, DeviceError, Link, MathType, Price, PublishedFigure, ReductionSite,
+    Topology, UnknownDevice,
 };
 pub use device::{Collective, MeasuredCollective};
 pub use disaggregation::{
@@ -153,9 +153,10 @@ pub use lengths::RequestLengths;
 pub use limits::{LimitingResource, LimitingResources};
 pub use load::UniformLoad;
 pub use model::{
-    Attention, CacheAt, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys,
-    KnownModel, Latent, Layers, Mamba2, Mixer, Model, ModelConfigError, ModelSheet, Parameters,
-    QueryNorm, TensorClass, TensorSheet, Tensors, UnknownModel, WeightChoice, WeightChoiceError,
+    Attention, AttentionKeys, CacheAt, DeltaNet, Dense, ExpertGroups, Experts, FeedForward,
+    Indexer, KnownModel, Latent, Layers, Mamba2, Mixer, Model, ModelConfigError, ModelSheet,
+    Parameters, QueryNorm, TensorClass, TensorSheet, Tensors, UnknownModel, WeightChoice,
+    WeightChoiceError,
 };
 pub use operator::OperatorKind;
 pub use pass::{Binding, Pass, PassTime};
@@ -163,7 +164,7 @@ pub use pass_demand::PassSums;
 pub use room::MemoryUse;
 pub use routing::{ExpertRouting, ExpertRoutingError};
 pub use scope::SolScope;
-pub use sensitivity::{Gain, Sensitivities, Sensitivity};
+pub use sensitivity::{FigureGain, Sensitivities, Sensitivity};
 pub use serving::{Admission, Prefix, Serving};
 pub use share::BoundShare;
 pub use span::ContextSpan;

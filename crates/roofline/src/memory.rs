@@ -1,6 +1,6 @@
 //! What weights and caches take.
 
-use crate::model::{Keys, Mixer, TensorClass};
+use crate::model::{AttentionKeys, Mixer, TensorClass};
 use crate::operator::{OperatorCut, OperatorKind, operators};
 use crate::reach::{LayerReach, ModelReaches};
 use crate::span::ContextSpan;
@@ -43,7 +43,7 @@ impl SequenceMemory {
         for layers in &model.layers {
             let count = layers.count as f64;
             let (reach, bytes, heads) = match &layers.mixer {
-                Mixer::Attention(layer) if layer.keys != Keys::Shared => (
+                Mixer::Attention(layer) if layer.keys != AttentionKeys::Shared => (
                     LayerReach::of_attention(layer),
                     size * layer.cache_elements() as f64,
                     layer.kv_heads,

@@ -17,8 +17,8 @@ pub use accounts::{Parameters, TensorClass, Tensors};
 pub use error::ModelConfigError;
 pub use known::{KnownModel, UnknownModel};
 pub use layers::{
-    Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, Latent, Layers,
-    Mamba2, Mixer, QueryNorm,
+    Attention, AttentionKeys, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Latent,
+    Layers, Mamba2, Mixer, QueryNorm,
 };
 
 pub use sheet::{CacheAt, ModelSheet, TensorSheet};

@@ -200,7 +200,7 @@ impl System {
 /// What a change buys: the figures after it over those before, less one. Positive where it is faster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Gain {
+pub struct FigureGain {
     /// Pace of each user, `1 / tpot`; none where requests end with their first token.
     pub tokens_per_s_per_user: Option<f64>,
     /// Requests, and so output tokens, per second.
@@ -209,7 +209,7 @@ pub struct Gain {
     pub promptness: f64,
 }
 
-impl Gain {
+impl FigureGain {
     /// From figures before a change and after it.
     #[must_use]
     pub fn between(before: &Figures, after: &Figures) -> Self {

@@ -107,7 +107,9 @@ pub use shared_source::SharedSource;
 pub use source::{ExplainedSource, Source, SourceError};
 pub use steps::{HostBoundSteps, JudgedStep, StepsAssessment};
 pub use vocabulary::{Entry, Exporter, Meaning, Shape, entries, meaning_of};
-pub use window::{Bucket, CounterOver, Edges, GaugeOver, HistogramOver, Holding, Window};
+pub use window::{
+    Bucket, CounterOver, GaugeOver, HistogramOver, PercentileBucket, Window, WindowEdges,
+};
 pub use witness::{
     ClientLatency, ClientWindow, LatencyGap, LightWitness, PageTrouble, ServerGaps, SpeedWitnesses,
     TelemetryFinding, TokenKind, WitnessCause, WitnessDisagreement, WitnessInput, WitnessShare,

@@ -9,11 +9,11 @@ use fizeau_core::{Nanos, Stamp};
 pub use counter::CounterOver;
 pub(crate) use counter::EdgePages;
 pub use gauge::GaugeOver;
-pub use histogram::{Bucket, HistogramOver, Holding};
+pub use histogram::{Bucket, HistogramOver, PercentileBucket};
 
 /// What lies before and behind a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edges {
+pub enum WindowEdges {
     /// Nothing: the server was idle, so that a counter has at the edges what it has on the last page before and on the first
     /// page behind. So it is with a whole level that is alone on its server.
     Quiet,
@@ -30,20 +30,20 @@ pub struct Window {
     /// Its last.
     pub to: Stamp,
     /// What lies around it.
-    pub edges: Edges,
+    pub edges: WindowEdges,
 }
 
 impl Window {
     /// From the first send to the last end of a level that had its server to itself.
     #[must_use]
     pub const fn alone(from: Stamp, to: Stamp) -> Self {
-        Self { from, to, edges: Edges::Quiet }
+        Self { from, to, edges: WindowEdges::Quiet }
     }
 
     /// A part of a load that goes on around it.
     #[must_use]
     pub const fn within(from: Stamp, to: Stamp) -> Self {
-        Self { from, to, edges: Edges::Cut }
+        Self { from, to, edges: WindowEdges::Cut }
     }
 
     /// How long it is.

@@ -8,10 +8,10 @@ use crate::route::{Route, fill};
 /// The kind of server: its default route, and the fields beyond the protocol's own that it takes.
 ///
 /// ```
-/// use fizeau_transport::{Backend, Forcing, Route};
+/// use fizeau_transport::{Backend, LengthForcing, Route};
 /// let backend: Backend = "vllm".parse()?;
-/// assert_eq!((backend.route(), backend.forcing()), (Route::Completions, Forcing::Exact));
-/// assert_eq!(Backend::Tgi.forcing(), Forcing::CapOnly);
+/// assert_eq!((backend.route(), backend.forcing()), (Route::Completions, LengthForcing::Exact));
+/// assert_eq!(Backend::Tgi.forcing(), LengthForcing::CapOnly);
 /// assert!("vlm".parse::<Backend>().unwrap_err().to_string().contains("llama.cpp"));
 /// # Ok::<(), fizeau_transport::BackendError>(())
 /// ```
@@ -146,7 +146,7 @@ impl Backend {
 /// Whether a server can be made to generate exactly as many tokens as requested, past the model's own end
 /// ([`EosRule::Ignore`](fizeau_core::EosRule::Ignore)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Forcing {
+pub enum LengthForcing {
     /// It cannot: the asked length is a cap, and a reply may be shorter. Never divide by the asked length.
     CapOnly,
     /// It can, and is told to.
@@ -221,8 +221,8 @@ pub(crate) struct SupportedFields {
 
 impl SupportedFields {
     /// Whether the OpenAI routes can be made to generate the asked length.
-    pub(crate) const fn forcing(self) -> Forcing {
-        if self.ignore_eos { Forcing::Exact } else { Forcing::CapOnly }
+    pub(crate) const fn forcing(self) -> LengthForcing {
+        if self.ignore_eos { LengthForcing::Exact } else { LengthForcing::CapOnly }
     }
 }
 

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use fizeau_core::{Channel, Finish, Request, ServerTiming, Usage};
 use serde_json::{Map, Value};
 
-use crate::backend::{Backend, Forcing};
+use crate::backend::{Backend, LengthForcing};
 use crate::event::RawEvent;
 use crate::framing::Framing;
 use crate::route::Route;
@@ -70,9 +70,9 @@ pub trait Dialect: std::fmt::Debug + Send + Sync {
     }
 
     /// Whether `backend` can be made to generate the asked length.
-    fn forcing(&self, backend: Backend) -> Forcing {
+    fn forcing(&self, backend: Backend) -> LengthForcing {
         let _ = backend;
-        Forcing::CapOnly
+        LengthForcing::CapOnly
     }
 
     /// The fields, beyond those that [`ExtraBody::parse`] refuses, that make a request what it is. One within
@@ -109,7 +109,7 @@ struct Builtin {
     framing: Framing,
     repeats: CumulativeEvents,
     varying: Option<&'static [&'static str]>,
-    forcing: fn(Backend) -> Forcing,
+    forcing: fn(Backend) -> LengthForcing,
     reserved: &'static [&'static str],
 }
 
@@ -126,7 +126,7 @@ impl Builtin {
             framing: Framing::Sse,
             repeats: CumulativeEvents::Never,
             varying: None,
-            forcing: |_| Forcing::CapOnly,
+            forcing: |_| LengthForcing::CapOnly,
             reserved: &[],
         }
     }
@@ -157,7 +157,7 @@ impl Dialect for Builtin {
         self.varying
     }
 
-    fn forcing(&self, backend: Backend) -> Forcing {
+    fn forcing(&self, backend: Backend) -> LengthForcing {
         (self.forcing)(backend)
     }
 
@@ -190,7 +190,7 @@ impl Route {
 impl Backend {
     /// Whether it can be made to generate the asked length, on its default route.
     #[must_use]
-    pub fn forcing(self) -> Forcing {
+    pub fn forcing(self) -> LengthForcing {
         self.route().dialect().forcing(self)
     }
 }

@@ -30,8 +30,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use fizeau_core::{
-    CallOff, Clock, Failure, FailureClass, Marks, Nanos, Release, Request, RequestedTokens, Tape,
-    Transport,
+    CallOff, Clock, Failure, FailureClass, Nanos, Release, Request, RequestMarks, RequestedTokens,
+    Tape, Transport,
 };
 use futures_util::{StreamExt, stream};
 use tokio::task::coop;
@@ -272,7 +272,7 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
         let payload = Payload { path, body: Bytes::from(self.target.body(request)?) };
         let place = self.target.balancer().choose(request.id);
         let endpoint = self.endpoint(place.endpoint);
-        let marks = Marks::released(release);
+        let marks = RequestMarks::released(release);
         let mut call = HttpCall::new(self, endpoint, request.max_output_tokens, marks, off);
         let reply = coop::unconstrained(call.run(payload)).await;
         Ok(Tape {

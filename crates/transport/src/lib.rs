@@ -69,7 +69,7 @@ pub mod sse;
 mod target;
 mod tokens;
 
-pub use backend::{Backend, BackendError, Forcing};
+pub use backend::{Backend, BackendError, LengthForcing};
 pub use clock::{MonotonicClock, wall_clock_error};
 pub use dialect::{
     BodyInput, CumulativeEvents, Dialect, EndRule, EventError, ExtraBody, ExtraBodyError,

@@ -23,7 +23,7 @@ pub use findings::{EventDelivery, Findings, ForcedLength, ServerTimed};
 pub use identity::{Identity, ModelNameError, context_limit, listed_model};
 pub use server::{BackendCandidate, CandidateReason, ServerKind, candidates};
 
-use crate::backend::{Backend, Forcing};
+use crate::backend::{Backend, LengthForcing};
 use crate::clock::MonotonicClock;
 use crate::dialect::{Dialect, RequestError, WireEvent};
 use crate::event::ReadMark;
@@ -159,8 +159,8 @@ async fn fit(target: &Target, ground: CandidateReason) -> Result<Findings, Misfi
     let transport = HttpTransport::new(target.clone(), MonotonicClock::new());
     let first = ask(&transport, LONG, EosRule::Stop).await?;
     let (second, refused) = match target.forcing() {
-        Forcing::CapOnly => (ask(&transport, LONG, EosRule::Stop).await?, None),
-        Forcing::Exact => match ask(&transport, SHORT, EosRule::Ignore).await {
+        LengthForcing::CapOnly => (ask(&transport, LONG, EosRule::Stop).await?, None),
+        LengthForcing::Exact => match ask(&transport, SHORT, EosRule::Ignore).await {
             Ok(tape) => (tape, None),
             Err(Misfit { hope: NextAttempt::Otherwise, .. }) => {
                 (ask(&transport, SHORT, EosRule::Stop).await?, Some(ForcedLength::Refused))

@@ -29,7 +29,7 @@ pub(crate) use trust::{TlsSettings, is_authority};
 pub use trust::{Trust, TrustError};
 pub(crate) use url::{BaseUrl, UrlAuthority, UrlHost, UrlScheme};
 
-use crate::backend::{Backend, Forcing, KeyHeader};
+use crate::backend::{Backend, KeyHeader, LengthForcing};
 use crate::dialect::{Dialect, ExtraBody, Spoken};
 use crate::reply::KeepText;
 use crate::route::{PromptKind, Route};
@@ -307,7 +307,7 @@ impl Target {
 
     /// Whether the asked length can be forced.
     #[must_use]
-    pub fn forcing(&self) -> Forcing {
+    pub fn forcing(&self) -> LengthForcing {
         self.route.dialect().forcing(self.backend)
     }
 

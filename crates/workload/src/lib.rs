@@ -101,6 +101,6 @@ pub use trace::{
     TraceOpener, TracePacing, TraceReader, TraceRecord, TraceSpec,
 };
 pub use workload::{
-    Pacing, SessionNumbers, Sessions, Shard, ShardIndexError, ShardTextError, ThinkTime, Turns,
-    Walk, WalkError, Workload,
+    Pacing, RequestWalk, SessionNumbers, Sessions, Shard, ShardIndexError, ShardTextError,
+    ThinkTime, Turns, WalkError, Workload,
 };

@@ -20,7 +20,7 @@ use crate::prompts::DatasetReuse;
 use crate::seed::StreamPurpose;
 use crate::spec::{PlanSpec, SpecError};
 use crate::weights;
-use crate::workload::{Pacing, SessionNumbers, ThinkTime, Walk, Workload};
+use crate::workload::{Pacing, RequestWalk, SessionNumbers, ThinkTime, Workload};
 use index::SessionIndex;
 
 /// The whole list of requests that follows from a [`PlanSpec`].
@@ -249,11 +249,11 @@ impl Workload for Plan {
         }
     }
 
-    fn walk(&self, which: SessionNumbers) -> Walk {
+    fn walk(&self, which: SessionNumbers) -> RequestWalk {
         Box::new(PlanSource::measured(self.clone(), which))
     }
 
-    fn warmup(&self, which: SessionNumbers) -> Walk {
+    fn warmup(&self, which: SessionNumbers) -> RequestWalk {
         Box::new(PlanSource::warmup(self.clone(), which))
     }
 }

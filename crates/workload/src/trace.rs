@@ -28,7 +28,7 @@ use crate::arrivals::rate_of;
 use crate::codec::TextCodec;
 use crate::parts::RequestPhase;
 use crate::seed::{Salt, Seed};
-use crate::workload::{Pacing, SessionNumbers, Shard, Walk, Workload};
+use crate::workload::{Pacing, RequestWalk, SessionNumbers, Shard, Workload};
 use prompt::TracePrompts;
 use survey::TraceSurvey;
 use walk::TraceWalk;
@@ -183,12 +183,12 @@ impl Workload for Trace {
         }
     }
 
-    fn walk(&self, which: SessionNumbers) -> Walk {
+    fn walk(&self, which: SessionNumbers) -> RequestWalk {
         Box::new(TraceWalk::new(self.clone(), RequestPhase::Measured, which))
     }
 
     /// Prompts as long as those of the trace, from its first request on; none begins like another.
-    fn warmup(&self, which: SessionNumbers) -> Walk {
+    fn warmup(&self, which: SessionNumbers) -> RequestWalk {
         Box::new(TraceWalk::new(self.clone(), RequestPhase::Warmup, which))
     }
 }

@@ -24,19 +24,19 @@ pub trait Workload: Debug + Send + Sync {
     /// The sessions of the numbers that `which` gives, in that order, which must be rising: the first request of each,
     /// and through [`RequestSource::after`] those that follow from it. The walk ends with `which`, or at the first number
     /// that the plan does not have.
-    fn walk(&self, which: SessionNumbers) -> Walk;
+    fn walk(&self, which: SessionNumbers) -> RequestWalk;
 
     /// The requests of the numbers that `which` gives out of those to warm an endpoint up with, in that order, which must be
     /// rising: of the same kind, without instants, each standing alone. There are as many as anybody wants; `which` ends
     /// them. Their prompts are none of the plan's, and they count their numbers from 0 as well.
-    fn warmup(&self, which: SessionNumbers) -> Walk;
+    fn warmup(&self, which: SessionNumbers) -> RequestWalk;
 }
 
 /// Numbers of sessions.
 pub type SessionNumbers = Box<dyn Iterator<Item = u64> + Send>;
 
 /// Requests of a plan one after another.
-pub type Walk = Box<dyn RequestSource<Error = WalkError> + Send>;
+pub type RequestWalk = Box<dyn RequestSource<Error = WalkError> + Send>;
 
 /// Why a plan cannot be walked further: what it is read from gave way in the midst of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use fizeau::experiment::{
-    MEETING_VARIABLES, SHARD_VARIABLES, ShardIdentity, ShardSource, Variables,
+    EnvironmentVariables, MEETING_VARIABLES, SHARD_VARIABLES, ShardIdentity, ShardSource,
 };
 
 use crate::stand::run;
@@ -50,7 +50,7 @@ fn the_indexed_job_runs_each_shard_once_and_all_at_once() {
         ("FIZEAU_SHARD_COUNT", count),
         ("FIZEAU_RENDEZVOUS", &meeting),
     ];
-    let set: Variables =
+    let set: EnvironmentVariables =
         set.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let found = ShardIdentity::find(None, &set).unwrap();
     assert_eq!(

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use fizeau_core::{LevelLoad, Timer};
-use fizeau_harness::{Measure, Notice, Observer};
+use fizeau_harness::{DriveNotice, Measure, Observer};
 use fizeau_metrics::{
     ComparedRequests, ComparisonSettings, ComparisonSide, ComparisonTable, FigureChoice,
     LevelFigure, LoadPacing, ReplyOutput, RequestPairing, RoundFigures, RunToRun, Slo,
@@ -256,8 +256,8 @@ struct TurnTallies {
 }
 
 impl Observer for TurnTallies {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let Notice::RequestEnded(tape) = notice {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
+        if let DriveNotice::RequestEnded(tape) = notice {
             self.tallies.add(tape);
             self.requests.add(tape);
         }

@@ -4,7 +4,7 @@ use fizeau_core::{
     EosRule, Failure, FailureClass, Request, RequestId, RequestSource, Tape, Tokens,
 };
 use fizeau_harness::{Pacer, PreflightError, on_own_thread, preflight as try_one};
-use fizeau_transport::{Forcing, HttpTransport, MonotonicClock, RequestError, Target};
+use fizeau_transport::{HttpTransport, LengthForcing, MonotonicClock, RequestError, Target};
 use fizeau_workload::Workload;
 
 use crate::endpoint::PreparedEndpoint;
@@ -66,7 +66,7 @@ pub(super) async fn preflight(
         tape.get_or_insert(tried);
     }
     // Only of a server that can be used: one that cannot may be tried again, in another way.
-    if request.eos == EosRule::Ignore && target.forcing() == Forcing::CapOnly {
+    if request.eos == EosRule::Ignore && target.forcing() == LengthForcing::CapOnly {
         let backend = target.backend().as_str();
         watcher.event(RunEvent::Note(RunNote::Other(format!(
             "{backend} cannot be told to generate the full length on this route; outputs may be \

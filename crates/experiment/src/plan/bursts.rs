@@ -1,7 +1,7 @@
 //! What burstier arrivals cost a replica, by the simulated engine.
 
 use fizeau_core::Tokens;
-use fizeau_harness::{Cancel, Rig, SelfWatch};
+use fizeau_harness::{Cancel, SelfWatch, TaskDriver};
 use fizeau_metrics::GoodputGoals;
 use fizeau_record::{
     BurstAccount, BurstSubject, BurstsLevel, BurstsQuery, DevicePlanSource, PlanLevel, PlanQuery,
@@ -71,7 +71,8 @@ fn level(
     let (time, cancel) = (VirtualTime::new(), Cancel::new());
     let transport = SimTransport::new(&time, scenario.serve());
     let transport = transport.with_delay(SimulatedSystem::NETWORK_DELAY);
-    let rig = Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+    let rig =
+        TaskDriver { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
     let [input, output] = tokens.map(Tokens::get);
     let workload =
         PlanSpec::new(of.requests.get()).map_err(|error| PlanError::Level(error.into()))?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fizeau_core::{Clock, Nanos, Stamp};
-use fizeau_harness::{Cancel, Rig, SelfWatch};
+use fizeau_harness::{Cancel, SelfWatch, TaskDriver};
 use fizeau_sim::{Scenario, SimTransport, VirtualTime};
 use fizeau_transport::{Backend, Target};
 use fizeau_workload::Lengths;
@@ -15,7 +15,8 @@ use crate::{Experiment, RunEvent, SweepLoads, SweepRates, Watcher, WorkloadSpec,
 pub(super) fn watch(levels: &[u32], look: impl FnMut(&mut ScreenState, Duration)) {
     let (time, cancel) = (VirtualTime::new(), Cancel::new());
     let transport = SimTransport::new(&time, Scenario::llama_3_1_8b_h100().unwrap().engine());
-    let rig = Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+    let rig =
+        TaskDriver { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
     let lengths = Lengths::fixed(250, 100);
     let workload = WorkloadSpec { lengths, ..WorkloadSpec::default() };
     let experiment =

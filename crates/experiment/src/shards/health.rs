@@ -1,7 +1,7 @@
 //! How this client fared in its part of a level.
 
 use fizeau_core::{Stamp, Tape};
-use fizeau_harness::{LevelRun, Notice, Observer};
+use fizeau_harness::{DriveNotice, LevelRun, Observer};
 use fizeau_record::{LevelReport, ShardHealth, host_name};
 use fizeau_transport::wall_clock_error;
 use fizeau_workload::Shard;
@@ -20,8 +20,8 @@ impl FirstRelease {
 }
 
 impl Observer for FirstRelease {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let Notice::RequestEnded(tape) = notice {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
+        if let DriveNotice::RequestEnded(tape) = notice {
             self.add(tape);
         }
     }

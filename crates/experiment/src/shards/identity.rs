@@ -7,7 +7,7 @@ use fizeau_workload::{Shard, ShardIndexError};
 use thiserror::Error;
 
 /// The variables of an environment, as a function of which everything here is computed.
-pub type Variables = BTreeMap<String, String>;
+pub type EnvironmentVariables = BTreeMap<String, String>;
 
 /// Who says which shard a process is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,10 +150,10 @@ impl ShardIdentity {
     /// `SLURM_NTASKS` too, and is no task. In a task of an array `SLURM_PROCID` is 0 for all of them, and the array counts.
     ///
     /// ```
-    /// use fizeau_experiment::{ShardIdentity, ShardSource, Variables};
+    /// use fizeau_experiment::{ShardIdentity, ShardSource, EnvironmentVariables};
     ///
     /// let step = [("SLURM_PROCID", "3"), ("SLURM_STEP_NUM_TASKS", "8")];
-    /// let step: Variables = step.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    /// let step: EnvironmentVariables = step.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
     /// let found = ShardIdentity::find(None, &step)?;
     /// assert_eq!((found.shard.to_string().as_str(), found.source), ("3/8", ShardSource::SlurmTask));
     /// # Ok::<(), fizeau_experiment::ShardIdentityError>(())
@@ -161,7 +161,10 @@ impl ShardIdentity {
     ///
     /// # Errors
     /// If a variable is no number or stands alone, or if two sources disagree.
-    pub fn find(given: Option<Shard>, variables: &Variables) -> Result<Self, ShardIdentityError> {
+    pub fn find(
+        given: Option<Shard>,
+        variables: &EnvironmentVariables,
+    ) -> Result<Self, ShardIdentityError> {
         let set = Set(variables);
         let own = set.own()?;
         if let Some(shard) = given {
@@ -195,7 +198,7 @@ impl ShardIdentity {
 }
 
 /// The variables that are set.
-struct Set<'a>(&'a Variables);
+struct Set<'a>(&'a EnvironmentVariables);
 
 impl Set<'_> {
     fn number(&self, name: &'static str) -> Result<Option<u64>, ShardIdentityError> {
@@ -285,7 +288,7 @@ fn identity(
 mod tests {
     use super::*;
 
-    fn variables(text: &str) -> Variables {
+    fn variables(text: &str) -> EnvironmentVariables {
         let pairs = text.split_whitespace().filter_map(|pair| pair.split_once('='));
         pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }

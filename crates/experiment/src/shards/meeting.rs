@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::identity::Variables;
+use super::identity::EnvironmentVariables;
 use super::secret::SECRET;
 
 /// Where the shards of a run meet: shard 0 listens there, or all see the same folder.
@@ -75,10 +75,10 @@ impl MeetingPoint {
     /// follows from the numbers of job and step. None where nobody knows.
     ///
     /// ```
-    /// use fizeau_experiment::{MeetingPoint, Variables};
+    /// use fizeau_experiment::{MeetingPoint, EnvironmentVariables};
     ///
     /// let step = [("SLURM_STEP_NODELIST", "gpu[07-09,12]"), ("SLURM_JOB_ID", "31"), ("SLURM_STEP_ID", "0")];
-    /// let step: Variables = step.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    /// let step: EnvironmentVariables = step.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
     /// let found = MeetingPoint::find(None, &step)?;
     /// assert_eq!(found, Some(MeetingPoint::Address("gpu07:20496".into())));
     /// # Ok::<(), fizeau_experiment::MeetingPointError>(())
@@ -88,7 +88,7 @@ impl MeetingPoint {
     /// If the variable that names it names none.
     pub fn find(
         given: Option<Self>,
-        variables: &Variables,
+        variables: &EnvironmentVariables,
     ) -> Result<Option<Self>, MeetingPointError> {
         let set = |name: &str| variables.get(name).filter(|value| !value.is_empty());
         let named = match &given {
@@ -165,7 +165,7 @@ mod tests {
     fn tasks_of_an_array_have_no_address_by_themselves() {
         let slurm =
             [("SLURM_STEP_NODELIST", "n1"), ("SLURM_JOB_ID", "7"), ("SLURM_ARRAY_TASK_ID", "1")];
-        let mut slurm: Variables =
+        let mut slurm: EnvironmentVariables =
             slurm.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         assert_eq!(MeetingPoint::find(None, &slurm), Ok(None));
         slurm.insert("FIZEAU_RENDEZVOUS".to_owned(), "/shared/meet".to_owned());

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
 
-use super::identity::Variables;
+use super::identity::EnvironmentVariables;
 
 /// What the shards of a run know and nobody else, so that a stranger who reaches the port can neither take part nor pose as shard 0.
 /// Each end proves it by the keyed hash of two numbers that were drawn for the occasion. What is said afterwards is not encrypted.
@@ -25,7 +25,7 @@ pub(super) enum ProofOf {
 impl ShardSecret {
     /// That of `FIZEAU_SHARD_SECRET`; where that is not set, nothing that anyone would have to know.
     #[must_use]
-    pub fn find(variables: &Variables) -> Self {
+    pub fn find(variables: &EnvironmentVariables) -> Self {
         Self(variables.get(SECRET).cloned().unwrap_or_default().into_bytes())
     }
 
@@ -115,7 +115,7 @@ mod tests {
             let variable = (SECRET.to_owned(), text.to_owned());
             ShardSecret::find(&std::iter::once(variable).collect())
         };
-        let (secret, none) = (of("s3"), ShardSecret::find(&Variables::default()));
+        let (secret, none) = (of("s3"), ShardSecret::find(&EnvironmentVariables::default()));
         let proof = secret.proof(ProofOf::Other, "a", "b");
         assert!(secret.is_needed() && secret.is_proved(&proof, ProofOf::Other, "a", "b"));
         assert!(!secret.is_proved(&proof, ProofOf::First, "a", "b"));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fizeau_core::{Clock as _, Nanos, Stamp, Tape, TokenSource, Tokens};
-use fizeau_harness::{LevelRun, Notice, Observer};
+use fizeau_harness::{DriveNotice, LevelRun, Observer};
 use fizeau_metrics::RequestMetrics;
 use fizeau_record::{LevelTelemetry, ScrapedPages, TelemetryWindows};
 #[cfg(feature = "nvml")]
@@ -137,13 +137,13 @@ fn pages_since(warmed_up: Stamp, scrapers: Vec<(String, Scraper)>) -> Vec<Scrape
 }
 
 impl Observer for LevelScrapers {
-    fn notice(&mut self, notice: Notice<'_>) {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
         if self.host.is_none() {
             return;
         }
         match notice {
-            Notice::WarmedUp { agreed, .. } => self.begin(agreed),
-            Notice::RequestEnded(tape) => self.client.add(tape),
+            DriveNotice::WarmedUp { agreed, .. } => self.begin(agreed),
+            DriveNotice::RequestEnded(tape) => self.client.add(tape),
             _ => {}
         }
     }

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 use fizeau_core::{Clock, Nanos, Prompt, Release, Request, Stamp, Tape, Timer, Transport};
 use fizeau_experiment::{AbRunner, AbSpec, AbTurn, RoundCount, turn_name};
-use fizeau_harness::{Cancel, Rig, SelfWatch};
+use fizeau_harness::{Cancel, SelfWatch, TaskDriver};
 use fizeau_metrics::ComparisonSide;
 use fizeau_record::AbPrompts;
 use fizeau_record::{RunFolder, StoredRun};
@@ -71,8 +71,12 @@ fn measured(
             call_off: call_off.map(|_| (&cancel, &left)),
         };
         let (a, b) = (side(ComparisonSide::Baseline), side(ComparisonSide::Candidate));
-        let rig =
-            |transport| Rig { transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig = |transport| TaskDriver {
+            transport,
+            timer: &time,
+            watch: SelfWatch::Off,
+            cancel: &cancel,
+        };
         let mut ab = AbRunner::new(rig(&a), rig(&b), &time, spec, folder);
         let mut turns = Vec::new();
         while let Some(turn) = ab.next_turn(&mut ()).await.unwrap() {
@@ -165,8 +169,12 @@ fn a_run_that_is_called_off_in_a_pause_ends_there() {
     paused(async {
         let (time, cancel) = (Paused::new(), Cancel::new());
         let server = Server::new(&time, Nanos::from_millis(100));
-        let rig =
-            || Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig = || TaskDriver {
+            transport: &server,
+            timer: &time,
+            watch: SelfWatch::Off,
+            cancel: &cancel,
+        };
         let mut spec = spec(5);
         spec.settle = Nanos::from_secs(3_600);
         let mut ab = AbRunner::new(rig(), rig(), &time, &spec, None);

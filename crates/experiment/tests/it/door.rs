@@ -7,7 +7,7 @@ use fizeau_experiment::{
     AbSettings, Experiment, ExperimentError, LevelSettings, LoadSearchSpec, RoundCount, RunEvent,
     SearchSettings, SweepLoads, SweepRates, Watcher, WorkloadSpec, level_size,
 };
-use fizeau_harness::{Cancel, Rig, SelfWatch};
+use fizeau_harness::{Cancel, SelfWatch, TaskDriver};
 use fizeau_transport::{Backend, Target};
 use fizeau_workload::Lengths;
 
@@ -57,7 +57,8 @@ fn a_level_goes_through_the_door() {
     paused(async {
         let (time, cancel) = (Paused::new(), Cancel::new());
         let server = Server::new(&time, Nanos::from_millis(100));
-        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig =
+            TaskDriver { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let folder = scratch("level");
         let mut level = LevelSettings::default();
         (level.workload, level.max_in_flight) = (workload(), 2.try_into().ok());
@@ -79,7 +80,8 @@ fn a_sweep_goes_through_the_door() {
     paused(async {
         let (time, cancel) = (Paused::new(), Cancel::new());
         let server = Server::new(&time, Nanos::from_millis(100));
-        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig =
+            TaskDriver { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let mut counts = Counts::default();
         let report = sweep().run_with(rig, &mut counts).await.unwrap();
         assert_eq!((report.levels().len(), counts.0), (2, [1, 2, 2]));
@@ -91,7 +93,8 @@ fn a_search_goes_through_the_door() {
     paused(async {
         let (time, cancel) = (Paused::new(), Cancel::new());
         let server = Server::new(&time, Nanos::from_millis(100));
-        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig =
+            TaskDriver { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let slo = "mean e2el<1s".parse().unwrap();
         let mut spec = LoadSearchSpec::new(LoadKind::Concurrency, slo);
         spec.to = Some(4.0);
@@ -112,8 +115,12 @@ fn an_ab_run_goes_through_the_door() {
     paused(async {
         let (time, cancel) = (Paused::new(), Cancel::new());
         let server = Server::new(&time, Nanos::from_millis(100));
-        let rig =
-            || Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig = || TaskDriver {
+            transport: &server,
+            timer: &time,
+            watch: SelfWatch::Off,
+            cancel: &cancel,
+        };
         let mut ab = AbSettings::new(target(), workload(), RoundCount::new(5).unwrap());
         ab.workload.requests = 20.try_into().ok();
         ab.max_in_flight = 2.try_into().ok();
@@ -142,7 +149,8 @@ fn figures_that_cannot_be_written_are_given_with_the_error() {
     paused(async {
         let (time, cancel) = (Paused::new(), Cancel::new());
         let server = Server::new(&time, Nanos::from_millis(100));
-        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig =
+            TaskDriver { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let folder = scratch("full");
         let mut level = LevelSettings::default();
         (level.workload, level.max_in_flight) = (workload(), 2.try_into().ok());

@@ -4,7 +4,7 @@ use fizeau_core::LevelLoad;
 use fizeau_core::Nanos;
 use fizeau_experiment::LevelSize;
 use fizeau_experiment::{SweepRunner, SweepSpec};
-use fizeau_harness::{Cancel, Notice, Observer, Rig, SelfWatch};
+use fizeau_harness::{Cancel, DriveNotice, Observer, SelfWatch, TaskDriver};
 use fizeau_metrics::Verdict;
 use fizeau_workload::{Lengths, PlanSpec};
 
@@ -25,7 +25,8 @@ fn a_sweep_measures_each_level_and_warm_up_never_counts() {
         let time = Paused::new();
         let server = Server::new(&time, Nanos::from_millis(100));
         let cancel = Cancel::new();
-        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig =
+            TaskDriver { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let spec = spec(&[1, 4], 20);
         let mut sweep = SweepRunner::new(rig, &spec, None);
         let mut rates = Vec::new();
@@ -59,8 +60,8 @@ fn a_level_has_ten_requests_a_slot_and_enough_for_a_p99() {
 fn calling_off_ends_the_sweep_after_a_partial_level() {
     struct CallOff(Cancel, u64);
     impl Observer for CallOff {
-        fn notice(&mut self, notice: Notice<'_>) {
-            if let Notice::RequestEnded(_) = notice {
+        fn notice(&mut self, notice: DriveNotice<'_>) {
+            if let DriveNotice::RequestEnded(_) = notice {
                 self.1 += 1;
                 if self.1 == 25 {
                     self.0.cancel();
@@ -72,7 +73,8 @@ fn calling_off_ends_the_sweep_after_a_partial_level() {
         let time = Paused::new();
         let server = Server::new(&time, Nanos::from_millis(100));
         let cancel = Cancel::new();
-        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig =
+            TaskDriver { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let spec = spec(&[1, 2, 4], 20);
         let mut sweep = SweepRunner::new(rig, &spec, None);
         let mut watcher = CallOff(cancel.clone(), 0);

@@ -8,7 +8,7 @@ use fizeau_core::LevelLoad;
 use fizeau_core::{Nanos, PerSec};
 use fizeau_experiment::{LevelSize, LevelSpec};
 use fizeau_experiment::{SweepRunner, SweepSpec};
-use fizeau_harness::{Cancel, Notice, Observer, Rig, SelfWatch};
+use fizeau_harness::{Cancel, DriveNotice, Observer, SelfWatch, TaskDriver};
 use fizeau_record::{LevelRole, RunFolder, StoredRun};
 use fizeau_workload::{Lengths, PlanSpec};
 use proptest::prelude::*;
@@ -69,8 +69,8 @@ proptest! {
 struct Looking(PathBuf, Option<String>);
 
 impl Observer for Looking {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let Notice::WarmedUp { .. } = notice {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
+        if let DriveNotice::WarmedUp { .. } = notice {
             self.1 = fs::read_to_string(&self.0).ok();
         }
     }
@@ -102,7 +102,8 @@ fn a_folder_tells_what_its_level_was_to_be_before_the_first_request() {
         let time = Paused::new();
         let server = Server::new(&time, Nanos::from_millis(100));
         let cancel = Cancel::new();
-        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig =
+            TaskDriver { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let mut sweep = SweepRunner::new(rig, &spec, Some(folder.clone()));
         for ask in asks {
             let path = scratch.0.join(ask.load.folder(ask.visit)).join("level.json");

@@ -10,7 +10,7 @@ use fizeau_experiment::{
     SweepRunner, SweepSpec,
 };
 use fizeau_experiment::{LevelSize, LevelSpec};
-use fizeau_harness::{Cancel, Rig, SelfWatch};
+use fizeau_harness::{Cancel, SelfWatch, TaskDriver};
 use fizeau_metrics::{LevelSummary, Saturation, Timeline};
 use fizeau_pareto::SearchEnding;
 use fizeau_record::{SearchJudgement, SearchPurpose};
@@ -49,7 +49,8 @@ fn measured(
         let time = Paused::new();
         let server = Server::new(&time, Nanos::from_millis(100));
         let cancel = Cancel::new();
-        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig =
+            TaskDriver { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(1).unwrap() };
         let plan = SweepSpec::new([], workload);
         let (mut sweep, mut last) = (SweepRunner::new(rig, &plan, None), None);

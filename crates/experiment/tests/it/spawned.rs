@@ -10,7 +10,7 @@ use fizeau_experiment::{
     LoadSearchSpec, PreparedRun, RoundCount, RunEvent, SearchSettings, SweepLoads, SweepRates,
     Watcher, level_size,
 };
-use fizeau_harness::{Cancel, Rig, SelfWatch};
+use fizeau_harness::{Cancel, SelfWatch, TaskDriver};
 use fizeau_record::{
     AbReport, CalibrationEnd, ClientCalibration, SearchPurpose, StoredRun, SweepEnding,
 };
@@ -87,7 +87,8 @@ fn measured<K: EndpointKind>(
         let (watch, cancel) = (SelfWatch::Off, &halt.cancel);
         let prepared = experiment.prepare()?;
         let with = prepared.endpoints().iter();
-        let with = with.map(|_| Rig { transport: &server, timer: &time, watch, cancel }).collect();
+        let with =
+            with.map(|_| TaskDriver { transport: &server, timer: &time, watch, cancel }).collect();
         Box::pin(prepared.run_with_each(with, &time, &mut events)).await
     })
 }
@@ -150,7 +151,7 @@ fn calibrated(
         let (flat, paced) = (server(10), server(540));
         let with = experiment.calibrate_with(|pace, _| {
             let transport = if pace.itl == Nanos::ZERO { &flat } else { &paced };
-            Ok(Rig { transport, timer: &time, watch: SelfWatch::Off, cancel: &halt.cancel })
+            Ok(TaskDriver { transport, timer: &time, watch: SelfWatch::Off, cancel: &halt.cancel })
         });
         Box::pin(with).await
     })

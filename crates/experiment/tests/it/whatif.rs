@@ -6,7 +6,7 @@ use fizeau_experiment::{
     ImpossibleCase, LevelSettings, PreparedExperiment, PreparedRun, RunEvent, SweepLoads,
     SweepRates, SweepSettings, Watcher, WhatIfCase, WhatIfError, WhatIfRunner, level_size,
 };
-use fizeau_harness::{Cancel, Rig, SelfWatch};
+use fizeau_harness::{Cancel, SelfWatch, TaskDriver};
 use fizeau_record::NotRunReason;
 
 use crate::door::{target, workload};
@@ -35,8 +35,12 @@ impl CaseEngine for Fixed<'_> {
         paused(async {
             let time = Paused::new();
             let server = Server::new(&time, self.0);
-            let rig =
-                Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: self.1 };
+            let rig = TaskDriver {
+                transport: &server,
+                timer: &time,
+                watch: SelfWatch::Off,
+                cancel: self.1,
+            };
             Box::pin(prepared.run_with(rig, watcher)).await
         })
     }

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use fizeau::core::{Nanos, PerSec, Timer, Tokens, Transport};
-use fizeau::harness::{Cancel, DriveLimits, Measure, Pacer, PlannedLevel, Rig, SelfWatch};
+use fizeau::harness::{Cancel, DriveLimits, Measure, Pacer, PlannedLevel, SelfWatch, TaskDriver};
 use fizeau::metrics::LevelSummary;
 use fizeau::roofline::Acceptance;
 use fizeau::sim::http::{Server, ServerConfig};
@@ -44,7 +44,7 @@ fn plan(prefix: SharedPrefix) -> Plan {
 
 async fn measured<T: Transport, C: Timer>(plan: &Plan, transport: &T, timer: &C) -> LevelSummary {
     let cancel = Cancel::new();
-    let mut rig = Rig { transport, timer, watch: SelfWatch::Off, cancel: &cancel };
+    let mut rig = TaskDriver { transport, timer, watch: SelfWatch::Off, cancel: &cancel };
     let level = PlannedLevel::new(plan, DriveLimits::default());
     let run = rig.measure(level, &mut Vec::new(), &mut ()).await;
     run.unwrap().summary

@@ -7,7 +7,7 @@ use fizeau::experiment::{
     EngineCalibration, EngineCalibrationSettings, Experiment, ExperimentError, InputField,
     SystemUnderTest,
 };
-use fizeau::harness::{Cancel, Rig, SelfWatch};
+use fizeau::harness::{Cancel, SelfWatch, TaskDriver};
 use fizeau::record::SpeedOfLightReference;
 use fizeau::roofline::{Calibration, Constant, Deployment, Device, Seconds, System, UniformLoad};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
@@ -54,7 +54,8 @@ fn calibrated(truth: Calibration, budget: Nanos) -> (EngineCalibration, Nanos) {
     let engine = scenario.with_calibration(truth, None).unwrap();
     let (time, cancel) = (VirtualTime::new(), Cancel::new());
     let transport = SimTransport::new(&time, engine.engine());
-    let rig = Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+    let rig =
+        TaskDriver { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
     let began = time.now();
     let mut nobody = ();
     let running = experiment.calibrate_engine_with(rig, &mut nobody);
@@ -141,7 +142,8 @@ fn failed(
 ) -> ExperimentError {
     let (time, cancel) = (VirtualTime::new(), Cancel::new());
     let transport = SimTransport::new(&time, scenario.engine());
-    let rig = Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+    let rig =
+        TaskDriver { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
     let mut nobody = ();
     let running = experiment.calibrate_engine_with(rig, &mut nobody);
     time.block_on(running).unwrap().unwrap_err()

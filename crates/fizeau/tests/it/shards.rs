@@ -9,8 +9,8 @@ use fizeau::experiment::{
     LevelSize, LoadSearch, LoadSearchSpec, SearchStep, SweepRunner, SweepSpec,
 };
 use fizeau::harness::{
-    Cancel, DriveError, LevelRun, Measure, Notice, Observer, PlannedLevel, Rig, SelfWatch,
-    StartGate,
+    Cancel, DriveError, DriveNotice, LevelRun, Measure, Observer, PlannedLevel, SelfWatch,
+    StartGate, TaskDriver,
 };
 use fizeau::metrics::LevelSummary;
 use fizeau::record::{ClockAxis, ClockReading, ClockSource, MergedTapes, StoredTapes};
@@ -20,7 +20,7 @@ use futures_util::future::join_all;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
-type OneClient<'a> = Rig<'a, SimTransport, VirtualTime>;
+type OneClient<'a> = TaskDriver<'a, SimTransport, VirtualTime>;
 
 /// Clients that measure each level together, each on a clock of its own. One alone measures as it always does.
 struct Clients<'a> {
@@ -68,7 +68,7 @@ impl Measure for Clients<'_> {
             let tape = tape.unwrap();
             sink.record(&tape).map_err(DriveError::Sink)?;
             tally.add(&tape);
-            observer.notice(Notice::RequestEnded(&tape));
+            observer.notice(DriveNotice::RequestEnded(&tape));
         }
         tally.settle();
         run.summary = tally.summary();
@@ -87,8 +87,8 @@ impl Measure for Clients<'_> {
 impl<'a> Clients<'a> {
     /// Another client of the same engine.
     const fn one(&self) -> OneClient<'a> {
-        let Rig { transport, timer, watch, cancel } = self.rig;
-        Rig { transport, timer, watch, cancel }
+        let TaskDriver { transport, timer, watch, cancel } = self.rig;
+        TaskDriver { transport, timer, watch, cancel }
     }
 
     /// Each measures its share, all at the same time.
@@ -156,7 +156,8 @@ fn searched(spec: &LoadSearchSpec, count: u64, seed: u64) -> (LoadSearch, Vec<Le
     let sweep = SweepSpec::new([], workload);
     let (time, cancel) = (VirtualTime::new(), Cancel::new());
     let engine = SimTransport::new(&time, Scenario::llama_3_1_8b_h100().unwrap().serve());
-    let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+    let rig =
+        TaskDriver { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
     let mut runner = SweepRunner::new(Clients { rig, count, seed }, &sweep, None);
     let (mut search, mut levels) = (LoadSearch::new(spec.clone()).unwrap(), Vec::new());
     let all = time.block_on(async {

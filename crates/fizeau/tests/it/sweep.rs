@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use fizeau::core::LevelLoad;
 use fizeau::core::{PerSec, Seconds, Tape, Tokens};
 use fizeau::experiment::{SweepRunner, SweepSpec, SweptLevel};
-use fizeau::harness::{Cancel, Notice, Observer, Rig, SelfWatch};
+use fizeau::harness::{Cancel, DriveNotice, Observer, SelfWatch, TaskDriver};
 use fizeau::metrics::Verdict;
 use fizeau::pareto::{Objective, StepRule, frontier, knee};
 use fizeau::record::{LengthTally, SpeedOfLightCurve};
@@ -20,8 +20,8 @@ const OUTPUT: u64 = 100;
 struct Keep(Vec<Tape>);
 
 impl Observer for Keep {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let Notice::RequestEnded(tape) = notice {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
+        if let DriveNotice::RequestEnded(tape) = notice {
             self.0.push(tape.clone());
         }
     }
@@ -37,7 +37,8 @@ fn observed(levels: &[u32], seed: u64) -> Vec<(SweptLevel, Vec<Tape>)> {
     let time = VirtualTime::new();
     let engine = SimTransport::new(&time, Scenario::llama_3_1_8b_h100().unwrap().engine());
     let cancel = Cancel::new();
-    let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+    let rig =
+        TaskDriver { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
     let workload = PlanSpec {
         lengths: Lengths::Independent {
             input: Length::Uniform { nominal: Tokens::new(INPUT), ratio: 0.2 },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fizeau_core::{
-    Failure, FailureClass, Marks, Outcome, Release, Request, RequestId, RequestPurpose,
+    Failure, FailureClass, Outcome, Release, Request, RequestId, RequestMarks, RequestPurpose,
     RequestedTokens, SessionId, Stamp, Tape,
 };
 
@@ -60,7 +60,7 @@ impl InFlightTable {
             part: entry.part,
             model: entry.model,
             requested: entry.requested,
-            marks: Marks { end: Some(now), ..Marks::released(entry.release) },
+            marks: RequestMarks { end: Some(now), ..RequestMarks::released(entry.release) },
             outcome: Outcome::Failed(Failure::new(
                 FailureClass::Cancelled,
                 "the run was cancelled while this request was in flight",

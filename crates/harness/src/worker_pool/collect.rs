@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::worker::{Unsendable, WorkerMessage};
 use crate::drive::{DriveEnding, DriveOutcome, Outlet, SinkOutlet};
 use crate::level::{LEAD, LevelRun, PlannedLevel, Tee};
-use crate::observe::{Notice, Observer};
+use crate::observe::{DriveNotice, Observer};
 use crate::proof::{SelfWatch, StealWatch};
 use crate::{Cancel, DriveError, InFlight};
 
@@ -92,7 +92,7 @@ impl<E: Error> Collector<E> {
         // Others may warm up until the gate opens.
         let start = level.begin(clock.now(), &self.cancel);
         let agreed = level.start.map(|_| start);
-        tee.observer.notice(Notice::WarmedUp { agreed, requests, in_flight });
+        tee.observer.notice(DriveNotice::WarmedUp { agreed, requests, in_flight });
         let start = start.max(clock.now() + LEAD);
         for switch in switches {
             // Who is over already does not wait.

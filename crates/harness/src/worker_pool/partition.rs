@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fizeau_core::{Nanos, Stamp, Timer};
-use fizeau_workload::{Pacing, SessionNumbers, Shard, Walk};
+use fizeau_workload::{Pacing, RequestWalk, SessionNumbers, Shard};
 
 use crate::drive::{CapSeat, LoadHold, LocalSlots, ProbeStream, SharedCap, SlotOpening, Slots};
 use crate::level::PlannedLevel;
@@ -13,14 +13,14 @@ use crate::level::PlannedLevel;
 /// What one worker has to send, and under which cap.
 pub(super) struct Assignment {
     /// The warm-up requests of this worker.
-    pub(super) warmup: Walk,
+    pub(super) warmup: RequestWalk,
     /// Its measured requests.
-    pub(super) requests: Walk,
+    pub(super) requests: RequestWalk,
     pub(super) cap: CapShare,
     /// To be dropped when its load is over.
     pub(super) load_hold: LoadHold,
     /// The probe stream, for one worker alone.
-    pub(super) probe: Option<ProbeStream<Walk>>,
+    pub(super) probe: Option<ProbeStream<RequestWalk>>,
 }
 
 /// A worker's share of the cap.

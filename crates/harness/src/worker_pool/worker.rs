@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use fizeau_core::{Clock, Failure, Nanos, Stamp, Tape, Timer, WarmUp};
 use fizeau_metrics::ClientWatch;
-use fizeau_workload::{Walk, WalkError};
+use fizeau_workload::{RequestWalk, WalkError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Preconnect;
@@ -186,7 +186,7 @@ impl<T: Preconnect, C: Clock> Worker<T, C> {
 
     async fn warm_up(
         &self,
-        requests: &mut Walk,
+        requests: &mut RequestWalk,
         cap: &CapShare,
         cancel: &Cancel,
     ) -> Result<WarmUp, Unsendable<T::Error>> {

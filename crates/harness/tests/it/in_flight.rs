@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fizeau_core::{Nanos, Stamp};
 use fizeau_harness::{
-    Cancel, DriveLimits, InFlight, Measure, Notice, Observer, PlannedLevel, Rig, SelfWatch,
-    StartGate,
+    Cancel, DriveLimits, DriveNotice, InFlight, Measure, Observer, PlannedLevel, SelfWatch,
+    StartGate, TaskDriver,
 };
 use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec};
 
@@ -22,10 +22,10 @@ pub(crate) struct Reader {
 }
 
 impl Observer for Reader {
-    fn notice(&mut self, notice: Notice<'_>) {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
         match notice {
-            Notice::WarmedUp { in_flight, .. } => self.count = in_flight.clone(),
-            Notice::RequestEnded(_) => self.read.push(self.count.get()),
+            DriveNotice::WarmedUp { in_flight, .. } => self.count = in_flight.clone(),
+            DriveNotice::RequestEnded(_) => self.read.push(self.count.get()),
             _ => {}
         }
         if let Some((_, cancel)) = self.off.take_if(|(after, _)| self.read.len() == *after) {
@@ -40,7 +40,7 @@ fn read(off: Option<usize>) -> Reader {
         let server = Server::new(&time, Nanos::from_millis(100));
         let cancel = Cancel::new();
         let mut rig =
-            Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+            TaskDriver { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(20).unwrap() };
         let plan = Plan::new(PlanSpec { arrivals: ArrivalLaw::ClosedLoop, ..workload }).unwrap();
         let load = DriveLimits { max_in_flight: NonZeroU32::new(4), stop_after: None };
@@ -85,8 +85,8 @@ impl StartGate for Gate {
 struct Behind<'a>(&'a Gate, Option<Stamp>);
 
 impl Observer for Behind<'_> {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let Notice::WarmedUp { agreed, .. } = notice {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
+        if let DriveNotice::WarmedUp { agreed, .. } = notice {
             self.1 = agreed.filter(|_| self.0.0.load(Ordering::Relaxed));
         }
     }
@@ -99,7 +99,7 @@ fn the_end_of_the_warm_up_is_heard_of_once_all_are_ready() {
         let server = Server::new(&time, Nanos::from_millis(100));
         let (cancel, gate) = (Cancel::new(), Gate::default());
         let mut rig =
-            Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+            TaskDriver { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(2).unwrap() };
         let plan = Plan::new(PlanSpec { arrivals: ArrivalLaw::ClosedLoop, ..workload }).unwrap();
         let load = DriveLimits { max_in_flight: NonZeroU32::new(1), stop_after: None };

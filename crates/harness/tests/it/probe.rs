@@ -7,7 +7,7 @@ use std::task::{Context, Waker};
 
 use fizeau_core::{FailureClass, Nanos, Outcome, PerSec, RequestPurpose, Stamp, Tape, TapeSink};
 use fizeau_harness::{
-    Cancel, DriveEnding, DriveLimits, LevelRun, Measure, PlannedLevel, Probe, Rig, SelfWatch,
+    Cancel, DriveEnding, DriveLimits, LevelRun, Measure, PlannedLevel, Probe, SelfWatch, TaskDriver,
 };
 use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec};
 
@@ -22,7 +22,7 @@ fn plan(requests: u64, arrivals: ArrivalLaw) -> Plan {
 async fn level(rate: f64, sink: &mut impl TapeSink, cancel: &Cancel) -> (LevelRun, usize) {
     let time = Paused::new();
     let server = Server::new(&time, Nanos::from_millis(100));
-    let mut rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel };
+    let mut rig = TaskDriver { transport: &server, timer: &time, watch: SelfWatch::Off, cancel };
     let load = plan(10, ArrivalLaw::ClosedLoop);
     let probes = plan(1_000_000, ArrivalLaw::Constant { rate: PerSec::new(rate) });
     let cap = DriveLimits { max_in_flight: NonZeroU32::new(1), stop_after: None };
@@ -90,7 +90,7 @@ fn a_due_probe_does_not_wait_for_all_of_the_load() {
     let streams = Streams::new(&clock);
     let cancel = Cancel::new();
     let mut rig =
-        Rig { transport: &streams, timer: &clock, watch: SelfWatch::Off, cancel: &cancel };
+        TaskDriver { transport: &streams, timer: &clock, watch: SelfWatch::Off, cancel: &cancel };
     // A hundred at once take until 100 ms, and each round of readings takes as long.
     let load = plan(100, ArrivalLaw::AllAtOnce);
     let probes = plan(1_000, ArrivalLaw::Constant { rate: PerSec::new(20.0) });

@@ -3,7 +3,9 @@
 use std::num::NonZeroU32;
 
 use fizeau_core::{Nanos, Stamp};
-use fizeau_harness::{Cancel, DriveLimits, Measure, PlannedLevel, Rig, SelfWatch, StartGate};
+use fizeau_harness::{
+    Cancel, DriveLimits, Measure, PlannedLevel, SelfWatch, StartGate, TaskDriver,
+};
 use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec};
 
 use crate::stand::{Paused, Server, paused};
@@ -25,7 +27,7 @@ fn the_wait_for_an_agreed_start_is_not_in_the_proof() {
         let time = Paused::new();
         let server = Server::new(&time, Nanos::from_millis(100));
         let (cancel, watch) = (Cancel::new(), SelfWatch::Thread);
-        let mut rig = Rig { transport: &server, timer: &time, watch, cancel: &cancel };
+        let mut rig = TaskDriver { transport: &server, timer: &time, watch, cancel: &cancel };
         let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(1).unwrap() };
         let plan = Plan::new(PlanSpec { arrivals: ArrivalLaw::ClosedLoop, ..workload }).unwrap();
         let load = DriveLimits { max_in_flight: NonZeroU32::new(1), stop_after: None };

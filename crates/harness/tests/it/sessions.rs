@@ -11,7 +11,7 @@ use fizeau_core::{
 };
 use fizeau_harness::{
     Cancel, DriveEnding, DriveError, DriveLimits, DriveOutcome, LevelRun, Measure, PlannedLevel,
-    Rig, SelfWatch, TextAfter, drive,
+    SelfWatch, TaskDriver, TextAfter, drive,
 };
 use fizeau_workload::{
     ArrivalLaw, Lengths, Plan, PlanSpec, PromptContent, Seed, Sessions, Shard, TextSource,
@@ -209,7 +209,8 @@ async fn level(level: PlannedLevel<'_>) -> (LevelRun, Vec<Tape>, BTreeMap<u64, S
     let time = Paused::new();
     let server = Reading { server: Server::new(&time, ms(100)), prompts: RefCell::default() };
     let cancel = Cancel::new();
-    let mut rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+    let mut rig =
+        TaskDriver { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
     let mut tapes = Vec::new();
     let run = rig.measure(level, &mut tapes, &mut ()).await.unwrap();
     (run, tapes, server.prompts.take())

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use fizeau_core::{Nanos, Release, Request, Tape, Transport};
 use fizeau_harness::{
-    Cancel, DriveEnding, DriveLimits, LevelRun, Measure, PlannedLevel, Rig, SelfWatch,
+    Cancel, DriveEnding, DriveLimits, LevelRun, Measure, PlannedLevel, SelfWatch, TaskDriver,
 };
 use fizeau_metrics::{Precision, RandomBits, ResampleSeed, SampleSupport};
 use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec};
@@ -34,7 +34,7 @@ fn level(most: u64, asked: &str) -> LevelRun {
         let time = Paused::new();
         let (server, cancel) = (Uneven(&time), Cancel::new());
         let (timer, watch) = (&time, SelfWatch::Off);
-        let mut rig = Rig { transport: &server, timer, watch, cancel: &cancel };
+        let mut rig = TaskDriver { transport: &server, timer, watch, cancel: &cancel };
         let load = DriveLimits { max_in_flight: NonZeroU32::new(2), stop_after: None };
         let level = PlannedLevel { until: Some(&asked), ..PlannedLevel::new(&plan, load) };
         rig.measure(level, &mut Vec::new(), &mut ()).await.unwrap()
@@ -107,7 +107,7 @@ fn levels(asked: &str, most: Nanos) -> Vec<LevelRun> {
         let time = Paused::new();
         let (transport, cancel) = (Uneven(&time), Cancel::new());
         let (transport, timer, watch) = (&transport, &time, SelfWatch::Off);
-        let mut rig = Rig { transport, timer, watch, cancel: &cancel };
+        let mut rig = TaskDriver { transport, timer, watch, cancel: &cancel };
         let mut runs = Vec::new();
         for slots in [1, 2, 8] {
             let load =

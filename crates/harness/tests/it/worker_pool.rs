@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use fizeau_core::{
-    Arrival, Channel, Clock, Failure, FailureClass, Marks, Nanos, Outcome, PerSec, Release,
-    Request, RequestPurpose, Tape, TapeSink, Transport,
+    Arrival, Channel, Clock, Failure, FailureClass, Nanos, Outcome, PerSec, Release, Request,
+    RequestMarks, RequestPurpose, Tape, TapeSink, Transport,
 };
 use fizeau_harness::{
-    Cancel, DriveEnding, DriveError, DriveLimits, LevelRun, Measure, Notice, Observer,
+    Cancel, DriveEnding, DriveError, DriveLimits, DriveNotice, LevelRun, Measure, Observer,
     PlannedLevel, Preconnect, WorkerPool,
 };
 use fizeau_transport::MonotonicClock;
@@ -116,7 +116,8 @@ impl Transport for Fake {
         let mut tape = Tape::sent_at(release.released);
         tape.request = request.id;
         tape.text = Some(format!("reply {}", request.id));
-        tape.marks = Marks { end: Some(self.clock.now()), ..Marks::released(release) };
+        tape.marks =
+            RequestMarks { end: Some(self.clock.now()), ..RequestMarks::released(release) };
         tape.arrivals.push(Arrival::tokens(release.released, 1, Channel::Visible));
         Ok(tape)
     }
@@ -238,8 +239,8 @@ struct CallOff {
 }
 
 impl Observer for CallOff {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let Notice::RequestEnded(_) = notice {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
+        if let DriveNotice::RequestEnded(_) = notice {
             self.ended += 1;
             if self.ended == self.after {
                 self.cancel.cancel();

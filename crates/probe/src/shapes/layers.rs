@@ -3,8 +3,8 @@
 mod states;
 
 use fizeau_roofline::{
-    Attention, Dense, Deployment, Experts, FeedForward, Format, Indexer, Keys, Latent, Layers,
-    Mixer, Model, OperatorKind, TermKind,
+    Attention, AttentionKeys, Dense, Deployment, Experts, FeedForward, Format, Indexer, Latent,
+    Layers, Mixer, Model, OperatorKind, TermKind,
 };
 
 use super::{ModelOperator, ModelPass};
@@ -119,8 +119,8 @@ impl ShapesOf<'_> {
         let hidden = self.model.hidden;
         let (heads, kv_heads) = (self.cut(layer.heads), self.cut(layer.kv_heads));
         let kv = match layer.keys {
-            Keys::Own => kv_heads * (layer.key_dim + layer.value_dim),
-            Keys::AreValues => kv_heads * layer.key_dim,
+            AttentionKeys::Own => kv_heads * (layer.key_dim + layer.value_dim),
+            AttentionKeys::AreValues => kv_heads * layer.key_dim,
             _ => 0,
         };
         let queries = heads * layer.key_dim * layer.query_parts;
@@ -133,7 +133,7 @@ impl ShapesOf<'_> {
         }
         let shape =
             self.attention_shape(heads, kv_heads, (layer.key_dim, layer.value_dim), layer.window);
-        let shared_kv = matches!(layer.keys, Keys::AreValues);
+        let shared_kv = matches!(layer.keys, AttentionKeys::AreValues);
         all.push(self.attention(AttentionShape { shared_kv, ..shape }, of.count));
         all.push(self.linear(of, "output", (heads * layer.value_dim, hidden)));
     }

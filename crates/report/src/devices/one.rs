@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use fizeau_record::text::wrap_hanging;
-use fizeau_roofline::{Device, Link, Price, PublishedFigure, Reduces, Topology};
+use fizeau_roofline::{Device, Link, Price, PublishedFigure, ReductionSite, Topology};
 
 use crate::text::WIDTH;
 
@@ -63,7 +63,7 @@ fn head(device: &Device) -> String {
 
 fn linked(link: &Link) -> String {
     match link.topology {
-        Topology::Switch { domain, reduces: Reduces::InSwitch } => {
+        Topology::Switch { domain, reduces: ReductionSite::InSwitch } => {
             format!("linked by a switch to {domain} devices; the switch can add up what they send")
         }
         Topology::Switch { domain, .. } => format!("linked by a switch to {domain} devices"),

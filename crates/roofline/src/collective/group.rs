@@ -4,7 +4,7 @@ use fizeau_core::{Bytes, BytesPerSec};
 
 use super::{AlgorithmTimes, CollectiveTime};
 use crate::device::{Collective, MeasuredLines};
-use crate::{Device, Link, Reduces, Topology};
+use crate::{Device, Link, ReductionSite, Topology};
 
 /// A group of devices that talk to each other: over their link as far as that reaches, over the network beyond.
 ///
@@ -14,17 +14,17 @@ use crate::{Device, Link, Reduces, Topology};
 ///
 /// ```
 /// use fizeau_core::{Bytes, BytesPerSec, Seconds};
-/// use fizeau_roofline::{Collective, DeviceGroup, Link, Reduces, Topology};
+/// use fizeau_roofline::{Collective, DeviceGroup, Link, ReductionSite, Topology};
 ///
 /// let nvlink = Link {
 ///     bandwidth: BytesPerSec::new(450e9),
 ///     latency: Seconds::new(1e-6),
-///     topology: Topology::Switch { domain: 8, reduces: Reduces::AtEndpoints },
+///     topology: Topology::Switch { domain: 8, reduces: ReductionSite::AtEndpoints },
 /// };
 /// let network = Link {
 ///     bandwidth: BytesPerSec::new(50e9),
 ///     latency: Seconds::new(5e-6),
-///     topology: Topology::Switch { domain: u32::MAX, reduces: Reduces::AtEndpoints },
+///     topology: Topology::Switch { domain: u32::MAX, reduces: ReductionSite::AtEndpoints },
 /// };
 /// let two_machines = DeviceGroup::new(16, Some(&nvlink), Some(&network))?;
 /// let time = two_machines.time(Collective::AllReduce, Bytes::new(16_384.0));
@@ -149,7 +149,7 @@ impl DeviceGroup {
 
 /// Cards by their bridge, and what joins the bridged.
 fn bridged(link: &Link, pair: BytesPerSec, cards: u32) -> (Link, Option<Link>) {
-    let bridge = Topology::Switch { domain: cards, reduces: Reduces::AtEndpoints };
+    let bridge = Topology::Switch { domain: cards, reduces: ReductionSite::AtEndpoints };
     let near = Link { bandwidth: pair, latency: link.latency, topology: bridge };
     (near, Some(Link { topology: Topology::Pcie, ..*link }))
 }

@@ -3,7 +3,7 @@
 use fizeau_core::Seconds;
 
 use super::{Algorithm, CollectiveTime};
-use crate::{Collective, Link, Reduces, Topology};
+use crate::{Collective, Link, ReductionSite, Topology};
 
 /// One algorithm's time: so much a byte, and so much whatever the size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,22 +42,22 @@ impl AlgorithmTimes {
         Some(match link.topology {
             Topology::Switch { reduces, .. } => among.switched(bandwidth, reduces),
             Topology::Mesh { pair: Some(pair), .. } if ranks == 2 => {
-                among.switched(pair.get(), Reduces::AtEndpoints)
+                among.switched(pair.get(), ReductionSite::AtEndpoints)
             }
             Topology::Mesh { domain, .. } => {
                 let pair = bandwidth / f64::from(domain - 1);
                 match collective {
-                    Collective::SendReceive => among.switched(pair, Reduces::AtEndpoints),
-                    _ => among.switched(pair * (among.n - 1.0), Reduces::AtEndpoints),
+                    Collective::SendReceive => among.switched(pair, ReductionSite::AtEndpoints),
+                    _ => among.switched(pair * (among.n - 1.0), ReductionSite::AtEndpoints),
                 }
             }
             Topology::Torus { dimensions } => {
                 Torus::new(ranks, dimensions).lines(collective, bandwidth, link.latency.get())
             }
             Topology::Bridge { pair, cards } if ranks <= cards => {
-                among.switched(pair.get(), Reduces::AtEndpoints)
+                among.switched(pair.get(), ReductionSite::AtEndpoints)
             }
-            Topology::Pcie if ranks == 2 => among.switched(bandwidth, Reduces::AtEndpoints),
+            Topology::Pcie if ranks == 2 => among.switched(bandwidth, ReductionSite::AtEndpoints),
             Topology::Pcie | Topology::Bridge { .. } => Self::only(among.ring(bandwidth)),
         })
     }
@@ -113,7 +113,7 @@ struct Among {
 
 impl Among {
     /// Any rank reaches any other directly, `bandwidth` in all.
-    fn switched(&self, bandwidth: f64, reduces: Reduces) -> AlgorithmTimes {
+    fn switched(&self, bandwidth: f64, reduces: ReductionSite) -> AlgorithmTimes {
         let one_shot = match self.collective {
             Collective::AllReduce => self.n - 1.0,
             Collective::AllGather | Collective::ReduceScatter | Collective::AllToAll => {
@@ -127,7 +127,7 @@ impl Among {
         let sums = self.collective == Collective::AllReduce;
         let two_shot = line(Algorithm::TwoShot, 2.0 * self.others(), 2.0).filter(|_| sums);
         let in_switch = line(Algorithm::InSwitch, 1.0 + 1.0 / self.n, 2.0)
-            .filter(|_| sums && reduces == Reduces::InSwitch);
+            .filter(|_| sums && reduces == ReductionSite::InSwitch);
         let others = [line(Algorithm::OneShot, one_shot, 1.0), two_shot, in_switch];
         AlgorithmTimes { first: self.ring(bandwidth), others }
     }

@@ -3,7 +3,7 @@
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
 use serde::{Serialize, Serializer};
 
-use super::{CachedRead, Device, MathType, Price, PublishedFigure, Reduces, Topology};
+use super::{CachedRead, Device, MathType, Price, PublishedFigure, ReductionSite, Topology};
 use crate::MeasuredCollective;
 
 /// By hand, since rates of math types follow from one another. Rates and sizes are in base units, as the names of the fields say.
@@ -135,8 +135,8 @@ fn link(link: &super::Link) -> LinkDocument {
         Topology::Switch { domain, reduces } => LinkDocument {
             devices: (domain < u32::MAX).then_some(domain),
             reduces: Some(match reduces {
-                Reduces::InSwitch => "in-switch",
-                Reduces::AtEndpoints => "at-endpoints",
+                ReductionSite::InSwitch => "in-switch",
+                ReductionSite::AtEndpoints => "at-endpoints",
             }),
             ..plain
         },

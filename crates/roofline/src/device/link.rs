@@ -25,7 +25,7 @@ pub enum Topology {
         /// How many devices hang on it; `u32::MAX` where it is as many as there are.
         domain: u32,
         /// Where sums are made.
-        reduces: Reduces,
+        reduces: ReductionSite,
     },
     /// Everybody to everybody else by a link of its own (xGMI, Gaudi): a pair has the bandwidth divided by
     /// `domain - 1`, and no more however few take part.
@@ -55,7 +55,7 @@ pub enum Topology {
 
 /// Where the sums of a collective are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Reduces {
+pub enum ReductionSite {
     /// In the switch (NVLink SHARP), so that each value crosses a device's link once each way.
     InSwitch,
     /// By the devices.

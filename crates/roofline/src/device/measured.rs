@@ -12,12 +12,12 @@ use super::DeviceError;
 ///
 /// ```
 /// use fizeau_core::{Bytes, BytesPerSec, Seconds};
-/// use fizeau_roofline::{Algorithm, Collective, Link, Reduces, Topology};
+/// use fizeau_roofline::{Algorithm, Collective, Link, ReductionSite, Topology};
 ///
 /// let nvlink = Link {
 ///     bandwidth: BytesPerSec::new(450e9),
 ///     latency: Seconds::new(1e-6),
-///     topology: Topology::Switch { domain: 8, reduces: Reduces::AtEndpoints },
+///     topology: Topology::Switch { domain: 8, reduces: ReductionSite::AtEndpoints },
 /// };
 /// // A token of 8,192 elements in 16 bits, summed over 8 devices: a ring is mostly hops.
 /// let token = Bytes::new(16_384.0);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::Format;
 
-use super::{Dense, Experts, FeedForward, Keys, Layers, Mixer, Model, Tables};
+use super::{AttentionKeys, Dense, Experts, FeedForward, Layers, Mixer, Model, Tables};
 
 /// The three counts that are all called a model's parameters, and the MTP modules' apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -205,7 +205,7 @@ impl Model {
         let mut widest = 0;
         for layers in &self.layers {
             match &layers.mixer {
-                Mixer::Attention(attention) if attention.keys == Keys::Shared => {}
+                Mixer::Attention(attention) if attention.keys == AttentionKeys::Shared => {}
                 Mixer::Attention(attention) => widest = widest.max(attention.window?),
                 Mixer::Latent(_) => return None,
                 Mixer::DeltaNet(_) | Mixer::Mamba2(_) | Mixer::None => {}
@@ -259,8 +259,10 @@ impl super::Attention {
     /// What a token adds to the cache: nothing where the cache is another layer's.
     fn kept_bytes(&self, format: Format) -> Bytes {
         match self.keys {
-            Keys::Own | Keys::AreValues => format.element_size() * self.cache_elements() as f64,
-            Keys::Shared => Bytes::default(),
+            AttentionKeys::Own | AttentionKeys::AreValues => {
+                format.element_size() * self.cache_elements() as f64
+            }
+            AttentionKeys::Shared => Bytes::default(),
         }
     }
 }

@@ -1,14 +1,14 @@
 //! How much a layer stores, multiplies and remembers: the formulas.
 
-use super::{Attention, DeltaNet, Dense, Experts, Indexer, Keys, Latent, Mamba2};
+use super::{Attention, AttentionKeys, DeltaNet, Dense, Experts, Indexer, Latent, Mamba2};
 
 impl Attention {
     /// Elements of its matrices in a model of hidden size `hidden`.
     pub(crate) const fn matrix_elements(&self, hidden: u64) -> u64 {
         let projected = match self.keys {
-            Keys::Own => self.kv_heads * (self.key_dim + self.value_dim),
-            Keys::AreValues => self.kv_heads * self.key_dim,
-            Keys::Shared => 0,
+            AttentionKeys::Own => self.kv_heads * (self.key_dim + self.value_dim),
+            AttentionKeys::AreValues => self.kv_heads * self.key_dim,
+            AttentionKeys::Shared => 0,
         };
         let wide = self.heads * self.key_dim * self.query_parts;
         let query = match self.query_rank {
@@ -21,8 +21,10 @@ impl Attention {
     /// Elements that a step reads from the cache for each token that it sees.
     pub(crate) const fn cache_elements(&self) -> u64 {
         match self.keys {
-            Keys::Own | Keys::Shared => self.kv_heads * (self.key_dim + self.value_dim),
-            Keys::AreValues => self.kv_heads * self.key_dim,
+            AttentionKeys::Own | AttentionKeys::Shared => {
+                self.kv_heads * (self.key_dim + self.value_dim)
+            }
+            AttentionKeys::AreValues => self.kv_heads * self.key_dim,
         }
     }
 

@@ -58,7 +58,7 @@ pub struct Attention {
     /// Outputs of the query projection for each query head's dimension: 1, or 2 with an output gate.
     pub query_parts: u64,
     /// Where its keys and values come from.
-    pub keys: Keys,
+    pub keys: AttentionKeys,
     /// How queries and keys are normed before they meet.
     pub query_norm: QueryNorm,
     /// Biases, norms of queries and keys, sinks, in elements.
@@ -82,7 +82,7 @@ pub enum QueryNorm {
 /// Where an attention layer's keys and values come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Keys {
+pub enum AttentionKeys {
     /// Its own, both projected and cached.
     Own,
     /// Its own keys, which serve as values too: one projection, one cache.

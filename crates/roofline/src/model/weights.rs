@@ -109,9 +109,8 @@ impl FromStr for WeightChoice {
         for item in text.split(',').map(str::trim) {
             let twice = || {
                 let second: String = item.chars().take(48).collect();
-                let message = format!(
-                    "\"{second}\" is a second format for the same weights; give one"
-                );
+                let message =
+                    format!("\"{second}\" is a second format for the same weights; give one");
                 Err(WeightChoiceError(message))
             };
             if let Some((name, format)) = item.split_once('=') {

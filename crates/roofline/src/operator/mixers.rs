@@ -5,7 +5,7 @@ use super::{
     OperatorWidths, Pairs,
 };
 use crate::Format;
-use crate::model::{Attention, DeltaNet, Keys, Latent, Layers, Mamba2, Mixer};
+use crate::model::{Attention, AttentionKeys, DeltaNet, Latent, Layers, Mamba2, Mixer};
 use crate::reach::LayerReach;
 
 impl OperatorBuilder<'_> {
@@ -23,9 +23,9 @@ impl OperatorBuilder<'_> {
     fn softmax(&self, layer: &Attention, count: f64, all: &mut Vec<Operator>) {
         let hidden = self.model.hidden;
         let kv = match layer.keys {
-            Keys::Own => layer.kv_heads * (layer.key_dim + layer.value_dim),
-            Keys::AreValues => layer.kv_heads * layer.key_dim,
-            Keys::Shared => 0,
+            AttentionKeys::Own => layer.kv_heads * (layer.key_dim + layer.value_dim),
+            AttentionKeys::AreValues => layer.kv_heads * layer.key_dim,
+            AttentionKeys::Shared => 0,
         };
         let parts = OperatorElements {
             cut: layer.matrix_elements(hidden).saturating_sub(hidden * kv),

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Seconds, Tokens};
 use fizeau_roofline::{
-    Admission, Deployment, Device, EstimateKind, Gain, LimitingResource, LoadAnalysisError,
+    Admission, Deployment, Device, EstimateKind, FigureGain, LimitingResource, LoadAnalysisError,
     MathType, Prefix, RequestLengths, Serving, ServingGoal, ServingNeed, System, UniformLoad,
     UnmetNeed,
 };
@@ -71,7 +71,7 @@ fn requests_of_one_token_have_no_tpot_and_miss_no_goal_for_it() {
         System::new(system.model().clone(), system.device().clone(), deployment).unwrap()
     });
     let figures = |system: &System| system.expected_figures(&one);
-    let gain = Gain::between(&figures(&before), &figures(&after));
+    let gain = FigureGain::between(&figures(&before), &figures(&after));
     assert_eq!(gain.tokens_per_s_per_user, None);
     assert!(gain.requests_per_s > 0.0);
 }

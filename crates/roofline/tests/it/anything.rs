@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Seconds, Tokens};
 use fizeau_roofline::{
-    Deployment, Device, Format, KnownModel, Link, MathType, Model, Reduces, System, Topology,
+    Deployment, Device, Format, KnownModel, Link, MathType, Model, ReductionSite, System, Topology,
     UniformLoad,
 };
 use proptest::prelude::*;
@@ -116,7 +116,7 @@ pub(crate) fn device(memory: f64, bandwidth: f64, rate: f64) -> Device {
     let link = |bytes: f64, latency, domain| Link {
         bandwidth: BytesPerSec::new(bytes),
         latency: Seconds::new(latency),
-        topology: Topology::Switch { domain, reduces: Reduces::AtEndpoints },
+        topology: Topology::Switch { domain, reduces: ReductionSite::AtEndpoints },
     };
     let (memory, bandwidth) = (Bytes::new(memory), BytesPerSec::new(bandwidth));
     let device = Device::new("made-up", memory, bandwidth, FlopsPerSec::new(rate)).unwrap();

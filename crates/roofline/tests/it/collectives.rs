@@ -2,8 +2,8 @@
 
 use fizeau_core::{Bytes, BytesPerSec, Seconds};
 use fizeau_roofline::{
-    Algorithm, Collective, CollectiveTime, Device, DeviceGroup, DeviceGroupError, Link, Reduces,
-    Topology,
+    Algorithm, Collective, CollectiveTime, Device, DeviceGroup, DeviceGroupError, Link,
+    ReductionSite, Topology,
 };
 use proptest::prelude::*;
 
@@ -14,16 +14,17 @@ fn link(gb_per_s: f64, micros: f64, topology: Topology) -> Link {
     Link { bandwidth, latency, topology }
 }
 
-fn switch(domain: u32, reduces: Reduces) -> Topology {
+fn switch(domain: u32, reduces: ReductionSite) -> Topology {
     Topology::Switch { domain, reduces }
 }
 
-const NETWORK: Topology = Topology::Switch { domain: u32::MAX, reduces: Reduces::AtEndpoints };
+const NETWORK: Topology =
+    Topology::Switch { domain: u32::MAX, reduces: ReductionSite::AtEndpoints };
 
 fn topologies() -> impl Strategy<Value = Topology> {
     prop_oneof![
-        (2_u32..=72).prop_map(|domain| switch(domain, Reduces::AtEndpoints)),
-        (2_u32..=72).prop_map(|domain| switch(domain, Reduces::InSwitch)),
+        (2_u32..=72).prop_map(|domain| switch(domain, ReductionSite::AtEndpoints)),
+        (2_u32..=72).prop_map(|domain| switch(domain, ReductionSite::InSwitch)),
         (2_u32..=16).prop_map(|domain| Topology::Mesh { domain, pair: None }),
         (1_u8..=6).prop_map(|dimensions| Topology::Torus { dimensions }),
         Just(Topology::Pcie),
@@ -56,7 +57,7 @@ fn best(collective: Collective, ranks: u32, bytes: f64, on: &Link) -> Option<Col
 /// The formulas, symbol by symbol.
 #[test]
 fn a_switch_is_the_textbook() {
-    let on = link(450.0, 1.5, switch(8, Reduces::InSwitch));
+    let on = link(450.0, 1.5, switch(8, ReductionSite::InSwitch));
     let (bytes, a) = (Bytes::new(1e6), 1.5e-6);
     let once = 1e6 / 450e9;
     let at = |collective: Collective, algorithm, ranks| {
@@ -104,7 +105,7 @@ fn a_mesh_gives_two_ranks_one_link() {
 /// A sum made in the switch shows more bandwidth than a link has, as `nccl-tests` counts it.
 #[test]
 fn sums_in_the_switch_beat_the_wire() {
-    let nvlink = link(450.0, 1.0, switch(8, Reduces::InSwitch));
+    let nvlink = link(450.0, 1.0, switch(8, ReductionSite::InSwitch));
     let (algorithm, time) = Collective::AllReduce.best(8, Bytes::new(16e9), &nvlink).unwrap();
     assert_eq!(algorithm, Algorithm::InSwitch);
     let shown = 16e9 / time.link.get() * 1.75;
@@ -152,7 +153,7 @@ fn every_device_of_the_table_has_times_or_says_why_not() {
 
 #[test]
 fn a_small_message_takes_the_fewest_hops() {
-    let nvlink = link(450.0, 1.0, switch(8, Reduces::AtEndpoints));
+    let nvlink = link(450.0, 1.0, switch(8, ReductionSite::AtEndpoints));
     for (bytes, algorithm) in
         [(16e3, Algorithm::OneShot), (1e6, Algorithm::TwoShot), (1e9, Algorithm::TwoShot)]
     {
@@ -213,7 +214,7 @@ fn the_cards_of_a_bridge_and_of_two_dies() {
 
 #[test]
 fn no_link_is_no_guess() {
-    let nvlink = link(450.0, 1.0, switch(8, Reduces::InSwitch));
+    let nvlink = link(450.0, 1.0, switch(8, ReductionSite::InSwitch));
     assert_eq!(DeviceGroup::new(2, None, None), Err(DeviceGroupError::NoLink { ranks: 2 }));
     let beyond = DeviceGroup::new(16, Some(&nvlink), None).unwrap_err();
     assert_eq!(beyond, DeviceGroupError::NoNetwork { ranks: 16, domain: 8 });
@@ -224,7 +225,7 @@ fn no_link_is_no_guess() {
         "{beyond}"
     );
     // Two machines of eight are as far as this network goes.
-    let pair = link(50.0, 5.0, switch(2, Reduces::AtEndpoints));
+    let pair = link(50.0, 5.0, switch(2, ReductionSite::AtEndpoints));
     assert!(DeviceGroup::new(16, Some(&nvlink), Some(&pair)).is_ok());
     assert!(DeviceGroup::new(17, Some(&nvlink), Some(&pair)).is_err());
     assert!(DeviceGroup::new(1, None, None).is_ok());
@@ -235,7 +236,7 @@ fn no_link_is_no_guess() {
 /// Two machines of eight: within at 450 GB/s, across at 50 GB/s a device.
 #[test]
 fn two_levels_are_scatter_reduce_gather() {
-    let nvlink = link(450.0, 1.0, switch(8, Reduces::AtEndpoints));
+    let nvlink = link(450.0, 1.0, switch(8, ReductionSite::AtEndpoints));
     let network = link(50.0, 5.0, NETWORK);
     let group = DeviceGroup::new(16, Some(&nvlink), Some(&network)).unwrap();
     assert_eq!((group.ranks_within(), group.domains()), (8, 2));
@@ -251,7 +252,7 @@ proptest! {
 
     #[test]
     fn a_ring_is_what_nccl_tests_count(ranks in 2_u32..=72, bytes in sizes(), gb in 1.0..2000.0) {
-        let on = link(gb, 1.0, switch(72, Reduces::AtEndpoints));
+        let on = link(gb, 1.0, switch(72, ReductionSite::AtEndpoints));
         let time = Collective::AllReduce.time(Algorithm::Ring, ranks, Bytes::new(bytes), &on);
         let n = f64::from(ranks);
         let expected = 2.0 * (n - 1.0) / n * bytes / (gb * 1e9);
@@ -310,7 +311,7 @@ proptest! {
         bytes in sizes(),
     ) {
         prop_assume!(collective != Collective::SendReceive);
-        let near = link(gb, 1.0, switch(within, Reduces::AtEndpoints));
+        let near = link(gb, 1.0, switch(within, ReductionSite::AtEndpoints));
         let far = link(gb * share, 1.0 / share, NETWORK);
         let both = DeviceGroup::new(within * domains, Some(&near), Some(&far)).unwrap();
         let two = both.time(collective, Bytes::new(bytes)).total();

@@ -1,7 +1,7 @@
 //! Looking devices up, and devices of one's own by their figures.
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Seconds, UsdPerHour};
-use fizeau_roofline::{Device, Link, MathType, Price, Reduces, Topology};
+use fizeau_roofline::{Device, Link, MathType, Price, ReductionSite, Topology};
 
 #[test]
 fn every_device_is_found_by_its_names() {
@@ -101,7 +101,7 @@ fn a_link_needs_sane_figures() {
         let (bandwidth, latency) = (BytesPerSec::new(bandwidth), Seconds::new(latency));
         new(24e9, 1e12, 2e14).unwrap().with_link(Link { bandwidth, latency, topology })
     };
-    let switch = |domain| Topology::Switch { domain, reduces: Reduces::AtEndpoints };
+    let switch = |domain| Topology::Switch { domain, reduces: ReductionSite::AtEndpoints };
     let linked = link(450e9, 1e-6, switch(8)).unwrap();
     assert_eq!(linked.link().unwrap().topology, switch(8));
     assert_eq!(

@@ -2,7 +2,8 @@
 
 use fizeau_core::{Bytes, BytesPerSec, Seconds};
 use fizeau_roofline::{
-    CachedRead, Collective, ContextSpan, Device, KnownModel, MathType, Pass, Reduces, Topology,
+    CachedRead, Collective, ContextSpan, Device, KnownModel, MathType, Pass, ReductionSite,
+    Topology,
 };
 use proptest::prelude::*;
 
@@ -53,11 +54,11 @@ fn links_of_every_kind() {
     let each_way = "each_way = \"50 GB/s\"\n";
     assert_eq!(
         topology(&format!("{each_way}topology = \"switch\"\ndevices = 4\nreduces = \"in-switch\"")),
-        Topology::Switch { domain: 4, reduces: Reduces::InSwitch }
+        Topology::Switch { domain: 4, reduces: ReductionSite::InSwitch }
     );
     assert_eq!(
         topology(&format!("{each_way}topology = \"switch\"\ndevices = 4")),
-        Topology::Switch { domain: 4, reduces: Reduces::AtEndpoints }
+        Topology::Switch { domain: 4, reduces: ReductionSite::AtEndpoints }
     );
     let mesh = format!("{each_way}topology = \"mesh\"\ndevices = 8");
     assert_eq!(topology(&mesh), Topology::Mesh { domain: 8, pair: None });

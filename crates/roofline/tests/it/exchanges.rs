@@ -3,7 +3,7 @@
 use fizeau_core::{Bytes, BytesPerSec, Seconds};
 use fizeau_roofline::{
     Collective, ContextSpan, Deployment, Device, ExpertExchange, KnownModel, Link,
-    MeasuredCollective, Model, Overlap, Pass, PassTime, Reduces, System, Topology,
+    MeasuredCollective, Model, Overlap, Pass, PassTime, ReductionSite, System, Topology,
 };
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ fn device() -> Device {
     let link = |gb_per_s: f64, latency, domain| Link {
         bandwidth: BytesPerSec::new(gb_per_s * 1e9),
         latency: Seconds::new(latency),
-        topology: Topology::Switch { domain, reduces: Reduces::AtEndpoints },
+        topology: Topology::Switch { domain, reduces: ReductionSite::AtEndpoints },
     };
     let device = Device::named("h100-sxm").unwrap().clone();
     let device = device.with_link(link(450.0, HOP, 8)).unwrap();

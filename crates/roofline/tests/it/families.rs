@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use fizeau_roofline::{Deployment, Device, FeedForward, Keys, Layers, Mixer, Model, System};
+use fizeau_roofline::{
+    AttentionKeys, Deployment, Device, FeedForward, Layers, Mixer, Model, System,
+};
 
 /// The text of a whole config among the fixtures.
 macro_rules! whole {
@@ -192,7 +194,7 @@ fn keys_that_serve_as_values_are_kept_once() {
         _ => None,
     });
     let full = full.unwrap();
-    assert_eq!(full.keys, Keys::AreValues);
+    assert_eq!(full.keys, AttentionKeys::AreValues);
     assert_eq!((full.kv_heads, full.key_dim), (4, 512));
 }
 

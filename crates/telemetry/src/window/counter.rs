@@ -5,7 +5,7 @@ use std::ops::Add;
 use fizeau_core::Stamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Edges, Window};
+use super::{Window, WindowEdges};
 use crate::samples::{Fetch, Point, Said, SampledSeries};
 
 /// By how much a counter grew over a window.
@@ -163,7 +163,7 @@ impl EdgePages {
     ) -> Option<Self> {
         let around = |instant| Around::of(fetches.clone(), instant);
         let (from, to) = (around(window.from)?, around(window.to)?);
-        Some(Self { from, to, is_quiet: window.edges == Edges::Quiet })
+        Some(Self { from, to, is_quiet: window.edges == WindowEdges::Quiet })
     }
 
     /// Whether a page that stopped half way hides what `series` had at an edge: then nobody knows by how much it grew.

@@ -36,7 +36,7 @@ document! {
 document! {
     /// Between which edges a percentile lies. More a histogram cannot say.
     #[derive(Copy)]
-    pub struct Holding {
+    pub struct PercentileBucket {
         /// Above that; none in the lowest bucket.
         pub above?: f64,
         /// At most that; none in the last bucket, which has no end.
@@ -88,14 +88,14 @@ impl HistogramOver {
 
     /// The bucket that the percentile lies in, 0 to 100; none without observations.
     #[must_use]
-    pub fn holding(&self, percentile: f64) -> Option<Holding> {
+    pub fn holding(&self, percentile: f64) -> Option<PercentileBucket> {
         let total: f64 = self.buckets.iter().map(|bucket| bucket.count).sum();
         let wanted = total * (percentile.clamp(0.0, 100.0) / 100.0);
         let (mut below, mut above) = (0.0, None);
         for bucket in self.buckets.iter().filter(|_| total > 0.0) {
             below += bucket.count;
             if below >= wanted && bucket.count > 0.0 {
-                return Some(Holding { above, up_to: bucket.up_to });
+                return Some(PercentileBucket { above, up_to: bucket.up_to });
             }
             above = bucket.up_to;
         }

@@ -9,7 +9,7 @@ use super::body::{self, FieldValue, JsonObject};
 use super::fields::{ItemCount, TextField};
 use super::json::{self, Timings, WholeCount, counted, error_words, take_finish};
 use super::{BodyInput, Builtin, RequestError, WireEvent};
-use crate::backend::Forcing;
+use crate::backend::LengthForcing;
 
 /// `/completion` of llama.cpp's server.
 ///
@@ -18,7 +18,7 @@ use crate::backend::Forcing;
 /// what it reused is in the usage.
 pub(super) static COMPLETION: Builtin = Builtin {
     varying: Some(&["tokens", "tokens_predicted"]),
-    forcing: |_| Forcing::Exact,
+    forcing: |_| LengthForcing::Exact,
     reserved: RESERVED,
     ..Builtin::stream(body, |event| json::object(event, classify))
 };

@@ -8,7 +8,7 @@ use super::body::{self, FieldValue, GivenBody, JsonObject};
 use super::fields::{ItemCount, Loose, TextField};
 use super::json::{self, WholeCount, counted, error_words, take_finish};
 use super::{BodyInput, Builtin, EventError, RequestError, WireEvent};
-use crate::backend::{Backend, Forcing};
+use crate::backend::{Backend, LengthForcing};
 use crate::event::RawEvent;
 
 /// `/v1/responses` as OpenAI, vLLM and llama.cpp's server speak it.
@@ -37,7 +37,7 @@ fn body(ask: &BodyInput<'_>) -> Result<Vec<u8>, RequestError> {
         .with("input", input)
         .with("max_output_tokens", FieldValue::Count(limit))
         .with("stream", FieldValue::Yes(body::True));
-    if forcing(ask.backend) == Forcing::Exact {
+    if forcing(ask.backend) == LengthForcing::Exact {
         object = object.ignore_eos("ignore_eos", ask);
     }
     object.encode(ask, RESERVED, None)
@@ -50,21 +50,21 @@ fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
 
 /// A body that is given whole as `json`.
 /// llama.cpp's server hands fields that it does not know on to its chat route; OpenAI's own refuses them.
-const fn forcing(backend: Backend) -> Forcing {
+const fn forcing(backend: Backend) -> LengthForcing {
     match backend {
-        Backend::LlamaCpp | Backend::LlamaCppChat | Backend::LlamaCppNative => Forcing::Exact,
-        _ => Forcing::CapOnly,
+        Backend::LlamaCpp | Backend::LlamaCppChat | Backend::LlamaCppNative => LengthForcing::Exact,
+        _ => LengthForcing::CapOnly,
     }
 }
 
-fn whole(ask: &BodyInput<'_>, json: &str, forcing: Forcing) -> Result<Vec<u8>, RequestError> {
+fn whole(ask: &BodyInput<'_>, json: &str, forcing: LengthForcing) -> Result<Vec<u8>, RequestError> {
     let given = GivenBody::parse(json)?;
     let mut ours = JsonObject::default().with("stream", FieldValue::Yes(body::True));
     if !given.has("max_output_tokens") {
         let limit = ask.request.max_output_tokens.get();
         ours = ours.with("max_output_tokens", FieldValue::Count(limit));
     }
-    if forcing == Forcing::Exact && !given.has("ignore_eos") {
+    if forcing == LengthForcing::Exact && !given.has("ignore_eos") {
         ours = ours.ignore_eos("ignore_eos", ask);
     }
     given.encode(ask, ours)

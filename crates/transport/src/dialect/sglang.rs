@@ -8,7 +8,7 @@ use super::body::{self, FieldValue, JsonObject, NestedParameters};
 use super::fields::{ItemCount, Loose, TextField};
 use super::json::{self, WholeCount, counted, error_words, seconds, take_finish};
 use super::{BodyInput, Builtin, CumulativeEvents, RequestError, WireEvent};
-use crate::backend::Forcing;
+use crate::backend::LengthForcing;
 
 /// SGLang's `/generate`.
 ///
@@ -19,7 +19,7 @@ use crate::backend::Forcing;
 pub(super) static GENERATE: Builtin = Builtin {
     varying: Some(&["completion_tokens", "output_ids"]),
     repeats: CumulativeEvents::Perhaps,
-    forcing: |_| Forcing::Exact,
+    forcing: |_| LengthForcing::Exact,
     reserved: RESERVED,
     ..Builtin::stream(body, |event| json::object_or_done(event, classify))
 };

@@ -7,7 +7,7 @@ use super::body::{self, FieldValue, JsonObject};
 use super::fields::TextField;
 use super::json::{self, error_words};
 use super::{BodyInput, Builtin, CumulativeEvents, EndRule, EventError, RequestError, WireEvent};
-use crate::backend::Forcing;
+use crate::backend::LengthForcing;
 use crate::event::RawEvent;
 
 /// Triton's `/v2/models/MODEL/generate_stream`, with the field names of TensorRT-LLM's model repository.
@@ -19,7 +19,7 @@ pub(super) static GENERATE: Builtin = Builtin {
     end: EndRule::Body,
     varying: Some(&[]),
     repeats: CumulativeEvents::Perhaps,
-    forcing: |_| Forcing::Exact,
+    forcing: |_| LengthForcing::Exact,
     reserved: RESERVED,
     ..Builtin::stream(body, read)
 };

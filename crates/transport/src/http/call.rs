@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use fizeau_core::{
-    CallOff, Clock, Connection, Failure, FailureClass, Marks, Nanos, Outcome, Stamp, StampSource,
-    Tokens,
+    CallOff, Clock, Connection, Failure, FailureClass, Nanos, Outcome, RequestMarks, Stamp,
+    StampSource, Tokens,
 };
 use hyper::StatusCode;
 
@@ -28,7 +28,7 @@ pub(super) struct HttpCall<'t, C> {
     transport: &'t HttpTransport<C>,
     endpoint: &'t Endpoint<C>,
     off: &'t CallOff,
-    marks: Marks,
+    marks: RequestMarks,
     connection: Connection,
     round_trip: Option<Nanos>,
     stamps: StampSource,
@@ -61,7 +61,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         transport: &'t HttpTransport<C>,
         endpoint: &'t Endpoint<C>,
         asked: Tokens,
-        marks: Marks,
+        marks: RequestMarks,
         off: &'t CallOff,
     ) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     }
 
     /// The marks of the finished request.
-    pub(super) const fn marks(&self) -> Marks {
+    pub(super) const fn marks(&self) -> RequestMarks {
         self.marks
     }
 

@@ -17,7 +17,7 @@ pub enum ConnectionUse {
     #[default]
     Reuse,
     /// It is closed, and each request makes its own; none are opened ahead. The making is in the tape's marks
-    /// ([`Marks::connect`](fizeau_core::Marks::connect)), apart from the time to the first token.
+    /// ([`RequestMarks::connect`](fizeau_core::RequestMarks::connect)), apart from the time to the first token.
     PerRequest,
 }
 

@@ -1,7 +1,7 @@
 //! What is known of the servers, and what reaches them: paths, headers, and lines over a socket.
 
 use fizeau_core::{FailureClass, Finish, Outcome, TokenSource};
-use fizeau_transport::{Backend, Forcing, PromptKind, Route, Secret, Target};
+use fizeau_transport::{Backend, LengthForcing, PromptKind, Route, Secret, Target};
 
 use crate::http::{ask, good, transport};
 use crate::server::{LAST, Server, Step, chunk, send, stream};
@@ -9,9 +9,9 @@ use crate::streams::good_replies;
 
 /// Name, default path and forcing of every backend, for a model named `org/m`.
 #[rustfmt::skip]
-const EXPECTED: [(Backend, &str, &str, Forcing); 31] = {
+const EXPECTED: [(Backend, &str, &str, LengthForcing); 31] = {
     use Backend as B;
-    use Forcing::{CapOnly, Exact};
+    use LengthForcing::{CapOnly, Exact};
     const COMPLETIONS: &str = "/v1/completions";
     const CHAT: &str = "/v1/chat/completions";
     [
@@ -64,10 +64,10 @@ fn forcing_is_of_the_route_too() {
         let target = Target::new("http://h", backend, "m").unwrap();
         target.path(path).unwrap().forcing()
     };
-    assert_eq!(forcing(Backend::Vllm, "/v1/messages"), Forcing::CapOnly);
-    assert_eq!(forcing(Backend::LlamaCpp, "/v1/responses"), Forcing::Exact);
-    assert_eq!(forcing(Backend::OpenAi, "/v1/responses"), Forcing::CapOnly);
-    assert_eq!(forcing(Backend::TgiChat, "/completion"), Forcing::Exact);
+    assert_eq!(forcing(Backend::Vllm, "/v1/messages"), LengthForcing::CapOnly);
+    assert_eq!(forcing(Backend::LlamaCpp, "/v1/responses"), LengthForcing::Exact);
+    assert_eq!(forcing(Backend::OpenAi, "/v1/responses"), LengthForcing::CapOnly);
+    assert_eq!(forcing(Backend::TgiChat, "/completion"), LengthForcing::Exact);
 }
 
 #[test]

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
-    EndpointKind, Experiment, ExperimentError, MeetingPoint, PreparedExperiment, PreparedRun,
-    RunOrigin, RunShards, ShardAbsence, ShardError, ShardGroup, ShardIdentity, ShardOffer,
-    ShardOutcome, ShardPart, ShardSecret, ShardSpec, Variables,
+    EndpointKind, EnvironmentVariables, Experiment, ExperimentError, MeetingPoint,
+    PreparedExperiment, PreparedRun, RunOrigin, RunShards, ShardAbsence, ShardError, ShardGroup,
+    ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSecret, ShardSpec,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::{MissingShards, RunFolder};
@@ -43,7 +43,7 @@ pub(crate) fn of(
         "--allow-missing-shards: only a run of one level can go on without a shard, because fewer shards offer less load than each \
         level of this command names; leave it out, or measure one level with `fizeau bench`"
     );
-    let variables: Variables = std::env::vars_os()
+    let variables: EnvironmentVariables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let given = args.shard.as_deref().map(str::parse).transpose().map_err(|error| match error {

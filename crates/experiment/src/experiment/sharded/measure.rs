@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fizeau_core::{Nanos, Stamp, Tape, TapeSink};
 use fizeau_harness::{
-    Cancel, DriveEnding, DriveError, LevelRun, Measure, Notice, Observer, PlannedLevel,
+    Cancel, DriveEnding, DriveError, DriveNotice, LevelRun, Measure, Observer, PlannedLevel,
 };
 use fizeau_metrics::{ClientCeiling, ClientWatch, LevelTally};
 use fizeau_record::{MergedTapes, ShardHealth, ShardRecord, ShardsReport, StoredTapes, TailShares};
@@ -31,8 +31,8 @@ pub(crate) struct ShardedMeasure<'a, M, R> {
 struct Begun<'a, O>(&'a mut O);
 
 impl<O: Observer> Observer for Begun<'_, O> {
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let Notice::WarmedUp { .. } = notice {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
+        if let DriveNotice::WarmedUp { .. } = notice {
             self.0.notice(notice);
         }
     }
@@ -78,7 +78,7 @@ impl<M: Measure, R: PreparedRun> Measure for ShardedMeasure<'_, M, R> {
             sink.record(tape)?;
             tally.add(tape);
             tail.add(number, tape);
-            observer.notice(Notice::RequestEnded(tape));
+            observer.notice(DriveNotice::RequestEnded(tape));
             Ok(())
         });
         if let Some(error) = taken.map_err(DriveError::Sink)? {

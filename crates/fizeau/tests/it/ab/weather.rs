@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use fizeau::core::{Clock, Nanos, Stamp, Tokens};
 use fizeau::experiment::{AbRunner, AbSpec, AbTurn, RoundCount, UpcomingTurn};
-use fizeau::harness::{Cancel, Observer, Rig, SelfWatch};
+use fizeau::harness::{Cancel, Observer, SelfWatch, TaskDriver};
 use fizeau::metrics::ComparisonSide;
 use fizeau::sim::{Engine, EngineConfig, SimTransport, StepLoad, VirtualTime};
 use fizeau::workload::{Lengths, PlanSpec, Seed};
@@ -113,7 +113,8 @@ pub(crate) fn watched<O: Observer>(
     let mut spec = AbSpec::new(RoundCount::new(size.rounds).unwrap(), workload);
     spec.load.max_in_flight = NonZeroU32::new(4);
     (spec.warmup, spec.settle) = (2, Nanos::from_secs(2));
-    let rig = |transport| Rig { transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+    let rig =
+        |transport| TaskDriver { transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
     let mut ab = AbRunner::new(rig(&a), rig(&b), &time, &spec, None);
     let turns = async {
         let mut turns = Vec::new();

@@ -7,7 +7,7 @@ use fizeau::experiment::{LevelSize, LevelSpec};
 use fizeau::experiment::{
     LoadSearch, LoadSearchSpec, SearchStep, SweepRunner, SweepSpec, SweptLevel,
 };
-use fizeau::harness::{Cancel, Rig, SelfWatch};
+use fizeau::harness::{Cancel, SelfWatch, TaskDriver};
 use fizeau::metrics::GoodputGoals;
 use fizeau::roofline::{Device, KnownModel, System};
 use fizeau::sim::{EngineConfig, Overheads, Scenario, SimTransport, VirtualTime};
@@ -146,7 +146,8 @@ impl Case {
         let time = VirtualTime::new();
         let engine = SimTransport::new(&time, self.engine.scenario().serve());
         let cancel = Cancel::new();
-        let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig =
+            TaskDriver { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let mut sweep = SweepRunner::new(rig, &spec, None);
         let all = time.block_on(async {
             while let SearchStep::Measure(ask) | SearchStep::Confirm(ask) = search.next() {
@@ -170,7 +171,8 @@ impl Case {
         let time = VirtualTime::new();
         let engine = SimTransport::new(&time, self.engine.scenario().serve());
         let cancel = Cancel::new();
-        let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let rig =
+            TaskDriver { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let mut sweep = SweepRunner::new(rig, &spec, None);
         time.block_on(sweep.level(ask, &mut ())).unwrap().unwrap().unwrap()
     }

@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use std::future::Future;
 
 use fizeau_core::{
-    Arrival, Channel, Clock, Failure, FailureClass, Finish, Marks, Nanos, Outcome, Release,
-    Request, RequestId, Stamp, Tape, Timer, Transport,
+    Arrival, Channel, Clock, Failure, FailureClass, Finish, Nanos, Outcome, Release, Request,
+    RequestId, RequestMarks, Stamp, Tape, Timer, Transport,
 };
 
 /// Runs `test` on a runtime whose clock jumps instead of sleeping.
@@ -73,7 +73,11 @@ impl Transport for Server<'_> {
         let mut tape = Tape::sent_at(sent);
         (tape.request, tape.session, tape.turn) = (request.id, request.session, request.turn);
         tape.text = Some(format!("reply {}", request.id));
-        tape.marks = Marks { send_start: Some(sent), end: Some(end), ..Marks::released(release) };
+        tape.marks = RequestMarks {
+            send_start: Some(sent),
+            end: Some(end),
+            ..RequestMarks::released(release)
+        };
         tape.outcome = Outcome::Complete(Finish::Length);
         tape.arrivals.push(Arrival::tokens(end, 1, Channel::Visible));
         if self.fail_every.is_some_and(|every| request.id.0.is_multiple_of(every)) {

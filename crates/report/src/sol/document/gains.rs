@@ -1,7 +1,7 @@
 //! What would be faster, as JSON.
 
 use fizeau_core::document;
-use fizeau_roofline::{Gain, ImprovementGain, Sensitivities, Sensitivity};
+use fizeau_roofline::{FigureGain, ImprovementGain, Sensitivities, Sensitivity};
 use serde::Serialize;
 
 use crate::sol::SolScope;
@@ -63,7 +63,7 @@ document! {
 }
 
 document! {
-    view GainOf, fn of(gain: Gain, scope: SolScope) {
+    view GainOf, fn of(gain: FigureGain, scope: SolScope) {
         let of_requests = |part: f64| (scope == SolScope::Requests).then_some(Number(part));
     } {
         tokens_per_s_per_user?: Number = gain.tokens_per_s_per_user.map(Number),

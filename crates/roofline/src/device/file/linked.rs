@@ -5,7 +5,7 @@ use fizeau_core::{BytesPerSec, Seconds};
 use super::figure::Sources;
 use super::section::Section;
 use crate::device::quantity::FigureQuantity;
-use crate::device::{Device, DeviceError, Link, PublishedFigure, Reduces, Topology};
+use crate::device::{Device, DeviceError, Link, PublishedFigure, ReductionSite, Topology};
 
 /// What a hop takes where a file does not say it. Nobody publishes it of a device. These are the low ends of what
 /// operations of a few bytes take, so that a time with them in it is rather too short than too long: NCCL's
@@ -47,7 +47,7 @@ pub(super) fn read(
     }
     if let Some(section) = root.table(NETWORK.table)? {
         section.only(&["each_way", "latency"])?;
-        let topology = Topology::Switch { domain: u32::MAX, reduces: Reduces::AtEndpoints };
+        let topology = Topology::Switch { domain: u32::MAX, reduces: ReductionSite::AtEndpoints };
         device.network = Some(linked(&section, sources, &NETWORK, topology, OVER_NETWORK, device)?);
     }
     Ok(())
@@ -122,10 +122,10 @@ fn topology<'a>(
     }
 }
 
-fn reduces(section: &Section<'_>) -> Result<Reduces, DeviceError> {
+fn reduces(section: &Section<'_>) -> Result<ReductionSite, DeviceError> {
     match section.text("reduces")? {
-        None | Some("at-endpoints") => Ok(Reduces::AtEndpoints),
-        Some("in-switch") => Ok(Reduces::InSwitch),
+        None | Some("at-endpoints") => Ok(ReductionSite::AtEndpoints),
+        Some("in-switch") => Ok(ReductionSite::InSwitch),
         Some(_) => Err(misnamed(section, "reduces", "\"in-switch\" or \"at-endpoints\"")),
     }
 }

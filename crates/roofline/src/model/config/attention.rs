@@ -4,7 +4,7 @@ use fizeau_core::Tokens;
 use serde_json::Value;
 
 use super::super::fields::{CONTEXT, ConfigFields, HEAD_DIM, HEADS, RANK};
-use super::super::{Attention, Keys, ModelConfigError, QueryNorm};
+use super::super::{Attention, AttentionKeys, ModelConfigError, QueryNorm};
 use super::Config;
 use super::families::NormSpan;
 use super::layout::{LayerPlace, MixerKind};
@@ -81,14 +81,14 @@ impl Config<'_> {
         sliding.iter().all(|field| self.fields.get(field).is_none())
     }
 
-    fn keys(&self, place: LayerPlace) -> Result<Keys, ModelConfigError> {
+    fn keys(&self, place: LayerPlace) -> Result<AttentionKeys, ModelConfigError> {
         let full = place.mixer == MixerKind::Full;
         Ok(if place.shares_keys {
-            Keys::Shared
+            AttentionKeys::Shared
         } else if full && self.fields.flag("attention_k_eq_v")? == Some(true) {
-            Keys::AreValues
+            AttentionKeys::AreValues
         } else {
-            Keys::Own
+            AttentionKeys::Own
         })
     }
 
@@ -193,12 +193,12 @@ impl Config<'_> {
     fn attention_vectors(&self, attention: &Attention) -> Result<u64, ModelConfigError> {
         let queries = attention.heads * attention.key_dim;
         let (keys, values) = match attention.keys {
-            Keys::Own => {
+            AttentionKeys::Own => {
                 let heads = attention.kv_heads;
                 (heads * attention.key_dim, heads * attention.value_dim)
             }
-            Keys::AreValues => (attention.kv_heads * attention.key_dim, 0),
-            Keys::Shared => (0, 0),
+            AttentionKeys::AreValues => (attention.kv_heads * attention.key_dim, 0),
+            AttentionKeys::Shared => (0, 0),
         };
         // The norm between the two projections of a query of low rank.
         let mut vectors = attention.query_rank.unwrap_or(0);

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use fizeau_core::{BytesPerSec, Seconds, Tokens};
 use fizeau_roofline::{
     Bottleneck, Bound, CacheTransfer, Deployment, Disaggregation, EstimateKind, InstanceCounts,
-    Link, Reduces, System, Topology, UniformLoad,
+    Link, ReductionSite, System, Topology, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn link(bandwidth: f64) -> Link {
     Link {
         bandwidth: BytesPerSec::new(bandwidth),
         latency: Seconds::new(5e-6),
-        topology: Topology::Switch { domain: u32::MAX, reduces: Reduces::AtEndpoints },
+        topology: Topology::Switch { domain: u32::MAX, reduces: ReductionSite::AtEndpoints },
     }
 }
 
