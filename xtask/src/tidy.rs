@@ -43,6 +43,7 @@ const CHECKS: [Check; 20] = [
     ("sources: no circle among the modules of a crate", circles::none),
     ("sources: libraries name no flag", flags::none),
     ("sources: public items are announced", public::announced),
+    ("sources: no two crates have a type of one name", public::distinct),
     ("pages: README.md", pages::readme),
     ("pages: links lead somewhere", pages::links),
     ("pages: the book has each of them", pages::book),

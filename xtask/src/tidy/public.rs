@@ -57,6 +57,29 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
+/// Each name of a type or a trait that two crates have, so that it says nothing without its path.
+pub(super) fn distinct(repo: &Repo) -> Vec<Finding> {
+    let mut owners: BTreeMap<String, String> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for (name, text) in written(repo) {
+        for item in text.lines().filter_map(|line| line.split_once(' ')) {
+            let ("struct" | "view" | "enum" | "union" | "trait" | "type", item) = item else {
+                continue;
+            };
+            match owners.insert(item.to_owned(), name.clone()) {
+                Some(other) if other != name => {
+                    findings.push(Finding::new(
+                        path(&name),
+                        format!("{item} is a name in {other} too"),
+                    ));
+                }
+                _ => {}
+            }
+        }
+    }
+    findings
+}
+
 /// How many items each crate has.
 pub(super) fn numbers(repo: &Repo) -> Vec<Finding> {
     let number = |(name, text): (String, String)| {
