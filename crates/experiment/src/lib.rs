@@ -112,8 +112,9 @@ pub use search::{
 pub use shards::{
     AbsenceReason, LateShardStart, MEETING_VARIABLES, MeetingPoint, MeetingPointError,
     PlanMismatch, RunShards, SHARD_VARIABLES, ShardAbsence, ShardError, ShardFault, ShardGroup,
-    ShardIdentity, ShardIdentityError, ShardMismatch, ShardOffer, ShardSecret, ShardSource,
-    ShardSpec, ShardWait, ShardWaits, StartTime, StartTimeError, Variables,
+    ShardIdentity, ShardIdentityError, ShardMismatch, ShardOffer, ShardRequest, ShardRequestError,
+    ShardSecret, ShardSource, ShardSpec, ShardWait, ShardWaits, StartTime, StartTimeError,
+    Variables,
 };
 #[cfg(feature = "http")]
 pub use simulated::EmbeddedEngine;
