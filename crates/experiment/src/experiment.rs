@@ -15,13 +15,14 @@ use fizeau_record::{EngineRecord, SpeedOfLightReference};
 pub use handle::{EventStream, ExperimentHandle, PendingOutcome};
 pub use kind::{EndpointKind, ExperimentKind, PreparedRun};
 pub use prepared::PreparedExperiment;
+pub(crate) use sharded::check_until;
 pub use sharded::{OrderedLevel, ShardOutcome, ShardPart};
 
 use crate::client::ClientSpec;
 use crate::endpoint::EndpointSource;
 use crate::event::Watcher;
 use crate::input::{ExperimentError, InputField};
-use crate::shards::{RunShards, ShardGroup};
+use crate::shards::{RunShards, ShardGroup, ShardSpec};
 use crate::sweep::{LevelSize, SweepLoads, SweepProtocol, SweepSettings};
 use crate::system::{RunOrigin, SystemUnderTest};
 use crate::telemetry::TelemetrySpec;
@@ -65,6 +66,8 @@ pub(crate) struct RunConduct {
     origin: RunOrigin,
     pub(crate) folder: Option<PathBuf>,
     shards: Option<ShardGroup>,
+    /// How it takes part in a meeting that is still to come.
+    meets: Option<ShardSpec>,
     telemetry: Option<TelemetrySpec>,
     pub(crate) cancel: Cancel,
     /// The last of the settings that was set by itself, if any was.
@@ -86,6 +89,7 @@ impl Experiment {
                 origin: RunOrigin::now(),
                 folder: None,
                 shards: None,
+                meets: None,
                 telemetry: None,
                 cancel: Cancel::new(),
                 last_setting: None,
@@ -195,13 +199,11 @@ impl<K> Experiment<K> {
         self
     }
 
-    /// Measures it by `shards`: [together](Self::shards) where they are several that do so, and by itself where this client is alone or
-    /// measures a share of its own.
-    pub fn measured_by(self, shards: &RunShards) -> Self {
-        match shards.group() {
-            Some(group) => self.shards(group.clone()),
-            None => self,
-        }
+    /// Measures it by `shards`: [together](PreparedExperiment::meet) where they are several that do so, and by itself where this client is
+    /// alone or measures a share of its own.
+    pub fn measured_by(mut self, shards: &RunShards) -> Self {
+        self.conduct.meets = shards.spec().cloned();
+        self
     }
 
     /// Reads these pages of metrics beside each level that is measured over HTTP, and holds what they say against what the client saw. By

@@ -59,6 +59,7 @@ fields! {
     DatasetPath => "the data set's file",
     DataRepeat => "the choice that no record comes again",
     Requests => "the number of requests",
+    StartAt => "the instant at which it begins",
     Salt => "the salt of the prompts",
     Tokenizer => "the tokenizer",
     MaxContext => "the most tokens that the model takes",

@@ -22,7 +22,7 @@ use crate::evaluate::{EvaluationContext, LevelTallies, TallyObserver, keep_level
 use crate::event::{AfterLevel, LevelStarted, RunEvent, Telling, Watcher};
 use crate::input::{ExperimentError, InputError};
 use crate::measured_level::MeasuredLevel;
-use crate::shards::{FirstRelease, RunShards, ShardGroup, WallGate, of_part};
+use crate::shards::{FirstRelease, ShardGroup, WallGate, of_part};
 use crate::telemetry::LevelScrapers;
 use crate::workload::ContextLimit;
 
@@ -72,11 +72,11 @@ impl PreparedLevel {
         warmups_of(self.basis.work.requests(), self.settings.warmups)
     }
 
-    /// How many requests those of `shards` send that are there; of conversations, where some shard is missing, about.
+    /// How many requests those of `shards` send that are there, or this client alone; of conversations, where some shard is missing, about.
     #[must_use]
-    pub fn sent_by(&self, shards: &RunShards) -> u64 {
+    pub fn sent_by(&self, shards: Option<&ShardGroup>) -> u64 {
         let requests = self.basis.work.requests().get();
-        let Some(here) = shards.group().map(ShardGroup::here) else { return requests };
+        let Some(here) = shards.map(ShardGroup::here) else { return requests };
         let share = |shard: Shard| self.level().share(shard).shard.share_of(requests);
         here.into_iter().map(share).sum()
     }

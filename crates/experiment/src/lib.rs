@@ -115,7 +115,8 @@ pub use shards::{
     AbsenceReason, EnvironmentVariables, LateShardStart, MEETING_VARIABLES, MeetingPoint,
     MeetingPointError, PlanMismatch, RunShards, SHARD_VARIABLES, ShardAbsence, ShardError,
     ShardFault, ShardGroup, ShardIdentity, ShardIdentityError, ShardMismatch, ShardOffer,
-    ShardSecret, ShardSource, ShardSpec, ShardWait, ShardWaits, StartTime, StartTimeError,
+    ShardRequest, ShardRequestError, ShardSecret, ShardSource, ShardSpec, ShardWait, ShardWaits,
+    StartTime, StartTimeError,
 };
 #[cfg(feature = "http")]
 pub use simulated::EmbeddedEngine;

@@ -34,7 +34,7 @@ pub(crate) use leader::{LevelParts, PartOf};
 pub use meeting::{MEETING_VARIABLES, MeetingPoint, MeetingPointError};
 pub(crate) use message::PartReport;
 pub(crate) use offered::OfferedLoadShare;
-pub use run::RunShards;
+pub use run::{RunShards, ShardRequest, ShardRequestError};
 pub use secret::ShardSecret;
 pub use spec::{ShardOffer, ShardSpec};
 pub(crate) use start_at::WallGate;

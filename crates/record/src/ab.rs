@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "schema")]
 use crate::reasons::listed;
 use crate::reasons::reasons;
-use crate::{EndpointRecord, GoalResult, JsonError, LevelReport, LevelStatus, RunSetup};
+use crate::{
+    EndpointRecord, GoalResult, JsonError, LevelReport, LevelStatus, RunSetup, ShardsReport,
+};
 
 /// An A/B run with its rounds.
 ///
@@ -55,6 +57,13 @@ impl AbReport {
         let [a, b] = sides;
         let (settle, slo, requests) = (Millis::new(0.0), None, None);
         Self { setup, a, b, planned, settle, slo, rounds, comparison, requests }
+    }
+
+    /// How each client fared over all turns; none where one measured alone.
+    #[must_use]
+    pub fn shards(&self) -> Option<ShardsReport> {
+        let turns = self.rounds.iter().flat_map(|round| [&round.a, &round.b]).flatten();
+        ShardsReport::over_levels(turns.filter_map(|level| level.shards.as_deref()))
     }
 }
 

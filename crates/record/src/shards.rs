@@ -95,6 +95,7 @@ pub enum MissingShards {
 /// How one client fared.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ShardHealth {
     /// Which share of the plan it sent: `1/8`.
     pub shard: String,
@@ -118,7 +119,8 @@ pub struct ShardHealth {
     pub run_delay_share: Option<f64>,
     /// The part of the machine's CPU time that its hypervisor gave to others, from 0 to 1; absent where the system does not report it.
     pub steal_share: Option<f64>,
-    /// By how much its clock was ahead of the first shard's, as the level ended.
+    /// By how much its clock was ahead of the first shard's, as the level ended; 0 where all began at an instant of their wall clocks, which
+    /// are taken for one.
     pub clock_ahead_ms: Option<f64>,
     /// By how much that may be wrong.
     pub clock_uncertainty_ms: Option<f64>,
@@ -245,7 +247,11 @@ impl ShardsReport {
                 "{} began within {skew:.2} ms of each other, if their clocks agree, which is not known",
                 of(known)
             ),
-            (None, _) => return of(self.health.len()),
+            (None, _) => {
+                let sent = self.health.iter().filter(|one| one.sent > 0).count();
+                let unknown = if sent > 1 { "; how far apart they began is not known" } else { "" };
+                return of(self.health.len()) + unknown;
+            }
         };
         // One that sent nothing began nothing.
         let unknown =

@@ -7,6 +7,7 @@ use fizeau_metrics::{
 
 use crate::Shown;
 use crate::grouped::{grouped, placed};
+use crate::shards;
 use crate::text::{VERDICT, Verbosity, line, plain, sentence, shown};
 use fizeau_record::text::{self, column_decimals, duration_ms};
 use fizeau_record::{AbDocument, AbParty, AbReport, AbRound, FigureDifference, GoalResult};
@@ -77,6 +78,7 @@ impl Shown<'_, AbReport> {
         self.table(&mut out);
         self.remarks(verbosity, &mut out);
         self.goals(&mut out);
+        self.shards(verbosity, &mut out);
         out.push('\n');
         match &self.comparison {
             Err(reason) => sentence(&mut out, &format!("No answer: {reason}")),
@@ -175,6 +177,13 @@ impl Shown<'_, AbReport> {
             let came_out = if self.misses_goals(side) { "misses" } else { "keeps" };
             sentence(out, &format!("{} {came_out} the goals: {goals}", letter(side)));
         }
+    }
+
+    /// How each client fared, where several measured together.
+    fn shards(&self, verbosity: Verbosity, out: &mut String) {
+        let Some(all) = self.0.shards() else { return };
+        shards::sentences(&all).iter().for_each(|text| sentence(out, text));
+        shards::table_lines(&all, verbosity).iter().for_each(|text| line(out, text));
     }
 
     /// A figure of A and of B, with the decimals that suit both columns.

@@ -88,14 +88,10 @@ mod tests {
     use super::*;
 
     fn health(shard: &str, sent: u64, late: f64, tail: Option<f64>) -> ShardHealth {
-        ShardHealth {
-            shard: shard.to_owned(),
-            host: "node\u{1b}-with-a-long-name".to_owned(),
-            sent,
-            send_lateness_p99_ms: Some(late),
-            tail_share: tail,
-            ..ShardHealth::default()
-        }
+        let mut health = ShardHealth::of(shard);
+        health.host = "node\u{1b}-with-a-long-name".to_owned();
+        (health.sent, health.send_lateness_p99_ms, health.tail_share) = (sent, Some(late), tail);
+        health
     }
 
     fn report(skew: f64, tail: u64, health: Vec<ShardHealth>) -> ShardsReport {

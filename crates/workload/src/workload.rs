@@ -94,7 +94,8 @@ impl FromStr for Shard {
         let not_text = || ShardTextError::NotText { text: text.to_owned() };
         let (index, count) = text.split_once('/').ok_or_else(not_text)?;
         let number = |part: &str| part.trim().parse::<u64>().map_err(|_| not_text());
-        Ok(Self::new(number(index)?, number(count)?)?)
+        let shard = Self::new(number(index)?, number(count)?);
+        shard.map_err(|error| ShardTextError::NoShard { text: text.to_owned(), error })
     }
 }
 
@@ -109,8 +110,13 @@ pub enum ShardTextError {
         text: String,
     },
     /// There is no such shard.
-    #[error(transparent)]
-    NoShard(#[from] ShardIndexError),
+    #[error("{text}: {error}")]
+    NoShard {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        error: ShardIndexError,
+    },
 }
 
 impl Shard {

@@ -1,5 +1,5 @@
 //! `cargo xtask shard-table`: one run by 1, 2, 3 and 8 processes of this machine, side by side. Whatever is counted has to be the same,
-//! and medians within noise.
+//! and percentiles within noise.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,39 +28,55 @@ pub(crate) fn hold(fizeau: &Path) -> Result<()> {
     let home = std::path::absolute("target/shards")?;
     fs::create_dir_all(&home)?;
     println!("{HEAD}");
-    let mut one: Option<(Summary, Counts)> = None;
+    let mut one: Option<Measured> = None;
     for count in [1, 2, 3, 8] {
-        let (summary, counts) = measure(fizeau, &home, count)?;
-        println!("{}", row(count, &summary, &counts));
-        let one = one.get_or_insert_with(|| (summary.clone(), counts.clone()));
-        ensure!(counts == one.1, "of {count} processes {counts:?}, and of one {:?}", one.1);
-        is_alike(count, &summary, &one.0)?;
+        let found = measure(fizeau, &home, count)?;
+        println!("{}", row(count, &found));
+        let Some(one) = &one else {
+            one = Some(found);
+            continue;
+        };
+        let (counts, as_one) = (&found.counts, &one.counts);
+        ensure!(counts == as_one, "of {count} processes {counts:?}, and of one {as_one:?}");
+        is_alike(count, &found, one)?;
     }
-    println!("shard-table: every count is that of one process, and every median within noise");
+    println!("shard-table: every count is that of one process, and every percentile within noise");
     Ok(())
 }
 
-/// By how much a median may differ from that of one process, in milliseconds, besides twice what the later of both runs released a median
-/// request late. Tails are the machine's, whose cores the server shares: in virtual time, where there is no noise, a test holds all percentiles.
+/// What one run came to.
+struct Measured {
+    summary: Summary,
+    counts: Counts,
+    /// How late its clients sent and read, and its server handed over, 99th percentiles one after the other.
+    late_p99_ms: f64,
+}
+
+/// By how much a figure may differ from that of one process, in milliseconds, besides twice what the later of both runs recorded of its own
+/// lateness. In virtual time, where there is no noise, a test holds all percentiles.
 const NOISE_MS: f64 = 10.0;
 
-/// That the medians of `count` processes are those of one, within noise.
-fn is_alike(count: usize, summary: &Summary, one: &Summary) -> Result<()> {
-    let both = |metric: &str| [summary, one].map(|of| of.figure(&format!("/metrics/{metric}/p50")));
-    let [late, late_of_one] = both("send_lateness_ms");
-    let noise = NOISE_MS + 2.0 * late.max(late_of_one);
+/// That the medians of `count` processes are those of one, by how late both released a median request; and the tails, by how late in the
+/// tail the clients and the server of both were.
+fn is_alike(count: usize, many: &Measured, one: &Measured) -> Result<()> {
+    let both = |path: &str| [many, one].map(|of| of.summary.figure(path));
+    let noise = |late: [f64; 2]| NOISE_MS + 2.0 * late[0].max(late[1]);
+    let of_median = noise(both("/metrics/send_lateness_ms/p50"));
+    let of_tail = noise([many, one].map(|of| of.late_p99_ms));
     for metric in ["ttft_ms", "tpot_ms", "e2el_ms"] {
-        let [found, known] = both(metric);
-        ensure!(
-            (found - known).abs() <= noise,
-            "median {metric}: {found:.2} of {count} processes and {known:.2} of one differ by more than {noise:.2} ms"
-        );
+        for (statistic, noise) in [("p50", of_median), ("p90", of_tail), ("p99", of_tail)] {
+            let [found, known] = both(&format!("/metrics/{metric}/{statistic}"));
+            ensure!(
+                (found - known).abs() <= noise,
+                "{statistic} of {metric}: {found:.2} of {count} processes and {known:.2} of one differ by more than {noise:.2} ms"
+            );
+        }
     }
     Ok(())
 }
 
 /// What has to be the same, however many processes sent it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 struct Counts {
     /// The server's log, warm-ups left out.
     answered: u64,
@@ -72,7 +88,7 @@ struct Counts {
     gaps: u64,
 }
 
-fn measure(fizeau: &Path, home: &Path, count: usize) -> Result<(Summary, Counts)> {
+fn measure(fizeau: &Path, home: &Path, count: usize) -> Result<Measured> {
     let out = home.join(count.to_string());
     // What an earlier run left.
     let _ = fs::remove_dir_all(&out);
@@ -99,7 +115,12 @@ fn measure(fizeau: &Path, home: &Path, count: usize) -> Result<(Summary, Counts)
         output_tokens: summary.count("/tokens/output"),
         gaps: summary.count("/metrics/icl_ms/n"),
     };
-    Ok((summary, counts))
+    let of_client = ["send_lateness_ms", "read_lag_ms"];
+    let of_client = of_client.map(|late| summary.figure(&format!("/metrics/{late}/p99")));
+    // Without the kernel's stamps nobody knows when what was read had come.
+    let of_client = of_client.into_iter().filter(|late| late.is_finite()).sum::<f64>();
+    let late_p99_ms = of_client + server.lateness_p99_ms()?;
+    Ok(Measured { summary, counts, late_p99_ms })
 }
 
 /// The requests of which a run has tapes. That one comes twice is an error.
@@ -116,7 +137,7 @@ pub(crate) fn ids(out: &Path) -> Result<BTreeSet<u64>> {
     Ok(ids)
 }
 
-fn row(count: usize, summary: &Summary, counts: &Counts) -> String {
+fn row(count: usize, Measured { summary, counts, .. }: &Measured) -> String {
     let Counts { answered, sent, completed, output_tokens, .. } = counts;
     let pair = |metric: &str| {
         let of = |which: &str| summary.figure(&format!("/metrics/{metric}/{which}"));

@@ -71,19 +71,34 @@ impl Server {
 
     /// How many requests of [`BENCH`] it answered by its own log, warm-ups among them.
     pub(crate) fn answered(&self) -> Result<u64> {
+        Ok(answered_in(&self.log()?)?.len() as u64)
+    }
+
+    /// How late it handed over tokens by its own log, 99th percentile in milliseconds.
+    pub(crate) fn lateness_p99_ms(&self) -> Result<f64> {
+        let log = body(&self.log()?)?;
+        let late = log.pointer("/lateness_ms/p99").and_then(serde_json::Value::as_f64);
+        late.context("the server's log does not say how late it was")
+    }
+
+    fn log(&self) -> Result<String> {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
         stream.set_read_timeout(Some(COMING_UP))?;
         stream.write_all(LOG.as_bytes())?;
         let mut reply = String::new();
         stream.read_to_string(&mut reply)?;
-        Ok(answered_in(&reply)?.len() as u64)
+        Ok(reply)
     }
+}
+
+fn body(reply: &str) -> Result<serde_json::Value> {
+    let (_, body) = reply.split_once("\r\n\r\n").context("the server's log has no body")?;
+    serde_json::from_str(body).context("the server's log")
 }
 
 /// The requests of [`BENCH`] in what a server replies that is asked for its log.
 pub(crate) fn answered_in(reply: &str) -> Result<Vec<serde_json::Value>> {
-    let (_, body) = reply.split_once("\r\n\r\n").context("the server's log has no body")?;
-    let log: serde_json::Value = serde_json::from_str(body).context("the server's log")?;
+    let log = body(reply)?;
     let requests = log.get("requests").and_then(serde_json::Value::as_array);
     let requests = requests.context("the server's log has no requests")?;
     let tokens = |one: &serde_json::Value| one.get("token_ns")?.as_array().map(Vec::len);
@@ -158,7 +173,6 @@ pub(crate) fn summary(out: &Path) -> Result<Summary> {
 }
 
 /// `summary.json`, by its fields.
-#[derive(Clone)]
 pub(crate) struct Summary(serde_json::Value);
 
 impl Summary {

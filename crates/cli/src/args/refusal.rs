@@ -43,8 +43,11 @@ impl From<ShardError> for Fail {
             _ => Exit::Interrupted,
         };
         let hint = match &error {
+            ShardError::PeerMissing(absence) if absence.can_be_done_without() => {
+                "\n`fizeau bench --allow-missing-shards` measures with the shards that come"
+            }
             ShardError::PeerMissing(absence) if absence.is_in_the_midst() => {
-                "\n`fizeau merge --allow-missing-shards` puts together the folders that there are"
+                "\n`fizeau merge --allow-missing-shards` puts together the folders that there are, of a run of several levels those of one"
             }
             _ => "",
         };

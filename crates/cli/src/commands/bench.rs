@@ -15,7 +15,6 @@ use fizeau::record::text::number;
 
 use crate::args::{BenchArgs, SonnetArgs};
 use crate::commands::shared::opening::Opening;
-use crate::commands::shared::shards::LevelsOfCommand;
 use crate::commands::shared::{
     calibrate, client, endpoint, folder, opening, shards, speed, workload,
 };
@@ -34,21 +33,21 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     }
     let cancel = Cancel::new();
     let refused = workload::refused(arrivals_flag(&args.level.arrivals));
-    let (one, out) = (LevelsOfCommand::One, args.level.result.out.clone());
-    let shards = shards::of(&args.shards, one, None, out, &cancel)?;
-    shards::refuse(&shards, "--until", args.level.load.until.is_some(), shards::NO_UNTIL)?;
-    let instead = "leave it out, since they agree on an instant by themselves";
-    shards::refuse(&shards, "--start-at", args.start_at.is_some(), instead)?;
+    let shards = shards::find(&args.shards)?;
     let prepared = experiment(args, &shards, &cancel)?.prepare().map_err(refused)?;
+    if shards.has_report() {
+        level_outputs(args, &prepared)?;
+    }
+    let out = args.level.result.out.as_deref();
+    let prepared = shards::met(prepared, &shards, out).map_err(refused)?;
     if !shards.has_report() {
         return shards::part(prepared, &cancel, refused);
     }
-    level_outputs(args, &prepared)?;
     let runtime = runtime::single()?;
     let prepared = runtime.block_on(prepared.open(&mut Opening::default())).map_err(refused)?;
     let kept = level_outputs(args, &prepared)?;
     let prepared = if args.calibrate { calibrated(args, prepared)? } else { prepared };
-    announce(args, &prepared, &shards)?;
+    announce(args, &prepared)?;
     let folder = prepared.folder().cloned();
     let mut watcher = kept.watcher(prepared.prepared(), folder.as_ref(), view, &cancel);
     interrupt::listen(cancel.clone())?;
@@ -136,8 +135,9 @@ fn calibrated(args: &BenchArgs, prepared: Prepared) -> Result<Prepared, Fail> {
 }
 
 /// Says what is about to be sent, and how long that takes where the arrivals tell.
-fn announce(args: &BenchArgs, prepared: &Prepared, shards: &RunShards) -> Result<(), Fail> {
+fn announce(args: &BenchArgs, prepared: &Prepared) -> Result<(), Fail> {
     let level = prepared.prepared();
+    let sent = level.sent_by(prepared.shards());
     let work = &level.basis.work;
     let requests = work.requests().get();
     let warmups = match level.warmups() {
@@ -154,7 +154,7 @@ fn announce(args: &BenchArgs, prepared: &Prepared, shards: &RunShards) -> Result
         );
     }
     if let Some(time) = level.settings.time {
-        let share = prepared.prepared().sent_by(shards) as f64 / requests as f64;
+        let share = sent as f64 / requests as f64;
         let rate = work.mean_rate().map(|rate| rate.get() * turns * share);
         let expected = rate.map(|rate| (rate * time.as_secs_f64()).round());
         let sent = match expected {
@@ -164,7 +164,6 @@ fn announce(args: &BenchArgs, prepared: &Prepared, shards: &RunShards) -> Result
         return say(format!("{sent}; {warmups}"));
     }
     let time = work.arrival_time().map(|time| format!(", in about {:.0} s", time.get()));
-    let sent = prepared.prepared().sent_by(shards);
     let of_all = if sent < requests { format!(" of {requests}") } else { String::new() };
     say(format!("{sent}{of_all} requests{}; {warmups}", time.unwrap_or_default()))?;
     if args.trust.output.verbose {

@@ -33,10 +33,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     if meeting.shards.has_report() {
         settings.resume.clone_from(&args.resume);
     }
-    let is_until = args.levels.until.is_some();
-    shards::refuse(&meeting.shards, "--until", is_until, shards::NO_UNTIL)?;
-    let measured = measure(&args.measure, settings, "sweep", &meeting)?;
-    let (report, folder, gone) = match measured {
+    let (report, folder, gone) = match measure(&args.measure, settings, "sweep", &meeting)? {
         ControlFlow::Continue(whole) => whole,
         ControlFlow::Break(part) => return Ok(part),
     };
@@ -58,7 +55,7 @@ pub(crate) fn meeting(
     let (out, precision) = (&args.verdict.out, &args.subject.precision);
     let meeting = Meeting::of(command, &args.shards, out, precision, resume)?;
     // Each would start an engine of its own.
-    if meeting.shards.group().is_some() && args.target.urls().is_empty() {
+    if meeting.shards.spec().is_some() && args.target.urls().is_empty() {
         bail!("--base-url: name the server that all shards measure");
     }
     Ok(meeting)

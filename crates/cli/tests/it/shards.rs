@@ -191,8 +191,14 @@ fn a_folder_that_all_see_is_a_place_to_meet() {
     // What an earlier meeting left open is none of this one.
     fs::write(Path::new(&meet).join("open"), "stale").unwrap();
     fs::create_dir(Path::new(&meet).join("meeting-stale")).unwrap();
-    let ended = together(&bench(&url, &out, &["--max-concurrency", "4"]), 2, &meet);
+    let other = scratch.path("other");
+    let lines = [&out, &other].map(|out| bench(&url, out, &["--max-concurrency", "4"]));
+    let children = lines.iter().enumerate();
+    let ended = ends(children.map(|(index, line)| start(process(line, index, 2, &meet))).collect());
     assert!(ended.iter().all(|ended| ended.code == Some(0)), "{ended:?}");
+    let note = "the run goes where shard 0 says; this shard's part is in ";
+    assert!(!ended[0].err.contains(note) && ended[1].err.contains(note), "{ended:?}");
+    assert!(!Path::new(&other).exists());
     assert_eq!(json(Path::new(&out).join("summary.json"))["requests"]["sent"], 48);
 }
 
@@ -252,4 +258,11 @@ fn both_sides_of_an_ab_run_are_measured_by_all() {
     let ended = ends(children.collect());
     assert!(ended.iter().all(|ended| ended.code == Some(0)), "{ended:#?}");
     assert_eq!(tapes(&format!("{out}/b-05")).len(), 12);
+    let said = &ended[0].out;
+    assert!(said.contains("2 of 2 shards began within") && said.contains("\n1/2 "), "{said}");
+    let shards = &json(Path::new(&out).join("ab.json"))["shards"];
+    assert!(shards["start_skew_ms"].is_number(), "{shards}");
+    let sent = |health: &Value| health["sent"].as_u64().unwrap();
+    let sent: Vec<u64> = shards["health"].as_array().unwrap().iter().map(sent).collect();
+    assert_eq!(sent, [60, 60], "of both sides in five rounds");
 }

@@ -123,10 +123,18 @@ pub trait PreparedRun {
             .map_err(ExperimentError::broken)
     }
 
+    /// Refuses what several clients cannot measure together.
+    ///
+    /// # Errors
+    /// What of it they cannot.
+    fn check_together(&self) -> Result<(), InputError> {
+        Ok(())
+    }
+
     /// The level that the first of several clients names, as all of them measure it.
     ///
     /// # Errors
-    /// If there is no such level, or it cannot be measured by several clients.
+    /// If there is no such level.
     fn ordered(&self, name: &str) -> Result<OrderedLevel, ExperimentError>;
 
     /// Measures all of it with one of `with` for each endpoint; `timer` waits for the pauses between.

@@ -2,7 +2,7 @@
 
 use fizeau_core::{FailureClass, Prompt, Timer};
 use fizeau_harness::{Measure, Pacer, WorkerPool};
-use fizeau_record::{ClientCalibration, MissingShards, RunDocument, RunFolder};
+use fizeau_record::{ClientCalibration, RunDocument, RunFolder};
 use fizeau_transport::{
     ConnectionUse, KeepText, MonotonicClock, RequestError, context_limit, listed_model,
 };
@@ -10,17 +10,15 @@ use fizeau_workload::Shard;
 
 use super::kind::{EndpointKind, PreparedRun};
 use super::preflight::{first_request, preflight};
-use super::sharded::{ShardOutcome, SharedRun, check_resumed, follow, lead};
+use super::sharded::{ShardOutcome, SharedRun, check_resumed, check_together, follow, lead};
 use super::{Experiment, RunConduct};
 use crate::client::MeasuringClient;
-use crate::endpoint::{
-    CacheBeforeLevel, EmptiedCaches, EndpointSource, PreparedEndpoint, needs_of,
-};
+use crate::endpoint::{EmptiedCaches, EndpointSource, PreparedEndpoint, needs_of};
 use crate::event::{RunEvent, RunNote, Watcher};
 use crate::hint::{InputHint, LimitSource};
 use crate::input::{Blame, EndpointError, ExperimentError, InputError, InputField};
 use crate::profiled::ProfiledLevel;
-use crate::shards::{ShardError, ShardGroup};
+use crate::shards::{ShardError, ShardGroup, ShardOffer};
 use crate::workload::{ContextLimit, PromptSalt};
 
 /// An experiment that is decided, and whose folder is taken. Nothing has been sent.
@@ -33,19 +31,26 @@ pub struct PreparedExperiment<K: EndpointKind> {
 }
 
 impl<K: EndpointKind> Experiment<K> {
-    /// Decides all that can be decided before anything is sent, and takes the folder. Files are read.
+    /// Decides all that can be decided before anything is sent, and takes the folder, where it is not for shards that have not met. Files are
+    /// read.
     ///
     /// # Errors
     /// If an input is wrong, a file cannot be read, or the folder cannot be written.
     pub fn prepare(&self) -> Result<PreparedExperiment<K>, ExperimentError> {
         self.check()?;
+        // Of two that take themselves for shard 0 each has to come to where they meet: the folder is taken thereafter.
+        let is_taken = self.conduct.meets.is_none() || self.conduct.shards.is_some();
         // What another process may still write is not read; where there is nothing, the run that is missing is refused.
-        let resumed = self.settings.resume().filter(|path| path.is_dir());
+        let resumed = self.settings.resume().filter(|path| is_taken && path.is_dir());
         let resumed = resumed.map(|path| RunFolder::claim_again(path).blame(InputField::Resume));
         let resumed = resumed.transpose()?;
         let (endpoints, run) = self.decide(&self.sources())?;
         let folder = match (resumed, &self.conduct.folder) {
-            (None, Some(path)) => Some(RunFolder::claim(path).blame(InputField::Out)?),
+            (None, Some(path)) if is_taken => Some(RunFolder::claim(path).blame(InputField::Out)?),
+            (None, Some(path)) if self.settings.resume().is_none() => {
+                RunFolder::check_free(path).blame(InputField::Out)?;
+                None
+            }
             (resumed, _) => resumed,
         };
         Ok(PreparedExperiment { experiment: self.clone(), endpoints, run, folder })
@@ -89,11 +94,9 @@ impl<K: EndpointKind> Experiment<K> {
             *salt = PromptSalt::Given(group.salt());
         }
         let run = settings.decide(&endpoints, system, origin)?;
-        let missing = self.conduct.shards.as_ref().map(ShardGroup::missing);
-        if missing == Some(MissingShards::Allowed) && run.most_levels() != Some(1) {
-            let why = "only a run of one level can go on without a shard, because fewer shards \
-                offer less load than each level of a sweep names";
-            return Err(InputError::new(InputField::MissingShards, why).into());
+        let met = self.conduct.shards.as_ref().map(ShardGroup::missing);
+        if let Some(missing) = met.or_else(|| Some(self.conduct.meets.as_ref()?.missing)) {
+            check_together(&run, &endpoints, missing)?;
         }
         ProfiledLevel::of(&endpoints).check(run.most_levels())?;
         Ok((endpoints, run))
@@ -116,6 +119,33 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         self.folder.as_ref()
     }
 
+    /// The shards that measure it together, once they have met.
+    pub const fn shards(&self) -> Option<&ShardGroup> {
+        self.experiment.conduct.shards.as_ref()
+    }
+
+    /// Waits for the other shards, where it is [measured by](Experiment::measured_by) several that have not met; what one alone can find
+    /// wrong with it was refused before. It blocks until they are there.
+    ///
+    /// # Errors
+    /// If one of them does not come, or they are not of one run.
+    pub fn meet(mut self) -> Result<Self, ExperimentError> {
+        let conduct = &self.experiment.conduct;
+        let Some(spec) = conduct.meets.as_ref().filter(|_| conduct.shards.is_none()) else {
+            return Ok(self);
+        };
+        let resumed = self.experiment.settings.resume();
+        let resumed = resumed.map(|path| ShardOffer::resuming(path.to_path_buf()));
+        let offer = match resumed.transpose().blame(InputField::Resume)? {
+            Some(offer) => offer,
+            None => ShardOffer { out: conduct.folder.clone(), ..ShardOffer::default() },
+        };
+        let group = ShardGroup::meet(spec, offer, &conduct.cancel)?;
+        // Shard 0 drew the salt of the prompts of all.
+        self.experiment.conduct.shards = Some(group);
+        self.experiment.prepare()
+    }
+
     /// What calls it off.
     #[cfg(feature = "simulate")]
     pub(crate) const fn cancel(&self) -> &fizeau_harness::Cancel {
@@ -135,12 +165,13 @@ impl<K: EndpointKind> PreparedExperiment<K> {
         self
     }
 
-    /// Makes ready to measure over HTTP: sees that there is room for the client, finds out what endpoints are where that is asked for, and
-    /// whether they answer.
+    /// Makes ready to measure over HTTP: [meets](Self::meet) the other shards, sees that there is room for the client, finds out what
+    /// endpoints are where that is asked for, and whether they answer.
     ///
     /// # Errors
-    /// If the system has no room, the workload is longer than the server says it takes, or an endpoint cannot be used.
+    /// If a shard does not come, the system has no room, the workload is longer than the server says it takes, or an endpoint cannot be used.
     pub async fn open(mut self, watcher: &mut impl Watcher) -> Result<Self, ExperimentError> {
+        self = self.meet()?;
         self.prepare_client()?;
         self.announce(watcher);
         let mut sources = self.experiment.sources();
@@ -297,16 +328,6 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             return Ok(ShardOutcome::Whole(whole));
         };
         let (group, clock) = (&group, group.clock());
-        if self.endpoints.iter().any(|endpoint| endpoint.cache == CacheBeforeLevel::Emptied) {
-            let why = "only a single client can empty caches, and this client is one of several \
-                shards";
-            return Err(EndpointError::new(why).into());
-        }
-        if self.endpoints.iter().any(|endpoint| endpoint.profiled_level.is_some()) {
-            let why = "only a single client can start the server's profiler, and this client is \
-                one of several shards";
-            return Err(EndpointError::new(why).into());
-        }
         let document = self.document(&clock)?;
         check_resumed(group, &document, self.run.basis())?;
         group.agree(&document)?;

@@ -8,4 +8,6 @@ mod share;
 pub use follow::{ShardOutcome, ShardPart};
 pub(super) use follow::{SharedRun, follow, lead};
 pub use ordered::OrderedLevel;
+pub(super) use ordered::check_together;
+pub(crate) use ordered::check_until;
 pub(super) use share::check_resumed;

@@ -353,11 +353,8 @@ impl Gate<'_> {
     /// Keeps by which clock the part is measured: what is killed in the midst can be put together with the others all the same.
     fn keep(&self, start: Stamp, clock: Option<ClockAxis>) -> Result<(), ShardError> {
         let Self { group, kept, .. } = self;
-        let health = ShardHealth {
-            shard: group.shard.to_string(),
-            host: host_name(),
-            ..ShardHealth::default()
-        };
+        let mut health = ShardHealth::of(group.shard.to_string());
+        health.host = host_name();
         let record = ShardRecord {
             start,
             clock,

@@ -29,11 +29,8 @@ impl Observer for FirstRelease {
 
 /// What is known of a shard by itself, from its own part of the level.
 pub(crate) fn of_part(shard: Shard, run: &LevelRun, report: &LevelReport) -> ShardHealth {
-    let health = ShardHealth {
-        shard: shard.to_string(),
-        host: host_name(),
-        wall_clock_error_ms: wall_clock_error().map(|error| error.to_millis().get()),
-        ..ShardHealth::default()
-    };
+    let mut health = ShardHealth::of(shard.to_string());
+    health.host = host_name();
+    health.wall_clock_error_ms = wall_clock_error().map(|error| error.to_millis().get());
     health.of_level(&run.summary, &run.client.watch, &report.validity)
 }

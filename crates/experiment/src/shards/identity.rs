@@ -96,7 +96,7 @@ pub enum ShardIdentityError {
     },
     /// Two sources disagree.
     #[error(
-        "{one} says shard {is} and {other} says {that}: set FIZEAU_SHARD_INDEX and FIZEAU_SHARD_COUNT to the one that is meant"
+        "{one} says shard {is} and {other} says {that}: {} to the one that is meant", remedy(*other)
     )]
     Conflict {
         /// One of them.
@@ -108,6 +108,14 @@ pub enum ShardIdentityError {
         /// What that one says.
         that: Shard,
     },
+}
+
+/// What makes two agree, of which the second is `other`: what this program's own variables say is changed, or else set.
+const fn remedy(other: ShardSource) -> &'static str {
+    match other {
+        ShardSource::Fizeau => "unset FIZEAU_SHARD_INDEX and FIZEAU_SHARD_COUNT, or change them",
+        _ => "set FIZEAU_SHARD_INDEX and FIZEAU_SHARD_COUNT",
+    }
 }
 
 /// The variables that are read, each with what it is, for documents and tests of launch recipes.
@@ -381,5 +389,7 @@ mod tests {
         let own = variables("FIZEAU_SHARD_INDEX=0 FIZEAU_SHARD_COUNT=2");
         let error = ShardIdentity::find(given, &own).unwrap_err().to_string();
         assert!(error.contains("the shard that was given says shard 1/2"), "{error}");
+        let remedy = ": unset FIZEAU_SHARD_INDEX and FIZEAU_SHARD_COUNT, or change them to the one";
+        assert!(error.contains(remedy), "they are set already: {error}");
     }
 }

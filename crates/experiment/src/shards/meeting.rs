@@ -20,6 +20,7 @@ pub enum MeetingPoint {
 
 /// Why a text is no place to meet.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum MeetingPointError {
     /// It is an address whose port is none.
     #[error(

@@ -65,8 +65,7 @@ mod tests {
     #[test]
     fn who_is_gone_in_the_midst_offered_its_part_until_then() {
         let mut report = ShardsReport::of(3);
-        let here = |shard: &str| ShardHealth { shard: shard.to_owned(), ..ShardHealth::default() };
-        report.health = vec![here("0/3"), here("1/3")];
+        report.health = ["0/3", "1/3"].map(ShardHealth::of).into();
         report.missing = vec!["2/3: it is gone".to_owned()];
         let part = |report: &ShardsReport| {
             let share = OfferedLoadShare::of(report, None)?;
@@ -91,7 +90,7 @@ mod tests {
             let of = |is_there: bool| {
                 let names = are_there.iter().zip(0..).map(|(there, index)| (*there == is_there, format!("{index}/{count}")));
                 let (own, others): (Vec<_>, Vec<_>) = names.partition(|(is_own, _)| *is_own);
-                let health = own.into_iter().map(|(_, shard)| ShardHealth { shard, ..ShardHealth::default() });
+                let health = own.into_iter().map(|(_, shard)| ShardHealth::of(shard));
                 let mut report = ShardsReport::of(count);
                 report.health = health.collect();
                 report.missing = others.into_iter().map(|(_, shard)| shard).collect();

@@ -6,6 +6,7 @@ use fizeau_core::Nanos;
 use fizeau_record::{MissingShards, StoredEnding, StoredError, StoredRun};
 use fizeau_workload::Shard;
 
+use super::identity::ShardSource;
 use super::meeting::MeetingPoint;
 use super::secret::ShardSecret;
 
@@ -15,6 +16,8 @@ use super::secret::ShardSecret;
 pub struct ShardSpec {
     /// Which it is.
     pub shard: Shard,
+    /// Who says so.
+    pub source: ShardSource,
     /// Where they meet.
     pub meeting: MeetingPoint,
     /// How long they wait for one another: by default a minute.
@@ -61,10 +64,14 @@ pub(super) fn finished_levels(run: &StoredRun) -> Result<Vec<String>, StoredErro
 }
 
 impl ShardSpec {
+    /// How long shards wait for one another by default.
+    pub(super) const PATIENCE: Nanos = Nanos::from_secs(60);
+
     /// That `shard` takes part in what meets there.
     #[must_use]
     pub fn new(shard: Shard, meeting: MeetingPoint) -> Self {
-        let (patience, secret) = (Nanos::from_secs(60), ShardSecret::default());
-        Self { shard, meeting, patience, missing: MissingShards::Refused, secret }
+        let (source, patience) = (ShardSource::Explicit, Self::PATIENCE);
+        let (missing, secret) = (MissingShards::Refused, ShardSecret::default());
+        Self { shard, source, meeting, patience, missing, secret }
     }
 }

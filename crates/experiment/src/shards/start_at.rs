@@ -89,6 +89,9 @@ impl WallGate {
             source: ClockSource::WallClocks,
         };
         let meeting = format!("start-at {}", self.at);
+        let mut health = health;
+        // The axis is nobody's clock, and by the wall all clocks are taken for one.
+        health.clock_ahead_ms = Some(0.0);
         Some(ShardRecord { meeting, start, first, clock: Some(ClockAxis::at(reading)), health })
     }
 
@@ -140,6 +143,8 @@ mod tests {
         assert_eq!(common, [Stamp::EPOCH + AHEAD; 2]);
         let report = ShardsReport::of_parts(2, &parts, &TailShares::of(1));
         assert_eq!(report.start_skew_ms, Some(7_200.0));
+        let ahead = report.health.iter().map(|one| one.clock_ahead_ms);
+        assert_eq!(ahead.collect::<Vec<_>>(), [Some(0.0); 2], "the axis is nobody's clock");
         assert_eq!(report.meeting.as_deref(), Some("start-at 2100-01-01T00:00:00Z"));
     }
 }

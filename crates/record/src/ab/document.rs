@@ -4,7 +4,7 @@ use fizeau_core::{Millis, document};
 use fizeau_metrics::{ComparisonSide, Verdict};
 
 use super::{AbParty, AbReport, AbRound};
-use crate::{ComparisonDocument, GoalDocument, LevelReport, LevelStatus, RunSetup};
+use crate::{ComparisonDocument, GoalDocument, LevelReport, LevelStatus, RunSetup, ShardsReport};
 
 /// The schema of `ab.json`.
 pub(crate) const AB: &str = "fizeau.ab/2";
@@ -17,6 +17,7 @@ document! {
         let (of_a, of_b) = (goals(a), goals(b));
         let [is_a_saturated, is_b_saturated] = [a, b].map(|side| report.is_saturated(side));
         let worst = report.verdict();
+        let fared = report.shards();
     } {
         /// What was run, and on what; its endpoint is that of A.
         pub setup: RunSetup = report.setup,
@@ -44,6 +45,8 @@ document! {
         pub b_saturated: bool = is_b_saturated,
         /// The rounds that were begun.
         pub rounds: Vec<RoundDocument> = report.rounds.iter().map(RoundDocument::from).collect(),
+        /// How each client fared over all turns; left out where one measured alone.
+        pub shards?: ShardsReport = fared,
         /// What the rounds that count come to; null where there is no answer.
         pub comparison,
         /// Why there is no answer.

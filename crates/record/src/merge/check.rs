@@ -72,7 +72,7 @@ pub(super) fn check(
 ) -> Result<CheckedShards, MergeError> {
     let objections = differing(shards).into_iter().chain(other_references(shards)?);
     let mut objections: Vec<String> =
-        objections.chain(same(shards)).chain(apart_by_meeting(shards)).collect();
+        objections.chain(same(shards)).chain(apart_by_meeting(shards)?).collect();
     if !objections.is_empty() && !is_forced {
         objections.extend(missing_words(shards));
         return Err(MergeError::NotOfOneRun(objections));
@@ -181,15 +181,30 @@ fn other_references(shards: &[MeasuredShard]) -> Result<Vec<String>, StoredError
     Ok(objections)
 }
 
-/// That two of them were measured in different meetings, as shards of runs that were started one after the other are.
-fn apart_by_meeting(shards: &[MeasuredShard]) -> Option<String> {
+/// That two of them were measured in different meetings, as shards of runs that were started one after the other are, or one in a meeting
+/// and another in none that is known, so that their clocks cannot be put on one.
+fn apart_by_meeting(shards: &[MeasuredShard]) -> Result<Option<String>, StoredError> {
     let mut met = shards.iter().filter_map(|shard| Some((shard, shard.meeting()?)));
-    let (first, meeting) = met.next()?;
-    let (other, another) = met.find(|(_, other)| *other != meeting)?;
-    let (first, other) = (first.name(), other.name());
-    Some(format!(
-        "{first} and {other} are not shards of one run: each was measured in another meeting ({meeting} and {another})"
-    ))
+    let Some((first, meeting)) = met.next() else { return Ok(None) };
+    let other = met.find(|(_, other)| *other != meeting);
+    let first = first.name();
+    if let Some((other, another)) = other {
+        let other = other.name();
+        return Ok(Some(format!(
+            "{first} and {other} are not shards of one run: each was measured in another meeting ({meeting} and {another})"
+        )));
+    }
+    // Who sent nothing has no stamps to be put on a clock.
+    for other in shards.iter().filter(|shard| shard.meeting().is_none()) {
+        if other.has_tapes()? {
+            let other = other.name();
+            return Ok(Some(format!(
+                "{first} was measured in the meeting {meeting}, and nothing says in which {other} was: it has no shard.json, so that \
+                 their clocks cannot be put on one"
+            )));
+        }
+    }
+    Ok(None)
 }
 
 /// The fields in which the levels of two runs differ.

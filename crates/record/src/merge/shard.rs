@@ -61,6 +61,11 @@ impl MeasuredShard {
         self.clock().map(|(meeting, _)| meeting).filter(|meeting| !meeting.is_empty())
     }
 
+    /// Whether it sent anything.
+    pub(super) fn has_tapes(&self) -> Result<bool, StoredError> {
+        Ok(self.level.tapes()?.next().is_some())
+    }
+
     /// How the shards fared that were merged into it before.
     fn report(&self) -> Option<&ShardsReport> {
         self.summary.as_ref()?.shards.as_deref()
@@ -100,11 +105,8 @@ impl MeasuredShard {
     /// How its client fared, by its summary; without one only how much it sent is known.
     fn health(&self, tapes: u64) -> ShardHealth {
         let document = self.document();
-        let health = ShardHealth {
-            shard: document.shard.clone().unwrap_or_else(|| self.name()),
-            sent: tapes,
-            ..ShardHealth::default()
-        };
+        let mut health = ShardHealth::of(document.shard.clone().unwrap_or_else(|| self.name()));
+        health.sent = tapes;
         match &self.summary {
             Some(summary) => {
                 let watch = summary.client.proof().map(|proof| proof.watch).unwrap_or_default();

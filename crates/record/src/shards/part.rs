@@ -113,7 +113,9 @@ impl ShardsReport {
             }
             health.start_late_ms = part.start_late_ms(agreed);
             if let Some(clock) = &part.clock {
-                health.clock_ahead_ms = Some(clock.last().ahead_ns as f64 / 1e6);
+                // Of an axis that is nobody's clock the part says itself what the clock was ahead.
+                let read = || clock.last().ahead_ns as f64 / 1e6;
+                health.clock_ahead_ms.get_or_insert_with(read);
                 health.clock_uncertainty_ms = clock.uncertainty().map(|off| off.to_millis().get());
                 health.clock_drift_ppm = clock.drift_ppm();
             }
@@ -131,6 +133,12 @@ impl ShardsReport {
 }
 
 impl ShardHealth {
+    /// Of the shard of this name, `1/8`, of which nothing else is known yet.
+    #[must_use]
+    pub fn of(shard: impl Into<String>) -> Self {
+        Self { shard: shard.into(), ..Self::default() }
+    }
+
     /// The same, with what a level's figures, its client's machine and its verdict say.
     #[must_use]
     pub fn of_level(self, level: &LevelSummary, watch: &ClientWatch, validity: &Validity) -> Self {
@@ -250,14 +258,17 @@ mod tests {
     #[test]
     fn parts_of_two_meetings_say_nothing_of_their_starts_and_clocks() {
         let other = ShardRecord { meeting: "n".to_owned(), ..part(Some((300, 2)), 1300, 5) };
-        let report = ShardsReport::of_parts(2, &[part(None, 1000, 1), other], &TailShares::of(2));
+        let mut report =
+            ShardsReport::of_parts(2, &[part(None, 1000, 1), other], &TailShares::of(2));
         assert_eq!((report.start_skew_ms, report.start_skew_uncertainty_ms), (None, None));
         assert_eq!((report.meeting.as_deref(), report.agreed_start), (None, None));
         let says = |one: &ShardHealth| {
             [one.start_late_ms, one.clock_ahead_ms, one.clock_uncertainty_ms, one.clock_drift_ppm]
         };
         assert!(report.health.iter().all(|one| says(one) == [None; 4]), "{:?}", report.health);
-        assert_eq!(report.lines(), ["2 of 2 shards"]);
+        let sent = report.health.iter_mut();
+        sent.for_each(|one| one.sent = 1);
+        assert_eq!(report.lines(), ["2 of 2 shards; how far apart they began is not known"]);
     }
 
     /// Some first and then the others, or all at once: the same to the last digit.

@@ -19,9 +19,11 @@ use crate::reading::as_it_was;
 fn what_a_shard_lacks_is_refused_or_said() {
     let shards = ["shard-0", "shard-1"].map(|run| copied(run, run));
     let merge = || ShardMerge::of(&shards, None, MissingShards::Refused, &mut |_| ());
-    let health = ShardHealth { shard: "1/2".to_owned(), ..ShardHealth::default() };
-    let record = ShardRecord { meeting: "m".to_owned(), ..ShardRecord::of_health(health) };
-    let path = RunFolder::again(&shards[1]).write_shard(&record).unwrap();
+    let kept = ["0/2", "1/2"]
+        .map(ShardHealth::of)
+        .map(|health| ShardRecord { meeting: "m".to_owned(), ..ShardRecord::of_health(health) });
+    let write = |at: usize| RunFolder::again(&shards[at]).write_shard(&kept[at]).unwrap();
+    let (other, path) = (write(0), write(1));
     merge().unwrap();
     let text = fs::read(&path).unwrap();
     for bytes in 0..text.len() {
@@ -42,7 +44,13 @@ fn what_a_shard_lacks_is_refused_or_said() {
     fs::write(&path, headless.replace("\"meeting\"", "\"gathering\"")).unwrap();
     let refused = merge().unwrap_err().to_string();
     assert!(refused.contains("shard.json") && refused.contains("fizeau.shard/1"), "{refused}");
+    // Beside one whose clock was read, one of which that is lost is not taken for one that began with it.
     fs::remove_file(&path).unwrap();
+    let refused = merge().unwrap_err();
+    assert!(refused.can_be_forced(), "{refused}");
+    let lost = format!("nothing says in which {} was: it has no shard.json", shards[1].display());
+    assert!(refused.to_string().contains(&lost), "{refused}");
+    fs::remove_file(&other).unwrap();
 
     let tapes = shards[1].join("tapes.jsonl");
     let text = fs::read_to_string(&tapes).unwrap();
@@ -117,8 +125,8 @@ fn shards_of_two_meetings_are_refused_and_forced_have_no_skew() {
     let shards = ["shard-0", "shard-1"].map(|run| copied(&format!("met-{run}"), run));
     let write = |names: [&str; 2]| {
         for (number, (path, name)) in shards.iter().zip(names).enumerate() {
-            let health =
-                ShardHealth { shard: format!("{number}/2"), sent: 1, ..ShardHealth::default() };
+            let mut health = ShardHealth::of(format!("{number}/2"));
+            health.sent = 1;
             let begun = Stamp::EPOCH + Nanos::from_secs(5);
             let record = ShardRecord {
                 meeting: name.to_owned(),

@@ -96,7 +96,7 @@ fn any_steady_law() -> impl Strategy<Value = ArrivalLaw> {
     ]
 }
 
-fn any_law() -> impl Strategy<Value = ArrivalLaw> {
+pub(crate) fn any_law() -> impl Strategy<Value = ArrivalLaw> {
     let stretched = |(rate, b)| gamma(rate, b, Rescale::ToMean);
     let by_number =
         |(from, to, shape, spacing)| ramp([from, to], shape, RampSpan::Requests, spacing);

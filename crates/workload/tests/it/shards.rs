@@ -2,21 +2,12 @@
 
 use std::num::NonZeroU32;
 
-use fizeau_core::{PerSec, RequestSource as _, Scheduled};
-use fizeau_workload::{ArrivalLaw, Plan, PlanSpec, Rescale, Shard, Workload as _};
+use fizeau_core::{RequestSource as _, Scheduled};
+use fizeau_workload::{Plan, PlanSpec, Shard, Workload as _};
 use proptest::prelude::*;
 
-use crate::{gamma, spec};
-
-fn any_arrivals() -> impl Strategy<Value = ArrivalLaw> {
-    let rescale = prop_oneof![Just(Rescale::None), Just(Rescale::ToMean)];
-    prop_oneof![
-        Just(ArrivalLaw::ClosedLoop),
-        (0.1..1e4_f64).prop_map(|rate| ArrivalLaw::Constant { rate: PerSec::new(rate) }),
-        (0.1..1e4_f64, 0.1..10.0_f64, rescale)
-            .prop_map(|(rate, burstiness, rescale)| gamma(rate, burstiness, rescale)),
-    ]
-}
+use crate::arrivals::any_law;
+use crate::spec;
 
 fn all(plan: &Plan, shard: Shard) -> Vec<Scheduled> {
     let mut walk = plan.walk(shard.sessions());
@@ -33,7 +24,7 @@ proptest! {
 
     #[test]
     fn shards_are_disjoint_and_together_the_plan_to_the_nanosecond(
-        arrivals in any_arrivals(), requests in 1_u64..200, seed: u64, count in 1_u64..65,
+        arrivals in any_law(), requests in 1_u64..200, seed: u64, count in 1_u64..65,
     ) {
         let plan = Plan::new(PlanSpec { arrivals, ..spec(requests, seed) }).unwrap();
         let shares = (0..count).map(|index| all(&plan, Shard::new(index, count).unwrap()));

@@ -459,7 +459,7 @@ proptest! {
     }
 
     #[test]
-    fn shards_together_are_the_whole_trace(count in 1_u64..6, requests in 1_u64..90) {
+    fn shards_together_are_the_whole_trace(count in 1_u64..65, requests in 1_u64..90) {
         let trace = trace(requested(requests, mooncake()), MOONCAKE);
         let shard = |index| walk(&trace, Shard::new(index, count).unwrap().sessions());
         let mut together: Vec<Scheduled> = (0..count).flat_map(shard).collect();

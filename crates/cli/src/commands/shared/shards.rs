@@ -4,125 +4,62 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use fizeau::experiment::{
-    EndpointKind, EnvironmentVariables, Experiment, ExperimentError, MeetingPoint,
-    PreparedExperiment, PreparedRun, RunOrigin, RunShards, ShardAbsence, ShardError, ShardGroup,
-    ShardIdentity, ShardOffer, ShardOutcome, ShardPart, ShardSecret, ShardSpec,
+    EndpointKind, Experiment, ExperimentError, PreparedExperiment, PreparedRun, RunOrigin,
+    RunShards, ShardAbsence, ShardError, ShardOutcome, ShardPart, ShardRequest,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::{MissingShards, RunFolder};
-use fizeau::workload::ShardTextError;
 
 use super::folder;
 use super::opening::Opening;
 use crate::args::ShardArgs;
-use crate::exit::{Exit, Fail};
+use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::Progress;
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
 
-/// How many levels a command measures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LevelsOfCommand {
-    /// One, which a shard may be missing from.
-    One,
-    /// Several, which are compared by the loads that they name.
-    Several,
+/// Who measures the run that `args` and the environment ask for. Nobody is waited for.
+pub(crate) fn find(args: &ShardArgs) -> Result<RunShards, Fail> {
+    let variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let mut request = ShardRequest::default();
+    request.shard = args.shard.as_deref().map(str::parse).transpose().given_as("--shard")?;
+    request.meeting =
+        args.rendezvous.as_deref().map(str::parse).transpose().given_as("--rendezvous")?;
+    request.patience = args.shard_timeout;
+    if args.allow_missing_shards {
+        request.missing = MissingShards::Allowed;
+    }
+    request.find(&variables.collect()).map_err(Fail::usage)
 }
 
-/// Who measures the run that `args` and the environment ask for, which is kept in `out`, or goes on with that in the folder `resume`, as
-/// shard 0 has it. Whoever is one of several waits here until all have come.
-pub(crate) fn of(
-    args: &ShardArgs,
-    levels: LevelsOfCommand,
-    resume: Option<&Path>,
-    out: Option<PathBuf>,
-    cancel: &Cancel,
-) -> Result<RunShards, Fail> {
-    refuse_if!(
-        args.allow_missing_shards && levels == LevelsOfCommand::Several,
-        "--allow-missing-shards: only a run of one level can go on without a shard, because fewer shards offer less load than each \
-        level of this command names; leave it out, or measure one level with `fizeau bench`"
-    );
-    let variables: EnvironmentVariables = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
-    let given = args.shard.as_deref().map(str::parse).transpose().map_err(|error| match error {
-        ShardTextError::NotText { .. } => usage!("--shard {error}"),
-        error => usage!("--shard: {error}"),
-    })?;
-    let found = ShardIdentity::find(given, &variables).map_err(Fail::usage)?;
-    if !found.is_part() {
-        return Ok(RunShards::Alone);
-    }
-    let named = args.rendezvous.as_deref().map(str::parse::<MeetingPoint>).transpose();
-    let named = named.map_err(|error| usage!("--rendezvous {error}"))?;
-    let Some(meeting) = MeetingPoint::find(named, &variables).map_err(Fail::usage)? else {
-        return Ok(RunShards::Apart(found.shard));
-    };
-    let mut spec = ShardSpec::new(found.shard, meeting);
-    spec.patience = args.shard_timeout;
-    spec.secret = ShardSecret::find(&variables);
-    if args.allow_missing_shards {
-        spec.missing = MissingShards::Allowed;
-    }
-    let resume = resume.filter(|_| found.shard.index() == 0);
-    let offer = match resume {
-        Some(folder) => ShardOffer::resuming(folder.to_path_buf())
-            .map_err(|error| usage!("--resume: {error}"))?,
-        None => {
-            let mut offer = ShardOffer::default();
-            offer.out = out;
-            offer
-        }
-    };
-    tell!("shard {}, by {}", found.shard, found.source);
-    let met = ShardGroup::meet(&spec, offer, cancel).map_err(|error| {
-        let may_go_on = levels == LevelsOfCommand::One
-            && matches!(&error, ShardError::PeerMissing(absence) if absence.can_be_done_without());
-        let mut fail = Fail::from(error);
-        if may_go_on {
-            fail.message.push_str("\n--allow-missing-shards measures with the shards that come");
-        }
-        fail
-    })?;
-    let (here, all) = (met.here().len() as u64, found.shard.count().get());
-    if met.is_first() && here < all {
+/// What is measured, once all who measure it are there: whoever is one of several waits here. Whatever one alone can find wrong was refused
+/// before. `out` is where the run was to be kept.
+pub(crate) fn met<K: EndpointKind>(
+    prepared: PreparedExperiment<K>,
+    shards: &RunShards,
+    out: Option<&Path>,
+) -> Result<PreparedExperiment<K>, ExperimentError> {
+    let Some(spec) = shards.spec() else { return Ok(prepared) };
+    tell!("shard {}, by {}", spec.shard, spec.source);
+    let prepared = prepared.meet()?;
+    let Some(group) = prepared.shards() else { return Ok(prepared) };
+    let (here, all) = (group.here().len() as u64, spec.shard.count().get());
+    if group.is_first() && here < all {
         tell!("{here} of {all} shards are here, and measure without the others");
     }
-    met.waits().tell(|wait| {
+    let folder = group.folder();
+    let is_other = |out: &&Path| std::path::absolute(out).is_ok_and(|out| !folder.starts_with(out));
+    if let Some(out) = out.filter(is_other) {
+        let (out, folder) = (out.display(), folder.display());
+        tell!(
+            "note: --out {out}: the run goes where shard 0 says; this shard's part is in {folder}"
+        );
+    }
+    group.waits().tell(|wait| {
         tell!("Still waiting for {}, for {:.0} s now.", wait.whom, wait.lasts().as_secs_f64());
     });
-    Ok(RunShards::Together(met))
-}
-
-/// Why there is no `--until` where there are several: none of them sees how well all know a figure while they measure.
-pub(crate) const NO_UNTIL: &str = "shards exchange nothing while they measure, so none of them knows how precise the figures of all \
-                                   shards are; set the size of each level with --num-prompts or --level-seconds";
-
-/// Refuses shards that do not meet, where they have to before each level.
-fn have_to_meet(shards: &RunShards) -> Result<(), Fail> {
-    match shards {
-        RunShards::Apart(shard) => Err(usage!(
-            "shard {shard} has nowhere to meet the others, which it must do before each level: give --rendezvous HOST:PORT of shard 0, or a folder that all of them see"
-        )),
-        RunShards::Alone | RunShards::Together(_) => Ok(()),
-    }
-}
-
-/// Refuses `flag` where there are several; `instead` is what there is in its place.
-pub(crate) fn refuse(
-    shards: &RunShards,
-    flag: &str,
-    is_given: bool,
-    instead: &str,
-) -> Result<(), Fail> {
-    match shards {
-        RunShards::Together(group) if is_given => Err(usage!(
-            "{flag} does not work with several shards, and this is shard {}: {instead}",
-            group.shard()
-        )),
-        _ => Ok(()),
-    }
+    Ok(prepared)
 }
 
 /// Who measures the levels of a command, and where they are kept.
@@ -130,6 +67,8 @@ pub(crate) struct Meeting {
     pub(crate) shards: RunShards,
     origin: RunOrigin,
     out: PathBuf,
+    /// Whether somebody named that folder.
+    is_named: bool,
     pub(crate) cancel: Cancel,
 }
 
@@ -138,7 +77,7 @@ pub(crate) type Measured<K> =
     (<<K as EndpointKind>::Prepared as PreparedRun>::Outcome, RunFolder, Option<Box<ShardAbsence>>);
 
 impl Meeting {
-    /// Of `command`, whose run goes to `given` or a folder by default: whoever is one of several waits here until all have come.
+    /// Of `command`, whose run goes to `given` or a folder by default.
     pub(crate) fn of(
         command: &'static str,
         args: &ShardArgs,
@@ -150,11 +89,21 @@ impl Meeting {
         origin.precision.clone_from(precision);
         let by_default = || folder::by_default(origin.started, command);
         let out = given.clone().unwrap_or_else(by_default);
-        let shards = of(args, LevelsOfCommand::Several, resume, Some(out.clone()), &cancel)?;
+        refuse_if!(
+            args.allow_missing_shards,
+            "--allow-missing-shards: only a run of one level can go on without a shard, because fewer shards offer less load than each \
+            level of this command names; leave it out, or measure one level with `fizeau bench`"
+        );
+        let shards = find(args)?;
+        if let RunShards::Apart(shard) = shards {
+            bail!(
+                "shard {shard} has nowhere to meet the others, which it must do before each level: give --rendezvous HOST:PORT of \
+                shard 0, or a folder that all of them see"
+            );
+        }
         // What is resumed goes on where it is.
         let out = resume.map_or(out, Path::to_path_buf);
-        have_to_meet(&shards)?;
-        Ok(Self { shards, origin, out, cancel })
+        Ok(Self { shards, origin, out, is_named: given.is_some() && resume.is_none(), cancel })
     }
 
     /// Measures what `asked` has, watched by what `begin` makes once all is opened. What came of it is in the folder that it gives back;
@@ -166,13 +115,14 @@ impl Meeting {
         mut opening: Opening,
         begin: impl FnOnce(&PreparedExperiment<K>) -> Result<Progress, Fail>,
     ) -> Result<ControlFlow<Exit, Measured<K>>, Fail> {
-        let Self { shards, origin, out, cancel } = self;
+        let Self { shards, origin, out, cancel, .. } = self;
         let asked = asked.origin(origin.clone()).cancel(cancel.clone()).measured_by(shards);
+        let asked = if shards.has_report() { asked.folder(out) } else { asked };
+        let named = self.is_named.then_some(out.as_path());
+        let prepared = met(asked.prepare().map_err(refused)?, shards, named).map_err(refused)?;
         if !shards.has_report() {
-            let prepared = asked.prepare().map_err(refused)?;
             return part(prepared, cancel, refused).map(ControlFlow::Break);
         }
-        let prepared = asked.folder(out).prepare().map_err(refused)?;
         let runtime = runtime::single()?;
         let prepared = runtime.block_on(prepared.open(&mut opening)).map_err(refused)?;
         drop(opening);

@@ -88,6 +88,40 @@ fn a_second_shard_0_is_refused_by_name_at_both() {
     }
 }
 
+/// Nobody is waited for, whose coming would not help.
+#[test]
+fn what_one_shard_can_refuse_alone_it_refuses_before_the_others_come() {
+    let scratch = Scratch::new("shards-alone");
+    let (out, taken) = (scratch.path("out"), scratch.path("taken"));
+    let meeting = format!("127.0.0.1:{}", free_port());
+    fs::create_dir(&taken).unwrap();
+    fs::write(Path::new(&taken).join("run.json"), "{}").unwrap();
+    let cases: [(&str, &[&str], &str); 6] = [
+        (
+            "bench --num-prompts 8 --max-concurrency 2",
+            &["--until", "ci=5%"],
+            "--until: shards exchange nothing while",
+        ),
+        ("bench --num-prompts 8", &["--isl", "0"], "the input length is 0 tokens"),
+        ("bench --num-prompts 8", &["--out", &taken], "already holds a run"),
+        ("bench --num-prompts 8", &["--reset-cache"], "only a single client can empty caches"),
+        ("sweep --levels 1", &["--until", "ci=5%"], "--until: shards exchange nothing while"),
+        ("sweep --levels 1", &["--out", &taken], "already holds a run"),
+    ];
+    for (line, more, says) in cases {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        words.extend(["--model", "m", "--base-url", "http://127.0.0.1:9", "--shard-timeout", "1h"]);
+        words.extend(more);
+        if !more.contains(&"--out") {
+            words.extend(["--out", &out]);
+        }
+        let ended = ends(vec![start(process(&words, 0, 2, &meeting))]).remove(0);
+        assert!(matches!(ended.code, Some(2 | 3)), "{more:?}: {ended:?}");
+        assert!(ended.err.contains(says), "{more:?}: {}", ended.err);
+    }
+    assert!(!Path::new(&out).exists(), "a folder that nothing came into goes again");
+}
+
 #[test]
 fn only_a_run_of_one_level_goes_on_without_a_shard() {
     let scratch = Scratch::new("shards-search-missing");
@@ -125,7 +159,8 @@ fn a_shard_that_does_not_come_is_named_or_done_without() {
     let alone = ends(vec![start(process(&line, 0, 2, &meeting))]).remove(0);
     assert_eq!(alone.code, Some(4), "{alone:?}");
     assert!(alone.err.contains("shard 1/2 did not come to 127.0.0.1:"), "{}", alone.err);
-    assert!(alone.err.contains("--allow-missing-shards measures with the shards that come"));
+    let hint = "`fizeau bench --allow-missing-shards` measures with the shards that come";
+    assert!(alone.err.contains(hint), "{}", alone.err);
     let lost = ends(vec![start(process(&line, 1, 2, &meeting))]).remove(0);
     assert_eq!(lost.code, Some(4), "{lost:?}");
     assert!(lost.err.contains("shard 0, looked for at 127.0.0.1:"), "{}", lost.err);
@@ -219,33 +254,42 @@ fn a_shard_that_is_killed_is_named_and_what_was_measured_is_kept() {
     let compared = crate::stand::run(&["compare", &out, &out]);
     assert_eq!(compared.code, Some(2), "{compared:?}");
     assert!(compared.err.contains("shard 1/2 was gone in the midst"), "{}", compared.err);
-    // The folders of both can still be put together by hand.
-    let merged = scratch.path("merged");
-    let (one, other) = (format!("{out}/shards/0-of-2"), format!("{out}/shards/1-of-2"));
-    let by_hand = crate::stand::run(&["merge", &one, &other, "--out", &merged]);
-    assert!(matches!(by_hand.code, Some(0 | 1)), "{by_hand:?}");
-    let summary = json(Path::new(&merged).join("summary.json"));
+    let [own, gone, sent] = by_hand(&out, &scratch.path("merged"));
+    assert!(own > 500 && gone > 0 && own + gone == sent, "{own} and {gone} are {sent}");
+}
+
+/// The folders of both can still be put together, by the clocks as they were read before the level began, though not as a whole run: how
+/// much each had sent, and how much there is.
+fn by_hand(out: &str, merged: &str) -> [u64; 3] {
+    let [one, other] = [0, 1].map(|index| format!("{out}/shards/{index}-of-2"));
+    let ended = crate::stand::run(&["merge", &one, &other, "--out", merged]);
+    assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+    let summary = json(Path::new(merged).join("summary.json"));
     assert_eq!(summary["status"], "partial");
-    // By the clocks as they were read before it died.
-    assert!(summary["shards"]["meeting"].is_string(), "{}", summary["shards"]);
-    let sent = |shard: usize| summary["shards"]["health"][shard]["sent"].as_u64().unwrap();
-    assert_eq!(sent(0) + sent(1), summary["requests"]["sent"].as_u64().unwrap());
+    let (shards, verdict) = (&summary["shards"], &summary["validity"]["verdict"]);
+    assert!(shards["meeting"].is_string(), "{shards}");
+    let sent = [0, 1].map(|shard| shards["health"][shard]["sent"].as_u64().unwrap());
+    assert_ne!(verdict, "valid", "{}", summary["validity"]);
+    [sent[0], sent[1], summary["requests"]["sent"].as_u64().unwrap()]
 }
 
 #[test]
 fn a_shard_that_comes_when_the_run_has_begun_is_refused_by_name() {
     let scratch = Scratch::new("shards-too-late");
     let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
-    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
-    let meeting = format!("127.0.0.1:{}", free_port());
-    let mut children = under_way_at(&meeting, &scratch, &url, &out, &[]);
-    let line = bench(&url, &out, &["--request-rate", "400"]);
-    let late = ends(vec![start(process(&line, 1, 2, &meeting))]).remove(0);
-    assert_eq!(late.code, Some(5), "{late:?}");
-    let says = "came when the run had begun without it";
-    assert!(late.err.contains("shard 1/2 on ") && late.err.contains(says), "{}", late.err);
-    children.iter_mut().for_each(|child| child.kill().unwrap());
-    ends(children);
+    let (url, folder) = (format!("http://{}", server.addr()), scratch.path("meet"));
+    fs::create_dir(&folder).unwrap();
+    let port = format!("127.0.0.1:{}", free_port());
+    for (meeting, out) in [(port, scratch.path("by-port")), (folder, scratch.path("by-folder"))] {
+        let mut children = under_way_at(&meeting, &scratch, &url, &out, &[]);
+        let line = bench(&url, &out, &["--request-rate", "400", "--shard-timeout", "1h"]);
+        let late = ends(vec![start(process(&line, 1, 2, &meeting))]).remove(0);
+        assert_eq!(late.code, Some(5), "{meeting}: {late:?}");
+        let says = "came when the run had begun without it";
+        assert!(late.err.contains("shard 1/2 on ") && late.err.contains(says), "{}", late.err);
+        children.iter_mut().for_each(|child| child.kill().unwrap());
+        ends(children);
+    }
 }
 
 #[test]
@@ -259,6 +303,8 @@ fn shard_0_that_is_gone_leaves_the_others_with_their_parts() {
     assert_eq!(ended[1].code, Some(4), "{:?}", ended[1]);
     assert!(ended[1].err.contains("shard 0 is gone"), "{}", ended[1].err);
     assert!(tapes(&format!("{out}/shards/1-of-2")).len() > 500);
+    let [gone, own, sent] = by_hand(&out, &scratch.path("merged"));
+    assert!(own > 500 && gone > 0 && own + gone == sent, "{own} and {gone} are {sent}");
 }
 
 /// Whoever may not come may not go in the midst: from an instant on that nobody knows less was sent.
@@ -330,6 +376,10 @@ fn a_shard_whose_disk_is_full_is_named_and_what_was_measured_is_kept() {
         };
         assert!((20..300).contains(&kept(full)), "{}", kept(full));
         assert_eq!(kept(1 - full), 300);
+        // Half a line at the end is no request.
+        let [.., sent] = by_hand(out, &scratch.path(&format!("merged-{full}")));
+        let kept = kept(full) as u64 + 300;
+        assert!((kept - 1..=kept).contains(&sent), "{sent} of {kept}");
     }
 }
 

@@ -15,7 +15,7 @@ use crate::client::in_flight;
 use crate::document::keep_run;
 use crate::endpoint::{EndpointSource, PreparedEndpoint};
 use crate::event::Watcher;
-use crate::experiment::{Experiment, OrderedLevel};
+use crate::experiment::{Experiment, OrderedLevel, check_until};
 use crate::input::{Blame, ExperimentError, InputError, InputField};
 use crate::level::{LevelSettings, PreparedLevel};
 use crate::measured_level::MeasuredLevel;
@@ -128,6 +128,13 @@ impl PreparedRun for PreparedLevel {
         Self::document(self)
     }
 
+    fn check_together(&self) -> Result<(), InputError> {
+        check_until(self.settings.until.as_ref())?;
+        let why = "shards that meet agree on an instant by themselves; give none";
+        let given = self.settings.start_at.as_ref();
+        given.map_or(Ok(()), |_| Err(InputError::new(InputField::StartAt, why)))
+    }
+
     fn ordered(&self, _: &str) -> Result<OrderedLevel, ExperimentError> {
         Self::ordered(self)
     }
@@ -209,6 +216,10 @@ impl PreparedRun for PreparedSweep {
         }
     }
 
+    fn check_together(&self) -> Result<(), InputError> {
+        check_until(self.spec.until.as_ref())
+    }
+
     fn ordered(&self, name: &str) -> Result<OrderedLevel, ExperimentError> {
         Self::ordered(self, name)
     }
@@ -260,6 +271,10 @@ impl PreparedRun for PreparedSearch {
 
     fn document(&self) -> Result<RunDocument, ExperimentError> {
         self.levels.document()
+    }
+
+    fn check_together(&self) -> Result<(), InputError> {
+        self.levels.check_together()
     }
 
     fn ordered(&self, name: &str) -> Result<OrderedLevel, ExperimentError> {

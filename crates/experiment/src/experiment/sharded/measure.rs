@@ -297,9 +297,7 @@ mod tests {
     #[test]
     fn who_has_no_part_is_missing_and_why_is_said_where_it_is_known() {
         let mut report = ShardsReport::of(4);
-        let health =
-            |shard: &str| ShardHealth { shard: shard.to_owned(), ..ShardHealth::default() };
-        report.health = vec![health("0/4"), health("2/4")];
+        report.health = ["0/4", "2/4"].map(ShardHealth::of).into();
         let gone = [(3, 4), (1, 40)].map(|(index, count)| LostShard {
             shard: Shard::new(index, count).unwrap(),
             when: AbsenceTime::InLevel,

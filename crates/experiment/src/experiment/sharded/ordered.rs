@@ -1,12 +1,14 @@
 //! A level that all shards measure, as each of them makes it from its name.
 
 use fizeau_harness::{DriveLimits, PlannedLevel, Probe, TextAfter};
-use fizeau_metrics::{ComparisonSide, GoodputGoals, WindowChoice};
-use fizeau_record::LevelPlan;
+use fizeau_metrics::{ComparisonSide, GoodputGoals, Precision, WindowChoice};
+use fizeau_record::{LevelPlan, MissingShards};
 use fizeau_workload::Plan;
 
 use crate::ab::{PreparedAb, turn_name};
-use crate::input::{ExperimentError, InputError, InputField};
+use crate::endpoint::{CacheBeforeLevel, PreparedEndpoint};
+use crate::experiment::kind::PreparedRun;
+use crate::input::{EndpointError, ExperimentError, InputError, InputField};
 use crate::level::{OF_RUN, PreparedLevel};
 use crate::sweep::{LevelOrder, PreparedSweep, limits};
 use crate::workload::PreparedWorkload;
@@ -49,20 +51,41 @@ impl OrderedLevel {
 }
 
 /// Refuses a level that would end by what one client alone has seen.
-fn whole(is_until: bool) -> Result<(), InputError> {
+pub(crate) fn check_until(until: Option<&Precision>) -> Result<(), InputError> {
     let why = "shards exchange nothing while they measure, so none of them knows how precise the \
-        figures of all shards are";
-    match is_until {
-        true => Err(InputError::new(InputField::Until, why)),
-        false => Ok(()),
+        figures of all shards are; set how much a level is to have instead";
+    until.map_or(Ok(()), |_| Err(InputError::new(InputField::Until, why)))
+}
+
+/// Refuses what several clients cannot measure together, of whom some may be `missing`.
+pub(in crate::experiment) fn check_together(
+    run: &impl PreparedRun,
+    endpoints: &[PreparedEndpoint],
+    missing: MissingShards,
+) -> Result<(), ExperimentError> {
+    run.check_together()?;
+    if missing == MissingShards::Allowed && run.most_levels() != Some(1) {
+        let why = "only a run of one level can go on without a shard, because fewer shards offer \
+            less load than each level of a sweep names";
+        return Err(InputError::new(InputField::MissingShards, why).into());
     }
+    let needs = |is_needed: fn(&PreparedEndpoint) -> bool, what: &str| {
+        let alone = || {
+            EndpointError::new(format!(
+                "only a single client can {what}, and this client is one of several shards"
+            ))
+        };
+        if endpoints.iter().any(is_needed) { Err(alone()) } else { Ok(()) }
+    };
+    needs(|endpoint| endpoint.cache == CacheBeforeLevel::Emptied, "empty caches")?;
+    needs(|endpoint| endpoint.profiled_level.is_some(), "start the server's profiler")?;
+    Ok(())
 }
 
 impl PreparedLevel {
     /// It, as all shards measure it.
     pub(crate) fn ordered(&self) -> Result<OrderedLevel, ExperimentError> {
         let settings = &self.settings;
-        whole(settings.until.is_some())?;
         Ok(OrderedLevel {
             folder: OF_RUN.to_owned(),
             endpoint: 0,
@@ -81,7 +104,6 @@ impl PreparedLevel {
 impl PreparedSweep {
     /// The level of this order, as all shards measure it.
     pub(crate) fn ordered(&self, name: &str) -> Result<OrderedLevel, ExperimentError> {
-        whole(self.spec.until.is_some())?;
         let order: LevelOrder = name.parse().map_err(ExperimentError::broken)?;
         let (ask, spec) = (order.ask(), &self.spec);
         let plan = spec.plan(ask).map_err(ExperimentError::broken)?;

@@ -55,11 +55,11 @@ impl Host {
         }
     }
 
-    /// Refuses whoever comes from now on, where that costs nothing while nobody comes.
+    /// Refuses whoever comes from now on, in a way that costs nothing while nobody comes.
     pub(super) fn close(&mut self) {
         match self {
             Self::Tcp(host) => host.close(),
-            Self::Folder(_) => {}
+            Self::Folder(host) => host.close(),
         }
     }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::heartbeat::{Heartbeat, HeartbeatWatch};
 use super::{Link, LinkError, Message, Wait, decode, encode};
+use crate::shards::error::{ShardError, ShardMismatch};
 
 /// How often a folder is looked at.
 const LOOK: Duration = Duration::from_millis(5);
@@ -20,6 +21,9 @@ const DOWN: &str = "down";
 
 /// The file that says that a meeting is over. Its folder stays: somebody may still read what was said last.
 const CLOSED: &str = "closed";
+
+/// The file that says that the run has begun, by the names of those that came until then. Nobody answers whoever comes later.
+const BEGUN: &str = "begun";
 
 #[derive(Debug)]
 struct FolderLink {
@@ -47,6 +51,21 @@ impl FolderLink {
     fn path(&self, way: &str, number: u64) -> PathBuf {
         self.folder.join(format!("{}-{way}-{number:06}.json", self.name))
     }
+
+    /// Whether the run began before this shard came.
+    fn is_late(&self) -> bool {
+        let begun = fs::read_to_string(self.folder.join(BEGUN));
+        begun.is_ok_and(|names| !names.lines().any(|name| name == self.name))
+    }
+}
+
+/// What somebody finds who said `hello` to a meeting that had begun.
+fn too_late(hello: &Message) -> Message {
+    let shard = match hello {
+        Message::Hello(hello) => hello.name(),
+        _ => "a shard".to_owned(),
+    };
+    Message::Refused(ShardError::Mismatch(ShardMismatch::TooLate { shard }))
 }
 
 /// Writes a file that appears whole or not at all.
@@ -133,6 +152,12 @@ impl FolderHost {
         fs::read_to_string(self.folder.join("open")).is_ok_and(|token| token != self.token)
     }
 
+    /// Has whoever comes from now on find that the run has begun.
+    pub(in crate::shards) fn close(&self) {
+        // Where it cannot be written, who comes late waits for an answer as long as he does.
+        let _ = write(&self.meeting.join(BEGUN), self.seen.join("\n").as_bytes());
+    }
+
     /// The next that comes.
     pub(in crate::shards) fn next(&mut self, wait: &Wait) -> Result<Box<dyn Link>, LinkError> {
         loop {
@@ -202,6 +227,9 @@ pub(in crate::shards) fn join(
             if link.path(DOWN, 0).exists() {
                 let answer = link.receive(wait)?;
                 return Ok((Box::new(link), answer));
+            }
+            if link.is_late() {
+                return Ok((Box::new(link), too_late(hello)));
             }
             wait.check()?;
             thread::sleep(LOOK);
