@@ -4,6 +4,7 @@
 mod document;
 mod import;
 mod machines;
+mod odd_files;
 #[cfg(feature = "cpu")]
 mod operators;
 #[cfg(feature = "schema")]
