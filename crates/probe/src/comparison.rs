@@ -229,7 +229,7 @@ fn causes(slow: (&ProbeRow, &ProbeDocument), fast: (&ProbeRow, &ProbeDocument)) 
 }
 
 /// Of a copy between memories, what the other copies between the same two say of it: whether it is this engine, this direction or
-/// both at once that is slow, or all of them, which is then the link. Each of `kin` comes with whether it is slow on the same side.
+/// both at once that is slow, or whatever was measured, which is then the link. Each of `kin` comes with whether it is slow on the same side.
 fn of_copies<'a>(slow: &ProbeRow, kin: impl Iterator<Item = (&'a ProbeRow, bool)>) -> Vec<String> {
     let Operation::Transfer { from, to, engine, both_ways } = &slow.measured.operation else {
         return Vec::new();
@@ -264,7 +264,7 @@ fn of_copies<'a>(slow: &ProbeRow, kin: impl Iterator<Item = (&'a ProbeRow, bool)
     }
     if causes.is_empty() && alike > 0 {
         causes.push(format!(
-            "other copies between {from} and {to} are as slow, by whichever engine and in whichever direction: it is what joins them"
+            "other copies between {from} and {to} are as slow: it is what joins them"
         ));
     }
     causes

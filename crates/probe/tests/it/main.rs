@@ -3,6 +3,7 @@
 
 mod document;
 mod import;
+mod imported_device;
 mod machines;
 mod odd_files;
 #[cfg(feature = "cpu")]
