@@ -79,7 +79,7 @@ impl Progress {
     /// Says `text` on standard error without getting into the way of what is shown there.
     fn say(&self, text: &str) {
         match &self.show {
-            Show::Nowhere | Show::Plain | Show::Lines(_) => tell!("{text}"),
+            Show::Nowhere | Show::Plain { .. } | Show::Lines(_) => tell!("{text}"),
             #[cfg(feature = "tui")]
             Show::Screen(screen) => screen.note(text),
         }
