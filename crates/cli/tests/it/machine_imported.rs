@@ -338,7 +338,7 @@ fn a_fleet_counts_its_devices_and_says_why_none_is_left() {
         path
     });
     let fleet = run(&["probe", "fleet", &paths[0], &paths[1]]);
-    assert!(fleet.out.contains("4 devices of 2 machines, 1 operation"), "{fleet:?}");
+    assert!(fleet.out.contains("4 devices of 2 machines, 2 operations"), "{fleet:?}");
     let wrong = read_to_string(file_of("nccl-tests.txt")).unwrap().replace("       0", "       7");
     paths.iter().for_each(|path| write(path, &wrong).unwrap());
     let none = run(&["probe", "fleet", &paths[0], &paths[1]]);
