@@ -1,8 +1,11 @@
 //! Two machines or generations side by side, operation by operation; and which rows are slandered.
 
+use std::cmp::Reverse;
+
 use serde::{Deserialize, Serialize};
 
 use crate::document::ProbeDocument;
+use crate::judge::Objection;
 use crate::measurement::{Component, Operation, TransferEngine};
 use crate::row::ProbeRow;
 use crate::statistics::Sorted;
@@ -100,16 +103,21 @@ impl ProbeComparison {
         let medians: Vec<f64> = pairs.iter().map(|(.., seen)| kin(seen.component)).collect();
         // Where a machine has several devices, a line says whose it is.
         let is_of_many = own.iter().any(|row| row.measured.device != own[0].measured.device);
-        let rows = pairs.into_iter().zip(medians).map(|((row, other, mut seen), median)| {
-            let relative = seen.ratio / median;
-            let side = match relative {
-                _ if relative < SLANDERED => Some(("b", other, row, b)),
-                _ if relative > 1.0 / SLANDERED => Some(("a", row, other, a)),
-                _ => None,
-            };
-            seen.slandered = side.map(|(side, slow, fast, document)| Slander {
-                side: side.to_owned(),
-                causes: causes(slow, fast, document),
+        let sides: Vec<Option<Side>> = pairs
+            .iter()
+            .zip(&medians)
+            .map(|((.., seen), median)| Side::slow(seen.ratio / median))
+            .collect();
+        let rows = pairs.iter().zip(&sides).map(|((row, other, seen), side)| {
+            let mut seen = seen.clone();
+            seen.slandered = side.map(|side| {
+                let kin = pairs.iter().zip(&sides).map(|((kin, ..), of)| (*kin, *of == Some(side)));
+                let mut causes = match side {
+                    Side::A => causes((row, a), (other, b)),
+                    Side::B => causes((other, b), (row, a)),
+                };
+                causes.extend(of_copies(row, kin));
+                Slander { side: side.as_str().to_owned(), causes }
             });
             if is_of_many {
                 seen.subject = row.measured.key();
@@ -120,10 +128,37 @@ impl ProbeComparison {
     }
 }
 
+/// One of two machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    A,
+    B,
+}
+
+impl Side {
+    /// Which one is far below its kin, by how many times as fast the second is beside them; none where neither is.
+    fn slow(relative: f64) -> Option<Self> {
+        match relative {
+            _ if relative < SLANDERED => Some(Self::B),
+            _ if relative > 1.0 / SLANDERED => Some(Self::A),
+            _ => None,
+        }
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::A => "a",
+            Self::B => "b",
+        }
+    }
+}
+
 /// Of each operation on each device the fastest row, in the document's order; an invalid one only where there is no other.
 pub(crate) fn fastest(document: &ProbeDocument) -> Vec<&ProbeRow> {
+    // A better measure goes before any speed by another one.
     let rank = |row: &ProbeRow| {
-        let speed = row.speed().map_or(0.0, |speed| speed.typical);
+        let speed = row.speeds().next();
+        let speed = speed.map(|(measure, speed)| (Reverse(measure), speed.typical));
         (row.verdict != Verdict::Invalid, speed)
     };
     let mut found: Vec<&ProbeRow> = Vec::new();
@@ -150,7 +185,7 @@ fn twin(row: &ProbeRow, own: &[&ProbeRow], others: &[&ProbeRow]) -> Option<usize
 }
 
 fn compared(a: &ProbeRow, b: &ProbeRow) -> Option<ComparedRow> {
-    let (from, to) = (a.speed()?, b.speed()?);
+    let [from, to] = a.speeds_beside(b)?;
     let ends = from.typical_ci.zip(to.typical_ci);
     let faults = [("a", a), ("b", b)].into_iter().filter_map(|(side, row)| {
         let reason = row.fault()?.reason.clone();
@@ -166,18 +201,12 @@ fn compared(a: &ProbeRow, b: &ProbeRow) -> Option<ComparedRow> {
     })
 }
 
-/// What is kept of the slow row that the fast one does not have.
-fn causes(slow: &ProbeRow, fast: &ProbeRow, document: &ProbeDocument) -> Vec<String> {
+/// What is kept of the slow row that the fast one does not have, `slow` and `fast` each with its machine.
+fn causes(slow: (&ProbeRow, &ProbeDocument), fast: (&ProbeRow, &ProbeDocument)) -> Vec<String> {
+    let ((slow, machine), (fast, other_machine)) = (slow, fast);
+    let is_new = |own: &&Objection| fast.objections.iter().all(|other| other.rule != own.rule);
     let mut causes: Vec<String> =
-        slow.objections.iter().map(|objection| objection.reason.clone()).collect();
-    if let Operation::Transfer { engine: TransferEngine::CopyEngine, both_ways, .. } =
-        &slow.measured.operation
-    {
-        causes.push("a copy engine moved it, which is no measure of the memory".to_owned());
-        if *both_ways {
-            causes.push("both directions ran at once, and one is reported".to_owned());
-        }
-    }
+        slow.objections.iter().filter(is_new).map(|own| own.reason.clone()).collect();
     let clock = |row: &ProbeRow| row.measured.circumstances.clock_after;
     if let (Some(slow_clock), Some(fast_clock)) = (clock(slow), clock(fast)) {
         let part = slow_clock / fast_clock;
@@ -191,8 +220,61 @@ fn causes(slow: &ProbeRow, fast: &ProbeRow, document: &ProbeDocument) -> Vec<Str
     if huge(slow) == Some(0.0) && huge(fast).is_some_and(|bytes| bytes > 0.0) {
         causes.push("its arrays lay in no huge pages".to_owned());
     }
-    if let Some(hypervisor) = &document.host.hypervisor {
-        causes.push(format!("it is {hypervisor}"));
+    if let Some(hypervisor) = &machine.host.hypervisor
+        && other_machine.host.hypervisor.is_none()
+    {
+        causes.push(format!("it is {hypervisor}, and the other is none"));
     }
     causes
+}
+
+/// Of a copy between memories, what the other copies between the same two say of it: whether it is this engine, this direction or
+/// both at once that is slow, or whatever was measured, which is then the link. Each of `kin` comes with whether it is slow on the same side.
+fn of_copies<'a>(slow: &ProbeRow, kin: impl Iterator<Item = (&'a ProbeRow, bool)>) -> Vec<String> {
+    let Operation::Transfer { from, to, engine, both_ways } = &slow.measured.operation else {
+        return Vec::new();
+    };
+    let (mut causes, mut alike) = (Vec::new(), 0);
+    for (row, is_slow) in kin {
+        let Operation::Transfer { from: other_from, to: other_to, engine: by, both_ways: both } =
+            &row.measured.operation
+        else {
+            continue;
+        };
+        let is_same_way = (from, to) == (other_from, other_to);
+        if !is_same_way && (from, to) != (other_to, other_from) {
+            continue;
+        }
+        let cause = match (is_same_way, engine == by, both_ways == both) {
+            (true, true, true) => continue,
+            (true, false, true) => {
+                format!("it is {}: by {} it is not slow", words(*engine), words(*by))
+            }
+            (false, true, true) => "it is this direction: the other one is not slow".to_owned(),
+            (_, true, false) if *both_ways => {
+                "it is both directions at once: one by itself is not slow".to_owned()
+            }
+            _ => continue,
+        };
+        match is_slow {
+            true => alike += 1,
+            false if !causes.contains(&cause) => causes.push(cause),
+            false => {}
+        }
+    }
+    if causes.is_empty() && alike > 0 {
+        causes.push(format!(
+            "other copies between {from} and {to} are as slow: it is what joins them"
+        ));
+    }
+    causes
+}
+
+fn words(engine: TransferEngine) -> &'static str {
+    match engine {
+        TransferEngine::CopyEngine => "the copy engine",
+        TransferEngine::KernelRead => "a kernel that reads",
+        TransferEngine::KernelWrite => "a kernel that writes",
+        TransferEngine::NotReported => "an engine that is not named",
+    }
 }

@@ -4,7 +4,7 @@ use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, PerSec};
 use fizeau_roofline::{Device, MathType};
 use serde::{Deserialize, Serialize};
 
-use crate::measurement::{Component, Dtype, Measurement, Operation, TransferEngine};
+use crate::measurement::{Component, Dtype, Measurement, Operation};
 
 /// What measurements call the machine's own processor.
 pub(crate) const PROCESSOR: &str = "cpu";
@@ -158,18 +158,24 @@ impl DeviceFacts {
         self
     }
 
-    /// What `seen` could reach at most by its vendor. A working set that fits into a cache is not held against memory, and
-    /// neither is a copy engine.
+    /// What `seen` could reach at most by its vendor. A working set that fits into a cache is not held against memory. A copy within
+    /// the device is, whoever makes it, by the bytes that it reads and writes; one between two GPUs is held against the links of one,
+    /// both of their directions where both are under way.
     pub(crate) fn specified(&self, seen: &Measurement) -> Option<Peak> {
         let fits = |printed: &&SpecifiedPeak| match (printed.peak, seen.operation.component()) {
             (Peak::Bandwidth(_), Component::Memory) => self.is_of_memory(seen),
+            (Peak::Link(_), Component::Memory) => between_gpus(&seen.operation).is_some(),
             (Peak::Link(_), Component::Collective) => true,
             (Peak::Arithmetic(_), Component::Compute | Component::Gemm | Component::Attention) => {
                 printed.dtype == seen.dtype
             }
             _ => false,
         };
-        Some(self.specification.iter().find(fits)?.peak)
+        let peak = self.specification.iter().find(fits)?.peak;
+        Some(match (peak, between_gpus(&seen.operation)) {
+            (Peak::Link(rate), Some(directions)) => Peak::Link(rate * directions),
+            _ => peak,
+        })
     }
 
     fn is_of_memory(&self, seen: &Measurement) -> bool {
@@ -178,10 +184,7 @@ impl DeviceFacts {
                 (Some(bytes), Some(cache)) => bytes.get() >= 4.0 * cache.get(),
                 _ => true,
             },
-            Operation::Transfer { from, to, engine, .. } => {
-                from == to && *engine != TransferEngine::CopyEngine
-            }
-            _ => false,
+            other => other.is_within_one(),
         }
     }
 
@@ -216,4 +219,16 @@ impl DeviceFacts {
         let cores = seen.method.threads.map_or(units.cores, |threads| threads.min(units.cores));
         Some(Peak::Arithmetic(FlopsPerSec::new(units.flops_per_cycle * f64::from(cores) * clock)))
     }
+}
+
+/// In how many directions a copy between one GPU and another one runs; none of any other operation.
+fn between_gpus(operation: &Operation) -> Option<f64> {
+    let Operation::Transfer { from, to, both_ways, .. } = operation else { return None };
+    let is_gpu = |side: &str| {
+        let number = side.strip_prefix("gpu");
+        number
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let is_between = from != to && is_gpu(from) && is_gpu(to);
+    is_between.then_some(if *both_ways { 2.0 } else { 1.0 })
 }

@@ -1,5 +1,6 @@
 //! Trial after trial, within a time, with each result kept as it comes.
 
+use std::collections::VecDeque;
 use std::fmt::{self, Display, Formatter};
 
 use fizeau_core::{Clock, Nanos};
@@ -89,10 +90,11 @@ pub enum KeepGoing {
     No,
 }
 
-/// Measures `trials` in order within `budget`, and tells `watch` what happens, which says whether to go on.
+/// Measures `trials` within `budget`, and tells `watch` what happens, which says whether to go on.
 ///
-/// Each has the time that is left in proportion to its weight. What takes longer takes it from those that follow; of those for
-/// which nothing is left none is measured.
+/// Of each component of each device they are measured in order, and it is the turn of the component that has had the least time: one of
+/// which a trial takes long leaves the others theirs. Each has the time that is left in proportion to its weight. What takes longer takes
+/// it from those that follow; of those for which nothing is left none is measured.
 ///
 /// # Errors
 /// If a measurement could not be kept. Those before it are kept.
@@ -106,8 +108,11 @@ pub fn run_trials<S: MeasurementSink>(
     let begun = clock.now();
     let mut outcome = ProbeOutcome::default();
     let mut weight_left: f64 = trials.iter().map(|trial| trial.weight).sum();
-    for (done, trial) in trials.iter().enumerate() {
-        let left = budget.saturating_sub(clock.now().saturating_since(begun));
+    let mut turns = Turns::of(trials);
+    for done in 0..trials.len() {
+        let Some((turn, trial)) = turns.next() else { break };
+        let from = clock.now();
+        let left = budget.saturating_sub(from.saturating_since(begun));
         if left == Nanos::ZERO {
             outcome.left_out += 1;
             watch(ProbeEvent::LeftOut(trial));
@@ -121,7 +126,9 @@ pub fn run_trials<S: MeasurementSink>(
         let share = trial.weight / weight_left.max(trial.weight);
         weight_left -= trial.weight;
         let time = Nanos::from_nanos((left.as_nanos() as f64 * share * SAMPLING_SHARE) as u64);
-        match backend.measure(trial, time) {
+        let measured = backend.measure(trial, time);
+        turns.took(turn, clock.now().saturating_since(from));
+        match measured {
             Ok(measured) => {
                 sink.keep(&measured)?;
                 outcome.measured += 1;
@@ -134,6 +141,41 @@ pub fn run_trials<S: MeasurementSink>(
         }
     }
     Ok(outcome)
+}
+
+/// Whose turn it is.
+struct Turns<'a> {
+    /// What is left of each component of each device, in order, and how long those before took.
+    lines: Vec<(VecDeque<&'a ProbeTrial>, Nanos)>,
+}
+
+impl<'a> Turns<'a> {
+    fn of(trials: &'a [ProbeTrial]) -> Self {
+        let mut lines: Vec<(VecDeque<&ProbeTrial>, Nanos)> = Vec::new();
+        let kind = |trial: &'a ProbeTrial| (trial.operation.component(), &trial.device);
+        for trial in trials {
+            let own = |line: &&mut (VecDeque<&'a ProbeTrial>, Nanos)| {
+                line.0.front().is_some_and(|first| kind(first) == kind(trial))
+            };
+            match lines.iter_mut().find(own) {
+                Some((line, _)) => line.push_back(trial),
+                None => lines.push((VecDeque::from([trial]), Nanos::ZERO)),
+            }
+        }
+        Self { lines }
+    }
+
+    /// The next of whoever had the least time, the first of several; none where nothing is left.
+    fn next(&mut self) -> Option<(usize, &'a ProbeTrial)> {
+        let waiting = self.lines.iter().enumerate().filter(|(_, (line, _))| !line.is_empty());
+        let (turn, _) = waiting.min_by_key(|(_, (_, spent))| *spent)?;
+        Some((turn, self.lines[turn].0.pop_front()?))
+    }
+
+    fn took(&mut self, turn: usize, time: Nanos) {
+        let spent = &mut self.lines[turn].1;
+        *spent = Nanos::from_nanos(spent.as_nanos().saturating_add(time.as_nanos()));
+    }
 }
 
 /// Of the time of a trial, what sampling has: filling arrays, warm-up and checks take the rest. What they do not take those that follow
@@ -210,6 +252,48 @@ mod tests {
                 prop_assert!(clock.0.get() <= budget.as_nanos() + u64::from(count));
             }
         }
+    }
+
+    /// A component of which each trial takes longer than all others together leaves them their time.
+    #[test]
+    fn a_slow_component_does_not_take_the_time_of_the_others() {
+        struct Slow(ByHand);
+        impl ProbeBackend for Slow {
+            fn host(&self) -> ProbeHost {
+                ProbeHost::named("slow")
+            }
+
+            fn devices(&self) -> Vec<DeviceFacts> {
+                Vec::new()
+            }
+
+            fn trials(&self, _: Component) -> Vec<ProbeTrial> {
+                Vec::new()
+            }
+
+            fn measure(
+                &mut self,
+                trial: &ProbeTrial,
+                _: Nanos,
+            ) -> Result<Measurement, Unavailable> {
+                let is_slow = trial.operation.component() == Component::Latency;
+                let took = if is_slow { 400_000_000 } else { 1_000_000 };
+                self.0.0.set(self.0.0.get() + took);
+                let timing = Timing::of_samples(vec![Millis::new(1.0)], 1);
+                Ok(Measurement::new("cpu", trial.operation.clone(), timing, Provenance::native()))
+            }
+        }
+        let slow =
+            ProbeTrial::new(Operation::latency(fizeau_core::Bytes::new(1e9)), Dtype::Int64, 1);
+        let trials = [vec![slow; 10], trials(20)].concat();
+        let clock = ByHand::default();
+        let mut sink: Vec<Measurement> = Vec::new();
+        let budget = Nanos::from_secs(1);
+        let backend = &mut Slow(clock.clone());
+        let watch = |_: ProbeEvent<'_>| KeepGoing::Yes;
+        let outcome = run_trials(backend, &trials, (&clock, budget), &mut sink, watch).unwrap();
+        let peaks = sink.iter().filter(|row| row.operation == Operation::Peak).count();
+        assert_eq!((peaks, outcome.measured, outcome.left_out), (20, 23, 7));
     }
 
     #[test]

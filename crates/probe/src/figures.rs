@@ -114,6 +114,9 @@ impl ProbeFigures {
         stream = stream.or_else(|| from_another(bytes.stream));
         copy = copy.or_else(|| from_another(bytes.copy));
         hardware = hardware.or_else(|| from_another(bytes.hardware));
+        // A memory that copies into itself reads each byte and writes it.
+        let twice = |copy: Figure<f64>| copy.map(|rate| 2.0 * rate);
+        hardware = hardware.or_else(|| copy.filter(|_| seen.operation.is_within_one()).map(twice));
         let arithmetic = seen
             .work
             .flops
@@ -125,6 +128,14 @@ impl ProbeFigures {
                 _ => None,
             })
         });
+        // Of arithmetic and traffic in a known proportion either tells the other.
+        let mut arithmetic = arithmetic;
+        if let Operation::Intensity { flops_per_byte: ratio } = seen.operation
+            && ratio > 0.0
+        {
+            arithmetic = arithmetic.or_else(|| stream.map(|rate| rate.map(|rate| rate * ratio)));
+            stream = stream.or_else(|| arithmetic.map(|rate| rate.map(|rate| rate / ratio)));
+        }
         Self {
             time: time.map(|time| time.map(Millis::new)),
             spread: samples.spread(),

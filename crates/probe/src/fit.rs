@@ -82,8 +82,8 @@ fn alike(a: &CollectiveShape, b: &CollectiveShape) -> bool {
 
 /// What an engine's collectives are expected to take, by those of `rows`: one curve for each operation and number of ranks, at each
 /// size the quickest of all settings that were measured. Back to back, as a step has them, comes before what does not say, and that
-/// before ranks that stood idle. Beside each fit, how far from it the medians of its sizes may lie at most, relative to it.
-pub(crate) fn quickest<'a>(rows: impl Iterator<Item = &'a ProbeRow>) -> Vec<(CollectiveFit, f64)> {
+/// before ranks that stood idle.
+pub(crate) fn quickest<'a>(rows: impl Iterator<Item = &'a ProbeRow>) -> Vec<QuickestFit> {
     let mut curves: Vec<(CollectiveShape, Vec<Spread>)> = Vec::new();
     for row in rows.filter(|row| row.verdict != Verdict::Invalid) {
         let Operation::Collective { shape, .. } = &row.measured.operation else { continue };
@@ -108,13 +108,42 @@ pub(crate) fn quickest<'a>(rows: impl Iterator<Item = &'a ProbeRow>) -> Vec<(Col
     let fitted = curves.into_iter().flat_map(|(shape, points)| {
         let shape = CollectiveShape { algorithm: None, ..shape };
         let fits = of_group("", &shape, points.iter().map(|(point, _)| *point).collect());
-        let within = move |fit: CollectiveFit| {
-            let within = points.iter().filter_map(|point| fit.distance(point)).fold(0.0, f64::max);
-            (fit, within)
-        };
-        fits.into_iter().map(within)
+        fits.into_iter().map(move |fit| QuickestFit::of(fit, &points))
     });
     fitted.collect()
+}
+
+/// A fit, and how sure it is.
+#[derive(Debug)]
+pub(crate) struct QuickestFit {
+    pub(crate) fit: CollectiveFit,
+    /// How far from it the medians of its sizes may lie at most, relative to it.
+    pub(crate) within: f64,
+    /// Where alpha lies, in seconds, among the fits that leave out one size each; none of two sizes.
+    pub(crate) alpha: Option<[f64; 2]>,
+    /// The same of beta, in bytes per second.
+    pub(crate) beta: Option<[f64; 2]>,
+}
+
+impl QuickestFit {
+    fn of(fit: CollectiveFit, points: &[Spread]) -> Self {
+        let within = points.iter().filter_map(|point| fit.distance(point)).fold(0.0, f64::max);
+        let own = |(bytes, _): &Point| (fit.from.get()..=fit.to.get()).contains(bytes);
+        let own: Vec<Point> = points.iter().map(|(point, _)| *point).filter(own).collect();
+        let others = (0..own.len()).filter_map(|left_out| {
+            let mut points = own.clone();
+            points.remove(left_out);
+            line(&points)
+        });
+        let others: Vec<FittedLine> = others.collect();
+        let range = |value: f64, of: &dyn Fn(&FittedLine) -> f64| {
+            let widened = |[low, high]: [f64; 2], one: f64| [low.min(one), high.max(one)];
+            (!others.is_empty()).then(|| others.iter().map(of).fold([value; 2], widened))
+        };
+        let alpha = range(fit.alpha.get(), &|line| line.alpha);
+        let beta = fit.beta.and_then(|beta| range(beta.get(), &|line| 1.0 / line.seconds_per_byte));
+        Self { fit, within, alpha, beta }
+    }
 }
 
 /// A size, and where the median of its times lies.

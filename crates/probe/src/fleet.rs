@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::comparison::fastest;
 use crate::document::ProbeDocument;
 use crate::measurement::Component;
-use crate::row::ProbeRow;
+use crate::row::{ProbeRow, SpeedMeasure};
 use crate::statistics::Sorted;
 use fizeau_core::Verdict;
 
@@ -155,9 +155,10 @@ impl FleetTable {
     }
 }
 
-/// The values of one operation, by member.
+/// The values of one operation by one measure, by member.
 struct Gathered {
     subject: String,
+    measure: SpeedMeasure,
     component: Component,
     values: Vec<(String, f64)>,
 }
@@ -168,14 +169,15 @@ fn gathered(documents: &[(String, &ProbeDocument)]) -> Vec<Gathered> {
     for (name, document) in documents {
         let fastest = fastest(document).into_iter();
         for row in fastest.filter(|row| row.verdict != Verdict::Invalid) {
-            let Some(speed) = row.speed() else { continue };
+            let Some((measure, speed)) = row.speeds().next() else { continue };
             let subject = row.measured.subject();
             let value = (member_name(name, row), speed.typical);
-            match rows.iter_mut().find(|other| other.subject == subject) {
+            let is_same = |of: &&mut Gathered| of.subject == subject && of.measure == measure;
+            match rows.iter_mut().find(is_same) {
                 Some(other) => other.values.push(value),
                 None => {
                     let component = row.measured.operation.component();
-                    rows.push(Gathered { subject, component, values: vec![value] });
+                    rows.push(Gathered { subject, measure, component, values: vec![value] });
                 }
             }
         }
@@ -234,7 +236,7 @@ fn compared_with_nobody(
 }
 
 fn fleet_row(gathered: Gathered) -> Option<FleetRow> {
-    let Gathered { subject, component, values } = gathered;
+    let Gathered { subject, component, values, .. } = gathered;
     if values.len() < 2 {
         return None;
     }

@@ -2,20 +2,24 @@
 
 mod cached;
 mod memory;
+mod sheet;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use fizeau_core::number::number;
-use fizeau_core::{BytesPerSec, FlopsPerSec, Verdict};
+use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Verdict};
 use fizeau_roofline::{Collective, Device};
 
 use crate::device::DeviceFacts;
 use crate::document::ProbeDocument;
 use crate::figures::Figure;
 use crate::fit;
-use crate::measurement::{AttentionPhase, CollectiveOp, Component, Dtype, Operation};
+use crate::measurement::{
+    AttentionPhase, CollectiveOp, Component, Dtype, Operation, Provenance, SampleStatistic,
+};
 use crate::row::ProbeRow;
+use sheet::SheetText;
 
 /// A device file (`device.toml`) of what was measured.
 ///
@@ -24,7 +28,8 @@ use crate::row::ProbeRow;
 /// least, and its note has the median with its interval and how far the samples spread. Reads of arrays that caches hold are there by
 /// size, as far as they are faster than memory: a small model's weights stay in caches from step to step. Collectives that devices of this model took
 /// part in are there as alpha and beta for each operation, number of ranks and range of sizes: medians, since they serve an
-/// expectation and no bound. Links are left out: nobody measures one by itself.
+/// expectation and no bound. What nobody measures by itself is the data sheet's, with its sources: links, power, prices, and how much
+/// of its memory software sees where the measurements do not tell how much there is.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MeasuredDevice {
@@ -42,11 +47,20 @@ pub struct MeasuredDeviceError(String);
 /// One figure, and the row that it is from.
 struct Cell<'a> {
     best: f64,
-    typical: f64,
-    /// Where what is typical lies.
-    ends: Option<[f64; 2]>,
+    figure: Figure<f64>,
     row: &'a ProbeRow,
     note: Option<&'static str>,
+}
+
+/// What a device file has in figures.
+struct Figures<'a> {
+    capacity: Bytes,
+    bandwidth: Cell<'a>,
+    cached: Vec<cached::SizedCell<'a>>,
+    /// Each with its key, `bf16` first.
+    rates: Vec<(&'static str, Cell<'a>)>,
+    /// Whether other tools measured all of it, none of which tells how much a device holds.
+    is_imported: bool,
 }
 
 impl MeasuredDevice {
@@ -56,61 +70,15 @@ impl MeasuredDevice {
     /// If memory's bandwidth or any arithmetic of 16 or 32 bits was not measured of it, or how much it holds is not known.
     pub fn of(document: &ProbeDocument, device: &str) -> Result<Self, MeasuredDeviceError> {
         let facts = document.devices.iter().find(|facts| facts.name == device);
-        let lacks = |what: &str| MeasuredDeviceError(format!("of {device}, {what}"));
         let facts = facts.ok_or_else(|| {
-            lacks("neither its part nor how much it holds is known; a data sheet that is named has both")
+            MeasuredDeviceError(format!(
+                "of {device}, neither its part nor how much it holds is known; a data sheet that is named has both"
+            ))
         })?;
-        let memory = facts.memory.ok_or_else(|| lacks("it is not known how much it holds"))?;
-        let rows = || document.rows.iter().filter(|row| row.measured.device == device);
-        let bandwidth = best(rows().filter(|row| memory::is_measured(row, facts)), bandwidth_of);
-        let bandwidth = bandwidth.ok_or_else(|| lacks(&memory::lacking(rows(), facts)))?;
-        let narrow = best(of_types(rows(), &[Dtype::Bf16, Dtype::F16]), arithmetic_of);
-        let single = best(of_types(rows(), &[Dtype::F32]), arithmetic_of).map(|cell| Cell {
-            note: Some("by arithmetic of 32 bits, to which operands of 16 bits are widened"),
-            ..cell
-        });
-        let bf16 = [narrow, single].into_iter().flatten().max_by(|a, b| a.best.total_cmp(&b.best));
-        let bf16 = bf16.ok_or_else(|| lacks("no arithmetic of 16 or 32 bits was measured"))?;
-        let rates = [
-            ("fp8", [Dtype::Fp8E4m3, Dtype::Fp8E5m2, Dtype::Mxfp8].as_slice()),
-            ("fp4", &[Dtype::Nvfp4, Dtype::Mxfp4]),
-            ("int8", &[Dtype::Int8]),
-        ];
-        let mut toml = format!(
-            "# What was measured on {}, not what its vendor prints. Each value is the best of all samples, since it serves as a bound; its\n\
-             # range goes from the lower end of where the median lies to the best.\nname = {}\ntitle = {}\n",
-            document.host.node,
-            quoted(&Self::name_of(facts)),
-            quoted(&format!("{} as measured on {}", facts.model, document.host.node))
-        );
-        if let Some(name) = &facts.data_sheet {
-            let _ = writeln!(toml, "data_sheet = {}", quoted(name));
-        }
-        let date = document.begun.as_deref().and_then(|begun| begun.get(..10));
-        let source = format!("fizeau probe {} on {}", document.version(), document.host.node);
-        let date = date.map(|date| format!(", date = {}", quoted(date))).unwrap_or_default();
+        let figures = Figures::of(document, facts)?;
+        let mut toml = head(document, facts);
         // Writing to a string does not fail.
-        let _ = writeln!(toml, "\n[sources]\nprobe = {{ name = {}{date} }}", quoted(&source));
-        let _ = writeln!(
-            toml,
-            "\n[memory]\ncapacity = {{ value = {}, source = \"probe\" }}",
-            memory.get()
-        );
-        let _ = writeln!(toml, "bandwidth = {}", bandwidth.toml());
-        for (working_set, rate) in cached::reads(rows(), bandwidth.best) {
-            let _ = writeln!(
-                toml,
-                "\n[[memory.cached]]\nworking_set = {working_set:.0}\nbandwidth = {}",
-                rate.toml()
-            );
-        }
-        let _ = writeln!(toml, "\n[rates]\nbf16 = {}", bf16.toml());
-        for (name, dtypes) in rates {
-            if let Some(cell) = best(of_types(rows(), dtypes), arithmetic_of) {
-                let _ = writeln!(toml, "{name} = {}", cell.toml());
-            }
-        }
-        toml.push_str(&collectives(document, facts));
+        let _ = write!(toml, "{}", figures.toml(document, facts));
         let device = Device::from_toml(&toml)
             .map_err(|error| MeasuredDeviceError(format!("the figures make no device: {error}")))?;
         Ok(Self { toml, device })
@@ -139,6 +107,91 @@ impl MeasuredDevice {
     }
 }
 
+impl<'a> Figures<'a> {
+    fn of(document: &'a ProbeDocument, facts: &DeviceFacts) -> Result<Self, MeasuredDeviceError> {
+        let lacks = |what: &str| MeasuredDeviceError(format!("of {}, {what}", facts.name));
+        let capacity = facts.memory.ok_or_else(|| lacks("it is not known how much it holds"))?;
+        let rows = || document.rows.iter().filter(|row| row.measured.device == facts.name);
+        let bandwidth = best(rows().filter(|row| memory::is_measured(row, facts)), bandwidth_of);
+        let bandwidth = bandwidth.ok_or_else(|| lacks(&memory::lacking(rows(), facts)))?;
+        let narrow = best(of_types(rows(), &[Dtype::Bf16, Dtype::F16]), arithmetic_of);
+        let single = best(of_types(rows(), &[Dtype::F32]), arithmetic_of).map(|cell| Cell {
+            note: Some("by arithmetic of 32 bits, to which operands of 16 bits are widened"),
+            ..cell
+        });
+        let bf16 = [narrow, single].into_iter().flatten().max_by(|a, b| a.best.total_cmp(&b.best));
+        let bf16 = bf16.ok_or_else(|| lacks("no arithmetic of 16 or 32 bits was measured"))?;
+        let narrower = [
+            ("fp8", [Dtype::Fp8E4m3, Dtype::Fp8E5m2, Dtype::Mxfp8].as_slice()),
+            ("fp4", &[Dtype::Nvfp4, Dtype::Mxfp4]),
+            ("int8", &[Dtype::Int8]),
+        ];
+        let narrower = narrower.into_iter().filter_map(|(name, dtypes)| {
+            Some((name, best(of_types(rows(), dtypes), arithmetic_of)?))
+        });
+        let is_imported =
+            |row: &ProbeRow| matches!(row.measured.provenance, Provenance::Imported { .. });
+        Ok(Self {
+            capacity,
+            cached: cached::reads(rows(), bandwidth.best),
+            bandwidth,
+            rates: std::iter::once(("bf16", bf16)).chain(narrower).collect(),
+            is_imported: rows().all(is_imported),
+        })
+    }
+
+    /// The file from the table of its sources on.
+    fn toml(&self, document: &ProbeDocument, facts: &DeviceFacts) -> String {
+        let date = document.begun.as_deref().and_then(|begun| begun.get(..10));
+        let source = format!("fizeau probe {} on {}", document.version(), document.host.node);
+        let date = date.map(|date| format!(", date = {}", quoted(date))).unwrap_or_default();
+        let mut toml = format!("\n[sources]\nprobe = {{ name = {}{date} }}\n", quoted(&source));
+        let sheet = SheetText::of(facts);
+        toml.push_str(&sheet.sources);
+        let capacity = |source| {
+            format!("capacity = {{ value = {}, source = {source} }}\n", self.capacity.get())
+        };
+        // What other tools do not tell is the sheet's, of the table or of whoever named another one.
+        let [capacity, below] = match facts.specification.first().filter(|_| self.is_imported) {
+            Some(_) if !sheet.capacity.concat().is_empty() => sheet.capacity,
+            Some(printed) => {
+                let _ = writeln!(toml, "printed = {{ name = {} }}", quoted(&printed.source));
+                [capacity("\"printed\""), String::new()]
+            }
+            None => [capacity("\"probe\""), String::new()],
+        };
+        let bandwidth = self.bandwidth.toml();
+        let _ = write!(toml, "\n[memory]\n{capacity}bandwidth = {bandwidth}\n{below}");
+        for (working_set, rate) in &self.cached {
+            let _ = writeln!(
+                toml,
+                "\n[[memory.cached]]\nworking_set = {working_set:.0}\nbandwidth = {}",
+                rate.toml()
+            );
+        }
+        toml.push_str("\n[rates]\n");
+        for (name, cell) in &self.rates {
+            let _ = writeln!(toml, "{name} = {}", cell.toml());
+        }
+        toml + &collectives(document, facts) + &sheet.others
+    }
+}
+
+/// What the file says before its figures.
+fn head(document: &ProbeDocument, facts: &DeviceFacts) -> String {
+    let mut toml = format!(
+        "# What was measured on {}, not what its vendor prints. Each value is the best of all samples, since it serves as a bound; its\n\
+         # range goes from the lower end of where the median lies to the best.\nname = {}\ntitle = {}\n",
+        document.host.node,
+        quoted(&MeasuredDevice::name_of(facts)),
+        quoted(&format!("{} as measured on {}", facts.model, document.host.node))
+    );
+    if let Some(name) = &facts.data_sheet {
+        let _ = writeln!(toml, "data_sheet = {}", quoted(name));
+    }
+    toml
+}
+
 /// What devices of that model took to tell each other something, as tables of a device file.
 fn collectives(document: &ProbeDocument, facts: &DeviceFacts) -> String {
     // A group is called by its model too: `8 x NVIDIA H100`. Of one that nobody knows more of it is taken to be of these.
@@ -148,24 +201,36 @@ fn collectives(document: &ProbeDocument, facts: &DeviceFacts) -> String {
         of.is_none_or(|of| of.model == facts.model || of.model.ends_with(&group))
     };
     let mut toml = String::new();
-    for (fit, within) in fit::quickest(document.rows.iter().filter(is_kin)) {
+    for of in fit::quickest(document.rows.iter().filter(is_kin)) {
+        let fit = &of.fit;
         let Some(collective) = in_the_roofline(fit.op).filter(|_| fit.ranks > 1) else { continue };
         let (op, ranks) = (quoted(collective.as_str()), fit.ranks);
         let _ = writeln!(toml, "\n[[collectives]]\nop = {op}\nranks = {ranks}");
         let _ = writeln!(toml, "from = {:.1}\nto = {:.1}", fit.from.get(), fit.to.get());
         // None of either is a figure of zero, which a device file has no word for.
         if fit.alpha.get() > 0.0 {
-            let _ = writeln!(toml, "alpha = {:e}", fit.alpha.get());
+            let _ = writeln!(toml, "alpha = {}", ranged(fit.alpha.get(), of.alpha));
         }
         if let Some(beta) = fit.beta {
-            let _ = writeln!(toml, "beta = {:.1}", beta.get());
+            let _ = writeln!(toml, "beta = {}", ranged(beta.get(), of.beta));
         }
-        if within > 0.0 {
-            let _ = writeln!(toml, "within = {within:.2e}");
+        if of.within > 0.0 {
+            let _ = writeln!(toml, "within = {:.2e}", of.within);
         }
         toml.push_str("source = \"probe\"\n");
     }
     toml
+}
+
+/// A figure of a fit, with where it lies among the fits that leave out one of its sizes.
+fn ranged(value: f64, range: Option<[f64; 2]>) -> String {
+    match range {
+        // A figure of zero is no end that a device file could have.
+        Some([low, high]) if low > 0.0 && high.is_finite() => {
+            format!("{{ value = {value:e}, range = [{low:e}, {high:e}] }}")
+        }
+        _ => format!("{value:e}"),
+    }
 }
 
 /// What a pass of a model is made of; none of what no model asks for.
@@ -182,18 +247,11 @@ const fn in_the_roofline(op: CollectiveOp) -> Option<Collective> {
 
 impl<'a> Cell<'a> {
     fn of(row: &'a ProbeRow, figure: Figure<f64>) -> Self {
-        let Figure { typical, typical_ci: ends, .. } = figure;
-        Self { best: figure.peak(), typical, ends, row, note: None }
+        Self { best: figure.peak(), figure, row, note: None }
     }
 
     fn toml(&self) -> String {
-        let samples = self.row.measured.timing.samples.len();
-        let whose = match samples {
-            0 => "the best that is reported".to_owned(),
-            1 => "the only sample".to_owned(),
-            count => format!("the best of {count} samples"),
-        };
-        let mut note = format!("{whose} of: {}; {}", self.row.measured.subject(), self.median());
+        let mut note = self.whose();
         if let Some(more) = self.note {
             let _ = write!(note, "; {more}");
         }
@@ -201,28 +259,58 @@ impl<'a> Cell<'a> {
             let _ = write!(note, "; {}", self.row.verdict.as_str());
         }
         let best = self.best.round();
-        let low = self.ends.map_or(self.typical, |[low, _]| low).round().min(best);
+        let low = self.figure.typical_ci.map_or(self.figure.typical, |[low, _]| low);
+        let low = low.round().min(best);
         let note = quoted(&note);
         format!(
             "{{ value = {best:.1}, range = [{low:.1}, {best:.1}], source = \"probe\", note = {note} }}"
         )
     }
 
+    /// Of what it is the best; of a tool that reports no best, what it is. And what is typical, where that is something else.
+    fn whose(&self) -> String {
+        let subject = self.row.measured.subject();
+        let samples = self.row.measured.timing.samples.len();
+        match (samples, self.figure.best, self.figure.statistic) {
+            (1, ..) => format!("the only sample of: {subject}; {}", self.typical()),
+            (2.., ..) => format!("the best of {samples} samples of: {subject}; {}", self.typical()),
+            (0, Some(_), SampleStatistic::Best) => {
+                format!("the best that is reported of: {subject}")
+            }
+            (0, Some(_), _) => {
+                format!("the best that is reported of: {subject}; {}", self.typical())
+            }
+            (0, None, statistic) => {
+                format!("the {} of: {subject}; no best is reported", called(statistic))
+            }
+        }
+    }
+
     /// `median 12.1 G/s, nineteen times in twenty from 11.9 to 12.3`.
-    fn median(&self) -> String {
+    fn typical(&self) -> String {
         let giga = |value: f64| number(value / 1e9);
         let spread = self.row.figures.spread;
         let spread =
             spread.map(|spread| format!(", half of the samples within {:.1} %", 100.0 * spread));
-        let ends = self.ends.map(|[low, high]| {
+        let ends = self.figure.typical_ci.map(|[low, high]| {
             format!(", which lies from {} to {} nineteen times in twenty", giga(low), giga(high))
         });
         format!(
-            "median {} G/s{}{}",
-            giga(self.typical),
+            "{} {} G/s{}{}",
+            called(self.figure.statistic),
+            giga(self.figure.typical),
             ends.unwrap_or_default(),
             spread.unwrap_or_default()
         )
+    }
+}
+
+/// A statistic in words.
+const fn called(statistic: SampleStatistic) -> &'static str {
+    match statistic {
+        SampleStatistic::Single => "only operation",
+        SampleStatistic::NotReported => "figure, which the tool does not call best or mean,",
+        other => other.as_str(),
     }
 }
 

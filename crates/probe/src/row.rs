@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::device::{DeviceFacts, Peak};
 use crate::figures::{Figure, ProbeFigures};
 use crate::judge::{self, Objection, ProbeRule};
-use crate::measurement::{Component, Measurement};
+use crate::measurement::{Component, Measurement, Operation};
 use crate::shares::PeakShares;
 use fizeau_core::{BytesPerSec, FlopsPerSec, Verdict};
 
@@ -68,6 +68,7 @@ impl ProbeRow {
             own.operation.component() == other_seen.operation.component()
                 && own.dtype == other_seen.dtype
                 && own.device == other_seen.device
+                && Route::of(&own.operation) == Route::of(&other_seen.operation)
                 // What a cache gives is no measure of memory.
                 && (own.operation.component() != Component::Memory
                     || own.method.cache == other_seen.method.cache)
@@ -84,32 +85,58 @@ impl ProbeRow {
         self.objections.iter().find(is_fault)
     }
 
-    /// The best rate by which rows of its component are held against each other; none of what has no rate.
+    /// The best rate by which rows of its component are held against each other; none of what has no rate of its component's unit.
     fn headline(&self) -> Option<f64> {
-        match self.measured.operation.component() {
-            Component::Latency | Component::Launch | Component::Other => None,
-            _ => Some(self.speed()?.peak()),
-        }
+        self.rate().map(|rate| rate.peak())
     }
 
-    /// How fast it is, larger being faster: arithmetic where that is what it is about, bus bandwidth of collectives, bandwidth of
-    /// memory; else operations per second, and where no time is told bandwidth.
-    pub(crate) fn speed(&self) -> Option<Figure<f64>> {
+    /// The rate of its component: arithmetic where that is what it is about, bus bandwidth of collectives, bandwidth of memory.
+    fn rate(&self) -> Option<Figure<f64>> {
         let figures = &self.figures;
         let bytes = |figure: Figure<BytesPerSec>| figure.map(BytesPerSec::get);
-        let rate = match self.measured.operation.component() {
+        match self.measured.operation.component() {
             Component::Compute | Component::Gemm | Component::Attention => {
                 figures.arithmetic.map(|rate| rate.map(FlopsPerSec::get))
             }
             Component::Memory => figures.bandwidth().map(bytes),
             Component::Collective => figures.bus.or(figures.copy).map(bytes),
             Component::Latency | Component::Launch | Component::Other => None,
-        };
-        let by_time = || Some(figures.seconds()?.inverted(|time| 1.0 / time.get()));
-        // Tools have names of their own for what has a rate alone.
-        let told = || Some(figures.bandwidth()?.map(BytesPerSec::get));
-        rate.or_else(by_time).or_else(told)
+        }
     }
+
+    /// How fast it is, larger being faster, by each measure that it has, the best first: the rate of its component, operations per
+    /// second, and of what has neither bandwidth. Only speeds by one measure may be held against each other.
+    pub(crate) fn speeds(&self) -> impl Iterator<Item = (SpeedMeasure, Figure<f64>)> {
+        let by_time = self.figures.seconds().map(|time| time.inverted(|time| 1.0 / time.get()));
+        // Tools have names of their own for what has a rate alone.
+        let reported = self.figures.bandwidth().map(|rate| rate.map(BytesPerSec::get));
+        [
+            (SpeedMeasure::Rate, self.rate()),
+            (SpeedMeasure::Operations, by_time),
+            (SpeedMeasure::Bandwidth, reported),
+        ]
+        .into_iter()
+        .filter_map(|(measure, speed)| Some((measure, speed?)))
+    }
+
+    /// Its speed beside that of `other`, both by the best measure that they share; none where they share none.
+    pub(crate) fn speeds_beside(&self, other: &Self) -> Option<[Figure<f64>; 2]> {
+        self.speeds().find_map(|(measure, own)| {
+            let same = other.speeds().find(|(known, _)| *known == measure)?;
+            Some([own, same.1])
+        })
+    }
+}
+
+/// By what a row is said to be fast, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SpeedMeasure {
+    /// The rate of its component.
+    Rate,
+    /// How many operations a second has.
+    Operations,
+    /// Bytes of what has neither.
+    Bandwidth,
 }
 
 /// The row's best in the unit of `peak`.
@@ -118,5 +145,26 @@ fn rate_like(figures: &ProbeFigures, peak: Peak) -> Option<f64> {
         Peak::Bandwidth(_) => Some(figures.bandwidth()?.peak().get()),
         Peak::Link(_) => Some(figures.bus.or(figures.copy)?.peak().get()),
         Peak::Arithmetic(_) => Some(figures.arithmetic?.peak().get()),
+    }
+}
+
+/// Between which kinds of memory a copy goes: only those of one kind share their limit.
+#[derive(Debug, PartialEq, Eq)]
+enum Route<'a> {
+    /// From a memory into the same one.
+    Within,
+    /// From one of that kind to another of that kind: `host`, `gpu`; and whether the other way at once too.
+    Between([&'a str; 2], bool),
+}
+
+impl<'a> Route<'a> {
+    /// None of what is no copy between memories.
+    fn of(operation: &'a Operation) -> Option<Self> {
+        let Operation::Transfer { from, to, both_ways, .. } = operation else { return None };
+        let kind = |side: &'a str| side.trim_end_matches(|c: char| c.is_ascii_digit());
+        Some(match operation.is_within_one() {
+            true => Self::Within,
+            false => Self::Between([kind(from), kind(to)], *both_ways),
+        })
     }
 }

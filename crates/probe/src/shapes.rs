@@ -2,6 +2,8 @@
 
 mod layers;
 
+use std::fmt::{self, Display, Formatter};
+
 use fizeau_core::Bytes;
 use fizeau_roofline::{
     Collective, ContextSpan, Deployment, DeploymentError, Device, ExpertExchange, Format, MathType,
@@ -104,6 +106,17 @@ pub struct ModelOperator {
     pub format: Format,
     /// How often a pass runs it on one device: once a layer that has it.
     pub count: u64,
+}
+
+/// `qkv, gemm 64 x 512 x 1024 to bf16`; what is called as it is for is called once.
+impl Display for ModelOperator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let operation = self.operation.to_string();
+        match operation.starts_with(&self.role) {
+            true => f.write_str(&operation),
+            false => write!(f, "{}, {operation}", self.role),
+        }
+    }
 }
 
 impl ModelOperator {

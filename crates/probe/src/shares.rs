@@ -13,7 +13,8 @@ pub struct PeakShares {
     /// Of what the units give at the clock that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent_of_clock_peak: Option<f64>,
-    /// Of the best row of the same component, type and device; of bandwidth among those from memory, or among those from caches.
+    /// Of the best row of the same component, type and device; of bandwidth among those from memory, or among those from caches;
+    /// of copies between memories among those of the same route.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent_of_best_seen: Option<f64>,
 }

@@ -66,20 +66,35 @@ impl MeasuredTerm {
 }
 
 impl ProbeDocument {
-    /// Which of its devices `device` is: the one that it was made of ([`MeasuredDevice`]), or the first of the same
-    /// part, as far as names and data sheets tell. None of any other.
+    /// Which of its devices `device` is: the one that it was made of ([`MeasuredDevice`]), else of those of the same part, as far as
+    /// names and data sheets tell, one of which a device can be made, before one of which more than collectives were measured, before
+    /// a group that has nothing but those. None of any other part.
     #[must_use]
     pub fn facts_of(&self, device: &Device) -> Option<&DeviceFacts> {
-        let made = |facts: &&DeviceFacts| {
-            MeasuredDevice::of(self, &facts.name).is_ok_and(|made| made.device == *device)
+        // The device of a system knows besides how fast it reads a model's weights: what a file says of both is held together.
+        let is_same = |made: &Device| {
+            made.name == device.name
+                && made.cells().eq(device.cells())
+                && made.collectives() == device.collectives()
         };
+        let sheet = device.specification().unwrap_or(device);
         let is_kin = |facts: &&DeviceFacts| {
-            let sheet = device.specification().unwrap_or(device);
             MeasuredDevice::name_of(facts) == device.name
                 || facts.data_sheet.as_ref() == Some(&sheet.name)
         };
-        let mut devices = self.devices.iter();
-        devices.clone().find(made).or_else(|| devices.find(is_kin))
+        let distance = |facts: &&DeviceFacts| match MeasuredDevice::of(self, &facts.name) {
+            Ok(made) if is_same(&made.device) => 0,
+            Ok(_) => 1,
+            Err(_) => 2 + u8::from(self.has_collectives_alone(&facts.name)),
+        };
+        // Of several alike the first counts.
+        self.devices.iter().filter(is_kin).min_by_key(distance)
+    }
+
+    /// Whether nothing but collectives was measured on that device, as on a group of several.
+    fn has_collectives_alone(&self, device: &str) -> bool {
+        let mut rows = self.rows.iter().filter(|row| row.measured.device == device);
+        rows.all(|row| row.measured.operation.component() == Component::Collective)
     }
 
     /// The terms of `pass` of `system`, each with what was measured of it on `device`. An operation is found by its shape and its type,
@@ -117,7 +132,7 @@ impl ProbeDocument {
             });
             match twin {
                 Some(twin) => terms[at].operators.push(twin),
-                None => terms[at].missing.push(shape_of(&operator)),
+                None => terms[at].missing.push(operator.to_string()),
             }
         }
         terms
@@ -166,15 +181,6 @@ impl MeasuredTerm {
 
     const fn without_time(part: &'static str) -> Self {
         Self { part, bound: None, expected: None, operators: Vec::new(), missing: Vec::new() }
-    }
-}
-
-/// `qkv, gemm 64 x 512 x 1024 to bf16`; what is called as it is for is called once.
-fn shape_of(operator: &ModelOperator) -> String {
-    let operation = operator.operation.to_string();
-    match operation.starts_with(&operator.role) {
-        true => operation,
-        false => format!("{}, {operation}", operator.role),
     }
 }
 

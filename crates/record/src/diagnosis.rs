@@ -91,6 +91,8 @@ impl<'a> Diagnosed<'a> {
                 folder: facts.report.folder.clone(),
                 in_flight: facts.in_flight,
                 decoding: facts.decoding,
+                input_tokens: facts.load.input_tokens,
+                output_tokens: facts.load.output_tokens,
                 doubts: doubts(facts.report),
                 beyond_bound: facts.report.speed_of_light.violation().map(ToString::to_string),
                 ttft: first_token::diagnose(self, facts, lightest).into(),

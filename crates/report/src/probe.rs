@@ -59,7 +59,8 @@ impl Shown<'_, ProbeDocument> {
         };
         let table = table(&rows);
         let units = Some(UNITS.to_owned()).filter(|_| !table.is_empty());
-        let words = self.levels().into_iter().chain(self.verdict_lines());
+        let words = self.levels().into_iter().chain(self.verdict_lines(verbosity));
+        let words = words.chain(self.row_notes(verbosity));
         let blank = || std::iter::once(String::new());
         let wrapped = |line: String| wrap_hanging(&line, LINE, "    ");
         let machine = self.machine(verbosity).into_iter().map(wrapped).chain(blank());
@@ -159,7 +160,7 @@ impl Shown<'_, ProbeDocument> {
     }
 
     /// How far the rows are to be believed, and why not further: each reason once, with the number of its rows.
-    fn verdict_lines(&self) -> Vec<String> {
+    fn verdict_lines(&self, verbosity: Verbosity) -> Vec<String> {
         let verdict = self.verdict.map_or("none, since nothing was measured", Verdict::as_str);
         let mut lines = vec![format!("Are these figures right? Verdict: {verdict}")];
         let mut reasons: Vec<(&fizeau_probe::Objection, usize)> = Vec::new();
@@ -172,13 +173,34 @@ impl Shown<'_, ProbeDocument> {
         reasons.sort_by_key(|(objection, count)| {
             (std::cmp::Reverse(objection.verdict), std::cmp::Reverse(*count))
         });
-        let more = reasons.len().saturating_sub(MOST_REASONS);
-        lines.extend(reasons.iter().take(MOST_REASONS).map(|(objection, count)| {
+        let most = match verbosity {
+            Verbosity::Brief => MOST_REASONS,
+            Verbosity::Full => reasons.len(),
+        };
+        let more = reasons.len().saturating_sub(most);
+        lines.extend(reasons.iter().take(most).map(|(objection, count)| {
             let rows = if *count == 1 { "1 row".to_owned() } else { format!("{count} rows") };
             format!("  {}: {} ({rows})", objection.verdict.as_str(), objection.reason)
         }));
         lines.extend((more > 0).then(|| format!("  and {more} more kinds of reasons")));
         lines
+    }
+
+    /// What must be known of rows besides, each note once with the first of its rows; in brief none.
+    fn row_notes(&self, verbosity: Verbosity) -> Vec<String> {
+        let mut notes: Vec<(&str, &ProbeRow, usize)> = Vec::new();
+        let rows = self.rows.iter().filter(|_| verbosity == Verbosity::Full);
+        for (row, note) in rows.flat_map(|row| row.measured.notes.iter().map(move |n| (row, n))) {
+            match notes.iter_mut().find(|(known, ..)| known == note) {
+                Some((.., count)) => *count += 1,
+                None => notes.push((note, row, 1)),
+            }
+        }
+        let line = |(note, row, count): (&str, &ProbeRow, usize)| match count {
+            1 => format!("note of {}: {note}", row.key),
+            _ => format!("note of {count} rows, the first {}: {note}", row.key),
+        };
+        notes.into_iter().map(line).collect()
     }
 }
 

@@ -1,10 +1,10 @@
 //! `fizeau diagnose`: why a run is slower than its speed of light.
 
-use std::path::{Path, PathBuf};
+mod to_rows;
 
-use fizeau::record::{
-    Diagnosed, DiagnosisDocument, InvalidLevels, ProbedSilicon, SpeedOfLightReference,
-};
+use std::path::Path;
+
+use fizeau::record::{Diagnosed, InvalidLevels, ProbedSilicon};
 use fizeau::report::Shown;
 use fizeau::roofline::{Device, System};
 
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
     } else {
         say(Shown(&document).text(args.output.verbosity()).trim_end())?;
         if probed.is_none() && !document.is_impossible() {
-            say(what_to_probe(args, reference, &document).trim_end())?;
+            say(to_rows::told(args, reference, &document).trim_end())?;
         }
     }
     Ok(Exit::missed(document.is_impossible()))
@@ -61,12 +61,16 @@ fn silicon(path: &Path, system: &System) -> Result<ProbedSilicon, Fail> {
         "--probe {}: there is no device.toml in it; `fizeau probe memory compute --out DIR` writes one",
         path.display()
     );
+    refuse_results(&file, system.device())?;
     let device = speed::find_device(&file.display().to_string(), "--probe")?.device;
     let probed = ProbedSilicon::of(system, &device).map_err(|other| {
+        let how = match Device::named(&other.name) {
+            Ok(device) => to_rows::command(device),
+            Err(_) => "fizeau probe".to_owned(),
+        };
         usage!(
-            "--probe {}: {other}; name a probe of that device (`fizeau probe --device gpu --hardware {} --out DIR`)",
-            path.display(),
-            other.name
+            "--probe {}: {other}; name a probe of that device (`{how} --out DIR`)",
+            path.display()
         )
     })?;
     if let Some(assumption) = probed.assumption() {
@@ -76,36 +80,18 @@ fn silicon(path: &Path, system: &System) -> Result<ProbedSilicon, Fail> {
     Ok(probed)
 }
 
-/// Which rows of a probe would say more, as commands.
-fn what_to_probe(
-    args: &DiagnoseArgs,
-    reference: &SpeedOfLightReference,
-    document: &DiagnosisDocument,
-) -> String {
-    let deployment = reference.deployment();
-    let model = args.speed_of_light.model_config.clone();
-    // Its config as the run keeps it, or the name of one that is built in.
-    let model = model.unwrap_or_else(|| match reference.config() {
-        Some(_) => args.run.join("model-config.json"),
-        None => PathBuf::from(reference.model_name()),
-    });
-    let most = document.fullest().map_or(1.0, |level| level.decoding).round();
-    let spread = speed::flags(deployment);
-    let together = if deployment.devices() > 1 { " collective" } else { "" };
-    let device = reference.reference().system.device();
-    let is_known_gpu = Device::named(&device.name).is_ok()
-        && device.vendor.as_deref().is_some_and(|vendor| vendor.eq_ignore_ascii_case("nvidia"));
-    let which = match is_known_gpu {
-        true => format!(" --device gpu --hardware {}", device.name),
-        false => String::new(),
-    };
-    format!(
-        "\nTo separate what this device itself adds, run these on the engine's machine:\n  \
-         fizeau probe memory compute gemm attention{together}{which} \\\n    \
-         --model-config {} \\\n    \
-         --concurrency {most}{spread} --out probed\n  \
-         fizeau diagnose {} --probe probed",
-        model.display(),
-        args.run.display(),
-    )
+/// Refuses a file that has the results of a probe and not the device that follows from them.
+fn refuse_results(file: &Path, of_run: &Device) -> Result<(), Fail> {
+    #[cfg(feature = "probe")]
+    if file.extension().is_none_or(|ending| ending != "toml")
+        && let Ok(results) = fizeau::probe::ProbeFolder::read(file)
+    {
+        let (file, rows) = (file.display(), results.rows.len());
+        bail!(
+            "--probe {file}: these are {rows} rows that were measured and no device; `fizeau probe --import {file} --hardware {} \
+             --out DIR` makes one of what other tools printed, and of a probe of its own name the folder",
+            of_run.name
+        );
+    }
+    Ok(())
 }

@@ -7,11 +7,12 @@ use fizeau::experiment::WallTime;
 use fizeau::harness::Cancel;
 use fizeau::probe::{
     Component, CpuBackend, FleetTable, KeepGoing, KeptMeasurements, MeasuredDevice,
-    MeasurementSink, ProbeBackend, ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder,
-    ProbeTrial, SeveralDevices, UnavailableReasons, model_trials, run_trials, usual_trials,
+    MeasurementImportError, MeasurementSink, ProbeBackend, ProbeComparison, ProbeDocument,
+    ProbeEvent, ProbeFolder, ProbeFolderError, ProbeTrial, SeveralDevices, UnavailableReasons,
+    model_trials, run_trials, usual_trials,
 };
 use fizeau::record::DeploymentRecord;
-use fizeau::report::Shown;
+use fizeau::report::{Shown, Verbosity};
 use fizeau::roofline::Device;
 use fizeau::transport::MonotonicClock;
 
@@ -32,7 +33,8 @@ pub(crate) fn run(args: &MachineProbeArgs) -> Result<Exit, Fail> {
         None if args.import.is_empty() => measure(args),
         None => import(args),
         Some(ProbeCommand::Show(args)) => {
-            let document = read(&args.results)?;
+            let read = ProbeFolder::read(&args.results);
+            let document = read.map_err(|error| refused(&error, args.output.verbosity()))?;
             if let Some(path) = &args.html {
                 folder::write("--html", path, &Shown(&document).page())?;
                 tell_written(path);
@@ -65,16 +67,16 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let seconds = args.seconds.saturating_mul(if args.thorough { THOROUGH } else { 1 });
     let mut reasons = UnavailableReasons::default();
     let watch = |event: ProbeEvent<'_>| {
-        tell_progress(&event, &mut reasons);
+        tell_progress(&event, &mut reasons, args.output.verbosity());
         if cancel.is_cancelled() { KeepGoing::No } else { KeepGoing::Yes }
     };
     let budget = (&clock, Nanos::from_secs(seconds));
     let outcome =
         run_trials(&mut backend, &trials, budget, &mut kept, watch).map_err(Fail::broken)?;
     clear_progress();
-    if reasons.repeated() > 0 {
+    if reasons.repeated() > 0 && args.output.verbosity() == Verbosity::Brief {
         let more = reasons.repeated();
-        tell!("note: {more} more measurements were not made for the same reasons");
+        tell!("note: {more} more measurements were not made for the same reasons; -v names them");
     }
     let mut document = ProbeDocument::new(host, backend.devices(), kept.rows);
     document.begun = Some(begun);
@@ -97,7 +99,8 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
 /// What other tools measured, shown and kept as what this one measures.
 fn import(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let sheet = sheet(args)?;
-    let document = ProbeFolder::import(&args.import).map_err(Fail::usage)?;
+    let imported = ProbeFolder::import(&args.import);
+    let document = imported.map_err(|error| refused(&error, args.output.verbosity()))?;
     let document = sheet.iter().fold(document, ProbeDocument::specified_by);
     let created = args
         .out
@@ -112,6 +115,20 @@ fn import(args: &MachineProbeArgs) -> Result<Exit, Fail> {
         finish(folder, &document)?;
     }
     Ok(Exit::Good)
+}
+
+/// Why results cannot be read; in full with each form that they do not have.
+fn refused(error: &ProbeFolderError, verbosity: Verbosity) -> Fail {
+    let ProbeFolderError::Import(MeasurementImportError::NoKnownTool { tried, .. }) = error else {
+        return Fail::usage(error);
+    };
+    match verbosity {
+        Verbosity::Brief => usage!("{error}; -v names them"),
+        Verbosity::Full => {
+            let tried = tried.iter().map(|tried| format!("\n  {}: {}", tried.format, tried.why));
+            usage!("{error}. All that were tried:{}", tried.collect::<String>())
+        }
+    }
 }
 
 /// The device whose data sheet figures are to be held against.
@@ -189,13 +206,15 @@ fn nothing_to_measure(args: &MachineProbeArgs) -> String {
 }
 
 /// What is under way, on a terminal alone.
-fn tell_progress(event: &ProbeEvent<'_>, reasons: &mut UnavailableReasons) {
+fn tell_progress(event: &ProbeEvent<'_>, reasons: &mut UnavailableReasons, verbosity: Verbosity) {
     match event {
         ProbeEvent::Began { .. } if screen::of_stderr().is_some() => {
             let line: String = event.to_string().chars().take(78).collect();
             eprint!("\r\u{1b}[K{line}");
         }
-        ProbeEvent::NotAvailable { trial, reason } if reasons.is_new(reason) => {
+        ProbeEvent::NotAvailable { trial, reason }
+            if reasons.is_new(reason) || verbosity == Verbosity::Full =>
+        {
             clear_progress();
             tell!("note: {}: {reason}", trial.operation);
         }

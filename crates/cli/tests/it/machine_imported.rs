@@ -260,3 +260,87 @@ fn a_measured_device_stands_beside_its_data_sheet() {
     let with = run(&["probe", "--import", &file_of("stream.txt"), "--hardware", "h100-sxm"]);
     assert!(with.out.contains("NVIDIA H100 SXM"), "{with:?}");
 }
+
+/// Without a probe the rows that would help are named with their shapes; what this program does not measure itself is to be imported,
+/// and a file of rows is no device.
+#[test]
+fn a_diagnosis_says_what_to_measure_and_how() {
+    let scratch = Scratch::new("to-measure");
+    let diagnosed = |hardware: &str| {
+        let out = scratch.path(hardware);
+        let model = ["simulate", "--model-config", "llama-3.1-8b", "--hardware", hardware];
+        let load = ["--levels", "1,8", "--isl", "64", "--osl", "16", "--num-prompts", "16"];
+        let simulated = run(&[&model[..], &load, &["--out", &out]].concat());
+        assert_eq!(simulated.code, Some(0), "{simulated:?}");
+        let shown = run(&["diagnose", &out]);
+        assert_eq!(shown.code, Some(0), "{shown:?}");
+        (out, shown.out.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let (_, own) = diagnosed("h100-sxm");
+    assert!(own.contains(" x 6144 x 4096") && own.contains("attention: decode, "), "{own}");
+    assert!(
+        own.contains("--device gpu --hardware h100-sxm") && own.contains("--isl 64 --osl 16"),
+        "{own}"
+    );
+    let (run_of, other) = diagnosed("mi300x");
+    assert!(
+        other.contains("fizeau probe --import FILE... --hardware mi300x --out probed"),
+        "{other}"
+    );
+    let stream = file_of("stream.txt");
+    let rows = run(&["diagnose", &run_of, "--probe", &stream]);
+    assert_eq!(rows.code, Some(2), "{rows:?}");
+    assert!(
+        rows.err.contains(&format!("fizeau probe --import {stream} --hardware mi300x")),
+        "{rows:?}"
+    );
+    let device = scratch.path("device.toml");
+    let another = "name = \"cpu-measured\"\n[memory]\ncapacity = \"64 GiB\"\nbandwidth = \"50 GB/s\"\n[rates]\nbf16 = \"1 TFLOP/s\"\n";
+    write(&device, another).unwrap();
+    let refused = run(&["diagnose", &run_of, "--probe", &device]);
+    assert!(refused.err.contains("--import FILE... --hardware mi300x"), "{refused:?}");
+}
+
+/// What the short output cuts is there with `-v`.
+#[test]
+fn notes_of_rows_and_all_that_was_tried_are_there_in_full() {
+    let scratch = Scratch::new("in-full");
+    let cutlass = file_of("cutlass.csv");
+    let (brief, full) =
+        (run(&["probe", "show", &cutlass]), run(&["probe", "show", &cutlass, "-v"]));
+    assert!(!brief.out.contains("GiB/s") && full.out.contains("counts in GiB/s"), "{full:?}");
+    let page = scratch.path("page.html");
+    run(&["probe", "show", &cutlass, "--html", &page]);
+    assert!(read_to_string(page).unwrap().contains("counts in GiB/s"));
+    let path = scratch.path("letter.txt");
+    write(&path, "Dear all,\nit was fast.\n").unwrap();
+    for words in [["probe", "--import", &path, "-v"], ["probe", "show", &path, "-v"]] {
+        let wrong = run(&words);
+        assert_eq!(wrong.code, Some(2), "{wrong:?}");
+        let forms = wrong.err.lines().filter(|line| line.starts_with("  ")).count();
+        assert!(forms >= 20 && wrong.err.contains("tinymembench"), "{}", wrong.err);
+    }
+}
+
+/// Devices are counted apart from their machines, and where nothing is left to compare that is said.
+#[test]
+fn a_fleet_counts_its_devices_and_says_why_none_is_left() {
+    let scratch = Scratch::new("devices");
+    let text = |node: &str| {
+        format!(
+            "nvbandwidth Version: v0.8\n{node}\nRunning host_to_device_memcpy_ce.\n\
+             memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n    0  1\n 0 55 55\nSUM host_to_device_memcpy_ce 110\n"
+        )
+    };
+    let paths = ["a.txt", "b.txt"].map(|name| {
+        let path = scratch.path(name);
+        write(&path, text(name)).unwrap();
+        path
+    });
+    let fleet = run(&["probe", "fleet", &paths[0], &paths[1]]);
+    assert!(fleet.out.contains("4 devices of 2 machines, 2 operations"), "{fleet:?}");
+    let wrong = read_to_string(file_of("nccl-tests.txt")).unwrap().replace("       0", "       7");
+    paths.iter().for_each(|path| write(path, &wrong).unwrap());
+    let none = run(&["probe", "fleet", &paths[0], &paths[1]]);
+    assert!(none.out.starts_with("Nothing is left to compare"), "{none:?}");
+}

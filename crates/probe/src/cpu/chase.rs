@@ -17,10 +17,52 @@ struct CacheLine {
     next: usize,
 }
 
-/// Lines that point to one another in one random cycle, so that no prefetcher knows the next.
+/// An order of numbers below a bound, all of them in one cycle that no prefetcher knows: each follows from the one before, so that lines can
+/// be written and checked from the first to the last. A shuffle would go through memory at random, which takes longer than all that is
+/// measured where arrays are of gigabytes.
+#[derive(Debug, Clone, Copy)]
+struct CyclicOrder {
+    bound: usize,
+    /// Of the least power of two that is not below the bound.
+    mask: usize,
+    /// Half of its bits, rounded up.
+    half: u32,
+    step: usize,
+}
+
+impl CyclicOrder {
+    fn of(bound: usize, seed: u64) -> Self {
+        let whole = bound.next_power_of_two();
+        let half = whole.trailing_zeros().div_ceil(2).max(1);
+        let mut state = seed;
+        // Odd, so that the generator below has its full period (T. E. Hull, A. R. Dobell, SIAM Review 4, 1962).
+        let step = split_mix::next(&mut state) as usize | 1;
+        Self { bound, mask: whole - 1, half, step }
+    }
+
+    /// What comes after `at`. The generator's low bits repeat soon, so that the high ones are added to them, before and after: to do
+    /// so twice changes nothing, and the cycle stays one. What is not below the bound is passed over, and the rest stays one too.
+    fn after(self, at: usize) -> usize {
+        let mixed = |number: usize| number ^ (number >> self.half);
+        let mut state = mixed(at);
+        loop {
+            state = state.wrapping_mul(FACTOR).wrapping_add(self.step) & self.mask;
+            let next = mixed(state);
+            if next < self.bound {
+                return next;
+            }
+        }
+    }
+}
+
+/// The factor of a linear congruential generator modulo 2^64 (D. E. Knuth's MMIX); of its low bits too it is a good one.
+const FACTOR: usize = 6_364_136_223_846_793_005_u64 as usize;
+
+/// Lines that point to one another in one cycle.
 #[derive(Debug)]
 pub(super) struct Cycle {
     lines: Array<CacheLine>,
+    order: CyclicOrder,
     at: usize,
 }
 
@@ -28,15 +70,9 @@ impl Cycle {
     /// A cycle through `bytes` of memory, in the order of `seed`; none if there is no room.
     pub(super) fn through(bytes: usize, advice: PageAdvice, seed: u64) -> Option<Self> {
         let count = (bytes / size_of::<CacheLine>()).max(2);
-        let mut lines = Array::filled(count, advice, |index| CacheLine { next: index })?;
-        // Sattolo's shuffle: a permutation of one cycle, all of them alike likely (S. Sattolo, Inf. Proc. Letters 22, 1986).
-        let mut state = seed;
-        for last in (1..count).rev() {
-            let other = (split_mix::next(&mut state) % last as u64) as usize;
-            let (a, b) = (lines[last].next, lines[other].next);
-            (lines[last].next, lines[other].next) = (b, a);
-        }
-        Some(Self { lines, at: 0 })
+        let order = CyclicOrder::of(count, seed);
+        let lines = Array::filled(count, advice, |at| CacheLine { next: order.after(at) })?;
+        Some(Self { lines, order, at: 0 })
     }
 
     /// Follows `steps` pointers.
@@ -50,16 +86,9 @@ impl Cycle {
         self.at = hint::black_box(at);
     }
 
-    /// Whether it is one cycle through all of its lines.
+    /// Whether each of its lines still points to the one that comes after it.
     pub(super) fn is_whole(&self) -> bool {
-        let (mut at, mut steps) = (0, 0);
-        loop {
-            at = self.lines[at].next;
-            steps += 1;
-            if at == 0 || steps > self.lines.len() {
-                return steps == self.lines.len();
-            }
-        }
+        self.lines.iter().enumerate().all(|(at, line)| line.next == self.order.after(at))
     }
 }
 
@@ -74,8 +103,12 @@ mod tests {
         fn every_line_is_visited_once(bytes in 1_usize..100_000, seed: u64) {
             let mut cycle = Cycle::through(bytes, PageAdvice::Default, seed).unwrap();
             prop_assert!(cycle.is_whole());
-            cycle.follow(cycle.lines.len() as u64);
-            prop_assert_eq!(cycle.at, 0);
+            let mut seen = vec![false; cycle.lines.len()];
+            for _ in 0..seen.len() {
+                seen[cycle.at] = true;
+                cycle.follow(1);
+            }
+            prop_assert!(cycle.at == 0 && seen.into_iter().all(|is_seen| is_seen));
         }
     }
 }

@@ -139,6 +139,8 @@ impl Measuring<'_> {
         injected: f64,
     ) -> Result<Measurement, Unavailable> {
         let injectors = self.cpus.len() - 1;
+        // All of them together load more than caches hold.
+        let injected = injected / injectors.max(1) as f64;
         let bytes = working_set.get() + injected * injectors as f64;
         self.fits(bytes)?;
         let mut team = ChaseTeam::new(working_set.get() as usize, self.trial.pages);

@@ -37,6 +37,14 @@ const KERNELS: [MemoryKernel; 6] = [
     MemoryKernel::Add,
 ];
 
+/// Arrays of more than as much take longer to fill than a usual probe has time for.
+const LARGE: f64 = 1_073_741_824.0;
+
+/// All arrays of `kernel`: each of `array` bytes, as STREAM asks, or where that is large as many together, which no cache holds either.
+fn together(kernel: MemoryKernel, array: f64) -> f64 {
+    (f64::from(kernel.array_count()) * array).min(array.max(LARGE))
+}
+
 /// Every kernel with either kind of store on all threads and on one, in memory; read and triad by threads between; then read by size,
 /// on one thread and on all.
 pub(super) fn memory(all: u32, array: f64) -> Vec<ProbeTrial> {
@@ -46,7 +54,7 @@ pub(super) fn memory(all: u32, array: f64) -> Vec<ProbeTrial> {
         for kernel in KERNELS {
             for stores in StoreKind::ALL {
                 if stores == StoreKind::Ordinary || kernel.stores() {
-                    let bytes = f64::from(kernel.array_count()) * array;
+                    let bytes = together(kernel, array);
                     trials
                         .push(ProbeTrial { weight: 3.0, ..stream(kernel, stores, bytes, threads) });
                 }
@@ -55,7 +63,12 @@ pub(super) fn memory(all: u32, array: f64) -> Vec<ProbeTrial> {
     }
     for threads in thread_counts(all).into_iter().filter(|count| *count > 1 && *count < all) {
         trials.push(stream(MemoryKernel::Read, StoreKind::Ordinary, array, threads));
-        trials.push(stream(MemoryKernel::Triad, StoreKind::NonTemporal, 3.0 * array, threads));
+        trials.push(stream(
+            MemoryKernel::Triad,
+            StoreKind::NonTemporal,
+            together(MemoryKernel::Triad, array),
+            threads,
+        ));
     }
     for &threads in ends.iter().rev() {
         let is_shared = |bytes: &f64| *bytes < array && *bytes >= 4096.0 * f64::from(threads);
@@ -75,9 +88,10 @@ pub(super) fn latency(all: u32, array: f64) -> Vec<ProbeTrial> {
         let operation = Operation::latency(Bytes::new(bytes));
         ProbeTrial { pages, weight: 0.5, ..ProbeTrial::new(operation, Dtype::Int64, 1) }
     };
-    let largest = 2.0 * array;
+    let largest = (2.0 * array).min(array.max(LARGE));
     let mut trials = vec![chase(largest, PageAdvice::Huge), chase(largest, PageAdvice::Small)];
-    trials.extend(sizes(array).into_iter().map(|bytes| chase(bytes, PageAdvice::Huge)));
+    let smaller = sizes(array).into_iter().filter(|bytes| *bytes < largest);
+    trials.extend(smaller.map(|bytes| chase(bytes, PageAdvice::Huge)));
     for injector_pause in [0, 16, 64, 128, 256, 512, 1024, 4096] {
         let operation = Operation::LoadedLatency {
             working_set: Some(Bytes::new(largest)),
@@ -175,6 +189,19 @@ mod tests {
     fn one_processor_has_no_loaded_latency_and_nothing_twice() {
         let trials =
             [memory(1, 1e8), latency(1, 1e8), compute(1), gemm(1, None), attention(1)].concat();
+        let large = [memory(1, 1.1e9), latency(1, 1.1e9)].concat();
+        let size = |trial: &ProbeTrial| match trial.operation {
+            Operation::Memory { working_set, .. } | Operation::Latency { working_set, .. } => {
+                working_set.map_or(0.0, Bytes::get)
+            }
+            _ => 0.0,
+        };
+        assert_eq!(
+            large.iter().map(size).fold(0.0, f64::max),
+            1.1e9,
+            "no more than caches ask for"
+        );
+        assert!((1..large.len()).all(|at| !large[..at].contains(&large[at])));
         assert!(
             !trials.iter().any(|trial| matches!(trial.operation, Operation::LoadedLatency { .. }))
         );

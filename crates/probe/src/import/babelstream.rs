@@ -143,19 +143,26 @@ fn add(reading: &mut Reading<'_>, place: usize, table: &Table, row: &Row<'_>, fa
         .seconds(Best, either("min_runtime", "min (sec)"))
         .seconds(Worst, either("max_runtime", "max"))
         .seconds(Mean, either("avg_runtime", "average").or_else(|| each("runtime")));
-    let work = elements.zip(dtype).map(|(count, dtype)| streaming::work(kernel, count, dtype));
+    let mut work = elements.zip(dtype).map(|(count, dtype)| streaming::work(kernel, count, dtype));
+    let mut note = None;
     if work.is_none() {
         let rate = match table {
             Table::Separated(..) => rate_of(row),
             Table::Text(_, unit) => row.number("rate").map(|rate| rate * unit),
         };
         tells = tells.bandwidth(ByteConvention::Stream, Best, rate);
+        let rounded = facts.array.zip(dtype).filter(|_| rate.is_none());
+        work = rounded.map(|(array, dtype)| {
+            note = Some("its rate is no number: its bytes follow from the size of its arrays, which the tool rounds");
+            streaming::work(kernel, (array / dtype.element_bytes()).round() as u64, dtype)
+        });
     }
     let device = facts.device.unwrap_or("device");
     let operation = streaming::operation(kernel, array.or(facts.array));
     let Some(seen) = reading.measured(place, device, operation, tells) else { return };
     seen.dtype = dtype;
     seen.work = work.unwrap_or_default();
+    seen.notes.extend(note.map(str::to_owned));
     seen.method.instructions.clone_from(&facts.implementation);
     if row.text("runtime").is_none() {
         seen.method.warm_up_operations = Some(1);

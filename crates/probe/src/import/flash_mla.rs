@@ -6,6 +6,7 @@
 //! line too.
 
 use super::cell::{self, Quantity};
+use super::gemm;
 use super::pairs::Pairs;
 use super::reading::{NotThis, Reading};
 use super::source::Source;
@@ -24,12 +25,15 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
         if is_shape(&pairs) {
             shape = pairs;
         }
-        if let Some(figures) = figures(&line.text) {
-            if shape.is_empty() {
+        match figures(&line.text) {
+            Some(_) if shape.is_empty() => {
                 reading.skip(line.number, "there is no shape before it");
-            } else {
-                add(&mut reading, line.number, &shape, &figures);
             }
+            Some(figures) => add(&mut reading, line.number, &shape, &figures),
+            None if has_units(&line.text) => {
+                reading.skip(line.number, "its time or its rate is no number");
+            }
+            None => {}
         }
     }
     Ok(reading)
@@ -45,6 +49,13 @@ fn figures(text: &str) -> Option<Vec<Quantity>> {
     let has_time = found.iter().any(|quantity| matches!(quantity, Quantity::Millis(_)));
     let has_rate = found.iter().any(|quantity| matches!(quantity, Quantity::FlopsPerSec(_)));
     (has_time && has_rate).then_some(found)
+}
+
+/// Whether a line has the units of figures, whatever stands before them.
+fn has_units(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let has = |unit: &str| text.split([' ', ',']).any(|word| word.ends_with(unit));
+    (has("ms") || has("us")) && has("tflops")
 }
 
 fn add(reading: &mut Reading<'_>, place: usize, pairs: &Pairs, figures: &[Quantity]) {
@@ -81,6 +92,13 @@ fn add(reading: &mut Reading<'_>, place: usize, pairs: &Pairs, figures: &[Quanti
     let Some(seen) = reading.measured(place, "gpu0", operation, tells) else { return };
     seen.dtype = dtype;
     seen.work = work;
+    let reported = figures.iter().fold((None, None), |(time, rate), figure| match figure {
+        Quantity::Millis(millis) => (Some(*millis), rate),
+        Quantity::FlopsPerSec(flops) => (time, Some(flops / 1e12)),
+        Quantity::BytesPerSec(_) => (time, rate),
+    });
+    let counted = work.flops.zip(reported.0).map(|(flops, millis)| flops.get() / millis / 1e9);
+    gemm::note_difference(seen, "TFLOP/s", reported.1, counted);
     if !has_equal_lengths {
         seen.notes.push("lengths of sequences differ; the shape has their mean".into());
     }

@@ -100,7 +100,8 @@ fn what(row: &Row<'_>) -> (Operation, Option<Dtype>, Work) {
         return (Operation::Attention { shape, role: None }, cache, work);
     }
     let operand = operand(row, routine);
-    let output = row.text("out_dtype").and_then(cell::dtype);
+    // What a routine does not name its result is, is what most give.
+    let output = row.text("out_dtype").and_then(cell::dtype).or(Some(Dtype::Bf16));
     if let (Some(shape), Some(operand), Some(output)) = (product(row, routine), operand, output) {
         let mut work = shape.work(operand, output);
         // The tool counts scales by rules of its own.
@@ -161,6 +162,8 @@ fn operand(row: &Row<'_>, routine: &str) -> Option<Dtype> {
             false => Dtype::Mxfp4,
         }),
         _ if routine.contains("bf16") => named().or(Some(Dtype::Bf16)),
+        // Of the two types of 8 bits its benchmark multiplies this one unless it is told.
+        _ if routine.contains("fp8") => named().or(Some(Dtype::Fp8E4m3)),
         _ => named(),
     }
 }

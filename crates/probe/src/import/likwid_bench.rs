@@ -1,6 +1,7 @@
 //! likwid-bench.
 //!
-//! Of <https://github.com/RRZE-HPC/likwid/blob/master/bench/likwid-bench.c>: a banner, `Test: NAME`, then lines `Key: value`. A
+//! Of <https://github.com/RRZE-HPC/likwid/blob/master/bench/likwid-bench.c>: who touches arrays first and whether their length was
+//! rounded, a banner, `Test: NAME`, then lines `Key: value`. A
 //! kernel whose name has `_mem` stores past the caches, others do not; bytes are those that a kernel declares, without
 //! lines that are read before they are written. What it calls `stream` is the triad of STREAM; its `triad` has one array more.
 
@@ -37,9 +38,7 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
     let mut run = Run::default();
     for line in source.lines() {
         let text = line.text.trim();
-        if text.starts_with("LIKWID MICRO BENCHMARK")
-            || text.starts_with("Test:") && !run.test.is_empty()
-        {
+        if run.ends_before(text) {
             std::mem::take(&mut run).close(&mut reading);
         }
         run.line(line.number, text);
@@ -49,6 +48,15 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
 }
 
 impl Run {
+    /// Whether a line is the first of another run. What a run says of its arrays comes before its banner.
+    fn ends_before(&self, text: &str) -> bool {
+        let begins = |signs: &[&str]| signs.iter().any(|sign| text.starts_with(sign));
+        let is_of_arrays = begins(&["Allocate:", "Initialization:", "Warning: Sanitizing"]);
+        !self.test.is_empty()
+            && (begins(&["LIKWID MICRO BENCHMARK", "Test:"])
+                || self.seconds.is_some() && is_of_arrays)
+    }
+
     fn line(&mut self, place: usize, text: &str) {
         let small = |count: Option<u64>| count.and_then(|count| u32::try_from(count).ok());
         if let Some(threads) =

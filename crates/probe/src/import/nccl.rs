@@ -74,6 +74,23 @@ pub(super) fn wrong(count: f64) -> Verification {
     Verification::Wrong { error: None, what: format!("{count} elements are wrong") }
 }
 
+/// That results differ from what they should be, as what a tool says behind its table.
+pub(super) const OUT_OF_BOUNDS: &str = "out of bounds";
+
+/// That results of one collective differ, as what a tool says behind its table.
+pub(super) const NOT_THE_SAME: &str = "not the same bit by bit";
+
+/// Where a tool says `how` results are wrong and no row has it, it may be any of them.
+pub(super) fn distrust<'a>(how: &str, rows: impl Iterator<Item = &'a mut Verification>) {
+    let mut rows: Vec<_> = rows.collect();
+    if !rows.iter().any(|row| matches!(row, Verification::Wrong { .. })) {
+        let what = format!("the tool reports results {how}, and not in which rows");
+        for row in &mut rows {
+            **row = Verification::Wrong { error: None, what: what.clone() };
+        }
+    }
+}
+
 /// So many ranks are thought of where nobody says how many there were.
 const MOST_RANKS: u32 = 1024;
 

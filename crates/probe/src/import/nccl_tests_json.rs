@@ -23,6 +23,8 @@ document! {
         config: Config,
         devices: Vec<Device>,
         results: Option<Vec<Record>>,
+        out_of_bounds: Outcome,
+        bitwise_mismatches: Outcome,
         errors: Vec<Loose>,
     }
     Config {
@@ -44,6 +46,7 @@ document! {
         skipped_iterations, min_us, max_us, p50_us, p95_us, p99_us, times_us: Vec<Loose>,
     }
     Tuning { algo, proto }
+    Outcome { okay }
 }
 
 pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
@@ -76,6 +79,14 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
         for in_place in [false, true] {
             add(&mut reading, place, &run, record, in_place);
         }
+    }
+    let outcomes = [
+        (&document.out_of_bounds, nccl::OUT_OF_BOUNDS),
+        (&document.bitwise_mismatches, nccl::NOT_THE_SAME),
+    ];
+    for (_, how) in outcomes.iter().filter(|(of, _)| of.okay.truth() == Some(false)) {
+        reading.note(format!("the tool reports that results are {how}"));
+        nccl::distrust(how, reading.measurements().iter_mut().map(|seen| &mut seen.verification));
     }
     Ok(reading)
 }

@@ -53,8 +53,8 @@ struct Section {
     models: BTreeSet<String>,
     iterations: Option<u64>,
     halves: Vec<(usize, Half, Tells)>,
-    /// Whether the tool says behind the table that results are wrong.
-    has_failed: bool,
+    /// What the tool says behind the table of results that are wrong.
+    failure: Option<&'static str>,
 }
 
 impl Section {
@@ -107,14 +107,21 @@ impl Section {
                 self.run.regime = is_each.then_some(CollectiveRegime::FreshEntry);
             }
             ["Out", "of", "bounds", .., "FAILED"] => {
-                self.has_failed = true;
-                reading.note("the tool reports that results are out of bounds");
+                self.fails(nccl::OUT_OF_BOUNDS, reading);
+            }
+            ["Bitwise", "mismatches", .., "FAILED"] => {
+                self.fails(nccl::NOT_THE_SAME, reading);
             }
             _ => {
                 self.has_out_of_place |= text.contains("out-of-place");
                 self.has_in_place |= text.contains("in-place");
             }
         }
+    }
+
+    fn fails(&mut self, how: &'static str, reading: &mut Reading<'_>) {
+        self.failure = Some(how);
+        reading.note(format!("the tool reports that results are {how}"));
     }
 
     fn options(&mut self, text: &str) {
@@ -187,7 +194,9 @@ impl Section {
         let number = |name: &str| cell::number(row.nth(name, occurrence)?);
         let word = |name: &str| row.text(name).filter(|word| *word != "N/A");
         let cpu_time = number("cputime");
-        let verification = match (number("#wrong"), number("error")) {
+        let unlike = number("#bitdiff").filter(|count| *count > 0.0);
+        let verification = match (number("#wrong").or(unlike), number("error")) {
+            (Some(0.0), _) if unlike.is_some() => unlike.map(nccl::wrong),
             (Some(count), _) => Some(nccl::wrong(count)),
             (None, Some(0.0)) => Some(nccl::wrong(0.0)),
             (None, Some(error)) => Some(Verification::not_checked(format!(
@@ -236,18 +245,6 @@ impl Section {
         });
     }
 
-    /// Where the tool says that a result is wrong and no row has it, it may be any.
-    fn distrust(&mut self) {
-        let is_wrong = |half: &Half| matches!(half.verification, Some(Verification::Wrong { .. }));
-        if self.halves.iter().any(|(_, half, _)| is_wrong(half)) {
-            return;
-        }
-        for (_, half, _) in &mut self.halves {
-            let what = "the tool reports results out of bounds, and not in which rows".to_owned();
-            half.verification = Some(Verification::Wrong { error: None, what });
-        }
-    }
-
     /// Adds the run's rows.
     fn close(mut self, reading: &mut Reading<'_>) {
         let numbers: BTreeSet<u64> = self.ranks.iter().map(|(rank, _)| *rank).collect();
@@ -265,8 +262,12 @@ impl Section {
         if self.run.op.is_none() && !self.halves.is_empty() {
             self.infer_op(largest, reading);
         }
-        if self.has_failed {
-            self.distrust();
+        if let Some(how) = self.failure {
+            let not_checked =
+                || Verification::not_checked("the tool was run without a check of its results");
+            let halves = self.halves.iter_mut();
+            let rows = halves.map(|(_, half, _)| half.verification.get_or_insert_with(not_checked));
+            nccl::distrust(how, rows);
         }
         if let (None, Some(op), Some((algorithm, bus))) = (self.run.ranks, self.run.op, largest) {
             self.run.ranks = nccl::ranks(op, algorithm, bus);

@@ -114,7 +114,7 @@ fn engine(test: &str) -> TransferEngine {
 
 fn note(test: &str, both_ways: bool) -> Option<String> {
     if test == "device_local_copy" {
-        return Some("each byte counts once, where memory reads it and writes it; a copy engine is no measure of memory".into());
+        return Some("the tool counts each byte once, where memory reads it and writes it: the rate here is twice the tool's; a copy engine is no measure of memory".into());
     }
     both_ways.then(|| match test.starts_with("device_to_device") {
         true => "both directions together".into(),

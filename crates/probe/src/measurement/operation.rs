@@ -209,6 +209,11 @@ impl Operation {
         Self::Latency { working_set: Some(working_set), path: None }
     }
 
+    /// Whether it copies from a memory into the same one.
+    pub(crate) fn is_within_one(&self) -> bool {
+        matches!(self, Self::Transfer { from, to, .. } if from == to)
+    }
+
     /// Which part of a machine it is about.
     #[must_use]
     pub const fn component(&self) -> Component {

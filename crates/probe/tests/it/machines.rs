@@ -244,6 +244,62 @@ fn a_row_far_below_its_kin_is_named_with_its_cause() {
     assert!(slander.causes[0].contains("hypervisor gave 30 %"), "{:?}", slander.causes);
 }
 
+/// What both sides have explains nothing: of copies it is for the other copies of the same route to say.
+#[test]
+fn a_slow_copy_is_laid_on_what_the_fast_one_does_not_have() {
+    let printed = |ce: f64, sm: f64, back: f64| {
+        let table = |test: &str, value: f64, sign: &str| {
+            format!(
+                "Running {test}.\nmemcpy CPU(row) {sign} GPU(column) bandwidth (GB/s)\n    0  1  2  3\n 0 {value} 55 55 55\nSUM {test} 1\n"
+            )
+        };
+        let tables = [
+            table("host_to_device_memcpy_ce", ce, "->"),
+            table("host_to_device_memcpy_sm", sm, "->"),
+            table("device_to_host_memcpy_ce", back, "<-"),
+        ];
+        let text = format!("nvbandwidth Version: v0.8\n{}", tables.concat());
+        let imported = fizeau_probe::import_measurements(text.as_bytes(), None).unwrap();
+        let mut document = ProbeDocument::of_imports([imported], "node").unwrap();
+        document.host.hypervisor = Some("a virtual machine".to_owned());
+        document
+    };
+    let whole = printed(55.0, 55.0, 55.0);
+    let causes = |b: &ProbeDocument| {
+        let compared = ProbeComparison::of(&whole, b);
+        let slandered = compared.rows.into_iter().filter_map(|row| row.slandered);
+        slandered.flat_map(|slander| slander.causes).collect::<Vec<String>>()
+    };
+    let engine = causes(&printed(20.0, 55.0, 55.0));
+    assert_eq!(
+        engine,
+        [
+            "it is the copy engine: by a kernel that reads it is not slow",
+            "it is this direction: the other one is not slow"
+        ]
+    );
+    let all = causes(&printed(20.0, 20.0, 20.0));
+    assert!(
+        all.len() == 3 && all.iter().all(|cause| cause.contains("are as slow: it is")),
+        "{all:?}"
+    );
+}
+
+/// Speeds by unlike measures are never held against each other: a time beside a rate says nothing.
+#[test]
+fn rates_and_times_are_compared_with_their_like() {
+    let whole = machine("a", 100.0, 1.0);
+    let mut measured: Vec<Measurement> =
+        whole.rows.iter().map(|row| row.measured.clone()).collect();
+    measured[0].work = Work::default();
+    let timed = ProbeDocument::new(ProbeHost::named("b"), whole.devices.clone(), measured);
+    let ratio = ProbeComparison::of(&whole, &timed).rows[0].ratio;
+    assert!((ratio - 1.0).abs() < 1e-12, "by the time that both have: {ratio}");
+    let table = FleetTable::of(&[whole.clone(), whole, timed]);
+    let shares = table.rows.iter().flat_map(|row| &row.cells).map(|cell| cell.share_of_median);
+    assert!(shares.into_iter().all(|share| (share - 1.0).abs() < 1e-12), "{table:?}");
+}
+
 #[test]
 fn the_slow_member_of_a_fleet_stands_out() {
     let mut fleet: Vec<ProbeDocument> = (0..8)

@@ -3,7 +3,9 @@
 
 mod document;
 mod import;
+mod imported_device;
 mod machines;
+mod odd_files;
 #[cfg(feature = "cpu")]
 mod operators;
 #[cfg(feature = "schema")]

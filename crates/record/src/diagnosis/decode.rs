@@ -9,6 +9,9 @@ use super::try_first::{self, AdviceFacts};
 use super::waterfall::{SlowdownCause, Waterfall, WaterfallBuilder};
 use super::{Diagnosed, ProbedSilicon, collectives};
 
+/// What arithmetic makes of two times that are the same.
+const ROUNDING: f64 = 1e-9;
+
 /// The way to the mean time per output token of a level; or why there is none.
 pub(super) fn diagnose(
     of: &Diagnosed<'_>,
@@ -65,7 +68,9 @@ pub(super) fn silicon(
         100.0 * sheet / best
     );
     let step = waterfall.up_to(SlowdownCause::Silicon, Millis::new(best), evidence);
-    step.range_ms = Some([best - sheet, typical - sheet].map(Millis::new));
+    // A tool that reports one figure says nothing of how far it varies.
+    step.range_ms = (typical > best * (1.0 + ROUNDING))
+        .then(|| [best - sheet, typical - sheet].map(Millis::new));
 }
 
 /// What operators one after the other add to the bound, devices' talk apart.

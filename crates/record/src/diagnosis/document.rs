@@ -1,6 +1,6 @@
 //! A diagnosis as JSON.
 
-use fizeau_core::{LevelLoad, document};
+use fizeau_core::{LevelLoad, Tokens, document};
 use serde::{Deserialize, Serialize};
 
 use super::{Diagnosed, ProbedSilicon, Waterfall};
@@ -46,6 +46,12 @@ pub struct LevelDiagnosis {
     pub in_flight: f64,
     /// Sequences that were decoding, on average.
     pub decoding: f64,
+    /// Tokens of a prompt, on average.
+    #[serde(default)]
+    pub input_tokens: Tokens,
+    /// Tokens of a reply, on average.
+    #[serde(default)]
+    pub output_tokens: Tokens,
     /// What speaks against its figures, the worst first.
     #[serde(default)]
     pub doubts: Vec<String>,

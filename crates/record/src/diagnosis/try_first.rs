@@ -62,13 +62,13 @@ const fn common(cause: SlowdownCause, facts: AdviceFacts) -> &'static str {
     match cause {
         SlowdownCause::DataSheet => match facts.limit {
             LimitingResource::Weights => {
-                "Most of it is the hardware's limit: read fewer bytes of weights (a narrower format), share them among more devices, or draft tokens."
+                "The largest part is the hardware's limit: read fewer bytes of weights (a narrower format), share them among more devices, or draft tokens."
             }
             LimitingResource::Kv => {
-                "Most of it is the hardware's limit: make the KV cache smaller (a narrower format, shorter contexts) or share it among more devices."
+                "The largest part is the hardware's limit: make the KV cache smaller (a narrower format, shorter contexts) or share it among more devices."
             }
             _ => {
-                "Most of it is the hardware's limit: multiply narrower types where the device is faster with them, or use more devices."
+                "The largest part is the hardware's limit: multiply narrower types where the device is faster with them, or use more devices."
             }
         },
         SlowdownCause::Silicon => {

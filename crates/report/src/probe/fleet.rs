@@ -27,8 +27,11 @@ impl Shown<'_, FleetTable> {
         };
         let mut table = vec![head];
         table.extend(self.members.iter().map(row));
-        let mut lines = grid::fitted(&table, LINE, |column| column != 1 && column != 2);
-        lines.push(self.counted());
+        let mut lines = match self.members.as_slice() {
+            [] => Vec::new(),
+            _ => grid::fitted(&table, LINE, |column| column != 1 && column != 2),
+        };
+        lines.push(wrap_hanging(&self.counted(), LINE, "  "));
         let fault = |fault: &FleetFault| format!("! {}: {}", fault.member, fault.reason);
         lines.extend(self.faults.iter().map(|seen| wrap_hanging(&fault(seen), LINE, "  ")));
         lines.extend(self.slow().take(SLOW).map(|line| wrap_hanging(&line, LINE, "  ")));
@@ -60,14 +63,29 @@ impl Shown<'_, FleetTable> {
         })
     }
 
-    /// `8 machines, 20 operations that two of them measured at least`.
+    /// `8 machines, 20 operations that two of them measured at least`, or `8 devices of 4 machines`; of none why there is none.
     pub(super) fn counted(&self) -> String {
-        let (machines, operations) = (self.members.len(), self.rows.len());
-        format!(
-            "{}, {} that two of them measured at least",
-            counted(machines, "machine"),
-            counted(operations, "operation")
-        )
+        if self.members.is_empty() {
+            return match self.faults.iter().any(|fault| fault.bad_rows > 0) {
+                true => "Nothing is left to compare: what was measured of these machines is wrong or cannot be",
+                false => "Nothing is left to compare: no operation was measured of two of these machines",
+            }
+            .to_owned();
+        }
+        // A member is called by its machine and its device.
+        let machine =
+            |name: &'_ str| name.rsplit_once(' ').map_or(name.len(), |(node, _)| node.len());
+        let mut nodes: Vec<&str> =
+            self.members.iter().map(|member| &member.name[..machine(&member.name)]).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let (devices, machines) = (self.members.len(), counted(nodes.len(), "machine"));
+        let members = match devices == nodes.len() {
+            true => machines,
+            false => format!("{} of {machines}", counted(devices, "device")),
+        };
+        let operations = counted(self.rows.len(), "operation");
+        format!("{members}, {operations} that two of them measured at least")
     }
 }
 

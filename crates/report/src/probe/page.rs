@@ -28,7 +28,7 @@ impl Shown<'_, ProbeDocument> {
         put(&mut out, format_args!("<h1>{}</h1>\n", escape(&title)));
         paragraphs(&mut out, "", &mut machine.by_ref());
         let verdict = self.verdict.map_or("none", Verdict::as_str);
-        let mut lines = self.verdict_lines().into_iter();
+        let mut lines = self.verdict_lines(Verbosity::Full).into_iter();
         let requested = lines.next().unwrap_or_default();
         put(
             &mut out,
@@ -148,6 +148,7 @@ fn table_of(out: &mut String, group: &Group<'_>) {
         let mut cells = cells(row, group.unit);
         cells[0].clone_from(&row.key);
         let reasons = row.objections.iter().map(|objection| objection.reason.as_str());
+        let reasons = reasons.chain(row.measured.notes.iter().map(String::as_str));
         let reasons = reasons.collect::<Vec<_>>().join("; ");
         cells[7] = format!("{} {reasons}", cells[7]).trim().to_owned();
         cells
