@@ -27,7 +27,7 @@ use crate::process;
 /// One check: what it is called, and what it finds.
 type Check = (&'static str, fn(&Repo) -> Vec<Finding>);
 
-const CHECKS: [Check; 20] = [
+const CHECKS: [Check; 21] = [
     ("layers: crates depend downwards", layering),
     ("layers: external packages are the allowed ones", layers::externals),
     ("licences: of every package in the graph", licences::packages),

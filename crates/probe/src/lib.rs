@@ -100,7 +100,7 @@ pub use measurement::{
 pub use plateau::Plateau;
 pub use row::ProbeRow;
 pub use several::SeveralDevices;
-pub use shapes::{ModelOperator, ModelPass, model_operators, model_trials};
+pub use shapes::{ModelOperator, ModelPass, model_operators, model_trials, rows_by_component};
 pub use shares::PeakShares;
 pub use trial::{ProbeBackend, ProbeTrial, Unavailable, UnavailableReasons, usual_trials};
 pub use twins::{MeasuredOperator, MeasuredTerm};

@@ -1,6 +1,9 @@
 //! What a model's decode step and prefill really run: shapes from its layers, not from a list of squares.
 
+mod by_component;
 mod layers;
+
+pub use by_component::rows_by_component;
 
 use std::fmt::{self, Display, Formatter};
 

@@ -52,7 +52,7 @@ const FIRST_USUAL: u8 = 10;
 pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
     let by_rate = |level: &&LevelReport| matches!(level.load, LevelLoad::Rate(_));
     let (requested, unit) =
-        if levels.iter().any(by_rate) { ("offered", "req/s") } else { ("", "conc") };
+        if levels.iter().any(by_rate) { ("load", "req/s") } else { ("", "conc") };
     let column = |group, head, rank, cells| Column { group, head, rank, cells };
     let failed = texts(levels, |level| {
         let requests = &level.summary.requests;

@@ -7,7 +7,7 @@ use clap::Args;
 use fizeau::workload::RampShape;
 
 use super::choice::choice;
-use super::values::{from_zero, pair, rate, seconds, speed};
+use super::values::{from_zero, pair, rate, seconds, span, speed};
 use super::{GoalArgs, PriceArgs, WindowArgs, WorkloadArgs};
 
 /// The load of one level: how many requests, how fast, and for how long.
@@ -63,7 +63,7 @@ pub(crate) struct ArrivalArgs {
     #[arg(long, value_name = "RATE", value_parser = from_zero, requires = "ramp_up_strategy")]
     pub(crate) ramp_up_end_rps: Option<f64>,
     /// The time that the ramp takes, whatever the number of requests; the rate then stays.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "ramp_up_strategy")]
+    #[arg(long, value_name = "SECONDS", value_parser = span, requires = "ramp_up_strategy")]
     pub(crate) ramp_up_seconds: Option<f64>,
     /// One rate after another, as RATE:SECONDS,...; the last one stays. For example 10:30,20:60.
     #[arg(long, value_name = "STAGES")]

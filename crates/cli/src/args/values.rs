@@ -71,6 +71,12 @@ pub(super) fn rate(text: &str) -> Result<f64, &'static str> {
     rate.ok_or("give requests per second above 0, or inf for all at once")
 }
 
+/// A time above zero.
+pub(super) fn span(text: &str) -> Result<f64, &'static str> {
+    let span = seconds(text).ok().filter(|seconds| *seconds > 0.0 && seconds.is_finite());
+    span.ok_or("give a time above 0, such as 30, 30s or 500ms")
+}
+
 /// How many times as fast.
 pub(super) fn speed(text: &str) -> Result<f64, &'static str> {
     let factor = finite(text).ok().filter(|factor| (1e-6..=1e9).contains(factor));

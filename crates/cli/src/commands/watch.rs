@@ -92,10 +92,16 @@ fn system(args: &WatchArgs) -> Result<System, Fail> {
     Ok(prepared.system.clone())
 }
 
+/// What takes less long is over before it is read how long it takes.
+const WORTH_TELLING: Duration = Duration::from_secs(5);
+
 /// One window, and what it came to.
 fn once(args: &WatchArgs, watch: &FleetWatch, clock: MonotonicClock) -> Result<Exit, Fail> {
-    tell!("The servers are watched for {}.", minutes_and_seconds(args.window.into()));
-    std::thread::sleep(args.window.into());
+    let window: Duration = args.window.into();
+    if window >= WORTH_TELLING {
+        tell!("The servers are watched for {}.", minutes_and_seconds(window));
+    }
+    std::thread::sleep(window);
     watch.ask_now(PATIENCE);
     let report = watch.report(clock.now());
     if report.telling() == 0 {

@@ -55,7 +55,7 @@ fn arrivals_that_cannot_be() {
         ),
         (
             "--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5 --ramp-up-seconds 0",
-            &["--ramp-up-seconds", "0 s is not a length of time"],
+            &["--ramp-up-seconds 0", "give a time above 0"],
         ),
         (
             "--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5 --request-rate 3",

@@ -27,7 +27,8 @@ const SHORT: [&str; 12] = [
 fn a_run_is_held_against_the_ceiling() {
     let (server, scratch) = (fixed(Nanos::ZERO, Nanos::ZERO), Scratch::new("calibrate"));
     let (url, out) = (server.base_url(), scratch.path("run"));
-    let rest = ["ceiling-suspect=0.000001", "--base-url", &url, "--model", "m", "--out", &out];
+    let rest =
+        ["ceiling-suspect=0.000001", "--base-url", &url, "--model", "m", "--out", &out, "-v"];
     let words: Vec<&str> = SHORT.into_iter().chain(rest).chain(["--num-prompts", "20"]).collect();
     let ended = run(&words);
     assert!(ended.out.contains("flat out, 1 streams"), "{ended:?}");

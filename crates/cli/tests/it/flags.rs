@@ -116,7 +116,7 @@ fn a_number_that_is_none_is_named_with_its_unit_and_its_range() {
         ("serve", "per-step", "5", "add a unit (ns, us, ms, s, m or h), such as 5us"),
         ("bench", "level-seconds", "1x", "give a time, such as 30, 30s or 500ms"),
         ("sol", "memory-share", "90", "give a share above 0 and at most 1, such as 0.9 or 90%"),
-        ("bench", "request-rate", "x", "give a number of requests per second, such as 10"),
+        ("bench", "request-rate", "x", "give requests per second above 0, or inf for all at once"),
         ("bench", "max-num-seqs", "0", "give a whole number of at least 1"),
         ("bench", "port", "99999", "give a whole number from 0 to 65535"),
         ("bench", "random-prefix-len", "1k", "give a whole number of tokens"),

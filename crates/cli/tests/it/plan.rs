@@ -111,7 +111,7 @@ fn a_sweep_is_planned_from() {
     assert!(plan["likely"]["usd_per_million_input"]["low"].is_f64(), "{plan}");
     assert_eq!(plan["other_goals"].as_array().unwrap().len(), 1);
     let bursts = plan["bursts"]["reason"].as_str().unwrap();
-    assert_eq!(bursts, "nobody said how bursty they will be");
+    assert_eq!(bursts, "how bursty they will be is not given");
     let ended = plan_of_bursts(&out, &[]);
     assert!(words(&ended).contains("since there is no calibration of the engine"), "{}", ended.out);
 }
@@ -284,7 +284,10 @@ fn wrong_flags_and_files_are_named() {
     let lengths = csv("rate,p99_ttft_ms,prompt_tokens\n3,5,512\n");
     let asked = [&["--from", &lengths][..], &good, &["--input-len", "4096"]].concat();
     refused(&asked, "says itself that they were 512 tokens; leave the flag out");
-    refused(&[&["--from", CURVE][..], &good, &["--input-len", "0"]].concat(), "--input-len: ");
+    refused(
+        &[&["--from", CURVE][..], &good, &["--input-len", "0"]].concat(),
+        "--input-len 0: give",
+    );
     let from = ["--from", CURVE];
     refused(&[&from[..], &good, &["--headroom", "1"]].concat(), "--headroom: the headroom is 1");
     refused(

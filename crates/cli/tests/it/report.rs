@@ -52,7 +52,7 @@ fn all_of_a_summary_comes_back_from_the_tapes() {
         assert_eq!(ended.out, summary, "{line}");
         let text = shown(&[&out]);
         assert!(text.starts_with("m at http://") && text.contains("Successful requests"), "{text}");
-        assert!(text.contains("= Fizeau =") && text.contains("TTFT from schedule"), "{text}");
+        assert!(text.contains("= Fizeau, ") && text.contains("TTFT from schedule"), "{text}");
     }
     // Other goals and another window than the run's.
     let out = measured(&server, &scratch, "--max-concurrency 4 --goodput ttft:500");
@@ -132,7 +132,7 @@ fn a_sweep_and_each_of_its_levels_come_back() {
 fn other_tools_say_of_the_same_tapes_what_they_would_have_said() {
     let (server, scratch) = (quick(), Scratch::new("report-as"));
     let out = measured(&server, &scratch, "--max-concurrency 4");
-    let text = shown(&[&out, "--as", "vllm,aiperf"]);
+    let text = shown(&[&out, "--as", "vllm,aiperf", "-v"]);
     for words in
         ["Serving Benchmark Result", "AIPerf 0.13.0", "time_to_first_token.p99", "mean_tpot_ms"]
     {

@@ -121,7 +121,7 @@ fn sessions_that_begin_at_a_rate_are_called_sessions() {
         "-v",
     ]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    for said in ["Session starts/s asked/planned/sent:", "30 requests/s in 10.0 sessions/s"] {
+    for said in ["Session starts/s requested/planned/sent:", "30 requests/s in 10.0 sessions/s"] {
         assert!(ended.out.contains(said), "{}", ended.out);
     }
 }

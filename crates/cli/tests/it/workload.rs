@@ -95,7 +95,7 @@ fn each_law_of_arrivals_is_recorded_and_kept() {
         assert_eq!(asked["cv_squared"], cv_squared, "{line}");
         let intended = &ran.summary["arrivals"]["intended"];
         assert_eq!(intended["n"], 39, "{line}");
-        assert!(ran.ended.out.contains("asked/planned/sent"), "{}", ran.ended.out);
+        assert!(ran.ended.out.contains("requested/planned/sent"), "{}", ran.ended.out);
     }
     let even = bench(
         &server,

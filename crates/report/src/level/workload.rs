@@ -108,7 +108,7 @@ fn length_lines(what: &str, check: &LengthCheck) -> Vec<String> {
                 line(&format!("{what} tokens {how}:"), format_args!("{length} each"))
             }
             (_, None) => {
-                line(&format!("{what} tokens {how} p10/p50/p90 (mean):"), length_text(lengths))
+                line(&format!("{what} tokens {how} p10/50/90, mean:"), length_text(lengths))
             }
         });
     }

@@ -98,7 +98,7 @@ fn table(report: &SweepReport, run: &ChartRun, kind: &[usize], nth: usize) -> Ta
     let has_light = levels().any(|(_, level)| level.light_share.is_some());
     let by_rate = kind.first().and_then(|&index| report.levels().get(index));
     let by_rate = by_rate.is_some_and(|level| level.load.kind() == LoadKind::Rate);
-    let (load, unit) = if by_rate { ("offered", "requests/s") } else { ("concurrency", "") };
+    let (load, unit) = if by_rate { ("load", "requests/s") } else { ("concurrency", "") };
     // What is to be made of a level is read first: of a wide table the end is out of sight.
     let mut heads = vec![Head::figure(load, unit), Head::words("position"), Head::words("verdict")];
     heads.extend(columns.iter().map(|column| Head::figure(&column.head, column.unit)));

@@ -26,8 +26,7 @@ impl Shown<'_, ImportedRun> {
 
 fn columns(levels: &[ImportedLevel]) -> Vec<ComparisonLine> {
     let is_rate = |level: &ImportedLevel| level.level_load().kind() == LoadKind::Rate;
-    let (group, head) =
-        if levels.iter().all(is_rate) { ("offered", "req/s") } else { ("", "conc") };
+    let (group, head) = if levels.iter().all(is_rate) { ("load", "req/s") } else { ("", "conc") };
     let is_mixed = levels.iter().any(is_rate) && !levels.iter().all(is_rate);
     let head = if is_mixed { "load" } else { head };
     let load = |level: &ImportedLevel| Cell {

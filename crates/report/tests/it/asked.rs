@@ -50,14 +50,14 @@ fn the_block_shows_asked_and_sent_side_by_side() {
     let block = Shown(&level).block(fizeau_report::Verbosity::Full);
     // Seven gaps, four of 20 ms and three of 60 ms: 7 / 260 ms; variance over squared mean 0.284.
     for line in [
-        "Arrivals/s requested/planned/sent:           25.00 / 26.92 / 26.92",
-        "Gaps' CV squared requested/planned/sent:   1.000 / 0.284 / 0.284",
-        "Prompt tokens asked p10/p50/p90 (mean):  - / 135 / - (135.0)",
-        "Prompt tokens seen p10/p50/p90 (mean):   - / 138 / - (138.0)",
-        "Prompt tokens seen less requested:           +3 each",
-        "Output tokens asked:                     40 each",
-        "Cached prompt tokens requested/measured:     40 % / 36 %",
-        "Models requested:                            2",
+        "Arrivals/s requested/planned/sent:       25.00 / 26.92 / 26.92",
+        "Gaps' CV squared requested/planned/sent: 1.000 / 0.284 / 0.284",
+        "Prompt tokens requested p10/50/90, mean: - / 135 / - (135.0)",
+        "Prompt tokens seen p10/50/90, mean:      - / 138 / - (138.0)",
+        "Prompt tokens seen less requested:       +3 each",
+        "Output tokens requested:                 40 each",
+        "Cached prompt tokens requested/measured: 40 % / 36 %",
+        "Models requested:                        2",
         "  note: chat.json was repeated twice",
     ] {
         assert!(block.lines().any(|found| found == line), "{line}\n{block}");
@@ -96,7 +96,7 @@ fn lengths_that_differ_from_request_to_request_are_counted() {
     let mut level = open_loop();
     let difference = level.summary.lengths.prompt.difference.as_mut().unwrap();
     (difference.min, difference.past_one_percent) = (-2, 5);
-    let line = "Prompt tokens seen less requested:           -2 to +3 (5 of 8 by over 1 %)";
+    let line = "Prompt tokens seen less requested:       -2 to +3 (5 of 8 by over 1 %)";
     assert!(
         Shown(&level).block(fizeau_report::Verbosity::Full).contains(line),
         "{}",

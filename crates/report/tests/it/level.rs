@@ -283,9 +283,9 @@ Decode p50/p10 (tok/s per request):      198 / -
 In flight mean/p50/p90/peak:             1.0 / 1 / 1 / 2
 Peak output tok/s:                       187 (over 0.86 s)
 Steady part:                             - (needs 100 requests, has 8)
-Prompt tokens asked:                     250 each
+Prompt tokens requested:                 250 each
 Prompt tokens seen:                      not reported
-Output tokens asked:                     40 each
+Output tokens requested:                 40 each
 Output tokens seen:                      40 each
 Client threads:                          2
 Arrivals stamped by:                     kernel
@@ -364,7 +364,7 @@ fn in_brief_it_takes_no_more_than_fifteen_lines() {
     level.validity.notes = vec!["a long note ".repeat(20); 5];
     let block = Shown(&level).block(fizeau_report::Verbosity::Brief);
     assert!(block.lines().count() <= 15, "{block}");
-    assert!(block.contains("(limit 100 ms)3\n  and 5 notes (-v shows them)\n"), "{block}");
+    assert!(block.contains("(limit 100 ms)1\n  and 3 more (-v shows them)\n"), "{block}");
     assert!(!block.contains("explained"), "{block}");
 }
 

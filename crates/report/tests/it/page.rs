@@ -367,7 +367,7 @@ fn levels_of_both_kinds_have_a_table_each() {
     let page =
         Shown(&SweepReport::new(sample::setup(), vec![sample::level(4), by_rate], None)).page();
     assert!(page.contains("data-name=\"levels\"") && page.contains("data-name=\"levels-2\""));
-    assert!(words(&page).contains("asked requests/s"));
+    assert!(words(&page).contains("load requests/s"));
 }
 
 #[test]
@@ -389,6 +389,6 @@ fn a_goal_has_one_figure_on_the_page_too() {
     let levels = vec![rate(31.739, 1_671.0, 30.0)];
     let page = words(&Shown(&SweepReport::new(sample::setup(), levels, slo)).page());
     assert!(page.contains("p99 TTFT 1670 ms, goal < 2000 ms"), "{page}");
-    let (tables, _) = page.split_once("= Fizeau =").unwrap();
+    let (tables, _) = page.split_once("= Fizeau, ").unwrap();
     assert!(!tables.contains("1671"), "{tables}");
 }

@@ -170,12 +170,12 @@ fn colour_adds_codes_and_changes_no_text() {
 }
 
 #[test]
-fn an_asked_rate_is_not_called_concurrency() {
+fn an_offered_rate_is_not_called_concurrency() {
     let mut level = sample::level(1);
     level.load = LevelLoad::Rate(PerSec::new(2.5));
     let report = SweepReport::new(sample::setup(), vec![level], None);
     let text = text(&report, 100, TextStyle::Plain);
-    assert!(text.contains("asked") && text.contains("2.5"), "{text}");
+    assert!(text.contains("load") && text.contains("2.5"), "{text}");
     assert!(!text.contains("conc "), "{text}");
 }
 

@@ -73,7 +73,7 @@ fn a_gauge_that_stands_still_is_stale() {
 
 #[test]
 fn what_no_gauge_can_say_is_named() {
-    for (value, words) in [(17.78, "says 1.778e1, which cannot be"), (-0.1, "says -1.000e-1,")] {
+    for (value, words) in [(17.78, "says 17.78, which cannot be"), (-0.1, "says -0.10,")] {
         let mut server = server();
         server.kv_use.as_mut().unwrap().figure.mean = value;
         let found = findings(&ClientWindow::default(), &server, &[], Nanos::from_secs(1));

@@ -1,10 +1,16 @@
 //! Which rows of a probe would say more of a run, and the commands that measure them.
 
+#[cfg(feature = "probe")]
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
+#[cfg(feature = "probe")]
+use fizeau::probe::rows_by_component;
 use fizeau::record::text::wrap_hanging;
 use fizeau::record::{DiagnosisDocument, LevelDiagnosis, SpeedOfLightReference};
 use fizeau::roofline::Device;
+#[cfg(feature = "probe")]
+use fizeau::roofline::UniformLoad;
 
 use crate::args::DiagnoseArgs;
 use crate::commands::shared::speed;
@@ -96,40 +102,10 @@ fn of_model(
 /// The rows by component, each component in a line: `  gemm: qkv 64 x 6144 x 4096; ...`.
 #[cfg(feature = "probe")]
 fn rows(reference: &SpeedOfLightReference, level: &LevelDiagnosis) -> Vec<String> {
-    use std::num::NonZeroU64;
-
-    use fizeau::probe::{Component, ModelPass, model_operators};
-    use fizeau::roofline::{PassPhase, UniformLoad};
-
-    let system = reference.reference().system;
     let running = NonZeroU64::new(level.decoding.round() as u64).unwrap_or(NonZeroU64::MIN);
     let load = UniformLoad::new(level.input_tokens, level.output_tokens, running);
-    let passes = [
-        (PassPhase::Decode, system.decode_pass(&load, running.get() as f64)),
-        (PassPhase::Prefill, system.prefill_pass(&load)),
-    ];
-    let mut found = vec![
-        (Component::Memory, vec!["reads of more than caches hold".to_owned()]),
-        (Component::Compute, vec!["peak arithmetic".to_owned()]),
-    ];
-    let operators = passes
-        .iter()
-        .flat_map(|(phase, pass)| model_operators(system, ModelPass::of(*phase, pass)).into_iter());
-    for operator in operators {
-        let component = operator.operation.component();
-        // The component says what they are.
-        let name = operator.to_string().replace(", gemm ", " ").replace(" to bf16", "");
-        let name = name.strip_prefix("attention ").unwrap_or(&name).replace(", norm,", "");
-        match found.iter_mut().find(|(known, _)| *known == component) {
-            Some((_, names)) if names.contains(&name) => {}
-            Some((_, names)) => names.push(name),
-            None => found.push((component, vec![name])),
-        }
-    }
-    let line = |(component, names): (Component, Vec<String>)| {
-        format!("  {component}: {}", names.join("; "))
-    };
-    found.into_iter().map(line).collect()
+    let found = rows_by_component(reference.reference().system, &load).into_iter();
+    found.map(|(component, names)| format!("  {component}: {}", names.join("; "))).collect()
 }
 
 /// Without probes operators have no names.
