@@ -163,26 +163,7 @@ impl TelemetrySpec {
             interval: self.interval,
         };
         for places in beside.chain(given) {
-            let mut missing: Option<Missing> = None;
-            for page in &places {
-                match telemetry.tried(page, &hosts) {
-                    Ok(access) => {
-                        missing = None;
-                        // What is read twice would be counted twice.
-                        if !telemetry.reads(page) {
-                            telemetry.pages.push((page.clone(), access));
-                        }
-                        break;
-                    }
-                    // Who does not answer does not answer anywhere.
-                    Err(no_answer @ Missing::NoAnswer(_)) => {
-                        missing = Some(no_answer);
-                        break;
-                    }
-                    Err(answered) => missing = Some(answered),
-                }
-            }
-            let note = missing.map(|missing| match missing {
+            let note = telemetry.add(&places, &hosts).err().map(|missing| match missing {
                 Missing::Refused(why) => RunNote::ServerMetricsNeedKey(why),
                 Missing::NoAnswer(why) | Missing::Answered(why) => RunNote::NoServerMetrics(why),
             });
@@ -282,6 +263,26 @@ impl Telemetry {
         let access = PageAccess { key: ApiKey::Withheld, trust: PageTrust::default() };
         let address = |page| self.source(page, &access).address().to_owned();
         self.pages.iter().any(|(read, _)| is_same_page(&address(read), &address(page)))
+    }
+
+    /// Reads the first of these places that has a page, and no page twice; where none has one, why.
+    fn add(&mut self, places: &[Address], hosts: &[String]) -> Result<(), Missing> {
+        let mut missing = Ok(());
+        for page in places {
+            match self.tried(page, hosts) {
+                Ok(access) => {
+                    // What is read twice would be counted twice.
+                    if !self.reads(page) {
+                        self.pages.push((page.clone(), access));
+                    }
+                    return Ok(());
+                }
+                // Who does not answer does not answer anywhere.
+                Err(no_answer @ Missing::NoAnswer(_)) => return Err(no_answer),
+                Err(answered) => missing = Err(answered),
+            }
+        }
+        missing
     }
 
     /// How to ask for this page, if there is one with anything on it that is known, and if not why: on one of `hosts`, which are the

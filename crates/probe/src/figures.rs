@@ -83,53 +83,16 @@ impl ProbeFigures {
     pub fn of(seen: &Measurement) -> Self {
         let samples = per_operation(seen);
         let time = of_samples(&samples).or_else(|| told_time(seen));
-        let bytes = seen.work.bytes;
-        let rate = |bytes: Option<Bytes>| Some(time?.inverted(per_second(bytes?.get())));
-        let told = |wanted: fn(ReportedValue) -> Option<f64>| told_rate(seen, wanted);
-        let mut stream = rate(bytes.stream).or_else(|| {
-            told(|figure| match figure {
-                ReportedValue::StreamBandwidth(rate) => Some(rate.get()),
-                _ => None,
-            })
-        });
-        let mut copy = rate(bytes.copy).or_else(|| {
-            told(|figure| match figure {
-                ReportedValue::CopyBandwidth(rate) => Some(rate.get()),
-                _ => None,
-            })
-        });
-        let mut hardware = rate(bytes.hardware).or_else(|| {
-            told(|figure| match figure {
-                ReportedValue::HardwareBandwidth(rate) => Some(rate.get()),
-                _ => None,
-            })
-        });
-        // A tool that tells one of them tells the others, where both counts are known.
-        let known = [(stream, bytes.stream), (copy, bytes.copy), (hardware, bytes.hardware)];
-        let from_another = |wanted: Option<Bytes>| {
-            let (rate, of) = known.iter().find_map(|(rate, of)| Some(((*rate)?, (*of)?)))?;
-            let ratio = wanted? / of;
-            Some(rate.map(|rate| rate * ratio))
-        };
-        stream = stream.or_else(|| from_another(bytes.stream));
-        copy = copy.or_else(|| from_another(bytes.copy));
-        hardware = hardware.or_else(|| from_another(bytes.hardware));
-        // A memory that copies into itself reads each byte and writes it.
-        let twice = |copy: Figure<f64>| copy.map(|rate| 2.0 * rate);
-        hardware = hardware.or_else(|| copy.filter(|_| seen.operation.is_within_one()).map(twice));
-        let arithmetic = seen
-            .work
-            .flops
-            .filter(|flops| flops.get() > 0.0)
-            .and_then(|flops| Some(time?.inverted(per_second(flops.get()))));
-        let arithmetic = arithmetic.or_else(|| {
-            told(|figure| match figure {
+        let [mut stream, copy, hardware] = bandwidths(seen, time);
+        let flops = seen.work.flops.filter(|flops| flops.get() > 0.0);
+        let counted = flops.and_then(|flops| Some(time?.inverted(per_second(flops.get()))));
+        let mut arithmetic = counted.or_else(|| {
+            told_rate(seen, |figure| match figure {
                 ReportedValue::Arithmetic(rate) => Some(rate.get()),
                 _ => None,
             })
         });
         // Of arithmetic and traffic in a known proportion either tells the other.
-        let mut arithmetic = arithmetic;
         if let Operation::Intensity { flops_per_byte: ratio } = seen.operation
             && ratio > 0.0
         {
@@ -174,6 +137,43 @@ fn of_samples(samples: &Sorted) -> Option<Figure<f64>> {
         statistic: SampleStatistic::Median,
         best: samples.least(),
     })
+}
+
+/// Bytes a second by each convention, the stream's first, then that of a copy and that of the hardware: by bytes and time, or as they were
+/// told.
+fn bandwidths(seen: &Measurement, time: Option<Figure<f64>>) -> [Option<Figure<f64>>; 3] {
+    let bytes = seen.work.bytes;
+    let bytes = [bytes.stream, bytes.copy, bytes.hardware];
+    let told: [fn(ReportedValue) -> Option<f64>; 3] = [
+        |figure| match figure {
+            ReportedValue::StreamBandwidth(rate) => Some(rate.get()),
+            _ => None,
+        },
+        |figure| match figure {
+            ReportedValue::CopyBandwidth(rate) => Some(rate.get()),
+            _ => None,
+        },
+        |figure| match figure {
+            ReportedValue::HardwareBandwidth(rate) => Some(rate.get()),
+            _ => None,
+        },
+    ];
+    let rates: [Option<Figure<f64>>; 3] = std::array::from_fn(|way| {
+        let counted = bytes[way].and_then(|bytes| Some(time?.inverted(per_second(bytes.get()))));
+        counted.or_else(|| told_rate(seen, told[way]))
+    });
+    // A tool that tells one of them tells the others, where both counts are known.
+    let known = rates.iter().zip(bytes).find_map(|(rate, of)| Some(((*rate)?, of?)));
+    let from_another = |wanted: Option<Bytes>| {
+        let ((rate, of), wanted) = (known?, wanted?);
+        Some(rate.map(|rate| rate * (wanted / of)))
+    };
+    let [stream, copy, hardware] =
+        std::array::from_fn(|way| rates[way].or_else(|| from_another(bytes[way])));
+    // A memory that copies into itself reads each byte and writes it.
+    let twice = |copy: Figure<f64>| copy.map(|rate| 2.0 * rate);
+    let hardware = hardware.or_else(|| copy.filter(|_| seen.operation.is_within_one()).map(twice));
+    [stream, copy, hardware]
 }
 
 fn per_second(amount: f64) -> impl Fn(f64) -> f64 {

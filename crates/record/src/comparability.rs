@@ -277,11 +277,8 @@ impl<'a> ComparableSide<'a> {
         };
         let mut forced = must_agree(one.fields(), other.fields());
         refuse(&forced)?;
-        for run in baseline.runs().chain(candidate.runs()) {
-            if let Some(reason) = run.invalid().filter(|_| refuses) {
-                let (name, reason) = (run.name(), reason.to_owned());
-                return Err(CompareError::Invalid { name, reason });
-            }
+        if refuses {
+            baseline.runs().chain(candidate.runs()).try_for_each(must_be_valid)?;
         }
         let MatchedLoads { loads, mut notes, missing } = matched(options, baseline, candidate)?;
         // The load of a closed loop is its cap; of a rate the cap is a part of the workload.
@@ -300,15 +297,7 @@ impl<'a> ComparableSide<'a> {
         if other.goals()? != goals {
             notes.push("goodput uses the goals of A".to_owned());
         }
-        let all = [("A", one), ("B", other)];
-        let untold = all.into_iter().filter_map(|(side, run)| {
-            let tool = run.document().imported_tool()?;
-            Some(format!(
-                "{side} was imported from {tool}: settings that its file does not have are \
-                 assumed to be the same"
-            ))
-        });
-        notes.extend(untold);
+        notes.extend([("A", one), ("B", other)].into_iter().filter_map(what_is_assumed));
         let mut changed = changed(one.fields(), other.fields());
         changed.extend(differing(&ASKED_OF_A_LEVEL));
         let points = |run: &Run| -> Vec<FrontierPoint> {
@@ -325,6 +314,20 @@ impl<'a> ComparableSide<'a> {
         };
         Ok(Self { comparison, loads, goals, candidate })
     }
+}
+
+/// Refuses a run whose verdict is that it is invalid.
+fn must_be_valid(run: &Run) -> Result<(), CompareError> {
+    let Some(reason) = run.invalid() else { return Ok(()) };
+    Err(CompareError::Invalid { name: run.name(), reason: reason.to_owned() })
+}
+
+/// What is taken for granted of a side that was imported, whose file lacks some settings.
+fn what_is_assumed((side, run): (&str, &Run)) -> Option<String> {
+    let tool = run.document().imported_tool()?;
+    Some(format!(
+        "{side} was imported from {tool}: settings that its file does not have are assumed to be the same"
+    ))
 }
 
 /// The loads that both have.

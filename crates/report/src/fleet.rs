@@ -113,26 +113,7 @@ fn figures(
         out.push_str("the fleet is idle\n\n");
         return;
     }
-    let cost = fleet
-        .usd_per_million_output_tokens
-        .map_or_else(String::new, |usd| format!("{} a million output tokens; ", dollars(usd)));
-    let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
-    let headline = share(fleet.headline());
-    let _ = match &fleet.even_routing {
-        None => writeln!(out, "{headline} of the speed of light"),
-        Some(_) => writeln!(
-            out,
-            "{headline} of the speed of light at {EVENLY} of experts\n{} of the bound, which lets all tokens of a step agree on \
-             their experts",
-            share(fleet.share)
-        ),
-    };
-    let _ = writeln!(out, "{cost}limited by: {}", fleet.limited_by);
-    if let Some((price, from)) = report.usd_per_device_hour.zip(report.assumed_price.as_ref()) {
-        let price = usd(price.get());
-        let words = format!("assumed: ${price} a device-hour ({from}); {own_price}");
-        let _ = writeln!(out, "{}", wrap_hanging(&words, width, "  "));
-    }
+    headline(out, report, (fleet, own_price), width);
     out.push('\n');
     // The head of a mixture of experts is a longer one.
     let (left, middle, right) =
@@ -168,6 +149,35 @@ fn figures(
         row("  at the same TPOT", String::new(), rate, None, &note);
     }
     let _ = writeln!(out, "\n{}\n", wrap_hanging(&state(fleet), width, ""));
+}
+
+/// How near `fleet` comes, what that costs, what limits it, and whose price that is where nobody gave one.
+fn headline(
+    out: &mut String,
+    report: &FleetReport,
+    (fleet, own_price): (&ServingAssessment, &str),
+    width: usize,
+) {
+    let cost = fleet
+        .usd_per_million_output_tokens
+        .map_or_else(String::new, |usd| format!("{} a million output tokens; ", dollars(usd)));
+    let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
+    let headline = share(fleet.headline());
+    let _ = match &fleet.even_routing {
+        None => writeln!(out, "{headline} of the speed of light"),
+        Some(_) => writeln!(
+            out,
+            "{headline} of the speed of light at {EVENLY} of experts\n{} of the bound, which lets all tokens of a step agree on \
+             their experts",
+            share(fleet.share)
+        ),
+    };
+    let _ = writeln!(out, "{cost}limited by: {}", fleet.limited_by);
+    if let Some((price, from)) = report.usd_per_device_hour.zip(report.assumed_price.as_ref()) {
+        let price = usd(price.get());
+        let words = format!("assumed: ${price} a device-hour ({from}); {own_price}");
+        let _ = writeln!(out, "{}", wrap_hanging(&words, width, "  "));
+    }
 }
 
 /// What the devices draw; none where no page tells.

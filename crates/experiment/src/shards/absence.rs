@@ -91,7 +91,7 @@ impl ShardAbsence {
 
     /// Whether it is shard 0 that is not there.
     #[must_use]
-    pub fn is_of_first(&self) -> bool {
+    pub(crate) fn is_of_first(&self) -> bool {
         self.shards.is_empty()
     }
 

@@ -36,6 +36,31 @@ pub(super) struct Follower {
 
 const FIRST: &str = "shard 0";
 
+/// The proof of knowing the secret that the `first` shard asks for by its `answer` to the number that was drawn here; none where it asks for none.
+/// Refuses a first shard that does not prove as much itself.
+fn proof(
+    spec: &ShardSpec,
+    first: &str,
+    answer: &Message,
+    own: &str,
+) -> Result<Option<Message>, ShardError> {
+    let first = || first.to_owned();
+    let refused = match answer {
+        Message::Challenge { drawn, proof } => {
+            if spec.secret.is_proved(proof, ProofOf::First, own, drawn) {
+                let proof = spec.secret.proof(ProofOf::Other, drawn, own);
+                return Ok(Some(Message::Proof { proof }));
+            }
+            ShardMismatch::Secret { shard: first(), other: format!("shard {}", spec.shard) }
+        }
+        Message::Welcome(_) if spec.secret.is_needed() => {
+            ShardMismatch::Unproved { first: first() }
+        }
+        _ => return Ok(None),
+    };
+    Err(ShardError::Mismatch(refused))
+}
+
 impl Follower {
     /// Comes to shard 0.
     pub(super) fn meet(
@@ -73,22 +98,16 @@ impl Follower {
                 join_folder(folder, &name, &hello, &wait)
             }
         };
-        let (mut link, mut answer) = came.map_err(missing)?;
-        if let Message::Challenge { drawn, proof } = &answer {
-            if !spec.secret.is_proved(proof, ProofOf::First, &own, drawn) {
-                let (shard, other) =
-                    (format!("{FIRST} at {place}"), format!("shard {}", spec.shard));
-                return Err(ShardError::Mismatch(ShardMismatch::Secret { shard, other }));
+        let (mut link, answer) = came.map_err(missing)?;
+        let answer = match proof(spec, &format!("{FIRST} at {place}"), &answer, &own)? {
+            Some(proof) => {
+                // It answers once all are there.
+                let all = Wait::of(2 * patience, cancel);
+                let proved = link.send(&proof).and_then(|()| link.receive(&all));
+                proved.map_err(missing)?
             }
-            let proof = spec.secret.proof(ProofOf::Other, drawn, &own);
-            // It answers once all are there.
-            let all = Wait::of(2 * patience, cancel);
-            let proved = link.send(&Message::Proof { proof }).and_then(|()| link.receive(&all));
-            answer = proved.map_err(missing)?;
-        } else if spec.secret.is_needed() && matches!(answer, Message::Welcome(_)) {
-            let first = format!("{FIRST} at {place}");
-            return Err(ShardError::Mismatch(ShardMismatch::Unproved { first }));
-        }
+            None => answer,
+        };
         match answer {
             Message::Welcome(welcome) => Ok(Self {
                 link,

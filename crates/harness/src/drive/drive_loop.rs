@@ -152,15 +152,10 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
                 }
             }
         };
-        // Abandon before recording, so that the endpoint is left alone at once. What was sent has its tape, also if the drive
-        // broke off.
         self.urgency.set(self.part, None);
+        // Abandon before recording, so that the endpoint is left alone at once.
         off.throw();
-        let cancelled = self.cancelled(sending, table);
-        for tape in unkept.into_iter().chain(cancelled) {
-            outlet.put(tape).map_err(DriveError::Sink)?;
-        }
-        outlet.rest().map_err(DriveError::Sink)?;
+        self.keep_all(unkept, sending, table, outlet).map_err(DriveError::Sink)?;
         let (ended, held_back, abandoned) = (ended?, queue.held_back(), source.abandoned());
         let unsent = match (self.part, ended) {
             (RequestPurpose::Probe, _) | (_, DriveEnding::Exhausted) => 0,
@@ -169,6 +164,22 @@ impl<'a, T: Transport, C: Timer> DriveLoop<'a, T, C> {
             }
         };
         Ok(DriveOutcome { start: self.start, ended, held_back, abandoned, unsent })
+    }
+
+    /// Gives the `outlet` the tape of all that was sent and has none yet, also if the drive broke off.
+    fn keep_all<F, K: Outlet>(
+        &self,
+        unkept: VecDeque<Tape>,
+        sending: FuturesUnordered<F>,
+        table: InFlightTable,
+        outlet: &mut K,
+    ) -> Result<(), K::Error>
+    where
+        F: Future<Output = CompletedRequest<T::Error>> + Unpin,
+    {
+        let cancelled = self.cancelled(sending, table);
+        unkept.into_iter().chain(cancelled).try_for_each(|tape| outlet.put(tape))?;
+        outlet.rest()
     }
 
     /// The tapes of requests that have been called off: their transport's own, and for the others what the `table` knows of them.

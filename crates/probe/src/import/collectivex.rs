@@ -108,6 +108,21 @@ struct Setting {
     links: Option<String>,
 }
 
+impl Setting {
+    /// One half of an exchange of messages of that size, of which each rank has so much.
+    fn operation(&self, op: CollectiveOp, message: Option<Bytes>, each: &str) -> Operation {
+        let (Some(ranks), Some(message)) = (self.ranks, message) else {
+            return Operation::Other { name: format!("{op}, {each}") };
+        };
+        let mut shape = CollectiveShape::new(op, ranks, message);
+        shape.nodes = self.nodes;
+        shape.links.clone_from(&self.links);
+        shape.regime = Some(CollectiveRegime::FreshEntry);
+        shape.rank_rule = Some(RankRule::Longest);
+        Operation::Collective { shape, role: Some(each.to_owned()) }
+    }
+}
+
 fn add(
     reading: &mut Reading<'_>,
     place: usize,
@@ -140,17 +155,7 @@ fn add(
     ] {
         let bytes = moved.total_logical_bytes.number().zip(setting.ranks);
         let message = bytes.map(|(all, ranks)| Bytes::new(all / f64::from(ranks)));
-        let operation = match (setting.ranks, message) {
-            (Some(ranks), Some(message)) => {
-                let mut shape = CollectiveShape::new(op, ranks, message);
-                shape.nodes = setting.nodes;
-                shape.links.clone_from(&setting.links);
-                shape.regime = Some(CollectiveRegime::FreshEntry);
-                shape.rank_rule = Some(RankRule::Longest);
-                Operation::Collective { shape, role: Some(format!("{tokens} tokens a rank")) }
-            }
-            _ => Operation::Other { name: format!("{op}, {tokens} tokens a rank") },
-        };
+        let operation = setting.operation(op, message, &format!("{tokens} tokens a rank"));
         let dtype = dtype.text().and_then(|word| cell::dtype(&word));
         components.push((operation, component, message, dtype));
     }

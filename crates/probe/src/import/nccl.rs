@@ -134,26 +134,7 @@ pub(super) fn measured<'r>(
 ) -> Option<&'r mut crate::measurement::Measurement> {
     use crate::measurement::SampleStatistic::Mean;
     let message = Bytes::new(half.size as f64);
-    let operation = match (run.op, run.ranks) {
-        (Some(op), Some(ranks)) => {
-            let mut shape = CollectiveShape::new(op, ranks, message);
-            shape.nodes = run.nodes;
-            shape.in_place = half.in_place;
-            shape.regime = run.regime;
-            shape.rank_rule = run.rank_rule;
-            shape.algorithm.clone_from(&half.algorithm);
-            Operation::Collective { shape, role: None }
-        }
-        (op, _) => {
-            let op = op.map_or("unnamed collective", CollectiveOp::as_str);
-            let place = match half.in_place {
-                Some(true) => ", in place",
-                Some(false) => ", out of place",
-                None => "",
-            };
-            Operation::Other { name: format!("{op}, {}{place}", size(message)) }
-        }
-    };
+    let operation = operation(run, half, message);
     let giga = |rate: Option<f64>| rate.map(|rate| rate * 1e9);
     // Of what is no known collective nobody could tell the bus bandwidth from the time.
     let is_unknown = matches!(operation, Operation::Other { .. });
@@ -173,27 +154,48 @@ pub(super) fn measured<'r>(
     seen.method.warm_up_operations = run.warm_up;
     seen.method.timed_by = Some(TimedBy::Host);
     seen.notes.clone_from(&run.notes);
-    if seen.dtype.is_none() {
-        seen.notes.push(format!("elements are of the type `{}`", half.dtype));
+    seen.notes.extend(notes(half, seen.dtype.is_some(), time));
+    let unchecked = || Verification::not_checked("the tool was run without a check of its results");
+    seen.verification = half.verification.clone().unwrap_or_else(unchecked);
+    Some(seen)
+}
+
+/// What was done with a message of that size.
+fn operation(run: &Run, half: &Half, message: Bytes) -> Operation {
+    let (Some(op), Some(ranks)) = (run.op, run.ranks) else {
+        let op = run.op.map_or("unnamed collective", CollectiveOp::as_str);
+        let place = match half.in_place {
+            Some(true) => ", in place",
+            Some(false) => ", out of place",
+            None => "",
+        };
+        return Operation::Other { name: format!("{op}, {}{place}", size(message)) };
+    };
+    let mut shape = CollectiveShape::new(op, ranks, message);
+    shape.nodes = run.nodes;
+    shape.in_place = half.in_place;
+    shape.regime = run.regime;
+    shape.rank_rule = run.rank_rule;
+    shape.algorithm.clone_from(&half.algorithm);
+    Operation::Collective { shape, role: None }
+}
+
+/// What a reader ought to know of half a row that took `time` microseconds.
+fn notes(half: &Half, has_dtype: bool, time: Option<f64>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !has_dtype {
+        notes.push(format!("elements are of the type `{}`", half.dtype));
     }
     if half.is_cpu_time {
-        seen.notes
-            .push("the file has the times of the host's calls; the rates are those that the tool reported".into());
+        notes.push("the file has the times of the host's calls; the rates are those that the tool reported".into());
     }
     let counted = time.map(|time| half.size as f64 / time / 1e3);
     if let (Some(told), Some(counted)) = (half.algorithm_bandwidth, counted)
         && (told - counted).abs() > 0.02 * counted + 0.01
     {
-        seen.notes.push(format!(
+        notes.push(format!(
             "the tool reports {told} GB/s, but size over time gives {counted:.2} GB/s"
         ));
     }
-    match &half.verification {
-        Some(verification) => seen.verification = verification.clone(),
-        None => {
-            seen.verification =
-                Verification::not_checked("the tool was run without a check of its results")
-        }
-    }
-    Some(seen)
+    notes
 }

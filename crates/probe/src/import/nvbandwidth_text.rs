@@ -17,61 +17,78 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
         is_sum(text) || is_running(text)
     })?;
     let mut reading = Reading::of_lines(source, "nvbandwidth");
-    let mut description = "";
-    let mut columns: Option<Vec<String>> = None;
-    let mut rows: Vec<(String, Vec<Option<f64>>)> = Vec::new();
-    let mut place = 0;
+    let mut test = Test::default();
     for line in source.lines() {
         let text = line.text.trim();
         if let Some(version) = text.strip_prefix("nvbandwidth Version:") {
             reading.version = Some(version.trim().trim_start_matches('v').to_owned());
         } else if let Some((name, model)) = device(text) {
             reading.device(&name, model);
-        } else if ["CUDA Driver Version:", "CUDA Runtime Version:", "Driver Version:"]
-            .iter()
-            .any(|key| text.starts_with(key))
-        {
+        } else if DRIVERS.iter().any(|key| text.starts_with(key)) {
             reading.setting(text.to_owned());
-        } else if let Some((test, _)) =
+        } else if let Some((name, _)) =
             text.strip_prefix("SUM ").and_then(|rest| rest.split_once(' '))
         {
-            // Of tests in both directions the parts are also in the total.
-            let is_part =
-                ["_read1", "_read2", "_write1", "_write2"].iter().any(|part| test.ends_with(part));
-            if let Some(columns) = columns.take().filter(|_| !is_part) {
-                let test = test.trim_end_matches("_total");
-                let rows = std::mem::take(&mut rows);
-                nvbandwidth::add(&mut reading, place, &Matrix { test, description, columns, rows });
-            }
-            rows.clear();
+            test.end(&mut reading, name);
         } else if text.ends_with("(GB/s)") || text.ends_with("(ns)") {
-            (description, columns, place) = (text, None, line.number);
-            rows.clear();
+            test = Test { description: text, place: line.number, ..Test::default() };
         } else if text.starts_with("ERROR") {
             reading.note(format!("the tool reports: {text}"));
-        } else if !description.is_empty() {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            let are_numbers = !words.is_empty()
-                && words.iter().all(|word| cell::count(word).is_some() && !word.contains('.'));
-            match &columns {
-                None if are_numbers => {
-                    columns = Some(words.into_iter().map(str::to_owned).collect())
-                }
-                Some(names) if words.len() > names.len() => {
-                    let (label, cells) = words.split_at(words.len() - names.len());
-                    let label = label.last().copied().unwrap_or_default().to_owned();
-                    rows.push((label, cells.iter().map(|word| cell::number(word)).collect()));
-                }
-                _ => {}
-            }
+        } else if !test.description.is_empty() {
+            test.row(text);
         }
     }
-    if columns.is_some() {
+    if test.columns.is_some() {
+        let place = test.place;
         reading.note(format!(
             "the matrix from line {place} on has no `SUM` line after it: it is torn, and left out"
         ));
     }
     Ok(reading)
+}
+
+/// What lines begin with that say by which drivers it was measured.
+const DRIVERS: [&str; 3] = ["CUDA Driver Version:", "CUDA Runtime Version:", "Driver Version:"];
+
+/// A test, as far as its lines were read.
+#[derive(Default)]
+struct Test<'a> {
+    /// The line that says what it is, and its number.
+    description: &'a str,
+    place: usize,
+    columns: Option<Vec<String>>,
+    rows: Vec<(String, Vec<Option<f64>>)>,
+}
+
+impl Test<'_> {
+    /// Takes a line of numbers: the first has the columns.
+    fn row(&mut self, text: &str) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let are_numbers = !words.is_empty()
+            && words.iter().all(|word| cell::count(word).is_some() && !word.contains('.'));
+        match &self.columns {
+            None if are_numbers => {
+                self.columns = Some(words.into_iter().map(str::to_owned).collect());
+            }
+            Some(names) if words.len() > names.len() => {
+                let (label, cells) = words.split_at(words.len() - names.len());
+                let label = label.last().copied().unwrap_or_default().to_owned();
+                self.rows.push((label, cells.iter().map(|word| cell::number(word)).collect()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds the matrix of that name. Of tests in both directions the parts are also in the total.
+    fn end(&mut self, reading: &mut Reading<'_>, name: &str) {
+        let is_part =
+            ["_read1", "_read2", "_write1", "_write2"].iter().any(|part| name.ends_with(part));
+        let rows = std::mem::take(&mut self.rows);
+        if let Some(columns) = self.columns.take().filter(|_| !is_part) {
+            let (test, description) = (name.trim_end_matches("_total"), self.description);
+            nvbandwidth::add(reading, self.place, &Matrix { test, description, columns, rows });
+        }
+    }
 }
 
 /// `Device 0: NVIDIA H200 (00000000:04:00)`

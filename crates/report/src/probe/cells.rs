@@ -2,7 +2,9 @@
 
 use fizeau_core::number::number;
 use fizeau_core::{Bytes, BytesPerSec, Verdict};
-use fizeau_probe::{Component, Figure, Operation, PageAdvice, ProbeRow, TransferEngine};
+use fizeau_probe::{
+    Component, Figure, Measurement, Operation, PageAdvice, ProbeRow, TransferEngine,
+};
 
 /// What the columns are.
 pub(super) const UNITS: &str = "best: the best of all samples, and its share of the data sheet (spec), of the units' peak at their clock (clock) and of the fastest row of its kind (seen); ? suspect, ! invalid";
@@ -143,7 +145,23 @@ pub(super) fn rate(row: &ProbeRow) -> f64 {
 /// What it does, in one cell.
 fn words(row: &ProbeRow) -> String {
     let (measured, operation) = (&row.measured, &row.measured.operation);
-    let mut words = match operation {
+    let mut words = operation_words(measured);
+    let has_kinds = !matches!(
+        operation.component(),
+        Component::Memory | Component::Latency | Component::Collective
+    );
+    if let Some(dtype) = measured.dtype.filter(|_| has_kinds) {
+        words = format!("{words} {dtype}");
+    }
+    if let (Operation::Peak, Some(instructions)) = (operation, measured.named_instructions()) {
+        words = format!("{words} {instructions}");
+    }
+    cut(&words, WORDS)
+}
+
+fn operation_words(measured: &Measurement) -> String {
+    let operation = &measured.operation;
+    match operation {
         Operation::Attention { shape, .. } => {
             format!("{} of {} x {} on {}", shape.phase, shape.batch, shape.query_len, shape.kv_len)
         }
@@ -189,18 +207,7 @@ fn words(row: &ProbeRow) -> String {
             format!("{operation}{}", if is_small { ", small pages" } else { "" })
         }
         other => other.to_string().replace("_temporal stores", "-temporal").replace(" stores", ""),
-    };
-    let has_kinds = !matches!(
-        operation.component(),
-        Component::Memory | Component::Latency | Component::Collective
-    );
-    if let Some(dtype) = measured.dtype.filter(|_| has_kinds) {
-        words = format!("{words} {dtype}");
     }
-    if let (Operation::Peak, Some(instructions)) = (operation, measured.named_instructions()) {
-        words = format!("{words} {instructions}");
-    }
-    cut(&words, WORDS)
 }
 
 /// As much of `words` as there is room for, with three dots where they are cut.

@@ -20,7 +20,8 @@ impl Shown<'_, FleetTable> {
         self.curves()?.file()
     }
 
-    pub(super) fn curves(&self) -> Option<CurveChart> {
+    /// The operations of all machines: the usual ones, and those that are slow.
+    fn points(&self) -> [Vec<CurvePoint>; 2] {
         let (mut usual, mut slow) = (Vec::new(), Vec::new());
         for (place, member) in self.members.iter().enumerate() {
             let mut low: Vec<CurvePoint> = Vec::new();
@@ -39,6 +40,11 @@ impl Shown<'_, FleetTable> {
             }
             slow.append(&mut low);
         }
+        [usual, slow]
+    }
+
+    pub(super) fn curves(&self) -> Option<CurveChart> {
+        let [usual, slow] = self.points();
         if usual.is_empty() && slow.is_empty() {
             return None;
         }

@@ -7,7 +7,7 @@ use crate::{System, UniformLoad};
 use super::account::TimeAccounts;
 use super::constant_shares::{StepValues, TokenShares};
 use super::constants::{Constant, FittedConstant};
-use super::fit::Scope;
+use super::fit::{Constants, Scope};
 use super::regime::{OutsideRegime, RegimeRanges};
 use super::rows::FirstTokenRow;
 use super::sample::{ModelMark, formats};
@@ -75,41 +75,20 @@ impl Calibration {
     #[must_use]
     pub fn predictor(&self, system: &System, engine: Option<&str>) -> Predictor {
         let group = self.nearest(&system.device().name, engine);
-        let mut warnings = Vec::new();
         let mark = ModelMark::of(system);
         let device = &system.device().name;
         let is_known =
             self.models.iter().any(|known| known.mark == mark && known.devices.contains(device));
         let spread = match &group.scope {
-            Scope::All | Scope::EngineOnAnyDevice(_) => {
-                warnings.push(format!(
-                    "the calibration has no measurements on {device}: constants are those of {}",
-                    group.scope
-                ));
-                self.spreads.new_device
-            }
+            Scope::All | Scope::EngineOnAnyDevice(_) => self.spreads.new_device,
             _ if is_known => self.spreads.seen,
             _ => self.spreads.new_model,
         };
-        match (engine, &group.scope) {
-            (Some(engine), Scope::Device(device)) => warnings.push(format!(
-                "the calibration has no measurements of {engine} on {device}: constants are those of the device"
-            )),
-            (Some(engine), Scope::Engine { device, .. }) if group.levels == 0 => {
-                warnings.push(format!(
-                    "the calibration has no measurements of {engine} on {device}: constants are put together from those of \
-                     either"
-                ));
-            }
-            _ => {}
-        }
+        let unmeasured = formats(system).into_iter().filter(|of| !self.formats.contains(of));
+        let unmeasured = unmeasured
+            .map(|format| format!("the calibration has no measurements of {format} weights"));
         // Above 1 the engine keeps caches narrower than was said: where it was said, that is not to be counted again.
         let most = if system.model().kv_cache().value_bits() <= 8 { 1.0 } else { f64::INFINITY };
-        for format in formats(system) {
-            if !self.formats.contains(&format) {
-                warnings.push(format!("the calibration has no measurements of {format} weights"));
-            }
-        }
         let used = |own: &FittedConstant| match own.constant {
             Constant::CacheBandwidth => FittedConstant { value: own.value.min(most), ..*own },
             _ => *own,
@@ -133,16 +112,31 @@ impl Calibration {
             scatter: group.scatter,
             spread: (spread, self.spreads.first_token),
             errors: self.summary,
-            warnings,
+            warnings: stand_in(&group, device, engine).into_iter().chain(unmeasured).collect(),
         }
     }
-}
 
-impl Calibration {
     fn common(&self, constant: Constant) -> f64 {
         let found = self.groups().next().and_then(|pooled| pooled.get(constant));
         found.map_or_else(|| constant.prior().value, |estimate| estimate.value)
     }
+}
+
+/// Whose constants stand in for those of `engine` on `device`, where these were not measured.
+fn stand_in(group: &Constants, device: &str, engine: Option<&str>) -> Option<String> {
+    let (lacks, whose) = match (engine, &group.scope) {
+        (_, scope @ (Scope::All | Scope::EngineOnAnyDevice(_))) => {
+            (format!("on {device}"), format!("those of {scope}"))
+        }
+        (Some(engine), Scope::Device(device)) => {
+            (format!("of {engine} on {device}"), "those of the device".to_owned())
+        }
+        (Some(engine), Scope::Engine { device, .. }) if group.levels == 0 => {
+            (format!("of {engine} on {device}"), "put together from those of either".to_owned())
+        }
+        _ => return None,
+    };
+    Some(format!("the calibration has no measurements {lacks}: constants are {whose}"))
 }
 
 impl Predictor {

@@ -53,6 +53,52 @@ impl Streams {
         };
         Setting::all().into_iter().map(launch).collect()
     }
+
+    /// Fills the arrays of these `lengths`, looks for the fastest setting, measures with it, and holds what it leaves against the host's.
+    fn measured(
+        &self,
+        on: Measuring<'_>,
+        lengths: [u64; 3],
+    ) -> Result<(Setting, Measurement), CudaError> {
+        let Measuring { driver, device, time, trial } = on;
+        for (seed, (at, length)) in (0..).zip(self.arrays.into_iter().zip(lengths)) {
+            fill(driver, at, length & !3, Fill::F32.seeded(seed))?;
+        }
+        let launches = self.launches(driver)?;
+        let swept = sweep(&launches, part(time, SWEEP_SHARE), |(_, launch)| {
+            timed(driver, |driver| driver.launch(launch))
+        })?;
+        let swept = swept.ok_or_else(|| CudaError::Lost("no setting was tried".to_owned()))?;
+        let (setting, launch) = &swept.best;
+        let before = clock(driver)?;
+        let mut sampled = sampled(driver, part(time, 1.0 - SWEEP_SHARE), |driver, count| {
+            (0..count).try_for_each(|_| driver.launch(launch))
+        })?;
+        let clocks = [before, clock(driver)?];
+        sampled.timing.operations_per_sample *= self.passes;
+        sampled.warm_up_operations *= self.passes;
+        // What other settings left must not be taken for what this one wrote.
+        fill(driver, self.arrays[0], lengths[0] & !3, Fill::F32.seeded(99))?;
+        driver.launch(launch)?;
+        let verification = verified(driver, self, *setting)?;
+        // Whole lines are written, of which nothing is read before.
+        let work = self.kernel.work(self.elements, Dtype::F32, StoreKind::NonTemporal);
+        let on = Measuring { driver, device, time, trial };
+        let mut seen = on.measurement(sampled, clocks, work);
+        seen.verification = verification;
+        seen.notes.push(said(&swept));
+        Ok((*setting, seen))
+    }
+}
+
+/// The bytes of target or sums, and of the first and second source; a byte of what a kernel has no use for.
+fn lengths(kernel: MemoryKernel, array: u64, multiprocessors: u32) -> [u64; 3] {
+    match kernel {
+        MemoryKernel::Read => [4 * Setting::most_threads(multiprocessors), array, 1],
+        MemoryKernel::Write => [array, 1, 1],
+        MemoryKernel::Copy => [array, array, 1],
+        _ => [array; 3],
+    }
 }
 
 impl Measuring<'_> {
@@ -68,49 +114,17 @@ impl Measuring<'_> {
         // Whole loads of every width, whatever the setting.
         let array = (working_set.get() as u64 / u64::from(kernel.array_count())).max(64) & !63;
         let multiprocessors = self.driver.properties().multiprocessors.max(1);
-        let sums = 4 * Setting::most_threads(multiprocessors);
-        let lengths = match kernel {
-            Read => [sums, array, 1],
-            Write => [array, 1, 1],
-            Copy => [array, array, 1],
-            _ => [array; 3],
-        };
+        let lengths = lengths(kernel, array, multiprocessors);
         self.fits(lengths.iter().sum())?;
-        let (allowed, l2) = (self.time, self.driver.properties().l2_bytes);
+        let (time, l2) = (self.time, self.driver.properties().l2_bytes);
         let passes = match kernel {
             Read => LEAST_TRAFFIC.min(CACHES_OF_TRAFFIC * l2).div_ceil(array).max(1),
             _ => 1,
         };
         let (setting, mut seen) = with_arrays(self.driver, lengths, |driver, arrays| {
             let streams = Streams { kernel, arrays, elements: array / 4, passes, multiprocessors };
-            for (seed, (at, length)) in (0..).zip(arrays.into_iter().zip(lengths)) {
-                fill(driver, at, length & !3, Fill::F32.seeded(seed))?;
-            }
-            let launches = streams.launches(driver)?;
-            let swept = sweep(&launches, part(allowed, SWEEP_SHARE), |(_, launch)| {
-                timed(driver, |driver| driver.launch(launch))
-            })?;
-            let swept = swept.ok_or_else(|| CudaError::Lost("no setting was tried".to_owned()))?;
-            let (setting, launch) = &swept.best;
-            let before = clock(driver)?;
-            let mut sampled =
-                sampled(driver, part(allowed, 1.0 - SWEEP_SHARE), |driver, count| {
-                    (0..count).try_for_each(|_| driver.launch(launch))
-                })?;
-            let clocks = [before, clock(driver)?];
-            sampled.timing.operations_per_sample *= passes;
-            sampled.warm_up_operations *= passes;
-            // What other settings left must not be taken for what this one wrote.
-            fill(driver, arrays[0], lengths[0] & !3, Fill::F32.seeded(99))?;
-            driver.launch(launch)?;
-            let verification = verified(driver, &streams, *setting)?;
-            // Whole lines are written, of which nothing is read before.
-            let work = kernel.work(array / 4, Dtype::F32, StoreKind::NonTemporal);
-            let on = Measuring { driver, device: self.device, time: allowed, trial: self.trial };
-            let mut seen = on.measurement(sampled, clocks, work);
-            seen.verification = verification;
-            seen.notes.push(said(&swept));
-            Ok((*setting, seen))
+            let on = Measuring { driver, device: self.device, time, trial: self.trial };
+            streams.measured(on, lengths)
         })?;
         seen.dtype = Some(Dtype::F32);
         seen.method.data = Some(DataPattern::Uniform);

@@ -91,88 +91,130 @@ pub(in crate::cuda) fn decode(shape: PagedDecode) -> String {
     w.put(format_args!("mul.wide.u32 {place}, {row}, {}", group * HEAD_DIM * 2));
     w.put(format_args!("add.s64 {place}, {place}, {offset}"));
     w.put(format_args!("add.s64 {place}, {q}, {place}"));
-    let heads: Vec<Head> = (0..group)
-        .map(|head| {
-            let words: [Register; 2] = w.registers(Class::Word);
-            w.put(format_args!(
-                "ld.global.v2.u32 {}, [{place}+{}]",
-                braced(&words),
-                head * HEAD_DIM * 2
-            ));
-            let query = widened(&mut w, words);
-            for of_query in query {
-                w.put(format_args!("mul.f32 {of_query}, {of_query}, {scale}"));
-            }
-            let [highest, sum] = w.registers(Class::Float);
-            w.put(format_args!("mov.f32 {highest}, {LOWEST}"));
-            w.put(format_args!("mov.f32 {sum}, {ZERO}"));
-            let values: [Register; 4] = w.registers(Class::Float);
-            for value in values {
-                w.put(format_args!("mov.f32 {value}, {ZERO}"));
-            }
-            Head { query, highest, sum, values }
-        })
-        .collect();
-    // The pages of this split.
-    let [each, page, end] = w.registers(Class::Word);
-    w.put(format_args!("add.u32 {each}, {pages}, {splits}"));
-    w.put(format_args!("sub.u32 {each}, {each}, 1"));
-    w.put(format_args!("div.u32 {each}, {each}, {splits}"));
-    w.put(format_args!("mul.lo.u32 {page}, {split}, {each}"));
-    w.put(format_args!("add.u32 {end}, {page}, {each}"));
-    w.put(format_args!("min.u32 {end}, {end}, {pages}"));
-    let [entry, physical, of_head] = w.registers(Class::Long);
-    let of_sequence = w.register(Class::Word);
-    w.put(format_args!("mul.lo.u32 {of_sequence}, {sequence}, {pages}"));
-    let number = w.register(Class::Word);
-    let done = w.register(Class::Predicate);
-    let (turn, over) = (w.label(), w.label());
-    w.place(turn);
-    w.put(format_args!("setp.ge.u32 {done}, {page}, {end}"));
-    w.put(format_args!("@{done} bra {over}"));
-    w.put(format_args!("add.u32 {number}, {of_sequence}, {page}"));
-    w.put(format_args!("mul.wide.u32 {entry}, {number}, 4"));
-    w.put(format_args!("add.s64 {entry}, {table}, {entry}"));
-    w.put(format_args!("ld.global.u32 {number}, [{entry}]"));
-    w.put(format_args!(
-        "mul.wide.u32 {physical}, {number}, {}",
-        kv_heads * PAGE_TOKENS * HEAD_DIM * 2
-    ));
-    w.put(format_args!("mul.wide.u32 {of_head}, {kv_head}, {}", PAGE_TOKENS * HEAD_DIM * 2));
-    w.put(format_args!("add.s64 {physical}, {physical}, {of_head}"));
-    w.put(format_args!("add.s64 {physical}, {physical}, {offset}"));
-    let [keys, values] = w.registers(Class::Long);
-    w.put(format_args!("add.s64 {keys}, {k}, {physical}"));
-    w.put(format_args!("add.s64 {values}, {v}, {physical}"));
-    for first in (0..PAGE_TOKENS).step_by(AT_ONCE as usize) {
-        tokens(&mut w, [keys, values], first * HEAD_DIM * 2, &heads);
-    }
-    w.put(format_args!("add.u32 {page}, {page}, 1"));
-    w.put(format_args!("bra {turn}"));
-    w.place(over);
-    // Where the group's results of this split begin.
-    let result = w.register(Class::Word);
-    let [at, of_lane] = w.registers(Class::Long);
-    w.put(format_args!("mad.lo.u32 {result}, {row}, {splits}, {split}"));
-    w.put(format_args!("mul.wide.u32 {at}, {result}, {}", group * HEAD_DIM * 4));
-    w.put(format_args!("mul.wide.u32 {of_lane}, {lane}, 16"));
-    w.put(format_args!("add.s64 {at}, {at}, {of_lane}"));
-    w.put(format_args!("add.s64 {at}, {partial}, {at}"));
-    for (number, head) in (0_u32..).zip(&heads) {
-        let to = number * HEAD_DIM * 4;
-        w.put(format_args!("st.global.v4.f32 [{at}+{to}], {}", braced(&head.values)));
-    }
-    let end = w.label();
-    w.put(format_args!("setp.ne.u32 {done}, {lane}, 0"));
-    w.put(format_args!("@{done} bra {end}"));
-    w.put(format_args!("mul.wide.u32 {at}, {result}, {}", group * 8));
-    w.put(format_args!("add.s64 {at}, {stats}, {at}"));
-    for (number, head) in (0_u32..).zip(&heads) {
-        let both = braced(&[head.highest, head.sum]);
-        w.put(format_args!("st.global.v2.f32 [{at}+{}], {both}", number * 8));
-    }
-    w.place(end);
+    let heads = (0..group).map(|head| Head::load(&mut w, place, head, scale)).collect();
+    let cache = Cache { k, v, table, pages, sequence, kv_head, offset };
+    let warp = Warp { lane, row, split, splits, heads };
+    warp.read(&mut w, kv_heads, &cache);
+    warp.store(&mut w, [partial, stats]);
     w.finish()
+}
+
+/// Where the cache lies, and which part of it a warp reads: the pages of a sequence, of each the head of keys and of that the lane's bytes.
+struct Cache {
+    k: Register,
+    v: Register,
+    table: Register,
+    pages: Register,
+    sequence: Register,
+    kv_head: Register,
+    offset: Register,
+}
+
+/// A warp: its lane, its row among (sequences x heads of keys), its split of so many, and its query heads.
+struct Warp {
+    lane: Register,
+    row: Register,
+    split: Register,
+    splits: Register,
+    heads: Vec<Head>,
+}
+
+impl Head {
+    /// The query head of that number, whose group begins at `place`, before any token.
+    fn load(w: &mut Writer, place: Register, number: u32, scale: Register) -> Self {
+        let words: [Register; 2] = w.registers(Class::Word);
+        let at = number * HEAD_DIM * 2;
+        w.put(format_args!("ld.global.v2.u32 {}, [{place}+{at}]", braced(&words)));
+        let query = widened(w, words);
+        for of_query in query {
+            w.put(format_args!("mul.f32 {of_query}, {of_query}, {scale}"));
+        }
+        let [highest, sum] = w.registers(Class::Float);
+        w.put(format_args!("mov.f32 {highest}, {LOWEST}"));
+        w.put(format_args!("mov.f32 {sum}, {ZERO}"));
+        let values: [Register; 4] = w.registers(Class::Float);
+        for value in values {
+            w.put(format_args!("mov.f32 {value}, {ZERO}"));
+        }
+        Self { query, highest, sum, values }
+    }
+}
+
+impl Warp {
+    /// The first of the pages of its split, and the one behind the last.
+    fn pages(&self, w: &mut Writer, pages: Register) -> [Register; 2] {
+        let Self { split, splits, .. } = self;
+        let [each, page, end] = w.registers(Class::Word);
+        w.put(format_args!("add.u32 {each}, {pages}, {splits}"));
+        w.put(format_args!("sub.u32 {each}, {each}, 1"));
+        w.put(format_args!("div.u32 {each}, {each}, {splits}"));
+        w.put(format_args!("mul.lo.u32 {page}, {split}, {each}"));
+        w.put(format_args!("add.u32 {end}, {page}, {each}"));
+        w.put(format_args!("min.u32 {end}, {end}, {pages}"));
+        [page, end]
+    }
+
+    /// Takes in the tokens of the pages of its split.
+    fn read(&self, w: &mut Writer, kv_heads: u32, cache: &Cache) {
+        let Cache { k, v, table, pages, sequence, kv_head, offset } = cache;
+        let [page, end] = self.pages(w, *pages);
+        let [entry, physical, of_head] = w.registers(Class::Long);
+        let of_sequence = w.register(Class::Word);
+        w.put(format_args!("mul.lo.u32 {of_sequence}, {sequence}, {pages}"));
+        let number = w.register(Class::Word);
+        let is_over = w.register(Class::Predicate);
+        let (turn, over) = (w.label(), w.label());
+        w.place(turn);
+        w.put(format_args!("setp.ge.u32 {is_over}, {page}, {end}"));
+        w.put(format_args!("@{is_over} bra {over}"));
+        w.put(format_args!("add.u32 {number}, {of_sequence}, {page}"));
+        w.put(format_args!("mul.wide.u32 {entry}, {number}, 4"));
+        w.put(format_args!("add.s64 {entry}, {table}, {entry}"));
+        w.put(format_args!("ld.global.u32 {number}, [{entry}]"));
+        let head_bytes = PAGE_TOKENS * HEAD_DIM * 2;
+        w.put(format_args!("mul.wide.u32 {physical}, {number}, {}", kv_heads * head_bytes));
+        w.put(format_args!("mul.wide.u32 {of_head}, {kv_head}, {head_bytes}"));
+        w.put(format_args!("add.s64 {physical}, {physical}, {of_head}"));
+        w.put(format_args!("add.s64 {physical}, {physical}, {offset}"));
+        let [keys, values] = w.registers(Class::Long);
+        w.put(format_args!("add.s64 {keys}, {k}, {physical}"));
+        w.put(format_args!("add.s64 {values}, {v}, {physical}"));
+        for first in (0..PAGE_TOKENS).step_by(AT_ONCE as usize) {
+            tokens(w, [keys, values], first * HEAD_DIM * 2, &self.heads);
+        }
+        w.put(format_args!("add.u32 {page}, {page}, 1"));
+        w.put(format_args!("bra {turn}"));
+        w.place(over);
+    }
+
+    /// Stores what its group came to over this split: each lane its values, the first lane the maximum and the sum.
+    fn store(&self, w: &mut Writer, [partial, stats]: [Register; 2]) {
+        let Self { lane, row, split, splits, heads } = self;
+        let group = heads.len() as u32;
+        // Where the group's results of this split begin.
+        let result = w.register(Class::Word);
+        let [at, of_lane] = w.registers(Class::Long);
+        w.put(format_args!("mad.lo.u32 {result}, {row}, {splits}, {split}"));
+        w.put(format_args!("mul.wide.u32 {at}, {result}, {}", group * HEAD_DIM * 4));
+        w.put(format_args!("mul.wide.u32 {of_lane}, {lane}, 16"));
+        w.put(format_args!("add.s64 {at}, {at}, {of_lane}"));
+        w.put(format_args!("add.s64 {at}, {partial}, {at}"));
+        for (number, head) in (0_u32..).zip(heads) {
+            let to = number * HEAD_DIM * 4;
+            w.put(format_args!("st.global.v4.f32 [{at}+{to}], {}", braced(&head.values)));
+        }
+        let is_other = w.register(Class::Predicate);
+        let end = w.label();
+        w.put(format_args!("setp.ne.u32 {is_other}, {lane}, 0"));
+        w.put(format_args!("@{is_other} bra {end}"));
+        w.put(format_args!("mul.wide.u32 {at}, {result}, {}", group * 8));
+        w.put(format_args!("add.s64 {at}, {stats}, {at}"));
+        for (number, head) in (0_u32..).zip(heads) {
+            let both = braced(&[head.highest, head.sum]);
+            w.put(format_args!("st.global.v2.f32 [{at}+{}], {both}", number * 8));
+        }
+        w.place(end);
+    }
 }
 
 /// A few tokens of a page: all loads first, then the scores of each query head, then its softmax and values.
@@ -260,11 +302,27 @@ pub(in crate::cuda) fn combine(shape: PagedDecode) -> String {
     w.put(format_args!("mov.f32 {highest}, {LOWEST}"));
     w.put(format_args!("mov.f32 {sum}, {ZERO}"));
     w.put(format_args!("mov.f32 {total}, {ZERO}"));
-    let [part_highest, part_sum, part] = w.registers(Class::Float);
-    let [next, kept] = w.registers(Class::Float);
     let goes_on = w.register(Class::Predicate);
     let turn = w.label();
     w.place(turn);
+    add_split(&mut w, [stat, value], [highest, sum, total]);
+    w.put(format_args!("add.s64 {stat}, {stat}, {}", group * 8));
+    w.put(format_args!("add.s64 {value}, {value}, {}", group * HEAD_DIM * 4));
+    w.put(format_args!("sub.u32 {splits}, {splits}, 1"));
+    w.put(format_args!("setp.ne.u32 {goes_on}, {splits}, 0"));
+    w.put(format_args!("@{goes_on} bra {turn}"));
+    w.put(format_args!("div.rn.f32 {total}, {total}, {sum}"));
+    w.put(format_args!("mul.wide.u32 {value}, {head}, {}", HEAD_DIM * 4));
+    w.put(format_args!("add.s64 {value}, {value}, {of_dim}"));
+    w.put(format_args!("add.s64 {value}, {out}, {value}"));
+    w.put(format_args!("st.global.f32 [{value}], {total}"));
+    w.finish()
+}
+
+/// Adds the split whose maximum and sum are at `stat` and whose value is at `value` to what the splits before it came to.
+fn add_split(w: &mut Writer, [stat, value]: [Register; 2], [highest, sum, total]: [Register; 3]) {
+    let [part_highest, part_sum, part] = w.registers(Class::Float);
+    let [next, kept] = w.registers(Class::Float);
     w.put(format_args!("ld.global.v2.f32 {}, [{stat}]", braced(&[part_highest, part_sum])));
     w.put(format_args!("ld.global.f32 {part}, [{value}]"));
     w.put(format_args!("max.f32 {next}, {highest}, {part_highest}"));
@@ -277,15 +335,4 @@ pub(in crate::cuda) fn combine(shape: PagedDecode) -> String {
     w.put(format_args!("fma.rn.f32 {sum}, {part_sum}, {kept}, {sum}"));
     w.put(format_args!("fma.rn.f32 {total}, {part}, {kept}, {total}"));
     w.put(format_args!("mov.f32 {highest}, {next}"));
-    w.put(format_args!("add.s64 {stat}, {stat}, {}", group * 8));
-    w.put(format_args!("add.s64 {value}, {value}, {}", group * HEAD_DIM * 4));
-    w.put(format_args!("sub.u32 {splits}, {splits}, 1"));
-    w.put(format_args!("setp.ne.u32 {goes_on}, {splits}, 0"));
-    w.put(format_args!("@{goes_on} bra {turn}"));
-    w.put(format_args!("div.rn.f32 {total}, {total}, {sum}"));
-    w.put(format_args!("mul.wide.u32 {value}, {head}, {}", HEAD_DIM * 4));
-    w.put(format_args!("add.s64 {value}, {value}, {of_dim}"));
-    w.put(format_args!("add.s64 {value}, {out}, {value}"));
-    w.put(format_args!("st.global.f32 [{value}], {total}"));
-    w.finish()
 }

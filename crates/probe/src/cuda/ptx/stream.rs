@@ -114,16 +114,20 @@ pub(in crate::cuda) fn stream(kernel: MemoryKernel, setting: LoadSetting) -> Str
     w.put(format_args!("sub.u32 {passes}, {passes}, 1"));
     w.put(format_args!("setp.ne.u32 {done}, {passes}, 0"));
     w.put(format_args!("@{done} bra {pass}"));
-    if let [sum, others @ ..] = sums.as_slice() {
-        for other in others {
-            w.put(format_args!("add.f32 {sum}, {sum}, {other}"));
-        }
-        let [place] = w.registers(Class::Long);
-        w.put(format_args!("shl.b64 {place}, {thread}, 2"));
-        w.put(format_args!("add.s64 {place}, {}, {place}", starts.a));
-        w.put(format_args!("st.global.f32 [{place}], {sum}"));
-    }
+    store_sum(&mut w, &sums, starts.a, thread);
     w.finish()
+}
+
+/// The sum of a thread's `sums` goes to its place in the array that begins at `start`.
+fn store_sum(w: &mut Writer, sums: &[Register], start: Register, thread: Register) {
+    let [sum, others @ ..] = sums else { return };
+    for other in others {
+        w.put(format_args!("add.f32 {sum}, {sum}, {other}"));
+    }
+    let [place] = w.registers(Class::Long);
+    w.put(format_args!("shl.b64 {place}, {thread}, 2"));
+    w.put(format_args!("add.s64 {place}, {start}, {place}"));
+    w.put(format_args!("st.global.f32 [{place}], {sum}"));
 }
 
 /// Loads all vectors of one turn, then computes and stores; leaves the pointers behind them.

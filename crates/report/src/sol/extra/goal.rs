@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{ServingGoal, UniformLoad};
+use fizeau_roofline::{DeploymentRanking, DeploymentSearchError, ServingGoal, UniformLoad};
 
 use super::{SolExtra, SolSubject, by_each};
 
@@ -38,54 +38,67 @@ impl SolExtra {
             .each_ref()
             .map(|found| found.as_ref().ok().map(|found| found.best.deployment.devices() as f64));
         aside.maybe("fewest_devices", "fewest devices", devices);
-        match &found[1] {
-            Ok(found) => {
-                let best = &found.best;
-                let figures = &best.figures;
-                aside.word(
-                    "deployment",
-                    "parallelism, expected",
-                    format!(
-                        "{}, {:.0}{} at once, TPOT {}, {:.2} requests/s",
-                        best.deployment,
-                        figures.batch,
-                        of_more(load, figures.batch),
-                        figures.tpot.map_or_else(
-                            || "none".to_owned(),
-                            |tpot| format!("{:.2} ms", tpot.get() * 1e3)
-                        ),
-                        figures.requests_per_s.get()
-                    ),
-                );
-                if let Some(lacks) = &found.limited_by {
-                    aside.word("one_less_lacks", "with one device less", lacks.to_string());
-                }
-                if let Some(other) = &found.runner_up {
-                    aside.word("runner_up", "next best parallelism", other.deployment.to_string());
-                }
-            }
+        let [_, expected] = &found;
+        aside.say_devices(load, expected.as_ref());
+        aside.say_conditions(of, goal, (load.concurrency, asked));
+        aside
+    }
+
+    /// How the fewest devices lie, and what is just not enough; or why nothing is.
+    fn say_devices(
+        &mut self,
+        load: &UniformLoad,
+        expected: Result<&DeploymentRanking, &DeploymentSearchError>,
+    ) {
+        let found = match expected {
+            Ok(found) => found,
             Err(error) => {
-                aside.is_missed = true;
-                aside.word("unmet", "as expected", error.to_string());
+                self.is_missed = true;
+                return self.word("unmet", "as expected", error.to_string());
             }
+        };
+        let figures = &found.best.figures;
+        let tpot = figures.tpot.map(|tpot| format!("{:.2} ms", tpot.get() * 1e3));
+        let deployment = format!(
+            "{}, {:.0}{} at once, TPOT {}, {:.2} requests/s",
+            found.best.deployment,
+            figures.batch,
+            of_more(load, figures.batch),
+            tpot.as_deref().unwrap_or("none"),
+            figures.requests_per_s.get()
+        );
+        self.word("deployment", "parallelism, expected", deployment);
+        if let Some(lacks) = &found.limited_by {
+            self.word("one_less_lacks", "with one device less", lacks.to_string());
         }
-        match load.concurrency {
+        if let Some(other) = &found.runner_up {
+            self.word("runner_up", "next best parallelism", other.deployment.to_string());
+        }
+    }
+
+    /// How many requests are in flight where nobody `asked` for so many, and that the model ends before the goal.
+    fn say_conditions(
+        &mut self,
+        of: &SolSubject<'_>,
+        goal: &ServingGoal,
+        (in_flight, asked): (NonZeroU64, Option<NonZeroU64>),
+    ) {
+        match in_flight {
             NonZeroU64::MAX => {
-                aside.note("Nothing was said of requests in flight: as many as run at once.");
+                self.note("Nothing was said of requests in flight: as many as run at once.");
             }
             count if asked != Some(count) && count > NonZeroU64::MIN => {
-                aside.note(format!("With {count} requests in flight, as the goal has it."));
+                self.note(format!("With {count} requests in flight, as the goal has it."));
             }
             _ => {}
         }
-        if let Some((context, most)) = goal.context().zip(system.model().max_context)
+        if let Some((context, most)) = goal.context().zip(of.system.model().max_context)
             && context > most
         {
-            aside.note(format!(
+            self.note(format!(
                 "The model's context ends at {most} tokens, before the goal's {context}."
             ));
         }
-        aside
     }
 }
 
