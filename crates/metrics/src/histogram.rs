@@ -1,13 +1,11 @@
 //! A mergeable histogram of latencies, for live figures and for `*.hdr` files.
 
-mod log;
-
 use std::fmt;
 
 use fizeau_core::{Nanos, Tokens};
 use hdrhistogram::Histogram;
+use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::IntervalLogWriterBuilder;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer, V2Serializer};
 
 /// Significant decimal digits: a value is known to one part in a thousand.
 const DIGITS: u8 = 3;
@@ -32,9 +30,9 @@ const LONGEST: u64 = i64::MAX as u64 / 2;
 #[derive(Clone)]
 pub struct LatencyHistogram(Histogram<u64>);
 
-/// Why a histogram could not be written out or read back.
+/// Why a histogram could not be written out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the histogram cannot be written or read: {0}")]
+#[error("the histogram cannot be written: {0}")]
 pub struct HistogramError(String);
 
 impl LatencyHistogram {
@@ -81,18 +79,6 @@ impl LatencyHistogram {
         defined.then(|| Nanos::from_nanos(self.0.value_at_percentile(percent)))
     }
 
-    /// The histogram in HdrHistogram's V2 encoding, uncompressed.
-    ///
-    /// # Errors
-    /// If the counts cannot be encoded (one beyond 2^63).
-    pub fn to_v2_bytes(&self) -> Result<Vec<u8>, HistogramError> {
-        let mut bytes = Vec::new();
-        V2Serializer::new()
-            .serialize(&self.0, &mut bytes)
-            .map_err(|error| HistogramError(error.to_string()))?;
-        Ok(bytes)
-    }
-
     /// The content of a `*.hdr` file: HdrHistogram's interval log with a single interval from 0 to
     /// `duration`, the histogram in compressed V2 encoding and base64. Values are nanoseconds, the log's
     /// greatest value milliseconds.
@@ -111,25 +97,6 @@ impl LatencyHistogram {
         log.write_histogram(&self.0, Nanos::ZERO.into(), duration.into(), None)
             .map_err(|error| failed(&error))?;
         String::from_utf8(bytes).map_err(|error| failed(&error))
-    }
-
-    /// The histogram of a `*.hdr` file, all intervals of the log together: what [`LatencyHistogram::to_interval_log`] was
-    /// given. Values are taken for nanoseconds. A log without an interval has nothing in it.
-    ///
-    /// ```
-    /// use fizeau_core::Nanos;
-    /// use fizeau_metrics::LatencyHistogram;
-    /// let mut one = LatencyHistogram::new();
-    /// one.record(Nanos::from_millis(20));
-    /// let back = LatencyHistogram::from_interval_log(&one.to_interval_log(Nanos::from_secs(1))?)?;
-    /// assert_eq!((back.count(), back.percentile(50.0)), (1, one.percentile(50.0)));
-    /// # Ok::<(), fizeau_metrics::HistogramError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the text is no interval log, or a histogram in it cannot be decoded or has another precision than three digits.
-    pub fn from_interval_log(text: &str) -> Result<Self, HistogramError> {
-        Ok(log::read(text)?.map_or_else(Self::new, Self))
     }
 }
 

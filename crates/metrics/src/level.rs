@@ -203,7 +203,7 @@ impl RequestCounts {
 
     /// The share of those that were due and never sent, of all that were due, 0 to 1; none where nothing was.
     #[must_use]
-    pub fn unsent_share(&self) -> Option<f64> {
+    pub(crate) fn unsent_share(&self) -> Option<f64> {
         let due = self.sent.saturating_add(self.unsent);
         (due > 0).then(|| self.unsent as f64 / due as f64)
     }

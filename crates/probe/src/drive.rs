@@ -204,10 +204,17 @@ mod tests {
         }
     }
 
-    /// Takes so many times the time that it is given, and cannot measure what has more than three threads.
-    struct Scripted(ByHand, f64);
+    /// Takes as long as the rule says for a trial that is given so much time; where it says nothing it cannot measure that.
+    struct Scripted<F>(ByHand, F);
 
-    impl ProbeBackend for Scripted {
+    /// So many times the time that is given, but for trials of more than three threads.
+    fn times(slow: f64) -> impl Fn(&ProbeTrial, Nanos) -> Option<u64> {
+        move |trial, time| {
+            (trial.threads <= 3).then_some((time.as_nanos() as f64 * slow + 1.0) as u64)
+        }
+    }
+
+    impl<F: Fn(&ProbeTrial, Nanos) -> Option<u64>> ProbeBackend for Scripted<F> {
         fn host(&self) -> ProbeHost {
             ProbeHost::named("scripted")
         }
@@ -221,11 +228,9 @@ mod tests {
         }
 
         fn measure(&mut self, trial: &ProbeTrial, time: Nanos) -> Result<Measurement, Unavailable> {
-            if trial.threads > 3 {
-                return Err(Unavailable::because("too many threads"));
-            }
-            let took = time.as_nanos() as f64 * self.1 + 1.0;
-            self.0.0.set(self.0.0.get() + took as u64);
+            let took = (self.1)(trial, time);
+            let took = took.ok_or_else(|| Unavailable::because("too many threads"))?;
+            self.0.0.set(self.0.0.get() + took);
             let timing = Timing::of_samples(vec![Millis::new(1.0)], 1);
             Ok(Measurement::new("cpu", trial.operation.clone(), timing, Provenance::native()))
         }
@@ -241,7 +246,7 @@ mod tests {
             let clock = ByHand::default();
             let (mut sink, mut events) = (Vec::new(), 0);
             let budget = Nanos::from_millis(millis);
-            let outcome = run_trials(&mut Scripted(clock.clone(), slow), &trials(count), (&clock, budget), &mut sink, |event| {
+            let outcome = run_trials(&mut Scripted(clock.clone(), times(slow)), &trials(count), (&clock, budget), &mut sink, |event| {
                 events += usize::from(!matches!(event, ProbeEvent::Began { .. }));
                 KeepGoing::Yes
             }).unwrap();
@@ -257,39 +262,17 @@ mod tests {
     /// A component of which each trial takes longer than all others together leaves them their time.
     #[test]
     fn a_slow_component_does_not_take_the_time_of_the_others() {
-        struct Slow(ByHand);
-        impl ProbeBackend for Slow {
-            fn host(&self) -> ProbeHost {
-                ProbeHost::named("slow")
-            }
-
-            fn devices(&self) -> Vec<DeviceFacts> {
-                Vec::new()
-            }
-
-            fn trials(&self, _: Component) -> Vec<ProbeTrial> {
-                Vec::new()
-            }
-
-            fn measure(
-                &mut self,
-                trial: &ProbeTrial,
-                _: Nanos,
-            ) -> Result<Measurement, Unavailable> {
-                let is_slow = trial.operation.component() == Component::Latency;
-                let took = if is_slow { 400_000_000 } else { 1_000_000 };
-                self.0.0.set(self.0.0.get() + took);
-                let timing = Timing::of_samples(vec![Millis::new(1.0)], 1);
-                Ok(Measurement::new("cpu", trial.operation.clone(), timing, Provenance::native()))
-            }
-        }
+        let takes = |trial: &ProbeTrial, _: Nanos| match trial.operation.component() {
+            Component::Latency => Some(400_000_000),
+            _ => Some(1_000_000),
+        };
         let slow =
             ProbeTrial::new(Operation::latency(fizeau_core::Bytes::new(1e9)), Dtype::Int64, 1);
         let trials = [vec![slow; 10], trials(20)].concat();
         let clock = ByHand::default();
         let mut sink: Vec<Measurement> = Vec::new();
         let budget = Nanos::from_secs(1);
-        let backend = &mut Slow(clock.clone());
+        let backend = &mut Scripted(clock.clone(), takes);
         let watch = |_: ProbeEvent<'_>| KeepGoing::Yes;
         let outcome = run_trials(backend, &trials, (&clock, budget), &mut sink, watch).unwrap();
         let peaks = sink.iter().filter(|row| row.operation == Operation::Peak).count();
@@ -301,7 +284,7 @@ mod tests {
         let clock = ByHand::default();
         let (mut sink, mut begun) = (Vec::new(), 0);
         let budget = Nanos::from_secs(1);
-        let backend = &mut Scripted(clock.clone(), 1.0);
+        let backend = &mut Scripted(clock.clone(), times(1.0));
         let outcome = run_trials(backend, &trials(3), (&clock, budget), &mut sink, |event| {
             begun += usize::from(matches!(event, ProbeEvent::Began { .. }));
             if begun > 1 { KeepGoing::No } else { KeepGoing::Yes }

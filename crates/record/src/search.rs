@@ -197,7 +197,7 @@ impl SearchReport {
 impl SearchedLevel {
     /// On which side of the edge it lies, as files have it.
     #[must_use]
-    pub const fn side_key(&self) -> &'static str {
+    pub(crate) const fn side_key(&self) -> &'static str {
         match self.side {
             EdgeSide::Good => "good",
             EdgeSide::Bad => "bad",

@@ -118,7 +118,7 @@ impl Backend {
 
     /// The route that `path` (without a query) leads to on it.
     #[must_use]
-    pub fn route_of(self, path: &str) -> Route {
+    pub(crate) fn route_of(self, path: &str) -> Route {
         let is_sglang = matches!(self, Self::Sglang | Self::SglangOai | Self::SglangOaiChat);
         match Route::of_path(path) {
             Some(route) => route,

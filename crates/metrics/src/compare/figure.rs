@@ -167,7 +167,7 @@ impl FigureChoice {
 
     /// For embeddings, which come without tokens: median and p99 of the end-to-end latency, and requests per second.
     #[must_use]
-    pub fn without_tokens() -> Self {
+    pub(crate) fn without_tokens() -> Self {
         let decided = vec![LevelFigure::P50_E2EL, LevelFigure::P99_E2EL, LevelFigure::RPS];
         Self { decided, beside: Vec::new(), takes_lower_tails: true }
     }

@@ -6,7 +6,7 @@ pub(crate) use folded::{FoldedRequests, RequestEvent};
 
 use std::borrow::Cow;
 
-use fizeau_core::{Millis, Nanos, RequestPurpose, Stamp, Tape, Tokens};
+use fizeau_core::{Millis, Nanos, RequestPurpose, Stamp, Tape, Tokens, split_mix};
 
 use super::{CountSeries, TimeSpan, end_of};
 use crate::{RequestMetrics, inter_chunk};
@@ -344,14 +344,10 @@ fn sent(tape: &Tape, metrics: &RequestMetrics, gaps: u64) -> Option<SentRequest>
     })
 }
 
-/// A number that hangs on which request it is and on when it was due, and is as good as drawn by lot: the finalizer of splitmix64
-/// (G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+/// A number that hangs on which request it is and on when it was due, and is as good as drawn by lot.
 const fn lot(tape: &Tape) -> u32 {
-    let mut mixed = tape.marks.intended.as_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed ^= tape.request.0.wrapping_add(1).rotate_left(32);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (mixed ^ (mixed >> 31)) as u32
+    let due = tape.marks.intended.as_nanos().wrapping_mul(split_mix::STEP);
+    split_mix::mixed(due ^ tape.request.0.wrapping_add(1).rotate_left(32)) as u32
 }
 
 /// As many as there are, or [`NONE`].

@@ -59,43 +59,20 @@ proptest! {
     }
 
     #[test]
-    fn merged_logs_agree_with_merged_tallies_within_three_digits([a, b] in [shard(), shard()]) {
-        let log = |tapes: &[Tape]| {
+    fn merged_histograms_agree_with_merged_tallies_within_three_digits([a, b] in [shard(), shard()]) {
+        let histograms = |tapes: &[Tape]| {
             let mut histograms = LevelHistograms::default();
             tapes.iter().for_each(|tape| histograms.add(tape));
             let LevelHistograms { ttft, itl, e2el } = histograms;
-            [ttft, itl, e2el].map(|one| one.to_interval_log(Nanos::from_secs(1)).unwrap())
+            [ttft, itl, e2el]
         };
         let summary = merged(&tally(&a), &tally(&b)).summary();
         let exact = [&summary.metrics.ttft, &summary.metrics.itl, &summary.metrics.e2el];
-        for ((ours, theirs), exact) in log(&a).iter().zip(&log(&b)).zip(exact) {
-            let mut both = LatencyHistogram::from_interval_log(ours).unwrap();
-            both.merge(&LatencyHistogram::from_interval_log(theirs).unwrap());
+        for ((mut both, theirs), exact) in histograms(&a).into_iter().zip(histograms(&b)).zip(exact) {
+            both.merge(&theirs);
             prop_assert_eq!(both.count(), exact.n);
             agree(&both, exact)?;
         }
-    }
-
-    #[test]
-    fn a_log_gives_back_the_histogram(values in prop::collection::vec(any::<u64>(), 0..50)) {
-        let mut histogram = LatencyHistogram::new();
-        values.iter().for_each(|value| histogram.record(Nanos::from_nanos(*value)));
-        let log = histogram.to_interval_log(Nanos::from_secs(9)).unwrap();
-        let back = LatencyHistogram::from_interval_log(&log).unwrap();
-        prop_assert_eq!(back.to_v2_bytes().unwrap(), histogram.to_v2_bytes().unwrap());
-        // A log of two intervals is both of them.
-        let line = log.lines().last().unwrap();
-        let twice = LatencyHistogram::from_interval_log(&format!("{log}{line}\n")).unwrap();
-        prop_assert_eq!(twice.count(), 2 * back.count());
-    }
-
-    #[test]
-    fn foreign_logs_are_refused_and_never_panic(text in ".{0,200}", cut: prop::sample::Index) {
-        let _ = LatencyHistogram::from_interval_log(&text);
-        let mut histogram = LatencyHistogram::new();
-        histogram.record(Nanos::from_millis(7));
-        let log = histogram.to_interval_log(Nanos::from_secs(9)).unwrap();
-        let _ = LatencyHistogram::from_interval_log(&log[..cut.index(log.len())]);
     }
 }
 

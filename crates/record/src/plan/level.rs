@@ -113,7 +113,7 @@ impl PlanLevel {
 
     /// The same, this share of its requests having failed, 0 to 1.
     #[must_use]
-    pub fn with_failed_share(self, failed: f64) -> Self {
+    pub(crate) fn with_failed_share(self, failed: f64) -> Self {
         Self { failed, ..self }
     }
 

@@ -37,7 +37,7 @@ impl DevicePlanSource {
     ///
     /// # Errors
     /// If lengths or loads are not known.
-    pub fn expected_prompt_share(
+    pub(crate) fn expected_prompt_share(
         &self,
         goals: &[Goal],
         reference: &SpeedOfLightReference,

@@ -25,7 +25,7 @@ document! {
 impl DeviceIdentity {
     /// By the labels that dcgm-exporter and AMD's exporter write; none if they name no device.
     #[must_use]
-    pub fn of_labels(labels: &Labels) -> Option<Self> {
+    pub(crate) fn of_labels(labels: &Labels) -> Option<Self> {
         let first = |names: &[&str]| {
             let value = names.iter().find_map(|name| labels.get(name));
             value.filter(|value| !value.is_empty()).map(str::to_owned)

@@ -48,7 +48,7 @@ impl ThrottleReason {
 
     /// Whether it takes performance away unasked: power or heat, and nobody's setting.
     #[must_use]
-    pub const fn is_throttling(self) -> bool {
+    pub(crate) const fn is_throttling(self) -> bool {
         !matches!(self, Self::Idle | Self::ApplicationClocks | Self::SyncBoost | Self::DisplayClock)
     }
 }

@@ -101,14 +101,6 @@ impl HistogramOver {
         }
         None
     }
-
-    /// The greatest share of observations that one bucket holds, 0 to 1: at 1 the histogram tells no spread at all.
-    #[must_use]
-    pub fn share_of_fullest(&self) -> Option<f64> {
-        let total: f64 = self.buckets.iter().map(|bucket| bucket.count).sum();
-        let fullest = self.buckets.iter().map(|bucket| bucket.count).reduce(f64::max)?;
-        Some(fullest / total).filter(|share| share.is_finite())
-    }
 }
 
 /// Of cumulative buckets by edge those by themselves.

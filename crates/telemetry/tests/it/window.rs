@@ -104,7 +104,6 @@ fn a_histogram_tells_the_bucket_of_a_percentile_and_no_more() {
     assert_eq!(holding(90.0), Some((None, Some(10.0))));
     assert_eq!(holding(99.0), Some((Some(10.0), Some(100.0))));
     assert_eq!(holding(100.0), Some((Some(100.0), None)));
-    assert_eq!(over.share_of_fullest(), Some(0.9));
     let none =
         HistogramOver::of(&history, "h", Window::alone(at(0), at(0)), 1.0, |_| true).unwrap();
     assert_eq!((none.mean, none.holding(50.0)), (None, None));

@@ -120,12 +120,6 @@ impl Findings {
             events_before_first_token: None,
         }
     }
-
-    /// Whether each event came with a running count of usage.
-    #[must_use]
-    pub fn has_continuous_usage(&self) -> bool {
-        self.token_source == TokenSource::ContinuousUsage
-    }
 }
 
 /// A short reply says more than one of the full length: any model may happen to go on that far.

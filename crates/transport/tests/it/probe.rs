@@ -48,7 +48,7 @@ async fn vllm_completions() {
     let fake = Fake::run(fakes::vllm);
     let findings = found(&fake, Some(ServerKind::Vllm), Backend::Vllm, Route::Completions).await;
     assert_eq!(findings.forced_length, ForcedLength::Honoured);
-    assert!(findings.has_continuous_usage());
+    assert_eq!(findings.token_source, TokenSource::ContinuousUsage);
     assert_eq!(findings.tokens_per_event, Some(1.0));
     assert_eq!(findings.first_event_tokens, Some(Tokens::new(1)));
     assert_eq!(findings.events_before_first_token, Some(0));
@@ -72,7 +72,6 @@ async fn sglang_native() {
     let findings = found(&fake, Some(ServerKind::Sglang), Backend::SglangNative, route).await;
     assert_eq!(findings.forced_length, ForcedLength::Honoured);
     assert_eq!(findings.token_source, TokenSource::TokenIds);
-    assert!(!findings.has_continuous_usage());
 }
 
 #[tokio::test]
