@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::path::Path;
+use std::str::FromStr;
 
 use fizeau::harness::Cancel;
 use fizeau::record::StoredError;
@@ -129,6 +130,11 @@ pub(crate) fn read_named(flag: &str, path: &Path, what: &str) -> Result<String, 
 /// That a file cannot be read, which `named` says and which is to be `what`.
 pub(crate) fn unread(named: &str, what: &str, error: &std::io::Error) -> Fail {
     usage!("{named}: {}; give {what}", unreadable(error))
+}
+
+/// What the text of a flag says, where it is given.
+pub(crate) fn parsed<T: FromStr>(text: &Option<String>) -> Result<Option<T>, T::Err> {
+    text.as_deref().map(str::parse).transpose()
 }
 
 /// Puts what was being looked at before what was wrong with it.

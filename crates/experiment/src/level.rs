@@ -81,6 +81,16 @@ impl PreparedLevel {
         here.into_iter().map(share).sum()
     }
 
+    /// How many of `sent` requests are expected to leave before the time after which none follows; none where there is no such time, or
+    /// no rate tells.
+    #[must_use]
+    pub fn expected_in_time(&self, sent: u64) -> Option<u64> {
+        let (time, work) = (self.settings.time?, &self.basis.work);
+        let share = sent as f64 / work.requests().get() as f64;
+        let rate = work.mean_rate()?.get() * work.requests_per_arrival() * share;
+        Some((rate * time.as_secs_f64()).round() as u64)
+    }
+
     /// What is measured.
     #[must_use]
     pub fn level(&self) -> PlannedLevel<'_> {

@@ -97,7 +97,7 @@ pub use level::{LevelSettings, PreparedLevel, ProbeSpec};
 pub use measured_level::MeasuredLevel;
 pub use model::{LoadModelError, LoadedModel};
 #[cfg(feature = "simulate")]
-pub use plan::{PlanError, PlanSettings, PlannedReplica};
+pub use plan::{PlanError, PlanSettings, PlannedReplica, ReplicaSource, ReplicaSourceError};
 #[cfg(feature = "tui")]
 pub use progress::LiveScreen;
 pub use progress::{
@@ -144,6 +144,7 @@ pub use whatif::{
     WhatIfError, WhatIfRunner, listed_values,
 };
 pub use workload::{
-    CacheBlocks, ContextLimit, DataFile, PlanParts, PreparedWorkload, PromptSalt, PromptSource,
-    RecordFormat, RecordsSource, TraceKind, TraceSource, WorkloadSpec,
+    CacheBlocks, ContextLimit, DataFile, LengthsSpec, LengthsSpecError, PlanParts,
+    PreparedWorkload, PromptSalt, PromptSource, RecordFormat, RecordsSource, TraceKind,
+    TraceSource, WorkloadSpec,
 };

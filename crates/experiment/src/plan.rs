@@ -1,6 +1,7 @@
 //! From what replicas were found to do to replicas, devices and money, bursts included.
 
 mod bursts;
+mod source;
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -12,6 +13,8 @@ use fizeau_record::{DevicePlanSource, NoCommonGoals, PlanQuery, PlanReport, Test
 use fizeau_roofline::{CalibrationFileError, HourlyRate};
 use fizeau_sim::ScenarioError;
 use thiserror::Error;
+
+pub use source::{ReplicaSource, ReplicaSourceError};
 
 /// What is planned: how many of which replicas serve a demand.
 ///

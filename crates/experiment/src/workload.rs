@@ -2,6 +2,7 @@
 
 mod dataset;
 mod describe;
+mod lengths;
 mod limit;
 mod parts;
 mod prepared;
@@ -21,6 +22,7 @@ use fizeau_workload::{
 };
 
 pub use dataset::DataFile;
+pub use lengths::{LengthsSpec, LengthsSpecError};
 pub use limit::{CacheBlocks, ContextLimit};
 pub use parts::PlanParts;
 pub use prepared::PreparedWorkload;

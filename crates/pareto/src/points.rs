@@ -30,15 +30,6 @@ impl Axis {
         Self { name: name.into(), direction: Objective::Minimize }
     }
 
-    /// The first of `axes` that one before it is called as.
-    #[must_use]
-    pub fn repeated(axes: &[Self]) -> Option<&Self> {
-        let is_repeated = |(place, axis): &(usize, &Self)| {
-            axes.iter().take(*place).any(|before| before.name == axis.name)
-        };
-        axes.iter().enumerate().find(is_repeated).map(|(_, axis)| axis)
-    }
-
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {

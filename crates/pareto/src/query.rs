@@ -53,6 +53,38 @@ impl FrontierQuery {
         Self { axes, reference, layers: false, knee, epsilons, significant: false, by }
     }
 
+    /// Refuses what no table can answer.
+    ///
+    /// # Errors
+    /// If two axes have one name, or a knee is wanted of axes that are not two.
+    pub fn check(&self) -> Result<(), QueryError> {
+        let is_before = |(place, axis): &(usize, &Axis)| {
+            self.axes.iter().take(*place).any(|before| before.name() == axis.name())
+        };
+        if let Some((_, axis)) = self.axes.iter().enumerate().find(is_before) {
+            return Err(QueryError::NamedTwice { axis: axis.name().to_owned() });
+        }
+        match self.axes.len() {
+            axes if self.knee.is_some() && axes != 2 => Err(QueryError::Knee { axes }),
+            _ => Ok(()),
+        }
+    }
+
+    /// A point between which and the frontier the hypervolume lies: a number for each of so many `axes`, with commas between them. None if
+    /// `text` is no such point.
+    ///
+    /// ```
+    /// use fizeau_pareto::FrontierQuery;
+    /// assert_eq!(FrontierQuery::parse_reference("0,1000", 2), Some(vec![0.0, 1000.0]));
+    /// assert_eq!(FrontierQuery::parse_reference("0", 2), None);
+    /// ```
+    #[must_use]
+    pub fn parse_reference(text: &str, axes: usize) -> Option<Vec<f64>> {
+        let parts = text.split([',', ' ']).filter(|part| !part.is_empty());
+        let point: Vec<f64> = parts.map(|part| part.parse().ok()).collect::<Option<_>>()?;
+        (point.len() == axes).then_some(point)
+    }
+
     /// Why a frontier is empty of a table with so many `rows`, in plain words.
     #[must_use]
     pub fn why_empty(&self, rows: usize) -> String {
@@ -72,6 +104,18 @@ pub enum QueryError {
     /// The axes are none.
     #[error(transparent)]
     Points(#[from] PointsError),
+    /// Two axes have one name.
+    #[error("`{axis}` is named twice; name each column once")]
+    NamedTwice {
+        /// The name.
+        axis: String,
+    },
+    /// A knee is wanted of axes that are not two.
+    #[error("a knee needs two axes, and there are {axes}")]
+    Knee {
+        /// How many there are.
+        axes: usize,
+    },
     /// Intervals are to count, and no axis has one.
     #[error(
         "no axis has an interval; the table needs columns such as `{axis}_low` and `{axis}_high`"

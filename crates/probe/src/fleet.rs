@@ -149,6 +149,12 @@ impl FleetTable {
         Self { schema: FLEET.to_owned(), faults: faults.collect(), members, rows }
     }
 
+    /// Whether no operation was measured of two members. Where some results are wrong it is these that leave nothing to compare.
+    #[must_use]
+    pub fn has_nothing_in_common(&self) -> bool {
+        self.rows.is_empty() && self.faults.iter().all(|fault| fault.bad_rows == 0)
+    }
+
     /// The members of which any row is below `share` of the fleet's median.
     pub fn below(&self, share: f64) -> impl Iterator<Item = &FleetMember> {
         self.members.iter().filter(move |member| member.least_share < share)

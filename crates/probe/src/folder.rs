@@ -129,6 +129,20 @@ impl ProbeFolder {
         Ok(folder)
     }
 
+    /// A new folder at `path`, as [`create`](Self::create) makes it, with what lies in `document` already.
+    ///
+    /// # Errors
+    /// As of that.
+    pub fn of_document(
+        path: impl Into<PathBuf>,
+        document: &ProbeDocument,
+    ) -> Result<Self, ProbeFolderError> {
+        let begun = document.begun.as_deref();
+        let mut folder = Self::create(path, &document.host, &document.devices, begun)?;
+        document.rows.iter().try_for_each(|row| folder.keep(&row.measured))?;
+        Ok(folder)
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {

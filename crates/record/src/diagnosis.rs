@@ -10,7 +10,7 @@ mod try_first;
 mod waterfall;
 
 pub use document::{DiagnosedFigure, DiagnosisDocument, LevelDiagnosis};
-pub use silicon::{OtherDevice, ProbedSilicon};
+pub use silicon::{OtherDevice, ProbeWay, ProbedSilicon};
 pub use try_first::TryFirst;
 pub use waterfall::{SlowdownCause, Waterfall, WaterfallStep};
 

@@ -95,7 +95,7 @@ pub use comparison::{
 pub use curve::{SpeedOfLightCurve, SpeedOfLightFigures, SpeedOfLightPoint};
 pub use diagnosis::{
     Diagnosed, DiagnosedFigure, DiagnosisDocument, InvalidLevels, LevelDiagnosis, OtherDevice,
-    ProbedSilicon, SlowdownCause, TryFirst, Waterfall, WaterfallStep,
+    ProbeWay, ProbedSilicon, SlowdownCause, TryFirst, Waterfall, WaterfallStep,
 };
 pub use fields::{ChangedField, DocumentFields};
 pub use folder::{FolderError, RunFolder, TapeFile, host_name};

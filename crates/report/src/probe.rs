@@ -10,6 +10,8 @@ mod fleet_chart;
 #[cfg(feature = "html")]
 mod page;
 
+use std::path::PathBuf;
+
 use fizeau_core::Verdict;
 use fizeau_probe::{DeviceFacts, Dtype, Operation, ProbeDocument, ProbeRow, Provenance};
 
@@ -29,6 +31,17 @@ const MISSING: usize = 3;
 
 /// How many operations a sentence names.
 const NAMED: usize = 4;
+
+impl Shown<'_, Vec<(PathBuf, ProbeDocument)>> {
+    /// What was measured of each machine: `a.json has triad and copy; b.json has nothing`.
+    #[must_use]
+    pub fn operations(&self) -> String {
+        let words = self.iter().map(|(path, machine)| {
+            format!("{} has {}", path.display(), Shown(machine).operations())
+        });
+        words.collect::<Vec<_>>().join("; ")
+    }
+}
 
 impl Shown<'_, ProbeDocument> {
     /// What was measured, in a few words: `triad and copy`, of many the first and how many more; `nothing` of no row.

@@ -4,6 +4,8 @@ mod ownership;
 
 pub use ownership::{OwnedHour, Ownership, OwnershipError};
 
+use std::str::FromStr;
+
 use fizeau_core::{Usd, UsdPerHour};
 
 use crate::estimate_kind::EstimateKind;
@@ -53,12 +55,25 @@ pub enum CostError {
         /// The device.
         device: String,
     },
+    /// Not a number.
+    #[error("give US dollars an hour, such as 2.49")]
+    NotANumber,
     /// Not a price.
     #[error("the price is {value} US dollars per device and hour; it must be a positive number")]
     NotAPrice {
         /// What it was.
         value: f64,
     },
+}
+
+impl FromStr for HourlyRate {
+    type Err = CostError;
+
+    /// The price that the reader pays: `2.49`.
+    fn from_str(text: &str) -> Result<Self, CostError> {
+        let price: f64 = text.trim().parse().map_err(|_| CostError::NotANumber)?;
+        Self::given(UsdPerHour::new(price))
+    }
 }
 
 impl HourlyRate {

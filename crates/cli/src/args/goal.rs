@@ -1,7 +1,6 @@
 //! `--slo` and `--goodput`: the goals of a load, and those of single requests.
 
 use clap::{Args, ValueEnum};
-use fizeau::core::UsdPerHour;
 use fizeau::experiment::SweepSettings;
 use fizeau::metrics::{ComparisonSettings, GoodputGoals, LevelFigure, SignificanceLevel, Slo};
 use fizeau::pareto::{StepRule, StepRuleError};
@@ -173,12 +172,6 @@ pub(crate) enum FailOn {
 pub(crate) struct PriceArgs {
     /// The price of one device for an hour in US dollars, for what a million tokens cost; by default the lowest published price
     /// of the device, where one is known.
-    #[arg(long, value_name = "USD", value_parser = hour)]
+    #[arg(long, value_name = "USD")]
     pub(crate) gpu_hour: Option<HourlyRate>,
-}
-
-/// US dollars an hour, wherever they are typed.
-pub(crate) fn hour(text: &str) -> Result<HourlyRate, String> {
-    let price: f64 = text.trim().parse().map_err(|_| "give US dollars an hour, such as 2.49")?;
-    HourlyRate::given(UsdPerHour::new(price)).map_err(|error| error.to_string())
 }

@@ -7,7 +7,6 @@ use clap::Args;
 use fizeau::roofline::HourlyRate;
 
 use super::SpeedOfLightArgs;
-use super::hour;
 use super::values::{above_zero, share};
 
 #[derive(Debug, Args)]
@@ -40,7 +39,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "N")]
     pub(crate) gpus_per_replica: Option<NonZeroU64>,
     /// The price of one device for an hour in US dollars; by default the lowest published price of the device, where one is known.
-    #[arg(long, value_name = "USD", value_parser = hour, conflicts_with = "tco")]
+    #[arg(long, value_name = "USD", conflicts_with = "tco")]
     pub(crate) gpu_hour: Option<HourlyRate>,
     /// The cost of owning a device instead: a TOML file with purchase_usd, amortisation_years, power_w, pue and
     /// electricity_usd_per_kwh, and optionally resale_usd, hosting_usd_per_month, overhead_share and utilisation.

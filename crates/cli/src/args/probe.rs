@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::slice;
 
 use clap::{Args, Subcommand, ValueEnum};
 use fizeau::core::{Choice, NamedChoice};
@@ -17,7 +18,7 @@ pub(crate) struct MachineProbeArgs {
     pub(crate) command: Option<ProbeCommand>,
     /// What to measure; by default all of it.
     #[arg(value_name = "COMPONENT", value_parser = among(components()))]
-    pub(crate) components: Vec<Option<Component>>,
+    pub(crate) components: Vec<&'static [Component]>,
     /// The devices to measure: the processor, the GPUs (NVIDIA's, through their driver), or all that there are.
     #[arg(long, value_name = "DEVICE", value_enum, default_value_t = DeviceArg::All)]
     pub(crate) device: DeviceArg,
@@ -131,9 +132,9 @@ pub(crate) enum DeviceArg {
     All,
 }
 
-/// What may be named; `all` is none by itself.
-fn components() -> Vec<NamedChoice<Option<Component>>> {
+/// What may be named: one, or all of them.
+fn components() -> Vec<NamedChoice<&'static [Component]>> {
     let each = Component::CHOICES.iter();
-    let each = each.map(|one| NamedChoice::new(one.word, Some(one.value), one.about));
-    each.chain([NamedChoice::new("all", None, "All of it")]).collect()
+    let each = each.map(|one| NamedChoice::new(one.word, slice::from_ref(&one.value), one.about));
+    each.chain([NamedChoice::new("all", Component::ALL.as_slice(), "All of it")]).collect()
 }

@@ -173,7 +173,7 @@ fn hint(hint: &InputHint) -> String {
             "; `fizeau probe memory compute --out DIR` measures this machine and writes one"
         }
         InputHint::OwnCalibration => "; name the file of one with --calibration",
-        InputHint::IsServerUp => ". Is the server up, and is this its address?",
+        InputHint::IsServerUp => return format!(". {}", failed(FailureClass::Connect, None)),
         InputHint::Failed { class, status, model, backend } => {
             let text = failed(*class, *status);
             return format!(". {}", text.replace("{model}", model).replace("{backend}", backend));

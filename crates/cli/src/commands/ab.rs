@@ -63,8 +63,7 @@ fn begin(
     cancel: &Cancel,
 ) -> Result<Progress, Fail> {
     let ab = prepared.prepared();
-    let notes = ab.notes().into_iter().chain(workload::unread(&args.workload));
-    notes.for_each(|note| tell!("note: {note}"));
+    workload::tell_notes(ab.notes(), &args.workload);
     if args.output.verbose && !args.answer.json {
         let asked = workload::prompt_salt(&args.workload);
         say(workload::describe_salt_of_levels(asked, ab.basis.work.salt()))?;

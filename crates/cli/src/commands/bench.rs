@@ -154,10 +154,7 @@ fn announce(args: &BenchArgs, prepared: &Prepared) -> Result<(), Fail> {
         );
     }
     if let Some(time) = level.settings.time {
-        let share = sent as f64 / requests as f64;
-        let rate = work.mean_rate().map(|rate| rate.get() * turns * share);
-        let expected = rate.map(|rate| (rate * time.as_secs_f64()).round());
-        let sent = match expected {
+        let sent = match level.expected_in_time(sent) {
             Some(sent) => format!("about {sent} requests, in {time}"),
             None => format!("requests for {time}"),
         };
@@ -169,9 +166,7 @@ fn announce(args: &BenchArgs, prepared: &Prepared) -> Result<(), Fail> {
     if args.trust.output.verbose {
         say(workload::describe_salt(level.settings.workload.salt, work.salt()))?;
     }
-    work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
-    workload::notes(work, &args.level.workload).iter().for_each(|note| tell!("note: {note}"));
-    Ok(())
+    workload::say_notes(work, &args.level.workload)
 }
 
 // What flags of `vllm bench serve` say in flags of ours.

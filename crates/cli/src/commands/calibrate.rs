@@ -30,8 +30,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Fail> {
     let named = format!("--out {}", args.out.display());
     let out = ResultFile::prepare(&args.out, ResultFileMode::Replace).named(&named)?;
     let (cancel, origin) = (Cancel::new(), folder::origin());
-    let by_default = || folder::by_default(origin.started, "calibrate");
-    let folder = args.out_dir.clone().unwrap_or_else(by_default);
+    let folder = folder::given_or_usual(args.out_dir.as_ref(), origin.started, "calibrate");
     let description = args.engine.clone();
     let experiment = Experiment::new(endpoint::spec(&args.endpoint, urls, &args.sampling)?)
         .engine(EngineRecord::Remote { description })

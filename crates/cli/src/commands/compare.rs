@@ -11,7 +11,7 @@ use fizeau::report::Shown;
 use crate::args::CompareArgs;
 use crate::commands::shared::folder;
 use crate::commands::shared::folder::write;
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail, Named, parsed};
 use crate::terminal::say::say;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
@@ -64,8 +64,7 @@ fn options(args: &CompareArgs) -> Result<CompareOptions, Fail> {
     options.figures = args.decision.figures()?;
     let ComparisonSettings { alpha, smallest, .. } = args.decision.comparison()?;
     (options.alpha, options.smallest) = (alpha, smallest);
-    let run_to_run = args.run_to_run.as_deref().map(str::parse);
-    options.run_to_run = run_to_run.transpose().named("--run-to-run")?;
+    options.run_to_run = parsed(&args.run_to_run).named("--run-to-run")?;
     if args.allow_missing_levels {
         options.missing = MissingLevels::Allow;
     }

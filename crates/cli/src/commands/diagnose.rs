@@ -13,7 +13,7 @@ use crate::commands::report;
 use crate::commands::shared::folder::write;
 use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail};
-use crate::terminal::say::say;
+use crate::terminal::say::{say, say_either};
 
 pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
     let read = report::read(&args.run, &[], &args.speed_of_light)?;
@@ -42,13 +42,10 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
         let svg = svg.ok_or_else(|| usage!("--svg: no level has anything to explain"))?;
         write("--svg", path, &svg)?;
     }
-    if args.json {
-        say(document.to_json().map_err(Fail::broken)?.trim_end())?;
-    } else {
-        say(Shown(&document).text(args.output.verbosity()).trim_end())?;
-        if probed.is_none() && !document.is_impossible() {
-            say(to_rows::told(args, reference, &document).trim_end())?;
-        }
+    let text = || Shown(&document).text(args.output.verbosity());
+    say_either(args.json, || document.to_json(), text)?;
+    if !args.json && probed.is_none() && !document.is_impossible() {
+        say(to_rows::told(args, reference, &document).trim_end())?;
     }
     Ok(Exit::missed(document.is_impossible()))
 }

@@ -4,7 +4,7 @@ mod from;
 
 use std::collections::BTreeSet;
 
-use fizeau::experiment::{PlanError, PlanSettings, PlannedReplica};
+use fizeau::experiment::{PlanError, PlanSettings, PlannedReplica, ReplicaSource};
 use fizeau::metrics::Slo;
 use fizeau::pareto::Demand;
 use fizeau::record::{
@@ -17,7 +17,6 @@ use crate::args::goal::{all_goals, goodput};
 use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::say::say_either;
-use from::FromArg;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     let mut plan = PlanSettings::new(demand(args)?, Vec::new());
@@ -27,8 +26,8 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
         let slo: Slo = text.parse().named("--goals")?;
         plan.others.push((text.clone(), slo.goals.to_vec()));
     }
-    let from = args.from.iter().map(|text| FromArg::parse(text));
-    let from: Vec<FromArg> = from.collect::<Result<_, _>>()?;
+    let from = args.from.iter().map(|text| text.parse().given_as("--from"));
+    let from: Vec<ReplicaSource> = from.collect::<Result<_, _>>()?;
     let replicas = from.iter().map(|from| replica(from, args));
     plan.replicas = replicas.collect::<Result<_, Fail>>()?;
     plan.goodput = goodput(&args.goodput)?;
@@ -109,16 +108,15 @@ fn demand(args: &PlanArgs) -> Result<Demand, Fail> {
 }
 
 /// What one source says of a replica, but for what flags say otherwise.
-fn replica(from: &FromArg, args: &PlanArgs) -> Result<PlannedReplica, Fail> {
+fn replica(from: &ReplicaSource, args: &PlanArgs) -> Result<PlannedReplica, Fail> {
     let mut found = match from.path.is_dir() {
         true => from::of_run(from, args)?,
         false => from::of_table(from, args)?,
     };
     found.lengths = found.lengths.or(from::given_lengths(from, args, found.lengths)?);
-    let hour = from::price(from, args, &found)?;
     let mut replica = PlannedReplica::new(&from.name, found);
     replica.from = from.path.display().to_string();
     replica.devices = from.gpus.or(args.gpus_per_replica).or(replica.devices);
-    replica.hour = hour;
+    replica.hour = from::price(from, args, replica.hour)?;
     Ok(replica)
 }

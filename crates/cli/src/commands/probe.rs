@@ -7,9 +7,9 @@ use fizeau::experiment::WallTime;
 use fizeau::harness::Cancel;
 use fizeau::probe::{
     Component, CpuBackend, FleetTable, KeepGoing, KeptMeasurements, MeasuredDevice,
-    MeasurementImportError, MeasurementSink, ProbeBackend, ProbeComparison, ProbeDocument,
-    ProbeEvent, ProbeFolder, ProbeFolderError, ProbeTrial, SeveralDevices, UnavailableReasons,
-    model_trials, run_trials, usual_trials,
+    MeasurementImportError, ProbeBackend, ProbeComparison, ProbeDocument, ProbeEvent, ProbeFolder,
+    ProbeFolderError, ProbeTrial, SeveralDevices, UnavailableReasons, model_trials, run_trials,
+    usual_trials,
 };
 use fizeau::record::DeploymentRecord;
 use fizeau::report::{Shown, Verbosity};
@@ -90,9 +90,7 @@ fn measure(args: &MachineProbeArgs) -> Result<Exit, Fail> {
         let (left, all) = (outcome.left_out, trials.len());
         tell!("note: {left} of {all} measurements were not made, since {why}");
     }
-    if let Some(folder) = kept.folder {
-        finish(folder, &document)?;
-    }
+    kept.folder.map_or(Ok(()), |folder| finish(folder, &document))?;
     Ok(if outcome.cancelled { Exit::Interrupted } else { Exit::Good })
 }
 
@@ -102,18 +100,10 @@ fn import(args: &MachineProbeArgs) -> Result<Exit, Fail> {
     let imported = ProbeFolder::import(&args.import);
     let document = imported.map_err(|error| refused(&error, args.output.verbosity()))?;
     let document = sheet.iter().fold(document, ProbeDocument::specified_by);
-    let created = args
-        .out
-        .as_ref()
-        .map(|out| ProbeFolder::create(out, &document.host, &document.devices, None));
-    let folder = created.transpose().named("--out")?;
+    let folder = args.out.as_ref().map(|out| ProbeFolder::of_document(out, &document));
+    let folder = folder.transpose().named("--out")?;
     show(&document, args.json, args.output)?;
-    if let Some(mut folder) = folder {
-        for row in &document.rows {
-            folder.keep(&row.measured).map_err(Fail::broken)?;
-        }
-        finish(folder, &document)?;
-    }
+    folder.map_or(Ok(()), |folder| finish(folder, &document))?;
     Ok(Exit::Good)
 }
 
@@ -176,10 +166,7 @@ fn charts(document: &ProbeDocument, folder: &Path) -> Result<(), Fail> {
 
 /// What is asked for: what is usual of the components, or what a model runs.
 fn trials(args: &MachineProbeArgs, backend: &SeveralDevices) -> Result<Vec<ProbeTrial>, Fail> {
-    let asked = &args.components;
-    let is_wanted =
-        |of: &Component| asked.is_empty() || asked.contains(&None) || asked.contains(&Some(*of));
-    let wanted: Vec<Component> = Component::ALL.into_iter().filter(is_wanted).collect();
+    let wanted = Component::chosen(&args.components.concat());
     let Some(name) = &args.model_config else {
         refuse_if!(
             args.spread != SpreadArgs::default() || args.load != UniformLoadArgs::default(),
@@ -196,8 +183,8 @@ fn trials(args: &MachineProbeArgs, backend: &SeveralDevices) -> Result<Vec<Probe
 
 /// That no device has what is asked for.
 fn nothing_to_measure(args: &MachineProbeArgs) -> String {
-    let asked: Vec<&str> =
-        args.components.iter().flatten().map(|component| component.as_str()).collect();
+    let asked = args.components.concat();
+    let asked: Vec<&str> = asked.iter().map(|component| component.as_str()).collect();
     let needs = match asked.as_slice() {
         ["collective"] => "; it takes two GPUs, or --import of what another tool measured",
         _ => "",
@@ -242,21 +229,11 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     let file = |path: &PathBuf| Ok::<_, Fail>((path.clone(), read(path)?));
     let files = args.results.iter().map(file).collect::<Result<Vec<_>, _>>()?;
     let table = FleetTable::of_files(&files);
-    // Where results are wrong it is these that leave nothing to compare.
-    let is_wrong = table.faults.iter().any(|fault| fault.bad_rows > 0);
     refuse_if!(
-        table.rows.is_empty() && !is_wrong,
+        table.has_nothing_in_common(),
         "probe fleet: no operation was measured of two of these machines: {}; fleets are compared operation by operation, so \
          measure the same of each",
-        files
-            .iter()
-            .map(|(path, machine)| format!(
-                "{} has {}",
-                path.display(),
-                Shown(machine).operations()
-            ))
-            .collect::<Vec<_>>()
-            .join("; ")
+        Shown(&files).operations()
     );
     if let Some(path) = &args.html {
         folder::write("--html", path, &Shown(&table).page())?;

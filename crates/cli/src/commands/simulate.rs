@@ -33,8 +33,9 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let goals = args.level.goals.goodput()?;
     check_goals(Some(&slo), args.choosing.choice().over(Profile::GENERAL), &goals)?;
     // The tapes of a search in virtual time may take a gigabyte: they are kept where that was asked for.
-    let by_default = || args.is_sweep().then(|| folder::by_default(WallTime::now(), "simulate"));
-    let out = args.level.result.out.clone().or_else(by_default);
+    let out = args.level.result.out.as_ref();
+    let is_kept = out.is_some() || args.is_sweep();
+    let out = is_kept.then(|| folder::given_or_usual(out, WallTime::now(), "simulate"));
     let engine = Simulation::new(args, out, &cancel)?;
     match asked(args)? {
         CaseSettings::Level(settings) => level(&engine, *settings),
@@ -161,9 +162,7 @@ impl<'a> Simulation<'a> {
         prepared: PreparedExperiment<K>,
         watcher: &mut impl Watcher,
     ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
-        let notes = prepared.prepared().basis().notes().into_iter();
-        let notes = notes.chain(workload::unread(&self.args.level.workload));
-        notes.for_each(|note| tell!("note: {note}"));
+        workload::tell_notes(prepared.prepared().basis().notes(), &self.args.level.workload);
         self.system.run_prepared(prepared, watcher)
     }
 }

@@ -9,9 +9,9 @@ mod query;
 use fizeau::experiment::{PreparedSystem, SolSystems};
 use fizeau::record::CalibratedPrediction;
 use fizeau::report::{BatchCsv, ContextCsv, SolExtra, SolScope, SolSubject, SolView};
-use fizeau::roofline::{LoadAnalysisError, System, UniformLoad};
+use fizeau::roofline::{LoadAnalysis, LoadAnalysisError, System, UniformLoad};
 
-use crate::args::{CurveArg, SolArgs};
+use crate::args::{CurveArg, MechanismArgs, SolArgs};
 use crate::commands::shared::speed;
 use crate::exit::{Exit, Fail};
 use crate::terminal::say::{say, say_either};
@@ -53,78 +53,92 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
     if let Some(exit) = goal_alone(args, system, load)? {
         return Ok(exit);
     }
-    let scope = match args.load.context {
+    let (scope, batch) = (scope(args), args.load.batch);
+    let mut answer = scope.answer(system, load, batch).map_err(Fail::usage)?;
+    let (mut notes, is_predictable) = notes(args, prepared, load)?;
+    let predictor = predictor.as_ref().filter(|_| is_predictable);
+    let predicted = predictor.map(|predictor| predictor.predict(load));
+    let calibrated = predictor.zip(predicted.as_ref()).map(|(predictor, predicted)| {
+        notes.extend_from_slice(predictor.warnings());
+        CalibratedPrediction { prediction: predicted.as_ref(), scope: predictor.scope() }
+    });
+    let subject = SolSubject { system, load, batch: answer.running_batch };
+    let is_predicted = matches!(predicted, Some(Ok(_)));
+    let (asides, note) = asides(args, prepared, (subject, &answer), is_predicted)?;
+    notes.extend(note);
+    SolExtra::limit(&asides, &mut answer.limited_by);
+    let name = args.system.model_config.as_deref().unwrap_or_default();
+    let (answer, asides, notes) = (&answer, &*asides, &*notes);
+    let view = SolView { name, system, load, answer, calibrated, scope, batch, asides, notes };
+    let text = || view.text(Screen::of_stdout().width, args.output.verbosity());
+    say_either(args.json, || view.to_json(), text)?;
+    Ok(Exit::missed(asides.iter().any(SolExtra::is_missed)))
+}
+
+const fn scope(args: &SolArgs) -> SolScope {
+    match args.load.context {
         Some(_) => SolScope::Step,
         None => SolScope::Requests,
-    };
-    let batch = args.load.batch;
-    let mut answer = scope.answer(system, load, batch).map_err(Fail::usage)?;
-    let mut notes: Vec<String> =
-        mechanisms::no_calibration(&args.calibration, prepared).into_iter().collect();
+    }
+}
+
+/// What a reader ought to know of the query, and whether a calibration can predict such a one.
+fn notes(
+    args: &SolArgs,
+    prepared: &PreparedSystem,
+    load: &UniformLoad,
+) -> Result<(Vec<String>, bool), Fail> {
+    let PreparedSystem { system, predictor, shipped, .. } = prepared;
+    let mut notes = Vec::from_iter(mechanisms::no_calibration(&args.calibration, prepared));
     let fitting = system.max_batch(load);
-    let too_many = batch.filter(|batch| *batch as f64 > fitting);
+    let too_many = args.load.batch.filter(|batch| *batch as f64 > fitting);
     if let Some(batch) = too_many {
         refuse_if!(
-            predictor.is_some() && prepared.shipped.is_none(),
+            predictor.is_some() && shipped.is_none(),
             "--batch {batch}: {fitting:.0} sequences can run at once, and a calibration predicts no more; leave \
              out --calibration, or ask for a smaller batch"
         );
         notes.push(SolScope::beyond_room(system, load, batch));
     }
-    if predictor.is_some() {
-        let of = match scope {
-            SolScope::Step => Some("--context"),
-            SolScope::Requests => too_many.map(|_| "a --batch that does not fit"),
-        };
-        notes.extend(of.map(unpredicted));
-        let apart = args.mechanisms.apart.disaggregate.is_some();
-        if !args.measured.is_empty() && (apart || args.mechanisms.drafts.draft.is_some()) {
-            notes.push(unpredicted("drafts, nor prefill and decode apart"));
-        }
-    }
-    let name = args.system.model_config.as_deref().unwrap_or_default();
-    let predicted = match scope {
-        SolScope::Requests if too_many.is_none() => {
-            predictor.as_ref().map(|predictor| predictor.predict(load))
-        }
-        _ => None,
+    let unpredictable = match scope(args) {
+        SolScope::Step => Some("--context"),
+        SolScope::Requests => too_many.map(|_| "a --batch that does not fit"),
     };
-    let calibrated = predictor.as_ref().zip(predicted.as_ref()).map(|(predictor, predicted)| {
-        notes.extend_from_slice(predictor.warnings());
-        CalibratedPrediction { prediction: predicted.as_ref(), scope: predictor.scope() }
-    });
-    let subject = SolSubject { system, load, batch: answer.running_batch };
+    let MechanismArgs { drafts, apart, .. } = &args.mechanisms;
+    let is_plain = drafts.draft.is_none() && apart.disaggregate.is_none();
+    let not_of_measured = !args.measured.is_empty() && !is_plain;
+    let not_of_measured = not_of_measured.then_some("drafts, nor prefill and decode apart");
+    if predictor.is_some() {
+        notes.extend(unpredictable.into_iter().chain(not_of_measured).map(unpredicted));
+    }
+    Ok((notes, unpredictable.is_none()))
+}
+
+/// All that stands beside the answer, and why the data sheet does not.
+fn asides(
+    args: &SolArgs,
+    prepared: &PreparedSystem,
+    (subject, answer): (SolSubject<'_>, &LoadAnalysis),
+    is_predicted: bool,
+) -> Result<(Vec<SolExtra>, Option<String>), Fail> {
+    let predictor = prepared.predictor.as_ref();
     let matters = mechanisms::matters(args, &subject)?;
     let asked = mechanisms::asides(&args.mechanisms, &subject, &matters)?;
-    let mut asides = match matches!(predicted, Some(Ok(_))) || predictor.is_none() {
-        true => mechanisms::calibration_asides(&args.calibration, prepared, load)?,
-        false => Vec::new(),
-    };
-    match SolExtra::data_sheet(&subject, (scope, batch), &answer) {
-        Ok(sheet) => asides.extend(sheet),
-        Err(note) => notes.push(note),
+    let measured = mechanisms::measured_aside(args, &matters, (subject, answer), predictor)?;
+    let mut asides = Vec::from_iter(measured);
+    if is_predicted || predictor.is_none() {
+        asides.extend(mechanisms::calibration_asides(&args.calibration, prepared, subject.load)?);
     }
+    let scope = scope(args);
+    let (sheet, note) = match SolExtra::data_sheet(&subject, (scope, args.load.batch), answer) {
+        Ok(sheet) => (sheet, None),
+        Err(note) => (None, Some(note)),
+    };
+    asides.extend(sheet);
     #[cfg(feature = "probe")]
     asides.extend(measured::operators(args, &subject, scope)?);
     asides.extend(asked);
-    let of = (subject, &answer);
-    let measured = mechanisms::measured_aside(args, &matters, of, predictor.as_ref())?;
-    asides.splice(0..0, measured);
-    SolExtra::limit(&asides, &mut answer.limited_by);
-    let view = SolView {
-        name,
-        system,
-        load,
-        answer: &answer,
-        calibrated,
-        scope,
-        batch,
-        asides: &asides,
-        notes: &notes,
-    };
-    let text = || view.text(Screen::of_stdout().width, args.output.verbosity());
-    say_either(args.json, || view.to_json(), text)?;
-    Ok(Exit::missed(asides.iter().any(SolExtra::is_missed)))
+    Ok((asides, note))
 }
 
 /// That an engine with a calibration is not predicted in this respect.

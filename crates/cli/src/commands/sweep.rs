@@ -93,8 +93,7 @@ pub(crate) fn measure<K: EndpointKind>(
         if args.trust.output.verbose {
             say(workload::describe_salt_of_levels(salt, work.salt()))?;
         }
-        work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
-        workload::notes(work, asked).iter().for_each(|note| tell!("note: {note}"));
+        workload::say_notes(work, asked)?;
         Ok(Progress::new(view, title(command, &basis.setup), &meeting.cancel))
     })
 }

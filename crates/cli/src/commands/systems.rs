@@ -1,7 +1,5 @@
 //! `fizeau sweep --system A=URL --system B=URL`: several systems, one after the other, and the frontier of all.
 
-use std::path::PathBuf;
-
 use fizeau::experiment::{NamedUrl, WallTime};
 
 use crate::args::{ParetoArgs, SweepArgs};
@@ -17,8 +15,8 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
         args.measure.target.is_typed(),
         "--system: it names the endpoints; leave out --base-url, --host and --port"
     );
-    let by_default = || folder::by_default(WallTime::now(), "sweep");
-    let out: PathBuf = args.measure.verdict.out.clone().unwrap_or_else(by_default);
+    let out = args.measure.verdict.out.as_ref();
+    let out = folder::given_or_usual(out, WallTime::now(), "sweep");
     refuse_if!(out.join("run.json").exists(), "--out: {} already holds a run", out.display());
     let mut worst = Exit::Good;
     let mut is_any = false;

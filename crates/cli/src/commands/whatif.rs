@@ -27,8 +27,8 @@ pub(crate) fn run(mut asked: Vec<SimulatedCase>) -> Result<Exit, Fail> {
     let Some(first) = asked.first().map(|asked| &asked.args) else { return Ok(Exit::Good) };
     check(first)?;
     let goals = &first.level.goals;
-    let by_default = || folder::by_default(WallTime::now(), "what-if");
-    let folder = folder::claim(&first.level.result.out.clone().unwrap_or_else(by_default))?;
+    let out = first.level.result.out.as_ref();
+    let folder = folder::claim(&folder::given_or_usual(out, WallTime::now(), "what-if"))?;
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
     let case = |(index, asked): (usize, _)| {
@@ -56,15 +56,10 @@ pub(crate) fn run(mut asked: Vec<SimulatedCase>) -> Result<Exit, Fail> {
     let page = folder.write_text("report.html", &Shown(&report).page()).map_err(Fail::broken)?;
     say(Shown(&report).text().trim_end())?;
     say(format!("Report: {}", page.display()))?;
-    let exit = Exit::of(&cancel, !report.passes());
-    let mut is_missed = false;
-    for variant in report.variants() {
-        if let Some(sweep) = variant.sweep() {
-            let of = format!("{}: ", variant.name());
-            is_missed |= checklist::say_missed(&sweep.checklist(), &first.trust, &of);
-        }
-    }
-    Ok(if is_missed && exit == Exit::Good { Exit::Missed } else { exit })
+    let lists = report.variants().iter().filter_map(|variant| {
+        Some((format!("{}: ", variant.name()), variant.sweep()?.checklist()))
+    });
+    Ok(checklist::enforce_all(lists, &first.trust, Exit::of(&cancel, !report.passes())))
 }
 
 /// Runs the next configuration. A `folder` of all that was removed meanwhile is not made again without what it held.

@@ -21,19 +21,11 @@ static FIRST: AtomicU8 = AtomicU8::new(0);
 /// What the next signal calls off: the run under way, or the one before it.
 static UNDER_WAY: Mutex<Option<Cancel>> = Mutex::new(None);
 
-/// The exit code of a program that was interrupted, as shells have it: 130 of Ctrl-C, also when typed as a key.
-fn code() -> u8 {
-    match FIRST.load(Ordering::SeqCst) {
-        0 => code_of(Signal::Interrupt),
-        number => BASE + number,
-    }
-}
-
-/// The number by which a program ends that ends like this.
+/// The number by which a program ends that ends like this; after a signal as shells have it. Ctrl-C may have been typed as a key, too.
 pub(crate) fn exit_code(exit: Exit) -> ExitCode {
-    ExitCode::from(match exit {
-        Exit::Interrupted => code(),
-        other => other as u8,
+    ExitCode::from(match (exit, FIRST.load(Ordering::SeqCst)) {
+        (Exit::Interrupted, signal @ 1..) => BASE + signal,
+        (exit, _) => exit as u8,
     })
 }
 
@@ -42,11 +34,8 @@ pub(crate) fn is_hung_up() -> bool {
     FIRST.load(Ordering::SeqCst) == Signal::HangUp as u8
 }
 
+/// What shells add to the number of a signal.
 const BASE: u8 = 128;
-
-const fn code_of(signal: Signal) -> u8 {
-    BASE + signal as u8
-}
 
 /// From now on calls `cancel` off at a signal, and no run before it. On a thread of its own: neither a disk that stalls nor a
 /// busy loop shall stand between the user and the end of the run.
@@ -76,7 +65,7 @@ async fn heed(mut signals: Signals) {
         let signal = signals.next().await;
         if first.is_some_and(|first| ends_at_once(signal, first.elapsed())) {
             progress::leave_screen();
-            std::process::exit(code_of(signal).into());
+            std::process::exit((BASE + signal as u8).into());
         }
         let is_first = first.is_none();
         if is_first {

@@ -167,6 +167,22 @@ pub enum Component {
     Other,
 }
 
+impl Component {
+    /// Those that are `asked` for, each once and in the usual order; all of them where none is.
+    ///
+    /// ```
+    /// use fizeau_probe::Component;
+    /// let asked = [Component::Gemm, Component::Memory, Component::Gemm];
+    /// assert_eq!(Component::chosen(&asked), [Component::Memory, Component::Gemm]);
+    /// assert_eq!(Component::chosen(&[]), Component::ALL);
+    /// ```
+    #[must_use]
+    pub fn chosen(asked: &[Self]) -> Vec<Self> {
+        let is_asked = |of: &Self| asked.is_empty() || asked.contains(of);
+        Self::ALL.into_iter().filter(is_asked).collect()
+    }
+}
+
 impl Choice for Component {
     const CHOICES: &'static [NamedChoice<Self>] = &[
         NamedChoice::new(

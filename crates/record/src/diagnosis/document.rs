@@ -1,6 +1,9 @@
 //! A diagnosis as JSON.
 
+use std::num::NonZeroU64;
+
 use fizeau_core::{LevelLoad, Tokens, document};
+use fizeau_roofline::UniformLoad;
 use serde::{Deserialize, Serialize};
 
 use super::{Diagnosed, ProbedSilicon, Waterfall};
@@ -95,6 +98,15 @@ impl DiagnosedFigure {
             Self::Explained(waterfall) => Some(waterfall),
             Self::Absent { .. } => None,
         }
+    }
+}
+
+impl LevelDiagnosis {
+    /// Requests that are all like its mean one, as many as were decoding.
+    #[must_use]
+    pub fn uniform_load(&self) -> UniformLoad {
+        let decoding = NonZeroU64::new(self.decoding.round() as u64).unwrap_or(NonZeroU64::MIN);
+        UniformLoad::new(self.input_tokens, self.output_tokens, decoding)
     }
 }
 

@@ -81,6 +81,39 @@ impl ProbedSilicon {
     }
 }
 
+/// By which way a probe comes by rows of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProbeWay {
+    /// It measures a GPU, through its driver.
+    Gpu,
+    /// It measures the machine's own processor, which a device that is in no table may be.
+    Processor,
+    /// It reads what other tools print, since it has no driver for such devices.
+    Import,
+}
+
+impl ProbeWay {
+    /// The way to rows of `device`.
+    ///
+    /// ```
+    /// use fizeau_record::ProbeWay;
+    /// use fizeau_roofline::Device;
+    /// assert_eq!(ProbeWay::of(Device::named("h100-sxm")?), ProbeWay::Gpu);
+    /// assert_eq!(ProbeWay::of(Device::named("mi300x")?), ProbeWay::Import);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of(device: &Device) -> Self {
+        let vendor = device.vendor.as_deref().unwrap_or_default();
+        match Device::named(&device.name) {
+            Err(_) => Self::Processor,
+            Ok(_) if vendor.eq_ignore_ascii_case("nvidia") => Self::Gpu,
+            Ok(_) => Self::Import,
+        }
+    }
+}
+
 /// What is assumed where `measured` is taken for the part that `run` is; refuses another one.
 fn same_part(measured: &Device, run: &Device) -> Result<Option<String>, OtherDevice> {
     let Ok(sheet) = Device::named(&run.name) else { return Ok(None) };

@@ -19,7 +19,7 @@ use super::arrivals::{arrivals, check_burstiness, pacing};
 use crate::args::{LevelArgs, ProbeArgs, TrustArgs};
 use crate::commands::report::{PAGE, write_page};
 use crate::commands::shared::{checklist, speed, workload};
-use crate::exit::{Exit, Fail, Named, refuse_given};
+use crate::exit::{Exit, Fail, Named, parsed, refuse_given};
 use crate::terminal::progress::{Progress, View, title};
 use crate::terminal::say::say;
 
@@ -174,7 +174,7 @@ pub(crate) fn settings(args: &LevelArgs) -> Result<LevelSettings, Fail> {
     settings.warmups = args.load.num_warmups;
     settings.probe = probe(&args.probe);
     settings.window = args.window.choice();
-    settings.until = args.load.until.as_deref().map(str::parse).transpose().named("--until")?;
+    settings.until = parsed(&args.load.until).named("--until")?;
     settings.text = text_after(args);
     settings.price.clone_from(&args.result.price.gpu_hour);
     Ok(settings)

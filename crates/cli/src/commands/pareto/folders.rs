@@ -6,9 +6,8 @@ use fizeau::core::UsdPerHour;
 use fizeau::record::text::{plain, wrap};
 use fizeau::record::{ImportedRun, NamedRun, UnnamedValue};
 use fizeau::report::{LevelTable, LevelTableContent, LevelTableRun};
-use fizeau::roofline::{HourlyRate, PriceOrigin, System};
+use fizeau::roofline::{CostError, HourlyRate, PriceOrigin, System};
 
-use crate::args::hour;
 use crate::args::{ParetoRunArgs, SpeedOfLightArgs};
 use crate::commands::report;
 use crate::exit::{Fail, Named};
@@ -22,7 +21,10 @@ pub(super) fn table(
     let named = UnnamedValue::Refused;
     let quality = NamedRun::values(runs, &args.quality, named, number).given_as("--quality")?;
     let devices = NamedRun::values(runs, &args.devices, named, count).given_as("--devices")?;
-    let price = |text: &str| hour(text).map(|rate| rate.low);
+    let price = |text: &str| {
+        let rate: Result<HourlyRate, CostError> = text.parse();
+        rate.map(|rate| rate.low).map_err(|why| why.to_string())
+    };
     let prices = NamedRun::values(runs, &args.gpu_hour, UnnamedValue::ForAll, price)
         .given_as("--gpu-hour")?;
     let content = runs.iter().map(|run| content(&run.path));

@@ -70,12 +70,9 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
         }
     }
     say_page(page.as_deref())?;
-    let mut is_missed = false;
-    for (name, list) in &lists {
-        is_missed |= checklist::say_missed(list, &args.trust, &format!("{name}: "));
-    }
     let is_invalid = all.iter().any(|(_, report)| report.verdict() == Verdict::Invalid);
-    Ok(Exit::missed(is_invalid || is_missed))
+    let lists = lists.iter().map(|(name, list)| (format!("{name}: "), list));
+    Ok(checklist::enforce_all(lists, &args.trust, Exit::missed(is_invalid)))
 }
 
 /// The page of one run, or of several.

@@ -1,5 +1,7 @@
 //! The checklist at the end of a command.
 
+use std::borrow::Borrow;
+
 use fizeau::record::Checklist;
 use fizeau::record::text::plain;
 use fizeau::report::{Shown, Terminal};
@@ -26,19 +28,23 @@ pub(crate) fn show(checklist: &Checklist, trust: &TrustArgs) -> Result<(), Fail>
 
 /// How a command ends that would end with `exit`: rows that were required and did not pass are said, and miss what was asked.
 pub(crate) fn enforce(checklist: &Checklist, trust: &TrustArgs, exit: Exit) -> Exit {
-    match say_missed(checklist, trust, "") {
-        true if exit == Exit::Good => Exit::Missed,
-        _ => exit,
-    }
+    enforce_all([(String::new(), checklist)], trust, exit)
 }
 
-/// Says which of the required rows did not pass, `of` standing before each; whether there was any.
-pub(crate) fn say_missed(checklist: &Checklist, trust: &TrustArgs, of: &str) -> bool {
-    let missed: Vec<_> =
-        trust.require.iter().flat_map(|required| checklist.missed(required)).collect();
-    for row in &missed {
-        // What a server says may hold what a terminal would obey.
-        tell!("--require: {of}{}", plain(&row.to_string()));
+/// The same of several lists, each with what stands before its rows.
+pub(crate) fn enforce_all<C: Borrow<Checklist>>(
+    lists: impl IntoIterator<Item = (String, C)>,
+    trust: &TrustArgs,
+    exit: Exit,
+) -> Exit {
+    let mut ends = exit;
+    for (of, list) in lists {
+        let list: &Checklist = list.borrow();
+        for row in trust.require.iter().flat_map(|required| list.missed(required)) {
+            // What a server says may hold what a terminal would obey.
+            tell!("--require: {of}{}", plain(&row.to_string()));
+            ends = if exit == Exit::Good { Exit::Missed } else { exit };
+        }
     }
-    !missed.is_empty()
+    ends
 }

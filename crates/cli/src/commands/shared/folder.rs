@@ -12,10 +12,11 @@ pub(crate) fn claim(path: &Path) -> Result<RunFolder, Fail> {
     RunFolder::claim(path).named("--out")
 }
 
-/// The folder of a run that was given none: `fizeau-runs/20261120-184500-sweep`, and `...-sweep-2` where another began in the
-/// same second.
-pub(crate) fn by_default(now: WallTime, what: &str) -> PathBuf {
-    RunFolder::unused(Path::new("fizeau-runs"), &format!("{}-{what}", now.compact()))
+/// The folder that is `given`, or that of a run which begins `now` and was given none: `fizeau-runs/20261120-184500-sweep`, and
+/// `...-sweep-2` where another began in the same second.
+pub(crate) fn given_or_usual(given: Option<&PathBuf>, now: WallTime, what: &str) -> PathBuf {
+    let name = || format!("{}-{what}", now.compact());
+    given.cloned().unwrap_or_else(|| RunFolder::unused(Path::new("fizeau-runs"), &name()))
 }
 
 /// Writes a file that `flag` names, for a command that measures nothing.

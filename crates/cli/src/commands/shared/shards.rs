@@ -13,7 +13,7 @@ use fizeau::record::{MissingShards, RunFolder};
 use super::folder;
 use super::opening::Opening;
 use crate::args::ShardArgs;
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail, Named, parsed};
 use crate::terminal::progress::Progress;
 use crate::terminal::say::say;
 use crate::terminal::{interrupt, runtime};
@@ -23,9 +23,8 @@ pub(crate) fn find(args: &ShardArgs) -> Result<RunShards, Fail> {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut request = ShardRequest::default();
-    request.shard = args.shard.as_deref().map(str::parse).transpose().given_as("--shard")?;
-    request.meeting =
-        args.rendezvous.as_deref().map(str::parse).transpose().given_as("--rendezvous")?;
+    request.shard = parsed(&args.shard).given_as("--shard")?;
+    request.meeting = parsed(&args.rendezvous).given_as("--rendezvous")?;
     request.patience = args.shard_timeout;
     if args.allow_missing_shards {
         request.missing = MissingShards::Allowed;
@@ -87,8 +86,7 @@ impl Meeting {
     ) -> Result<Self, Fail> {
         let (cancel, mut origin) = (Cancel::new(), folder::origin());
         origin.precision.clone_from(precision);
-        let by_default = || folder::by_default(origin.started, command);
-        let out = given.clone().unwrap_or_else(by_default);
+        let out = folder::given_or_usual(given.as_ref(), origin.started, command);
         refuse_if!(
             args.allow_missing_shards,
             "--allow-missing-shards: only a run of one level can go on without a shard, because fewer shards offer less load than each \

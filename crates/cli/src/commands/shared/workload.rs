@@ -15,7 +15,8 @@ use fizeau::workload::{
 };
 
 use crate::args::{SamplingArgs, WorkloadArgs, refusal};
-use crate::exit::{Fail, Named};
+use crate::exit::{Fail, Named, parsed};
+use crate::terminal::say::say;
 
 /// The workload that `args` ask for, but for how many requests there are and when they leave.
 pub(crate) fn spec(args: &WorkloadArgs) -> Result<WorkloadSpec, Fail> {
@@ -24,15 +25,11 @@ pub(crate) fn spec(args: &WorkloadArgs) -> Result<WorkloadSpec, Fail> {
     detail(&mut source, args)?;
     let mut spec = WorkloadSpec::new(source);
     if !matches!(spec.source, PromptSource::Trace(_)) {
-        spec.lengths = match spec.source {
-            PromptSource::Records(_) => lengths::of_records(&args.lengths)?,
-            _ => lengths::lengths(&args.lengths, &spec.source)?,
-        };
+        spec.lengths = lengths::lengths(&args.lengths, &spec.source)?;
         spec.prefix = lengths::prefix(&args.prefix)?;
         let sessions = &args.sessions;
-        spec.turns = sessions.turns.as_deref().map(str::parse).transpose().given_as("--turns")?;
-        let think = sessions.think_time.as_deref().map(str::parse).transpose();
-        spec.think_time = think.given_as("--think-time")?;
+        spec.turns = parsed(&sessions.turns).given_as("--turns")?;
+        spec.think_time = parsed(&sessions.think_time).given_as("--think-time")?;
         let models = args.lora_modules.iter().map(|share| share.parse());
         spec.models = models.collect::<Result<_, _>>().given_as("--lora-modules")?;
     }
@@ -141,13 +138,15 @@ pub(crate) fn refused(arrivals: &'static str) -> impl Fn(ExperimentError) -> Fai
     }
 }
 
-/// What of the workload is not as one might think, each in one line.
-pub(crate) fn notes(work: &PreparedWorkload, args: &WorkloadArgs) -> Vec<String> {
-    work.notes().into_iter().chain(unread(args)).collect()
+/// Says what of the workload is not as one might think.
+pub(crate) fn say_notes(work: &PreparedWorkload, args: &WorkloadArgs) -> Result<(), Fail> {
+    work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
+    tell_notes(work.notes(), args);
+    Ok(())
 }
 
-/// What vLLM's lines say beside that is not needed: its file of sonnets, flags of other data sets.
-pub(crate) fn unread(args: &WorkloadArgs) -> Vec<String> {
+/// Tells these notes, and what vLLM's lines say beside that is not needed: its file of sonnets, flags of other data sets.
+pub(crate) fn tell_notes(notes: Vec<String>, args: &WorkloadArgs) {
     let path = args.data.dataset_path.as_ref().filter(|_| args.dataset_name == "sonnet");
     let sonnets = path.map(|path| {
         let path = path.display();
@@ -155,7 +154,8 @@ pub(crate) fn unread(args: &WorkloadArgs) -> Vec<String> {
             "--dataset-path {path} is not needed: --dataset-name sonnet has the sonnets built in"
         )
     });
-    sonnets.into_iter().chain(check::of_other_sets(args)).collect()
+    let unread = sonnets.into_iter().chain(check::of_other_sets(args));
+    notes.into_iter().chain(unread).for_each(|note| tell!("note: {note}"));
 }
 
 /// Whether the flags name a trace.

@@ -8,13 +8,13 @@ use fizeau::report::{
     MeasuredLoad, MeasuredLoadError, SolExtra, SolGoal, SolMatterError, SolMatters, SolSubject,
 };
 use fizeau::roofline::{
-    Acceptance, Disaggregation, HourlyRate, InstanceCounts, LoadAnalysis, MeasuredFigures,
-    PowerCap, PowerDraw, Predictor, ServingGoal, System, UniformLoad,
+    Acceptance, CostError, Disaggregation, HourlyRate, InstanceCounts, LoadAnalysis,
+    MeasuredFigures, PowerCap, PowerDraw, Predictor, ServingGoal, System, UniformLoad,
 };
 
-use crate::args::{ApartArgs, CalibrationArgs, DraftArgs, MechanismArgs, SolArgs, hour};
+use crate::args::{ApartArgs, CalibrationArgs, DraftArgs, MechanismArgs, SolArgs};
 use crate::commands::shared::speed;
-use crate::exit::{Fail, Named};
+use crate::exit::{Fail, Named, parsed};
 
 /// Every matter that the flags ask about.
 pub(super) fn matters<'a>(flags: &SolArgs, of: &SolSubject<'a>) -> Result<SolMatters<'a>, Fail> {
@@ -82,8 +82,7 @@ pub(crate) fn drafts(args: &DraftArgs, least: u32) -> Result<Option<DraftSpec>, 
 
 /// So many that read prompts and so many that decode, where they are apart.
 pub(crate) fn instances(args: &ApartArgs) -> Result<Option<InstanceCounts>, Fail> {
-    let split = args.disaggregate.as_deref().map(str::parse).transpose();
-    split.map_err(|error| usage!("--disaggregate {error}"))
+    parsed(&args.disaggregate).given_as("--disaggregate")
 }
 
 fn apart<'a>(
@@ -101,7 +100,7 @@ fn hourly_rate(price: &str, system: &System) -> Result<HourlyRate, Fail> {
     if price == "published" {
         return HourlyRate::published(system.device()).named("--gpu-hour");
     }
-    hour(price).map_err(|why| usage!("--gpu-hour {price}: {why}, or published"))
+    price.parse().map_err(|why: CostError| usage!("--gpu-hour {price}: {why}, or published"))
 }
 
 /// A limit of power: watts, a share of the device's own, or `tdp` for that.

@@ -10,7 +10,7 @@ use fizeau::record::Profile;
 
 use crate::args::{LevelSizeArgs, LevelsArgs, ProtocolArgs, SeriesArgs, SweepArgs};
 use crate::commands::shared::workload;
-use crate::exit::{Fail, Named};
+use crate::exit::{Fail, Named, parsed};
 
 impl SeriesArgs<'_> {
     /// Refuses what says how regular rates are, where there are none, and what could be a cap on them.
@@ -36,8 +36,7 @@ impl SeriesArgs<'_> {
         settings.protocol = protocol;
         settings.check()?;
         settings.loads = self.loads()?;
-        settings.until =
-            self.levels.until.as_deref().map(str::parse).transpose().named("--until")?;
+        settings.until = parsed(&self.levels.until).named("--until")?;
         settings.size = self.level_size()?;
         workload::check_lengths(self.workload)?;
         settings.workload = workload::spec(self.workload)?;
@@ -48,7 +47,7 @@ impl SeriesArgs<'_> {
 
     /// The loads that are asked for.
     fn loads(self) -> Result<SweepLoads, Fail> {
-        let rates: Option<SweepRates> = self.levels.rates.as_deref().map(str::parse).transpose()?;
+        let rates: Option<SweepRates> = parsed(&self.levels.rates)?;
         let LevelsArgs { levels, max_concurrency, .. } = self.levels;
         // Only one of them is given.
         let concurrencies = [levels.as_slice(), max_concurrency].concat();
