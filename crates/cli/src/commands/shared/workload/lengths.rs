@@ -72,7 +72,7 @@ fn given(flag: &str, text: &Option<String>) -> Result<Option<Length>, Fail> {
 /// A law, or a number that the range ratio widens.
 fn ranged(flag: &str, law: Length, ratio: f64, style: RangeStyle) -> Result<Length, Fail> {
     let wrong = format!(
-        "--random-range-ratio: it widens a single number, and {flag} {law} is a law of its own"
+        "--random-range-ratio: it widens a single number, and {flag} {law} is already a distribution"
     );
     law.ranged(ratio, style).ok_or_else(|| Fail::usage(wrong))
 }
