@@ -228,8 +228,7 @@ pub enum RunNote {
     },
     /// A server lists another model than the one that is asked, and answers anyway.
     #[error(
-        "the server lists the model {served} and also answers to {requested}: the figures are those \
-         of {served}"
+        "the server answers to `{requested}` but lists `{served}`: the figures are those of that model"
     )]
     OtherModel {
         /// The name in the requests.

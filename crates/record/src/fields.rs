@@ -84,9 +84,14 @@ impl ChangedField {
     }
 }
 
-/// Those of `fields` that are worth a line: that a list is empty is said by what stands in the other.
+/// Those of `fields` that are worth a line: that a list is empty is said by what stands in the other, and nothing differs for a
+/// reader where one document lacks what the other has none of.
 pub(crate) fn told(fields: &[ChangedField]) -> impl Iterator<Item = &ChangedField> {
     fields.iter().filter(move |field| {
+        let [baseline, candidate] = field.values();
+        if baseline == candidate {
+            return false;
+        }
         let first = format!("{}[0]", field.field);
         !fields.iter().any(|other| other.field == first)
     })

@@ -122,7 +122,7 @@ pub enum StoredError {
         error: ReferenceError,
     },
     /// A whole line that is no tape.
-    #[error("{}: line {line} is not a tape: {problem}", path.display())]
+    #[error("{}: line {line} is not the record of a request (a tape): {problem}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
@@ -152,7 +152,7 @@ pub enum StoredError {
         request: u64,
     },
     /// A line without an end.
-    #[error("{}: line {line} is not a tape: it is longer than {longest} bytes", path.display())]
+    #[error("{}: line {line} is not the record of a request (a tape): it is longer than {longest} bytes", path.display())]
     LongLine {
         /// The file.
         path: PathBuf,

@@ -47,9 +47,7 @@ impl Shown<'_, DiagnosisDocument> {
                 out.push('\n');
                 sentence(
                     &mut out,
-                    &format!(
-                        "This is the level with the most in flight; {rest} more are explained too (-v shows them)."
-                    ),
+                    &format!("This is the level with the most in flight; -v shows {rest} more."),
                 );
             }
         }

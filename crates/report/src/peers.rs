@@ -68,7 +68,7 @@ impl Shown<'_, PeerComparison> {
     /// sentences are broken to fit `width`. Without a newline after the last line.
     #[must_use]
     pub fn text(&self, width: usize, verbosity: Verbosity) -> String {
-        let mut lines = vec![format!("{}, from the same tapes", self.version)];
+        let mut lines = vec![format!("{}, from the same requests", self.version)];
         let heads = ["figure", "", self.tool.as_str(), "Fizeau", "change"];
         // The longest name of a tool is longer than its column, and the one of units is empty.
         let heads = if self.tool.len() > WIDTHS[2] {

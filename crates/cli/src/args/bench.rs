@@ -93,7 +93,7 @@ pub(crate) struct VllmArgs {
     /// Ignored: report.html has the charts of each level.
     #[arg(long, hide_short_help = true)]
     pub(crate) plot_dataset_stats: bool,
-    /// Ignored: progress stays out of pipes.
+    /// Ignored: pipes get no progress bar.
     #[arg(long, hide_short_help = true)]
     pub(crate) disable_tqdm: bool,
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use fizeau::transport::LoadBalancing;
 
 use super::choice::choice;
-use super::values::seconds;
+use super::values::{host, seconds};
 use crate::exit::Fail;
 
 /// Where the one server is that a command measures.
@@ -22,7 +22,7 @@ pub(crate) struct TargetArgs {
     #[arg(skip)]
     pub(crate) is_url_typed: bool,
     /// The server's host, instead of --base-url; 127.0.0.1 where only --port is given.
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_parser = host, value_name = "HOST")]
     pub(crate) host: Option<String>,
     /// The server's port, instead of --base-url; 8000 where only --host is given.
     #[arg(long, value_name = "PORT")]

@@ -29,7 +29,7 @@ pub(crate) struct SystemArgs {
     #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", value_parser = part, default_value_t = DEFAULT_MEMORY_SHARE)]
     pub(crate) memory_share: f64,
     /// The most sequences that the engine runs at once in each group of --dp; by default as many as fit. A simulated engine by default
-    /// runs at most 1024, no more than --max-num-batched-tokens, and of models with states or windows no more than half of the memory
+    /// runs at most 1024, no more than the tokens of a step, and of models with states or windows no more than half of the memory
     /// beside the weights holds.
     #[arg(long, alias = "slots", value_name = "N")]
     pub(crate) max_num_seqs: Option<NonZeroU64>,
@@ -76,9 +76,7 @@ pub(crate) struct SpreadArgs {
 
 /// A model on devices, for the speed of light. All of `fizeau sol`'s words for it, none of them needed.
 #[derive(Debug, Clone, PartialEq, Default, Args)]
-#[command(
-    next_help_heading = "Speed of light (by default of one device; of a stored run as it was)"
-)]
+#[command(next_help_heading = "Speed of light (default: one device; a stored run: as recorded)")]
 pub(crate) struct SpeedOfLightArgs {
     /// The model: a name that `fizeau models` lists, or its config.json. It needs --hardware.
     #[arg(long, value_name = "NAME|FILE")]
@@ -117,7 +115,7 @@ impl SpeedOfLightArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Args)]
 #[command(next_help_heading = "Model and devices")]
 pub(crate) struct ChoiceArgs {
-    /// Whether the tokens of --cached are the same for all prompts (shared) and are kept once, or each prompt has its own, as in the
+    /// Whether cached tokens are the same for all prompts (shared) and are kept once, or each prompt has its own, as in the
     /// turns of a conversation.
     #[arg(long, value_parser = choice::<Prefix>(), value_name = "WHOSE", default_value = "shared")]
     pub(crate) prefix: Prefix,

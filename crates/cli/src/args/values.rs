@@ -65,6 +65,14 @@ pub(super) fn above_zero(text: &str) -> Result<f64, &'static str> {
     number.ok_or("give a number above 0, such as 512")
 }
 
+/// A host's name or address.
+pub(super) fn host(text: &str) -> Result<String, &'static str> {
+    let is_host = !text.is_empty() && !text.contains('/');
+    is_host
+        .then(|| text.to_owned())
+        .ok_or("give the host alone, such as 127.0.0.1; --base-url takes a whole address")
+}
+
 /// A rate above zero, or `inf`.
 pub(super) fn rate(text: &str) -> Result<f64, &'static str> {
     let rate = text.parse().ok().filter(|rate: &f64| *rate > 0.0);

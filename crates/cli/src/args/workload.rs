@@ -106,7 +106,7 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "N|A-B")]
     pub(crate) turns: Option<String>,
     /// The seconds between a reply and the next turn: 2, exp:2 (its mean) or lognormal:2 (its median); by default none.
-    #[arg(long, value_name = "LAW")]
+    #[arg(long, value_name = "SECONDS|DIST")]
     pub(crate) think_time: Option<String>,
 }
 
@@ -123,14 +123,14 @@ impl DataArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Lengths")]
 pub(crate) struct LengthArgs {
-    /// Prompt length in tokens: a number, or a law such as uniform:200-300, normal:mean=500,sd=100,min=50,max=2000,
+    /// Prompt length in tokens, fixed or drawn: 250, uniform:200-300, normal:mean=500,sd=100,min=50,max=2000,
     /// lognormal:median=500,sigma=0.8,min=50,max=4000 or histogram:1-100=5,101-1000=3. The default is uniform:512-1536, with
     /// --dataset-name vllm-random 1024.
-    #[arg(long, visible_alias = "isl", alias = "input-len", value_name = "TOKENS|LAW",
+    #[arg(long, visible_alias = "isl", alias = "input-len", value_name = "TOKENS|DIST",
           conflicts_with_all = ["length_preset", "length_pairs"])]
     pub(crate) random_input_len: Option<String>,
-    /// Output length in tokens: a number or a law. The default is uniform:64-192, with --dataset-name vllm-random 128.
-    #[arg(long, visible_alias = "osl", alias = "output-len", value_name = "TOKENS|LAW",
+    /// Output length in tokens, fixed or drawn. The default is uniform:64-192, with --dataset-name vllm-random 128.
+    #[arg(long, visible_alias = "osl", alias = "output-len", value_name = "TOKENS|DIST",
           conflicts_with_all = ["length_preset", "length_pairs"])]
     pub(crate) random_output_len: Option<String>,
     /// Draw lengths that are given as one number uniformly within this share of it, from 0 up to 1 (exclusive); or a share for

@@ -13,8 +13,7 @@ use crate::terminal::say::say;
 pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     if args.runs.len() < 2 && !args.allow_missing_shards {
         return Err(usage!(
-            "RUN: name the folders of at least 2 shards; --allow-missing-shards takes one that is \
-             left of several"
+            "RUN: name the folders of at least 2 shards, or of one with --allow-missing-shards"
         ));
     }
     args.runs.iter().try_for_each(|path| folder::refuse_file(path))?;

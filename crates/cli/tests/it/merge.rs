@@ -392,7 +392,11 @@ fn broken_tapes_and_other_versions_leave_no_folder() {
     let out = scratch.path("all");
     let ended = merge(&runs, &out, &[]);
     assert_eq!(ended.code, Some(2));
-    assert!(ended.err.contains("tapes.jsonl: line 1 is not a tape"), "{}", ended.err);
+    assert!(
+        ended.err.contains("tapes.jsonl: line 1 is not the record of a request (a tape)"),
+        "{}",
+        ended.err
+    );
     assert!(!Path::new(&out).exists());
     change(&runs[0], "run.json", |record| record["tapes_schema"] = "fizeau.tapes/9".into());
     let ended = merge(&runs, &out, &[]);

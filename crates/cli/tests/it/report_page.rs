@@ -195,7 +195,10 @@ fn a_folder_of_mixed_schemas_is_refused_naming_the_file() {
     let tapes = format!("{out}/concurrency-0004/tapes.jsonl");
     let text = fs::read_to_string(&tapes).unwrap();
     fs::write(&tapes, format!("{{\"a\":1}}\n{text}")).unwrap();
-    refused(&["report", &out], &["concurrency-0004/tapes.jsonl", "line 1 is not a tape"]);
+    refused(
+        &["report", &out],
+        &["concurrency-0004/tapes.jsonl", "line 1 is not the record of a request (a tape)"],
+    );
     fs::write(&tapes, text).unwrap();
     assert_eq!(run(&["report", &out]).code, Some(0));
 }

@@ -37,7 +37,7 @@ pub struct LengthsSpec {
 #[non_exhaustive]
 pub enum LengthsSpecError {
     /// A ratio makes a range of a single number, and a law is one already.
-    #[error("a range widens a single number, and {field} {law} is a law of its own")]
+    #[error("a range widens a single number, and {field} {law} is already a distribution")]
     NoRange {
         /// Of prompts or of outputs.
         field: InputField,

@@ -165,7 +165,7 @@ fn not_known() -> Vec<UnknownFact> {
         UnknownFact::new("failed requests", "not in the file"),
         UnknownFact::new("the date, and how long it took", "not in the file"),
         UnknownFact::new(
-            "the client's own proof",
+            "the client's accuracy",
             "the file does not say how late it sent or how busy it was",
         ),
         UnknownFact::new("goodput", "the file does not show which requests it covers"),

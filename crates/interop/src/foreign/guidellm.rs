@@ -395,6 +395,6 @@ fn not_known(has_tapes: bool) -> Vec<UnknownFact> {
              have no intervals",
         )],
     };
-    all.push(UnknownFact::new("the client's own proof", "the file does not say how busy it was"));
+    all.push(UnknownFact::new("the client's accuracy", "the file does not say how busy it was"));
     all
 }

@@ -224,7 +224,7 @@ fn not_known(why: Option<&str>) -> Vec<UnknownFact> {
         )],
     };
     all.extend([
-        UnknownFact::new("the client's own proof", "the file does not say how busy it was"),
+        UnknownFact::new("the client's accuracy", "the file does not say how busy it was"),
         UnknownFact::new("the date and the data set", "not in the file"),
         UnknownFact::new(
             "goodput",

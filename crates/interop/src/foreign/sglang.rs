@@ -152,7 +152,7 @@ fn not_known(record: &Record<'_>) -> Vec<UnknownFact> {
         UnknownFact::new("failed requests", "the file counts those that succeeded"),
         UnknownFact::new("the date", "not in the file"),
         UnknownFact::new(
-            "the client's own proof",
+            "the client's accuracy",
             "the file does not say how late it sent or how busy it was",
         ),
         UnknownFact::new("warm-up", "not in the file"),

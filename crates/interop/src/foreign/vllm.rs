@@ -273,7 +273,7 @@ fn not_known(record: &Record<'_>, has_tapes: bool) -> Vec<UnknownFact> {
         )),
     }
     all.push(UnknownFact::new(
-        "the client's own proof",
+        "the client's accuracy",
         "the file does not say how late it sent or how busy it was",
     ));
     all.push(UnknownFact::new("warm-up", "not in the file"));

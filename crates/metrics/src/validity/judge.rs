@@ -211,9 +211,9 @@ fn merged_gaps(
     let (verdict, limit) = exceeded(share, limits.merged_suspect, None)?;
     let [share, limit] = percents(share, limit);
     let text = format!(
-        "the client lost {share} of the gaps that ITL needs (limit {limit}); it read these \
-         events together with the one before, though the server sends them one by one, so that \
-         those gaps are missing from ITL and ICL"
+        "the client lost {share} of ITL gaps to late reads (limit {limit}); it read these events \
+         together with the one before, though the server sends them one by one, so that those gaps \
+         are missing from ITL and ICL"
     );
     reason(verdict, VerdictConcern::Client, text)
 }

@@ -251,7 +251,7 @@ fn gaps_that_a_late_read_swallowed_are_counted_and_those_of_a_server_are_not() {
     assert_eq!(pairs.jitter.merged_gap_share, Some(0.0));
     let judged = |level| judge(&level, &CLIENT, &LevelExpectations::default());
     assert_eq!(judged(late(1)).verdict, Verdict::Valid);
-    let text = "the client lost 5.0 % of the gaps that ITL needs (limit 1.0 %); it read these events together with the one before, though the server sends them one by one, so that those gaps are missing from ITL and ICL";
+    let text = "the client lost 5.0 % of ITL gaps to late reads (limit 1.0 %); it read these events together with the one before, though the server sends them one by one, so that those gaps are missing from ITL and ICL";
     assert_one(&judged(late(10)), Verdict::Suspect, text);
 }
 

@@ -35,7 +35,7 @@ fizeau_core::words! {
     pub SlowdownCause::title, all {
         DataSheet = "hardware bound (data sheet)", Silicon = "this silicon, as probed", Algorithm = "no overlap (roofline)",
         Collectives = "collectives", LaunchesAndSteps = "engine overhead",
-        EngineOrQueue = "engine, batch and queue",
+        EngineOrQueue = "engine at lightest load",
         BatchAndQueue = "batch and queue", Unexplained = "not explained",
     }
 }

@@ -233,13 +233,17 @@ impl GoalResult {
         let came_out = match (self.outcome.measured, self.stand_in) {
             (None, _) => format!("missed, not {how}"),
             (Some(value), None) => {
-                let margin = self.margin().filter(|margin| margin.is_finite());
-                let margin = margin.map_or_else(String::new, |margin| match is_met {
-                    true => format!(", margin {}", percent(margin)),
-                    false => format!(", {} beyond", percent(-margin)),
-                });
-                let came_out = if is_met { "met" } else { "missed" };
-                format!("{came_out}, {how} {}{margin}", shown(value))
+                let (margin, value) = (self.margin(), shown(value));
+                match (is_met, margin.filter(|margin| margin.is_finite())) {
+                    (true, Some(margin)) => {
+                        format!("met, {how} {value}, margin {}", percent(margin))
+                    }
+                    (true, None) => format!("met, {how} {value}"),
+                    (false, Some(margin)) => {
+                        format!("missed by {}: {how} {value}", percent(-margin))
+                    }
+                    (false, None) => format!("missed, {how} {value}"),
+                }
             }
             (Some(value), Some(StandIn { values, needs })) => {
                 let (greatest, requested) = (shown(value), goal.statistic.as_str());

@@ -254,7 +254,8 @@ impl ImportedRun {
             many => format!("{} levels", many.len()),
         };
         let tool = self.levels.first().map_or("", |level| level.source.tool.as_str());
-        let holds = if self.has_tapes() { "with tapes" } else { "figures alone" };
+        let holds =
+            if self.has_tapes() { "with the record of each request" } else { "figures alone" };
         format!("{levels} of {}, measured by {tool}; {holds}", self.title())
     }
 

@@ -153,6 +153,9 @@ impl SearchReport {
         });
         let tolerance = percent(self.requested.tolerance);
         let why = match self.result.ending {
+            SearchEnding::Decided if self.refuted().next().is_some() => {
+                format!("narrowed to {tolerance} before the confirmation")
+            }
             SearchEnding::Decided => format!("the limit is known to {tolerance}, as requested"),
             SearchEnding::Undecided => {
                 "stopped, since a load next to the limit stays too near to it to decide".to_owned()

@@ -17,8 +17,8 @@ pub fn with_price_origin(price: &str, hour: &HourlyRate) -> String {
     match &hour.origin {
         PriceOrigin::Published { kind, source, date } => {
             format!(
-                "{price}: the lowest of {kind}, {source}, {date}; this is not an offer: give the \
-                 price that you pay"
+                "{price}, the lowest published ({kind}; {source}, {date}); this is not an offer: give \
+                 the price that you pay"
             )
         }
         PriceOrigin::Owned => format!("{price}: the cost of owning a device, from the file"),
@@ -39,9 +39,9 @@ pub fn at_price(hour: &HourlyRate) -> String {
         PriceOrigin::Published { kind, date, .. }
             if kind.contains(date.get(..4).unwrap_or(date)) =>
         {
-            format!("a list price ({kind})")
+            format!("published ({kind})")
         }
-        PriceOrigin::Published { kind, date, .. } => format!("a list price of {date} ({kind})"),
+        PriceOrigin::Published { kind, date, .. } => format!("published {date} ({kind})"),
         _ => "of unknown origin".to_owned(),
     };
     format!("at {low} USD a device-hour, {origin}")

@@ -172,7 +172,12 @@ fn a_broken_line_in_the_midst_is_named_and_ends_the_reading() {
     assert_eq!(tapes.next().unwrap().unwrap(), ended(1));
     let error = tapes.next().unwrap().unwrap_err();
     assert!(matches!(error, StoredError::Line { line: 2, .. }), "{error}");
-    assert!(error.to_string().starts_with("a/tapes.jsonl: line 2 is not a tape: "), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("a/tapes.jsonl: line 2 is not the record of a request (a tape): "),
+        "{error}"
+    );
     assert!(tapes.next().is_none() && tapes.cut().is_none());
 }
 

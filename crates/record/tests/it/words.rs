@@ -162,11 +162,7 @@ fn a_price_says_whose_it_is() {
     range.high = UsdPerHour::new(3.0);
     assert_eq!(price_words(&range), "2.50 to 3.00 US dollars a device and hour, as given");
     let published = HourlyRate::lowest_published(Device::named("h100-sxm").unwrap()).unwrap();
-    assert!(
-        at_price(&published).contains(" a device-hour, a list price"),
-        "{}",
-        at_price(&published)
-    );
+    assert!(at_price(&published).contains(" a device-hour, published"), "{}", at_price(&published));
     assert!(price_words(&published).ends_with("this is not an offer: give the price that you pay"));
 }
 
@@ -333,10 +329,10 @@ fn a_price_names_its_origin_and_a_date_once() {
         hour.origin = PriceOrigin::Published { kind, source, date };
         at_price(&hour)
     };
-    let dated = "at 2.50 USD a device-hour, a list price of 2026-05 (clouds)";
+    let dated = "at 2.50 USD a device-hour, published 2026-05 (clouds)";
     assert_eq!(published("clouds"), dated);
-    let once = "at 2.50 USD a device-hour, a list price (clouds, May 2026)";
+    let once = "at 2.50 USD a device-hour, published (clouds, May 2026)";
     assert_eq!(published("clouds, May 2026"), once);
-    let words = "X: the lowest of clouds, May 2026, a page, 2026-05; this is not an offer: give the price that you pay";
+    let words = "X, the lowest published (clouds, May 2026; a page, 2026-05); this is not an offer: give the price that you pay";
     assert_eq!(with_price_origin("X", &hour), words);
 }

@@ -64,7 +64,7 @@ fn head(device: &Device) -> String {
 fn linked(link: &Link) -> String {
     match link.topology {
         Topology::Switch { domain, reduces: ReductionSite::InSwitch } => {
-            format!("linked by a switch to {domain} devices; the switch can add up what they send")
+            format!("linked by a switch to {domain} devices, with in-network reduction")
         }
         Topology::Switch { domain, .. } => format!("linked by a switch to {domain} devices"),
         Topology::Mesh { domain, pair } => {

@@ -79,7 +79,7 @@ impl Shown<'_, LevelReport> {
             false => self.seen(TTFT_SCHEDULED, &metrics.ttft_scheduled),
         };
         if !self.is_tokenless() {
-            lines.extend(latency("TPOT (ms):", &metrics.tpot));
+            lines.extend(latency(TPOT_OF_REPLY, &metrics.tpot));
         }
         lines.extend(self.until_lines());
         lines.extend(self.requested_window_lines());
@@ -107,7 +107,7 @@ impl Shown<'_, LevelReport> {
         } else {
             lines.extend(latency("TTFT from send (ms):", &metrics.ttft));
             lines.extend(self.seen(TTFT_SCHEDULED, &metrics.ttft_scheduled));
-            lines.extend(latency("TPOT, pace of a reply (ms):", &metrics.tpot));
+            lines.extend(latency(TPOT_OF_REPLY, &metrics.tpot));
             lines.extend(latency("E2EL to last token (ms):", &metrics.e2el));
             lines.extend(self.e2el_sentence());
             lines.extend(self.seen("ICL, gap of chunks (ms):", &metrics.icl));
@@ -444,6 +444,8 @@ pub(super) fn sentence(text: &str) -> String {
 }
 
 const TTFT_SCHEDULED: &str = "TTFT from schedule (ms):";
+/// Not the TPOT of the block above it, which counts replies that came in one event and subtracts one token whatever the first held.
+const TPOT_OF_REPLY: &str = "TPOT after first event (ms):";
 const E2EL_TO_EMBEDDING: &str = "E2EL to the embedding (ms):";
 
 /// The width of a terminal as it comes: vLLM's 50 columns are too few for a sentence.
@@ -470,7 +472,7 @@ pub(super) fn ends_of<T>(
             format!("  [{}, {}]", shown(low), shown(high))
         }
         Some(SampleSupport::NotSupported { needs, .. }) => {
-            format!("  [needs {needs} {values}]")
+            format!("  [CI needs {needs} {values}]")
         }
         Some(SampleSupport::CorrelationUnknown) | None => String::new(),
     }

@@ -176,7 +176,7 @@ fn margin(report: &SweepReport) -> Answer {
         }
         (OperatingPoint::Missed { .. }, Some((by, worst))) if by < 0.0 => {
             let goal = worst.outcome.goal.describe();
-            Answer::absent(NAME, &format!("{} beyond", percent(-by)), format!("of {goal}"))
+            Answer::absent(NAME, &format!("missed by {}", percent(-by)), goal)
         }
         (OperatingPoint::NoGoal, _) => Answer::absent(NAME, "none", "there is no goal to keep"),
         _ => Answer::absent(NAME, "none", "there is no operating point"),

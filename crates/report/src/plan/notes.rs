@@ -21,8 +21,8 @@ impl Shown<'_, DevicePlan> {
                         out,
                         &format!(
                             "  Speed of light: at the bound a replica would carry {bound} requests/s within the goals; this one \
-                             carries {reached} of that. The hardware floor is {share} of the cost, which includes headroom \
-                             and spares."
+                             carries {reached} of that. At the bound, fully used and with no spares, it would cost {share} \
+                             of this."
                         ),
                     );
                 }

@@ -62,7 +62,7 @@ impl Shown<'_, DevicePlan> {
             sentence(
                 out,
                 &format!(
-                    "  The goals times {} are the tightest multiple that a tested load keeps: {limits}.",
+                    "  The tightest goals that a tested load keeps are these times {}: {limits}.",
                     number(tightest)
                 ),
             );

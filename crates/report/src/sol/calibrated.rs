@@ -12,12 +12,12 @@ impl Shown<'_, CalibratedPrediction<'_>> {
     pub(super) fn table(&self) -> Option<Vec<String>> {
         let of = self.prediction.ok()?;
         let head = format!("calibrated on {}", self.scope);
-        let mut grid = Grid::new(&[&head, "likely", "1 in 20 below", "1 in 20 above"]);
+        let mut grid = Grid::new(&[&head, "likely", "p5", "p95"]);
         let ms = |of: &Estimate<Seconds>| value_and_ends(of).map(|time| time.get() * 1e3);
         let rate = |of: &Estimate<PerSec>| value_and_ends(of).map(PerSec::get);
         let has_tpot = of.e2el.value() > of.ttft.value();
         for (name, values) in [
-            ("TTFT with all under way, ms", Some(ms(&of.ttft))),
+            ("TTFT with all in flight, ms", Some(ms(&of.ttft))),
             ("TPOT, ms", has_tpot.then(|| ms(&of.tpot))),
             ("E2EL, ms", Some(ms(&of.e2el))),
             ("output tokens/s", Some(rate(&of.output_tokens_per_s))),

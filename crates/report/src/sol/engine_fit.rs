@@ -50,7 +50,7 @@ impl EngineCalibrationView<'_> {
 
     /// What each load took, and what the constants make of it.
     fn loads(&self) -> Vec<String> {
-        let heads = ["in flight", "in", "out", "TPOT ms", "fitted is", "TTFT ms", "fitted is"];
+        let heads = ["in flight", "in", "out", "TPOT ms", "fit error", "TTFT ms", "fit error"];
         let mut grid = Grid::new(&heads);
         for row in self.rows {
             let UniformLoad { input_tokens, output_tokens, concurrency, .. } = row.load;
@@ -119,13 +119,13 @@ const FEWEST: usize = 5;
 
 /// That `fitted` loads of so many tell too little, and which constants are `borrowed`; none where they are enough.
 fn too_few(fitted: usize, loads: usize, borrowed: &[&str]) -> Option<String> {
-    let of = if fitted == 1 { "load is" } else { "loads are" };
+    let are = if fitted == 1 { "is" } else { "are" };
     let which = match borrowed {
         [] => String::new(),
         borrowed => format!("; borrowed are: {}", borrowed.join("; ")),
     };
     let said = format!(
-        "{fitted} {of} too few of {loads}: predictions are what is usual of engines more than of this one; measure the others as well{which}"
+        "{fitted} of {loads} loads {are} too few: predictions follow a usual engine more than this one; measure the others as well{which}"
     );
     (fitted < FEWEST).then(|| wrap_hanging(&said, WIDTH, "  "))
 }

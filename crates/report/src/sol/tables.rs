@@ -28,8 +28,8 @@ pub(super) fn memory(view: &SolView<'_>) -> Vec<String> {
     };
     let local = sequences(answer.running_batch / groups);
     let whose = if groups > 1.0 { " of a group" } else { "" };
-    let sequences = format!("{local}{whose}, {} each", bytes(of.sequence.get()));
-    let mut grid = Grid::new(&["GB of a device", "", "", ""]).with_notes();
+    let sequences = format!("{local}{whose}, mean {}", bytes(of.sequence.get()));
+    let mut grid = Grid::new(&["GB per device", "", "", ""]).with_notes();
     for (name, part, note) in [
         ("weights", of.weights, String::new()),
         ("cache", of.cache, sequences),
@@ -74,7 +74,7 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
     if is_whole {
         add(&format!("E2EL{of_running}, ms"), &|figures| Some(figures.e2el.get() * 1e3));
     }
-    add("output tokens/s of a user", &|figures| figures.tokens_per_s_per_user().map(PerSec::get));
+    add("output tokens/s per user", &|figures| figures.tokens_per_s_per_user().map(PerSec::get));
     add(&format!("output tokens/s{of_all}"), &|figures| Some(figures.output_tokens_per_s.get()));
     if devices > 1 {
         add("output tokens/s, a device", &|figures| {
@@ -215,7 +215,7 @@ pub(super) fn whole_or_not(count: f64) -> String {
 /// What a better resource would buy, by the expectation.
 pub(super) fn gains(found: &[ImprovementGain], view: &SolView<'_>) -> Vec<String> {
     let is_whole = view.scope == SolScope::Requests;
-    let heads = ["expected gain from", "tokens/s of a user", "requests/s", "prefill speed"];
+    let heads = ["expected gain from", "tokens/s per user", "requests/s", "prefill speed"];
     let mut grid = Grid::new(if is_whole { &heads } else { &heads[..2] });
     for ImprovementGain { improvement, expected: gain, .. } in found {
         let name = improvement_name(*improvement);

@@ -133,7 +133,7 @@ impl SolView<'_> {
         let limits = self.answer.limited_by;
         let (system, load) = (self.system, self.load);
         let prompt = tables::shares(&system.expected_pass(&system.prefill_pass(load)));
-        let prefill = format!("as expected, prefill by {} ({prompt})", limits.prefill);
+        let prefill = format!("expected: prefill by {} ({prompt})", limits.prefill);
         if !self.decodes() {
             return text.say("Limits", &prefill);
         }
@@ -149,7 +149,7 @@ impl SolView<'_> {
         let decode = format!("decode by {} ({step}){decode}", limits.decode);
         match self.scope {
             SolScope::Requests => text.say("Limits", &format!("{prefill}; {decode}")),
-            SolScope::Step => text.say("Limits", &format!("as expected, {decode}")),
+            SolScope::Step => text.say("Limits", &format!("expected: {decode}")),
         }
     }
 }

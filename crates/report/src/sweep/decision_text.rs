@@ -111,7 +111,7 @@ impl Shown<'_, SweepReport> {
             }
         };
         format!(
-            "Highest {} within the goals: {about}{at}{interval}, {how}; {served} requests/s served{why}",
+            "Highest {} within the goals: {about}{at}{interval}, {how}; {served} requests/s completed{why}",
             self::kind(kind)
         )
     }
@@ -155,7 +155,7 @@ impl Shown<'_, SweepReport> {
             );
         }
         let (goal, over_limit) = (goal.describe(), percent(found.over_limit));
-        format!("{goal} breaks first: {value} at {load}, {over_limit} beyond")
+        format!("{goal} breaks first, by {over_limit}: {value} at {load}")
     }
 
     fn uneven(&self, goal: Option<&Goal>, found: &MonotoneDeparture) -> String {

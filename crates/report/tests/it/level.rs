@@ -262,20 +262,20 @@ fn what_is_longer_than_a_figure_is_broken_at_80_columns() {
 fn the_block_says_what_vllms_does_not() {
     let golden = "\
 ============ Fizeau, [95 % intervals] ============
-Median TTFT from send (ms):              18.94  [needs 30 requests]
+Median TTFT from send (ms):              18.94  [CI needs 30 requests]
 P99 TTFT from send (ms):                 - (needs 100 values, has 8)
-Median TTFT from schedule (ms):          18.97  [needs 30 requests]
+Median TTFT from schedule (ms):          18.97  [CI needs 30 requests]
 P99 TTFT from schedule (ms):             - (needs 100 values, has 8)
-Median TPOT, pace of a reply (ms):       5.06  [needs 30 requests]
-P99 TPOT, pace of a reply (ms):          - (needs 100 values, has 8)
-Median E2EL to last token (ms):          216.28  [needs 30 requests]
+Median TPOT after first event (ms):      5.06  [CI needs 30 requests]
+P99 TPOT after first event (ms):         - (needs 100 values, has 8)
+Median E2EL to last token (ms):          216.28  [CI needs 30 requests]
 P99 E2EL to last token (ms):             - (needs 100 values, has 8)
 Median ICL, gap of chunks (ms):          5.06
 P99 ICL, gap of chunks (ms):             5.06
 Median ITL, gap of tokens (ms):          5.06
 P99 ITL, gap of tokens (ms):             5.06
-Request throughput (req/s):              4.64  [needs 30 requests]
-Output throughput (tok/s):               185.45  [needs 30 requests]
+Request throughput (req/s):              4.64  [CI needs 30 requests]
+Output throughput (tok/s):               185.45  [CI needs 30 requests]
 Tokens counted by:                       token ids (exact)
 Tokens per chunk:                        1.00
 Prefill p50/p10 (tok/s per request):     13203 / -

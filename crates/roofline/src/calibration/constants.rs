@@ -194,15 +194,15 @@ static ROWS: [ConstantEntry; 15] = [
     row("arithmetic", "share", "arithmetic reached", [0.55, 0.1, 0.95], [0.15, 0.05, 0.28, 0.42]),
     row("expert_arithmetic", "share", "arithmetic reached, experts", [0.50, 0.02, 0.95], [0.15, 0.075, 0.42, 0.42]),
     row("per_kernel", "s", "time per kernel", [3.5e-6, 0.3e-6, 20e-6], [0.15, 0.025, 0.42, 0.14]),
-    row("per_widening", "s", "time per layer of widened weights", [20e-6, 1e-6, 200e-6], [0.21, 0.075, 0.42, 0.42]),
+    row("per_widening", "s", "time per dequantized layer", [20e-6, 1e-6, 200e-6], [0.21, 0.075, 0.42, 0.42]),
     row("per_collective", "s", "time per collective", [6e-6, 0.5e-6, 40e-6], [0.09, 0.04, 0.14, 0.07]),
     row("link_bandwidth", "share", "link bandwidth reached", [0.6, 0.1, 0.98], [0.09, 0.05, 0.14, 0.14]),
     row("per_step", "s", "time per step", [1e-4, 1e-6, 5e-3], [0.30, 0.025, 0.98, 0.28]),
     row("per_sequence", "s", "time per sequence and step", [5e-6, 10e-9, 100e-6], [0.30, 0.025, 0.98, 0.28]),
-    row("prompt_crowding", "times", "how soon prompts wait for prompts", [3.0, 0.03, 100.0], [0.30, 0.005, 0.70, 0.02]),
+    row("prompt_crowding", "times", "prompts queueing on each other", [3.0, 0.03, 100.0], [0.30, 0.005, 0.70, 0.02]),
     row("per_request", "s", "time per request", [20e-3, 0.1e-3, 1.0], [0.7, 0.2, 0.4, 0.4]),
-    row("prompt_slowdown", "times", "prompt against its pass alone", [1.5, 0.5, 10.0], [0.5, 0.2, 0.3, 0.3]),
-    row("prompt_queue", "times", "other prompts waited for", [0.08, 1e-3, 1.0], [0.7, 0.2, 0.4, 0.4]),
+    row("prompt_slowdown", "times", "prompt time / its pass alone", [1.5, 0.5, 10.0], [0.5, 0.2, 0.3, 0.3]),
+    row("prompt_queue", "times", "share of prompts ahead", [0.08, 1e-3, 1.0], [0.7, 0.2, 0.4, 0.4]),
 ];
 
 impl fmt::Display for Constant {

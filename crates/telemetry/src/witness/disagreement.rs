@@ -57,7 +57,7 @@ impl fmt::Display for WitnessCause {
                 "part of the prompts came from a cache, and one of them counts it as computed"
             }
             Self::PartlyFullBatches => {
-                "batches were less full than the load allows, so that weights were read for fewer requests"
+                "batches ran partly empty, so each read of the weights served fewer requests"
             }
             Self::WeightsOfEachGroup => {
                 "each group of attention reads weights of its own, which the bound shares among all groups"
@@ -75,8 +75,7 @@ impl fmt::Display for WitnessDisagreement {
         let Self { higher, lower, times, cause } = self;
         write!(
             f,
-            "the share of the speed of light is {times:.2} times as high by the {higher} as by the \
-            {lower}: {cause}"
+            "by the {higher} the share of the speed of light is {times:.2} times that by the {lower}: {cause}"
         )
     }
 }

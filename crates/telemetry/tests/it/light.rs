@@ -193,7 +193,7 @@ fn the_devices_own_activity_is_a_witness_with_a_range() {
     assert_eq!(differ.cause, WitnessCause::UncountedWork);
     assert_eq!(
         differ.to_string(),
-        "the share of the speed of light is 2.60 times as high by the devices' activity as by the client's throughput: devices do what the other \
+        "by the devices' activity the share of the speed of light is 2.60 times that by the client's throughput: devices do what the other \
          does not count: activations, padding, or another program"
     );
 }

@@ -74,9 +74,9 @@ impl FromStr for Length {
     fn from_str(text: &str) -> Result<Self, LengthTextError> {
         let Some((law, rest)) = text.split_once(':') else {
             return whole(text).map(Self::Fixed).ok_or_else(|| {
-                let laws = "uniform, vllm, sglang, normal, lognormal, histogram";
+                let kinds = "uniform, vllm, sglang, normal, lognormal, histogram";
                 let what = format!(
-                    "cannot be read as a length: write a whole number of tokens, such as 250, or a law ({laws}) and its numbers, \
+                    "cannot be read as a length: write a whole number of tokens, such as 250, or a distribution ({kinds}) and its numbers, \
                      such as uniform:200-300"
                 );
                 LengthTextError::new(text, what)
@@ -94,7 +94,7 @@ impl FromStr for Length {
             "lognormal" => fields(rest, ["median", "sigma", "min", "max"]).and_then(log_normal),
             "histogram" => rest.split(',').map(bin).collect::<Option<_>>().map(Self::Histogram),
             _ => {
-                let what = "cannot be read as a law of lengths: it must be one of uniform, vllm, sglang, normal, lognormal, histogram";
+                let what = "cannot be read as a distribution of lengths: it must be one of uniform, vllm, sglang, normal, lognormal, histogram";
                 return Err(LengthTextError::new(law, what));
             }
         };

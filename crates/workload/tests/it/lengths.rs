@@ -316,10 +316,9 @@ fn a_text_that_is_no_law_is_told_what_would_be() {
     {
         assert!(line(twice_or_less).contains("is not how a"), "{twice_or_less}");
     }
-    assert!(
-        line("gauss:500")
-            .starts_with("`gauss` cannot be read as a law of lengths: it must be one of uniform, ")
-    );
+    assert!(line("gauss:500").starts_with(
+        "`gauss` cannot be read as a distribution of lengths: it must be one of uniform, "
+    ));
     assert!(line("long").starts_with(
         "`long` cannot be read as a length: write a whole number of tokens, such as 250"
     ));

@@ -74,8 +74,8 @@ fn published(system: &System, run: &str, is_said: bool) -> Option<UsdPerHour> {
     let price = rate.low;
     if let (PriceOrigin::Published { kind, source, date }, true) = (&rate.origin, is_said) {
         let note = format!(
-            "note: {run}: {} US dollars a device and hour: the lowest of {kind}, {source}, \
-             {date}; this is not an offer, give your own price with --gpu-hour",
+            "note: {run}: {} US dollars a device and hour, the lowest published ({kind}; {source}, \
+             {date}); this is not an offer: give the price that you pay with --gpu-hour",
             price.get()
         );
         tell!("{}", wrap(&plain(&note), 80));

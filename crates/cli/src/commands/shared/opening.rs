@@ -60,7 +60,7 @@ fn block(found: &DetectedEndpoint) -> String {
             _ => {}
         }
     }
-    let server = found.server.as_deref().unwrap_or("a server of unknown kind");
+    let server = found.server.as_deref().unwrap_or("an unidentified server");
     let backend = ("backend", format!("{} at {}", found.backend, found.url));
     let rows = std::iter::once(backend).chain(rows);
     let rows = rows.map(|(name, value)| format!("\n  {name:<18}{value}"));

@@ -31,7 +31,7 @@ pub(crate) fn from_args(
     let Some((path, hardware)) = both(&args.model_config, &args.hardware)? else {
         refuse_if!(
             deployment != DeploymentRecord::default() || args.calibration.is_some(),
-            "--model-config and --hardware: name model and device that the flags of the speed of light are for"
+            "--model-config and --hardware are missing: the flags of the speed of light need both"
         );
         return Ok(None);
     };

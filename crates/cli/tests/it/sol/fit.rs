@@ -123,7 +123,7 @@ fn an_engine_is_predicted_with_what_ships() {
     let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
         "calibrated on h100-sxm, vllm",
-        "published levels of vllm on h100-sxm (families left out: TPOT off by",
+        "published levels of vllm on h100-sxm (unseen families: TPOT off by",
         "; TTFT off by",
         "; output tokens/s off by",
         "Models left out of the fit, all devices and engines: TPOT off by",

@@ -236,7 +236,7 @@ fn not_known(record: &Record<'_>, records: Option<&Records>) -> Vec<UnknownFact>
         Some(records) => records.not_known.clone(),
     };
     all.push(UnknownFact::new(
-        "the client's own proof",
+        "the client's accuracy",
         "the file does not say how late it sent or how busy it was",
     ));
     all.push(UnknownFact::new(

@@ -32,7 +32,7 @@ impl SolExtra {
                     off.push(off_by(name, mean, median));
                 }
                 let off = off.join("; ");
-                let off = if off.is_empty() { off } else { format!(" (families left out: {off})") };
+                let off = if off.is_empty() { off } else { format!(" (unseen families: {off})") };
                 format!("Calibrated on {levels} published levels of {engine} on {device}{off}")
             }
             None => {

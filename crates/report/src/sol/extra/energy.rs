@@ -29,10 +29,10 @@ impl SolExtra {
         aside.both("output_tokens_per_s", "output tokens/s within the limit", |i| {
             found[i].figures.output_tokens_per_s.get()
         });
-        aside.both("joules_per_output_token", "J of an output token", |i| {
+        aside.both("joules_per_output_token", "J per output token", |i| {
             found[i].per_output_token.get()
         });
-        aside.both("tokens_per_mwh", "million output tokens of a MWh", |i| {
+        aside.both("tokens_per_mwh", "million output tokens per MWh", |i| {
             found[i].tokens_per_mwh() / 1e6
         });
         let [within, without] = [found[0].figures, free].map(|of| of.output_tokens_per_s.get());

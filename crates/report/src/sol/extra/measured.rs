@@ -166,7 +166,7 @@ fn bound_of(bound: &Bound, figure: MeasuredFigure) -> f64 {
 /// Which load the bounds are of.
 fn held_against(of: &Comparison<'_>) -> String {
     let running = whole_or_not(of.figures.batch);
-    format!("  Bounds with {running} running; of TTFT that of a prompt alone, below which none is.")
+    format!("  Bounds are for {running} running; that of TTFT is for a prompt alone.")
 }
 
 /// The share of the bound is the last of `shares`; before it stands that at even routing, where there is one. Without predictions
@@ -204,7 +204,7 @@ fn explained(gap: &PredictionGap, predictor: &Predictor) -> Vec<String> {
     let name = named(gap.figure).split(',').next().unwrap_or_default();
     let scope = predictor.scope();
     if gap.is_expected() {
-        return vec![format!("  {name} is within what nine in ten of {scope} reach")];
+        return vec![format!("  {name} is inside the 90 % interval of {scope}")];
     }
     let pace = gap.remedies.iter().find_map(|remedy| {
         let phase = match remedy.input {

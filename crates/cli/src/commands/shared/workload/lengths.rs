@@ -42,7 +42,7 @@ fn spec(args: &LengthArgs) -> Result<LengthsSpec, Fail> {
 fn refused(error: LengthsSpecError) -> Fail {
     match error {
         LengthsSpecError::NoRange { field, law } => usage!(
-            "--random-range-ratio: it widens a single number, and {} {law} is a law of its own",
+            "--random-range-ratio: it widens a single number, and {} {law} is already a distribution",
             flag(field)
         ),
         LengthsSpecError::NoNumber { field, law } => {
