@@ -33,6 +33,7 @@ pub struct CpuBackend {
     cpus: Vec<u32>,
     device: DeviceFacts,
     clock: clock::HostClock,
+    curves: trials::SizeCurves,
 }
 
 impl CpuBackend {
@@ -41,7 +42,15 @@ impl CpuBackend {
     pub fn new() -> Self {
         let cpus = system::allowed_cpus();
         let cpus = if cpus.is_empty() { vec![0] } else { cpus };
-        Self { cpus, device: facts::device(), clock: clock::HostClock::start() }
+        let (device, clock) = (facts::device(), clock::HostClock::start());
+        Self { cpus, device, clock, curves: trials::SizeCurves::Usual }
+    }
+
+    /// The same, with curves by size of every kernel and every kind of store on one thread and on all, and not only of reads, writes
+    /// and triads: some 300 measurements more.
+    #[must_use]
+    pub fn with_all_curves(self) -> Self {
+        Self { curves: trials::SizeCurves::Every, ..self }
     }
 
     /// The same, on at most `threads` threads.
@@ -89,7 +98,7 @@ impl ProbeBackend for CpuBackend {
 
     fn trials(&self, component: Component) -> Vec<ProbeTrial> {
         match component {
-            Component::Memory => trials::memory(self.all(), self.array_bytes()),
+            Component::Memory => trials::memory(self.all(), self.array_bytes(), self.curves),
             Component::Latency => trials::latency(self.all(), self.array_bytes()),
             Component::Compute => trials::compute(self.all()),
             Component::Gemm => trials::gemm(self.all(), gemm::OpenBlas::installed()),

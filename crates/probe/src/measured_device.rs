@@ -1,6 +1,7 @@
 //! What was measured as a device of the roofline: a file like any other, each figure with this measurement as its source.
 
 mod cached;
+mod disturbed;
 mod memory;
 mod sheet;
 
@@ -188,6 +189,9 @@ fn head(document: &ProbeDocument, facts: &DeviceFacts) -> String {
     );
     if let Some(name) = &facts.data_sheet {
         let _ = writeln!(toml, "data_sheet = {}", quoted(name));
+    }
+    if let Some(note) = disturbed::note(document, facts) {
+        let _ = writeln!(toml, "note = {}", quoted(&note));
     }
     toml
 }

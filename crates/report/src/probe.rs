@@ -144,7 +144,7 @@ impl Shown<'_, ProbeDocument> {
         best.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// `Memory by size, read by 1: L1 to 32 KiB 85 GB/s, L2 ...`.
+    /// `By size, read by 1: L1 85 GB/s 8 KiB to 32 KiB; L2 ...`.
     fn levels(&self) -> Vec<String> {
         let mut curves: Vec<&str> = Vec::new();
         for plateau in &self.plateaus {
@@ -159,7 +159,9 @@ impl Shown<'_, ProbeDocument> {
                     true => format!("{} ns", cells::figure(plateau.value)),
                     false => format!("{} GB/s", cells::figure(plateau.value / 1e9)),
                 };
-                format!("{} {value} to {}", plateau.level, cells::size(plateau.to))
+                let (from, to) = (cells::size(plateau.from), cells::size(plateau.to));
+                let sizes = if from == to { format!("at {to}") } else { format!("{from} to {to}") };
+                format!("{} {value} {sizes}", plateau.level)
             };
             format!("By size, {curve}: {}", of.map(level).collect::<Vec<_>>().join("; "))
         };

@@ -78,6 +78,9 @@ pub struct Device {
     cells: Vec<PublishedFigure>,
 }
 
+/// The cell of how fast memory is read.
+const BANDWIDTH: &str = "memory.bandwidth";
+
 /// Where devices come from.
 impl Device {
     /// The device of that name in the table. Case does not matter, and `_` or a space will do for `-`; other
@@ -149,7 +152,7 @@ impl Device {
     /// Where most of the figures are published: the source of the memory bandwidth.
     #[must_use]
     pub fn source(&self) -> &str {
-        self.cell("memory.bandwidth").map_or("", |cell| &cell.source)
+        self.cell(BANDWIDTH).map_or("", |cell| &cell.source)
     }
 
     /// What it holds, all of it: nothing is set aside for error correction, a driver or an engine, so that no
@@ -174,6 +177,15 @@ impl Device {
             Some(reading) => reading,
             None => self.memory_bandwidth,
         }
+    }
+
+    /// The rate to expect of reading its memory: of a device that a probe measured, what it typically does, which is the low end of its
+    /// range, and as large a share of what caches give; of all others [`Device::memory_bandwidth`], since those who print two figures
+    /// differ in how they count.
+    #[must_use]
+    pub fn usual_bandwidth(&self) -> BytesPerSec {
+        let measured = self.cell(BANDWIDTH).filter(|cell| cell.is_probed());
+        self.memory_bandwidth() * measured.and_then(PublishedFigure::low_over_value).unwrap_or(1.0)
     }
 
     /// The peak dense rate of arithmetic on operands of that type; none where the device has no units for them,

@@ -1,6 +1,7 @@
 //! At which rate a device multiplies what is stored in a format.
 
 use fizeau_core::FlopsPerSec;
+use fizeau_core::number::number;
 
 use crate::{Device, Format, MathType, Model};
 
@@ -81,20 +82,33 @@ impl MultiplyKind {
     }
 }
 
-/// Rates of `device` that sources disagree about and `model` computes at, a sentence each.
+/// Rates of `device` that sources disagree about, or that a probe saw vary, and `model` computes at; a sentence each.
 pub(crate) fn disagreements(model: &Model, device: &Device) -> Vec<String> {
     let is_used = |math| model.tensors().iter().any(|of| of.format.math_on(device) == math);
-    let note = |math: MathType| {
+    let arithmetic = |math: MathType| {
         let (most, least) = (device.dense_rate(math)?, device.usual_rate(math)?);
-        let tera = |rate: FlopsPerSec| rate.get() / 1e12;
         (least < most && is_used(math)).then(|| {
-            let (device, math) = (&device.name, math.name());
-            let (least, most) = (tera(least), tera(most));
-            format!(
-                "{device}: its {math} rate is {least} to {most} TFLOP/s; the bound uses the highest, the expectation the lowest{}",
-                if math == "bf16" { "" } else { " (or that of bf16)" }
-            )
+            let ends = format!("{} TFLOP/s", ends(least.get() / 1e12, most.get() / 1e12));
+            let also = if math == MathType::Bf16 { "" } else { " (or that of bf16)" };
+            format!("{}: its {} rate is {ends}; {USED}{also}", device.name, math.name())
         })
     };
-    MathType::ALL.into_iter().filter_map(note).collect()
+    let (least, most) = (device.usual_bandwidth(), device.memory_bandwidth());
+    let memory = (least < most).then(|| {
+        let ends = format!("{} GB/s", ends(least.get() / 1e9, most.get() / 1e9));
+        format!("{}: its memory is read at {ends}; {USED}", device.name)
+    });
+    MathType::ALL.into_iter().filter_map(arithmetic).chain(memory).collect()
+}
+
+/// Which of two rates stands where.
+const USED: &str = "the bound uses the highest, the expectation the lowest";
+
+/// `33.6 to 40.2`; rates that people printed keep their digits.
+fn ends(least: f64, most: f64) -> String {
+    let shown = |rate: f64| {
+        let (short, whole) = (number(rate), rate.to_string());
+        if whole.len() <= short.len() + 2 { whole } else { short }
+    };
+    format!("{} to {}", shown(least), shown(most))
 }

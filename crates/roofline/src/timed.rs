@@ -82,7 +82,11 @@ impl Timed {
         Self {
             operator,
             coverage: operator.experts.map(coverage),
-            byte: 1.0 / device.memory_bandwidth().get(),
+            byte: 1.0
+                / match cut {
+                    OperatorCut::Ideal => device.memory_bandwidth().get(),
+                    OperatorCut::Real => device.usual_bandwidth().get(),
+                },
             flop: match cut {
                 OperatorCut::Ideal => rates::fastest(device, operator.format),
                 OperatorCut::Real => rates::usual(device, operator.format),

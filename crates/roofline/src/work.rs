@@ -41,7 +41,7 @@ impl System {
         let new = sums.decoding + sums.drafted + sums.prompt_tokens;
         // Times are those of all stages, one after the other; a device is in one.
         let stage = 1.0 / f64::from(self.deployment().pipeline());
-        let bytes = self.device().memory_bandwidth() * (memory * stage);
+        let bytes = self.device().usual_bandwidth() * (memory * stage);
         // A device holds its share of a token's cache.
         let share = new / self.deployment().devices_per_replica() as f64;
         PassWork {

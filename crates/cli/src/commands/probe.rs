@@ -261,6 +261,7 @@ fn opened(args: &MachineProbeArgs) -> Result<SeveralDevices, Fail> {
         Some(threads) => CpuBackend::on_threads(threads).named("--threads")?,
         None => CpuBackend::new(),
     };
+    let cpu = if args.thorough { cpu.with_all_curves() } else { cpu };
     let mut devices = SeveralDevices::of(cpu.host());
     if args.device != DeviceArg::Gpu {
         devices = devices.with(cpu);

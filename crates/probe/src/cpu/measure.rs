@@ -121,7 +121,10 @@ impl Measuring<'_> {
         let work = kernel.work((elements * self.cpus.len()) as u64, Dtype::F64, stores);
         let mut seen = self.measurement(observed, bytes, work);
         seen.verification = worst(said, stream::TOLERANCE)?;
-        seen.method.data = Some(DataPattern::Uniform);
+        // A write stores one constant everywhere.
+        let is_constant = kernel == MemoryKernel::Write;
+        let data = if is_constant { DataPattern::Constant } else { DataPattern::Uniform };
+        seen.method.data = Some(data);
         seen.method.instructions = Some(isa.as_str().to_owned());
         seen.method.load_width_bytes = Some(isa.width_bytes());
         seen.method.unroll = Some(stream::UNROLL);

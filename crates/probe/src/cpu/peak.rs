@@ -50,12 +50,23 @@ pub(super) fn missing() -> Vec<String> {
     } else {
         &[("sve", "SVE"), ("bf16", "bf16 by BFMMLA"), ("i8mm", "int8 by SMMLA")]
     };
-    let why = match cfg!(target_arch = "x86_64") {
+    let missing = known.iter().filter(|(name, _)| !has(name));
+    missing.map(|(name, what)| format!("{what}: {}", why_missing(name))).collect()
+}
+
+/// Why there is no loop by `instructions`.
+fn why_missing(instructions: &str) -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    if instructions.starts_with("amx")
+        && let Some(why) = amx::not_permitted()
+    {
+        return why;
+    }
+    let _ = instructions;
+    match cfg!(target_arch = "x86_64") {
         true => "this processor, or its hypervisor, does not offer it",
         false => "this program has no loop of it",
-    };
-    let missing = known.iter().filter(|(name, _)| !has(name));
-    missing.map(|(_, what)| format!("{what}: {why}")).collect()
+    }
 }
 
 #[cfg(test)]

@@ -45,20 +45,41 @@ fn together(kernel: MemoryKernel, array: f64) -> f64 {
     (f64::from(kernel.array_count()) * array).min(array.max(LARGE))
 }
 
-/// Every kernel with either kind of store on all threads and on one, in memory; read and triad by threads between; then read by size,
-/// on one thread and on all.
-pub(super) fn memory(all: u32, array: f64) -> Vec<ProbeTrial> {
+/// Of which kernels there are curves by size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SizeCurves {
+    /// Read on one thread and on all, write and triad on all.
+    Usual,
+    /// Each with each kind of store, on one thread and on all.
+    Every,
+}
+
+impl SizeCurves {
+    fn has(self, kernel: MemoryKernel, stores: StoreKind, is_of_all: bool) -> bool {
+        let is_usual = match kernel {
+            MemoryKernel::Read => true,
+            MemoryKernel::Write | MemoryKernel::Triad => is_of_all,
+            _ => false,
+        };
+        self == Self::Every || is_usual && stores == StoreKind::Ordinary
+    }
+}
+
+/// The kernels, each with the kinds of stores that it has.
+fn with_stores() -> impl Iterator<Item = (MemoryKernel, StoreKind)> {
+    let both = KERNELS.into_iter().flat_map(|kernel| StoreKind::ALL.map(|stores| (kernel, stores)));
+    both.filter(|(kernel, stores)| *stores == StoreKind::Ordinary || kernel.stores())
+}
+
+/// Every kernel with either kind of store on all threads and on one, in memory; read and triad by threads between; then by size, on one
+/// thread and on all.
+pub(super) fn memory(all: u32, array: f64, curves: SizeCurves) -> Vec<ProbeTrial> {
     let mut trials = Vec::new();
     let ends = if all > 1 { vec![all, 1] } else { vec![1] };
     for &threads in &ends {
-        for kernel in KERNELS {
-            for stores in StoreKind::ALL {
-                if stores == StoreKind::Ordinary || kernel.stores() {
-                    let bytes = together(kernel, array);
-                    trials
-                        .push(ProbeTrial { weight: 3.0, ..stream(kernel, stores, bytes, threads) });
-                }
-            }
+        for (kernel, stores) in with_stores() {
+            let bytes = together(kernel, array);
+            trials.push(ProbeTrial { weight: 3.0, ..stream(kernel, stores, bytes, threads) });
         }
     }
     for threads in thread_counts(all).into_iter().filter(|count| *count > 1 && *count < all) {
@@ -71,15 +92,29 @@ pub(super) fn memory(all: u32, array: f64) -> Vec<ProbeTrial> {
         ));
     }
     for &threads in ends.iter().rev() {
-        let is_shared = |bytes: &f64| *bytes < array && *bytes >= 4096.0 * f64::from(threads);
-        // The largest first: where caches end is worth more than the smallest sizes, if the time is up.
-        for bytes in sizes(array).into_iter().filter(is_shared).rev() {
-            let weight = if threads == 1 { 0.5 } else { 0.4 };
-            let read = stream(MemoryKernel::Read, StoreKind::Ordinary, bytes, threads);
-            trials.push(ProbeTrial { weight, ..read });
+        for (kernel, stores) in with_stores().filter(|of| curves.has(of.0, of.1, threads == all)) {
+            trials.extend(by_size((kernel, stores), array, threads));
         }
     }
     trials
+}
+
+/// One kernel over arrays of all sizes that caches hold, and of some that they do not.
+fn by_size(
+    (kernel, stores): (MemoryKernel, StoreKind),
+    array: f64,
+    threads: u32,
+) -> impl Iterator<Item = ProbeTrial> {
+    let least = 4096.0 * f64::from(threads) * f64::from(kernel.array_count());
+    let weight = match (kernel, threads) {
+        (MemoryKernel::Read, 1) => 0.5,
+        (MemoryKernel::Read, _) => 0.4,
+        _ => 0.2,
+    };
+    // The largest first: where caches end is worth more than the smallest sizes, if the time is up.
+    let sizes =
+        sizes(array).into_iter().rev().filter(move |bytes| *bytes < array && *bytes >= least);
+    sizes.map(move |bytes| ProbeTrial { weight, ..stream(kernel, stores, bytes, threads) })
 }
 
 /// By size in huge pages, in memory without them, and in memory under load.
@@ -186,10 +221,36 @@ mod tests {
     }
 
     #[test]
+    fn writes_and_triads_have_curves_by_size_and_a_thorough_probe_those_of_all() {
+        let curves = |which| {
+            let mut counts = std::collections::BTreeMap::new();
+            for trial in memory(2, 1.3e8, which).into_iter().filter(|trial| trial.weight < 1.0) {
+                let Operation::Memory { kernel, stores, .. } = trial.operation else { continue };
+                *counts
+                    .entry((kernel.as_str(), stores.map(StoreKind::as_str), trial.threads))
+                    .or_insert(0) += 1;
+            }
+            counts
+        };
+        let usual = curves(SizeCurves::Usual);
+        let names: Vec<&str> = usual.keys().map(|of| of.0).collect();
+        assert_eq!(names, ["read", "read", "triad", "write"]);
+        assert!(usual.values().all(|sizes| *sizes > 10), "{usual:?}");
+        // Read, and five that store in two ways, each on one thread and on both.
+        assert_eq!(curves(SizeCurves::Every).len(), 22);
+    }
+
+    #[test]
     fn one_processor_has_no_loaded_latency_and_nothing_twice() {
-        let trials =
-            [memory(1, 1e8), latency(1, 1e8), compute(1), gemm(1, None), attention(1)].concat();
-        let large = [memory(1, 1.1e9), latency(1, 1.1e9)].concat();
+        let trials = [
+            memory(1, 1e8, SizeCurves::Every),
+            latency(1, 1e8),
+            compute(1),
+            gemm(1, None),
+            attention(1),
+        ]
+        .concat();
+        let large = [memory(1, 1.1e9, SizeCurves::Usual), latency(1, 1.1e9)].concat();
         let size = |trial: &ProbeTrial| match trial.operation {
             Operation::Memory { working_set, .. } | Operation::Latency { working_set, .. } => {
                 working_set.map_or(0.0, Bytes::get)

@@ -83,6 +83,24 @@ fn a_device_file_names_its_data_sheet_and_how_its_figures_came() {
     assert_eq!(bare.specified_by(sheet).devices[0].model, sheet.title);
 }
 
+/// A limit that was measured on a busy machine says so to whoever computes with it.
+#[test]
+fn a_device_file_says_that_others_had_a_part_of_the_machine() {
+    let quiet = machine("a", 100.0, 1.0);
+    let note = |document: &ProbeDocument| MeasuredDevice::of(document, "cpu").unwrap().device.note;
+    assert_eq!(note(&quiet), None);
+    let mut rows: Vec<Measurement> = quiet.rows.into_iter().map(|row| row.measured).collect();
+    rows[1].circumstances.steal_share = Some(0.18);
+    rows[2].circumstances.others_share = Some(0.12);
+    let busy = ProbeDocument::new(quiet.host, quiet.devices, rows);
+    let said = note(&busy).unwrap();
+    assert!(said.starts_with("measured while others had up to 18 % of the machine"), "{said}");
+    let device = MeasuredDevice::of(&busy, "cpu").unwrap().device;
+    let model = KnownModel::named("qwen3-0.6b").unwrap().model().unwrap();
+    let system = System::new(model, device, Deployment::SINGLE).unwrap();
+    assert!(system.notes().iter().any(|note| note.contains("may be too low")));
+}
+
 /// Arrays that caches hold are in the device file by size where they are read faster than memory, and a small model's bound uses them.
 #[test]
 fn reads_from_caches_get_into_the_device_file() {

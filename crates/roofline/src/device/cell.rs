@@ -61,6 +61,11 @@ impl PublishedFigure {
         }
     }
 
+    /// Whether `fizeau probe` measured it, or read what another tool had measured: files that it writes name it as the source.
+    pub(crate) fn is_probed(&self) -> bool {
+        self.source.starts_with("fizeau probe")
+    }
+
     /// The least and the most that sources give, where they disagree. The figure that is used is the end that keeps
     /// a bound sound: the most, or for a latency the least.
     #[must_use]

@@ -5,7 +5,7 @@ use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec};
 use super::cell::SourceRange;
 use super::error::{at_most, positive};
 use super::quantity::FigureQuantity;
-use super::{Device, DeviceError, Link, MathType, Price, PublishedFigure};
+use super::{BANDWIDTH, Device, DeviceError, Link, MathType, Price, PublishedFigure};
 use crate::MeasuredCollective;
 
 impl Device {
@@ -48,7 +48,7 @@ impl Device {
             prices: Vec::new(),
             cells: vec![
                 PublishedFigure::given("memory.capacity", FigureQuantity::Memory, bytes),
-                PublishedFigure::given("memory.bandwidth", FigureQuantity::Bandwidth, bandwidth),
+                PublishedFigure::given(BANDWIDTH, FigureQuantity::Bandwidth, bandwidth),
                 PublishedFigure::given("rates.bf16", FigureQuantity::Rate, rate),
             ],
         })
@@ -96,7 +96,8 @@ impl Device {
         Ok(self)
     }
 
-    /// The same device with a memory that is read at `bandwidth`, whatever its caches hold.
+    /// The same device with a memory that is read at `bandwidth`, whatever its caches hold; where it was measured, what is typical
+    /// of it changes alike.
     ///
     /// # Errors
     /// If that is not a positive finite number.
@@ -105,9 +106,17 @@ impl Device {
         bandwidth: BytesPerSec,
     ) -> Result<Self, DeviceError> {
         let rate = positive(bandwidth.get(), "memory bandwidth")?;
+        let usual = self.usual_bandwidth() * (rate / self.memory_bandwidth().get());
         self.memory_bandwidth = bandwidth;
         (self.cached, self.reading) = (Vec::new(), None);
-        self.put(PublishedFigure::given("memory.bandwidth", FigureQuantity::Bandwidth, rate));
+        let mut cell = PublishedFigure::given(BANDWIDTH, FigureQuantity::Bandwidth, rate);
+        if let Some(measured) = self.cell(BANDWIDTH).filter(|cell| cell.is_probed()) {
+            cell.source.clone_from(&measured.source);
+            let show = |rate: f64| FigureQuantity::Bandwidth.show(rate);
+            let numbers = (usual.get(), rate);
+            cell.range = Some(SourceRange { texts: (show(numbers.0), show(numbers.1)), numbers });
+        }
+        self.put(cell);
         Ok(self)
     }
 

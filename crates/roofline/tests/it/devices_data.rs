@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use fizeau_roofline::{Device, MathType, PublishedFigure, Topology};
+use fizeau_roofline::{
+    Deployment, Device, KnownModel, MathType, PublishedFigure, System, Topology,
+};
 
 #[test]
 fn names_are_unique_and_canonical() {
@@ -265,6 +267,28 @@ fn what_is_expected_of_a_rate_is_the_least_that_is_given() {
     assert_eq!(rates("gaudi2", MathType::Int8), (432.0, 865.0));
     assert_eq!(rates("h100-sxm", MathType::Fp8), (1979.0, 1979.0));
     assert_eq!(Device::named("a100").unwrap().usual_rate(MathType::Fp8), None);
+}
+
+/// A bound is made of the best that a probe saw, an expectation of what it typically saw; and a memory that is faster is so in both.
+#[test]
+fn what_is_expected_of_a_measured_memory_is_the_low_end_of_its_range() {
+    let text = "name = \"a\"\n[sources]\nprobe = { name = \"fizeau probe 0.1.0 on vm\" }\n[memory]\ncapacity = 64e9\n\
+                bandwidth = { value = 40186241922.0, range = [33609017245.0, 40186241922.0], source = \"probe\" }\n\
+                [rates]\nbf16 = { value = 200484343185.0, range = [191271696234.0, 200484343185.0], source = \"probe\" }\n";
+    let device = Device::from_toml(text).unwrap();
+    assert_eq!(device.usual_bandwidth().get(), 33_609_017_245.0);
+    let model = KnownModel::named("qwen3-0.6b").unwrap().model().unwrap();
+    let system = System::new(model, device, Deployment::SINGLE).unwrap();
+    let said = system.notes().join("\n");
+    assert!(said.contains("its bf16 rate is 0.19 to 0.20 TFLOP/s; the bound uses"), "{said}");
+    assert!(said.contains("its memory is read at 33.6 to 40.2 GB/s; the bound uses"), "{said}");
+    let faster = system.with_bandwidth(2.0).unwrap();
+    let [usual, best] = [Device::usual_bandwidth, Device::memory_bandwidth]
+        .map(|rate| rate(faster.device()).get() / rate(system.device()).get());
+    assert!((usual - 2.0).abs() < 1e-9 && (best - 2.0).abs() < 1e-9, "{usual} {best}");
+    // Two figures that are printed differ in how they are counted.
+    let printed = Device::named("h200-sxm").unwrap();
+    assert_eq!(printed.usual_bandwidth(), printed.memory_bandwidth());
 }
 
 fn cell<'a>(device: &'a Device, field: &str) -> Option<&'a PublishedFigure> {

@@ -42,6 +42,26 @@ pub(super) fn loops() -> Vec<PeakLoop> {
     found.into_iter().flatten().collect()
 }
 
+/// Why this program may not use tiles that the processor has; none where it has none, or where the system permits them.
+#[cfg(target_os = "linux")]
+pub(super) fn not_permitted() -> Option<&'static str> {
+    why_not(offered(), is_permitted())
+}
+
+#[cfg(target_os = "linux")]
+fn why_not([bf16, int8]: [bool; 2], is_permitted: bool) -> Option<&'static str> {
+    ((bf16 || int8) && !is_permitted).then_some(
+        "the processor has it, but the system refuses its use to this program (`arch_prctl`); Linux permits it from 5.16 on, where no \
+         container forbids the call",
+    )
+}
+
+/// Elsewhere this program does not ask.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn not_permitted() -> Option<&'static str> {
+    Some("this program asks for the permission on Linux alone")
+}
+
 /// Elsewhere nobody knows how to ask for the permission.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn loops() -> Vec<PeakLoop> {
@@ -148,5 +168,17 @@ mod linux {
         // 64 products of 15 a turn, around as whole numbers go.
         let expected = (turns.max(1) as i32).wrapping_mul(960);
         if sums.0.iter().all(|sum| *sum == expected) { 0.0 } else { f64::INFINITY }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_permission_is_a_reason_of_its_own() {
+        assert!(why_not([true, false], false).is_some_and(|why| why.contains("refuses")));
+        assert_eq!(why_not([true; 2], true), None);
+        assert_eq!(why_not([false; 2], false), None, "what is not there cannot be refused");
     }
 }
