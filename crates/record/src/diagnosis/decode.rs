@@ -76,7 +76,9 @@ pub(super) fn silicon(
 /// What operators one after the other add to the bound, devices' talk apart.
 pub(super) fn operators(waterfall: &mut WaterfallBuilder, expected: &PassTime, limit: &str) {
     let alone = millis(expected.total).get() - millis(expected.communication()).get();
-    let evidence = format!("operators one after the other, as the roofline model expects; {limit}");
+    let evidence = format!(
+        "operators one after the other, as the roofline model expects; {limit}; computed, so that its error is in what is left over"
+    );
     waterfall.up_to(SlowdownCause::Algorithm, Millis::new(alone), evidence);
 }
 
@@ -134,7 +136,8 @@ fn prompts_between(
     if adds > 0.0 {
         let each = millis(token.prompts.total).get() / token.reading;
         let evidence = format!(
-            "{:.0} % of the steps read prompts of others beside the tokens that they make, {:.1} at once, and take {each:.2} ms longer for it",
+            "{:.0} % of the steps read prompts of others beside the tokens that they make, {:.1} at once, and take {each:.2} ms longer for it; \
+             computed, so that its error is in what is not explained",
             token.reading * 100.0,
             token.prompts_at_once,
         );

@@ -96,5 +96,7 @@ fn queue(
         of the lightest level",
         level.in_flight
     );
-    waterfall.add(SlowdownCause::BatchAndQueue, left, evidence);
+    let step = waterfall.rest(SlowdownCause::BatchAndQueue, evidence);
+    // The lightest level is the quicker one, so that others cannot have shortened the wait.
+    step.range_ms = step.range_ms.map(|ends| ends.map(|end| Millis::new(end.get().max(0.0))));
 }

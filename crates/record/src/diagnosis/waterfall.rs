@@ -89,6 +89,31 @@ impl WaterfallBuilder {
         Millis::new(self.measured.mean.get() - self.reached)
     }
 
+    /// The least and the most that may be left: from the interval of the measured mean, and the ranges of what was explained. None where
+    /// the mean has no interval.
+    pub(super) fn left_range(&self) -> Option<[Millis; 2]> {
+        let [low, high] = self.measured.ends?.map(Millis::get);
+        let off = |end: usize| -> f64 {
+            let ranged = self.steps.iter();
+            let ranged = ranged.filter_map(|step| Some((step.range_ms?[end], step.adds_ms)));
+            ranged.map(|(end, adds)| end.get() - adds.get()).sum()
+        };
+        let ends = [low - (self.reached + off(1)), high - (self.reached + off(0))];
+        Some(ends.map(Millis::new))
+    }
+
+    /// Adds what is left as `cause`, with the range that it may be in, or why there is none.
+    pub(super) fn rest(&mut self, cause: SlowdownCause, evidence: String) -> &mut WaterfallStep {
+        let range = self.left_range();
+        let evidence = match range {
+            Some(_) => evidence,
+            None => format!("{evidence}; {NO_INTERVAL}"),
+        };
+        let step = self.add(cause, self.left(), evidence);
+        step.range_ms = range;
+        step
+    }
+
     /// Goes on to `total`.
     pub(super) fn up_to(
         &mut self,
@@ -125,7 +150,7 @@ impl WaterfallBuilder {
                     "the measured time is shorter than expected; check whether the model, the devices and the deployment are as stated"
                 }
             };
-            self.add(SlowdownCause::Unexplained, left, evidence.to_owned());
+            self.rest(SlowdownCause::Unexplained, evidence.to_owned());
         }
         let try_first = advice(&self.steps);
         Waterfall {
@@ -136,6 +161,10 @@ impl WaterfallBuilder {
         }
     }
 }
+
+/// Why what is left has no range.
+const NO_INTERVAL: &str =
+    "no range, since the level is too small a sample for an interval of its mean";
 
 /// The share of a measurement below which nothing is said of what is left.
 const NEGLIGIBLE: f64 = 0.005;
