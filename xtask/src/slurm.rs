@@ -7,9 +7,9 @@ mod cluster;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{ExitCode, Output};
+use std::process::{Command, ExitCode, Output};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use crate::process;
@@ -17,7 +17,7 @@ use crate::shards::trial::{BENCH, Server, WARM_UPS, given_or_built, summary};
 use crate::tool::exit_code;
 use cluster::{Cluster, packages};
 
-/// Brings a cluster up, runs a step, an array and a task that dies, and takes the cluster down. `fizeau` is the program, where one is built.
+/// Brings a cluster up, runs a step, the recipes and a task that dies, and takes the cluster down. `fizeau` is the program, where one is built.
 pub(crate) fn run(fizeau: Option<PathBuf>) -> Result<ExitCode> {
     Ok(exit_code(hold(|| given_or_built(fizeau))? || !process::is_ci()))
 }
@@ -36,14 +36,17 @@ pub(crate) fn hold(fizeau: impl FnOnce() -> Result<PathBuf>) -> Result<bool> {
     let cluster = &Cluster::start(&home)?;
     let trial = Trial { fizeau, server, home: &home, cluster };
     trial.step()?;
-    trial.sweep()?;
-    trial.array()?;
+    trial.recipe("slurm.sbatch", &["--nodes=2", "--ntasks-per-node=2"])?;
+    trial.recipe("slurm-array.sbatch", &["--array=0-3"])?;
     trial.death()?;
     println!("slurm: all of it holds");
     Ok(true)
 }
 
-/// A sweep, but for the server and the folder.
+/// What the recipes measure, which takes longer than a trial.
+const RECIPES_SWEEP: &str = "fizeau sweep --levels 64,256,1024 --level-seconds 60";
+
+/// What is measured in its place.
 const SWEEP: &str = "sweep --model m --rates 40,60 --num-prompts 80 --num-warmups 4 --isl 32 --osl 16 --salt 5 --threads 1 \
                      --threshold lateness-invalid=600s,cpu-invalid=1";
 
@@ -96,64 +99,75 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// So are those of a sweep: `srun` in front is the whole change to a command line.
-    fn sweep(&self) -> Result<()> {
-        let out = self.out("sweep");
-        let mut srun = self.cluster.command("srun");
-        srun.args(["-K1", "-N2", "-n4"]).arg(self.fizeau).args(SWEEP.split_whitespace());
-        let ended = srun.args(["--base-url", &self.server.url(), "--out"]).arg(&out).output()?;
-        ensure!(ended.status.success(), "srun fizeau sweep: {}", said(&ended));
-        let sweep: Value = serde_json::from_str(&fs::read_to_string(out.join("sweep.json"))?)?;
+    /// Submits a recipe as it lies there, with another sweep, on fewer nodes (`size`). Its tasks are one run, and none is started again.
+    fn recipe(&self, name: &str, size: &[&str]) -> Result<()> {
+        let home = self.out(name);
+        fs::create_dir_all(&home)?;
+        let text = fs::read_to_string(Path::new("recipes").join(name))?;
+        ensure!(text.contains(RECIPES_SWEEP), "{name} has another sweep than: {RECIPES_SWEEP}");
+        let script = home.join(name);
+        let own = format!("{} {SWEEP}", self.fizeau.display());
+        fs::write(&script, text.replace(RECIPES_SWEEP, &own))?;
+        let mut sbatch = self.cluster.command("sbatch");
+        sbatch.env("FIZEAU_BASE_URL", self.server.url()).env("FIZEAU_MODEL", "m");
+        sbatch.args(["--wait", "--parsable"]).args(size).arg("--chdir").arg(&home);
+        let ended = sbatch.arg(&script).output()?;
+        ensure!(ended.status.success(), "{name}: {}{}", said(&ended), printed(&home)?);
+        let job = String::from_utf8_lossy(&ended.stdout).trim().to_owned();
+        let shown = self.cluster.command("scontrol").args(["show", "job", &job]).output()?;
+        let shown = said(&shown);
+        let is_once = shown.contains("Requeue=0") && !shown.contains("Requeue=1");
+        ensure!(is_once, "a job of {name} may be started again: {shown}");
+        let sweep = fs::read_to_string(swept(&home.join("fizeau-runs"))?)?;
+        let sweep: Value = serde_json::from_str(&sweep)?;
         let levels = sweep.get("levels").and_then(Value::as_array).cloned().unwrap_or_default();
         let of = |level: &Value| {
             ["/requests/sent", "/shards/count"].map(|figure| level.pointer(figure)?.as_u64())
         };
         let found: Vec<_> = levels.iter().map(of).collect();
         let known = [Some(80), Some(4)];
-        ensure!(found == [known; 2], "srun fizeau sweep: of two levels of 80 by 4: {found:?}");
-        println!("slurm: srun -N2 -n4 fizeau sweep, as it stands: two levels of 80 requests");
+        ensure!(found == [known; 2], "{name}: of two levels of 80 requests by 4 tasks: {found:?}");
+        println!("slurm: recipes/{name} by 4 tasks, Requeue=0: two levels of 80 requests");
         Ok(())
     }
 
-    /// The tasks of an array meet in a folder.
-    fn array(&self) -> Result<()> {
-        let (out, meet) = (self.out("array"), self.out("array.meet"));
-        fs::create_dir_all(&meet)?;
-        let script = self.home.join("array.sh");
-        let line = self.bench("200", &out).join(" ");
-        let text = format!("#!/bin/sh\nexport FIZEAU_RENDEZVOUS={}\n{line}\n", meet.display());
-        fs::write(&script, text)?;
-        let mut sbatch = self.cluster.command("sbatch");
-        sbatch.args(["--wait", "--no-requeue", "--array=0-3", "-o"]);
-        let ended = sbatch.arg(meet.join("%a.out")).arg(&script).output()?;
-        ensure!(ended.status.success(), "sbatch --array=0-3: {}", said(&ended));
-        let (sent, count) = summary(&out)?.sent_by();
-        ensure!(
-            (sent, count) == (200, 4),
-            "sbatch --array=0-3 sent {sent} of 200 requests from {count} of 4 tasks"
-        );
-        println!("slurm: sbatch --array=0-3: 200 requests once each");
-        Ok(())
-    }
-
-    /// A task that dies ends the run, and what was measured is kept.
+    /// A task that dies ends the step, as in the recipe, and what was measured until then is kept.
     fn death(&self) -> Result<()> {
         let out = self.out("death");
         let line = self.bench("600", &out).join(" ");
         let dies = "if [ \"$SLURM_PROCID\" = 2 ]; then sleep 6; kill -9 $child; fi";
         let script = format!("{line} & child=$!; {dies}; wait $child");
         let mut srun = self.cluster.command("srun");
-        let ended = srun.args(["-N2", "-n3", "sh", "-c", &script]).output()?;
-        let text = said(&ended);
-        ensure!(
-            !ended.status.success() && text.contains("shard 2/3 on "),
-            "a task that dies: {text}"
+        let ended = srun.args(["-K1", "-N2", "-n3", "sh", "-c", &script]).output()?;
+        ensure!(!ended.status.success(), "a step whose task dies ended well: {}", said(&ended));
+        let parts = [0, 1, 2].map(|index| out.join(format!("shards/{index}-of-3")));
+        let kept = fs::read_to_string(parts[0].join("tapes.jsonl"))?.lines().count();
+        ensure!((1..200).contains(&kept), "of shard 0 {kept} of 200 requests were kept");
+        let merged = self.out("death-merged");
+        let mut merge = Command::new(self.fizeau);
+        let ended = merge.arg("merge").args(&parts).arg("--out").arg(&merged).output()?;
+        ensure!(merged.join("summary.json").is_file(), "fizeau merge: {}", said(&ended));
+        println!(
+            "slurm: a task that dies ends its step (-K1), and what all had measured is merged"
         );
-        let kept = fs::read_to_string(out.join("shards/0-of-3/tapes.jsonl"))?.lines().count();
-        ensure!(kept == 200, "of shard 0 {kept} of 200 requests were kept");
-        println!("slurm: a task that dies is named, and the others keep what they measured");
         Ok(())
     }
+}
+
+/// The `sweep.json` of the only run in `runs`.
+fn swept(runs: &Path) -> Result<PathBuf> {
+    let entries = fs::read_dir(runs)?.collect::<Result<Vec<_>, _>>()?;
+    let found = entries.iter().map(|entry| entry.path().join("sweep.json"));
+    let mut found: Vec<PathBuf> = found.filter(|sweep| sweep.is_file()).collect();
+    let one = found.pop().filter(|_| found.is_empty());
+    one.with_context(|| format!("{} has not one run", runs.display()))
+}
+
+/// What the tasks of a job printed, whose files are in `home`.
+fn printed(home: &Path) -> Result<String> {
+    let files = fs::read_dir(home)?.flatten().map(|file| file.path());
+    let files = files.filter(|path| path.extension().is_some_and(|kind| kind == "out"));
+    Ok(files.map(|path| fs::read_to_string(path).unwrap_or_default()).collect())
 }
 
 fn said(ended: &Output) -> String {

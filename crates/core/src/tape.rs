@@ -173,25 +173,19 @@ impl Tape {
     /// assert_eq!(tape, Tape::sent_at(Stamp::EPOCH + Nanos::from_millis(5)));
     /// ```
     pub fn put_later(&mut self, later: Nanos) {
-        self.move_stamps(|stamp| *stamp += later);
+        self.map_stamps(|stamp| stamp + later);
     }
 
-    /// Puts everything that was seen `earlier`, as [`put_later`](Self::put_later) puts it later. What would be before the epoch
-    /// is put at it.
+    /// Puts every instant that was seen where `onto` says, as onto another clock.
     ///
     /// ```
-    /// use fizeau_core::{Nanos, Stamp, Tape};
-    /// let mut tape = Tape::sent_at(Stamp::EPOCH + Nanos::from_millis(7));
-    /// tape.put_earlier(Nanos::from_millis(5));
-    /// assert_eq!(tape, Tape::sent_at(Stamp::EPOCH + Nanos::from_millis(2)));
+    /// use fizeau_core::{Stamp, Tape};
+    /// let mut tape = Tape::sent_at(Stamp::from_nanos(7));
+    /// tape.map_stamps(|at| Stamp::from_nanos(at.as_nanos().saturating_sub(5)));
+    /// assert_eq!(tape, Tape::sent_at(Stamp::from_nanos(2)));
     /// ```
-    pub fn put_earlier(&mut self, earlier: Nanos) {
-        self.move_stamps(|stamp| {
-            *stamp = Stamp::EPOCH + stamp.saturating_since(Stamp::EPOCH).saturating_sub(earlier);
-        });
-    }
-
-    fn move_stamps(&mut self, mut each: impl FnMut(&mut Stamp)) {
+    pub fn map_stamps(&mut self, onto: impl Fn(Stamp) -> Stamp) {
+        let mut each = |stamp: &mut Stamp| *stamp = onto(*stamp);
         self.marks.move_stamps(&mut each);
         self.arrivals.iter_mut().for_each(|arrival| each(&mut arrival.at));
     }

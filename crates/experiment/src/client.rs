@@ -85,6 +85,11 @@ impl MeasuringClient {
         Self { calibration: Some(calibration), ceiling, ..self }
     }
 
+    /// How many clients measure together, this one among them.
+    pub(crate) fn count(&self) -> u64 {
+        self.shards.as_ref().map_or(1, |group| group.shard().count().get())
+    }
+
     /// The same, measuring by itself.
     pub(crate) fn alone(self) -> Self {
         Self { shards: None, ..self }

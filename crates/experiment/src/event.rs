@@ -56,13 +56,16 @@ pub struct LevelStarted {
     pub time: Option<Nanos>,
     /// What comes after it.
     pub after: AfterLevel,
+    /// How many clients measure it. Of several, requests that ended are told only once the level is over.
+    pub clients: u64,
 }
 
 impl LevelStarted {
-    /// The level `name` of at most so many requests, which end it; of what comes after it nothing is known.
+    /// The level `name` of at most so many requests, which end it, measured by this client alone; of what comes after it nothing is known.
     #[must_use]
     pub const fn new(name: String, requests: u64) -> Self {
-        Self { name, position: None, requests, time: None, after: AfterLevel::Unknown }
+        let (position, time, after) = (None, None, AfterLevel::Unknown);
+        Self { name, position, requests, time, after, clients: 1 }
     }
 }
 

@@ -147,6 +147,7 @@ impl PreparedLevel {
         watcher.event(RunEvent::LevelStarted(LevelStarted {
             time: self.settings.time,
             after: AfterLevel::Takes(Nanos::ZERO),
+            clients: self.basis.client.count(),
             ..LevelStarted::new("bench".to_owned(), share)
         }));
         let mut sink = folder.map(RunFolder::tapes).transpose().map_err(ExperimentError::broken)?;

@@ -257,6 +257,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
             position: Some(LevelPosition { number, of }),
             time: size.time.filter(|_| self.prepared.is_by_time),
             after: next.after,
+            clients: self.prepared.basis.client.count(),
             ..LevelStarted::new(load.to_string(), size.requests_at(load).get())
         }));
     }

@@ -52,6 +52,7 @@ mod figures;
 mod fit;
 mod fleet;
 mod folder;
+mod gpu_coverage;
 mod host;
 mod import;
 mod judge;
@@ -100,7 +101,9 @@ pub use measurement::{
 pub use plateau::Plateau;
 pub use row::ProbeRow;
 pub use several::SeveralDevices;
-pub use shapes::{ModelOperator, ModelPass, model_operators, model_trials, rows_by_component};
+pub use shapes::{
+    ModelOperator, ModelPass, ModelRow, model_operators, model_trials, rows_by_component,
+};
 pub use shares::PeakShares;
 pub use trial::{ProbeBackend, ProbeTrial, Unavailable, UnavailableReasons, usual_trials};
 pub use twins::{MeasuredOperator, MeasuredTerm};

@@ -14,7 +14,7 @@ mod summaries;
 pub(crate) mod sweep;
 mod views;
 
-use fizeau_metrics::{GoodputGoals, ShapeTally, Slo, WindowChoice, WindowEnd};
+use fizeau_metrics::{GoodputGoals, LevelTally, ShapeTally, Slo, WindowChoice, WindowEnd};
 use fizeau_roofline::{Device, HourlyRate};
 
 use crate::{
@@ -57,6 +57,8 @@ pub struct RunReader<'a> {
     precision: Precision,
     price: Option<HourlyRate>,
     choice: ProfileChoice,
+    /// How many requests of a level are kept one by one.
+    kept: usize,
 }
 
 /// Whose the formats of weights and cache are that a setup names.
@@ -162,7 +164,8 @@ impl<'a> RunReader<'a> {
         let price = price.map_err(|error| run.wrong("gpu_hour_usd", error))?;
         let precision = Precision::Own;
         let choice = ProfileChoice::default();
-        Ok(Self { run, goals, window, reference, precision, price, choice })
+        let kept = LevelTally::EXACT;
+        Ok(Self { run, goals, window, reference, precision, price, choice, kept })
     }
 
     /// By other goals of single requests.
@@ -178,6 +181,11 @@ impl<'a> RunReader<'a> {
     /// With another cut at the end.
     pub fn with_cooldown(self, cooldown: WindowEnd) -> Self {
         Self { window: WindowChoice { cooldown, ..self.window }, ..self }
+    }
+
+    /// With every value in memory, so that percentiles of however many requests and gaps are exact.
+    pub fn with_every_value(self) -> Self {
+        Self { kept: usize::MAX, ..self }
     }
 
     /// With another choice among the levels within the goals, as far as one is made.

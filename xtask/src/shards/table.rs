@@ -1,15 +1,18 @@
 //! `cargo xtask shard-table`: one run by 1, 2, 3 and 8 processes of this machine, side by side. Whatever is counted has to be the same,
 //! and percentiles within noise.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use super::free_port;
-use super::trial::{BENCH, Running, Server, Summary, WARM_UPS, given_or_built, summary};
+use super::trial::{
+    BENCH, REPLY_TOKENS, Running, Server, Summary, WARM_UPS, given_or_built, summary,
+};
 
 /// How many requests a run has.
 const REQUESTS: u64 = 600;
@@ -66,6 +69,7 @@ fn is_alike(count: usize, many: &Measured, one: &Measured) -> Result<()> {
     for metric in ["ttft_ms", "tpot_ms", "e2el_ms"] {
         for (statistic, noise) in [("p50", of_median), ("p90", of_tail), ("p99", of_tail)] {
             let [found, known] = both(&format!("/metrics/{metric}/{statistic}"));
+            let noise = if metric == "tpot_ms" { of_tokens(noise, known) } else { noise };
             ensure!(
                 (found - known).abs() <= noise,
                 "{statistic} of {metric}: {found:.2} of {count} processes and {known:.2} of one differ by more than {noise:.2} ms"
@@ -75,6 +79,12 @@ fn is_alike(count: usize, many: &Measured, one: &Measured) -> Result<()> {
     Ok(())
 }
 
+/// By how much a time per output token may differ that is `known_ms` of one process, where a whole reply may by `noise_ms`: a token has its
+/// share of that, and whatever the noise, twice as long or no time at all is no noise.
+fn of_tokens(noise_ms: f64, known_ms: f64) -> f64 {
+    (noise_ms / (REPLY_TOKENS - 1) as f64).min(0.9 * known_ms)
+}
+
 /// What has to be the same, however many processes sent it.
 #[derive(Debug, PartialEq, Eq)]
 struct Counts {
@@ -82,10 +92,8 @@ struct Counts {
     answered: u64,
     /// Requests of which a tape was kept, each once.
     ids: BTreeSet<u64>,
-    sent: u64,
-    completed: u64,
-    output_tokens: u64,
-    gaps: u64,
+    /// What the summary counts.
+    counted: BTreeMap<String, Value>,
 }
 
 fn measure(fizeau: &Path, home: &Path, count: usize) -> Result<Measured> {
@@ -110,10 +118,7 @@ fn measure(fizeau: &Path, home: &Path, count: usize) -> Result<Measured> {
     let counts = Counts {
         answered: server.answered()?.saturating_sub(WARM_UPS),
         ids: ids(&out)?,
-        sent: summary.count("/requests/sent"),
-        completed: summary.count("/requests/completed"),
-        output_tokens: summary.count("/tokens/output"),
-        gaps: summary.count("/metrics/icl_ms/n"),
+        counted: summary.counts(),
     };
     let of_client = ["send_lateness_ms", "read_lag_ms"];
     let of_client = of_client.map(|late| summary.figure(&format!("/metrics/{late}/p99")));
@@ -129,8 +134,8 @@ pub(crate) fn ids(out: &Path) -> Result<BTreeSet<u64>> {
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let mut ids = BTreeSet::new();
     for line in text.lines() {
-        let tape: serde_json::Value = serde_json::from_str(line)?;
-        let id = tape.get("request").and_then(serde_json::Value::as_u64);
+        let tape: Value = serde_json::from_str(line)?;
+        let id = tape.get("request").and_then(Value::as_u64);
         let id = id.with_context(|| format!("{}: a tape without its request", path.display()))?;
         ensure!(ids.insert(id), "{}: request {id} is there twice", path.display());
     }
@@ -138,7 +143,9 @@ pub(crate) fn ids(out: &Path) -> Result<BTreeSet<u64>> {
 }
 
 fn row(count: usize, Measured { summary, counts, .. }: &Measured) -> String {
-    let Counts { answered, sent, completed, output_tokens, .. } = counts;
+    let answered = counts.answered;
+    let [sent, completed, output_tokens] =
+        ["/requests/sent", "/requests/completed", "/tokens/output"].map(|path| summary.count(path));
     let pair = |metric: &str| {
         let of = |which: &str| summary.figure(&format!("/metrics/{metric}/{which}"));
         format!("{:.1}, {:.1}", of("p50"), of("p99"))
@@ -149,4 +156,15 @@ fn row(count: usize, Measured { summary, counts, .. }: &Measured) -> String {
     format!(
         "| {count} | {sent} | {completed} | {output_tokens} | {answered} | {ttft} | {e2el} | {rate:.2} | {skew} |"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_tokens;
+
+    #[test]
+    fn twice_the_time_of_a_token_is_no_noise() {
+        assert!(of_tokens(10.0, 2.0) < 0.7, "a fifteenth of what a reply may be off");
+        assert!(of_tokens(1e6, 2.0) < 2.0, "however busy the machine");
+    }
 }

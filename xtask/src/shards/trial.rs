@@ -1,5 +1,6 @@
 //! What runs of several processes are tried with: a simulated server with a log of its own, a command line, and what became of it.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
@@ -9,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
 
 use super::free_port;
 use crate::cargo;
@@ -24,7 +26,7 @@ pub(crate) const WARM_UPS: u64 = 8;
 pub(crate) const LOG: &str = "GET /truth HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
 
 /// How many tokens its replies have. What is asked of a server before a run has fewer.
-const REPLY_TOKENS: usize = 16;
+pub(crate) const REPLY_TOKENS: usize = 16;
 
 /// How long anything may take: a cut link is noticed after half a minute.
 const LONGEST: Duration = Duration::from_secs(180);
@@ -77,7 +79,7 @@ impl Server {
     /// How late it handed over tokens by its own log, 99th percentile in milliseconds.
     pub(crate) fn lateness_p99_ms(&self) -> Result<f64> {
         let log = body(&self.log()?)?;
-        let late = log.pointer("/lateness_ms/p99").and_then(serde_json::Value::as_f64);
+        let late = log.pointer("/lateness_ms/p99").and_then(Value::as_f64);
         late.context("the server's log does not say how late it was")
     }
 
@@ -91,17 +93,17 @@ impl Server {
     }
 }
 
-fn body(reply: &str) -> Result<serde_json::Value> {
+fn body(reply: &str) -> Result<Value> {
     let (_, body) = reply.split_once("\r\n\r\n").context("the server's log has no body")?;
     serde_json::from_str(body).context("the server's log")
 }
 
 /// The requests of [`BENCH`] in what a server replies that is asked for its log.
-pub(crate) fn answered_in(reply: &str) -> Result<Vec<serde_json::Value>> {
+pub(crate) fn answered_in(reply: &str) -> Result<Vec<Value>> {
     let log = body(reply)?;
-    let requests = log.get("requests").and_then(serde_json::Value::as_array);
+    let requests = log.get("requests").and_then(Value::as_array);
     let requests = requests.context("the server's log has no requests")?;
-    let tokens = |one: &serde_json::Value| one.get("token_ns")?.as_array().map(Vec::len);
+    let tokens = |one: &Value| one.get("token_ns")?.as_array().map(Vec::len);
     Ok(requests.iter().filter(|one| tokens(one) == Some(REPLY_TOKENS)).cloned().collect())
 }
 
@@ -172,18 +174,44 @@ pub(crate) fn summary(out: &Path) -> Result<Summary> {
     Ok(Summary(serde_json::from_str(&text)?))
 }
 
+/// Each `n` under `path`, whose value this is.
+fn sample_sizes(path: &str, value: &Value, found: &mut BTreeMap<String, Value>) {
+    for (name, value) in value.as_object().into_iter().flatten() {
+        let path = format!("{path}/{name}");
+        match &**name {
+            "n" => drop(found.insert(path, value.clone())),
+            _ => sample_sizes(&path, value, found),
+        }
+    }
+}
+
 /// `summary.json`, by its fields.
-pub(crate) struct Summary(serde_json::Value);
+pub(crate) struct Summary(Value);
 
 impl Summary {
     /// The number there; 0 where there is none.
     pub(crate) fn count(&self, pointer: &str) -> u64 {
-        self.0.pointer(pointer).and_then(serde_json::Value::as_u64).unwrap_or(0)
+        self.0.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
     }
 
     /// The number there; not a number where there is none.
     pub(crate) fn figure(&self, pointer: &str) -> f64 {
-        self.0.pointer(pointer).and_then(serde_json::Value::as_f64).unwrap_or(f64::NAN)
+        self.0.pointer(pointer).and_then(Value::as_f64).unwrap_or(f64::NAN)
+    }
+
+    /// All that the load sets, and how many requests each figure is of. What a host does to connections and stamps is left out, and where the
+    /// steady part lies.
+    pub(crate) fn counts(&self) -> BTreeMap<String, Value> {
+        let of = |name: &str| self.0.get(name).cloned().unwrap_or_default();
+        let whole = ["load", "requested", "requests", "tokens", "output", "warm_up", "status"];
+        let mut counts: BTreeMap<String, Value> =
+            whole.map(|name| (format!("/{name}"), of(name))).into();
+        for name in ["metrics", "rates", "lengths"] {
+            sample_sizes(&format!("/{name}"), &of(name), &mut counts);
+        }
+        let of_host = ["connect", "dns", "tcp", "tls", "network", "read_lag"];
+        counts.retain(|path, _| !of_host.iter().any(|name| path.contains(&format!("/{name}_ms/"))));
+        counts
     }
 
     /// How many requests were sent, and by how many processes.

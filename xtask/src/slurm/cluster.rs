@@ -1,5 +1,6 @@
 //! Slurm's daemons, from packages that are unpacked and not installed.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -102,6 +103,9 @@ impl Cluster {
         let mut command = Command::new("timeout");
         command.args(["-k", "5", LONGEST_S]).arg(self.root.join(folder).join(name));
         command.env("SLURM_CONF", self.conf()).env("LD_LIBRARY_PATH", libraries);
+        // A script of a job finds them too.
+        let others = env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{others}", self.root.join("usr/bin").display()));
         command
     }
 

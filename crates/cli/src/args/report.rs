@@ -33,6 +33,10 @@ pub(crate) struct ReportArgs {
     /// What to leave out at the end for the figures of the steady state, as with --warmup.
     #[arg(long, value_name = "auto|N|Ns")]
     pub(crate) cooldown: Option<WindowEnd>,
+    /// Keep every value in memory, a few hundred bytes a request and four a token, so that percentiles of a level of more than 131,072
+    /// requests are exact as well.
+    #[arg(long)]
+    pub(crate) exact: bool,
     /// What is not given is as the run had it.
     #[command(flatten)]
     pub(crate) choosing: ChoosingArgs,

@@ -3,7 +3,7 @@
 use clap::Args;
 use fizeau::core::Nanos;
 
-use super::values::time;
+use super::values::some_time;
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Several machines")]
@@ -17,7 +17,7 @@ pub(crate) struct ShardArgs {
     #[arg(long, value_name = "HOST:PORT|DIR")]
     pub(crate) rendezvous: Option<String>,
     /// How long shards wait for one another, while nothing is measured.
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "60s", env = "FIZEAU_SHARD_TIMEOUT")]
+    #[arg(long, value_name = "TIME", value_parser = some_time, default_value = "60s", env = "FIZEAU_SHARD_TIMEOUT")]
     pub(crate) shard_timeout: Nanos,
     /// Measure one level with the shards that come; the report says which load they offered.
     #[arg(long)]

@@ -27,6 +27,14 @@ pub(super) fn time(text: &str) -> Result<Nanos, ParseNanosError> {
     Nanos::parse_in(text, Nanos::from_secs(1))
 }
 
+/// Such a time, of which there has to be some.
+pub(super) fn some_time(text: &str) -> Result<Nanos, String> {
+    match time(text).map_err(|error| error.to_string())? {
+        Nanos::ZERO => Err("give some time, such as 60s".to_owned()),
+        time => Ok(time),
+    }
+}
+
 /// The seconds of such a time. A bare number may be any, of which whoever uses it says what is wrong with it.
 pub(super) fn seconds(text: &str) -> Result<f64, &'static str> {
     let time = || time(text).map(Nanos::as_secs_f64);

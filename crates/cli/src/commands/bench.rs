@@ -7,8 +7,8 @@ pub(crate) use arrivals::{arrivals, arrivals_flag, check_burstiness, has_arrival
 pub(crate) use level::{LevelOutputs, selection, settings, text_after};
 
 use fizeau::experiment::{
-    EndpointSpec, Experiment, ExperimentError, LevelSettings, PreparedExperiment, RunShards,
-    ShardOutcome, SystemUnderTest,
+    EndpointSpec, Experiment, ExperimentError, InputField, LevelSettings, PreparedExperiment,
+    RunShards, ShardOutcome, SystemUnderTest,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::text::number;
@@ -34,7 +34,16 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let cancel = Cancel::new();
     let refused = workload::refused(arrivals_flag(&args.level.arrivals));
     let shards = shards::find(&args.shards)?;
-    let prepared = experiment(args, &shards, &cancel)?.prepare().map_err(refused)?;
+    let prepared = experiment(args, &shards, &cancel)?.prepare();
+    let prepared = prepared.map_err(|error| match (&error, &shards) {
+        // A launcher gave the number, so that what is missing is not a salt but a place to meet.
+        (ExperimentError::Input(wrong), RunShards::Apart(shard))
+            if wrong.field == InputField::Shard && args.shards.shard.is_none() =>
+        {
+            shards::nowhere_to_meet(*shard)
+        }
+        _ => refused(error),
+    })?;
     if shards.has_report() {
         level_outputs(args, &prepared)?;
     }

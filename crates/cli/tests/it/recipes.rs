@@ -61,6 +61,10 @@ fn the_indexed_job_runs_each_shard_once_and_all_at_once() {
     assert_eq!(value(&job, "claimName"), value(&results, "name"));
     assert_eq!(value(&results, "accessModes"), "[ReadWriteMany]");
     assert!(job.contains(&format!("--out, {}/", value(&job, "mountPath"))), "{job}");
+    // Who runs in the image may write to the volume.
+    let image = recipe("Containerfile");
+    let user = image.lines().find_map(|line| line.strip_prefix("USER ")).unwrap();
+    assert_eq!(user.split_once(':').unwrap().1, value(&job, "fsGroup"));
     let kustomization = recipe("kubernetes/kustomization.yaml");
     for file in ["service.yaml", "results.yaml", "job.yaml"] {
         assert!(kustomization.contains(&format!("- {file}\n")), "{file}");

@@ -4,7 +4,7 @@ mod faults;
 mod resumed;
 mod search;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -50,22 +50,29 @@ fn tapes(folder: &str) -> Vec<Tape> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What has to be the same, however many processes sent it.
-fn counts(summary: &Value) -> Vec<Value> {
-    let paths = [
-        "/load",
-        "/requested",
-        "/requests/sent",
-        "/requests/completed",
-        "/requests/failed",
-        "/tokens/output",
-        "/warm_up",
-        "/metrics/ttft_ms/n",
-        "/metrics/e2el_ms/n",
-        "/metrics/icl_ms/n",
-        "/status",
-    ];
-    paths.iter().map(|path| summary.pointer(path).cloned().unwrap_or_default()).collect()
+/// What has to be the same, however many processes sent it: all that the load sets, and how many requests each figure is of. How many
+/// connections were made and what the kernel stamped is for the host to say, and where the steady part lies for the clock.
+fn counts(summary: &Value) -> BTreeMap<String, Value> {
+    let whole = ["load", "requested", "requests", "tokens", "output", "warm_up", "status"];
+    let whole = whole.map(|name| (format!("/{name}"), summary[name].clone()));
+    let mut counts: BTreeMap<String, Value> = whole.into();
+    for name in ["metrics", "rates", "lengths"] {
+        sample_sizes(&format!("/{name}"), &summary[name], &mut counts);
+    }
+    let of_host = ["connect", "dns", "tcp", "tls", "network", "read_lag"];
+    counts.retain(|path, _| !of_host.iter().any(|name| path.contains(&format!("/{name}_ms/"))));
+    counts
+}
+
+/// Each `n` under `path`, whose value this is.
+fn sample_sizes(path: &str, value: &Value, found: &mut BTreeMap<String, Value>) {
+    for (name, value) in value.as_object().into_iter().flatten() {
+        let path = format!("{path}/{name}");
+        match &**name {
+            "n" => drop(found.insert(path, value.clone())),
+            _ => sample_sizes(&path, value, found),
+        }
+    }
 }
 
 fn bench<'a>(url: &'a str, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -77,7 +84,7 @@ fn bench<'a>(url: &'a str, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// What a run counted, and when each of its requests was due.
-type CountsAndInstants = (Vec<Value>, Vec<(u64, u64)>);
+type CountsAndInstants = (BTreeMap<String, Value>, Vec<(u64, u64)>);
 
 /// 1, 2, 3 and 8 processes send the same requests at the same instants, each once, and report the same counts.
 fn is_one_run(name: &str, load: &[&str]) {

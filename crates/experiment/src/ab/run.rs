@@ -129,6 +129,7 @@ impl PreparedAb {
                 of: Some(rounds.get() as usize),
             }),
             after: AfterLevel::Alike(after_this),
+            clients: self.basis.client.count(),
             ..LevelStarted::new(name.to_owned(), plan.len().get())
         })
     }

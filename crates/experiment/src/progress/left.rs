@@ -24,7 +24,7 @@ pub(super) fn left(running: &RunningLevel, now: Duration) -> Option<TimeLeft> {
     let measured = running.measured(now);
     let level = match (started.time, measured) {
         (Some(time), measured) => Duration::from(time).saturating_sub(measured.unwrap_or_default()),
-        (None, Some(measured)) if running.done() > 0 => {
+        (None, Some(measured)) if running.done() > 0 && running.is_paced() => {
             let to_go = started.requests.saturating_sub(running.done());
             // A level that has all but no end has all but no end.
             let each = measured.as_secs_f64() / running.done() as f64;
@@ -83,6 +83,12 @@ mod tests {
         assert_eq!(left(&running(more, 25), s(16)), Some(TimeLeft::Run(s(72))));
         let alike = level(None, AfterLevel::Alike(3));
         assert_eq!(left(&running(alike, 25), s(16)), Some(TimeLeft::Run(s(12 + 3 * 16))));
+    }
+
+    #[test]
+    fn requests_of_several_clients_which_are_told_once_all_is_over_have_no_pace() {
+        let shared = LevelStarted { clients: 2, ..level(None, AfterLevel::Alike(3)) };
+        assert_eq!(left(&running(shared, 25), s(16)), None);
     }
 
     #[test]

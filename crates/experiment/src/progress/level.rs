@@ -76,6 +76,11 @@ impl RunningLevel {
         self.failed
     }
 
+    /// Whether requests that end are told as they do, so that their pace is the level's.
+    pub(super) const fn is_paced(&self) -> bool {
+        self.started.clients == 1
+    }
+
     /// How long requests have counted by `now`; none while it warms up.
     #[must_use]
     pub fn measured(&self, now: Duration) -> Option<Duration> {

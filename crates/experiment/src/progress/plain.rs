@@ -39,13 +39,13 @@ impl ProgressState {
     /// Whether it takes requests that end to say how long the run takes: those of the first level, until a tenth of them are over.
     #[must_use]
     pub fn awaits_pace(&self) -> bool {
-        let level = self.level().filter(|_| self.done == 0);
+        let level = self.level().filter(|level| self.done == 0 && level.is_paced());
         level.is_some_and(|level| level.goal().is_some_and(|all| level.done() < telling(all)))
     }
 
     /// How much longer a run takes that ends with its requests, said once.
     fn time_to_go(&self, running: &RunningLevel, now: Duration) -> Option<String> {
-        let all = running.goal().filter(|_| self.done == 0)?;
+        let all = running.goal().filter(|_| self.done == 0 && running.is_paced())?;
         if running.done() != telling(all) {
             return None;
         }

@@ -32,25 +32,31 @@ pub enum MeetingPointError {
         /// What stands for the port.
         port: String,
     },
+    /// It is an address whose host is none.
+    #[error(
+        "{text}: there is no host before the port; give HOST:PORT, an address of IPv6 as [ADDRESS]:PORT, or a folder as ./{text}"
+    )]
+    NoHost {
+        /// The text.
+        text: String,
+    },
 }
 
 impl FromStr for MeetingPoint {
     type Err = MeetingPointError;
 
-    /// `HOST:PORT` is an address; all else is the path of a folder.
+    /// What has a colon and no separator of folders is `HOST:PORT`; all else is the path of a folder.
     fn from_str(text: &str) -> Result<Self, MeetingPointError> {
-        let address = text.rsplit_once(':').filter(|(host, port)| {
-            let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-            !host.is_empty() && !host.contains('/') && is_number
-        });
-        match address {
-            None => Ok(Self::Folder(PathBuf::from(text))),
-            Some((_, port)) if port.parse::<u16>().is_ok_and(|port| port > 0) => {
-                Ok(Self::Address(text.to_owned()))
-            }
-            Some((_, port)) => {
-                Err(MeetingPointError::NoPort { text: text.to_owned(), port: port.to_owned() })
-            }
+        let address = text.rsplit_once(':').filter(|_| !text.contains(['/', '\\']));
+        let Some((host, port)) = address else { return Ok(Self::Folder(PathBuf::from(text))) };
+        let is_bracketed = host.starts_with('[') && host.ends_with(']');
+        let text = text.to_owned();
+        if host.is_empty() || host.contains(':') && !is_bracketed {
+            return Err(MeetingPointError::NoHost { text });
+        }
+        match port.parse::<u16>() {
+            Ok(1..) => Ok(Self::Address(text)),
+            _ => Err(MeetingPointError::NoPort { text, port: port.to_owned() }),
         }
     }
 }
@@ -153,11 +159,14 @@ mod tests {
         let address = |text: &str| MeetingPoint::Address(text.to_owned());
         assert_eq!(read("run-0.run:5317"), address("run-0.run:5317"));
         assert_eq!(read("[::1]:5317"), address("[::1]:5317"));
-        for text in ["run-0.run:99999", "h:0", "[::1]:65536"] {
-            let error = text.parse::<MeetingPoint>().unwrap_err().to_string();
-            assert!(error.contains(text) && error.contains("65535"), "{error}");
+        let error = |text: &str| text.parse::<MeetingPoint>().unwrap_err().to_string();
+        for text in ["run-0.run:99999", "h:0", "[::1]:65536", "127.0.0.1:80x", "h:", "h:+5"] {
+            assert!(error(text).contains(text) && error(text).contains("65535"), "{}", error(text));
         }
-        for folder in ["/shared/meet", "meet", "./a:b", "C/x:9", "./h:99999", "a:"] {
+        for text in [":5000", "::1", "fe80::1:5000"] {
+            assert!(error(text).contains("no host before the port"), "{}", error(text));
+        }
+        for folder in ["/shared/meet", "meet", "./a:b", "C/x:9", "./h:99999", r"C:\meet"] {
             assert_eq!(read(folder), MeetingPoint::Folder(folder.into()), "{folder}");
         }
     }

@@ -62,8 +62,8 @@ impl OffsetEstimate {
 
 #[cfg(test)]
 mod tests {
-    use fizeau_core::{Nanos, Tape};
-    use fizeau_record::ClockAxis;
+    use fizeau_core::{Arrival, Channel, Tape};
+    use fizeau_record::{ClockAxis, MergedTapes, StoredTapes};
     use proptest::prelude::*;
 
     use super::*;
@@ -134,23 +134,36 @@ mod tests {
             prop_assert!(off <= i128::from(axis.uncertainty().unwrap().as_nanos()) + drifted + 400);
         }
 
-        /// Lengths of time within a tape stay as the one clock measured them.
+        /// So does every instant of a reply, however long it takes, on its way out of its shard's file.
         #[test]
-        fn a_corrected_tape_keeps_its_lengths(
+        fn a_long_reply_comes_back_within_the_stated_uncertainty(
             offset in -3 * SECOND..=3 * SECOND,
             ppm in -50_i128..=50,
-            took in 0_u64..10_000_000_000,
+            ways in prop::collection::vec((1_u32..2_000_000, 1_u32..2_000_000), 16..40),
+            later in prop::collection::vec((1_u32..2_000_000, 1_u32..2_000_000), 16..40),
+            level in 1..600_i128,
+            (at, first, took) in (0.0..1.0_f64, 0.0..1.0_f64, 0.0..1.0_f64),
         ) {
-            let (first, last) = (10 * SECOND, 20 * SECOND);
-            let ways = [(40_000, 60_000); 16];
-            let axis = ClockAxis::between(read(first, offset, ppm, &ways), read(last, offset, ppm, &ways));
-            let mut tape = Tape::sent_at(shows(12 * SECOND, offset, ppm));
-            tape.marks.end = Some(tape.marks.released + Nanos::from_nanos(took));
-            axis.correct(&mut tape);
-            let kept = tape.marks.end.and_then(|end| end.since(tape.marks.released));
-            prop_assert_eq!(kept, Some(Nanos::from_nanos(took)));
-            let released = tape.marks.released.saturating_since(Stamp::EPOCH).as_nanos();
-            prop_assert!((i128::from(released) - 12 * SECOND).abs() < 60_000);
+            let (begin, end) = (10 * SECOND, (10 + level) * SECOND);
+            let axis =
+                ClockAxis::between(read(begin, offset, ppm, &ways), read(end, offset, ppm, &later));
+            let within = |from: i128, to: i128, share: f64| from + ((to - from) as f64 * share) as i128;
+            let released = within(begin, end, at);
+            let ended = within(released, end, took);
+            let truth = [released, within(released, ended, first), ended];
+            let [released, first, ended] = truth.map(|instant| shows(instant, offset, ppm));
+            let mut tape = Tape::sent_at(released);
+            tape.arrivals.push(Arrival::tokens(first, 1, Channel::Visible));
+            tape.marks.end = Some(ended);
+            let line = serde_json::to_string(&tape).unwrap();
+            let file = (StoredTapes::new("tapes.jsonl", line.as_bytes()), Some(axis));
+            let merged = MergedTapes::by_clocks([file]).next().unwrap().unwrap();
+            let found = [merged.marks.released, merged.arrivals[0].at, merged.marks.end.unwrap()];
+            let allowed = i128::from(axis.uncertainty().unwrap().as_nanos()) + 400;
+            for (found, truth) in found.into_iter().zip(truth) {
+                let off = i128::from(found.as_nanos()) - truth;
+                prop_assert!(off.abs() <= allowed, "off by {off} ns of {allowed}");
+            }
         }
     }
 }

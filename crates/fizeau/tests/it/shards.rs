@@ -122,14 +122,9 @@ impl<'a> Clients<'a> {
         const MOST: u64 = 3_000_000_000;
         let ahead = (mixed(self.seed ^ index) % (2 * MOST)) as i64 - MOST as i64;
         let ahead = if index == 0 { 0 } else { ahead };
-        let by = Nanos::from_nanos(ahead.unsigned_abs());
         let mut lines = Vec::new();
         for mut tape in tapes.iter().cloned() {
-            if ahead < 0 {
-                tape.put_earlier(by)
-            } else {
-                tape.put_later(by)
-            }
+            tape.map_stamps(|at| Stamp::from_nanos(at.as_nanos().saturating_add_signed(ahead)));
             serde_json::to_writer(&mut lines, &tape).unwrap();
             lines.push(b'\n');
         }

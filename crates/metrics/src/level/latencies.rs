@@ -85,9 +85,12 @@ impl KeptLatencies {
 }
 
 impl Latencies {
-    /// Empty, to keep what so many requests have one by one.
+    /// Empty, to keep what so many requests have one by one, and at least as many gaps.
     pub(super) fn up_to(requests: usize) -> Self {
-        Self { each: UnorderedLatencies::up_to(requests), ..Self::default() }
+        let gaps = || PooledSample::up_to(PooledSample::EXACT.max(requests));
+        let [gaps_of_both, itl, icl, read_lag] = [gaps(), gaps(), gaps(), gaps()];
+        let each = UnorderedLatencies::up_to(requests);
+        Self { each, gaps_of_both, itl, icl, read_lag, ..Self::default() }
     }
 
     pub(super) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics, events: &Events) {

@@ -112,8 +112,8 @@ impl LevelTally {
         Self { window, ..self }
     }
 
-    /// The same, with another number of requests that are kept one by one than [`LevelTally::EXACT`]. Of tallies that are to be
-    /// merged it has to be the same, and nothing may have been taken in yet.
+    /// The same, with another number of requests that are kept one by one than [`LevelTally::EXACT`], and of gaps at least as many. Of
+    /// tallies that are to be merged it has to be the same, and nothing may have been taken in yet.
     #[must_use]
     pub fn exact_up_to(self, requests: usize) -> Self {
         Self {

@@ -49,6 +49,7 @@ impl RunReader<'_> {
     ) -> Result<ReadLevel, StoredError> {
         let mut context = StoredLevelContext::read(self.run, stored)?;
         let mut tally = LevelTally::new(&self.goals).with_window(self.window);
+        tally = tally.exact_up_to(self.kept);
         if context.requested.arrivals.is_none() {
             tally = tally.of_closed_loop();
         }

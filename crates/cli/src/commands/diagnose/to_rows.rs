@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 #[cfg(feature = "probe")]
-use fizeau::probe::rows_by_component;
+use fizeau::probe::{Component, ModelRow, rows_by_component};
 use fizeau::record::text::wrap_hanging;
 use fizeau::record::{DiagnosisDocument, ProbeWay, SpeedOfLightReference};
 use fizeau::roofline::{Device, UniformLoad};
@@ -24,14 +24,24 @@ pub(super) fn told(
     let load = level.uniform_load();
     let device = reference.reference().system.device();
     let head = "\nTo separate what this device itself adds, measure these on the engine's machine:";
+    let rows = rows(reference, &load);
     let mut lines = vec![head.to_owned()];
-    lines.extend(rows(reference, &load).iter().map(|row| wrap_hanging(row, LINE, "    ")));
+    lines.extend(rows.measured.iter().map(|row| wrap_hanging(row, LINE, "    ")));
     let (how, command) = match ProbeWay::of(device) {
         ProbeWay::Import => ("with other tools, and read what they print:", command(device)),
-        _ => ("with", of_model(args, reference, &load)),
+        _ => ("with", of_model(args, reference, &load, rows.attention)),
     };
     lines.push(format!("{how}\n  {command} --out probed"));
     lines.push(format!("  fizeau diagnose {} --probe probed", args.run.display()));
+    if !rows.imported.is_empty() {
+        let import = format!(
+            "That command has no kernel for these on a GPU. `fizeau probe --import FILE... --hardware {}` reads what other tools print \
+             of them:",
+            device.name
+        );
+        lines.push(wrap_hanging(&import, LINE, "  "));
+        lines.extend(rows.imported.iter().map(|row| wrap_hanging(row, LINE, "    ")));
+    }
     lines.join("\n")
 }
 
@@ -44,8 +54,13 @@ pub(super) fn command(device: &Device) -> String {
     }
 }
 
-/// What measures the operators of the run's model at `load`.
-fn of_model(args: &DiagnoseArgs, reference: &SpeedOfLightReference, load: &UniformLoad) -> String {
+/// What measures the operators of the run's model at `load`; `attention` is that component, where it can.
+fn of_model(
+    args: &DiagnoseArgs,
+    reference: &SpeedOfLightReference,
+    load: &UniformLoad,
+    attention: &str,
+) -> String {
     let deployment = reference.deployment();
     let model = args.speed_of_light.model_config.clone();
     // Its config as the run keeps it, or the name of one that is built in.
@@ -61,7 +76,7 @@ fn of_model(args: &DiagnoseArgs, reference: &SpeedOfLightReference, load: &Unifo
         _ => String::new(),
     };
     format!(
-        "fizeau probe memory compute gemm attention{together}{which} \\\n    \
+        "fizeau probe memory compute gemm{attention}{together}{which} \\\n    \
          --model-config {} \\\n    \
          --isl {} --osl {} --concurrency {}{spread}",
         model.display(),
@@ -71,15 +86,43 @@ fn of_model(args: &DiagnoseArgs, reference: &SpeedOfLightReference, load: &Unifo
     )
 }
 
-/// The rows by component, each component in a line: `  gemm: qkv 64 x 6144 x 4096; ...`.
+/// What is to be measured.
+struct Rows {
+    /// By component, each in a line: `  gemm: qkv 64 x 6144 x 4096; ...`.
+    measured: Vec<String>,
+    /// What other tools print of it, each in a line with their names.
+    imported: Vec<String>,
+    /// The component of attention as the command names it; empty where none of its rows is measured by it.
+    attention: &'static str,
+}
+
 #[cfg(feature = "probe")]
-fn rows(reference: &SpeedOfLightReference, load: &UniformLoad) -> Vec<String> {
-    let found = rows_by_component(reference.reference().system, load).into_iter();
-    found.map(|(component, names)| format!("  {component}: {}", names.join("; "))).collect()
+fn rows(reference: &SpeedOfLightReference, load: &UniformLoad) -> Rows {
+    let system = reference.reference().system;
+    let is_gpu = matches!(ProbeWay::of(system.device()), ProbeWay::Gpu);
+    let mut rows = Rows { measured: Vec::new(), imported: Vec::new(), attention: "" };
+    for (component, found) in rows_by_component(system, load) {
+        let is_imported = |row: &ModelRow| is_gpu && row.imported_on_gpus.is_some();
+        let (imported, measured): (Vec<ModelRow>, Vec<ModelRow>) =
+            found.into_iter().partition(is_imported);
+        let names: Vec<&str> = measured.iter().map(|row| &*row.name).collect();
+        if !names.is_empty() {
+            rows.measured.push(format!("  {component}: {}", names.join("; ")));
+            if component == Component::Attention {
+                rows.attention = " attention";
+            }
+        }
+        let told = |row: ModelRow| {
+            format!("  {component} {}: {}", row.name, row.imported_on_gpus.unwrap_or_default())
+        };
+        rows.imported.extend(imported.into_iter().map(told));
+    }
+    rows
 }
 
 /// Without probes operators have no names.
 #[cfg(not(feature = "probe"))]
-fn rows(_: &SpeedOfLightReference, _: &UniformLoad) -> Vec<String> {
-    vec!["  memory; compute; gemm; attention; collective".to_owned()]
+fn rows(_: &SpeedOfLightReference, _: &UniformLoad) -> Rows {
+    let measured = vec!["  memory; compute; gemm; attention; collective".to_owned()];
+    Rows { measured, imported: Vec::new(), attention: " attention" }
 }

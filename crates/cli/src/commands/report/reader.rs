@@ -27,6 +27,9 @@ pub(crate) fn read(
 pub(super) fn of_args<'a>(run: &'a StoredRun, args: &ReportArgs) -> Result<RunReader<'a>, Fail> {
     let reader = reader(run, &args.goodput, &args.speed_of_light)?;
     let mut reader = reader.with_choice(args.choosing.choice());
+    if args.exact {
+        reader = reader.with_every_value();
+    }
     if let Some(end) = args.warmup {
         reader = reader.with_warmup(end);
     }

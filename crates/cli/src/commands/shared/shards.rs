@@ -9,6 +9,7 @@ use fizeau::experiment::{
 };
 use fizeau::harness::Cancel;
 use fizeau::record::{MissingShards, RunFolder};
+use fizeau::workload::Shard;
 
 use super::folder;
 use super::opening::Opening;
@@ -30,6 +31,14 @@ pub(crate) fn find(args: &ShardArgs) -> Result<RunShards, Fail> {
         request.missing = MissingShards::Allowed;
     }
     request.find(&variables.collect()).map_err(Fail::usage)
+}
+
+/// That `shard` is one of several, and nobody says where they meet.
+pub(crate) fn nowhere_to_meet(shard: Shard) -> Fail {
+    Fail::usage(format!(
+        "shard {shard} has nowhere to meet the others, which it must do before each level: give --rendezvous HOST:PORT of shard 0, or \
+        a folder that all of them see"
+    ))
 }
 
 /// What is measured, once all who measure it are there: whoever is one of several waits here. Whatever one alone can find wrong was refused
@@ -94,10 +103,7 @@ impl Meeting {
         );
         let shards = find(args)?;
         if let RunShards::Apart(shard) = shards {
-            bail!(
-                "shard {shard} has nowhere to meet the others, which it must do before each level: give --rendezvous HOST:PORT of \
-                shard 0, or a folder that all of them see"
-            );
+            return Err(nowhere_to_meet(shard));
         }
         // What is resumed goes on where it is.
         let out = resume.map_or(out, Path::to_path_buf);

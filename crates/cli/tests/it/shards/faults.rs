@@ -11,7 +11,7 @@ use std::time::Duration;
 use fizeau::core::Nanos;
 
 use super::{bench, ends, free_port, process, start, tapes};
-use crate::stand::{Scratch, fixed, json};
+use crate::stand::{Scratch, fixed, fizeau, json};
 
 #[test]
 fn shards_that_do_not_fit_together_send_nothing_and_say_why() {
@@ -141,12 +141,40 @@ fn only_a_run_of_one_level_goes_on_without_a_shard() {
 }
 
 #[test]
-fn an_address_without_a_port_is_no_folder() {
-    let line =
-        bench("http://127.0.0.1:9", "out", &["--rendezvous", "host:99999", "--shard", "0/2"]);
+fn an_address_without_a_port_or_a_host_is_no_folder() {
+    for (meeting, says) in [
+        ("host:99999", "host:99999: there is no port 99999"),
+        ("127.0.0.1:80x", "127.0.0.1:80x: there is no port 80x"),
+        (":5000", ":5000: there is no host before the port"),
+    ] {
+        let line = bench("http://127.0.0.1:9", "out", &["--rendezvous", meeting, "--shard", "0/2"]);
+        let ended = crate::stand::run(&line);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.err.contains(&format!("--rendezvous {says}")), "{}", ended.err);
+    }
+}
+
+#[test]
+fn shards_wait_for_some_time() {
+    let line = bench("http://127.0.0.1:9", "out", &["--shard-timeout", "0s", "--shard", "0/2"]);
     let ended = crate::stand::run(&line);
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.err.contains("--rendezvous host:99999: there is no port 99999"), "{}", ended.err);
+    assert!(ended.err.contains("--shard-timeout") && ended.err.contains("60s"), "{}", ended.err);
+}
+
+/// A launcher says who each process is, and nobody where they meet: no flag that nobody gave is blamed.
+#[test]
+fn processes_of_a_launcher_without_a_place_to_meet_are_told_to_name_one() {
+    let url = ["--model", "m", "--base-url", "http://127.0.0.1:9"];
+    for words in [&["bench", "--num-prompts", "8", "--max-concurrency", "2"][..], &["sweep"]] {
+        let mut command = fizeau(&[words, &url].concat());
+        command.env("OMPI_COMM_WORLD_RANK", "0").env("OMPI_COMM_WORLD_SIZE", "2");
+        let ended = ends(vec![start(command)]).remove(0);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        let says = "error: shard 0/2 has nowhere to meet the others";
+        assert!(ended.err.contains(says), "{words:?}: {}", ended.err);
+        assert!(ended.err.contains("--rendezvous HOST:PORT"), "{words:?}: {}", ended.err);
+    }
 }
 
 #[test]
@@ -380,6 +408,29 @@ fn a_shard_whose_disk_is_full_is_named_and_what_was_measured_is_kept() {
         let [.., sent] = by_hand(out, &scratch.path(&format!("merged-{full}")));
         let kept = kept(full) as u64 + 300;
         assert!((kept - 1..=kept).contains(&sent), "{sent} of {kept}");
+    }
+}
+
+/// Its own part fits, and what it puts together of all parts does not: no shard then says that the report is there.
+#[test]
+fn a_disk_of_shard_0_that_the_whole_run_fills_is_told_to_all_shards() {
+    let scratch = Scratch::new("shards-whole-full");
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let (url, out) = (format!("http://{}", server.addr()), scratch.path("out"));
+    let line = "bench --model m --num-prompts 240 --num-warmups 0 --random-input-len 8 --random-output-len 6 --salt 7 --request-rate 2000";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.extend(["--base-url", &url, "--out", &out]);
+    let meeting = format!("127.0.0.1:{}", free_port());
+    let first = on_a_small_disk(&process(&words, 0, 2, &meeting));
+    let ended = ends(vec![start(first), start(process(&words, 1, 2, &meeting))]);
+    for (index, ended) in ended.iter().enumerate() {
+        assert_eq!(ended.code, Some(1), "{index}: {ended:?}");
+        assert!(ended.err.contains("cannot write"), "{index}: {}", ended.err);
+        assert!(!ended.out.contains("the report is at shard 0"), "{index}: {}", ended.out);
+    }
+    assert!(ended[1].err.contains("shard 0: "), "{}", ended[1].err);
+    for index in [0, 1] {
+        assert_eq!(tapes(&format!("{out}/shards/{index}-of-2")).len(), 120);
     }
 }
 

@@ -80,6 +80,9 @@ pub(in crate::experiment) async fn lead<R: PreparedRun, M: Measure, C: Timer>(
     let sharded = |with: M| ShardedMeasure { with, run, group: group.clone(), folder: &folder };
     let with = with.into_iter().map(sharded).collect();
     let outcome = run.measure(with, timer, kept, watcher).await;
+    if let (None, Some(error)) = (group.error(), outcome.as_ref().err().and_then(broken_off)) {
+        group.give_up(&error);
+    }
     group.finish();
     match (group.error(), outcome) {
         (None, outcome) => outcome.map(ShardOutcome::Whole),
@@ -88,6 +91,16 @@ pub(in crate::experiment) async fn lead<R: PreparedRun, M: Measure, C: Timer>(
             Ok(ShardOutcome::Cut { outcome, why })
         }
         (Some(error), _) => Err(ExperimentError::Shards(error)),
+    }
+}
+
+/// What the other shards are told of a run that ended by `error`; none where all of it was measured and kept.
+fn broken_off(error: &ExperimentError) -> Option<ShardError> {
+    match error {
+        ExperimentError::TooFewValid { .. } => None,
+        ExperimentError::Shards(error) => Some(error.clone()),
+        // What shard 0 measured lies in its own part: what breaks is the keeping of the whole run.
+        other => Some(ShardError::NotKept(other.to_string().into())),
     }
 }
 

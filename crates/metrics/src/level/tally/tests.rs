@@ -3,7 +3,7 @@
 use fizeau_core::{Arrival, Channel, Nanos, RequestId, Stamp, Tape};
 
 use super::LevelTally;
-use crate::GoodputGoals;
+use crate::{GoodputGoals, PercentileResolution, PooledSample};
 
 /// The `n`th request: due every 2 ms, with a reply of two events within 30 ms.
 fn request(n: u64) -> Tape {
@@ -42,4 +42,21 @@ fn requests_beyond_the_limit_take_no_memory() {
     assert!(more[1] <= MOST * (80 + 2 * 2 * 8) + 20 * 4 * 8 * 1100, "{more:?}");
     // 16 s of cells, of eight bytes and with room for as many again, of seven events and of tokens.
     assert!(more[0] <= 8 * 8 * 2 * 16_384 * 2, "{more:?}");
+}
+
+/// Where memory is no matter, percentiles of gaps are exact too, however many there are.
+#[test]
+fn every_gap_can_be_kept() {
+    let gaps = PooledSample::EXACT as u64 + 1;
+    let mut tape = request(0);
+    let arrival = |n: u64| Arrival::tokens(Stamp::from_nanos(1 + n * n), 1, Channel::Visible);
+    tape.arrivals = (0..=gaps).map(arrival).collect();
+    let resolution = |tally: LevelTally| {
+        let mut tally = tally;
+        tally.add(&tape);
+        tally.summary().metrics.icl.resolution
+    };
+    let tally = || LevelTally::new(&GoodputGoals::default());
+    assert_ne!(resolution(tally()), PercentileResolution::Exact);
+    assert_eq!(resolution(tally().exact_up_to(usize::MAX)), PercentileResolution::Exact);
 }

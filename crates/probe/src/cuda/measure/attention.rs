@@ -7,9 +7,9 @@ use crate::cuda::driver::{Address, Argument, Driver, Launch, timed, with_arrays}
 use crate::cuda::error::CudaError;
 use crate::cuda::ptx::{self, COMBINE_THREADS, Fill, HEAD_DIM, PAGE_TOKENS, PagedDecode};
 use crate::cuda::sweep::sweep;
+use crate::gpu_coverage::decode_attention;
 use crate::measurement::{
-    AttentionPhase, AttentionShape, CacheState, DataPattern, Dtype, LaunchCost, Measurement,
-    Verification, Work,
+    AttentionShape, CacheState, DataPattern, Dtype, LaunchCost, Measurement, Verification, Work,
 };
 
 /// Into how many parts a sequence is split, the likely ones first.
@@ -31,29 +31,12 @@ struct Cache {
 impl Cache {
     /// The shape as the kernel has it; a sentence where it has not.
     fn of(shape: AttentionShape, dtype: Dtype) -> Result<Self, String> {
-        let AttentionShape { phase, query_heads, kv_heads, kv_len, .. } = shape;
-        let dims = [shape.key_dim, shape.value_dim];
-        let page = u64::from(PAGE_TOKENS);
-        let is_written = phase == AttentionPhase::Decode
-            && shape.query_len == 1
-            && dtype == Dtype::Bf16
-            && dims == [u64::from(HEAD_DIM); 2]
-            && !shape.shared_kv
-            && shape.page_tokens.is_none_or(|tokens| tokens == page);
-        if !is_written {
-            return Err(format!(
-                "only decode of one query on heads of {HEAD_DIM} in bf16 and pages of {PAGE_TOKENS} is written for GPUs"
-            ));
+        if dtype != Dtype::Bf16 {
+            return Err(format!("decode of {dtype} is not written for GPUs: only of bf16"));
         }
-        let group = query_heads.checked_div(kv_heads).unwrap_or(0);
-        if group * kv_heads != query_heads || !(1..=16).contains(&group) {
-            return Err(format!(
-                "{query_heads} query heads on {kv_heads} heads of keys: 1 to 16 to each are written"
-            ));
-        }
-        if kv_len == 0 || kv_len % page != 0 {
-            return Err(format!("{kv_len} keys are not whole pages of {PAGE_TOKENS}"));
-        }
+        decode_attention(&shape)?;
+        let AttentionShape { query_heads, kv_heads, kv_len, .. } = shape;
+        let (group, page) = (query_heads / kv_heads, u64::from(PAGE_TOKENS));
         let paged = PagedDecode { kv_heads: kv_heads as u32, group: group as u32 };
         Ok(Self { shape: paged, batch: shape.batch, pages: kv_len / page })
     }

@@ -5,11 +5,8 @@
 
 use super::stream::braced;
 use super::writer::{Class, Passed, Register, Writer};
+pub(in crate::cuda) use crate::gpu_coverage::{HEAD_DIM, PAGE_TOKENS};
 
-/// Dimensions of a head: four for each lane.
-pub(in crate::cuda) const HEAD_DIM: u32 = 128;
-/// Tokens of a page.
-pub(in crate::cuda) const PAGE_TOKENS: u32 = 16;
 /// Tokens whose keys and values are loaded before the first is used.
 const AT_ONCE: u32 = 4;
 /// Threads of a block of [`combine`]: a dimension each.
