@@ -142,7 +142,7 @@ enum Task {
     },
     /// Measure servers that misbehave at random for so long, and kill so many sweeps in mid-run: nothing grows, nothing is lost
     Soak {
-        /// How long, two clients at once; 0 leaves it out
+        /// How long, three clients at once; 0 leaves it out
         #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(..=600))]
         minutes: u64,
         /// How many sweeps to kill

@@ -1,10 +1,13 @@
 //! `cargo xtask soak`: the client for an hour against servers that misbehave at random, and a thousand times killed in mid-run. All of it
 //! stays on the loopback, is of bounded length, and ends by itself.
 //!
-//! Two clients run at once: one in a closed loop against HTTP, one at rates against HTTPS. What is held: each request stands once in the
-//! client's folder and once in the server's own log, under the same kind of end; memory, open files and sockets do not grow.
+//! Three clients run at once: one in a closed loop against HTTP, one at rates against HTTPS, and one at rates against HTTP/2, whose front leaves it
+//! again and again. What is held: each request stands once in the client's folder and once in the server's own log, under the same kind of
+//! end; memory, open files and sockets do not grow.
 
 mod account;
+mod draws;
+mod h2;
 mod kills;
 mod resources;
 mod server;
@@ -21,14 +24,18 @@ use crate::cargo::Metadata;
 use crate::shards::trial::{Running, given_or_built};
 use crate::tool::exit_code;
 use account::Account;
+use h2::Front;
 use resources::Watched;
 use server::{Scheme, Server};
 
 /// What befalls requests, and how many of them.
-const FAULTS: &str = "0.03*reset@5,0.03*stall@3:300ms,0.02*drip,0.02*garbage,0.02*429,0.01*503,0.02*error@4,0.02*cut-head,0.02*eof,\
-                      0.02*cut-chunk,0.005*no-reply,0.02*close";
+const FAULTS: &str = "0.03*reset@5,0.03*stall@3:300ms,0.02*drip,0.02*429,0.01*503,0.02*error@4,0.02*cut-head,0.02*eof,0.02*cut-chunk,\
+                      0.005*no-reply,0.02*close";
 
-/// What both clients ask for. A slow machine shall spoil no reply: only the one that never comes is given up.
+/// What befalls requests of HTTP/1.1 besides: a front has no such reply to pass on, and resets the stream.
+const FAULTS_OF_HTTP1: &str = "0.02*garbage";
+
+/// What all clients ask for. A slow machine shall spoil no reply: only the one that never comes is given up.
 const ASKED: &str = "--model m --isl 32 --osl 16 --num-warmups 0 --no-stop --threads 1 --first-token-timeout 5 --salt 5 \
                      --threshold lateness-invalid=600s,cpu-invalid=1";
 
@@ -39,6 +46,9 @@ const CLOSED: &str = "--levels 16 --num-prompts 24000 --level-seconds 1200";
 
 /// What is sent at rates.
 const RATES: &str = "--rates 30 --level-seconds 240";
+
+/// With what HTTP/2 is spoken: several requests at a time on a connection, and several connections.
+const HTTP2: &str = "--http-version 2 --http2-streams 4";
 
 /// About how long a round of a client's levels takes, with what is still in flight at their ends. Long, since a sweep keeps the report of
 /// each level until its end: 15 of them in an hour hide a leak less than 30 do.
@@ -68,6 +78,8 @@ pub(crate) fn run(minutes: u64, kills: u64, fizeau: Option<PathBuf>) -> Result<E
 /// A client, the server that it measures, and where it writes.
 struct Pair {
     server: Server,
+    /// What speaks HTTP/2 before the server.
+    front: Option<Front>,
     client: Running,
     out: PathBuf,
     watched: Watched,
@@ -78,20 +90,26 @@ struct Pair {
 impl Pair {
     fn start(fizeau: &Path, home: &Path, scheme: Scheme, loads: &str, rounds: u64) -> Result<Self> {
         let name = scheme.name();
-        let faults = ["--fault", FAULTS, "--engine-seed", "1"];
-        let server = Server::start(fizeau, home, scheme, &faults)?;
+        let faults = match scheme {
+            Scheme::Http | Scheme::Https => format!("{FAULTS},{FAULTS_OF_HTTP1}"),
+            Scheme::Http2 => FAULTS.to_owned(),
+        };
+        let server =
+            Server::start(fizeau, home, scheme, &["--fault", &faults, "--engine-seed", "1"])?;
+        let front = (scheme == Scheme::Http2).then(|| Front::start(server.port())).transpose()?;
+        let url = front.as_ref().map_or_else(|| server.url(), Front::url);
         let out = home.join(name);
         if out.exists() {
             fs::remove_dir_all(&out)?;
         }
         let mut command = Command::new(fizeau);
         command.arg("sweep").args(loads.split_whitespace()).args(ASKED.split_whitespace());
-        command.args(["--repeats", &rounds.to_string(), "--base-url", &server.url()]);
+        command.args(["--repeats", &rounds.to_string(), "--base-url", &url]);
         command.args(server.trusted()).arg("--out").arg(&out);
         let client = Running::start(&format!("client-{name}"), command, home)?;
         let watched = Watched::new(format!("client, {name}"), client.id());
         let watched_server = Watched::new(format!("server, {name}"), server.id());
-        Ok(Self { server, client, out, watched, watched_server })
+        Ok(Self { server, front, client, out, watched, watched_server })
     }
 
     fn look(&mut self, at: Duration) {
@@ -108,7 +126,8 @@ impl Pair {
     fn account(&mut self) -> Result<Account> {
         let (code, said) = (self.client.ends()?, self.client.said()?);
         ensure!(matches!(code, Some(0 | 1)), "{} ended with {code:?}: {said}", self.client.name);
-        Account::of(&self.out, self.server.log())
+        let cut = self.front.as_ref().map(Front::cut).unwrap_or_default();
+        Account::of(&self.out, self.server.log(), &cut)
     }
 }
 
@@ -118,6 +137,7 @@ fn soak(fizeau: &Path, home: &Path, minutes: u64) -> Result<bool> {
     let mut pairs = [
         Pair::start(fizeau, home, Scheme::Http, CLOSED, rounds)?,
         Pair::start(fizeau, home, Scheme::Https, RATES, rounds)?,
+        Pair::start(fizeau, home, Scheme::Http2, &format!("{RATES} {HTTP2}"), rounds)?,
     ];
     let (begun, longest) = (Instant::now(), Duration::from_secs(2 * 60 * minutes) + SPARE);
     loop {
@@ -145,6 +165,7 @@ fn soak(fizeau: &Path, home: &Path, minutes: u64) -> Result<bool> {
         pair.server.read_log()?;
         let account = pair.account()?;
         println!("soak: {}: {account}", pair.client.name);
+        pair.front.iter().for_each(|front| println!("soak: front: {front}"));
         held &= account.is_even();
         for watched in [&pair.watched, &pair.watched_server] {
             println!("soak: {watched}");

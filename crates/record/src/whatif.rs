@@ -5,6 +5,7 @@ mod common;
 mod document;
 
 pub use answer::ChosenLevel;
+pub(crate) use document::WHAT_IF;
 pub use document::{VariantDocument, WhatIfDocument};
 
 use fizeau_core::LevelLoad;

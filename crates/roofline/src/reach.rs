@@ -156,3 +156,58 @@ impl ModelReaches {
         self.0.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn reach(seen: f64, kept: f64, chunked: bool) -> LayerReach {
+        LayerReach { index: 0, seen, kept, chunked }
+    }
+
+    const WINDOW: LayerReach = reach(4.0, 4.0, false);
+    const CHUNKED: LayerReach = reach(4.0, 4.0, true);
+    const CHOOSING: LayerReach = reach(5.0, f64::INFINITY, false);
+
+    /// What ten tokens in the cache and three more move: all, what a window looks back to, or what is of the same chunk.
+    #[test]
+    fn a_prompt_moves_what_its_layers_see() {
+        let moved = |of: LayerReach, cached| of.filled(cached, 3.0);
+        assert_eq!([moved(LayerReach::WHOLE, 10.0), moved(WINDOW, 10.0)], [13.0, 7.0]);
+        // Two of the third chunk are read, and one of the fourth is kept; none of the second, and three of the third.
+        assert_eq!([moved(CHUNKED, 10.0), moved(CHUNKED, 8.0)], [3.0, 3.0]);
+        assert_eq!(moved(CHOOSING, 10.0), 8.0);
+    }
+
+    /// Of a context of ten tokens with the first `shared` alike: own and shared.
+    #[test]
+    fn what_is_shared_is_what_all_see() {
+        let parts = |of: LayerReach, shared| {
+            let MovedTokens { own, shared } = of.parted(ContextSpan::at(10.0), shared);
+            [own, shared]
+        };
+        assert_eq!(parts(LayerReach::WHOLE, 4.0), [6.0, 4.0]);
+        // A window of four sees the last four: two of them alike where eight are, none where three are.
+        assert_eq!([parts(WINDOW, 8.0), parts(WINDOW, 3.0)], [[2.0, 2.0], [4.0, 0.0]]);
+        // Of five that are chosen as many as can be among the shared ones.
+        assert_eq!([parts(CHOOSING, 3.0), parts(CHOOSING, 8.0)], [[2.0, 3.0], [0.0, 5.0]]);
+        // The tenth sees two of its chunk, of which one may be alike.
+        assert_eq!([parts(CHUNKED, 1.0), parts(CHUNKED, 9.0)], [[1.0, 1.0], [0.0, 2.0]]);
+    }
+
+    /// Prompts of ten tokens: at the least what is read and written, or all that stays.
+    #[test]
+    fn the_least_that_a_prompt_moves() {
+        let moved = |of: LayerReach, cached, shared| {
+            let MovedTokens { own, shared } = of.filled_least(10.0, cached, shared);
+            [own, shared]
+        };
+        assert_eq!(moved(LayerReach::WHOLE, 0.0, 0.0), [10.0, 0.0]);
+        assert_eq!(moved(LayerReach::WHOLE, 6.0, 4.0), [6.0, 4.0]);
+        // More cannot be alike than is cached.
+        assert_eq!(moved(LayerReach::WHOLE, 6.0, 9.0), [4.0, 6.0]);
+        assert_eq!([moved(WINDOW, 0.0, 0.0), moved(WINDOW, 9.0, 0.0)], [[4.0, 0.0]; 2]);
+        // Three are read and one is written, all of them alike but that.
+        assert_eq!(moved(WINDOW, 9.0, 9.0), [1.0, 3.0]);
+    }
+}

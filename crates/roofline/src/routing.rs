@@ -129,6 +129,17 @@ mod tests {
     }
 
     #[test]
+    fn a_skew_is_from_0_to_100() {
+        let read = |text: &str| text.parse::<ExpertRouting>().ok();
+        assert_eq!(read("skewed:0"), Some(ExpertRouting::Skewed(0.0)));
+        assert_eq!(read("skewed:100"), Some(ExpertRouting::Skewed(100.0)));
+        assert_eq!(["skewed:-0.1", "skewed:100.1", "skewed", "evenly"].map(read), [None; 4]);
+        // Without a skew each is chosen alike, and nobody is left out twice.
+        let even = Coverage::new(ExpertRouting::Skewed(0.0), 4.0, 1.0);
+        assert_eq!([even.of(1.0), even.of(2.0), even.of(0.1)], [1.0, 1.75, 1.0]);
+    }
+
+    #[test]
     fn skew_lowers_coverage_down_to_the_strict() {
         let of = |routing, tokens| Coverage::new(routing, 128.0, 8.0).of(tokens);
         for tokens in [1.0, 2.5, 16.0, 300.0] {
@@ -151,5 +162,8 @@ mod tests {
             assert!(chosen.iter().all(|p| (0.0..=1.0).contains(p)));
         }
         assert_eq!(inclusion(4, 4.0, 2.0), [1.0; 4]);
+        // Of weights 1, 1/2, 1/3 the first would be chosen 12/11 times for two: it is certain, and the others share one.
+        let shares = inclusion(3, 2.0, 1.0);
+        assert!(shares.iter().zip([1.0, 0.6, 0.4]).all(|(one, other)| (one - other).abs() < 1e-12));
     }
 }

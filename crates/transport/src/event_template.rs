@@ -39,6 +39,7 @@ impl EventTemplates {
     }
 
     /// Has fetched what the next event is held against.
+    #[cfg(target_os = "linux")]
     pub(crate) fn fetch_buffers(&self) {
         self.template.iter().for_each(EventTemplate::fetch_buffers);
     }

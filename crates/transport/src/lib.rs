@@ -57,6 +57,7 @@ mod framing;
 mod http;
 mod lenient_json;
 pub mod ndjson;
+#[cfg(target_os = "linux")]
 mod prefetch;
 mod probe;
 mod profiler;

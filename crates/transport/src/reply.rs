@@ -136,6 +136,7 @@ impl<'d> ReplyReader<'d> {
     }
 
     /// Has fetched what the next event will be held against, and where it will be kept.
+    #[cfg(target_os = "linux")]
     pub(crate) fn fetch_buffers(&self) {
         self.templates.fetch_buffers();
         self.notes.seen.fetch_ends();

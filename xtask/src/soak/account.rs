@@ -57,8 +57,8 @@ struct Tape {
 }
 
 impl Account {
-    /// Of the sweep in `out` and of its server.
-    pub(super) fn of(out: &Path, log: &Log) -> Result<Self> {
+    /// Of the sweep in `out` and of its server, where a front `cut` the replies to the requests of these names.
+    pub(super) fn of(out: &Path, log: &Log, cut: &HashSet<String>) -> Result<Self> {
         let (mut client, mut tapes, mut levels) = (Ends::new(), 0, 0);
         for entry in fs::read_dir(out).with_context(|| out.display().to_string())? {
             let path = entry?.path().join("summary.json");
@@ -73,14 +73,15 @@ impl Account {
             tapes += requests_of(&path.with_file_name("tapes.jsonl"))?;
         }
         let mut server = Ends::new();
-        for (fault, count) in &log.by_fault {
-            *server.entry(end_of(fault).to_owned()).or_default() += count;
+        for (name, fault) in &log.faults {
+            let end = if cut.contains(name) { "truncated" } else { end_of(fault) };
+            *server.entry(end.to_owned()).or_default() += 1;
         }
         // What a client gave up had an end of no other kind.
         if log.cancelled > 0 {
             server.insert("cancelled".to_owned(), log.cancelled);
         }
-        let read = log.checks + log.by_fault.values().sum::<u64>();
+        let read = (log.checks.len() + log.faults.len()) as u64;
         Ok(Self { levels, client, tapes, server, unread: log.recorded.abs_diff(read) })
     }
 

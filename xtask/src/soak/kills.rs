@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
+use super::draws::Draws;
 use super::server::{Scheme, Server};
 use crate::shards::trial::Running;
 
@@ -37,7 +38,7 @@ pub(super) fn hold(fizeau: &Path, home: &Path, kills: u64) -> Result<()> {
     let trial = Trial { fizeau, home, url: server.url(), out: home.join("killed") };
     let whole = trial.whole()?;
     let (mut draws, mut bytes, mut kept, mut begun) =
-        (Draws(27), 0, [0; LEVELS + 1], Instant::now());
+        (Draws::of(27), 0, [0; LEVELS + 1], Instant::now());
     for kill in 0..kills {
         let finished = trial.killed(whole.mul_f64(1.1 * draws.share()))?;
         let levels = levels_of(&finished);
@@ -180,17 +181,4 @@ fn is_there(path: &Path, bytes: &[u8]) -> bool {
 
 fn levels_of(files: &Files) -> usize {
     files.keys().filter(|path| path.ends_with("summary.json")).count()
-}
-
-/// Numbers that look random, the same each time (xorshift64*, Vigna 2016).
-struct Draws(u64);
-
-impl Draws {
-    /// At least 0, below 1.
-    fn share(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1u64 << 53) as f64
-    }
 }

@@ -1,6 +1,6 @@
 //! A simulated server of the soak, and what its own log says.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,12 +25,23 @@ const CHECK_TOKENS: usize = 4;
 pub(super) enum Scheme {
     Http,
     Https,
+    /// Through a front: the server itself speaks HTTP/1.1.
+    Http2,
 }
 
 impl Scheme {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Http => "http",
+            Self::Https => "https",
+            Self::Http2 => "http2",
+        }
+    }
+
+    /// What the server's own address begins with.
+    const fn protocol(self) -> &'static str {
+        match self {
+            Self::Http | Self::Http2 => "http",
             Self::Https => "https",
         }
     }
@@ -48,11 +59,10 @@ pub(super) struct Server {
 /// What a server's log said until now.
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    seen: HashSet<String>,
-    /// How many requests ended, by the fault that befell them; none is the empty text.
-    pub(super) by_fault: BTreeMap<String, u64>,
-    /// Checks of the server before a run.
-    pub(super) checks: u64,
+    /// By the names of the requests that ended, what befell them; nothing is the empty text.
+    pub(super) faults: HashMap<String, String>,
+    /// The names of the checks of the server before a run.
+    pub(super) checks: HashSet<String>,
     /// How many records there ever were, by the server's own count.
     pub(super) recorded: u64,
     /// How many requests their clients gave up.
@@ -99,13 +109,17 @@ impl Server {
     }
 
     pub(super) fn url(&self) -> String {
-        format!("{}://localhost:{}", self.scheme.name(), self.port)
+        format!("{}://localhost:{}", self.scheme.protocol(), self.port)
+    }
+
+    pub(super) const fn port(&self) -> u16 {
+        self.port
     }
 
     /// What a client must be told to trust it.
     pub(super) fn trusted(&self) -> Vec<PathBuf> {
         match self.scheme {
-            Scheme::Http => Vec::new(),
+            Scheme::Http | Scheme::Http2 => Vec::new(),
             Scheme::Https => vec!["--ca-cert".into(), self.certificate.clone()],
         }
     }
@@ -153,16 +167,15 @@ impl Log {
         self.cancelled = truth.cancelled;
         self.is_full = truth.forgotten > 0;
         self.recorded = truth.forgotten + truth.requests.len() as u64;
-        for record in truth.requests {
-            if !self.seen.insert(record.id) {
-                continue;
+        for Record { id, fault, token_ns, finish_reason } in truth.requests {
+            // What a client or a front calls a request stands behind a prefix of the server's own.
+            let name = id.split_once('-').map_or(&*id, |(_, name)| name).to_owned();
+            let is_whole = finish_reason.as_deref() == Some("length");
+            if is_whole && token_ns.len() == CHECK_TOKENS {
+                self.checks.insert(name);
+            } else {
+                self.faults.insert(name, fault.unwrap_or_default());
             }
-            let is_whole = record.finish_reason.as_deref() == Some("length");
-            if is_whole && record.token_ns.len() == CHECK_TOKENS {
-                self.checks += 1;
-                continue;
-            }
-            *self.by_fault.entry(record.fault.unwrap_or_default()).or_default() += 1;
         }
     }
 }
@@ -174,7 +187,8 @@ mod tests {
     #[test]
     fn a_record_that_is_read_twice_counts_once() {
         let read = |log: &mut Log| {
-            let one = r#"{"id": "a", "fault": "eof", "token_ns": [1], "finish_reason": "abort"}"#;
+            let one =
+                r#"{"id": "cmpl-a", "fault": "eof", "token_ns": [1], "finish_reason": "abort"}"#;
             let check = r#"{"id": "b", "token_ns": [1, 2, 3, 4], "finish_reason": "length"}"#;
             let text =
                 format!(r#"{{"cancelled": 1, "forgotten": 3, "requests": [{one}, {check}]}}"#);
@@ -183,7 +197,8 @@ mod tests {
         let mut log = Log::default();
         read(&mut log);
         read(&mut log);
-        assert_eq!((log.checks, log.recorded, log.cancelled, log.is_full), (1, 5, 1, true));
-        assert_eq!(log.by_fault, BTreeMap::from([("eof".to_owned(), 1)]));
+        assert_eq!((log.recorded, log.cancelled, log.is_full), (5, 1, true));
+        assert_eq!(log.checks, HashSet::from(["b".to_owned()]));
+        assert_eq!(log.faults, HashMap::from([("a".to_owned(), "eof".to_owned())]));
     }
 }

@@ -244,7 +244,17 @@ const LAYERS: [Layer; 18] = [
         name: "xtask",
         rank: 7,
         ours: &[],
-        external: &["anyhow", "clap", "serde", "serde_json", "sha2", "toml"],
+        external: &[
+            "anyhow",
+            "clap",
+            "hyper",
+            "hyper-util",
+            "serde",
+            "serde_json",
+            "sha2",
+            "tokio",
+            "toml",
+        ],
     },
 ];
 

@@ -66,12 +66,14 @@ pub(super) fn op(program: &str) -> Option<CollectiveOp> {
     })
 }
 
-/// What the count of wrong elements says.
-pub(super) fn wrong(count: f64) -> Verification {
-    if count == 0.0 {
-        return Verification::within(0.0, 0.0);
-    }
-    Verification::Wrong { error: None, what: format!("{count} elements are wrong") }
+/// What the count of elements that are `wrong` says, and that of bits which a repetition of the same operation had otherwise.
+pub(super) fn verified(wrong: Option<f64>, different_bits: Option<f64>) -> Option<Verification> {
+    let how = match (wrong, different_bits) {
+        (Some(count), _) if count != 0.0 => format!("{count} elements are wrong"),
+        (_, Some(count)) if count != 0.0 => format!("{count} bits differ in a repetition"),
+        (wrong, _) => return wrong.map(|_| Verification::within(0.0, 0.0)),
+    };
+    Some(Verification::Wrong { error: None, what: how })
 }
 
 /// That results differ from what they should be, as what a tool says behind its table.

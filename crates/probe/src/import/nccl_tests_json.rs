@@ -2,6 +2,9 @@
 //!
 //! Of <https://github.com/NVIDIA/nccl-tests/blob/master/src/util.cu>: numbers that are none are texts, so are truths; the
 //! collective is named by the program's path alone; one device of each process is listed; `env` is the whole environment.
+//!
+//! What is wrong stands in `nwrong` of a half (`writeBenchmarkLineBody`) and in `out_of_bounds` of the whole (`writeResultFooter`). Form 3
+//! (`JSON_FILE_VERSION`) adds, where operations are repeated, `bitwise` of a half and `bitwise_mismatches` of the whole.
 
 use fizeau_core::Millis;
 
@@ -41,7 +44,8 @@ document! {
         in_place_per_iter: Option<Iterations>,
         tuning: Option<Tuning>,
     }
-    TransferTiming { time, cpu_time, alg_bw, bus_bw, nwrong }
+    TransferTiming { time, cpu_time, alg_bw, bus_bw, nwrong, bitwise: Bitwise }
+    Bitwise { different_bits }
     Iterations {
         skipped_iterations, min_us, max_us, p50_us, p95_us, p99_us, times_us: Vec<Loose>,
     }
@@ -167,7 +171,7 @@ fn add(reading: &mut Reading<'_>, place: usize, run: &Run, record: &Record, in_p
         is_cpu_time: cpu_time.is_some(),
         algorithm_bandwidth: half.alg_bw.number(),
         bus_bandwidth: half.bus_bw.number(),
-        verification: half.nwrong.number().map(nccl::wrong),
+        verification: nccl::verified(half.nwrong.number(), half.bitwise.different_bits.number()),
         algorithm: tuning.map(|(algo, proto)| format!("{algo}/{proto}")),
         // Its document names the collective.
         reduces: false,

@@ -194,16 +194,13 @@ impl Section {
         let number = |name: &str| cell::number(row.nth(name, occurrence)?);
         let word = |name: &str| row.text(name).filter(|word| *word != "N/A");
         let cpu_time = number("cputime");
-        let unlike = number("#bitdiff").filter(|count| *count > 0.0);
-        let verification = match (number("#wrong").or(unlike), number("error")) {
-            (Some(0.0), _) if unlike.is_some() => unlike.map(nccl::wrong),
-            (Some(count), _) => Some(nccl::wrong(count)),
-            (None, Some(0.0)) => Some(nccl::wrong(0.0)),
-            (None, Some(error)) => Some(Verification::not_checked(format!(
+        let checked = nccl::verified(number("#wrong"), number("#bitdiff"));
+        let verification = checked.or_else(|| match number("error")? {
+            0.0 => nccl::verified(Some(0.0), None),
+            error => Some(Verification::not_checked(format!(
                 "the tool reports an error of {error:e}, but no tolerance"
             ))),
-            (None, None) => None,
-        };
+        });
         let half = Half {
             size,
             dtype: row.text("type").unwrap_or_default().to_owned(),

@@ -99,18 +99,20 @@ fn a_failure_without_a_row_makes_all_rows_wrong() {
          # nThread 1 nGpus 2 minBytes 1 maxBytes 1 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n\
          #       size         count      type   redop    root     time   algbw   busbw  #wrong\n\
          1048576           262144     float     sum      -1    10.00    104.8    104.8       0\n";
-    let json = |okay: &str| {
+    let json = |key: &str, okay: &str| {
         format!(
             r#"{{"version": 3, "start_time": "now", "args": ["all_reduce_perf"], "config": {{"ngpus": 2}}, "results": [
                 {{"size": 1048576, "type": "float", "out_of_place": {{"time": 10.0, "alg_bw": 104.8, "bus_bw": 104.8, "nwrong": 0}}}}],
-                "out_of_bounds": {{"count": 0, "okay": "{okay}"}}}}"#
+                "{key}": {{"count": 0, "okay": "{okay}"}}}}"#
         )
     };
     for (text, is_wrong) in [
         (format!("{table}# Out of bounds values : 0 OK\n# Bitwise mismatches : 0 OK\n"), false),
         (format!("{table}# Out of bounds values : 0 OK\n# Bitwise mismatches : 3 FAILED\n"), true),
-        (json("true"), false),
-        (json("false"), true),
+        (json("out_of_bounds", "true"), false),
+        (json("out_of_bounds", "false"), true),
+        (json("bitwise_mismatches", "true"), false),
+        (json("bitwise_mismatches", "false"), true),
     ] {
         let document = document(&text);
         let is_bad = matches!(document.rows[0].measured.verification, Verification::Wrong { .. });

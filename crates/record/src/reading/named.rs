@@ -1,12 +1,15 @@
 //! Runs and what they are called beside one another.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::{VariantDocument, WhatIfDocument, file};
+use crate::stored::read_document;
+use crate::whatif::WHAT_IF;
+use crate::{StoredError, VariantDocument, WhatIfDocument, file};
 
 /// The folder of a run, and what the run is called beside others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +53,9 @@ pub enum RunInputError {
         #[source]
         error: io::Error,
     },
+    /// The `whatif.json` that says what sets configurations apart cannot be read.
+    #[error("{0}; without this file they are called as their folders are")]
+    WhatIf(#[from] StoredError),
 }
 
 /// Whom a value without a name is for.
@@ -74,7 +80,7 @@ impl NamedRun {
     /// front.
     ///
     /// # Errors
-    /// If something is not there, a file stands among folders, or a folder cannot be read.
+    /// If something is not there, a file stands among folders, or a folder or its `whatif.json` cannot be read.
     pub fn given(inputs: &[String]) -> Result<Option<Vec<Self>>, RunInputError> {
         let taken: Vec<(Option<&str>, &str)> =
             inputs.iter().map(|text| taken_apart(text)).collect();
@@ -99,10 +105,7 @@ impl NamedRun {
         }
         let mut runs = Vec::new();
         for (name, path) in taken {
-            let within = Self::within(Path::new(path), name);
-            runs.extend(
-                within.map_err(|error| RunInputError::Io { path: path.to_owned(), error })?,
-            );
+            runs.extend(Self::within(Path::new(path), name)?);
         }
         Ok(Some(Self::distinct(runs)))
     }
@@ -151,13 +154,14 @@ impl NamedRun {
     /// after `name` where there is one.
     ///
     /// # Errors
-    /// If the folder cannot be read.
-    pub fn within(path: &Path, name: Option<&str>) -> io::Result<Vec<Self>> {
+    /// If the folder or its `whatif.json` cannot be read.
+    pub fn within(path: &Path, name: Option<&str>) -> Result<Vec<Self>, RunInputError> {
         let is_run = |path: &PathBuf| path.join(file::RUN).is_file();
         let mut inside: Vec<PathBuf> = Vec::new();
         if !is_run(&path.to_owned()) {
-            let entries = std::fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
-            inside = entries.collect::<io::Result<_>>()?;
+            let io = |error| RunInputError::Io { path: path.display().to_string(), error };
+            let entries = fs::read_dir(path).map_err(io)?.map(|entry| Ok(entry?.path()));
+            inside = entries.collect::<io::Result<_>>().map_err(io)?;
             inside.retain(is_run);
             inside.sort();
         }
@@ -165,7 +169,7 @@ impl NamedRun {
             let name = name.map_or_else(|| last(path), str::to_owned);
             return Ok(vec![Self { name, path: path.to_owned() }]);
         }
-        let settings = settings(path);
+        let settings = settings(path)?;
         let called = |path: PathBuf| {
             let own = last(&path);
             let own = settings.get(&own).cloned().unwrap_or(own);
@@ -213,15 +217,16 @@ fn last(path: &Path) -> String {
 }
 
 /// What sets the configurations of a what-if apart, by the names of their folders; nothing of what is none.
-fn settings(path: &Path) -> BTreeMap<String, String> {
-    let text = std::fs::read_to_string(path.join(file::WHATIF)).unwrap_or_default();
-    let Ok(WhatIfDocument { variants, .. }) = serde_json::from_str(&text) else {
-        return BTreeMap::new();
-    };
+fn settings(path: &Path) -> Result<BTreeMap<String, String>, StoredError> {
+    let path = path.join(file::WHATIF);
+    if !path.exists() {
+        return Ok(BTreeMap::new());
+    }
+    let WhatIfDocument { variants, .. } = read_document(&path, WHAT_IF)?;
     let words = |(index, variant): (usize, &VariantDocument)| {
         let words = variant.settings.iter().map(|(name, value)| format!("{name} {value}"));
         (format!("configuration-{:02}", index + 1), words.collect::<Vec<_>>().join(", "))
     };
     let named = variants.iter().enumerate().map(words);
-    named.filter(|(_, words)| !words.is_empty()).collect()
+    Ok(named.filter(|(_, words)| !words.is_empty()).collect())
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use fizeau_core::{Nanos, Stamp, Tape};
 use fizeau_metrics::Verdict;
 use fizeau_record::{
-    ImportedLevel, LevelReport, LevelStatus, LevelTelemetry, RunFolder, ScrapedPages, StoredError,
-    StoredRun, StoredTapes, SweepReport, TelemetryWindows,
+    ImportedLevel, LevelReport, LevelStatus, LevelTelemetry, NamedRun, RunFolder, RunInputError,
+    ScrapedPages, StoredError, StoredRun, StoredTapes, SweepReport, TelemetryWindows,
 };
 use fizeau_telemetry::{
     ClientWindow, Fetch, ForwardPass, ForwardPassLine, History, Page, ScrapeReport, Window,
@@ -211,30 +211,43 @@ fn beginnings(text: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
     })
 }
 
-/// Reads a document of a run again, and says whether it is there.
-type Reads = Box<dyn Fn() -> Result<bool, StoredError>>;
+/// Reads a document again, and says whether it is there.
+type Reads = Box<dyn Fn() -> Result<bool, RunInputError>>;
 
-/// A stored run, a document of it, and what reads that.
-type DocumentCase = (&'static str, &'static str, fn(StoredRun) -> Reads);
+/// A stored folder, a document in it, and what reads that.
+type DocumentCase = (&'static str, &'static str, fn(PathBuf) -> Reads);
+
+/// What reads a document of a run that was opened while it was whole.
+fn of_run(
+    folder: &Path,
+    reads: impl Fn(&StoredRun) -> Result<bool, StoredError> + 'static,
+) -> Reads {
+    let run = open(folder).unwrap();
+    Box::new(move || Ok(reads(&run)?))
+}
 
 #[test]
 fn documents_of_every_kind_are_refused_wherever_they_are_cut() {
-    let all: [DocumentCase; 7] = [
-        ("ab", "ab.json", |run| Box::new(move || Ok(run.ab()?.is_some()))),
-        ("search", "search.json", |run| Box::new(move || Ok(run.search()?.is_some()))),
-        ("imported", "imported.json", |run| {
-            Box::new(move || Ok(ImportedLevel::read(run.path())?.is_some()))
+    let all: [DocumentCase; 8] = [
+        ("ab", "ab.json", |path| of_run(&path, |run| Ok(run.ab()?.is_some()))),
+        ("search", "search.json", |path| of_run(&path, |run| Ok(run.search()?.is_some()))),
+        ("imported", "imported.json", |path| {
+            Box::new(move || Ok(ImportedLevel::read(&path)?.is_some()))
         }),
-        ("merged", "run.json", |run| Box::new(move || open(run.path()).map(|_| true))),
-        ("what-if/configuration-01", "concurrency-0001/level.json", |run| {
-            Box::new(move || Ok(run.levels()[0].plan()?.is_some()))
+        ("merged", "run.json", |path| Box::new(move || Ok(open(&path).map(|_| true)?))),
+        ("what-if", "whatif.json", |path| {
+            let is_named = |run: NamedRun| !run.name.starts_with("configuration");
+            Box::new(move || Ok(NamedRun::within(&path, None)?.into_iter().all(is_named)))
         }),
-        ("what-if/configuration-01", "concurrency-0001/summary.json", |run| {
-            Box::new(move || Ok(run.levels()[0].summary()?.is_some()))
+        ("what-if/configuration-01", "concurrency-0001/level.json", |path| {
+            of_run(&path, |run| Ok(run.levels()[0].plan()?.is_some()))
         }),
-        ("what-if/configuration-01", "sweep.json", |run| {
-            let level = run.report().unwrap().levels()[0].clone();
-            Box::new(move || run.is_rest(&level).map(|_| true))
+        ("what-if/configuration-01", "concurrency-0001/summary.json", |path| {
+            of_run(&path, |run| Ok(run.levels()[0].summary()?.is_some()))
+        }),
+        ("what-if/configuration-01", "sweep.json", |path| {
+            let level = open(&path).unwrap().report().unwrap().levels()[0].clone();
+            of_run(&path, move |run| run.is_rest(&level).map(|_| true))
         }),
     ];
     std::thread::scope(|scope| {
@@ -249,7 +262,7 @@ fn is_refused_wherever_it_is_cut((run, name, reads): DocumentCase) {
     let path = folder.join(name);
     let name = path.file_name().unwrap().to_str().unwrap();
     let text = fs::read(&path).unwrap();
-    let reads = reads(open(&folder).unwrap());
+    let reads = reads(folder.clone());
     assert!(reads().unwrap(), "{name}");
     // What is whole but for its last line end has all that it needs only where nothing is left out.
     let parts = beginnings(&text).filter(|(bytes, _)| bytes + 1 < text.len());

@@ -159,3 +159,30 @@ impl MeasuredLines {
         &lines[lines.windows(2).take_while(next).count()]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Between 4 and 16 bytes as many times more than the one as less than the other: 8.
+    #[test]
+    fn between_two_lines_the_nearer_one_counts() {
+        let line = |ranks, [from, to]: [f64; 2]| {
+            let sizes = [Bytes::new(from), Bytes::new(to)];
+            let times = (Seconds::new(from), None);
+            MeasuredCollective::new(Collective::AllGather, ranks, sizes, times, "somebody")
+        };
+        let all = [
+            line(4, [256.0, 1024.0]),
+            line(2, [1.0, 2.0]),
+            line(4, [1.0, 4.0]),
+            line(4, [16.0, 64.0]),
+        ];
+        let lines = MeasuredLines::of(&all, Collective::AllGather, 4).unwrap();
+        let first = |bytes| lines.at(bytes).sizes[0].get();
+        let found = [0.5, 8.0, 8.1, 128.0, 128.1, 1e9].map(first);
+        assert_eq!(found, [1.0, 1.0, 16.0, 16.0, 256.0, 256.0]);
+        assert_eq!(MeasuredLines::of(&all, Collective::AllGather, 8), None);
+        assert_eq!(MeasuredLines::of(&all, Collective::AllReduce, 4), None);
+    }
+}

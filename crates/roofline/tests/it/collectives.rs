@@ -178,6 +178,37 @@ fn a_torus_uses_the_sides_of_the_group() {
     assert!(close(all_to_all.link, 1e9 / 200e9), "{all_to_all:?}");
 }
 
+/// Sides of 2 have one link along them and longer ones two, of `2 d` links a device; sides of a group are as long as each other as its
+/// number allows. A message of an all-to-all goes `n/4` hops along a side of even length and `(n^2 - 1)/(4 n)` along another ("How to Scale
+/// Your Model").
+#[test]
+fn groups_in_a_torus_by_hand() {
+    use Collective::{AllGather, AllReduce, AllToAll, ReduceScatter, SendReceive};
+    for (dimensions, ranks, collective, share_of_all_links, hops) in [
+        // 2 x 2 x 2: three of six links.
+        (3, 8, AllGather, 7.0 / 8.0 * 6.0 / 3.0, 3.0),
+        (3, 8, AllReduce, 2.0 * 7.0 / 8.0 * 6.0 / 3.0, 6.0),
+        // 3 x 4: all four links; one hop along a side of three, two along one of four.
+        (2, 12, ReduceScatter, 11.0 / 12.0, 3.0),
+        // Along the side of three 2/3 hops on average, along the other one; each over two links of four.
+        (2, 12, AllToAll, 1.0 / 2.0 * 4.0, 3.0),
+        // 1 x 7, a prime: (49 - 1)/28 hops over two links.
+        (2, 7, AllToAll, 48.0 / 28.0 / 2.0 * 4.0, 3.0),
+        (2, 7, AllGather, 6.0 / 7.0 * 4.0 / 2.0, 3.0),
+        (1, 5, AllToAll, 24.0 / 20.0 / 2.0 * 2.0, 2.0),
+        (1, 2, AllToAll, 0.5 * 2.0, 1.0),
+        (3, 64, AllGather, 63.0 / 64.0, 6.0),
+        // A neighbour is at the end of one link.
+        (3, 8, SendReceive, 6.0, 1.0),
+    ] {
+        let ici = link(600.0, 1.0, Topology::Torus { dimensions });
+        let time = best(collective, ranks, 1e9, &ici).unwrap();
+        let what = format!("{collective} of {ranks} in {dimensions}: {time:?}");
+        assert!(close(time.link, share_of_all_links * 1e9 / 600e9), "{what}");
+        assert!(close(time.hops, hops * 1e-6), "{what}");
+    }
+}
+
 #[test]
 fn bridges_join_pairs_only() {
     let bridge = Topology::Bridge { pair: BytesPerSec::new(300e9), cards: 2 };
@@ -245,6 +276,21 @@ fn two_levels_are_scatter_reduce_gather() {
     let link = 2.0 * 7.0 / 8.0 * 1e9 / 450e9 + 1e9 / 8.0 / 50e9;
     assert!(close(time.link, link), "{time:?}");
     assert!((time.hops.get() - 7e-6).abs() < 1e-12, "{time:?}");
+    // Each of the others crosses the network once, and the link once.
+    for (collective, within, across, hops) in [
+        (Collective::AllGather, 7.0 / 8.0, 1.0 / 8.0 / 2.0, 6.0),
+        (Collective::ReduceScatter, 7.0 / 8.0, 1.0 / 8.0 / 2.0, 6.0),
+        (Collective::AllToAll, 7.0 / 8.0, 1.0 / 2.0, 6.0),
+        (Collective::SendReceive, 0.0, 1.0, 5.0),
+    ] {
+        let time = group.time(collective, Bytes::new(1e9));
+        let link = within * 1e9 / 450e9 + across * 1e9 / 50e9;
+        assert!((time.link.get() / link - 1.0).abs() < 1e-12, "{collective}: {time:?}");
+        assert!((time.hops.get() - hops * 1e-6).abs() < 1e-12, "{collective}: {time:?}");
+    }
+    // As many in each machine: twelve are twice six.
+    let twelve = DeviceGroup::new(12, Some(&nvlink), Some(&network)).unwrap();
+    assert_eq!((twelve.ranks_within(), twelve.domains()), (6, 2));
 }
 
 proptest! {

@@ -177,6 +177,79 @@ fn what_holds_of_any_device_is_held_against_a_new_one() {
     assert!(doubts(&slow).iter().any(|doubt| doubt.starts_with("memory.capacity over")));
 }
 
+/// On one side of each limit nothing is doubted, and on the other one thing.
+#[test]
+fn what_is_doubted_ends_where_its_rule_does() {
+    let prices = |low: &str, high: &str| {
+        format!(
+            "[[prices]]\nlow = {low}\nhigh = {high}\nkind = \"x\"\nsource = \"y\"\ndate = \"2026\""
+        )
+    };
+    let fp8 = |rate: u32| format!("fp8 = \"{rate} TFLOP/s\"");
+    let fp4 = |rate: u32| format!("fp8 = \"1800 TFLOP/s\"\nfp4 = \"{rate} TFLOP/s\"");
+    let stated = |ratio: &str, rate: u32| {
+        format!("fp8 = \"1800 TFLOP/s\"\nfp4 = {{ value = \"{rate} TFLOP/s\", ratio = {ratio} }}")
+    };
+    let link = |each_way: &str| format!("[link]\ntopology = \"pcie\"\neach_way = \"{each_way}\"");
+    let power = |watts: &str| format!("[power]\ntdp = \"{watts}\"");
+    for (good, bad) in [
+        // 1800 TFLOP/s within 4 %, either way.
+        (fp8(1865), fp8(1880)),
+        (fp8(1735), fp8(1720)),
+        (fp4(3730), fp4(3760)),
+        (fp4(1735), fp4(1720)),
+        (stated("3", 5600), stated("3", 5650)),
+        // A ratio that nobody has counts for nothing.
+        (stated("2", 3700), stated("3.5", 6300)),
+        (prices("0.02", "0.02"), prices("0.019", "0.02")),
+        (prices("40", "40"), prices("40", "40.1")),
+        (prices("1", "10"), prices("1", "10.1")),
+        (link("830 GB/s"), link("840 GB/s")),
+        (link("3.4 GB/s"), link("3.3 GB/s")),
+        // 900 TFLOP/s at 0.05 to 3 a watt.
+        (power("301 W"), power("299 W")),
+        (power("2000 W"), power("2001 W")),
+    ] {
+        assert_eq!(doubts(&plain(&good)), [""; 0], "{good}");
+        assert_eq!(doubts(&plain(&bad)).len(), 1, "{bad}: {:?}", doubts(&plain(&bad)));
+    }
+    // Of a generation: 144 GiB, 1935 to 4917 GB/s and 989.5 TFLOP/s, a hundredth more or less for rounding.
+    let hopper = |memory: &str, bandwidth: &str, bf16: &str| {
+        let text = plain("").replace("\"new\"", "\"new\"\ngeneration = \"hopper\"");
+        let text = changed(&text, "80 GiB", memory);
+        doubts(&changed(&changed(&text, "3350 GB/s", bandwidth), "900 TFLOP/s", bf16))
+    };
+    let first =
+        |found: Vec<String>| found.first().map(|doubt| doubt.split(';').next().unwrap().to_owned());
+    assert_eq!(first(hopper("145 GiB", "1916 GB/s", "999 TFLOP/s")), None);
+    assert_eq!(first(hopper("80 GiB", "4966 GB/s", "900 TFLOP/s")), None);
+    for (memory, bandwidth, bf16, said) in [
+        ("146 GiB", "3350 GB/s", "900 TFLOP/s", "memory.capacity is 156.77 GB"),
+        ("80 GiB", "1915 GB/s", "900 TFLOP/s", "memory.bandwidth is 1.915 TB/s"),
+        ("80 GiB", "4967 GB/s", "900 TFLOP/s", "memory.bandwidth is 4.967 TB/s"),
+        ("80 GiB", "3350 GB/s", "1000 TFLOP/s", "rates.bf16 is 1 PFLOP/s"),
+    ] {
+        let found = first(hopper(memory, bandwidth, bf16)).unwrap_or_default();
+        assert_eq!(found, said.replace("1 PFLOP/s", "1000 TFLOP/s"));
+    }
+}
+
+/// Digits where they tell something, and none where not.
+#[test]
+fn what_is_unusual_is_said_with_its_number() {
+    let said = |more: &str| doubts(&plain(more)).remove(0);
+    let link = said("[link]\ntopology = \"pcie\"\neach_way = \"900 GB/s\"");
+    assert!(link.ends_with(": 0.269, where 0.001 to 0.25 is usual"), "{link}");
+    let power = said("[power]\ntdp = \"7 kW\"");
+    assert!(power.ends_with(": 7000, where 5 to 2000 is usual"), "{power}");
+    let usable = changed(&plain(""), "\"80 GiB\"", "\"80 GiB\"\nusable = \"60 GiB\"");
+    assert!(doubts(&usable)[0].starts_with("memory.usable is 75 % of"), "{:?}", doubts(&usable));
+    // Neither whole gigabytes nor whole MiB may be a sum of something.
+    assert_eq!(doubts(&changed(&plain(""), "80 GiB", "80.5 GB")), [""; 0]);
+    let decimal = &doubts(&changed(&plain(""), "80 GiB", "80 GB"))[0];
+    assert!(decimal.starts_with("memory.capacity is 80 GB in decimal, 74.5 GiB:"), "{decimal}");
+}
+
 #[test]
 fn a_print_that_says_it_is_of_something_else() {
     for (more, claim) in [

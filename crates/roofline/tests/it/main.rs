@@ -15,6 +15,7 @@ mod devices;
 mod devices_data;
 mod devices_doubts;
 mod devices_toml;
+mod edges;
 mod exchanges;
 mod families;
 mod formats;
@@ -35,6 +36,7 @@ mod systems;
 mod terms;
 mod unchanged;
 mod weights;
+mod worked;
 
 use fizeau_roofline::{Deployment, Device, Model, System};
 use proptest::test_runner::{Config, RngSeed};

@@ -7,6 +7,7 @@ use fizeau_core::{Channel, Tokens, Usage};
 use super::scan::{self, VariableKind, VariablePart};
 use crate::dialect::{Dialect, WireEvent};
 use crate::event::RawEvent;
+#[cfg(target_os = "linux")]
 use crate::prefetch;
 
 /// The longest event that a template is made of: one that is longer is not of the common kind.
@@ -75,6 +76,7 @@ impl EventTemplate {
         (template.match_event(event) == Some(matched)).then_some(template)
     }
 
+    #[cfg(target_os = "linux")]
     pub(super) fn fetch_buffers(&self) {
         prefetch::fetch(self.data.as_slice());
         prefetch::fetch(self.holes.as_slice());

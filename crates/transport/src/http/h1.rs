@@ -27,9 +27,12 @@ pub(super) use head::ReplyHead;
 pub use pieces::read_http1;
 
 use super::connect::why;
-use super::ingest::{DrainOutcome, IngestLoop, RegisteredSocket};
+use super::ingest::IngestLoop;
+#[cfg(target_os = "linux")]
+use super::ingest::{DrainOutcome, RegisteredSocket};
 use super::io::Io;
 use super::log::IoLog;
+#[cfg(target_os = "linux")]
 use super::socket::ReadNow;
 use super::wire::{BodyEnding, ReplyHeadError};
 use crate::event::ReadMark;
@@ -174,7 +177,7 @@ impl<C: Clock> H1<C> {
     }
 
     /// As [`H1::poll_body`], for the loop that the connection belongs to: with what is there, and nobody to be woken.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is no loop"))]
+    #[cfg(target_os = "linux")]
     pub(super) fn drain_body(
         &mut self,
         scratch: &mut [u8],
@@ -242,6 +245,7 @@ impl<C: Clock> H1<C> {
     }
 
     /// The loop that hears of the connection, if it is not the runtime's.
+    #[cfg(target_os = "linux")]
     pub(super) const fn line(&self) -> Option<&RegisteredSocket<C>> {
         self.io.line()
     }
@@ -255,6 +259,7 @@ impl<C: Clock> H1<C> {
     }
 
     /// Whether all of the request has been written.
+    #[cfg(target_os = "linux")]
     pub(super) const fn is_sent(&self) -> bool {
         self.outgoing.is_none()
     }

@@ -18,12 +18,14 @@ pub(super) use elsewhere::{GivenBody, IngestLoop, RegisteredSocket};
 #[cfg(target_os = "linux")]
 pub(super) use {body::GivenBody, hub::IngestLoop, registered_socket::RegisteredSocket};
 
+#[cfg(target_os = "linux")]
 use std::io;
 
 use tokio::net::TcpStream;
 
 use super::h1::H1;
 use super::reading::BodyContent;
+#[cfg(target_os = "linux")]
 use super::wire::BodyEnding;
 
 /// A body that is being read, with the connection that it comes on.
@@ -34,6 +36,7 @@ pub(super) struct LinedBody<C> {
 }
 
 /// How far the reading of a body came with what was there.
+#[cfg(target_os = "linux")]
 #[derive(Debug)]
 pub(super) enum DrainOutcome {
     /// Nothing more is there.
@@ -50,5 +53,6 @@ pub(super) enum NotAdopted {
     /// It cannot; the stream is as it was.
     Kept(TcpStream),
     /// The stream was lost over it.
+    #[cfg(target_os = "linux")]
     Lost(io::Error),
 }

@@ -14,9 +14,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 #[cfg(feature = "tls")]
 use tokio_rustls::client::TlsStream;
 
-use super::ingest::{IngestLoop, RegisteredSocket};
+use super::ingest::IngestLoop;
+#[cfg(target_os = "linux")]
+use super::ingest::RegisteredSocket;
 use super::log::IoLog;
-use super::socket::{ReadNow, Stamped};
+#[cfg(target_os = "linux")]
+use super::socket::ReadNow;
+use super::socket::Stamped;
 
 /// A connection's bytes, in whatever wrapping they travel.
 #[derive(Debug)]
@@ -78,6 +82,7 @@ impl<C: Clock> Io<C> {
     }
 
     /// As [`Io::poll_receive`], of a connection in the hands of its loop: what is there at once.
+    #[cfg(target_os = "linux")]
     pub(super) fn receive_at_once(&self, into: &mut [u8]) -> io::Result<ReadNow> {
         match self {
             Self::Plain(socket) => socket.receive_at_once(into),
@@ -88,6 +93,7 @@ impl<C: Clock> Io<C> {
     }
 
     /// The loop that hears of the connection, if it is not the runtime's.
+    #[cfg(target_os = "linux")]
     pub(super) const fn line(&self) -> Option<&RegisteredSocket<C>> {
         match self {
             Self::Plain(socket) => socket.line(),

@@ -10,6 +10,7 @@ use super::log::IoLog;
 use super::watchdog::{TimeoutAlarm, WaitPhase, Watchdog};
 use super::wire::{BodyEnding, DrivenConnection};
 use crate::event::ReadMark;
+#[cfg(target_os = "linux")]
 use crate::prefetch;
 use crate::reply::{FeedProgress, ReplyReader};
 
@@ -36,6 +37,7 @@ pub(super) enum BodyKind {
 
 impl BodyContent {
     /// Has the reader fetched, whose address is at hand.
+    #[cfg(target_os = "linux")]
     pub(super) fn fetch_ahead(&self) {
         if let BodyKind::Events(reader) = &self.kind {
             prefetch::fetch(&**reader);
@@ -43,6 +45,7 @@ impl BodyContent {
     }
 
     /// Has fetched what the reader points to.
+    #[cfg(target_os = "linux")]
     pub(super) fn fetch_buffers(&self) {
         if let BodyKind::Events(reader) = &self.kind {
             reader.fetch_buffers();

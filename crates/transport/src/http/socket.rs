@@ -76,6 +76,7 @@ impl<C> Stamped<C> {
     }
 
     /// The loop that hears of it, if it is not the runtime.
+    #[cfg(target_os = "linux")]
     pub(super) const fn line(&self) -> Option<&RegisteredSocket<C>> {
         match &self.stream {
             HeardStream::Runtime(_) => None,
@@ -95,6 +96,7 @@ impl<C> Stamped<C> {
             HeardStream::Runtime(stream) => match ingest.adopt(stream) {
                 Ok(line) => HeardStream::Loop(line),
                 Err(NotAdopted::Kept(stream)) => HeardStream::Runtime(stream),
+                #[cfg(target_os = "linux")]
                 Err(NotAdopted::Lost(error)) => return Err(error),
             },
             HeardStream::Loop(line) => HeardStream::Loop(line),

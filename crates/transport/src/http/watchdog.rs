@@ -86,6 +86,7 @@ impl Watchdog {
     }
 
     /// Whether a limit will be reached before the timer tells: whoever polls has to look again.
+    #[cfg(target_os = "linux")]
     pub(super) fn is_set_too_late(&self) -> bool {
         let Some((deadline, _)) = self.deadline() else { return false };
         self.timer.as_ref().is_none_or(|timer| timer.to > deadline)

@@ -7,6 +7,7 @@ use fizeau_core::{Arrival, Channel, Nanos, ReadLag, Stamp};
 
 use super::{EventOutput, ReceivedOutput, TokenEvidence};
 use crate::event::ReadMark;
+#[cfg(target_os = "linux")]
 use crate::prefetch;
 
 /// The most events that room is made for before they come: a request may ask for far more than it gets.
@@ -58,6 +59,7 @@ impl PackedOutput {
     }
 
     /// Has fetched where the next event goes.
+    #[cfg(target_os = "linux")]
     pub(crate) fn fetch_ends(&self) {
         self.events.last().into_iter().for_each(prefetch::fetch);
         self.evidence.last().into_iter().for_each(prefetch::fetch);
